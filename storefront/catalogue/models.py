@@ -1,0 +1,408 @@
+from datetime import datetime
+from decimal import Decimal
+
+from django.core.validators import MinValueValidator
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Lower
+
+from storefront.kit.money import MoneyField
+from storefront.shops.models import Shop
+
+# Stock may pass below zero only where it is not tracked or may be backordered.
+STOCK_HOLDS = Q(stock_qty__gte=0) | Q(allow_backorders=True) | Q(track_inventory=False)
+
+
+class MeasureField(models.DecimalField):
+    """A weight or a length: a decimal with three fraction digits."""
+
+    def __init__(self, *args, **kwargs):
+        kwargs.setdefault("max_digits", 12)
+        kwargs.setdefault("decimal_places", 3)
+        super().__init__(*args, **kwargs)
+        self.validators.append(MinValueValidator(Decimal(0)))
+
+
+class NamedOnce(models.Model):
+    """A name that a shop uses once, whatever its case."""
+
+    name = models.CharField(max_length=200)
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Brand(NamedOnce):
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="brands")
+
+    class Meta:
+        constraints = [models.UniqueConstraint("shop", Lower("name"), name="brand_once")]
+
+
+class Vendor(NamedOnce):
+    """Who supplies the goods; never shown outside the admin."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="vendors")
+
+    class Meta:
+        constraints = [models.UniqueConstraint("shop", Lower("name"), name="vendor_once")]
+
+
+class ShippingOrigin(NamedOnce):
+    """Where goods are sent from."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="shipping_origins")
+
+    class Meta:
+        constraints = [models.UniqueConstraint("shop", Lower("name"), name="shipping_origin_once")]
+
+
+class TaxClass(NamedOnce):
+    """Goods that are taxed alike, such as reduced."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="tax_classes")
+
+    class Meta:
+        verbose_name_plural = "tax classes"
+        constraints = [models.UniqueConstraint("shop", Lower("name"), name="tax_class_once")]
+
+
+class Category(models.Model):
+    """A node of the shop's category forest. Columns stand in the contract's order."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="categories")
+    legacy_source_id = models.BigIntegerField(null=True, blank=True)
+    name = models.CharField(max_length=255)
+    slug = models.CharField(max_length=255)
+    description = models.TextField(blank=True, default="")
+    parent = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="children")
+    # Bounds of the nested set, one line of numbers per shop; written by catalogue/tree.py alone.
+    lft = models.IntegerField(db_column="_lft", default=0, editable=False)
+    rgt = models.IntegerField(db_column="_rgt", default=0, editable=False)
+    image = models.ImageField(upload_to="categories/", max_length=500, null=True, blank=True)
+    banner = models.ImageField(upload_to="categories/", max_length=500, null=True, blank=True)
+    meta_title = models.CharField(max_length=500, null=True, blank=True)
+    meta_description = models.TextField(null=True, blank=True)
+    canonical_url = models.URLField(max_length=2048, null=True, blank=True)
+    og_image_url = models.URLField(max_length=2048, null=True, blank=True)
+    noindex = models.BooleanField(default=False)
+    sitemap_lastmod = models.DateTimeField(null=True, blank=True)
+    sort_order = models.IntegerField(default=0)
+    is_active = models.BooleanField(default=True)
+    exclude_from_group_discounts = models.BooleanField(default=False)
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "categories"
+        constraints = [
+            models.UniqueConstraint(fields=["shop", "slug"], name="category_slug_once"),
+            models.CheckConstraint(condition=~Q(slug=""), name="category_slug_set"),
+            models.CheckConstraint(
+                condition=Q(parent__isnull=True) | ~Q(parent=F("id")), name="category_not_own_parent"
+            ),
+        ]
+        indexes = [models.Index(fields=["shop", "lft"])]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Product(models.Model):
+    """Something a shop sells. Columns stand in the contract's order and the API returns every one of them."""
+
+    class Status(models.TextChoices):
+        DRAFT = "draft"
+        ACTIVE = "active"
+        ARCHIVED = "archived"
+
+    class Type(models.TextChoices):
+        SIMPLE = "simple"
+        VARIABLE = "variable"
+        BUNDLE = "bundle"
+        DIGITAL = "digital"
+
+    class BillingInterval(models.TextChoices):
+        DAY = "day"
+        WEEK = "week"
+        MONTH = "month"
+        YEAR = "year"
+
+    class DimensionUnit(models.TextChoices):
+        CM = "cm"
+        IN = "in"
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="products")
+    legacy_source_id = models.BigIntegerField(null=True, blank=True)
+    name = models.CharField(max_length=500)
+    slug = models.CharField(max_length=255)
+    description = models.TextField(blank=True, default="")
+    translations = models.JSONField(null=True, blank=True, help_text='Such as {"de": {"name": "Becher"}}.')
+    short_description = models.TextField(blank=True, default="")
+    sku = models.CharField("SKU", max_length=255, blank=True, default="")
+    barcode = models.CharField(max_length=100, null=True, blank=True)
+    status = models.CharField(max_length=10, choices=Status, default=Status.DRAFT)
+    exclude_from_catalog = models.BooleanField(default=False)
+    type = models.CharField(max_length=10, choices=Type, default=Type.SIMPLE)
+    billing_interval = models.CharField(max_length=5, choices=BillingInterval, null=True, blank=True)
+    billing_interval_count = models.PositiveIntegerField(default=1)
+    free_trial_days = models.PositiveIntegerField(null=True, blank=True)
+    setup_fee = MoneyField(null=True, blank=True)
+    payprovider_product_id = models.CharField(max_length=255, null=True, blank=True)
+    payprovider_price_id = models.CharField(max_length=255, null=True, blank=True)
+    accounting_product_id = models.CharField(max_length=255, null=True, blank=True)
+    price = MoneyField()
+    allow_custom_price = models.BooleanField(default=False)
+    is_gift_card = models.BooleanField(default=False)
+    exclude_from_group_discounts = models.BooleanField(default=False)
+    min_custom_price = MoneyField(null=True, blank=True)
+    compare_price = MoneyField(help_text="The former price; shown struck through where it is above the price.")
+    cost_price = MoneyField(help_text="What the shop pays for it.")
+    show_lowest_price = models.BooleanField(default=False)
+    default_variant = models.ForeignKey("Variant", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    weight = MeasureField(default=Decimal("0.000"))
+    length = MeasureField(null=True, blank=True)
+    width = MeasureField(null=True, blank=True)
+    height = MeasureField(null=True, blank=True)
+    dimension_unit = models.CharField(max_length=2, choices=DimensionUnit, null=True, blank=True)
+    track_inventory = models.BooleanField(default=True)
+    stock_qty = models.IntegerField(default=0)
+    damaged_qty = models.IntegerField(default=0)
+    damaged_price = MoneyField(null=True, blank=True)
+    allow_backorders = models.BooleanField(default=False)
+    low_stock_threshold = models.IntegerField(default=0)
+    meta_title = models.CharField(max_length=500, null=True, blank=True)
+    meta_description = models.TextField(null=True, blank=True)
+    canonical_url = models.URLField(max_length=2048, null=True, blank=True)
+    og_image_url = models.URLField(max_length=2048, null=True, blank=True)
+    noindex = models.BooleanField(default=False)
+    sitemap_lastmod = models.DateTimeField(null=True, blank=True)
+    is_featured = models.BooleanField(default=False)
+    is_new = models.BooleanField(default=False)
+    is_preorder = models.BooleanField(default=False)
+    is_pinned = models.BooleanField(default=False)
+    is_taxable = models.BooleanField(default=True)
+    requires_shipping = models.BooleanField(default=True)
+    media_mail_eligible = models.BooleanField(default=False)
+    vendor = models.ForeignKey(Vendor, null=True, blank=True, on_delete=models.SET_NULL)
+    shipping_origin = models.ForeignKey(ShippingOrigin, null=True, blank=True, on_delete=models.SET_NULL)
+    brand = models.ForeignKey(Brand, null=True, blank=True, on_delete=models.SET_NULL)
+    tax_class = models.ForeignKey(TaxClass, null=True, blank=True, on_delete=models.SET_NULL)
+    tic_code = models.CharField(max_length=50, null=True, blank=True)
+    sort_order = models.IntegerField(default=0)
+    publish_at = models.DateTimeField(null=True, blank=True)
+    published_on = models.DateTimeField(null=True, blank=True)
+    unpublish_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+    deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
+    max_downloads = models.PositiveIntegerField(default=0, help_text="0: no limit.")
+    download_expiry_days = models.PositiveIntegerField(default=0, help_text="0: never.")
+    # Ours, after the contract's columns.
+    tags = models.JSONField(default=list, blank=True)
+    attributes = models.JSONField(
+        default=list, blank=True, help_text='[{"name": "Colour", "values": ["Blue"], "variation": true}]'
+    )
+    sort_name = models.CharField(max_length=500, editable=False, help_text="The name without case, for sorting.")
+
+    categories = models.ManyToManyField(Category, through="ProductCategory", related_name="products")
+
+    class Meta:
+        constraints = [
+            # A deleted product gives its slug free.
+            models.UniqueConstraint(
+                fields=["shop", "slug"], condition=Q(deleted_at__isnull=True), name="product_slug_once"
+            ),
+            models.CheckConstraint(condition=~Q(slug=""), name="product_slug_set"),
+            models.CheckConstraint(condition=Q(status__in=["draft", "active", "archived"]), name="product_status"),
+            models.CheckConstraint(
+                condition=Q(type__in=["simple", "variable", "bundle", "digital"]), name="product_type"
+            ),
+            models.CheckConstraint(
+                condition=Q(price__gte=0, compare_price__gte=0, cost_price__gte=0), name="product_prices_not_negative"
+            ),
+            models.CheckConstraint(condition=STOCK_HOLDS, name="product_stock_holds"),
+            models.CheckConstraint(condition=Q(damaged_qty__gte=0), name="product_damaged_not_negative"),
+            models.CheckConstraint(condition=Q(billing_interval_count__gte=1), name="product_billing_count"),
+        ]
+        indexes = [
+            models.Index(fields=["shop", "sku"]),
+            models.Index(fields=["shop", "legacy_source_id"]),
+            models.Index(fields=["shop", "updated_at"]),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def is_published(self, now: datetime) -> bool:
+        """Whether shoppers and integrations may see and buy it now (decisions: Which products are public)."""
+        return (
+            self.status == self.Status.ACTIVE
+            and self.deleted_at is None
+            and (self.publish_at is None or self.publish_at <= now)
+            and (self.unpublish_at is None or now < self.unpublish_at)
+        )
+
+    def can_sell(self, qty: int) -> bool:
+        """Whether its own stock allows this many pieces in all."""
+        return not self.track_inventory or self.allow_backorders or self.stock_qty >= qty
+
+
+class Variant(models.Model):
+    """One buyable form of a variable product, with its own price and stock."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="variants")
+    product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="variants")
+    legacy_source_id = models.BigIntegerField(null=True, blank=True)
+    name = models.CharField(max_length=500)
+    sku = models.CharField("SKU", max_length=255, blank=True, default="")
+    barcode = models.CharField(max_length=100, null=True, blank=True)
+    price = MoneyField()
+    compare_price = MoneyField()
+    cost_price = MoneyField(help_text="What the shop pays for it; never leaves the admin.")
+    weight = MeasureField(null=True, blank=True, help_text="Empty: the product's.")
+    track_inventory = models.BooleanField(default=True)
+    stock_qty = models.IntegerField(default=0)
+    allow_backorders = models.BooleanField(default=False)
+    is_active = models.BooleanField(default=True)
+    option_values = models.JSONField(
+        default=dict, blank=True, help_text='Such as {"Colour": "Blue"}; a name left out means any value.'
+    )
+    image = models.ForeignKey("Media", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    sort_order = models.IntegerField(default=0)
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["sort_order", "id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(price__gte=0, compare_price__gte=0, cost_price__gte=0), name="variant_prices_not_negative"
+            ),
+            models.CheckConstraint(condition=STOCK_HOLDS, name="variant_stock_holds"),
+        ]
+        indexes = [models.Index(fields=["product", "sort_order", "id"]), models.Index(fields=["shop", "sku"])]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def can_sell(self, qty: int) -> bool:
+        """Whether this many pieces in all may be sold (contract: Product; an inactive variant sells at no quantity)."""
+        return self.is_active and (not self.track_inventory or self.allow_backorders or self.stock_qty >= qty)
+
+
+class Option(models.Model):
+    """A choice on top of the product or variant, such as an engraving; its values may cost extra."""
+
+    class Type(models.TextChoices):
+        SELECT = "select"
+        RADIO = "radio"
+        CHECKBOX = "checkbox"
+        TEXT = "text"
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="options")
+    name = models.CharField(max_length=200)
+    type = models.CharField(max_length=10, choices=Type, default=Type.SELECT)
+    required = models.BooleanField(default=False)
+    sort_order = models.IntegerField(default=0)
+
+    class Meta:
+        ordering = ["sort_order", "id"]
+        indexes = [models.Index(fields=["product", "sort_order", "id"])]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class OptionValue(models.Model):
+    """One value of an option. A `text` option has at most one, which carries the price of any text."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    option = models.ForeignKey(Option, on_delete=models.CASCADE, related_name="values")
+    label = models.CharField(max_length=200)
+    price = MoneyField(help_text="Added to the line's price.")
+    sort_order = models.IntegerField(default=0)
+
+    class Meta:
+        ordering = ["sort_order", "id"]
+        indexes = [models.Index(fields=["option", "sort_order", "id"])]
+
+    def __str__(self) -> str:
+        return self.label
+
+
+class Media(models.Model):
+    """A picture of a product: an uploaded file, or an address elsewhere that an import named."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="media")
+    type = models.CharField(max_length=10, default="image", editable=False)
+    file = models.ImageField(
+        upload_to="products/", max_length=500, blank=True, width_field="width", height_field="height"
+    )
+    source_url = models.CharField(max_length=2048, blank=True, help_text="Where the picture is, if it is not uploaded.")
+    alt = models.CharField("alternative text", max_length=500, blank=True)
+    width = models.PositiveIntegerField(null=True, blank=True, editable=False)
+    height = models.PositiveIntegerField(null=True, blank=True, editable=False)
+    sort_order = models.IntegerField(default=0)
+
+    class Meta:
+        verbose_name_plural = "media"
+        ordering = ["sort_order", "id"]
+        constraints = [models.CheckConstraint(condition=~Q(file="") | ~Q(source_url=""), name="media_has_source")]
+        indexes = [models.Index(fields=["product", "sort_order", "id"])]
+
+    def __str__(self) -> str:
+        return self.alt or self.source_url or str(self.file)
+
+
+class ProductCategory(models.Model):
+    """The pivot: a product's place in a category."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="category_links")
+    category = models.ForeignKey(Category, on_delete=models.CASCADE, related_name="product_links")
+    sort_order = models.IntegerField(default=0)
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "product categories"
+        constraints = [models.UniqueConstraint(fields=["product", "category"], name="product_category_once")]
+        indexes = [models.Index(fields=["shop", "category", "product"])]
+
+    def __str__(self) -> str:
+        return f"{self.product} in {self.category}"
+
+
+class BundleItem(models.Model):
+    """A part of a bundle. Selling the bundle takes the stock of its parts."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    bundle = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="bundle_items")
+    product = models.ForeignKey(Product, on_delete=models.PROTECT, related_name="part_of")
+    variant = models.ForeignKey(Variant, null=True, blank=True, on_delete=models.PROTECT, related_name="part_of")
+    qty = models.PositiveIntegerField(default=1, validators=[MinValueValidator(1)])
+    sort_order = models.IntegerField(default=0)
+
+    class Meta:
+        ordering = ["sort_order", "id"]
+        constraints = [models.CheckConstraint(condition=~Q(bundle=F("product")), name="bundle_item_not_itself")]
+
+    def __str__(self) -> str:
+        return f"{self.qty} × {self.variant or self.product}"
+
+
+class ProductSearch(models.Model):
+    """What `q` looks through: name, description and SKU of a product without case, one a line."""
+
+    product = models.OneToOneField(Product, primary_key=True, on_delete=models.CASCADE, related_name="search")
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    text = models.TextField()
+
+    def __str__(self) -> str:
+        return self.text

@@ -1,0 +1,40 @@
+import uuid
+
+from django.db import models
+
+from storefront.carts.models import Cart
+from storefront.orders.models import Order
+from storefront.pricing.models import ShippingRate
+from storefront.shops.models import Shop
+
+
+class Checkout(models.Model):
+    """What a shopper has filled in on the way from one basket to one order.
+
+    It becomes at most one order: `order` is set in the transaction that places it, so that placing again, by a
+    double click or a reload, finds the order that stands.
+    """
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    cart = models.ForeignKey(Cart, null=True, on_delete=models.SET_NULL, related_name="checkouts")
+    email = models.EmailField(blank=True)
+    phone = models.CharField(max_length=40, blank=True)
+    shipping_address = models.JSONField(null=True)
+    billing_address = models.JSONField(null=True, help_text="Null: the same as the shipping address.")
+    shipping_rate = models.ForeignKey(ShippingRate, null=True, on_delete=models.SET_NULL)
+    payment_method = models.CharField(max_length=40, blank=True)
+    shopper_note = models.TextField(blank=True)
+    order = models.OneToOneField(Order, null=True, on_delete=models.SET_NULL, related_name="checkout")
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["cart"], condition=models.Q(order__isnull=True), name="checkout_one_open_a_cart"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return str(self.public_id)

@@ -1,0 +1,79 @@
+from decimal import Decimal
+
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models.functions import Lower
+
+from storefront.shops.models import Shop
+
+
+class CustomerGroup(models.Model):
+    """Customers who share prices, such as trade customers."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="customer_groups")
+    name = models.CharField(max_length=100)
+    discount_percent = models.DecimalField(
+        max_digits=5,
+        decimal_places=2,
+        default=Decimal(0),
+        validators=[MinValueValidator(0), MaxValueValidator(100)],
+        help_text="Taken off every price that has no group price of its own.",
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("shop", Lower("name"), name="customer_group_name_once"),
+            models.CheckConstraint(
+                condition=models.Q(discount_percent__gte=0, discount_percent__lte=100),
+                name="customer_group_discount_range",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Customer(models.Model):
+    """A shopper known to one shop. The same e-mail address at two shops is two customers."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="customers")
+    email = models.EmailField(help_text="In lower case.")
+    password = models.CharField(max_length=200, blank=True, help_text="Hash; empty for somebody who cannot sign in.")
+    name = models.CharField(max_length=200, blank=True)
+    phone = models.CharField(max_length=40, blank=True)
+    group = models.ForeignKey(CustomerGroup, null=True, blank=True, on_delete=models.SET_NULL)
+    note = models.TextField(blank=True)
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["shop", "email"], name="customer_email_once"),
+            models.CheckConstraint(condition=models.Q(email=Lower("email")), name="customer_email_lower"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name or self.email
+
+
+class Address(models.Model):
+    """An address in a customer's address book. Orders keep their own copy."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    customer = models.ForeignKey(Customer, on_delete=models.CASCADE, related_name="addresses")
+    name = models.CharField(max_length=200)
+    company = models.CharField(max_length=200, blank=True)
+    line1 = models.CharField(max_length=200)
+    line2 = models.CharField(max_length=200, blank=True)
+    postal_code = models.CharField(max_length=20, blank=True)
+    city = models.CharField(max_length=100)
+    region = models.CharField(max_length=100, blank=True)
+    country = models.CharField(max_length=2)
+    phone = models.CharField(max_length=40, blank=True)
+    is_default = models.BooleanField(default=False)
+
+    class Meta:
+        verbose_name_plural = "addresses"
+
+    def __str__(self) -> str:
+        return f"{self.name}, {self.city}"

@@ -1,0 +1,42 @@
+"""Money: Decimal with two fraction digits inside, a decimal string on the wire, never a float."""
+
+import re
+from decimal import ROUND_HALF_UP, Decimal
+
+from django.core.validators import MinValueValidator
+from django.db import models
+
+CENT = Decimal("0.01")
+ZERO = Decimal("0.00")
+LARGEST = Decimal("999999999999.99")
+
+_MONEY = re.compile(r"[0-9]{1,12}(\.[0-9]{1,2})?\Z")
+
+
+def quantize(amount: Decimal) -> Decimal:
+    """The amount in whole cents, halves rounded away from zero as on an invoice."""
+    return amount.quantize(CENT, rounding=ROUND_HALF_UP)
+
+
+def to_wire(amount: Decimal | float | None) -> str | None:
+    """`Decimal("12.5")` as `"12.50"`; None stays None."""
+    return None if amount is None else f"{amount:.2f}"
+
+
+def parse(text: str) -> Decimal:
+    """The money that a decimal string of at most two fraction digits names; ValueError for anything else."""
+    if not isinstance(text, str) or not _MONEY.match(text):
+        raise ValueError('must be a decimal string such as "12.50"')
+    return Decimal(text).quantize(CENT)
+
+
+class MoneyField(models.DecimalField):
+    """A column of money: not negative, two fraction digits, in the shop's currency."""
+
+    def __init__(self, *args, **kwargs):
+        kwargs.setdefault("max_digits", 14)
+        kwargs.setdefault("decimal_places", 2)
+        if not kwargs.get("null"):
+            kwargs.setdefault("default", ZERO)
+        super().__init__(*args, **kwargs)
+        self.validators.append(MinValueValidator(ZERO))

@@ -1,0 +1,103 @@
+"""Settings, all of them from the environment; the README has the table."""
+
+from storefront.server import environment
+
+DATA_DIR = environment.data_dir()
+SECRET_KEY, *SECRET_KEY_FALLBACKS = environment.secret_keys(DATA_DIR)
+DEBUG = environment.boolean("STOREFRONT_DEBUG")
+ALLOW_PRIVATE_CALLBACKS = environment.boolean("STOREFRONT_ALLOW_PRIVATE_CALLBACKS")
+DATABASES = {"default": environment.database(DATA_DIR)}
+
+# A host is a shop or a 404 page (decisions: Which shop a page means), and the API never looks at it.
+ALLOWED_HOSTS = ["*"]
+HTTPS = environment.boolean("STOREFRONT_HTTPS")
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_AGE = 14 * 24 * 3600
+SESSION_COOKIE_NAME = "storefront_session"
+CSRF_COOKIE_NAME = "storefront_csrf"
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+X_FRAME_OPTIONS = "DENY"
+
+ROOT_URLCONF = "storefront.server.urls"
+WSGI_APPLICATION = "storefront.server.wsgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+AUTH_USER_MODEL = "shops.User"
+USE_TZ = True
+TIME_ZONE = "UTC"
+LANGUAGE_CODE = "en"
+USE_I18N = False
+APPEND_SLASH = False
+
+INSTALLED_APPS = [
+    "unfold",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django_structlog",
+    "django_tasks_db",
+    "easy_thumbnails",
+    "ninja",
+    "storefront.shops",
+    "storefront.webhooks",
+    "storefront.catalogue",
+    "storefront.customers",
+    "storefront.pricing",
+    "storefront.carts",
+    "storefront.orders",
+    "storefront.checkout",
+    "storefront.website",
+    "storefront.server",
+]
+
+MIDDLEWARE = [
+    "storefront.server.middleware.RequestFrame",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "storefront.server.middleware.ShopOfPage",
+]
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    }
+]
+
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("MinimumLengthValidator", "CommonPasswordValidator", "UserAttributeSimilarityValidator")
+]
+
+STATIC_URL = "/static/"
+STATIC_ROOT = DATA_DIR / "static"
+MEDIA_URL = "/media/"
+MEDIA_ROOT = DATA_DIR / "media"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+WHITENOISE_MAX_AGE = 3600
+
+# Bodies of the API and of forms; uploads go to disk and are bounded where they are read.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+
+TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
+
+TEST_RUNNER = "django.test.runner.DiscoverRunner"

@@ -1,0 +1,82 @@
+from datetime import datetime, timedelta
+from urllib.parse import urlsplit
+from zoneinfo import available_timezones
+
+from django.db import transaction
+
+from storefront.kit import tokens
+from storefront.kit.refusals import InvalidFields
+from storefront.shops.models import ApiToken, Shop
+from storefront.shops.scopes import SCOPES
+
+
+@transaction.atomic
+def create_shop(
+    *,
+    domain: str,
+    name: str,
+    base_url: str,
+    now: datetime,
+    currency: str = "EUR",
+    timezone: str = "Europe/Berlin",
+    email: str | None = None,
+    payment_methods: tuple[str, ...] = ("manual",),
+) -> Shop:
+    """Open a shop. Raises InvalidFields, which names each field that does not fit."""
+    domain, base_url, currency = domain.strip().lower(), base_url.strip().rstrip("/"), currency.strip().upper()
+    errors: dict[str, list[str]] = {}
+    if not domain or any(mark in domain for mark in "/: ") or len(domain) > 253:
+        errors["domain"] = ["Expected a host name such as shop.example.com, without scheme, port or path."]
+    elif Shop.objects.filter(domain=domain).exists():
+        errors["domain"] = [f"{domain} is another shop's domain."]
+    if not name.strip() or len(name) > 200:
+        errors["name"] = ["Expected a name of 1 to 200 characters."]
+    parts = urlsplit(base_url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or parts.username:
+        errors["base_url"] = ["Expected an absolute URL such as https://shop.example.com."]
+    if len(currency) != 3 or not currency.isalpha() or not currency.isascii():
+        errors["currency"] = ["Expected an ISO 4217 code such as EUR."]
+    if timezone not in available_timezones():
+        errors["timezone"] = ["Expected a time zone name such as Europe/Berlin."]
+    if email is not None and "@" not in email:
+        errors["email"] = ["Expected an e-mail address."]
+    if errors:
+        raise InvalidFields(errors=errors)
+    return Shop.objects.create(
+        domain=domain,
+        name=name.strip(),
+        base_url=base_url,
+        currency=currency,
+        timezone=timezone,
+        email=email,
+        payment_methods=list(payment_methods),
+        created_at=now,
+        updated_at=now,
+    )
+
+
+def create_api_token(
+    *, shop: Shop, scopes: list[str], name: str, now: datetime, expires_in: timedelta | None = None
+) -> tuple[ApiToken, str]:
+    """A new API token of the shop: its row, and the secret itself, which is not kept. Raises InvalidFields."""
+    unknown = sorted(set(scopes) - SCOPES.keys())
+    if unknown:
+        raise InvalidFields(errors={"scopes": [f"Unknown: {', '.join(unknown)}. Known: {', '.join(SCOPES)}."]})
+    if not scopes:
+        raise InvalidFields(errors={"scopes": [f"Expected at least one of {', '.join(SCOPES)}."]})
+    secret = tokens.new_token("api")
+    row = ApiToken.objects.create(
+        shop=shop,
+        name=name,
+        digest=tokens.digest(secret),
+        ending=secret[-4:],
+        scopes=[scope for scope in SCOPES if scope in scopes],
+        created_at=now,
+        expires_at=now + expires_in if expires_in else None,
+    )
+    return row, secret
+
+
+def revoke_api_token(*, shop: Shop, token: ApiToken, now: datetime) -> None:
+    """Make the token worthless from the next request on."""
+    ApiToken.objects.filter(shop=shop, pk=token.pk, revoked_at=None).update(revoked_at=now)

@@ -1,0 +1,79 @@
+"""Rows of the catalogue made straight in the tables, for tests that are about something else than making them."""
+
+from decimal import Decimal
+from itertools import count
+
+from django.utils.text import slugify
+
+from storefront.catalogue.models import (
+    Category,
+    Media,
+    Option,
+    OptionValue,
+    Product,
+    ProductCategory,
+    ProductSearch,
+    Variant,
+)
+from storefront.shops.models import Shop
+from tests.shops.factories import NOW
+
+_numbers = count(1)
+
+
+def make_product(shop: Shop, name: str | None = None, *, categories: tuple[Category, ...] = (), **given) -> Product:
+    name = name or f"Product {next(_numbers)}"
+    given = {
+        "price": Decimal("9.50"),
+        "status": "active",
+        "stock_qty": 10,
+        "created_at": NOW,
+        "updated_at": NOW,
+    } | given
+    given.setdefault("slug", slugify(name))
+    product = Product.objects.create(shop=shop, name=name, sort_name=name.casefold(), **given)
+    text = "\n".join([product.name, product.description, product.sku]).casefold()
+    ProductSearch.objects.create(product=product, shop=shop, text=text)
+    for category in categories:
+        ProductCategory.objects.create(shop=shop, product=product, category=category, created_at=NOW, updated_at=NOW)
+    return product
+
+
+def make_variant(product: Product, name: str = "Blue", **given) -> Variant:
+    given = {
+        "price": Decimal("12.00"),
+        "stock_qty": 5,
+        "option_values": {"Colour": name},
+        "created_at": NOW,
+        "updated_at": NOW,
+    } | given
+    if product.type != Product.Type.VARIABLE:
+        product.type = Product.Type.VARIABLE
+        product.save(update_fields=["type"])
+    return Variant.objects.create(shop=product.shop, product=product, name=name, **given)
+
+
+def make_option(product: Product, name: str = "Engraving", values: dict[str, str] | None = None, **given) -> Option:
+    option = Option.objects.create(shop=product.shop, product=product, name=name, **given)
+    for order, (label, price) in enumerate(
+        (values if values is not None else {"Gold": "5.00", "None": "0.00"}).items()
+    ):
+        OptionValue.objects.create(
+            shop=product.shop, option=option, label=label, price=Decimal(price), sort_order=order
+        )
+    return option
+
+
+def make_media(product: Product, url: str = "https://cdn.example.com/one.jpg", **given) -> Media:
+    return Media.objects.create(shop=product.shop, product=product, source_url=url, **given)
+
+
+def make_category(shop: Shop, name: str = "Cups", parent: Category | None = None, **given) -> Category:
+    """A category with right bounds: appended as the last root, or as its parent's last child."""
+    from storefront.catalogue import tree
+
+    given = {"slug": slugify(name), "created_at": NOW, "updated_at": NOW} | given
+    category = Category.objects.create(shop=shop, name=name, parent=parent, **given)
+    tree.renumber(shop)
+    category.refresh_from_db()
+    return category
