@@ -1,11 +1,121 @@
-"""The `storefront` script: Django's management commands behind one name."""
+"""The `storefront` script: our commands and Django's behind one name, and one sentence instead of a traceback."""
 
 import os
 import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
 
-from django.core.management import execute_from_command_line
+import django
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management import execute_from_command_line, get_commands, load_command_class
+from django.db import DatabaseError, InterfaceError
+
+from storefront.kit.refusals import Refusal
+
+GROUPS = {
+    "Shops": ["createshop", "createtoken"],
+    "Catalogue": ["importproducts", "exportproducts"],
+    "Run": ["serve", "worker", "demo"],
+    "Maintenance": ["migrate", "createsuperuser"],
+}
+
+WRONG_USE, FAILED, INTERRUPTED = 2, 1, 130
 
 
 def main() -> None:
+    sys.exit(run(sys.argv))
+
+
+def run(argv: Sequence[str]) -> int:
+    """Carry out a command line. 0: done; 1: it could not be done; 2: wrong use or settings."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "storefront.server.settings")
-    execute_from_command_line(sys.argv)
+    try:
+        return dispatch(argv)
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has gone, as `| head` does; Python must not stumble over it again while closing.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except Exception as error:
+        if "--traceback" in argv:
+            raise
+        for sentence in sentences(error):
+            say(sentence)
+        return WRONG_USE if isinstance(error, Refusal | ImproperlyConfigured) else FAILED
+
+
+def dispatch(argv: Sequence[str]) -> int:
+    name, *rest = argv[1:] or ["help"]
+    django.setup()
+    # A command needs one connection; with a pool, a database that is away would only be noticed after ten seconds.
+    for database in settings.DATABASES.values():
+        database.get("OPTIONS", {}).pop("pool", None)
+    if name in ("help", "--help", "-h") and not rest:
+        print(overview())  # noqa: T201
+        return 0
+    if not name.startswith("-") and name not in [*get_commands(), "help", "version"]:
+        say(unknown(name))
+        return WRONG_USE
+    execute_from_command_line(["storefront", *argv[1:]])
+    return 0
+
+
+def overview() -> str:
+    """Every command: ours by group with a line each, Django's by name."""
+    known = get_commands()
+    lines = ["storefront: an online shop that other programs can sell through.", ""]
+    for group, names in GROUPS.items():
+        lines.append(group)
+        lines += [f"  {name:<16}{load_command_class(known[name], name).help}" for name in names if name in known]
+        lines.append("")
+    listed = {name for names in GROUPS.values() for name in names}
+    lines += ["Django's own commands", *wrapped(sorted(set(known) - listed)), ""]
+    lines.append("storefront help COMMAND shows a command's options.")
+    return "\n".join(lines)
+
+
+def wrapped(names: Sequence[str], width: int = 100) -> list[str]:
+    lines = [" "]
+    for name in names:
+        if len(lines[-1]) + len(name) + 1 > width:
+            lines.append(" ")
+        lines[-1] += f" {name}"
+    return lines
+
+
+def unknown(name: str) -> str:
+    nearest = get_close_matches(name, get_commands(), n=1)
+    hint = f"did you mean {nearest[0]}?" if nearest else "storefront help lists the commands."
+    return f"There is no command {name}; {hint}"
+
+
+def sentences(error: Exception) -> list[str]:
+    """What went wrong, for people: a sentence per refused field, else one."""
+    if isinstance(error, Refusal) and error.errors:
+        return [f"--{field.replace('_', '-')}: {text}" for field, texts in error.errors.items() for text in texts]
+    if isinstance(error, DatabaseError | InterfaceError):
+        return [database_sentence(error)]
+    if type(error).__module__.startswith("storefront.") or isinstance(error, ImproperlyConfigured):
+        return [str(error)]
+    return [f"This failed in a way that was not foreseen ({type(error).__name__}: {error}); --traceback shows where."]
+
+
+def database_sentence(error: Exception) -> str:
+    reason = " ".join(str(error).split())
+    if "no such table" in reason or "no such column" in reason or ("does not exist" in reason and "relation" in reason):
+        return "The database is not migrated; run storefront migrate first."
+    if "database is locked" in reason:
+        return "The database is busy with another write; try again in a moment."
+    return f"The database cannot be used: {reason}"
+
+
+def say(sentence: str) -> None:
+    print(f"storefront: {sentence}", file=sys.stderr)  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()

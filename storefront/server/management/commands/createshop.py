@@ -1,0 +1,30 @@
+from argparse import ArgumentParser
+
+from storefront.kit import clock
+from storefront.server.command import Command as Base
+from storefront.shops import actions
+
+
+class Command(Base):
+    help = "Open a shop; answers with it as one JSON object."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--domain", required=True, help="host name shoppers use, such as shop.example.com")
+        parser.add_argument("--name", required=True, help="what the shop is called")
+        parser.add_argument("--base-url", required=True, help="where it is reached, such as https://shop.example.com")
+        parser.add_argument("--currency", default="EUR", help="ISO 4217 code (default: %(default)s)")
+        parser.add_argument("--timezone", default="Europe/Berlin", help="time zone name (default: %(default)s)")
+        parser.add_argument("--email", help="where shoppers can write to")
+
+    def handle(self, *, domain, name, base_url, currency, timezone, email, **_options) -> None:
+        shop = actions.create_shop(
+            domain=domain,
+            name=name,
+            base_url=base_url,
+            currency=currency,
+            timezone=timezone,
+            email=email,
+            now=clock.now(),
+        )
+        fields = ("id", "domain", "name", "base_url", "currency", "timezone", "email")
+        self.answer({field: getattr(shop, field) for field in fields})

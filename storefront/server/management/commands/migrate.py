@@ -1,0 +1,15 @@
+from typing import Any
+
+from django.core.management.base import OutputWrapper
+from django.core.management.commands.migrate import Command as DjangoMigrate
+
+
+class Command(DjangoMigrate):
+    """Django's own, with its talk on stderr as everywhere else here."""
+
+    help = "Bring the database's tables up to date; needed once, and after each update."
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        self.stdout = OutputWrapper(options.get("stdout") or self.stderr._out)
+        options["stdout"] = None
+        return super().execute(*args, **options)
