@@ -1,6 +1,6 @@
+import sys
 from typing import Any
 
-from django.core.management.base import OutputWrapper
 from django.core.management.commands.migrate import Command as DjangoMigrate
 
 
@@ -10,6 +10,5 @@ class Command(DjangoMigrate):
     help = "Bring the database's tables up to date; needed once, and after each update."
 
     def execute(self, *args: Any, **options: Any) -> str | None:
-        self.stdout = OutputWrapper(options.get("stdout") or self.stderr._out)
-        options["stdout"] = None
+        options.setdefault("stdout", sys.stderr)
         return super().execute(*args, **options)
