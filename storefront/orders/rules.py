@@ -1,0 +1,65 @@
+"""What a sale consists of before it is an order."""
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from storefront.catalogue.stock import StockUse
+from storefront.kit.money import ZERO
+
+Address = dict[str, str]
+
+
+@dataclass(frozen=True)
+class SaleLine:
+    """One line at the price it is sold for. `uses` is the stock that the whole line takes."""
+
+    product_id: int
+    variant_id: int | None
+    sku: str
+    name: str
+    image: str | None
+    qty: int
+    unit_price: Decimal
+    line_total: Decimal
+    tax: Decimal = ZERO
+    is_digital: bool = False
+    is_bundle: bool = False
+    is_damaged: bool = False
+    requires_shipping: bool = True
+    bundle_items: list[dict[str, Any]] = field(default_factory=list)
+    options: list[dict[str, Any]] = field(default_factory=list)
+    custom_fields: list[dict[str, Any]] = field(default_factory=list)
+    uses: tuple[StockUse, ...] = ()
+
+
+@dataclass(frozen=True)
+class Sale:
+    """Everything an order copies: who buys what at which price, delivered where and how. Amounts in the shop's
+    currency; `shipping_address` is None where nothing is delivered."""
+
+    lines: list[SaleLine]
+    email: str
+    billing_address: Address
+    shipping_address: Address | None
+    subtotal: Decimal
+    discount: Decimal
+    shipping: Decimal
+    tax: Decimal
+    total: Decimal
+    phone: str = ""
+    customer_id: int | None = None
+    shipping_method: str = ""
+    shopper_note: str = ""
+    tax_lines: list[dict[str, str]] = field(default_factory=list)
+    discount_lines: list[dict[str, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Promise:
+    """How the order will be paid. `is_held`: a gateway holds the money under `reference` until it is taken."""
+
+    gateway: str
+    amount: Decimal
+    reference: str = ""
+    is_held: bool = False
