@@ -1,3 +1,86 @@
-from ninja import Router
+from typing import Annotated
+
+from django.http import HttpResponse
+from ninja import Path, Query, Router
+
+from storefront.catalogue import queries, schemas
+from storefront.kit.conditional import revalidated_response
+from storefront.kit.pagination import envelope
+from storefront.kit.refusals import NotFound
+from storefront.kit.schemas import answers
+from storefront.shops.auth import scope
+from storefront.shops.request import Request
 
 router = Router(tags=["Catalogue"])
+
+# What page URLs keep of a request, before `page` (decisions: Envelope).
+KEPT = ("q", "category", "featured", "sort", "updated_since", "per_page")
+
+ProductKey = Annotated[str, Path(description="The product's id or slug. Digits alone are an id first.")]
+CategoryKey = Annotated[str, Path(description="The category's id or slug. Digits alone are an id first.")]
+
+
+@router.get(
+    "/products",
+    response=answers({200: schemas.ProductPage, 304: None}, 422),
+    auth=scope("read_products"),
+    summary="List products",
+)
+def list_products(request: Request, asked: Query[schemas.ProductQuery]) -> HttpResponse:
+    """One page of the shop's public products."""
+    filters = queries.ProductFilters(
+        q=asked.q,
+        category=asked.category,
+        featured=asked.featured,
+        sort=asked.sort,
+        updated_since=asked.updated_since,
+    )
+    found = queries.product_page(request.shop, filters, page=asked.page, per_page=asked.per_page, now=request.now)
+    body = envelope(
+        found.rows,
+        total=found.total,
+        page=asked.page,
+        per_page=asked.per_page,
+        path=f"{request.shop.base_url}/api/v1/products",
+        given=[(name, request.GET[name]) for name in KEPT if name in request.GET],
+    )
+    return revalidated_response(request, body)
+
+
+@router.get(
+    "/products/{id_or_slug}",
+    response=answers({200: schemas.OneProduct, 304: None}, 404),
+    auth=scope("read_products"),
+    summary="Read one product",
+)
+def read_product(request: Request, id_or_slug: ProductKey) -> HttpResponse:
+    """One public product with its categories, variants and options."""
+    record = queries.product_record(request.shop, id_or_slug, now=request.now)
+    if record is None:
+        raise NotFound
+    return revalidated_response(request, {"data": record})
+
+
+@router.get(
+    "/categories",
+    response=answers({200: schemas.Categories, 304: None}),
+    auth=scope("read_products"),
+    summary="List categories",
+)
+def list_categories(request: Request) -> HttpResponse:
+    """All the shop's active categories at once, flat, in the tree's order."""
+    return revalidated_response(request, {"data": queries.category_records(request.shop, now=request.now)})
+
+
+@router.get(
+    "/categories/{id_or_slug}",
+    response=answers({200: schemas.OneCategory, 304: None}, 404),
+    auth=scope("read_products"),
+    summary="Read one category",
+)
+def read_category(request: Request, id_or_slug: CategoryKey) -> HttpResponse:
+    """One active category with its product count."""
+    record = queries.category_record(request.shop, id_or_slug, now=request.now)
+    if record is None:
+        raise NotFound
+    return revalidated_response(request, {"data": record})
