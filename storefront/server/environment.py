@@ -1,4 +1,6 @@
-"""Reads the environment once. A wrong value is one sentence and exit 2, never a traceback."""
+"""Reads the environment once. A wrong value is one sentence and exit 2, never a traceback, and a value that may hold a
+password is never repeated. The README has every variable in one table.
+"""
 
 import os
 import secrets
@@ -9,27 +11,39 @@ from urllib.parse import urlsplit
 
 import environ
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-env = environ.Env()
+LOG_LEVELS = ("debug", "info", "warning", "error")
 
 
-def refuse(name: str, expected: str) -> NoReturn:
-    print(f"storefront: {name} is {os.environ.get(name, '')!r}; expected {expected}.", file=sys.stderr)
+def refuse(name: str, expected: str, *, secret: bool = False) -> NoReturn:
+    given = "is not understood" if secret else f"is {os.environ.get(name, '')!r}"
+    print(f"storefront: {name} {given}; expected {expected}.", file=sys.stderr)
     raise SystemExit(2)
 
 
+def text(name: str, default: str = "") -> str:
+    return os.environ.get(name, "").strip() or default
+
+
 def boolean(name: str, default: bool = False) -> bool:
-    text = os.environ.get(name, "").strip().lower()
-    if not text:
+    given = text(name).lower()
+    if not given:
         return default
-    if text not in ("1", "true", "yes", "on", "0", "false", "no", "off"):
+    if given not in ("1", "true", "yes", "on", "0", "false", "no", "off"):
         refuse(name, "1 or 0")
-    return text in ("1", "true", "yes", "on")
+    return given in ("1", "true", "yes", "on")
+
+
+def log_level() -> str:
+    """The least serious lines that are logged, from STOREFRONT_LOG_LEVEL."""
+    given = text("STOREFRONT_LOG_LEVEL", "info").lower()
+    if given not in LOG_LEVELS:
+        refuse("STOREFRONT_LOG_LEVEL", f"one of {', '.join(LOG_LEVELS)}")
+    return given
 
 
 def data_dir() -> Path:
     """Where the SQLite database, uploaded files and the generated secret key live; made when absent."""
-    path = Path(os.environ.get("STOREFRONT_DATA_DIR") or "var").absolute()
+    path = Path(text("STOREFRONT_DATA_DIR", "var")).absolute()
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -39,22 +53,28 @@ def data_dir() -> Path:
 
 def secret_keys(directory: Path) -> list[str]:
     """SECRET_KEY, newest first and comma-separated; made and kept in the data directory when absent."""
-    keys = [key for key in os.environ.get("SECRET_KEY", "").split(",") if key]
+    keys = [key.strip() for key in text("SECRET_KEY").split(",") if key.strip()]
     if any(len(key) < 32 for key in keys):
-        # The value itself must not be printed.
-        print("storefront: SECRET_KEY is too short; expected at least 32 characters.", file=sys.stderr)
-        raise SystemExit(2)
-    if keys:
-        return keys
-    path = directory / "secret-key"
+        refuse("SECRET_KEY", "at least 32 characters a key, such as openssl rand -hex 32 prints", secret=True)
+    return keys or [kept_secret_key(directory / "secret-key")]
+
+
+def kept_secret_key(path: Path) -> str:
+    """The key in this file, which is made when absent, whole or not at all, whoever else makes it at the same time."""
+    draft = path.with_name(f"secret-key.{os.getpid()}")
     try:
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(secrets.token_urlsafe(64))
-    except FileExistsError:
-        pass
+        if not path.exists():
+            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+                file.write(secrets.token_urlsafe(64))
+            try:
+                os.link(draft, path)
+            except FileExistsError:
+                pass
+            finally:
+                draft.unlink()
+        return path.read_text().strip()
     except OSError as error:
         refuse("STOREFRONT_DATA_DIR", f"a directory that can be written ({error.strerror})")
-    return [path.read_text()]
 
 
 SQLITE_OPTIONS = {
@@ -66,20 +86,50 @@ SQLITE_OPTIONS = {
         "PRAGMA mmap_size=268435456; PRAGMA temp_store=MEMORY;"
     ),
 }
+POOL = {"min_size": 1, "max_size": 20, "timeout": 10}
 
 
 def database(directory: Path) -> dict[str, Any]:
-    """Django's settings for DATABASE_URL: `sqlite:///path` or `postgres://user@host:port/name`."""
-    url = os.environ.get("DATABASE_URL") or f"sqlite:///{directory / 'storefront.sqlite3'}"
-    scheme = urlsplit(url).scheme
-    if scheme not in ("sqlite", "postgres", "postgresql"):
-        # The value may hold a password.
-        print("storefront: DATABASE_URL is not understood; expected sqlite:///path or postgres://…", file=sys.stderr)
-        raise SystemExit(2)
+    """Django's settings for DATABASE_URL: `sqlite:///path` or `postgres://user:password@host:port/name`."""
+    url = text("DATABASE_URL")
+    if not url:
+        return sqlite(str(directory / "storefront.sqlite3"))
+    scheme = scheme_of("DATABASE_URL", url, "sqlite", "postgres", "postgresql")
     settings: dict[str, Any] = {**environ.Env.db_url_config(url)}
+    if not settings.get("NAME"):
+        refuse("DATABASE_URL", "a database's name at its end, such as postgres://user@host/name", secret=True)
     if scheme == "sqlite":
-        settings["OPTIONS"] = SQLITE_OPTIONS
-        settings["CONN_MAX_AGE"] = None
-    else:
-        settings["OPTIONS"] = {**settings.get("OPTIONS", {}), "pool": {"min_size": 1, "max_size": 20, "timeout": 10}}
-    return settings
+        return sqlite(settings["NAME"])
+    return settings | {"OPTIONS": settings.get("OPTIONS", {}) | {"pool": POOL}}
+
+
+def sqlite(path: str) -> dict[str, Any]:
+    return {"ENGINE": "django.db.backends.sqlite3", "NAME": path, "OPTIONS": SQLITE_OPTIONS, "CONN_MAX_AGE": None}
+
+
+def redis_url() -> str | None:
+    """Where rate limits are counted for all web processes together; None: each counts for itself."""
+    url = text("REDIS_URL")
+    if url:
+        scheme_of("REDIS_URL", url, "redis", "rediss")
+    return url or None
+
+
+def email() -> dict[str, Any]:
+    """Django's e-mail settings for EMAIL_URL, such as `smtp+tls://user:password@host:587`; without it, none is sent."""
+    url = text("EMAIL_URL", "dummymail://")
+    scheme_of("EMAIL_URL", url, *environ.Env.EMAIL_SCHEMES)
+    return environ.Env.email_url_config(url)
+
+
+def scheme_of(name: str, url: str, *known: str) -> str:
+    """The URL's scheme, once it is a known one and the rest can be read."""
+    try:
+        parts = urlsplit(url)
+        parts.port  # noqa: B018, reading it is what finds a port that is no number
+        readable = parts.scheme in known and "://" in url
+    except ValueError:
+        readable = False
+    if not readable:
+        refuse(name, f"a URL that begins with {' or '.join(f'{scheme}://' for scheme in known)}", secret=True)
+    return parts.scheme

@@ -1,12 +1,18 @@
 """Settings, all of them from the environment; the README has the table."""
 
-from storefront.server import environment
+from storefront.server import environment, logs
+from storefront.server.admin_theme import UNFOLD as UNFOLD
 
 DATA_DIR = environment.data_dir()
 SECRET_KEY, *SECRET_KEY_FALLBACKS = environment.secret_keys(DATA_DIR)
 DEBUG = environment.boolean("STOREFRONT_DEBUG")
 ALLOW_PRIVATE_CALLBACKS = environment.boolean("STOREFRONT_ALLOW_PRIVATE_CALLBACKS")
 DATABASES = {"default": environment.database(DATA_DIR)}
+# Rate limits are counted here where it is set, so that several processes count together.
+REDIS_URL = environment.redis_url()
+
+logs.configure_structlog()
+LOGGING = logs.logging_config(environment.log_level())
 
 # A host is a shop or a 404 page (decisions: Which shop a page means), and the API never looks at it.
 ALLOWED_HOSTS = ["*"]
@@ -26,18 +32,19 @@ USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
 USE_I18N = False
+FORMAT_MODULE_PATH = ["storefront.kit.formats"]
 APPEND_SLASH = False
 
 INSTALLED_APPS = [
-    "unfold",
-    "django.contrib.admin",
+    "unfold.apps.BasicAppConfig",
+    "unfold.contrib.filters",
+    "storefront.shops.admin_app.MerchantAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
-    "django_structlog",
     "django_tasks_db",
     "easy_thumbnails",
     "ninja",
@@ -54,6 +61,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "storefront.server.requestlog.RequestLog",
     "storefront.server.middleware.RequestFrame",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -97,6 +105,17 @@ WHITENOISE_MAX_AGE = 3600
 
 # Bodies of the API and of forms; uploads go to disk and are bounded where they are read.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+# A product with its variants is one form: fifty of them on a page, a dozen fields each, and the rest.
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000
+FILE_UPLOAD_HANDLERS = [
+    "storefront.kit.uploads.BoundedUploads",
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "django.core.files.uploadhandler.TemporaryFileUploadHandler",
+]
+
+# EMAIL_BACKEND, EMAIL_HOST and so on, from EMAIL_URL.
+globals().update(environment.email())
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = environment.text("STOREFRONT_EMAIL_FROM", "storefront@localhost")
 
 TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
 

@@ -1,0 +1,63 @@
+import socket
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable
+from contextlib import closing
+
+from django.db import connections
+
+from storefront.server import readiness, supervisor
+from storefront.server.command import Command as Base
+from storefront.server.command import Failed
+
+# A web process has at most this many database connections (environment.database), one for each thread.
+MOST_THREADS = 20
+
+
+def number(smallest: int, largest: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        if not text.isdecimal() or not smallest <= int(text) <= largest:
+            raise ArgumentTypeError(f"expected a number from {smallest} to {largest}, not {text}")
+        return int(text)
+
+    return parse
+
+
+class Command(Base):
+    help = "Serve the shops' pages and API, with the background worker beside it."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+        parser.add_argument("--port", type=number(1, 65535), default=8000, help="(default: %(default)s)")
+        parser.add_argument(
+            "--workers", type=number(1, 256), default=1, help="web processes, at most one a core (default: %(default)s)"
+        )
+        parser.add_argument(
+            "--threads", type=number(1, MOST_THREADS), default=8, help="threads a process (default: %(default)s)"
+        )
+        parser.add_argument("--no-worker", action="store_true", help="leave background work to storefront worker")
+
+    def handle(self, *, host, port, workers, threads, no_worker, **_options) -> None:
+        readiness.require_migrated_database()
+        require_free_port(host, port)
+        if readiness.collect_static_files():
+            self.say("Collected the static files.")
+        connections.close_all()
+        beside = "" if no_worker else " with the background worker"
+        self.say(f"Serving on http://{host}:{port}{beside}; Ctrl-C stops.")
+        web = f"--host {host} --port {port} --workers {workers} --threads {threads}".split()
+        code = supervisor.supervise(
+            ["storefront.server.web", *web], None if no_worker else ["storefront.server.cli", "worker"]
+        )
+        if code:
+            raise Failed("The web server ended by itself; its own words are above.")
+
+
+def require_free_port(host: str, port: int) -> None:
+    """The web server shares its port among its processes, so it would not notice another program on it."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        with closing(socket.socket(family)) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, port))
+    except OSError as error:
+        raise Failed(f"Cannot listen on {host}, port {port}: {error.strerror}.") from None

@@ -1,0 +1,57 @@
+"""What the worker clears out, and how often. Each sweep is harmless to run twice, or by two workers at once."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from django.contrib.sessions.models import Session
+from django_tasks_db.models import DBTaskResult
+
+from storefront.shops.idempotency import delete_expired_answers
+
+KEPT_TASKS = timedelta(days=14)
+
+
+class Delete(Protocol):
+    """Removes at most `limit` of what has expired; answers how many it removed."""
+
+    def __call__(self, *, now: datetime, limit: int) -> int: ...
+
+
+@dataclass(frozen=True)
+class Sweep:
+    name: str
+    every: timedelta
+    delete: Delete
+    # Small enough that no batch keeps SQLite's other writers waiting for long.
+    batch: int = 500
+
+    def run(self, *, now: datetime, told_to_stop: Callable[[], bool] = lambda: False) -> int:
+        """Batch after batch until nothing is left or the worker is told to stop; how many were removed."""
+        removed = 0
+        while not told_to_stop():
+            count = self.delete(now=now, limit=self.batch)
+            removed += count
+            if not count:
+                break
+        return removed
+
+
+def delete_expired_sessions(*, now: datetime, limit: int) -> int:
+    expired = Session.objects.filter(expire_date__lt=now).order_by("expire_date").values_list("pk", flat=True)[:limit]
+    return Session.objects.filter(pk__in=list(expired)).delete()[0]
+
+
+def delete_old_task_results(*, now: datetime, limit: int) -> int:
+    """What finished tasks left behind, once nobody will ask for it any more."""
+    old = DBTaskResult.objects.finished().filter(finished_at__lt=now - KEPT_TASKS)
+    ended = old.order_by("finished_at").values_list("pk", flat=True)[:limit]
+    return DBTaskResult.objects.filter(pk__in=list(ended)).delete()[0]
+
+
+SWEEPS = [
+    Sweep("idempotent answers", timedelta(minutes=10), delete_expired_answers),
+    Sweep("sessions", timedelta(hours=1), delete_expired_sessions),
+    Sweep("task results", timedelta(hours=1), delete_old_task_results),
+]
