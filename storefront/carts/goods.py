@@ -1,0 +1,188 @@
+"""What is for sale, as a cart needs to know it: price, choices, parts, picture and stock, in a few joined reads."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.core.files.storage import default_storage
+from django.db.models import Exists, OuterRef, Subquery
+
+from storefront.carts.rules import OfferedOption, OfferedValue
+from storefront.catalogue.models import BundleItem, Media, Option, Product, Variant
+from storefront.catalogue.stock import Kind
+from storefront.shops.models import Shop
+
+Stock = tuple[Kind, int]
+# How many pieces of a stock may be sold in all; None without a limit.
+Levels = Mapping[Stock, int | None]
+
+_PRODUCT_COLUMNS = (
+    "name",
+    "type",
+    "status",
+    "deleted_at",
+    "publish_at",
+    "unpublish_at",
+    "price",
+    "allow_custom_price",
+    "min_custom_price",
+    "damaged_price",
+    "damaged_qty",
+    "track_inventory",
+    "allow_backorders",
+    "stock_qty",
+)
+_VARIANT_COLUMNS = ("product_id", "name", "price", "is_active", "track_inventory", "allow_backorders", "stock_qty")
+
+
+@dataclass(slots=True)
+class Goods:
+    """A product, and the variant of it that is meant."""
+
+    product: Product
+    image: str | None
+    variant: Variant | None = None
+    options: list[OfferedOption] = field(default_factory=list)
+    bundle_items: list[dict[str, Any]] = field(default_factory=list)
+    levels: dict[Stock, int | None] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        if self.variant is None or not self.variant.name:
+            return self.product.name
+        if self.variant.name.startswith(self.product.name):
+            return self.variant.name
+        return f"{self.product.name} – {self.variant.name}"
+
+    def is_for_sale(self, now: datetime) -> bool:
+        """Whether it is published, and its variant active (contract: Cart add rules, 1)."""
+        return self.product.is_published(now) and (self.variant is None or self.variant.is_active)
+
+    @property
+    def needs_variant(self) -> bool:
+        return self.product.type == Product.Type.VARIABLE and self.variant is None
+
+
+def load_goods(shop: Shop, wanted: Collection[tuple[int, int | None]]) -> dict[tuple[int, int | None], Goods]:
+    """The goods by product and variant id, published or not; what the shop does not have is left out."""
+    products = _products(shop, {product_id for product_id, _ in wanted})
+    variants = _variants(shop, {variant_id for _, variant_id in wanted if variant_id is not None})
+    options = _options(shop, [product.pk for product in products.values() if product.has_options])
+    parts = _parts(shop, [product.pk for product in products.values() if product.type == Product.Type.BUNDLE])
+    found = {}
+    for product_id, variant_id in wanted:
+        product = products.get(product_id)
+        variant = variants.get(variant_id) if variant_id is not None else None
+        if product is None or (variant_id is not None and (variant is None or variant.product_id != product_id)):
+            continue
+        items = parts.get(product_id, [])
+        found[product_id, variant_id] = Goods(
+            product=product,
+            image=_image(shop, product),
+            variant=variant,
+            options=options.get(product_id, []),
+            bundle_items=[_part(item) for item in items],
+            levels=_levels_of(product, variant, items),
+        )
+    return found
+
+
+def stock_levels(shop: Shop, stocks: Iterable[Stock]) -> dict[Stock, int | None]:
+    """How many pieces of each stock may be sold in all; None without a limit, absent when there is no such stock."""
+    stocks = set(stocks)
+    levels: dict[Stock, int | None] = {}
+    products = {id for kind, id in stocks if kind != "variant"}
+    if products:
+        for product in Product.objects.filter(shop=shop, pk__in=products).only(*_PRODUCT_COLUMNS):
+            levels |= _levels_of(product, None, [])
+    variants = {id for kind, id in stocks if kind == "variant"}
+    if variants:
+        for variant in Variant.objects.filter(shop=shop, pk__in=variants).only(*_VARIANT_COLUMNS):
+            levels["variant", variant.pk] = _level(variant)
+    return levels
+
+
+def _products(shop: Shop, ids: Collection[int]) -> dict[int, Any]:
+    first_picture = Media.objects.filter(product=OuterRef("pk")).order_by("sort_order", "id")
+    found = Product.objects.filter(shop=shop, pk__in=ids).only(*_PRODUCT_COLUMNS)
+    return {
+        product.pk: product
+        for product in found.annotate(
+            picture_file=Subquery(first_picture.values("file")[:1]),
+            picture_source=Subquery(first_picture.values("source_url")[:1]),
+            has_options=Exists(Option.objects.filter(product=OuterRef("pk"))),
+        )
+    }
+
+
+def _variants(shop: Shop, ids: Collection[int]) -> dict[int, Variant]:
+    if not ids:
+        return {}
+    return {row.pk: row for row in Variant.objects.filter(shop=shop, pk__in=ids).only(*_VARIANT_COLUMNS)}
+
+
+def _options(shop: Shop, product_ids: Collection[int]) -> dict[int, list[OfferedOption]]:
+    if not product_ids:
+        return {}
+    rows = (
+        Option.objects.filter(shop=shop, product_id__in=product_ids)
+        .order_by("sort_order", "id", "values__sort_order", "values__id")
+        .values_list("product_id", "id", "name", "type", "required", "values__id", "values__label", "values__price")
+    )
+    found: dict[int, dict[int, OfferedOption]] = {}
+    for product_id, id, name, type, required, value_id, label, price in rows:
+        option = found.setdefault(product_id, {}).setdefault(id, OfferedOption(id, name, type, required, []))
+        if value_id is not None:
+            option.values.append(OfferedValue(value_id, label, price))
+    return {product_id: list(options.values()) for product_id, options in found.items()}
+
+
+def _parts(shop: Shop, product_ids: Collection[int]) -> dict[int, list[BundleItem]]:
+    if not product_ids:
+        return {}
+    found: dict[int, list[BundleItem]] = {}
+    rows = BundleItem.objects.filter(shop=shop, bundle_id__in=product_ids).select_related("product", "variant")
+    for item in rows:
+        found.setdefault(item.bundle_id, []).append(item)
+    return found
+
+
+def _part(item: BundleItem) -> dict[str, Any]:
+    part: Product | Variant = item.variant or item.product
+    name = item.product.name if item.variant is None else f"{item.product.name} – {item.variant.name}"
+    return {
+        "product_id": item.product_id,
+        "variant_id": item.variant_id,
+        "name": name,
+        "sku": part.sku,
+        "qty": item.qty,
+    }
+
+
+def _levels_of(product: Product, variant: Variant | None, items: Iterable[BundleItem]) -> dict[Stock, int | None]:
+    levels: dict[Stock, int | None] = {("product", product.pk): _level(product)}
+    # Damaged pieces are there or not: they cannot be ordered from anywhere.
+    levels["damaged", product.pk] = product.damaged_qty
+    if variant is not None:
+        levels["variant", variant.pk] = _level(variant)
+    for item in items:
+        if item.variant is None:
+            levels["product", item.product_id] = _level(item.product)
+        else:
+            levels["variant", item.variant.pk] = _level(item.variant)
+    return levels
+
+
+def _level(row: Product | Variant) -> int | None:
+    if isinstance(row, Variant) and not row.is_active:
+        return 0
+    return None if not row.track_inventory or row.allow_backorders else max(row.stock_qty, 0)
+
+
+def _image(shop: Shop, product: Any) -> str | None:
+    """The first picture's address (decisions: Line members beyond the contract)."""
+    if product.picture_file:
+        url = default_storage.url(product.picture_file)
+        return url if "://" in url else shop.base_url + url
+    return product.picture_source or None

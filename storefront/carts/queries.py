@@ -1,0 +1,144 @@
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from storefront.carts.models import Cart, CartLine
+from storefront.catalogue.models import Product, ProductCategory, Variant
+from storefront.kit import tokens
+from storefront.kit.money import ZERO
+from storefront.pricing import queries as pricing
+from storefront.pricing import rules
+from storefront.shops.models import Shop
+
+TOKEN_PREFIX = "cart"  # noqa: S105, what a token begins with is no secret
+
+
+def live_cart(shop: Shop, token: str | None, now: datetime) -> Cart | None:
+    """The cart that the token names; None for an unknown, malformed or expired one, or one of another shop.
+
+    A signed-in shopper's basket is never found by a token (contract: A cart is attached to no customer).
+    """
+    named = naming(shop, token, now)
+    return Cart.objects.filter(**named).first() if named else None
+
+
+def cart_with_lines(shop: Shop, token: str | None, now: datetime) -> tuple[Cart | None, list[CartLine]]:
+    """What the token names, read in one go; (None, []) where `live_cart` finds nothing."""
+    named = naming(shop, token, now)
+    return lines_and_cart(named) if named else (None, [])
+
+
+def cart_by_public_id(shop: Shop, public_id: UUID | str, now: datetime) -> Cart | None:
+    """The live cart with this public id, a shopper's own or one from the API; None also for what is no UUID."""
+    try:
+        public_id = UUID(str(public_id))
+    except ValueError:
+        return None
+    return Cart.objects.filter(shop=shop, public_id=public_id, expires_at__gt=now).first()
+
+
+def cart_lines(shop: Shop, cart: Cart) -> list[CartLine]:
+    """The cart's lines in the order they were added."""
+    return list(CartLine.objects.filter(shop=shop, cart=cart).order_by("pk"))
+
+
+def cart_totals(
+    shop: Shop,
+    lines: Sequence[CartLine],
+    now: datetime,
+    *,
+    country: str | None = None,
+    region: str = "",
+    shipping: Decimal = ZERO,
+) -> rules.Totals:
+    """What the lines come to, with automatic discounts. Tax needs the country that the goods go to."""
+    discounts = pricing.running_discounts(shop, now) if lines else []
+    categories = _categories(shop, lines) if any(discount.category_id for discount in discounts) else {}
+    rates = pricing.tax_rates(shop, country) if country else []
+    products = _taxed_products(shop, lines) if rates else {}
+    return rules.totals(
+        [_priced(line, categories, products) for line in lines],
+        now=now,
+        discounts=discounts,
+        shipping=shipping,
+        rates=rates,
+        country=country,
+        region=region,
+        prices_include_tax=shop.prices_include_tax,
+    )
+
+
+def needs_shipping(shop: Shop, lines: Iterable[CartLine]) -> bool:
+    """Whether any of the lines has to be sent somewhere."""
+    ids = {line.product_id for line in lines if not line.is_digital}
+    return bool(ids) and Product.objects.filter(shop=shop, pk__in=ids, requires_shipping=True).exists()
+
+
+def shipping_options(shop: Shop, lines: Sequence[CartLine], country: str) -> list[rules.ShippingOption]:
+    """The ways of delivery that fit these lines' weight and value, in the merchant's order."""
+    subtotal = sum((line.price_snapshot * line.qty for line in lines), ZERO)
+    return rules.shipping_options(
+        pricing.shipping_rates(shop), country=country, weight=cart_weight(shop, lines), subtotal=subtotal
+    )
+
+
+def cart_weight(shop: Shop, lines: Sequence[CartLine]) -> Decimal:
+    """The weight of what has to be sent: the variant's where it has one, else the product's."""
+    products = dict(
+        Product.objects.filter(
+            shop=shop, pk__in={line.product_id for line in lines}, requires_shipping=True
+        ).values_list("pk", "weight")
+    )
+    variant_ids = {line.variant_id for line in lines if line.variant_id}
+    variants = (
+        dict(Variant.objects.filter(shop=shop, pk__in=variant_ids).values_list("pk", "weight")) if variant_ids else {}
+    )
+    weight = Decimal("0.000")
+    for line in lines:
+        if line.product_id in products and not line.is_digital:
+            own = variants.get(line.variant_id or 0)
+            weight += line.qty * (products[line.product_id] if own is None else own)
+    return weight
+
+
+def naming(shop: Shop, token: str | None, now: datetime) -> dict[str, Any] | None:
+    """The conditions on a cart that the token names and that is live; None where the token's form rules it out."""
+    if not tokens.is_well_formed(token, TOKEN_PREFIX):
+        return None
+    digest = tokens.digest(token)
+    return {"shop_id": shop.pk, "token_digest": digest, "customer_id__isnull": True, "expires_at__gt": now}
+
+
+def lines_and_cart(named: dict[str, Any]) -> tuple[Cart | None, list[CartLine]]:
+    """The cart that fits the conditions and its lines; the lines bring it along, so that most reads are one query."""
+    of_cart = {f"cart__{name}": value for name, value in named.items()}
+    lines = list(CartLine.objects.filter(**of_cart).select_related("cart").order_by("pk"))
+    return (lines[0].cart, lines) if lines else (Cart.objects.filter(**named).first(), [])
+
+
+def _categories(shop: Shop, lines: Iterable[CartLine]) -> dict[int, set[int]]:
+    found: dict[int, set[int]] = {}
+    links = ProductCategory.objects.filter(shop=shop, product_id__in={line.product_id for line in lines})
+    for product_id, category_id in links.values_list("product_id", "category_id"):
+        found.setdefault(product_id, set()).add(category_id)
+    return found
+
+
+def _taxed_products(shop: Shop, lines: Iterable[CartLine]) -> dict[int, tuple[int | None, bool]]:
+    rows = Product.objects.filter(shop=shop, pk__in={line.product_id for line in lines})
+    return {pk: (tax_class_id, taxed) for pk, tax_class_id, taxed in rows.values_list("pk", "tax_class", "is_taxable")}
+
+
+def _priced(
+    line: CartLine, categories: dict[int, set[int]], products: dict[int, tuple[int | None, bool]]
+) -> rules.PricedLine:
+    tax_class_id, is_taxable = products.get(line.product_id, (None, True))
+    return rules.PricedLine(
+        amount=line.price_snapshot * line.qty,
+        qty=line.qty,
+        category_ids=frozenset(categories.get(line.product_id, ())),
+        tax_class_id=tax_class_id,
+        is_taxable=is_taxable,
+    )

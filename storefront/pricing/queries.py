@@ -1,0 +1,70 @@
+"""What prices depend on in a shop: its discounts, taxes, ways of delivery, and the terms of its customer groups."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+
+from django.db.models import Q
+
+from storefront.catalogue.models import Product
+from storefront.customers.models import CustomerGroup
+from storefront.kit.money import ZERO
+from storefront.pricing.models import Discount, GroupPrice, ShippingRate, TaxRate
+from storefront.shops.models import Shop
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTerms:
+    """What a customer group pays for some products: prices of its own, else a percentage off, with exceptions."""
+
+    percent: Decimal = ZERO
+    prices: dict[tuple[int, int | None], Decimal] = field(default_factory=dict)
+    excluded: frozenset[int] = frozenset()
+
+    def price(self, product_id: int, variant_id: int | None) -> Decimal | None:
+        """The group's own price: the variant's where it has one, else the product's."""
+        own = self.prices.get((product_id, variant_id))
+        return own if own is not None else self.prices.get((product_id, None))
+
+    def percent_off(self, product_id: int) -> Decimal:
+        return ZERO if product_id in self.excluded else self.percent
+
+
+NO_TERMS = GroupTerms()
+
+
+def group_terms(shop: Shop, customer_id: int | None, product_ids: Collection[int]) -> GroupTerms:
+    """The terms for these products of the customer's group; NO_TERMS, without asking, for nobody."""
+    if customer_id is None:
+        return NO_TERMS
+    group = CustomerGroup.objects.filter(shop=shop, customer__id=customer_id, customer__shop=shop).first()
+    if group is None:
+        return NO_TERMS
+    rows = GroupPrice.objects.filter(shop=shop, group=group, product_id__in=product_ids)
+    prices = {(row.product_id, row.variant_id): row.price for row in rows}
+    if not group.discount_percent:
+        return GroupTerms(prices=prices)
+    excluded = Product.objects.filter(
+        Q(exclude_from_group_discounts=True) | Q(categories__exclude_from_group_discounts=True),
+        shop=shop,
+        pk__in=product_ids,
+    ).values_list("pk", flat=True)
+    return GroupTerms(group.discount_percent, prices, frozenset(excluded))
+
+
+def running_discounts(shop: Shop, now: datetime) -> list[Discount]:
+    """The automatic discounts that run now, oldest first, which is the order they apply in."""
+    started = Q(starts_at=None) | Q(starts_at__lte=now)
+    lasting = Q(ends_at=None) | Q(ends_at__gt=now)
+    return list(Discount.objects.filter(started, lasting, shop=shop, is_active=True).order_by("pk"))
+
+
+def tax_rates(shop: Shop, country: str) -> list[TaxRate]:
+    """Every rate for the country, of all its regions and of all tax classes."""
+    return list(TaxRate.objects.filter(shop=shop, country=country).order_by("pk"))
+
+
+def shipping_rates(shop: Shop) -> list[ShippingRate]:
+    """The ways of delivery on offer, in the merchant's order; `rules.shipping_options` picks those that fit."""
+    return list(ShippingRate.objects.filter(shop=shop, is_active=True).order_by("sort_order", "pk"))

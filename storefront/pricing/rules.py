@@ -1,0 +1,268 @@
+"""What things cost, decided without a database or a clock. Amounts are Decimal in the shop's currency."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import ROUND_DOWN, Decimal
+
+from storefront.catalogue.models import Product, Variant
+from storefront.kit.money import CENT, ZERO, quantize
+from storefront.pricing.models import Discount, ShippingRate, TaxRate
+
+HUNDRED = Decimal(100)
+
+
+@dataclass(frozen=True, slots=True)
+class PricedLine:
+    """What the rules need to know of a line: its whole amount, and what decides its discounts and tax."""
+
+    amount: Decimal
+    qty: int = 1
+    category_ids: frozenset[int] = frozenset()
+    tax_class_id: int | None = None
+    is_taxable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class DiscountLine:
+    """One discount that applies, and how much of it falls on each line."""
+
+    name: str
+    amount: Decimal
+    shares: tuple[Decimal, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TaxLine:
+    """The tax of one rate on everything it applies to, rounded once, as an invoice shows it."""
+
+    name: str
+    percent: Decimal
+    amount: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class ShippingOption:
+    """A way of delivery that fits, at its price for this basket."""
+
+    rate: ShippingRate
+    price: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What a basket comes to. `tax` is added to the other sums, or contained in them where prices include tax.
+
+    `line_discounts` and `line_taxes` follow the lines; with the tax on shipping they add up to the sums above.
+    """
+
+    subtotal: Decimal
+    discount: Decimal
+    shipping: Decimal
+    tax: Decimal
+    total: Decimal
+    item_count: int
+    line_count: int
+    discount_lines: tuple[DiscountLine, ...] = ()
+    tax_lines: tuple[TaxLine, ...] = ()
+    line_discounts: tuple[Decimal, ...] = ()
+    line_taxes: tuple[Decimal, ...] = ()
+    shipping_tax: Decimal = ZERO
+    prices_include_tax: bool = True
+
+
+def unit_price(
+    product: Product,
+    variant: Variant | None = None,
+    option_prices: Iterable[Decimal] = (),
+    *,
+    group_price: Decimal | None = None,
+    group_percent: Decimal = ZERO,
+    custom_price: Decimal | None = None,
+    is_damaged: bool = False,
+) -> Decimal:
+    """The price of one piece, with its options on top.
+
+    The shopper's own price comes first where there is one, then the price of a damaged piece, then the group's price
+    (contract: Cart add rules, 4: a group price is the price), then the list price less the group's percentage. What
+    options add is the same for everybody.
+    """
+    if custom_price is not None:
+        price = custom_price
+    elif is_damaged and product.damaged_price is not None:
+        price = product.damaged_price
+    elif group_price is not None:
+        price = group_price
+    else:
+        price = (variant or product).price * (HUNDRED - group_percent) / HUNDRED
+    return quantize(price + sum(option_prices, ZERO))
+
+
+def share_out(amount: Decimal, weights: Sequence[Decimal]) -> list[Decimal]:
+    """The amount cut into whole cents in proportion to the weights, adding up to it exactly.
+
+    No share is above its weight unless the amount is above their sum. Weights of nothing but zero share alike.
+    """
+    if not weights:
+        return []
+    if not any(weights):
+        weights = [CENT] * len(weights)
+    whole = sum(weights, ZERO)
+    exact = [amount * weight / whole for weight in weights]
+    shares = [share.quantize(CENT, rounding=ROUND_DOWN) for share in exact]
+    cents_left = int((amount - sum(shares, ZERO)) / CENT)
+    by_remainder = sorted(range(len(shares)), key=lambda i: (shares[i] - exact[i], i))
+    for i in by_remainder[:cents_left]:
+        shares[i] += CENT
+    return shares
+
+
+def applied_discounts(lines: Sequence[PricedLine], discounts: Iterable[Discount], now: datetime) -> list[DiscountLine]:
+    """The discounts that run and apply, in order. They add up, each at most what is left of the lines it is for.
+
+    A percentage is of the goods' full prices, whatever other discounts take. `minimum_subtotal` is compared with the
+    value of the whole basket.
+    """
+    left = [line.amount for line in lines]
+    subtotal = sum(left, ZERO)
+    applied = []
+    for discount in discounts:
+        if not discount.runs(now) or subtotal < discount.minimum_subtotal:
+            continue
+        fits = [discount.category_id is None or discount.category_id in line.category_ids for line in lines]
+        weights = [amount if fit else ZERO for amount, fit in zip(left, fits, strict=True)]
+        goods = sum((line.amount for line, fit in zip(lines, fits, strict=True) if fit), ZERO)
+        amount = min(_face_value(discount, goods), sum(weights, ZERO))
+        if amount > 0:
+            shares = share_out(amount, weights)
+            left = [rest - share for rest, share in zip(left, shares, strict=True)]
+            applied.append(DiscountLine(discount.name, amount, tuple(shares)))
+    return applied
+
+
+def _face_value(discount: Discount, goods: Decimal) -> Decimal:
+    if discount.kind == Discount.Kind.PERCENT:
+        return quantize(goods * discount.value / HUNDRED)
+    return quantize(discount.value)
+
+
+def rate_for(
+    rates: Iterable[TaxRate], *, tax_class_id: int | None, country: str | None, region: str = ""
+) -> TaxRate | None:
+    """The tax rate for goods of a class delivered there: the region's own, else the country's, else none."""
+    fitting = [
+        rate
+        for rate in rates
+        if rate.tax_class_id == tax_class_id
+        and rate.country == country
+        and rate.region.casefold() in ("", region.strip().casefold())
+    ]
+    return max(fitting, key=lambda rate: bool(rate.region), default=None)
+
+
+def tax_of(amount: Decimal, percent: Decimal, *, included: bool) -> Decimal:
+    """The tax contained in an amount, or to be added to it."""
+    return quantize(amount * percent / (HUNDRED + percent if included else HUNDRED))
+
+
+def shipping_options(
+    rates: Iterable[ShippingRate], *, country: str, weight: Decimal, subtotal: Decimal
+) -> list[ShippingOption]:
+    """The ways of delivery to the country for goods of this weight, each at its price for goods of this value."""
+    return [
+        ShippingOption(rate, shipping_price(rate, subtotal))
+        for rate in rates
+        if rate.is_active
+        and (not rate.countries or country in rate.countries)
+        and rate.minimum_weight <= weight
+        and (rate.maximum_weight is None or weight <= rate.maximum_weight)
+    ]
+
+
+def shipping_price(rate: ShippingRate, subtotal: Decimal) -> Decimal:
+    """What the delivery costs for goods of this value."""
+    free = rate.free_from is not None and subtotal >= rate.free_from
+    return ZERO if free else rate.price
+
+
+def totals(
+    lines: Sequence[PricedLine],
+    *,
+    now: datetime,
+    discounts: Iterable[Discount] = (),
+    shipping: Decimal = ZERO,
+    rates: Collection[TaxRate] = (),
+    country: str | None = None,
+    region: str = "",
+    prices_include_tax: bool = True,
+) -> Totals:
+    """Subtotal, discounts, delivery and tax put together. Without a country there is no tax yet.
+
+    total = subtotal - discount + shipping, plus tax where prices do not include it, and never below zero.
+    """
+    subtotal = sum((line.amount for line in lines), ZERO)
+    applied = applied_discounts(lines, discounts, now)
+    off = [sum(shares, ZERO) for shares in zip(*(line.shares for line in applied), strict=True)] or [ZERO] * len(lines)
+    net = [line.amount - share for line, share in zip(lines, off, strict=True)]
+    taxed = _taxed(lines, net, shipping, rates, country, region, included=prices_include_tax)
+    discount = sum(off, ZERO)
+    tax = sum((line.amount for line in taxed.lines), ZERO)
+    return Totals(
+        subtotal=subtotal,
+        discount=discount,
+        shipping=shipping,
+        tax=tax,
+        total=subtotal - discount + shipping + (ZERO if prices_include_tax else tax),
+        item_count=sum(line.qty for line in lines),
+        line_count=len(lines),
+        discount_lines=tuple(applied),
+        tax_lines=tuple(taxed.lines),
+        line_discounts=tuple(off),
+        line_taxes=tuple(taxed.of_lines),
+        shipping_tax=taxed.of_shipping,
+        prices_include_tax=prices_include_tax,
+    )
+
+
+@dataclass(slots=True)
+class _Taxed:
+    lines: list[TaxLine]
+    of_lines: list[Decimal]
+    of_shipping: Decimal
+
+
+def _taxed(
+    lines: Sequence[PricedLine],
+    net: Sequence[Decimal],
+    shipping: Decimal,
+    rates: Collection[TaxRate],
+    country: str | None,
+    region: str,
+    *,
+    included: bool,
+) -> _Taxed:
+    """Tax is rounded once a rate and then shared out over its lines, so that the lines add up to what is paid.
+
+    Delivery is taxed like the goods it brings, in proportion to their value.
+    """
+    taxed = _Taxed(lines=[], of_lines=[ZERO] * len(lines), of_shipping=ZERO)
+    if not rates or country is None:
+        return taxed
+    delivery = share_out(shipping, net)
+    goods: dict[int, list[int]] = {}
+    found: dict[int, TaxRate] = {}
+    for i, line in enumerate(lines):
+        rate = rate_for(rates, tax_class_id=line.tax_class_id, country=country, region=region)
+        if rate is not None and line.is_taxable:
+            found[rate.pk] = rate
+            goods.setdefault(rate.pk, []).append(i)
+    for key, rate in found.items():
+        bases = [net[i] for i in goods[key]]
+        carried = sum((delivery[i] for i in goods[key]), ZERO) if rate.applies_to_shipping else ZERO
+        amount = tax_of(sum(bases, carried), rate.percent, included=included)
+        taxed.lines.append(TaxLine(rate.name, rate.percent, amount))
+        *shares, of_delivery = share_out(amount, [*bases, carried])
+        taxed.of_shipping += of_delivery
+        for i, share in zip(goods[key], shares, strict=True):
+            taxed.of_lines[i] = share
+    return taxed
