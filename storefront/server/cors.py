@@ -6,32 +6,28 @@ from storefront.shops import queries
 
 METHODS = "GET, HEAD, POST, PATCH, DELETE"
 HEADERS = "Authorization, Content-Type, Accept, X-Cart-Token, Idempotency-Key, If-None-Match"
-EXPOSED = "ETag, Idempotent-Replayed, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset"
+EXPOSED = (
+    "ETag, Idempotent-Replayed, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id"
+)
 
 
-def is_preflight(request: HttpRequest) -> bool:
-    return request.method == "OPTIONS"
+def is_open_to_browsers(request: HttpRequest) -> bool:
+    """Whether scripts of other origins may be let in here at all: the public API, never the App API."""
+    return request.path_info.startswith("/api/v1/")
 
 
-def answer_preflight(request: HttpRequest) -> HttpResponse:
-    """A preflight carries no credential, so any shop's origin will do; the call itself is checked by its own."""
-    response = HttpResponse(status=204, headers={"Allow": f"{METHODS}, OPTIONS"})
-    origin = request.headers.get("Origin")
-    if origin and request.path_info.startswith("/api/v1/") and queries.origin_is_allowed(origin):
-        response["Access-Control-Allow-Origin"] = origin
+def allow_origin(request: HttpRequest, response: HttpResponse) -> None:
+    """Let the calling script read the answer where a shop allows its origin: the credential's shop, or any shop
+    where there is no credential, as in a preflight, which never carries one."""
+    origin, caller = request.META.get("HTTP_ORIGIN"), getattr(request, "caller", None)
+    vary = response.headers.get("Vary")
+    response["Vary"] = f"{vary}, Origin" if vary else "Origin"
+    if not origin or not queries.origin_is_allowed(origin, shop=caller.shop if caller else None):
+        return
+    response["Access-Control-Allow-Origin"] = origin
+    if "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in request.META and request.method == "OPTIONS":
         response["Access-Control-Allow-Methods"] = METHODS
         response["Access-Control-Allow-Headers"] = HEADERS
         response["Access-Control-Max-Age"] = "600"
-    response["Vary"] = "Origin"
-    return response
-
-
-def allow_origin(request: HttpRequest, response: HttpResponse) -> HttpResponse:
-    """Let the calling script read the answer where the credential's shop allows its origin."""
-    origin, caller = request.headers.get("Origin"), getattr(request, "caller", None)
-    if origin and caller and request.path_info.startswith("/api/v1/"):
-        if queries.origin_is_allowed(origin, shop=caller.shop):
-            response["Access-Control-Allow-Origin"] = origin
-            response["Access-Control-Expose-Headers"] = EXPOSED
-        response["Vary"] = "Origin"
-    return response
+    else:
+        response["Access-Control-Expose-Headers"] = EXPOSED

@@ -1,14 +1,16 @@
-from django.conf import settings
 from django.contrib import admin
-from django.urls import include, path, re_path
-from django.views.static import serve
+from django.urls import include, path
 
+from storefront.server import openapi
 from storefront.server.api import api
+from storefront.server.media import uploaded
 
 urlpatterns = [
+    path("api/openapi.json", openapi.openapi_json),
+    path("api/docs", openapi.docs),
     path("api/", api.urls),
     path("admin/", admin.site.urls),
-    re_path(r"^media/(?P<path>.*)$", serve, {"document_root": settings.MEDIA_ROOT}),
+    path("media/<path:path>", uploaded),
     path("", include("storefront.checkout.urls")),
     path("", include("storefront.website.urls")),
 ]

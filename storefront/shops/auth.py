@@ -3,10 +3,10 @@
 from django.http import HttpRequest
 from ninja.security.http import HttpAuthBase
 
-from storefront.kit import tokens
 from storefront.kit.refusals import Refusal
-from storefront.shops import queries
+from storefront.shops import queries, ratelimit
 from storefront.shops.request import Caller, Request
+from storefront.shops.scopes import SCOPES
 
 
 class Unauthenticated(Refusal):
@@ -22,32 +22,39 @@ class InsufficientScope(Refusal):
 
 
 def bearer_token(request: HttpRequest) -> str | None:
-    """The token of `Authorization: Bearer <token>`."""
-    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    """The token of `Authorization: Bearer <token>`. Two such headers arrive joined by a comma, which is no token."""
+    scheme, _, token = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" else None
 
 
 def caller_of(request: Request) -> Caller:
     """Whoever the request's credential names. Raises Unauthenticated."""
-    token = bearer_token(request)
-    found = queries.api_token(token)
-    if token is None or found is None or not found.is_valid(request.now):
+    found = queries.api_token(bearer_token(request))
+    if found is None or not found.is_valid(request.now):
         raise Unauthenticated
-    return Caller(shop=found.shop, scopes=frozenset(found.scopes), digest=tokens.digest(token))
+    return Caller(found.shop, frozenset(found.scopes), found.digest, found.requests_per_minute)
 
 
 class scope(HttpAuthBase):  # noqa: N801, it reads as a word: auth=scope("read_products")
-    """Lets a call through when its credential has all these scopes; sets `request.caller` and `request.shop`."""
+    """Lets a call through when its credential is known, within its rate limit and has all these scopes; sets
+    `request.caller`, `request.shop` and `request.quota`."""
 
     openapi_scheme = "bearer"
 
     def __init__(self, *required: str) -> None:
+        unknown = set(required) - SCOPES.keys()
+        if unknown:
+            raise ValueError(f"no such scope: {', '.join(sorted(unknown))}")
         self.required = required
         super().__init__()
 
     def __call__(self, request: Request) -> Caller:  # type: ignore[override]
         caller = caller_of(request)
+        request.caller, request.shop = caller, caller.shop
+        if caller.requests_per_minute is not None:
+            allowed, request.quota = ratelimit.count_call(caller.digest, per_minute=caller.requests_per_minute)
+            if not allowed:
+                raise ratelimit.RateLimited(ratelimit.retry_after(request.quota))
         if not caller.scopes.issuperset(self.required):
             raise InsufficientScope(required_scopes=list(self.required), granted_scopes=sorted(caller.scopes))
-        request.caller, request.shop = caller, caller.shop
         return caller

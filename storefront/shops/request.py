@@ -6,21 +6,32 @@ from datetime import datetime
 from django.http import HttpRequest
 
 from storefront.shops.models import Shop
+from storefront.shops.ratelimit import Quota
 
 
 @dataclass(frozen=True)
 class Caller:
-    """Who a credential stands for: one shop, the scopes granted, and the digest that names the credential."""
+    """Who a credential stands for: one shop, the scopes granted, the digest that names the credential, and how
+    often it may call (None: no limit)."""
 
     shop: Shop
     scopes: frozenset[str]
     digest: str
+    requests_per_minute: int | None = None
 
 
 class Request(HttpRequest):
-    """Under /api, `caller` and `shop` come from the credential; on a page, `shop` from the host."""
+    """Under /api, `caller` and `shop` come from the credential, and `quota` where it has a limit; on a page, `shop`
+    comes from the host."""
 
     now: datetime
     id: str
     caller: Caller
     shop: Shop
+    quota: Quota
+
+
+class StaffRequest(Request):
+    """In the admin, `shop` is the one the session works on, and the user is its owner or its staff."""
+
+    is_owner: bool

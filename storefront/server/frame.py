@@ -1,0 +1,74 @@
+"""The frame of the API: from a request under /api to an answer in JSON, whatever happens on the way."""
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import resolve
+
+from storefront.kit.refusals import NotFound
+from storefront.server import body, cors
+from storefront.server.api import api
+from storefront.server.errors import MethodNotAllowed
+from storefront.shops.request import Request
+
+
+def is_api(request: HttpRequest) -> bool:
+    return request.path_info == "/api" or request.path_info.startswith("/api/")
+
+
+def answer(request: Request) -> HttpResponse:
+    """The answer to a call of the API. Never raises: a defect is a JSON 500."""
+    head = request.method == "HEAD"
+    if head:
+        request.method = "GET"
+    try:
+        response = _complete(request, _routed(request))
+    except Exception as error:
+        response = api.on_exception(request, error)
+    if head:
+        request.method = "HEAD"
+        # Set here, since a server could only count the body that is no longer there.
+        response["Content-Length"] = str(len(response.content))
+        response.content = b""
+    # Django would log each refusal as a warning of its own; the access log has them all.
+    response._has_been_logged = True  # type: ignore[attr-defined]
+    return response
+
+
+def _routed(request: Request) -> HttpResponse:
+    """The handler's answer, and no page's: an unknown path, a wrong method and OPTIONS are answered here."""
+    try:
+        body.bound(request)
+        if "\0" in request.path_info:
+            raise NotFound
+        request.resolver_match = match = resolve(request.path_info)
+        response = match.func(request, *match.args, **match.kwargs)
+        if response.status_code != 405:
+            return response
+        allow = _allowed(response["Allow"])
+        if request.method == "OPTIONS":
+            return HttpResponse(status=204, headers={"Allow": allow})
+        raise MethodNotAllowed(allow)
+    except Exception as error:
+        return api.on_exception(request, error)
+
+
+def _allowed(methods: str) -> str:
+    """The methods that a handler was written for, and those that come with them."""
+    named = {method.strip() for method in methods.split(",")} | {"OPTIONS"}
+    if "GET" in named:
+        named.add("HEAD")
+    return ", ".join(sorted(named))
+
+
+def _complete(request: Request, response: HttpResponse) -> HttpResponse:
+    """The headers that every answer has."""
+    headers = response.headers
+    headers["X-Content-Type-Options"] = "nosniff"
+    # Answers hold cart tokens and signed links; what may be kept says so itself.
+    headers.setdefault("Cache-Control", "no-store")
+    quota = getattr(request, "quota", None)
+    if quota:
+        for name, value in quota.headers.items():
+            headers[name] = value
+    if cors.is_open_to_browsers(request):
+        cors.allow_origin(request, response)
+    return response

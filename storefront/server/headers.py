@@ -1,0 +1,76 @@
+"""The headers of calls and answers, as the OpenAPI description names them."""
+
+from typing import Any
+
+from ninja.operation import Operation
+
+
+def _parameter(name: str, description: str, **schema: Any) -> dict[str, Any]:
+    return {
+        "in": "header",
+        "name": name,
+        "required": False,
+        "description": description,
+        "schema": {"type": "string", **schema},
+    }
+
+
+IDEMPOTENCY_KEY = _parameter(
+    "Idempotency-Key",
+    "Names this request. The first answer to it is kept for 24 hours and returned again when the same request is sent "
+    "again, with `Idempotent-Replayed: true`; another request with the same key is refused. 1 to 255 characters.",
+    minLength=1,
+    maxLength=255,
+    pattern=r"^[\x20-\x7E]+$",
+)
+CART_TOKEN = _parameter(
+    "X-Cart-Token",
+    "The `cart_token` of an earlier answer. It alone names the cart and is enough to read and change it: treat it like "
+    "a session id. One that is unknown, malformed or expired counts as none.",
+)
+IF_NONE_MATCH = _parameter("If-None-Match", "The `ETag` of an earlier answer; 304 if it still stands.")
+
+
+def _header(description: str, kind: str = "string") -> dict[str, Any]:
+    return {"description": description, "schema": {"type": kind}}
+
+
+EVERY_ANSWER = {
+    "X-Request-Id": _header("Names the request in the service's log."),
+    "X-RateLimit-Limit": _header("Calls a minute, where the credential has a limit.", "integer"),
+    "X-RateLimit-Remaining": _header("Calls left now, where the credential has a limit.", "integer"),
+    "X-RateLimit-Reset": _header(
+        "When the oldest call counted is forgotten, in Unix seconds, where the credential has a limit.", "integer"
+    ),
+}
+RETRY_AFTER = _header("Seconds to wait before trying again.", "integer")
+CHALLENGE = _header("`Bearer`.")
+REPLAYED = _header("`true` on an answer that was given before to the same `Idempotency-Key`.")
+ETAG = _header("A strong validator of this answer.")
+
+
+def describe_request(details: dict[str, Any], operation: Operation) -> None:
+    """Adds the header parameters that handlers read from the request themselves."""
+    shared = []
+    if "POST" in operation.methods:
+        shared.append(IDEMPOTENCY_KEY)
+    if "Cart" in (operation.tags or []):
+        shared.append(CART_TOKEN)
+    if 304 in operation.response_models:
+        shared.append(IF_NONE_MATCH)
+    named = {parameter["name"].lower() for parameter in details["parameters"]}
+    details["parameters"] += [parameter for parameter in shared if parameter["name"].lower() not in named]
+
+
+def describe_response(response: dict[str, Any], status: int, operation: Operation) -> None:
+    """Adds the headers that come with this status."""
+    described = dict(EVERY_ANSWER)
+    if status in (429, 503):
+        described["Retry-After"] = RETRY_AFTER
+    if status == 401:
+        described["WWW-Authenticate"] = CHALLENGE
+    if "POST" in operation.methods and (status < 400 or status in (404, 422)):
+        described["Idempotent-Replayed"] = REPLAYED
+    if 304 in operation.response_models and status in (200, 304):
+        described["ETag"] = ETAG
+    response["headers"] = described | response.get("headers", {})
