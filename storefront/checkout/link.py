@@ -12,6 +12,7 @@ from uuid import UUID
 from django.views.decorators.debug import sensitive_variables
 
 from storefront.carts import queries as carts
+from storefront.carts.models import LIFETIME as CART_LIFETIME
 from storefront.carts.models import Cart
 from storefront.kit.refusals import Refusal
 from storefront.kit.signing import is_signed_url, sign_url
@@ -29,7 +30,11 @@ class LinkRefused(Refusal):
 
 
 def issue_checkout_link(*, shop: Shop, cart: Cart, now: datetime) -> str:
-    """A URL that loads the cart into the checkout of whoever follows it within `LIFETIME` seconds."""
+    """A URL that loads the cart into the checkout of whoever follows it within `LIFETIME` seconds.
+
+    Asking for it is a write on the cart and renews the cart's life, so that the cart outlives its link.
+    """
+    Cart.objects.filter(shop=shop, pk=cart.pk).update(updated_at=now, expires_at=now + CART_LIFETIME)
     expires = int(now.timestamp()) + LIFETIME
     return sign_url(f"{shop.base_url}{PATH}?cart={cart.public_id}&expires={expires}")
 

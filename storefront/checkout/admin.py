@@ -1,0 +1,29 @@
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
+
+from storefront.checkout.gateways import GATEWAYS
+from storefront.shops.admin import ShopAdmin, ShopForm
+from storefront.shops.models import Shop
+
+
+class ShopWithPaymentsForm(ShopForm):
+    payment_methods = forms.MultipleChoiceField(
+        choices=[(gateway.name, gateway.label) for gateway in GATEWAYS.values()],
+        widget=UnfoldAdminCheckboxSelectMultipleWidget,
+        required=False,
+        label="Ways to pay",
+        help_text="What shoppers can choose from. Without any, only what costs nothing can be ordered.",
+    )
+
+
+@admin.register(Shop)
+class ShopWithPaymentsAdmin(ShopAdmin):
+    form = ShopWithPaymentsForm
+    fieldsets: Any = [
+        (None, {"fields": ["name", "email", "country", "timezone", "currency"]}),
+        ("Prices and payment", {"fields": ["prices_include_tax", "payment_methods", "manual_payment_instructions"]}),
+        ("Address on the web", {"fields": ["domain", "base_url", "is_active"]}),
+    ]
