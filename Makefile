@@ -1,0 +1,46 @@
+# Everything here sets itself up: it needs Python 3.11 or newer with pip, and make, and keeps to this folder.
+# `make help` lists what there is.
+
+PYTHON ?= $(shell command -v python3.13 || command -v python3.12 || command -v python3.11 || command -v python3)
+HOST ?= 127.0.0.1
+PORT ?= 8000
+
+BIN := .venv/bin
+READY := .venv/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test check clean
+
+help: ## Show this list.
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-7s %s\n", $$1, $$2 }'
+
+setup: $(READY) ## Make .venv with everything in it; the other targets do this themselves.
+
+# Made again when the locked dependencies change. uv comes from pip into the same environment.
+$(READY): uv.lock pyproject.toml
+	@test -n "$(PYTHON)" || { echo "No python3 was found; install Python 3.11 or newer."; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "$(PYTHON) is older than Python 3.11; name another one: make PYTHON=/path/to/python3.11 ..."; exit 1; }
+	@test -x $(BIN)/python || "$(PYTHON)" -m venv .venv || { \
+		echo "No virtual environment could be made; on Debian: apt-get install python3-venv"; exit 1; }
+	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check 'uv>=0.13,<1'
+	@UV_LINK_MODE=copy $(BIN)/uv sync --frozen --quiet
+	@touch $(READY)
+
+run: $(READY) ## Run a demo shop at http://localhost:8000 (PORT=... to change): web and background worker.
+	@$(BIN)/python bin/run.py --host $(HOST) --port $(PORT)
+
+test: $(READY) ## Run every test: on SQLite, on PostgreSQL, in a browser.
+	@$(BIN)/python bin/test.py
+
+check: $(READY) ## Run every static check.
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	DATABASE_URL= $(BIN)/storefront makemigrations --check --dry-run
+	$(BIN)/python bin/sizes.py
+
+clean: ## Remove the virtual environment and every cache; the demo shop in var/ stays.
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find storefront tests bin -name __pycache__ -type d -prune -exec rm -rf {} +

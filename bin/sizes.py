@@ -1,0 +1,44 @@
+"""`make check`: no file over 400 lines and no function over 50, unless it stands below with its reason."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+LONGEST_FILE = 400
+LONGEST_FUNCTION = 50
+FOLDERS = ("storefront", "tests", "bin")
+
+ALLOWED = {
+    "storefront/catalogue/models.py": "the contract's product record has 75 columns, one line each",
+}
+
+
+def main() -> int:
+    problems = [problem for path in python_files() for problem in too_long(path)]
+    for problem in problems:
+        print(problem)
+    return int(bool(problems))
+
+
+def python_files() -> Iterator[Path]:
+    for folder in FOLDERS:
+        for path in sorted(Path(folder).rglob("*.py")):
+            if "migrations" not in path.parts and str(path) not in ALLOWED:
+                yield path
+
+
+def too_long(path: Path) -> Iterator[str]:
+    text = path.read_text()
+    lines = text.count("\n")
+    if lines > LONGEST_FILE:
+        yield f"{path}: {lines} lines, more than {LONGEST_FILE}"
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            length = (node.end_lineno or node.lineno) - node.lineno + 1
+            if length > LONGEST_FUNCTION:
+                yield f"{path}:{node.lineno}: {node.name} has {length} lines, more than {LONGEST_FUNCTION}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
