@@ -37,7 +37,8 @@ OWN_MEMBERS = ("tags", "attributes", "sort_name")
 @cache
 def columns(model: type[models.Model]) -> tuple[str, ...]:
     """The table's columns that its records show, in their order."""
-    return tuple(field.column for field in model._meta.concrete_fields if field.column not in HIDDEN_COLUMNS[model])
+    found = (str(field.column) for field in model._meta.concrete_fields)
+    return tuple(column for column in found if column not in HIDDEN_COLUMNS[model])
 
 
 @cache

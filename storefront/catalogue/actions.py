@@ -1,0 +1,292 @@
+"""How the catalogue changes. Each action is one transaction, checks every id against the shop, and names what does
+not fit; slugs, sort names, the search text and the tree's bounds are right when it returns."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from storefront.catalogue import parts, rules, tree, validation
+from storefront.catalogue.models import Category, Product, ProductSearch
+from storefront.catalogue.parts import Entry
+from storefront.catalogue.validation import Errors
+from storefront.kit.refusals import InvalidFields, NotFound, Refusal
+from storefront.shops.models import Shop
+
+# Columns that only the catalogue itself writes.
+OWN_COLUMNS = {"id", "shop", "sort_name", "published_on", "created_at", "updated_at", "deleted_at", "lft", "rgt"}
+
+
+class CategoryHasChildren(Refusal):
+    code = "category_has_children"
+    message = "Move or delete the categories below this one first."
+
+
+class PartOfBundle(Refusal):
+    code = "part_of_bundle"
+
+
+@transaction.atomic
+def create_product(
+    *,
+    shop: Shop,
+    now: datetime,
+    categories: Iterable[Category | int] = (),
+    options: Sequence[Entry] = (),
+    variants: Sequence[Entry] = (),
+    media: Sequence[Entry] = (),
+    slug: str | None = None,
+    **fields: Any,
+) -> Product:
+    """A new product of the shop, whole or not at all. Without `slug`, one is made of the name.
+
+    Fields are Product's, references as rows or ids; lists are as `catalogue.parts` describes. Raises InvalidFields.
+    """
+    product = Product(shop=shop, created_at=now, updated_at=now)
+    errors: Errors = {}
+    changes = {"name": "", **fields}
+    _write_product(product, changes, errors, slug, categories, options, variants, media, now)
+    return product
+
+
+@transaction.atomic
+def update_product(
+    *,
+    shop: Shop,
+    product: Product,
+    now: datetime,
+    categories: Iterable[Category | int] | None = None,
+    options: Sequence[Entry] | None = None,
+    variants: Sequence[Entry] | None = None,
+    media: Sequence[Entry] | None = None,
+    slug: str | None = None,
+    **changes: Any,
+) -> Product:
+    """The product with these fields and lists changed and all others as they are now, whatever was read before.
+
+    Raises InvalidFields, and NotFound for a product that is deleted or another shop's.
+    """
+    fresh = Product.objects.select_for_update().filter(shop=shop, pk=product.pk, deleted_at=None).first()
+    if fresh is None:
+        raise NotFound
+    _write_product(fresh, changes, {}, slug, categories, options, variants, media, now)
+    return fresh
+
+
+@transaction.atomic
+def delete_product(*, shop: Shop, product: Product, now: datetime) -> None:
+    """Take the product out of the shop for good; orders keep what they copied, and its slug is free again.
+
+    Raises NotFound, and PartOfBundle while a bundle that still stands contains it.
+    """
+    fresh = Product.objects.select_for_update().filter(shop=shop, pk=product.pk, deleted_at=None).first()
+    if fresh is None:
+        raise NotFound
+    bundle = Product.objects.filter(shop=shop, deleted_at=None, bundle_items__product=fresh).first()
+    if bundle is not None:
+        raise PartOfBundle(f"{fresh.name} is part of the bundle {bundle.name}. Take it out of there first.")
+    fresh.deleted_at = fresh.updated_at = now
+    fresh.save(update_fields=["deleted_at", "updated_at"])
+    ProductSearch.objects.filter(product=fresh).delete()
+
+
+@transaction.atomic
+def settle_product(*, product: Product, now: datetime) -> None:
+    """Bring what follows from a product's row in step with it, after the row was written elsewhere, such as by a
+    form of the admin: sort name, first publication, time of change, search text."""
+    _derive(product, now)
+    product.save(update_fields=["sort_name", "published_on", "updated_at"])
+    write_search_text(product)
+
+
+def write_search_text(product: Product) -> None:
+    """Keep what `q` looks through in step with the product's name, description and SKU."""
+    text = rules.search_text(product.name, product.description, product.sku)
+    ProductSearch.objects.bulk_create(
+        [ProductSearch(product=product, shop_id=product.shop_id, text=text)],
+        update_conflicts=True,
+        unique_fields=["product"],
+        update_fields=["text"],
+    )
+
+
+def unique_slug(shop: Shop, name: str, *, model: type[Product] | type[Category] = Product) -> str:
+    """A slug made of the name that none of the shop's standing products (or categories) has: mug, mug-2, mug-3."""
+    slug = rules.slug_of(name, fallback=str(model._meta.verbose_name))
+    standing = _standing(shop, model).filter(slug__startswith=slug).values_list("slug", flat=True)
+    taken = set(standing)
+    if slug not in taken:
+        return slug
+    return next(numbered for n in range(2, len(taken) + 3) if (numbered := f"{slug}-{n}") not in taken)
+
+
+@transaction.atomic
+def create_category(
+    *,
+    shop: Shop,
+    now: datetime,
+    name: str,
+    parent: Category | int | None = None,
+    slug: str | None = None,
+    **fields: Any,
+) -> Category:
+    """A new category, at the top or under a parent of the same shop. Raises InvalidFields."""
+    tree.lock(shop)
+    category = Category(shop=shop, created_at=now, updated_at=now)
+    errors: Errors = {}
+    validation.assign(category, {"name": name, "parent": parent, **_writable(fields)}, errors)
+    _choose_slug(category, slug, errors)
+    if errors:
+        raise InvalidFields(errors=errors)
+    _save(category, None, slug)
+    return _numbered(category)
+
+
+@transaction.atomic
+def update_category(
+    *, shop: Shop, category: Category, now: datetime, slug: str | None = None, **changes: Any
+) -> Category:
+    """The category with these fields changed; a new `parent` moves it with all that is below it.
+
+    Raises InvalidFields, also for a move under itself or its own descendant, and NotFound.
+    """
+    tree.lock(shop)
+    fresh = Category.objects.select_for_update().filter(shop=shop, pk=category.pk).first()
+    if fresh is None:
+        raise NotFound
+    errors: Errors = {}
+    given = validation.assign(fresh, _writable(changes), errors)
+    if "parent" in given and fresh.parent is not None and tree.is_within(fresh.parent, category):
+        errors["parent_id"] = ["A category cannot be moved under itself or under one below it."]
+    _choose_slug(fresh, slug, errors)
+    if errors:
+        raise InvalidFields(errors=errors)
+    fresh.updated_at = now
+    _save(fresh, [*given, "slug", "updated_at"], slug)
+    return _numbered(fresh)
+
+
+@transaction.atomic
+def delete_category(*, shop: Shop, category: Category) -> None:
+    """Delete a category that has none below it; its products stay in the shop. Raises CategoryHasChildren, NotFound."""
+    tree.lock(shop)
+    fresh = Category.objects.filter(shop=shop, pk=category.pk).first()
+    if fresh is None:
+        raise NotFound
+    if fresh.children.exists():
+        raise CategoryHasChildren
+    fresh.delete()
+    tree.renumber(shop)
+
+
+def _write_product(
+    product: Product,
+    changes: dict[str, Any],
+    errors: Errors,
+    slug: str | None,
+    categories: Iterable[Category | int] | None,
+    options: Sequence[Entry] | None,
+    variants: Sequence[Entry] | None,
+    media: Sequence[Entry] | None,
+    now: datetime,
+) -> None:
+    is_new = product.pk is None
+    given = validation.assign(product, _writable(changes), errors)
+    _choose_slug(product, slug, errors)
+    validation.check_product(product, errors)
+    links = None if categories is None else parts.own_categories(product, categories, errors)
+    variant_plan = None if variants is None else parts.plan_variants(product, variants, now, errors)
+    media_plan = None if media is None else parts.plan_media(product, media, errors)
+    option_plans = [] if options is None else parts.plan_options(product, options, errors)
+    _check_type(product, given, variant_plan, errors)
+    _check_default_variant(product, variant_plan, errors)
+    if errors:
+        raise InvalidFields(errors=errors)
+
+    _derive(product, now)
+    derived = ["slug", "type", "default_variant", "sort_name", "published_on", "updated_at"]
+    _save(product, None if is_new else [*given, *derived], slug)
+    write_search_text(product)
+    if links is not None:
+        parts.write_links(product, links, now)
+    for plan in [media_plan, *option_plans]:
+        if plan is not None:
+            plan.write()
+    if variant_plan is not None:
+        parts.write_variants(variant_plan)
+
+
+def _check_type(product: Product, given: list[str], variants: parts.Plan | None, errors: Errors) -> None:
+    """A product with variants is a variable one, and says so by itself unless it was told otherwise."""
+    if variants is not None:
+        has_variants = bool(variants.writes)
+    else:
+        has_variants = product.pk is not None and product.variants.exists()
+    if not has_variants or product.type == Product.Type.VARIABLE:
+        return
+    if "type" in given:
+        errors.setdefault("type", []).append("A product with variants is of type variable.")
+    product.type = Product.Type.VARIABLE
+
+
+def _check_default_variant(product: Product, variants: parts.Plan | None, errors: Errors) -> None:
+    chosen = product.default_variant_id
+    if chosen is None:
+        return
+    if variants is not None and any(row.pk == chosen for row in variants.deletes):
+        product.default_variant = None
+    elif product.default_variant is None or product.default_variant.product_id != product.pk:
+        errors.setdefault("default_variant_id", []).append("Not a variant of this product.")
+
+
+def _derive(product: Product, now: datetime) -> None:
+    product.sort_name = rules.sort_name(product.name)
+    product.published_on = rules.published_on(product, now)
+    product.updated_at = now
+
+
+def _choose_slug(row: Product | Category, slug: str | None, errors: Errors) -> None:
+    if slug is None:
+        row.slug = row.slug or unique_slug(row.shop, row.name, model=type(row))
+    elif not rules.is_slug(slug):
+        errors["slug"] = [f"Expected 1 to {rules.LONGEST_SLUG} characters without white space or any of / \\ ? # %."]
+    elif _standing(row.shop, type(row)).filter(slug=slug).exclude(pk=row.pk).exists():
+        errors["slug"] = [f"Another {row._meta.verbose_name} of the shop has this slug."]
+    else:
+        row.slug = slug
+
+
+def _save(row: Product | Category, fields: list[str] | None, slug: str | None) -> None:
+    """Save the row; when somebody took its slug in the same moment, a made one is made again, a given one refused."""
+    for _ in range(5):
+        try:
+            with transaction.atomic():
+                row.save(update_fields=fields)
+            return
+        except IntegrityError:
+            if not _standing(row.shop, type(row)).filter(slug=row.slug).exclude(pk=row.pk).exists():
+                raise
+            if slug is not None:
+                break
+            row.slug = unique_slug(row.shop, row.name, model=type(row))
+    raise InvalidFields(errors={"slug": [f"Another {row._meta.verbose_name} of the shop has this slug."]})
+
+
+def _standing(shop: Shop, model: type[Product] | type[Category]) -> Any:
+    if model is Product:
+        return Product.objects.filter(shop=shop, deleted_at=None)
+    return model.objects.filter(shop=shop)
+
+
+def _writable(fields: dict[str, Any]) -> dict[str, Any]:
+    closed = sorted(OWN_COLUMNS & fields.keys())
+    if closed:
+        raise TypeError(f"The catalogue itself writes {', '.join(closed)}.")
+    return fields
+
+
+def _numbered(category: Category) -> Category:
+    tree.renumber(category.shop)
+    category.refresh_from_db(fields=["lft", "rgt"])
+    return category
