@@ -8,13 +8,15 @@ from typing import Protocol
 from django.contrib.sessions.models import Session
 from django_tasks_db.models import DBTaskResult
 
+from storefront.carts.actions import delete_expired_carts
+from storefront.checkout.jobs import delete_abandoned_checkouts, settle_payments
 from storefront.shops.idempotency import delete_expired_answers
 
 KEPT_TASKS = timedelta(days=14)
 
 
-class Delete(Protocol):
-    """Removes at most `limit` of what has expired; answers how many it removed."""
+class Batch(Protocol):
+    """Clears at most `limit` of what is due; answers how many it cleared."""
 
     def __call__(self, *, now: datetime, limit: int) -> int: ...
 
@@ -23,19 +25,16 @@ class Delete(Protocol):
 class Sweep:
     name: str
     every: timedelta
-    delete: Delete
+    batch: Batch
     # Small enough that no batch keeps SQLite's other writers waiting for long.
-    batch: int = 500
+    limit: int = 500
 
     def run(self, *, now: datetime, told_to_stop: Callable[[], bool] = lambda: False) -> int:
-        """Batch after batch until nothing is left or the worker is told to stop; how many were removed."""
-        removed = 0
-        while not told_to_stop():
-            count = self.delete(now=now, limit=self.batch)
-            removed += count
-            if not count:
-                break
-        return removed
+        """Batch after batch until nothing is left or the worker is told to stop; how many were cleared."""
+        cleared = 0
+        while not told_to_stop() and (count := self.batch(now=now, limit=self.limit)):
+            cleared += count
+        return cleared
 
 
 def delete_expired_sessions(*, now: datetime, limit: int) -> int:
@@ -51,6 +50,9 @@ def delete_old_task_results(*, now: datetime, limit: int) -> int:
 
 
 SWEEPS = [
+    Sweep("payments to settle", timedelta(minutes=1), settle_payments),
+    Sweep("expired carts", timedelta(minutes=10), delete_expired_carts),
+    Sweep("abandoned checkouts", timedelta(hours=1), delete_abandoned_checkouts),
     Sweep("idempotent answers", timedelta(minutes=10), delete_expired_answers),
     Sweep("sessions", timedelta(hours=1), delete_expired_sessions),
     Sweep("task results", timedelta(hours=1), delete_old_task_results),

@@ -112,14 +112,14 @@ class Worker:
     def sweep(self, sweep: Sweep) -> None:
         self.due[sweep.name] = time.monotonic() + sweep.every.total_seconds()
         try:
-            removed = sweep.run(now=clock.now(), told_to_stop=self.told_to_stop.is_set)
+            cleared = sweep.run(now=clock.now(), told_to_stop=self.told_to_stop.is_set)
         except (DatabaseError, InterfaceError, ImproperlyConfigured):
             raise
         except Exception:
             log.exception("sweep_failed", sweep=sweep.name)
         else:
-            if removed:
-                log.info("swept", sweep=sweep.name, removed=removed)
+            if cleared:
+                log.info("swept", sweep=sweep.name, cleared=cleared)
 
     def stop(self) -> None:
         """Begin nothing more; what is in flight has GRACE seconds to end."""
