@@ -12,6 +12,9 @@ from storefront.shops.models import Shop
 # Stock may pass below zero only where it is not tracked or may be backordered.
 STOCK_HOLDS = Q(stock_qty__gte=0) | Q(allow_backorders=True) | Q(track_inventory=False)
 
+# What product lists can show, whatever the hour: the part of `sql.LISTED` that an index can hold.
+LISTABLE = Q(status="active", deleted_at__isnull=True, exclude_from_catalog=False)
+
 
 class MeasureField(models.DecimalField):
     """A weight or a length: a decimal with three fraction digits."""
@@ -232,6 +235,15 @@ class Product(models.Model):
             models.Index(fields=["shop", "sku"]),
             models.Index(fields=["shop", "legacy_source_id"]),
             models.Index(fields=["shop", "updated_at"]),
+            # One per order of the list (`sql.SORTS`), so that a page is read and not sorted.
+            models.Index(
+                fields=["shop", "-is_pinned", "sort_order", "-created_at", "-id"],
+                condition=LISTABLE,
+                name="product_list_default",
+            ),
+            models.Index(fields=["shop", "-created_at", "-id"], condition=LISTABLE, name="product_list_newest"),
+            models.Index(fields=["shop", "price", "id"], condition=LISTABLE, name="product_list_price"),
+            models.Index(fields=["shop", "sort_name", "id"], condition=LISTABLE, name="product_list_name"),
         ]
 
     def __str__(self) -> str:
