@@ -31,10 +31,14 @@ def published_products(shop: Shop, now: datetime) -> QuerySet[Product]:
 
 @dataclass(frozen=True, kw_only=True)
 class ProductFilters:
-    """What a product list is narrowed to and ordered by. `sort` is a key of `sql.SORTS`."""
+    """What a product list is narrowed to and ordered by. `sort` is a key of `sql.SORTS`.
+
+    `with_subcategories` takes in what only stands in a category under `category`.
+    """
 
     q: str = ""
     category: str | None = None
+    with_subcategories: bool = False
     featured: bool = False
     sort: str | None = None
     updated_since: datetime | None = None
@@ -54,7 +58,8 @@ def product_page(shop: Shop, filters: ProductFilters, *, page: int, per_page: in
     # No text holds a NUL, and PostgreSQL will not be asked for one.
     if any("\0" in word for word in (*words, filters.category or "")):
         return ProductPage([], 0)
-    shape = (len(words), filters.category is not None, filters.featured, filters.updated_since is not None)
+    category = None if filters.category is None else "branch" if filters.with_subcategories else "alone"
+    shape = (len(words), category, filters.featured, filters.updated_since is not None)
     params = _list_params(shop, filters, words, now)
     # Far beyond what any database counts; the answer is empty all the same.
     params["offset"] = min((page - 1) * per_page, 2**62)

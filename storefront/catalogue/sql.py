@@ -29,8 +29,18 @@ SORTS = {
 }
 
 
+# A category by itself, as integrations filter, or with all that stands under it, as shoppers expect.
+CATEGORIES_MEANT = {
+    "alone": "c.slug = %(category)s",
+    "branch": (
+        "EXISTS (SELECT 1 FROM catalogue_category a WHERE a.shop_id = %(shop)s AND a.slug = %(category)s"
+        " AND a.is_active AND c._lft BETWEEN a._lft AND a._rgt)"
+    ),
+}
+
+
 @cache
-def page(vendor: str, sort: str | None, words: int, category: bool, featured: bool, since: bool) -> str:
+def page(vendor: str, sort: str | None, words: int, category: str | None, featured: bool, since: bool) -> str:
     """Product columns and media of one page; `limit`, `offset` and what the filters need are parameters."""
     # The page is found by ids alone, so that skipping pages does not drag whole rows along.
     return (
@@ -41,7 +51,7 @@ def page(vendor: str, sort: str | None, words: int, category: bool, featured: bo
 
 
 @cache
-def total(words: int, category: bool, featured: bool, since: bool) -> str:
+def total(words: int, category: str | None, featured: bool, since: bool) -> str:
     """How many products the filters leave."""
     return f"SELECT count(*) FROM catalogue_product p WHERE {_where(words, category, featured, since)}"
 
@@ -95,7 +105,7 @@ OPTIONS = (
 
 
 @cache
-def _where(words: int, category: bool, featured: bool, since: bool) -> str:
+def _where(words: int, category: str | None, featured: bool, since: bool) -> str:
     conditions = ["p.shop_id = %(shop)s", LISTED]
     if featured:
         conditions.append("p.is_featured")
@@ -106,7 +116,7 @@ def _where(words: int, category: bool, featured: bool, since: bool) -> str:
         conditions.append(
             "p.id IN (SELECT l.product_id FROM catalogue_productcategory l"
             " JOIN catalogue_category c ON c.id = l.category_id"
-            " WHERE c.shop_id = %(shop)s AND l.shop_id = %(shop)s AND c.slug = %(category)s AND c.is_active)"
+            f" WHERE c.shop_id = %(shop)s AND l.shop_id = %(shop)s AND {CATEGORIES_MEANT[category]} AND c.is_active)"
         )
     if words:
         matches = " AND ".join(rf"s.text LIKE %(word{number})s ESCAPE '\'" for number in range(words))
