@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.db.models import Case, DateTimeField, F, QuerySet, Value, When
 
 from storefront.catalogue import parts, rules, tree, validation
 from storefront.catalogue.models import Category, Product, ProductSearch
@@ -89,6 +90,39 @@ def delete_product(*, shop: Shop, product: Product, now: datetime) -> None:
     fresh.deleted_at = fresh.updated_at = now
     fresh.save(update_fields=["deleted_at", "updated_at"])
     ProductSearch.objects.filter(product=fresh).delete()
+
+
+@transaction.atomic
+def restore_product(*, shop: Shop, product: Product, now: datetime) -> Product:
+    """Bring a deleted product back as a draft; under another slug where its own has been taken meanwhile.
+
+    Raises NotFound for a product that is not deleted or another shop's.
+    """
+    fresh = Product.objects.select_for_update().filter(shop=shop, pk=product.pk).exclude(deleted_at=None).first()
+    if fresh is None:
+        raise NotFound
+    if _standing(shop, Product).filter(slug=fresh.slug).exists():
+        fresh.slug = unique_slug(shop, fresh.slug)
+    fresh.deleted_at, fresh.status = None, Product.Status.DRAFT
+    _derive(fresh, now)
+    _save(fresh, ["deleted_at", "status", "slug", "sort_name", "published_on", "updated_at"], None)
+    write_search_text(fresh)
+    return fresh
+
+
+def set_status(*, shop: Shop, products: QuerySet[Product], status: str, now: datetime) -> int:
+    """Give all of these products that still stand this status; how many had another one.
+
+    One statement, however many they are; `published_on` as `rules.published_on` has it.
+    """
+    public_from: Any = Case(When(publish_at__gt=now, then=F("publish_at")), default=Value(now))
+    if status != Product.Status.ACTIVE:
+        public_from = Value(None)
+    published_on = Case(
+        When(published_on__lte=now, then=F("published_on")), default=public_from, output_field=DateTimeField()
+    )
+    changed = Product.objects.filter(shop=shop, deleted_at=None, pk__in=products.order_by().values("pk"))
+    return changed.exclude(status=status).update(status=status, published_on=published_on, updated_at=now)
 
 
 @transaction.atomic

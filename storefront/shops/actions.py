@@ -3,10 +3,11 @@ from urllib.parse import urlsplit
 from zoneinfo import available_timezones
 
 from django.db import transaction
+from django.utils.crypto import get_random_string
 
 from storefront.kit import tokens
-from storefront.kit.refusals import InvalidFields
-from storefront.shops.models import ApiToken, Shop
+from storefront.kit.refusals import InvalidFields, Refusal
+from storefront.shops.models import ApiToken, Shop, StaffMember, User
 from storefront.shops.scopes import SCOPES
 
 
@@ -80,3 +81,48 @@ def create_api_token(
 def revoke_api_token(*, shop: Shop, token: ApiToken, now: datetime) -> None:
     """Make the token worthless from the next request on."""
     ApiToken.objects.filter(shop=shop, pk=token.pk, revoked_at=None).update(revoked_at=now)
+
+
+class LastOwner(Refusal):
+    code, message = "last_owner", "A shop keeps at least one owner. Make somebody else an owner first."
+
+
+@transaction.atomic
+def add_staff(*, shop: Shop, email: str, role: str) -> tuple[StaffMember, str | None]:
+    """Give somebody a place in the shop: the place, and a first password where they had no account yet.
+
+    The password is not kept. Raises InvalidFields for somebody who is there already.
+    """
+    email = email.strip().lower()
+    user, password = User.objects.filter(email__iexact=email).first(), None
+    if user is None:
+        password = get_random_string(16)
+        user = User.objects.create_user(username=email, email=email, password=password, is_staff=True)
+    elif StaffMember.objects.filter(shop=shop, user=user).exists():
+        raise InvalidFields(errors={"email": [f"{email} is on the staff of this shop already."]})
+    if not user.is_staff:
+        user.is_staff = True
+        user.save(update_fields=["is_staff"])
+    return StaffMember.objects.create(shop=shop, user=user, role=role), password
+
+
+@transaction.atomic
+def change_role(*, shop: Shop, member: StaffMember, role: str) -> None:
+    """Raises LastOwner where nobody would be left to run the shop."""
+    if role != StaffMember.Role.OWNER:
+        _keep_an_owner(shop, without=[member.pk])
+    StaffMember.objects.filter(shop=shop, pk=member.pk).update(role=role)
+
+
+@transaction.atomic
+def remove_staff(*, shop: Shop, members: list[int]) -> None:
+    """Take these people's places in the shop, by the places' ids; their accounts stay. Raises LastOwner."""
+    _keep_an_owner(shop, without=members)
+    StaffMember.objects.filter(shop=shop, pk__in=members).delete()
+
+
+def _keep_an_owner(shop: Shop, *, without: list[int]) -> None:
+    # Two owners who remove each other at once queue here.
+    Shop.objects.select_for_update().get(pk=shop.pk)
+    if not StaffMember.objects.filter(shop=shop, role=StaffMember.Role.OWNER).exclude(pk__in=without).exists():
+        raise LastOwner

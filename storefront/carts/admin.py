@@ -1,0 +1,64 @@
+from django.contrib import admin
+from django.db.models import DecimalField, F, QuerySet, Sum
+from django.http import HttpRequest
+from unfold.decorators import display
+
+from storefront.carts.models import Cart, CartLine
+from storefront.kit import clock
+from storefront.kit.format import format_money
+from storefront.shops.admin_base import ReadOnlyAdmin, ReadOnlyInline, moment, money
+
+
+class CartLineInline(ReadOnlyInline):
+    model = CartLine
+    fields = readonly_fields = ["name_snapshot", "chosen", "qty", "price", "line_total"]
+
+    price = money("price_snapshot", "price")
+
+    @display(description="chosen")
+    def chosen(self, row: CartLine) -> str:
+        return ", ".join(f"{choice['name']}: {choice['value']}" for choice in [*row.options, *row.custom_fields]) or "–"
+
+    @display(description="sum")
+    def line_total(self, row: CartLine) -> str:
+        return format_money(row.qty * row.price_snapshot, row.shop.currency)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet:
+        return super().get_queryset(request).select_related("shop")
+
+
+@admin.register(Cart)
+class CartAdmin(ReadOnlyAdmin):
+    """What shoppers have in their baskets. A cart's token is as good as the cart, so even its digest stays away."""
+
+    list_display = ["cart", "customer", "pieces", "goods", "state", "changed"]
+    list_select_related = ["shop", "customer"]
+    search_fields = ["public_id", "customer__email", "lines__name_snapshot"]
+    ordering = ["-updated_at", "-id"]
+    fields = readonly_fields = ["public_id", "customer", "state", "pieces", "goods", "begun", "changed", "expires"]
+    inlines = [CartLineInline]
+
+    begun = moment("created_at", "begun")
+    changed = moment("updated_at", "last change")
+    expires = moment("expires_at")
+
+    @display(description="cart")
+    def cart(self, row: Cart) -> str:
+        return str(row.public_id)[:8]
+
+    @display(description="pieces", ordering="pieces")
+    def pieces(self, row: Cart) -> int:
+        return row.pieces or 0  # type: ignore[attr-defined]
+
+    @display(description="goods", ordering="goods")
+    def goods(self, row: Cart) -> str:
+        return format_money(row.goods or 0, row.shop.currency)  # type: ignore[attr-defined]
+
+    @display(description="state", label={"Live": "success", "Expired": "warning"})
+    def state(self, row: Cart) -> str:
+        return "Live" if row.is_live(clock.now()) else "Expired"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet:
+        goods = Sum(F("lines__qty") * F("lines__price_snapshot"), output_field=DecimalField())
+        rows = super().get_queryset(request).defer("token_digest")
+        return rows.annotate(pieces=Sum("lines__qty"), goods=goods)

@@ -1,0 +1,368 @@
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.html import format_html
+from unfold.decorators import action, display
+from unfold.enums import ActionVariant
+
+from storefront.catalogue import actions, parts, rules
+from storefront.catalogue.admin_forms import (
+    BundleItemForm,
+    MediaForm,
+    OptionForm,
+    ProductForm,
+    StockForm,
+    VariantForm,
+)
+from storefront.catalogue.models import BundleItem, Media, Option, OptionValue, Product, Variant
+from storefront.kit.format import format_count
+from storefront.kit.refusals import Refusal
+from storefront.shops.admin_base import (
+    ShopRelatedFilter,
+    ShopScopedAdmin,
+    ShopScopedTabularInline,
+    moment,
+    money,
+)
+
+STATUS_COLOURS = {"active": "success", "draft": "info", "archived": "warning"}
+
+
+class VariantInline(ShopScopedTabularInline):
+    """The columns a merchant touches daily; the rest is on the variant's own page, one click away."""
+
+    model = Variant
+    form = VariantForm
+    tab = True
+    per_page = 50
+    show_change_link = True
+    fields = ["name", "option_values", "sku", "price", "compare_price", "stock_qty", "allow_backorders", "is_active"]
+
+
+class OptionValueInline(ShopScopedTabularInline):
+    model = OptionValue
+    fields = ["label", "price", "sort_order"]
+    ordering_field = "sort_order"
+    hide_ordering_field = True
+
+
+class OptionInline(ShopScopedTabularInline):
+    model = Option
+    form = OptionForm
+    tab = True
+    fields = ["name", "type", "required", "sort_order"]
+    inlines = [OptionValueInline]
+
+
+class MediaInline(ShopScopedTabularInline):
+    model = Media
+    form = MediaForm
+    tab = True
+    verbose_name = "picture"
+    verbose_name_plural = "pictures"
+    fields = ["preview", "file", "source_url", "alt", "sort_order"]
+    readonly_fields = ["preview"]
+
+    @display(description="picture")
+    def preview(self, row: Media) -> str:
+        return thumbnail(row) if row.pk else ""
+
+
+class BundleItemInline(ShopScopedTabularInline):
+    model = BundleItem
+    form = BundleItemForm
+    fk_name = "bundle"
+    tab = True
+    verbose_name = "part of the bundle"
+    verbose_name_plural = "parts of the bundle"
+    fields = ["product", "variant", "qty", "sort_order"]
+    autocomplete_fields = ["product", "variant"]
+
+
+class StockFilter(admin.SimpleListFilter):
+    title = "stock"
+    parameter_name = "stock"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("low", "Low"), ("out", "Sold out")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
+        counted = queryset.filter(track_inventory=True)
+        if self.value() == "low":
+            return counted.filter(low_stock(), deleted_at=None)
+        return counted.filter(stock_qty__lte=0) if self.value() == "out" else queryset
+
+
+class DeletedFilter(admin.SimpleListFilter):
+    """Deleted products are out of sight until asked for, so that they can be restored."""
+
+    title = "deleted"
+    parameter_name = "deleted"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("yes", "Deleted products")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
+        return queryset.exclude(deleted_at=None) if self.value() == "yes" else queryset.filter(deleted_at=None)
+
+
+@admin.register(Product)
+class ProductAdmin(ShopScopedAdmin):
+    form = ProductForm
+    list_display = ["picture", "name", "sku", "state", "price_shown", "stock", "changed"]
+    list_display_links = ["picture", "name"]
+    list_filter = [
+        "status",
+        ("categories", ShopRelatedFilter),
+        StockFilter,
+        "type",
+        ("brand", ShopRelatedFilter),
+        DeletedFilter,
+    ]
+    search_fields = ["sort_name", "sku", "variants__sku"]
+    ordering = ["-updated_at", "-id"]
+    actions = ["publish", "unpublish", "archive", "restore_chosen"]
+    actions_detail = ["restore"]
+    autocomplete_fields = ["brand", "vendor"]
+    inlines = [VariantInline, OptionInline, MediaInline, BundleItemInline]
+    fieldsets: Any = [
+        (None, {"fields": ["name", "status", "price", "stock_qty", "sku", "in_categories", "short_description"]}),
+        (
+            "Description",
+            {"classes": ["tab"], "fields": ["description", "brand", "tags", "attributes", "translations"]},
+        ),
+        (
+            "Prices",
+            {
+                "classes": ["tab"],
+                "fields": [
+                    ("compare_price", "cost_price"),
+                    ("allow_custom_price", "min_custom_price"),
+                    ("is_taxable", "tax_class", "tic_code"),
+                    ("show_lowest_price", "exclude_from_group_discounts"),
+                    "setup_fee",
+                    ("billing_interval", "billing_interval_count", "free_trial_days"),
+                ],
+            },
+        ),
+        (
+            "Stock",
+            {
+                "classes": ["tab"],
+                "fields": [
+                    ("track_inventory", "allow_backorders"),
+                    "low_stock_threshold",
+                    ("damaged_qty", "damaged_price"),
+                    "barcode",
+                    "vendor",
+                ],
+            },
+        ),
+        (
+            "Delivery",
+            {
+                "classes": ["tab"],
+                "fields": [
+                    ("requires_shipping", "media_mail_eligible"),
+                    "weight",
+                    ("length", "width", "height", "dimension_unit"),
+                    "shipping_origin",
+                    ("max_downloads", "download_expiry_days"),
+                ],
+            },
+        ),
+        (
+            "In the shop",
+            {
+                "classes": ["tab"],
+                "fields": [
+                    "slug",
+                    "type",
+                    "default_variant",
+                    ("publish_at", "unpublish_at"),
+                    ("is_featured", "is_new", "is_preorder", "is_pinned"),
+                    ("exclude_from_catalog", "is_gift_card"),
+                    "sort_order",
+                ],
+            },
+        ),
+        (
+            "Search engines",
+            {
+                "classes": ["tab"],
+                "fields": ["meta_title", "meta_description", "canonical_url", "og_image_url", "noindex"],
+            },
+        ),
+    ]
+
+    price_shown = money("price")
+    changed = moment("updated_at", "last change")
+
+    @display(description="")
+    def picture(self, row: Product) -> str:
+        first = next(iter(row.media.all()), None)
+        return thumbnail(first) if first else format_html('<span class="thumbnail" aria-hidden="true"></span>')
+
+    @display(description="state", ordering="status", label={**STATUS_COLOURS, "deleted": "danger"})
+    def state(self, row: Product) -> tuple[str, str]:
+        return ("deleted", "Deleted") if row.deleted_at else (row.status, row.get_status_display())
+
+    @display(description="stock", ordering="stock_qty")
+    def stock(self, row: Product) -> str:
+        if row.type == Product.Type.VARIABLE:
+            variants = row.variants.all()
+            counted = [variant.stock_qty for variant in variants if variant.track_inventory]
+            return f"{format_count(sum(counted))} in {len(variants)} variants"
+        return format_count(row.stock_qty) if row.track_inventory else "not counted"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet:
+        return super().get_queryset(request).prefetch_related("media", "variants")
+
+    def get_search_results(self, request: HttpRequest, queryset: QuerySet, search_term: str) -> Any:
+        # sort_name is without case and accents, as PostgreSQL and SQLite would each not be by themselves.
+        by_name = Q()
+        for word in search_term.split():
+            by_name &= Q(sort_name__contains=rules.sort_name(word))
+        of_variant = Exists(Variant.objects.filter(product=OuterRef("pk"), sku__icontains=search_term))
+        found = by_name | Q(sku__icontains=search_term) | Q(of_variant)
+        return (queryset.filter(found) if search_term.strip() else queryset), False
+
+    def view_on_site(self, obj: Product) -> str:
+        return f"{obj.shop.base_url}{reverse('website:product', args=[obj.slug])}"
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """A deleted product can be looked at and restored, not changed."""
+        return super().has_change_permission(request, obj) and getattr(obj, "deleted_at", None) is None
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return super().has_delete_permission(request, obj) and getattr(obj, "deleted_at", None) is None
+
+    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
+        deleted = Product.objects.filter(shop=request.shop, pk=object_id).exclude(deleted_at=None)  # type: ignore[attr-defined]
+        offered = super().get_actions_detail(request, object_id)
+        return offered if deleted.exists() else []
+
+    def save_model(self, request: Any, obj: Product, form: ProductForm, change: bool) -> None:
+        """Only what was changed here; stock as a difference. What follows from it comes in `save_related`."""
+        if change:
+            # Orders and other staff wait from here on; until here they may have changed what was not touched.
+            Product.objects.select_for_update().get(shop=request.shop, pk=obj.pk)
+            form.stock_as_difference()
+        super().save_model(request, obj, form, change)
+
+    def save_related(self, request: Any, form: ProductForm, formsets: Any, change: bool) -> None:
+        super().save_related(request, form, formsets, change)
+        product = Product.objects.get(shop=request.shop, pk=form.instance.pk)
+        if "in_categories" in form.changed_data:
+            parts.write_links(product, form.cleaned_data["in_categories"], request.now)
+        if product.type != Product.Type.VARIABLE and product.variants.exists():
+            product.type = Product.Type.VARIABLE
+            product.save(update_fields=["type"])
+        actions.settle_product(product=product, now=request.now)
+
+    def delete_model(self, request: Any, obj: Product) -> None:
+        actions.delete_product(shop=request.shop, product=obj, now=request.now)
+
+    def delete_queryset(self, request: Any, queryset: QuerySet) -> None:
+        refused = []
+        for product in queryset.filter(deleted_at=None):
+            try:
+                actions.delete_product(shop=request.shop, product=product, now=request.now)
+            except Refusal as refusal:
+                refused.append(refusal.text)
+        if refused:
+            self.message_user(request, " ".join(refused), messages.WARNING)
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> tuple[Any, Any, Any, Any]:
+        """Deleting hides the product and takes nothing with it."""
+        return [str(product) for product in objs], {"products": len(objs)}, set(), []
+
+    @admin.action(description="Publish")
+    def publish(self, request: Any, queryset: QuerySet) -> None:
+        self._set_status(request, queryset, Product.Status.ACTIVE)
+
+    @admin.action(description="Unpublish (back to draft)")
+    def unpublish(self, request: Any, queryset: QuerySet) -> None:
+        self._set_status(request, queryset, Product.Status.DRAFT)
+
+    @admin.action(description="Archive")
+    def archive(self, request: Any, queryset: QuerySet) -> None:
+        self._set_status(request, queryset, Product.Status.ARCHIVED)
+
+    def _set_status(self, request: Any, queryset: QuerySet, status: str) -> None:
+        count = actions.set_status(shop=request.shop, products=queryset, status=status, now=request.now)
+        self.message_user(request, f"{format_count(count)} changed.", messages.SUCCESS)
+
+    @admin.action(description="Restore deleted")
+    def restore_chosen(self, request: Any, queryset: QuerySet) -> None:
+        deleted = list(queryset.exclude(deleted_at=None))
+        for product in deleted:
+            actions.restore_product(shop=request.shop, product=product, now=request.now)
+        self.message_user(request, f"{format_count(len(deleted))} restored, as drafts.", messages.SUCCESS)
+
+    @action(
+        description="Restore",
+        icon="restore_from_trash",
+        variant=ActionVariant.PRIMARY,
+        dialog={
+            "title": "Restore this product?",
+            "description": "It comes back as a draft.",
+            "form_class": None,
+            "form_submit_text": "Restore",
+        },
+    )
+    def restore(self, request: Any, form: Any, object_id: str) -> HttpResponse:
+        product = self.row_or_404(request, object_id)
+        actions.restore_product(shop=request.shop, product=product, now=request.now)
+        return self.done(request, product, "Restored as a draft.")
+
+
+@admin.register(Variant)
+class VariantAdmin(ShopScopedAdmin):
+    """All of one variant; variants are made and deleted with their product."""
+
+    form = VariantForm
+    can_add = can_delete_rows = False
+    list_display = ["product", "name", "sku", "price_shown", "stock_qty", "is_active"]
+    list_display_links = ["product", "name"]
+    list_select_related = ["shop", "product"]
+    list_filter = ["is_active"]
+    search_fields = ["name", "sku", "product__sort_name"]
+    ordering = ["product__sort_name", "sort_order", "id"]
+    readonly_fields = ["product"]
+    fieldsets: Any = [
+        (None, {"fields": ["product", "name", "option_values", "sku", "barcode", "is_active", "image", "sort_order"]}),
+        ("Price", {"fields": ["price", "compare_price", "cost_price"]}),
+        ("Stock", {"fields": ["stock_qty", "track_inventory", "allow_backorders", "weight"]}),
+    ]
+
+    price_shown = money("price")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet:
+        return super().get_queryset(request).filter(product__deleted_at=None)
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+        form = super().get_form(request, obj, change=change, **kwargs)
+        if "image" in form.base_fields:
+            form.base_fields["image"].queryset = Media.objects.filter(shop=request.shop, product=obj.product)  # type: ignore[attr-defined]
+        return form
+
+    def save_model(self, request: Any, obj: Variant, form: StockForm, change: bool) -> None:
+        form.stock_as_difference()
+        super().save_model(request, obj, form, change)
+        # Whoever reads what changed since a moment reads products.
+        product = Product.objects.select_for_update().get(shop=request.shop, pk=obj.product_id)
+        actions.settle_product(product=product, now=request.now)
+
+
+def low_stock() -> Q:
+    """Counted, and at or under the threshold at which the merchant wants to know."""
+    return Q(track_inventory=True, stock_qty__lte=F("low_stock_threshold"))
+
+
+def thumbnail(picture: Media) -> str:
+    url = picture.file.url if picture.file else picture.source_url
+    return format_html('<img src="{}" alt="{}" class="thumbnail" loading="lazy">', url, picture.alt)

@@ -1,0 +1,72 @@
+"""What the menu of the merchant's admin holds."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.templatetags.static import static
+from django.urls import reverse
+
+# (title, icon, model) by group, in the order of a merchant's day.
+MENU: list[tuple[str, list[tuple[str, str, str]]]] = [
+    (
+        "Sales",
+        [
+            ("Orders", "receipt_long", "orders.order"),
+            ("Payments", "payments", "orders.payment"),
+            ("Carts", "shopping_cart", "carts.cart"),
+            ("Customers", "group", "customers.customer"),
+            ("Customer groups", "groups", "customers.customergroup"),
+        ],
+    ),
+    (
+        "Catalogue",
+        [
+            ("Products", "sell", "catalogue.product"),
+            ("Categories", "account_tree", "catalogue.category"),
+            ("Import and export", "upload_file", "catalogue.productimport"),
+            ("Brands", "verified", "catalogue.brand"),
+            ("Vendors", "local_shipping", "catalogue.vendor"),
+        ],
+    ),
+    (
+        "Prices and delivery",
+        [
+            ("Discounts", "percent", "pricing.discount"),
+            ("Tax rates", "account_balance", "pricing.taxrate"),
+            ("Tax classes", "category", "catalogue.taxclass"),
+            ("Shipping rates", "package_2", "pricing.shippingrate"),
+            ("Shipping origins", "warehouse", "catalogue.shippingorigin"),
+        ],
+    ),
+    (
+        "Settings",
+        [
+            ("Shop", "storefront", "shops.shop"),
+            ("Staff", "badge", "shops.staffmember"),
+            ("API tokens", "key", "shops.apitoken"),
+            ("Allowed origins", "public", "shops.allowedorigin"),
+            ("Events", "history", "webhooks.event"),
+        ],
+    ),
+]
+
+
+def menu(request: HttpRequest) -> list[dict[str, Any]]:
+    """The menu's groups, without what this user may not open."""
+    start = {"title": "Home", "icon": "home", "link": reverse("admin:index")}
+    groups = [{"title": title, "items": _items(request, entries)} for title, entries in MENU]
+    return [{"items": [start]}, *(group | {"separator": True} for group in groups if group["items"])]
+
+
+def _items(request: HttpRequest, entries: list[tuple[str, str, str]]) -> list[dict[str, Any]]:
+    pages = {model._meta.label_lower: page for model, page in admin.site._registry.items()}
+    return [
+        {"title": title, "icon": icon, "link": reverse(f"admin:{model.replace('.', '_')}_changelist")}
+        for title, icon, model in entries
+        if model in pages and pages[model].has_module_permission(request)
+    ]
+
+
+def stylesheet(request: HttpRequest) -> str:
+    return static("shops/admin.css")
