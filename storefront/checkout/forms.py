@@ -14,10 +14,11 @@ from storefront.checkout.models import Checkout
 from storefront.checkout.queries import Delivery
 
 # Countries whose post does without postal codes.
-WITHOUT_POSTAL_CODE = frozenset(
-    "AE AG AO AW BF BI BJ BO BS BW BZ CD CF CG CI CK CM DJ DM ER FJ GA GD GH GM GQ GY HK JM KI KM KN KP LC ML MO MR "
-    "MS MW NR NU PA QA RW SB SC SL SR ST SY TD TF TG TK TL TO TT TV UG VU YE ZW".split()
+_WITHOUT_POSTAL_CODE = (
+    "AE AG AO AW BF BI BJ BO BS BW BZ CD CF CG CI CK CM DJ DM ER FJ GA GD GH GM GQ GY HK JM KI KM KN KP "
+    "LC ML MO MR MS MW NR NU PA QA RW SB SC SL SR ST SY TD TF TG TK TL TO TT TV UG VU YE ZW"
 )
+WITHOUT_POSTAL_CODE = frozenset(_WITHOUT_POSTAL_CODE.split())
 
 NO_CONTROL_CHARACTERS = RegexValidator(
     re.compile(r"[\x00-\x1f\x7f]"), "Please leave out line breaks and control characters.", inverse_match=True
@@ -29,7 +30,7 @@ class CheckoutForm(forms.Form):
 
     def full_clean(self) -> None:
         super().full_clean()
-        first = next((name for name in self.fields if name in self._errors), None) if self.is_bound else None
+        first = next((name for name in self.fields if name in self.errors), None)
         if first:
             self.fields[first].widget.attrs["autofocus"] = True
 
@@ -58,7 +59,7 @@ class AddressForm(CheckoutForm):
     company = forms.CharField(label="Company", max_length=200, required=False)
     line1 = forms.CharField(label="Street and number", max_length=200)
     line2 = forms.CharField(label="Apartment, floor and the like", max_length=200, required=False)
-    postal_code = forms.CharField(label="Postal code", max_length=20, required=False)
+    postal_code = forms.CharField(label="Postal code", max_length=20)
     city = forms.CharField(label="Town or city", max_length=100)
     region = forms.CharField(label="State or region", max_length=100, required=False)
     country = forms.ChoiceField(label="Country")
@@ -76,7 +77,8 @@ class AddressForm(CheckoutForm):
     WIDE = ("name", "company", "line1", "line2")
 
     def __init__(self, *args: Any, section: str, countries: dict[str, str], **kwargs: Any) -> None:
-        super().__init__(*args, prefix=section, **kwargs)
+        kwargs["prefix"] = section
+        super().__init__(*args, **kwargs)
         for name, token in self.AUTOCOMPLETE.items():
             self.fields[name].widget.attrs["autocomplete"] = f"{section} {token}"
             if isinstance(self.fields[name], forms.CharField):
@@ -86,13 +88,8 @@ class AddressForm(CheckoutForm):
         pick = [] if len(countries) == 1 else [("", "Please choose")]
         country.choices = [*pick, *countries.items()]
         country.error_messages["invalid_choice"] = "The shop does not deliver there."
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or self.cleaned_data
-        if "country" in cleaned and not cleaned.get("postal_code") and "postal_code" not in self.errors:
-            if cleaned["country"] not in WITHOUT_POSTAL_CODE:
-                self.add_error("postal_code", "This field is required.")
-        return cleaned
+        if self.data.get(self.add_prefix("country")) in WITHOUT_POSTAL_CODE:
+            self.fields["postal_code"].required = False
 
 
 class BillingChoiceForm(CheckoutForm):
@@ -130,7 +127,6 @@ class Details:
             section="billing",
             countries=countries,
             initial=billing or (None if needs_delivery else shipping),
-            use_required_attribute=not needs_delivery,
         )
 
     @property
@@ -223,7 +219,7 @@ class CardForm(CheckoutForm):
     )
 
     def __init__(self, *args: Any, now: datetime, **kwargs: Any) -> None:
-        super().__init__(*args, use_required_attribute=False, **kwargs)
+        super().__init__(*args, **kwargs)
         self.today = now.date()
 
     def clean_number(self) -> str:
@@ -248,6 +244,5 @@ class CardForm(CheckoutForm):
 
     def forget(self) -> None:
         """Drop what was typed, keeping what is wrong with it."""
-        errors = self.errors
+        self.errors  # noqa: B018, what was typed is checked before it goes
         self.data = {}
-        self._errors = errors

@@ -1,3 +1,12 @@
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from storefront.checkout import pages
+
+app_name = "checkout"
+urlpatterns = [
+    path("cart/resume", pages.resume, name="resume"),
+    path("checkout", pages.details, name="checkout"),
+    path("checkout/delivery", pages.delivery, name="delivery"),
+    path("checkout/payment", pages.payment, name="payment"),
+    path("orders/<uuid:public_id>", pages.confirmation, name="confirmation"),
+]

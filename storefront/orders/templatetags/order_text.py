@@ -32,3 +32,15 @@ def address_lines(address: dict[str, str] | None) -> list[str]:
     return [
         part for part in (*parts, town, address.get("region", ""), country_name(address.get("country", ""))) if part
     ]
+
+
+@register.filter
+def percent(rate: Decimal | str) -> str:
+    """`19.000` as `19%`."""
+    return f"{Decimal(rate).normalize():f}%"
+
+
+@register.filter
+def card_number(digits: str) -> str:
+    """In groups of four, as it stands on the card."""
+    return " ".join(digits[i : i + 4] for i in range(0, len(digits), 4))
