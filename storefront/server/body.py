@@ -33,8 +33,6 @@ def bound(request: HttpRequest) -> None:
 
     Django takes a body without Content-Length for none at all, which is not what a chunked one is.
     """
-    # A caller's charset is only looked at with a body; Django would decode the query by it.
-    request._encoding = None  # type: ignore[attr-defined]
     length = request.META.get("CONTENT_LENGTH")
     if length:
         if not (length.isascii() and length.isdigit()):

@@ -86,7 +86,8 @@ SQLITE_OPTIONS = {
         "PRAGMA mmap_size=268435456; PRAGMA temp_store=MEMORY;"
     ),
 }
-POOL = {"min_size": 1, "max_size": 20, "timeout": 10}
+# There is a connection for each thread, so that waiting for one means that the database is away: say so soon.
+POOL = {"min_size": 1, "max_size": 20, "timeout": 3}
 
 
 def database(directory: Path) -> dict[str, Any]:

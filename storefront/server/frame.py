@@ -23,10 +23,11 @@ def answer(request: Request) -> HttpResponse:
         response = _complete(request, _routed(request))
     except Exception as error:
         response = api.on_exception(request, error)
+    if response.status_code not in (204, 304):
+        # Set here, since a server can only count a body that is there, and would send a stream without it.
+        response["Content-Length"] = str(len(response.content))
     if head:
         request.method = "HEAD"
-        # Set here, since a server could only count the body that is no longer there.
-        response["Content-Length"] = str(len(response.content))
         response.content = b""
     # Django would log each refusal as a warning of its own; the access log has them all.
     response._has_been_logged = True  # type: ignore[attr-defined]
@@ -44,9 +45,11 @@ def _routed(request: Request) -> HttpResponse:
         if response.status_code != 405:
             return response
         allow = _allowed(response["Allow"])
-        if request.method == "OPTIONS":
-            return HttpResponse(status=204, headers={"Allow": allow})
-        raise MethodNotAllowed(allow)
+        if request.method != "OPTIONS":
+            raise MethodNotAllowed(allow)
+        response = HttpResponse(status=204, headers={"Allow": allow})
+        del response["Content-Type"]
+        return response
     except Exception as error:
         return api.on_exception(request, error)
 

@@ -47,6 +47,8 @@ EXPECTATIONS = {
 def expectation(field: str, problem: dict[str, Any]) -> str:
     """`qty must be 1 or more.`; a validator's own ValueError speaks for itself, after the field's name."""
     context = problem.get("ctx") or {}
+    if field == "body" and problem["type"] == "missing":
+        return "A JSON object is expected as the body."
     if problem["type"] == "string_too_short" and context.get("min_length") == 1:
         return f"{field} must not be empty."
     known = EXPECTATIONS.get(problem["type"])

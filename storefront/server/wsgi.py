@@ -1,8 +1,28 @@
 """The WSGI application that Granian serves."""
 
 import os
+from typing import Any
 
-from django.core.wsgi import get_wsgi_application
+import django
+from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
+from django.utils.http import parse_header_parameters
+
+
+class Utf8Request(WSGIRequest):
+    """A request whose query and forms are UTF-8. Django decodes them by whatever charset the caller's Content-Type
+    names, which for some codecs of Python's raises before anything of ours could answer."""
+
+    def _set_content_type_params(self, meta: dict[str, Any]) -> None:
+        try:
+            self.content_type, self.content_params = parse_header_parameters(meta.get("CONTENT_TYPE", ""))
+        except (LookupError, ValueError):
+            self.content_type, self.content_params = "", {}
+
+
+class Application(WSGIHandler):
+    request_class = Utf8Request
+
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "storefront.server.settings")
-application = get_wsgi_application()
+django.setup(set_prefix=False)
+application = Application()

@@ -1,0 +1,13 @@
+"""The service's own paths, and one whose handler has a defect."""
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import path
+
+from storefront.server.urls import urlpatterns as real
+
+
+def broken(request: HttpRequest) -> HttpResponse:
+    raise ZeroDivisionError("the secret inside")
+
+
+urlpatterns = [path("api/v1/broken", broken), *real]

@@ -1,0 +1,82 @@
+"""A defect and a database that is away: no traceback outside, all of it in the log."""
+
+import json
+import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from storefront.kit import tokens
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def broken(settings):
+    settings.ROOT_URLCONF = "tests.server.broken_urls"
+
+
+def test_a_defect_is_a_json_500_with_the_request_id(stranger, broken):
+    answer = stranger.get("/broken")
+    assert answer.status_code == 500
+    body = answer.json()
+    assert body == {
+        "message": f"Something went wrong here. Request {body['request_id']}.",
+        "code": "internal_error",
+        "request_id": answer["X-Request-Id"],
+    }
+    assert b"secret" not in answer.content
+
+
+def test_a_defect_is_logged_with_its_traceback_under_the_same_id(stranger, broken, caplog, capfd):
+    with caplog.at_level(logging.ERROR):
+        answer = stranger.get("/broken")
+    captured = capfd.readouterr()
+    logged = caplog.text + captured.err + captured.out
+    assert answer.json()["request_id"] in logged
+    assert "ZeroDivisionError" in logged
+
+
+def test_debugging_shows_no_traceback_either(stranger, broken, settings):
+    settings.DEBUG = True
+    assert stranger.get("/broken").json()["code"] == "internal_error"
+
+
+# A process of its own, whose settings name a database that cannot be opened.
+CALL = """
+import json, django
+from django.core.wsgi import get_wsgi_application
+application = get_wsgi_application()
+from django.test import Client
+answers = [
+    Client().get("/api/v1/products", headers={"Authorization": "Bearer TOKEN"}),
+    Client().get("/api/v1/nothing", headers={"Origin": "https://example.com"}),
+]
+print(json.dumps([[a.status_code, a.headers.get("Retry-After"), a.json()] for a in answers]))
+"""
+
+
+@pytest.mark.parametrize(
+    "url", ["sqlite:////proc/no-such-directory/shop.sqlite3", "postgres://nobody@127.0.0.1:1/nothing"]
+)
+def test_a_database_that_cannot_be_reached_is_a_503(tmp_path, url):
+    environ = os.environ | {
+        "DATABASE_URL": url,
+        "STOREFRONT_DATA_DIR": str(tmp_path),
+        "DJANGO_SETTINGS_MODULE": "storefront.server.settings",
+    }
+    run = subprocess.run(
+        [sys.executable, "-c", CALL.replace("TOKEN", tokens.new_token("api"))],
+        cwd=ROOT,
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    away = {"message": "The shop is briefly out of reach. Please try again.", "code": "unavailable"}
+    assert json.loads(run.stdout.splitlines()[-1]) == [[503, "2", away], [503, "2", away]]

@@ -1,0 +1,111 @@
+"""Every path and every method under /api is answered in JSON."""
+
+import pytest
+
+from tests.catalogue.factories import make_product
+
+
+def test_a_known_path_is_answered(api):
+    answer = api.get("/products")
+    assert answer.status_code == 200
+    assert answer["Content-Type"] == "application/json"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api",
+        "/api/",
+        "/api/v1",
+        "/api/v1/",
+        "/api/v2/products",
+        "/api/v1/nothing",
+        "/api/v1/products/",
+        "/api/v1//products",
+        "/api//v1/products",
+        "/api/v1/products/1/2",
+        "/api/v1/../v1/products",
+        "/api/v1/products%2F",
+        "/api/v1/%00",
+        "/api/v1/products/%00",
+        "/api/v1/products/%ff%fe",
+        "/api/v1/products/%F0%9F%8F%AE",
+        "/api/docs/",
+        "/api/v1/" + "y" * 20_000,
+    ],
+)
+@pytest.mark.parametrize("method", ["get", "post", "put", "patch", "delete", "trace"])
+def test_an_unknown_path_is_a_json_404(api, path, method):
+    api.prefix = ""
+    answer = api.call(method, path)
+    if path.startswith(("/api/v1/products/%f", "/api/v1/products/%F")) and method != "get":
+        assert answer.status_code == 405
+    else:
+        assert answer.status_code == 404
+        assert answer.json() == {"message": "Not found.", "code": "not_found"}
+    assert answer["Content-Type"] == "application/json"
+
+
+def test_a_path_is_unknown_to_anybody(stranger):
+    assert stranger.get("/nothing").status_code == 404
+
+
+@pytest.mark.parametrize("accept", ["text/html", "application/xml", "*/*", "nonsense", ""])
+def test_accept_changes_nothing(api, accept):
+    assert api.get("/nothing", Accept=accept)["Content-Type"] == "application/json"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allow"),
+    [
+        ("post", "/products", "GET, HEAD, OPTIONS"),
+        ("delete", "/categories/1", "GET, HEAD, OPTIONS"),
+        ("put", "/cart", "DELETE, GET, HEAD, OPTIONS, POST"),
+        ("get", "/cart/p1", "DELETE, OPTIONS, PATCH"),
+        ("head", "/cart/p1", "DELETE, OPTIONS, PATCH"),
+        ("get", "/cart/checkout", "OPTIONS, POST"),
+        ("trace", "/products", "GET, HEAD, OPTIONS"),
+        ("post", "/../openapi.json", None),
+    ],
+)
+def test_a_wrong_method_is_a_405_that_names_the_right_ones(api, method, path, allow):
+    answer = api.call(method, path)
+    if allow is None:
+        assert answer.status_code == 404
+        return
+    assert answer.status_code == 405
+    assert answer["Allow"] == allow
+    if method != "head":
+        assert answer.json() == {"message": "This method is not allowed here.", "code": "method_not_allowed"}
+
+
+def test_a_wrong_method_is_one_for_anybody(stranger):
+    assert stranger.delete("/products").status_code == 405
+
+
+def test_a_missing_credential_comes_before_a_missing_thing(stranger):
+    assert stranger.get("/products/no-such-thing").status_code == 401
+
+
+def test_a_missing_credential_comes_before_an_unreadable_body(stranger):
+    answer = stranger.http.post("/api/v1/cart", b"{", content_type="text/plain")
+    assert answer.status_code == 401
+
+
+def test_answers_are_never_cookies_or_redirects(api):
+    for path in ("/products", "/nothing", "/cart"):
+        answer = api.get(path)
+        assert not answer.cookies
+        assert answer.status_code not in range(300, 400)
+
+
+def test_every_answer_names_its_request(api, shop):
+    product = make_product(shop)
+    ids = {api.get(path)["X-Request-Id"] for path in ("/products", f"/products/{product.id}", "/nothing")}
+    assert len(ids) == 3
+
+
+def test_answers_are_not_kept_unless_they_say_so(api):
+    assert api.get("/cart")["Cache-Control"] == "no-store"
+    assert api.get("/nothing")["Cache-Control"] == "no-store"
+    assert api.get("/products")["Cache-Control"] == "private, max-age=0, must-revalidate"
