@@ -6,7 +6,11 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections
+from werkzeug.test import Client
 
+from storefront.server.wsgi import application
 from tests.server.programs import storefront
 
 
@@ -25,6 +29,17 @@ def deployment(migrated, tmp_path) -> Iterator[dict[str, str]]:
     """Environment variables that name a data directory and a migrated database of this test's own."""
     with database(tmp_path, copied_from=migrated) as environment:
         yield environment
+
+
+@pytest.fixture
+def wsgi(db) -> Iterator[Client]:
+    """The application as the server calls it, without Django's test client, but inside the test's transaction, which
+    closing the connection at a request's end would lose."""
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    yield Client(application)
+    for signal in (request_started, request_finished):
+        signal.connect(close_old_connections)
 
 
 class database:  # noqa: N801, it reads as a word
