@@ -16,7 +16,7 @@ else:
     os.environ["DATABASE_URL"] = os.environ["TEST_POSTGRES_URL"]
 
 from storefront.server.settings import *  # noqa: E402, F403
-from storefront.server.settings import DATABASES  # noqa: E402
+from storefront.server.settings import DATABASES, STORAGES  # noqa: E402
 
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # A file, since shared memory would hide what two connections do to each other.
@@ -28,6 +28,6 @@ else:
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    **STORAGES,
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }

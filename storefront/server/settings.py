@@ -22,6 +22,7 @@ SESSION_COOKIE_AGE = 14 * 24 * 3600
 SESSION_COOKIE_NAME = "storefront_session"
 CSRF_COOKIE_NAME = "storefront_csrf"
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+CSRF_FAILURE_VIEW = "storefront.website.errors.csrf_failure"
 X_FRAME_OPTIONS = "DENY"
 
 ROOT_URLCONF = "storefront.server.urls"
@@ -71,6 +72,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "storefront.server.middleware.ShopOfPage",
+    "storefront.website.security.PageSecurity",
 ]
 
 TEMPLATES = [
@@ -99,9 +101,16 @@ MEDIA_URL = "/media/"
 MEDIA_ROOT = DATA_DIR / "media"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    # Uploads that only the shop may read: never under MEDIA_ROOT, which is served.
+    "private": {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {"location": DATA_DIR / "private", "file_permissions_mode": 0o600},
+    },
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 WHITENOISE_MAX_AGE = 3600
+THUMBNAIL_BASEDIR = "thumbnails"
+THUMBNAIL_EXTENSION = THUMBNAIL_TRANSPARENCY_EXTENSION = "webp"
 
 # Bodies of the API and of forms; uploads go to disk and are bounded where they are read.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024

@@ -31,6 +31,7 @@ OPEN_TO_ALL = {"logout", "password_change", "password_change_done", "i18n_javasc
 
 class ShopAdminSite(UnfoldAdminSite):
     enable_nav_sidebar = True
+    index_template = "admin/dashboard.html"
 
     def admin_view(self, view: Callable, cacheable: bool = False) -> Callable:
         """Django's check of who is there, then the shop, then the view."""
