@@ -39,7 +39,7 @@ class ProductImport(models.Model):
     )
     dry_run = models.BooleanField("only try", default=False, help_text="On: the report tells what would change.")
     state = models.CharField(max_length=10, choices=State, default=State.WAITING, editable=False)
-    seen = models.PositiveIntegerField("products read", default=0, editable=False)
+    percent = models.PositiveSmallIntegerField("how far", default=0, editable=False)
     created = models.PositiveIntegerField(default=0, editable=False)
     updated = models.PositiveIntegerField(default=0, editable=False)
     skipped = models.PositiveIntegerField(default=0, editable=False)
@@ -47,6 +47,7 @@ class ProductImport(models.Model):
     problems = models.JSONField(
         default=list, editable=False, help_text='[{"line": 2, "column": "Price", "reason": "...", "severity": "error"}]'
     )
+    changes = models.JSONField(default=list, editable=False, help_text="The first of what was changed, or would be.")
     reason = models.TextField("why it stopped", blank=True, editable=False)
     created_at = models.DateTimeField()
     heartbeat_at = models.DateTimeField(null=True, editable=False, help_text="When the worker last told of itself.")

@@ -29,6 +29,8 @@ ROOT_URLCONF = "storefront.server.urls"
 WSGI_APPLICATION = "storefront.server.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "shops.User"
+# Only staff sign in through Django; shoppers are customers.
+LOGIN_URL, LOGIN_REDIRECT_URL = "admin:login", "admin:index"
 USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
