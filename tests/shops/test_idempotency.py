@@ -1,0 +1,241 @@
+"""`Idempotency-Key` on a POST (decisions: Idempotency and concurrency)."""
+
+import threading
+import uuid
+from datetime import timedelta
+
+import pytest
+from django.db import connections
+
+from storefront.carts.models import Cart, CartLine
+from storefront.kit import clock
+from storefront.shops import idempotency
+from storefront.shops.models import IdempotentAnswer
+from tests.catalogue.factories import make_product
+from tests.client import ApiClient
+from tests.shops.factories import make_token
+
+
+@pytest.fixture
+def mug(shop):
+    return make_product(shop, "Mug", stock_qty=1000)
+
+
+def add(api: ApiClient, mug, *, key: str | None = "k1", qty: int = 1, **given):
+    headers = {} if key is None else {"Idempotency_Key": key}
+    return api.post("/cart", {"product_id": mug.id, "qty": qty}, **headers, **given)
+
+
+def held(key: str = "k1") -> IdempotentAnswer:
+    return IdempotentAnswer.objects.get(key=key)
+
+
+def test_the_same_post_is_carried_out_once_and_answered_alike(api, mug):
+    first, second = add(api, mug), add(api, mug)
+    assert (first.status_code, second.status_code) == (201, 201)
+    assert second.content == first.content
+    assert second["Content-Type"] == "application/json"
+    assert "Idempotent-Replayed" not in first
+    assert second["Idempotent-Replayed"] == "true"
+    assert list(CartLine.objects.values_list("qty", flat=True)) == [1]
+
+
+def test_without_a_key_each_post_is_its_own(api, mug):
+    token = add(api, mug, key=None).json()["cart_token"]
+    add(api, mug, key=None, cart=token)
+    assert CartLine.objects.get().qty == 2
+
+
+def test_another_key_is_another_request(api, mug):
+    add(api, mug)
+    add(api, mug, key="k2")
+    assert Cart.objects.count() == 2
+
+
+@pytest.mark.parametrize("change", ["body", "cart", "path"])
+def test_the_same_key_for_another_request_is_a_mismatch(api, mug, change):
+    token = add(api, mug, key=None).json()["cart_token"]
+    add(api, mug, cart=token)
+    answer = {
+        "body": lambda: add(api, mug, cart=token, qty=2),
+        "cart": lambda: add(api, mug),
+        "path": lambda: api.post("/cart/checkout", cart=token, Idempotency_Key="k1"),
+    }[change]()
+    assert answer.status_code == 422
+    assert answer.json() == {
+        "message": "This Idempotency-Key was used for a different request.",
+        "code": "idempotency_mismatch",
+    }
+    assert CartLine.objects.get().qty == 2
+
+
+@pytest.mark.parametrize("key", ["", "x" * 256, "a\tb", "a\x7fb"])
+def test_a_key_has_1_to_255_characters(api, mug, key):
+    answer = add(api, mug, key=key)
+    assert answer.status_code == 422
+    assert answer.json()["errors"] == {"Idempotency-Key": ["Idempotency-Key must have 1 to 255 characters."]}
+    assert not Cart.objects.exists()
+
+
+def test_a_key_of_255_characters_is_honoured(api, mug):
+    add(api, mug, key="x" * 255)
+    assert add(api, mug, key="x" * 255)["Idempotent-Replayed"] == "true"
+
+
+def test_keys_belong_to_their_shop(api, other_api, mug, other_shop):
+    theirs = make_product(other_shop, "Mug")
+    add(api, mug)
+    answer = add(other_api, theirs)
+    assert answer.status_code == 201
+    assert "Idempotent-Replayed" not in answer
+
+
+def test_keys_belong_to_their_caller(api, mug, shop):
+    add(api, mug)
+    answer = add(ApiClient(make_token(shop)), mug)
+    assert answer.status_code == 201
+    assert "Idempotent-Replayed" not in answer
+
+
+def test_a_key_does_nothing_on_other_methods(api, mug):
+    token = add(api, mug, key=None).json()["cart_token"]
+    for qty in (2, 3):
+        answer = api.patch(f"/cart/p{mug.id}", {"qty": qty}, cart=token, Idempotency_Key="k1")
+        assert answer.json()["data"]["items"][0]["qty"] == qty
+    assert not IdempotentAnswer.objects.exists()
+
+
+def test_a_refusal_is_kept_too(api, mug):
+    refused = add(api, mug, qty=1001)
+    mug.__class__.objects.update(stock_qty=5000)
+    again = add(api, mug, qty=1001)
+    assert (refused.status_code, again.status_code) == (422, 422)
+    assert again.content == refused.content
+    assert again["Idempotent-Replayed"] == "true"
+
+
+def test_a_caller_without_the_scope_uses_up_no_key(shop, mug):
+    assert add(ApiClient(make_token(shop, "read_cart")), mug).status_code == 403
+    assert not IdempotentAnswer.objects.exists()
+
+
+def test_an_answer_is_forgotten_after_24_hours(api, mug):
+    add(api, mug)
+    IdempotentAnswer.objects.update(expires_at=clock.now())
+    answer = add(api, mug)
+    assert answer.status_code == 201
+    assert "Idempotent-Replayed" not in answer
+    assert held().expires_at > clock.now() + timedelta(hours=23)
+
+
+def test_expired_answers_are_deleted_and_no_others(api, mug):
+    for number in range(3):
+        add(api, mug, key=f"old{number}")
+    IdempotentAnswer.objects.update(expires_at=clock.now())
+    add(api, mug, key="new")
+    assert idempotency.delete_expired_answers(now=clock.now(), limit=2) == 2
+    assert idempotency.delete_expired_answers(now=clock.now(), limit=2) == 1
+    assert held("new").status == 201
+
+
+def test_answers_are_encrypted_at_rest(api, mug):
+    token = add(api, mug).json()["cart_token"]
+    assert token.encode() not in bytes(held().body)
+
+
+def test_an_answer_can_be_read_after_secret_key_was_replaced(api, mug, settings):
+    first = add(api, mug)
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "n" * 50, [settings.SECRET_KEY]
+    assert add(api, mug).content == first.content
+
+
+def test_an_answer_that_cannot_be_read_any_more_is_not_made_again(api, mug, settings):
+    add(api, mug)
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "n" * 50, []
+    answer = add(api, mug)
+    assert answer.status_code == 409
+    assert answer.json()["code"] == "idempotency_unreadable"
+    assert Cart.objects.count() == 1
+
+
+def in_flight(*, seconds: int) -> None:
+    """Leaves the claim as a process does that was killed so long ago, before anything was committed."""
+    Cart.objects.all().delete()
+    IdempotentAnswer.objects.update(
+        status=None, body=None, claim=uuid.uuid4(), claimed_at=clock.now() - timedelta(seconds=seconds)
+    )
+
+
+def test_a_key_in_flight_is_a_409(api, mug):
+    add(api, mug)
+    in_flight(seconds=50)
+    answer = add(api, mug)
+    assert answer.status_code == 409
+    assert answer.json()["code"] == "idempotency_in_flight"
+    assert not Cart.objects.exists()
+
+
+def test_a_request_that_was_killed_is_carried_out_by_the_next(api, mug):
+    add(api, mug)
+    in_flight(seconds=61)
+    answer = add(api, mug)
+    assert answer.status_code == 201
+    assert "Idempotent-Replayed" not in answer
+    assert Cart.objects.count() == 1
+    assert add(api, mug).content == answer.content
+
+
+def test_a_killed_request_is_not_replaced_by_a_different_one(api, mug):
+    add(api, mug)
+    in_flight(seconds=61)
+    assert add(api, mug, qty=2).json()["code"] == "idempotency_mismatch"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_attempt_that_lost_its_claim_is_rolled_back(api, mug, monkeypatch):
+    """A slow one, overtaken while it ran: its work must not be there beside that of the one that overtook it."""
+    seal = idempotency.sealing.seal
+
+    def overtaken(*given, **named):
+        IdempotentAnswer.objects.update(claim=uuid.uuid4())
+        return seal(*given, **named)
+
+    monkeypatch.setattr(idempotency.sealing, "seal", overtaken)
+    answer = add(api, mug)
+    assert answer.status_code == 409
+    assert not Cart.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_defect_leaves_the_key_free(api, mug, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(idempotency.sealing, "seal", lambda *_, **__: 1 / 0)
+        assert add(api, mug).status_code == 500
+    assert not Cart.objects.exists()
+    assert not IdempotentAnswer.objects.exists()
+    assert add(api, mug).status_code == 201
+
+
+@pytest.mark.django_db(transaction=True)
+def test_many_at_once_run_once(api, mug):
+    count, answers = 8, []
+    ready = threading.Barrier(count)
+
+    def call() -> None:
+        try:
+            ready.wait()
+            answers.append(add(ApiClient(api.token), mug))
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=call) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert CartLine.objects.get().qty == 1
+    made = [answer for answer in answers if answer.status_code == 201]
+    assert {answer.status_code for answer in answers} <= {201, 409}
+    assert len({answer.content for answer in made}) == 1
+    assert sum("Idempotent-Replayed" not in answer for answer in made) == 1
+    assert add(api, mug).content == made[0].content

@@ -1,0 +1,145 @@
+"""Rate limits of API tokens (decisions: Rate limit)."""
+
+import socket
+import subprocess
+import time
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from shutil import which
+
+import pytest
+import time_machine
+
+from storefront.shops import ratelimit
+from storefront.shops.models import ApiToken
+from tests.client import ApiClient
+from tests.shops.factories import NOW, make_token
+
+HEADERS = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"]
+
+
+@pytest.fixture
+def limited(shop) -> ApiClient:
+    """An integration that may call three times a minute."""
+    token = make_token(shop)
+    ApiToken.objects.update(requests_per_minute=3)
+    return ApiClient(token)
+
+
+@pytest.fixture
+def clock():
+    with time_machine.travel(NOW, tick=False) as clock:
+        yield clock
+
+
+def test_a_token_is_let_through_as_often_as_its_limit_says(limited, clock):
+    statuses = [limited.get("/cart").status_code for _ in range(4)]
+    assert statuses == [200, 200, 200, 429]
+
+
+def test_every_answer_says_what_is_left(limited, clock):
+    answers = [limited.get("/cart") for _ in range(4)]
+    assert [answer["X-RateLimit-Limit"] for answer in answers] == ["3"] * 4
+    assert [answer["X-RateLimit-Remaining"] for answer in answers] == ["2", "1", "0", "0"]
+    assert {answer["X-RateLimit-Reset"] for answer in answers} == {str(int(NOW.timestamp()) + 60)}
+
+
+def test_a_429_says_when_to_come_back(limited, clock):
+    for _ in range(3):
+        limited.get("/cart")
+    clock.shift(20)
+    answer = limited.get("/cart")
+    assert answer["Retry-After"] == "40"
+    assert answer.json() == {
+        "message": "Too many requests. Please wait before the next one.",
+        "code": "rate_limited",
+    }
+    clock.shift(41)
+    assert limited.get("/cart").status_code == 200
+
+
+def test_the_window_moves_with_the_calls(limited, clock):
+    limited.get("/cart")
+    clock.shift(30)
+    limited.get("/cart")
+    limited.get("/cart")
+    clock.shift(31)
+    assert [limited.get("/cart").status_code for _ in range(2)] == [200, 429]
+
+
+def test_refused_calls_do_not_count(limited, clock):
+    for _ in range(20):
+        limited.get("/cart")
+    clock.shift(61)
+    assert limited.get("/cart")["X-RateLimit-Remaining"] == "2"
+
+
+def test_errors_count_and_say_what_is_left_too(shop, clock):
+    client = ApiClient(make_token(shop, "read_products"))
+    ApiToken.objects.update(requests_per_minute=2)
+    assert client.get("/cart").status_code == 403
+    answer = client.get("/products/nothing")
+    assert (answer.status_code, answer["X-RateLimit-Remaining"]) == (404, "0")
+    # Before the scope: a limited caller learns nothing more.
+    assert client.get("/cart").status_code == 429
+
+
+def test_a_token_without_a_limit_has_none(api):
+    answers = [api.get("/cart") for _ in range(50)]
+    assert {answer.status_code for answer in answers} == {200}
+    assert not any(header in answers[-1] for header in HEADERS)
+
+
+def test_one_token_does_not_use_up_the_limit_of_another(limited, shop, clock):
+    other = ApiClient(make_token(shop))
+    ApiToken.objects.update(requests_per_minute=3)
+    for _ in range(4):
+        limited.get("/cart")
+    assert other.get("/cart")["X-RateLimit-Remaining"] == "2"
+
+
+def test_unknown_tokens_are_not_counted(stranger):
+    before = len(ratelimit._own_limiter().storage.events)
+    stranger.token = "api_" + "x" * 43
+    for _ in range(5):
+        assert stranger.get("/cart").status_code == 401
+    assert len(ratelimit._own_limiter().storage.events) == before
+
+
+@pytest.fixture
+def redis_url(tmp_path):
+    server = which("redis-server")
+    if not server:
+        pytest.skip("redis-server is not installed")
+    with closing(socket.socket()) as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen(
+        [server, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(tmp_path)],
+        stdout=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        with closing(socket.socket()) as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                break
+    yield f"redis://127.0.0.1:{port}/0"
+    process.kill()
+    process.wait()
+
+
+def test_processes_count_together_in_redis(limited, settings, redis_url):
+    settings.REDIS_URL = redis_url
+    assert limited.get("/cart")["X-RateLimit-Remaining"] == "2"
+    # Another process starts without anything in memory.
+    ratelimit._shared_limiter.cache_clear()
+    answer = limited.get("/cart")
+    assert answer["X-RateLimit-Remaining"] == "1"
+    resets = datetime.fromtimestamp(int(answer["X-RateLimit-Reset"]), UTC) - datetime.now(UTC)
+    assert timedelta(seconds=50) < resets <= timedelta(seconds=61)
+    assert [limited.get("/cart").status_code for _ in range(2)] == [200, 429]
+
+
+def test_without_its_redis_each_process_counts_for_itself(limited, settings, clock):
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    assert [limited.get("/cart").status_code for _ in range(4)] == [200, 200, 200, 429]
