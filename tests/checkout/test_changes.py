@@ -1,0 +1,100 @@
+"""What changed since the basket was filled is told, and agreed to before it is ordered."""
+
+from decimal import Decimal
+
+import pytest
+
+from storefront.catalogue.models import Product
+from storefront.orders.models import Order
+from storefront.pricing.models import Discount
+from tests.catalogue.factories import make_product, make_variant
+
+
+@pytest.fixture
+def mug(shop):
+    return make_product(shop, "Mug", price=Decimal("9.50"), stock_qty=10)
+
+
+def now_costs(product: Product, price: str) -> None:
+    Product.objects.filter(pk=product.pk).update(price=Decimal(price))
+
+
+def test_a_new_price_is_told_on_the_way_and_holds(api, shopper, mug):
+    shopper.bring(api, {"product_id": mug.pk})
+    now_costs(mug, "11.00")
+    page = shopper.get("/checkout").content.decode()
+    assert "The price of Mug changed from €9.50 to €11.00." in page
+    shopper.order()
+    assert Order.objects.get().total == Decimal("11.00")
+
+
+def test_a_price_that_changes_before_the_last_click_is_told_and_agreed_to_first(api, shopper, mug):
+    shopper.bring(api, {"product_id": mug.pk})
+    shopper.fill_details()
+    fields = shopper.payment_fields(note="Ring twice")
+    now_costs(mug, "11.00")
+    answer = shopper.post("/checkout/payment", fields)
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert "changed from €9.50 to €11.00" in page
+    assert "Order and pay €11.00" in page
+    assert "Ring twice" in page
+    assert not Order.objects.exists()
+    shopper.post("/checkout/payment", shopper.payment_fields())
+    assert Order.objects.get().total == Decimal("11.00")
+
+
+def test_an_old_form_is_not_an_agreement_to_the_new_total(shop, api, shopper, mug):
+    shopper.bring(api, {"product_id": mug.pk})
+    shopper.fill_details()
+    fields = shopper.payment_fields()
+    Discount.objects.create(shop=shop, name="Autumn", kind="amount", value=Decimal("2.00"))
+    answer = shopper.post("/checkout/payment", fields)
+    assert answer.status_code == 422
+    assert b"changed while you were here" in answer.content
+    assert not Order.objects.exists()
+
+
+@pytest.mark.parametrize("total", ["0.01", "-9.50", "nine", ""])
+def test_a_total_that_was_tampered_with_buys_nothing(api, shopper, mug, total):
+    shopper.bring(api, {"product_id": mug.pk})
+    assert shopper.order("demo", total=total).status_code == 422
+    assert not Order.objects.exists()
+
+
+def test_what_is_no_longer_sold_leads_back_to_the_basket(api, shopper, mug):
+    shopper.bring(api, {"product_id": mug.pk})
+    shopper.fill_details()
+    fields = shopper.payment_fields()
+    Product.objects.filter(pk=mug.pk).update(status="draft")
+    answer = shopper.post("/checkout/payment", fields, follow=True)
+    assert answer.redirect_chain[-1][0] == "/basket"
+    assert "Mug is no longer available" in answer.content.decode()
+    assert not Order.objects.exists()
+
+
+def test_an_inactive_variant_leads_back_to_the_basket(api, shopper, mug):
+    blue = make_variant(mug, "Blue")
+    shopper.bring(api, {"product_id": mug.pk, "variant_id": blue.pk})
+    blue.is_active = False
+    blue.save()
+    assert shopper.get("/checkout")["Location"] == "/basket"
+
+
+def test_a_piece_that_sold_out_is_named_with_what_is_left_and_the_basket_stays(api, shopper, mug):
+    token = shopper.bring(api, {"product_id": mug.pk, "qty": 3})
+    shopper.fill_details()
+    fields = shopper.payment_fields()
+    Product.objects.filter(pk=mug.pk).update(stock_qty=1)
+    answer = shopper.post("/checkout/payment", fields)
+    assert answer.status_code == 422
+    assert "Only 1 left of Mug." in answer.content.decode()
+    assert 'href="/basket"' in answer.content.decode()
+    assert api.get("/cart", cart=token).json()["data"]["items"][0]["qty"] == 3
+    Product.objects.filter(pk=mug.pk).update(stock_qty=0)
+    assert "Mug is sold out." in shopper.post("/checkout/payment", fields).content.decode()
+
+
+def test_no_basket_leads_to_the_basket_page(shopper, db):
+    for path in ("/checkout", "/checkout/delivery", "/checkout/payment"):
+        assert shopper.get(path)["Location"] == "/basket"

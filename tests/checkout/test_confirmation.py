@@ -1,0 +1,45 @@
+"""The page after the order."""
+
+from uuid import uuid4
+
+from storefront.orders.models import Order
+from tests.catalogue.factories import make_option, make_product
+from tests.checkout.shopper import Shopper
+
+
+def test_it_shows_what_was_bought_where_it_goes_and_how_to_pay(shop, api, shopper):
+    shop.manual_payment_instructions = "Transfer to DE00 1234."
+    shop.save()
+    mug = make_product(shop, "Mug <b>")
+    engraving = make_option(mug)
+    gold = engraving.values.first()
+    shopper.bring(api, {"product_id": mug.pk, "qty": 2, "options": {str(engraving.pk): gold.pk}})
+    placed = shopper.order()
+    page = shopper.get(placed["Location"])
+    text = page.content.decode()
+    for part in ("Mug &lt;b&gt;", "Engraving: Gold", "10115 Berlin", "Germany", "Transfer to DE00 1234.", "€29.00"):
+        assert part in text
+    assert str(Order.objects.get().number) in text
+    assert page["Cache-Control"] == "no-store"
+    assert page["Referrer-Policy"] == "no-referrer"
+
+
+def test_it_needs_its_unguessable_address_and_nothing_else(shop, api, shopper):
+    shopper.bring(api, {"product_id": make_product(shop).pk})
+    placed = shopper.order()
+    assert Shopper(shop).get(placed["Location"]).status_code == 200
+    assert Shopper(shop).get(f"/orders/{uuid4()}").status_code == 404
+    assert Shopper(shop).get(f"/orders/{Order.objects.get().number}").status_code == 404
+
+
+def test_another_shop_does_not_show_it(other_shop, shop, api, shopper):
+    shopper.bring(api, {"product_id": make_product(shop).pk})
+    placed = shopper.order()
+    assert Shopper(other_shop).get(placed["Location"]).status_code == 404
+
+
+def test_a_cancelled_order_says_so(shop, api, shopper):
+    shopper.bring(api, {"product_id": make_product(shop).pk})
+    placed = shopper.order()
+    Order.objects.update(status="cancelled")
+    assert "This order was cancelled" in shopper.get(placed["Location"]).content.decode()

@@ -1,0 +1,216 @@
+"""Contact, addresses, delivery: what is asked, what is refused, and what is kept."""
+
+from decimal import Decimal
+
+import pytest
+
+from storefront.checkout.models import Checkout
+from storefront.orders.models import Order
+from storefront.pricing.models import ShippingRate, TaxRate
+from tests.catalogue.factories import make_product
+from tests.checkout.shopper import details
+
+
+@pytest.fixture
+def mug(shop):
+    return make_product(shop, "Mug", price=Decimal("9.50"), stock_qty=10, weight=Decimal("0.400"))
+
+
+@pytest.fixture
+def basket(api, shopper, mug):
+    return shopper.bring(api, {"product_id": mug.pk, "qty": 2})
+
+
+@pytest.fixture
+def rates(shop):
+    parcel = ShippingRate.objects.create(shop=shop, name="Parcel", countries=["DE", "AT"], price=Decimal("4.90"))
+    express = ShippingRate.objects.create(
+        shop=shop, name="Express", countries=["DE"], price=Decimal("12.00"), sort_order=1
+    )
+    return parcel, express
+
+
+def test_details_are_kept_and_shown_again(shopper, basket):
+    assert shopper.fill_details(phone="+49 30 1234")["Location"] == "/checkout/delivery"
+    page = shopper.get("/checkout").content.decode()
+    assert 'value="ada@example.com"' in page
+    assert "+49 30 1234" in page
+    assert "12 St James&#x27;s Square" in page
+
+
+@pytest.mark.parametrize(
+    ("field", "typed", "says"),
+    [
+        ("email", "", "required"),
+        ("email", "ada", "valid email"),
+        ("shipping-name", "", "required"),
+        ("shipping-line1", "   ", "required"),
+        ("shipping-postal_code", "", "required"),
+        ("shipping-city", "x" * 101, "at most 100"),
+        ("shipping-city", "Ber\x07lin", "control characters"),
+        ("shipping-country", "", "required"),
+        ("shipping-country", "XX", "does not deliver there"),
+        ("phone", "call me", "digits"),
+    ],
+)
+def test_a_field_that_does_not_fit_says_so_keeps_the_rest_and_has_the_focus(shopper, basket, field, typed, says):
+    answer = shopper.fill_details(**{field: typed})
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert says in page.split(f'id="id_{field}_error"')[1].split("</p>")[0]
+    tag = next(part for part in page.split("<") if f'name="{field}"' in part)
+    assert 'aria-invalid="true"' in tag
+    assert f"id_{field}_error" in tag
+    assert "autofocus" in tag
+    assert page.count("autofocus") == 1
+    assert "12 St James&#x27;s Square" in page or field == "shipping-line1"
+    assert not Checkout.objects.exists()
+
+
+def test_a_country_without_postal_codes_needs_none(shopper, basket):
+    assert shopper.fill_details(**{"shipping-country": "HK", "shipping-postal_code": ""}).status_code == 303
+
+
+def test_browsers_can_fill_the_form_in_and_every_field_has_a_label(shopper, basket):
+    page = shopper.get("/checkout").content.decode()
+    for token in ("email", "tel", "shipping name", "shipping address-line1", "shipping postal-code", "billing country"):
+        assert f'autocomplete="{token}"' in page
+    for name in ("email", "phone", "shipping-name", "shipping-country", "billing-city"):
+        assert f'<label for="id_{name}">' in page
+
+
+def test_only_countries_that_are_delivered_to_can_be_chosen(shopper, basket, rates):
+    page = shopper.get("/checkout").content.decode()
+    choices = page.split('name="shipping-country"')[1].split("</select>")[0]
+    assert 'value="DE"' in choices
+    assert 'value="AT"' in choices
+    assert 'value="FR"' not in choices
+    answer = shopper.fill_details(**{"shipping-country": "FR"})
+    assert b"does not deliver there" in answer.content
+
+
+def test_a_rate_for_everywhere_opens_every_country(shop, shopper, basket, rates):
+    ShippingRate.objects.create(shop=shop, name="World", price=Decimal("30.00"))
+    assert shopper.fill_details(**{"shipping-country": "FR"}).status_code == 303
+
+
+def test_another_shops_rates_count_for_nothing(other_shop, shopper, basket, rates):
+    ShippingRate.objects.create(shop=other_shop, name="Elsewhere", price=Decimal("1.00"))
+    assert shopper.fill_details(**{"shipping-country": "FR"}).status_code == 422
+
+
+def test_the_billing_address_is_the_same_unless_another_is_given(shopper, basket):
+    other = {"billing-name": "Charles", "billing-line1": "1 Dorset Street", "billing-postal_code": "W1U 4EG"}
+    shopper.fill_details(**other)
+    assert Checkout.objects.get().billing_address is None
+    fields = details(**other) | {"billing-city": "London", "billing-country": "GB"}
+    del fields["same"]
+    assert shopper.post("/checkout", fields).status_code == 303
+    assert Checkout.objects.get().billing_address["name"] == "Charles"
+    shopper.post("/checkout/payment", shopper.payment_fields())
+    order = Order.objects.get()
+    assert (order.shipping_address["city"], order.billing_address["city"]) == ("Berlin", "London")
+
+
+def test_another_billing_address_is_checked(shopper, basket):
+    fields = details()
+    del fields["same"]
+    answer = shopper.post("/checkout", fields)
+    assert answer.status_code == 422
+    assert b'id="id_billing-name_error"' in answer.content
+
+
+def test_delivery_is_chosen_and_added_to_the_total(shopper, basket, rates):
+    _, express = rates
+    shopper.fill_details()
+    page = shopper.get("/checkout/delivery").content.decode()
+    assert "Parcel" in page
+    assert "€12.00" in page
+    assert shopper.choose_delivery(str(express.pk))["Location"] == "/checkout/payment"
+    shopper.post("/checkout/payment", shopper.payment_fields())
+    order = Order.objects.get()
+    assert (order.shipping_method, order.shipping, order.total) == ("Express", Decimal("12.00"), Decimal("31.00"))
+
+
+@pytest.mark.parametrize("given", ["", "-", "999999999", "x"])
+def test_a_way_of_delivery_that_is_not_on_offer_is_refused(shopper, basket, rates, given):
+    shopper.fill_details()
+    assert shopper.choose_delivery(given).status_code == 422
+    assert shopper.get("/checkout/payment")["Location"] == "/checkout/delivery"
+
+
+def test_an_address_that_the_chosen_way_does_not_serve_asks_again(shopper, basket, rates):
+    _, express = rates
+    shopper.fill_details()
+    shopper.choose_delivery(str(express.pk))
+    shopper.fill_details(**{"shipping-country": "AT"})
+    shopper.post("/checkout/payment", shopper.payment_fields())
+    assert Order.objects.get().shipping_method == "Parcel"
+
+
+def test_goods_too_heavy_for_every_way_are_told(shop, shopper, basket, rates):
+    ShippingRate.objects.filter(shop=shop).update(maximum_weight=Decimal("0.500"))
+    shopper.fill_details()
+    page = shopper.get("/checkout/delivery")
+    assert b"None of our ways of delivery fits" in page.content
+    assert shopper.get("/checkout/payment")["Location"] == "/checkout/delivery"
+
+
+def test_tax_is_known_once_the_address_is(shop, shopper, basket):
+    TaxRate.objects.create(shop=shop, name="VAT", country="DE", percent=Decimal(19))
+    assert "VAT" not in shopper.get("/checkout").content.decode()
+    shopper.fill_details()
+    assert "Includes VAT 19%" in shopper.get("/checkout/payment").content.decode()
+    shopper.post("/checkout/payment", shopper.payment_fields())
+    order = Order.objects.get()
+    assert (order.total, order.tax) == (Decimal("19.00"), Decimal("3.03"))
+    assert order.tax_lines == [{"name": "VAT", "percent": "19", "amount": "3.03"}]
+    assert order.lines.get().tax == Decimal("3.03")
+
+
+def test_tax_on_top_is_part_of_the_total_that_is_shown_and_paid(shop, shopper, basket):
+    shop.prices_include_tax = False
+    shop.save()
+    TaxRate.objects.create(shop=shop, name="Sales tax", country="DE", percent=Decimal("7.5"))
+    shopper.fill_details()
+    assert "Order and pay €20.43" in shopper.get("/checkout/payment").content.decode()
+    shopper.post("/checkout/payment", shopper.payment_fields())
+    assert Order.objects.get().total == Decimal("20.43")
+
+
+def test_what_is_downloaded_needs_no_delivery(shop, api, shopper):
+    song = make_product(shop, "Song", type="digital", requires_shipping=False)
+    shopper.bring(api, {"product_id": song.pk})
+    page = shopper.get("/checkout").content.decode()
+    assert "Delivery address" not in page
+    billing = {f"billing-{name}": value for name, value in details_of_billing().items()}
+    assert shopper.post("/checkout", {"email": "ada@example.com", **billing})["Location"] == "/checkout/payment"
+    assert shopper.get("/checkout/delivery")["Location"] == "/checkout/payment"
+    shopper.post("/checkout/payment", shopper.payment_fields())
+    order = Order.objects.get()
+    assert order.shipping_address is None
+    assert order.billing_address["name"] == "Ada Lovelace"
+    assert order.shipping_method == ""
+
+
+def details_of_billing() -> dict[str, str]:
+    return {name.removeprefix("shipping-"): value for name, value in details().items() if name.startswith("shipping-")}
+
+
+def test_what_has_to_be_sent_asks_for_the_address_when_it_comes_later(shop, api, shopper, mug):
+    song = make_product(shop, "Song", type="digital", requires_shipping=False)
+    shopper.bring(api, {"product_id": song.pk})
+    billing = {f"billing-{name}": value for name, value in details_of_billing().items()}
+    shopper.post("/checkout", {"email": "ada@example.com", **billing})
+    shopper.bring(api, {"product_id": mug.pk})
+    assert shopper.get("/checkout/payment")["Location"] == "/checkout"
+
+
+def test_later_steps_lead_back_to_what_is_missing(shopper, basket):
+    for path in ("/checkout/delivery", "/checkout/payment"):
+        assert shopper.get(path)["Location"] == "/checkout"
+
+
+def test_forms_need_the_sites_own_token(shop, basket, shopper):
+    shopper.browser.handler.enforce_csrf_checks = True
+    assert shopper.fill_details().status_code == 403

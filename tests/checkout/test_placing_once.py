@@ -1,0 +1,89 @@
+"""One checkout becomes one order, whatever is clicked, reloaded or opened twice."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import connections
+
+from storefront.checkout.gateways import GATEWAYS
+from storefront.orders.models import Order, Payment
+from storefront.webhooks.models import Event
+from tests.catalogue.factories import make_product
+from tests.checkout.shopper import Shopper
+from tests.checkout.test_payment import Recording
+
+
+@pytest.fixture
+def mug(shop):
+    return make_product(shop, "Mug", stock_qty=10)
+
+
+@pytest.fixture
+def gateway(monkeypatch):
+    gateway = Recording()
+    monkeypatch.setitem(GATEWAYS, "demo", gateway)
+    return gateway
+
+
+def test_sending_the_form_again_leads_to_the_order_that_stands(api, shopper, mug, gateway):
+    shopper.bring(api, {"product_id": mug.pk})
+    shopper.fill_details()
+    fields = shopper.payment_fields("demo")
+    first, second = (shopper.post("/checkout/payment", fields) for _ in range(2))
+    assert first["Location"] == second["Location"] == f"/orders/{Order.objects.get().public_id}"
+    assert len(gateway.authorised) == 1
+    assert Event.objects.filter(topic="order.placed").count() == 1
+
+
+def test_a_second_tab_leads_to_the_order_even_after_new_things_are_in_the_basket(api, shopper, mug):
+    shopper.bring(api, {"product_id": mug.pk})
+    shopper.fill_details()
+    tab = shopper.payment_fields()
+    placed = shopper.post("/checkout/payment", tab)
+    shopper.bring(api, {"product_id": mug.pk})
+    assert shopper.post("/checkout/payment", tab)["Location"] == placed["Location"]
+    assert Order.objects.count() == 1
+
+
+def test_the_next_basket_of_the_same_visitor_becomes_an_order_of_its_own(api, shopper, mug):
+    for _ in range(2):
+        shopper.bring(api, {"product_id": mug.pk})
+        assert shopper.order().status_code == 303
+    first, second = Order.objects.order_by("number")
+    assert second.number == first.number + 1
+
+
+def test_somebody_elses_checkout_cannot_be_sent(shop, api, shopper, mug):
+    shopper.bring(api, {"product_id": mug.pk})
+    shopper.fill_details()
+    fields = shopper.payment_fields()
+    shopper.post("/checkout/payment", fields)
+    stranger = Shopper(shop)
+    assert stranger.post("/checkout/payment", fields)["Location"] == "/basket"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_placing_twice_at_the_same_moment_gives_one_order_and_lets_the_second_promise_go(api, shop, mug, gateway):
+    shopper = Shopper(shop)
+    shopper.bring(api, {"product_id": mug.pk})
+    shopper.fill_details()
+    fields = shopper.payment_fields("demo")
+    tabs = [Shopper(shop) for _ in range(6)]
+    for tab in tabs:
+        tab.browser.cookies = shopper.browser.cookies
+
+    def click(tab: Shopper) -> str:
+        try:
+            return tab.post("/checkout/payment", fields)["Location"]
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(len(tabs)) as threads:
+        led_to = set(threads.map(click, tabs))
+
+    order = Order.objects.get()
+    assert led_to == {f"/orders/{order.public_id}"}
+    assert gateway.captured == [Payment.objects.get().reference]
+    assert sorted(gateway.voided + gateway.captured) == sorted(gateway.authorised)
+    mug.refresh_from_db()
+    assert mug.stock_qty == 9

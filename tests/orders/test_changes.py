@@ -1,0 +1,154 @@
+"""Paid, fulfilled, cancelled: each once."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.db import connections
+
+from storefront.checkout.jobs import settle_payments
+from storefront.kit.refusals import Refusal
+from storefront.orders import actions
+from storefront.orders.actions import OrderNotOpen, OrderNotPayable
+from storefront.orders.models import Order
+from storefront.orders.rules import Promise
+from storefront.webhooks.models import Event
+from tests.catalogue.factories import make_product
+from tests.orders.factories import make_order, sale_line
+from tests.shops.factories import NOW
+
+LATER = NOW + timedelta(minutes=10)
+
+
+@pytest.fixture
+def mug(shop):
+    return make_product(shop, "Mug", stock_qty=10)
+
+
+def placed(shop, mug, qty=2, **given) -> Order:
+    return make_order(shop, sale_line(mug, qty), **given)
+
+
+def held(mug) -> Promise:
+    return Promise("demo", mug.price * 2, "demo_1", is_held=True)
+
+
+def stock(mug) -> int:
+    mug.refresh_from_db()
+    return mug.stock_qty
+
+
+def topics(shop) -> list[str]:
+    return sorted(Event.objects.filter(shop=shop).values_list("topic", flat=True))
+
+
+def test_money_that_came_is_written_down_once(shop, mug):
+    order = actions.mark_paid(shop=shop, order=placed(shop, mug), now=LATER)
+    assert (order.payment_status, order.payments.get().status) == ("paid", "paid")
+    assert topics(shop) == ["order.paid", "order.placed"]
+    with pytest.raises(OrderNotPayable):
+        actions.mark_paid(shop=shop, order=order, now=LATER)
+
+
+def test_fulfilling_is_done_once_and_ends_what_can_be_changed(shop, mug):
+    order = actions.fulfil_order(shop=shop, order=placed(shop, mug), now=LATER)
+    assert order.status == "fulfilled"
+    for change in (actions.fulfil_order, actions.cancel_order):
+        with pytest.raises(OrderNotOpen):
+            change(shop=shop, order=order, now=LATER)
+    assert stock(mug) == 8
+
+
+def test_cancelling_puts_the_stock_back_once_and_calls_the_payment_off(shop, mug):
+    order = placed(shop, mug)
+    assert stock(mug) == 8
+    order = actions.cancel_order(shop=shop, order=order, now=LATER)
+    assert (order.status, order.cancelled_at, order.payments.get().status) == ("cancelled", LATER, "voided")
+    assert stock(mug) == 10
+    for change in (actions.cancel_order, actions.fulfil_order, actions.mark_paid):
+        with pytest.raises(Refusal):
+            change(shop=shop, order=order, now=LATER)
+    assert stock(mug) == 10
+
+
+def test_cancelling_puts_nothing_into_a_stock_that_was_not_counted(shop):
+    sticker = make_product(shop, track_inventory=False, stock_qty=0)
+    actions.cancel_order(shop=shop, order=placed(shop, sticker), now=LATER)
+    assert stock(sticker) == 0
+
+
+def test_an_order_of_another_shop_is_not_there(shop, other_shop, mug):
+    order = placed(shop, mug)
+    for change in (actions.cancel_order, actions.fulfil_order, actions.mark_paid):
+        with pytest.raises(Order.DoesNotExist):
+            change(shop=other_shop, order=order, now=LATER)
+
+
+def test_money_that_is_still_held_is_taken_by_the_worker(shop, mug):
+    order = placed(shop, mug, promise=held(mug))
+    with pytest.raises(OrderNotPayable):
+        actions.mark_paid(shop=shop, order=order, now=NOW)
+    assert settle_payments(now=NOW + timedelta(seconds=30), limit=10) == 0
+    assert settle_payments(now=LATER, limit=10) == 1
+    order.refresh_from_db()
+    assert (order.payment_status, order.payments.get().status) == ("paid", "paid")
+    assert settle_payments(now=LATER, limit=10) == 0
+    assert topics(shop).count("order.paid") == 1
+
+
+def test_money_held_for_a_cancelled_order_is_let_go_by_the_worker(shop, mug):
+    order = placed(shop, mug, promise=held(mug))
+    actions.cancel_order(shop=shop, order=order, now=NOW)
+    assert settle_payments(now=LATER, limit=10) == 1
+    order.refresh_from_db()
+    assert (order.payment_status, order.payments.get().status) == ("pending", "voided")
+
+
+def race(change, shop, order, times=6) -> int:
+    """How many of so many calls at the same moment were carried out."""
+
+    def once(_) -> bool:
+        try:
+            change(shop=shop, order=order, now=LATER)
+        except Refusal:
+            return False
+        finally:
+            connections.close_all()
+        return True
+
+    with ThreadPoolExecutor(times) as threads:
+        return sum(threads.map(once, range(times)))
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("change", [actions.cancel_order, actions.fulfil_order, actions.mark_paid])
+def test_each_change_happens_once_however_many_ask_at_once(shop, mug, change):
+    assert race(change, shop, placed(shop, mug)) == 1
+    assert stock(mug) == (10 if change is actions.cancel_order else 8)
+    assert len(topics(shop)) == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_cancelling_and_fulfilling_at_once_is_one_of_the_two(shop, mug):
+    order = placed(shop, mug)
+    answers = []
+
+    def ask(change) -> None:
+        try:
+            answers.append(change(shop=shop, order=order, now=LATER).status)
+        except OrderNotOpen:
+            answers.append("refused")
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(ask, [actions.cancel_order, actions.fulfil_order]))
+    order.refresh_from_db()
+    assert sorted(answers) == sorted([order.status, "refused"])
+    assert stock(mug) == (10 if order.status == "cancelled" else 8)
+
+
+def test_money_keeps_its_cents(shop):
+    product = make_product(shop, price=Decimal("0.10"))
+    assert placed(shop, product, 3).total == Decimal("0.30")

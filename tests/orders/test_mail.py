@@ -1,0 +1,78 @@
+"""The confirmation mail: due when the order stands, tried again, and never in the order's way."""
+
+from decimal import Decimal
+
+import pytest
+from django.core import mail
+from django.core.mail.backends.locmem import EmailBackend
+from django_tasks_db.models import DBTaskResult
+
+from storefront.catalogue.stock import InsufficientStock
+from storefront.orders import jobs
+from storefront.orders.models import Order
+from tests.catalogue.factories import make_product
+from tests.orders.factories import make_order, sale_line
+
+
+def run_due_tasks() -> None:
+    from django_tasks_db.management.commands.db_worker import Worker
+
+    Worker(
+        queue_names=["*"],
+        interval=0,
+        batch=True,
+        backend_name="default",
+        startup_delay=False,
+        max_tasks=None,
+        worker_id="tests",
+        excluded_queue_names=[],
+    ).run()
+
+
+@pytest.fixture
+def order(shop):
+    shop.manual_payment_instructions = "Transfer to DE00 1234."
+    shop.email = "hello@shop.example.com"
+    shop.save()
+    return make_order(shop, sale_line(make_product(shop, "Tom & Jerry's mug", price=Decimal("9.50")), 2))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_worker_mails_what_was_ordered(shop, order):
+    assert mail.outbox == []
+    run_due_tasks()
+    (message,) = mail.outbox
+    assert message.to == ["ada@example.com"]
+    assert message.subject == f"Your order {order.number} at Lighthouse"
+    assert "hello@shop.example.com" in message.from_email
+    for text in ("2 x Tom & Jerry's mug: €19.00", "Total: €19.00", "DE00 1234", "10115 Berlin", "Germany"):
+        assert text in message.body
+    assert f"{shop.base_url}/orders/{order.public_id}" in message.body
+
+
+def test_a_refused_order_mails_nothing(shop):
+    with pytest.raises(InsufficientStock):
+        make_order(shop, sale_line(make_product(shop, stock_qty=0)))
+    assert not DBTaskResult.objects.exists()
+
+
+def test_a_mail_server_that_is_away_is_asked_again_later_and_then_given_up(order, monkeypatch):
+    def refuse(self, messages):
+        raise ConnectionRefusedError
+
+    DBTaskResult.objects.all().delete()
+    monkeypatch.setattr(EmailBackend, "send_messages", refuse)
+    for tries in range(len(jobs.WAITS)):
+        jobs.send_order_confirmation.func(order.pk, tries)
+        assert DBTaskResult.objects.count() == tries + 1
+    jobs.send_order_confirmation.func(order.pk, len(jobs.WAITS))
+    assert DBTaskResult.objects.count() == len(jobs.WAITS)
+    assert Order.objects.filter(pk=order.pk).exists()
+
+
+def test_a_shop_name_with_a_line_break_cannot_add_a_header(shop):
+    shop.name = "Evil\r\nBcc: all@example.com"
+    shop.save()
+    order = make_order(shop, sale_line(make_product(shop)))
+    message = jobs.confirmation_mail(order).message()
+    assert message["Bcc"] is None

@@ -1,0 +1,95 @@
+"""The last piece is sold once, whoever asks at the same moment, on both databases."""
+
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from threading import Barrier
+
+import pytest
+from django.db import connections
+
+from storefront.catalogue.stock import InsufficientStock
+from storefront.orders.models import Order, OrderCounter
+from tests.catalogue.factories import make_product, make_variant
+from tests.checkout.shopper import Shopper
+from tests.client import ApiClient
+from tests.orders.factories import make_order, sale_line
+from tests.shops.factories import make_token
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def at_once(calls) -> list:
+    """Run all of them from threads that start together; their answers, a refusal being an answer."""
+    start = Barrier(len(calls))
+
+    def run(call):
+        try:
+            start.wait()
+            return call()
+        except InsufficientStock as refusal:
+            return refusal
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(len(calls)) as threads:
+        return list(threads.map(run, calls))
+
+
+def test_fifty_checkouts_for_ten_pieces_are_ten_orders_and_forty_clear_refusals(shop):
+    mug = make_product(shop, "Mug", stock_qty=10, price=Decimal("9.50"))
+    api = ApiClient(make_token(shop))
+    shoppers = [Shopper(shop) for _ in range(50)]
+    forms = []
+    for shopper in shoppers:
+        shopper.bring(api, {"product_id": mug.pk})
+        shopper.fill_details()
+        forms.append(shopper.payment_fields("demo"))
+
+    answers = at_once(
+        [
+            lambda shopper=shopper, form=form: shopper.post("/checkout/payment", form)
+            for shopper, form in zip(shoppers, forms, strict=True)
+        ]
+    )
+
+    assert sorted(answer.status_code for answer in answers) == [303] * 10 + [422] * 40
+    for answer in answers:
+        if answer.status_code == 422:
+            assert "Mug is sold out." in answer.content.decode()
+    mug.refresh_from_db()
+    assert mug.stock_qty == 0
+    assert sorted(Order.objects.values_list("number", flat=True)) == list(range(1001, 1011))
+    assert OrderCounter.objects.get(shop=shop).last_number == 1010
+
+
+def test_sales_of_the_same_goods_in_opposite_order_do_not_block_each_other(shop):
+    mug, pot = make_product(shop, stock_qty=1000), make_product(shop, stock_qty=1000)
+    blue, red = (make_variant(make_product(shop), name, stock_qty=1000) for name in ("Blue", "Red"))
+    goods = [mug, pot, blue, red]
+    lines = [sale_line(item) for item in goods]
+
+    def buy(order_of_lines):
+        return [make_order(shop, *order_of_lines) for _ in range(5)]
+
+    answers = at_once([lambda i=i: buy(lines if i % 2 else lines[::-1]) for i in range(8)])
+
+    assert sum(len(orders) for orders in answers) == 40
+    for item in goods:
+        item.refresh_from_db()
+        assert item.stock_qty == 960
+    assert sorted(Order.objects.values_list("number", flat=True)) == list(range(1001, 1041))
+
+
+def test_the_first_orders_of_a_new_shop_can_come_at_once(shop):
+    mug = make_product(shop, stock_qty=100)
+    answers = at_once([lambda: make_order(shop, sale_line(mug)) for _ in range(8)])
+    assert sorted(order.number for order in answers) == list(range(1001, 1009))
+
+
+def test_refusals_between_sales_leave_no_gap(shop):
+    mug = make_product(shop, stock_qty=7)
+    answers = at_once([lambda: make_order(shop, sale_line(mug, 2)) for _ in range(8)])
+    sold = [answer.number for answer in answers if isinstance(answer, Order)]
+    assert sorted(sold) == [1001, 1002, 1003]
+    mug.refresh_from_db()
+    assert mug.stock_qty == 1
