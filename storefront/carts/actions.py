@@ -121,7 +121,10 @@ def add_line(
 def change_line(
     *, shop: Shop, now: datetime, key: str, qty: int, token: str | None = None, cart: Cart | None = None
 ) -> Changed:
-    """Give the line this quantity; 0 removes it. Raises LineNotFound, InsufficientStock and InvalidFields."""
+    """Give the line this quantity; 0 removes it.
+
+    Raises LineNotFound, InsufficientStock, ProductUnavailable and InvalidFields.
+    """
     check_qty(qty, least=0)
     with transaction.atomic():
         held, lines = _held(shop, now, token, cart)
@@ -132,7 +135,7 @@ def change_line(
             CartLine.objects.filter(shop=shop, pk=line.pk).delete()
             lines.remove(line)
         else:
-            _check_stock_for_change(shop, line, lines, qty)
+            _check_raise(shop, now, line, lines, qty)
             line.qty = qty
             line.save(update_fields=["qty"])
     return Changed(held, lines, token)
@@ -352,13 +355,15 @@ def _short(name: str, available: int) -> InsufficientStock:
     return InsufficientStock(f"There is not enough of {name} in stock. {left}", available=available)
 
 
-def _check_stock_for_change(shop: Shop, line: CartLine, lines: list[CartLine], qty: int) -> None:
+def _check_raise(shop: Shop, now: datetime, line: CartLine, lines: list[CartLine], qty: int) -> None:
     # Taking pieces out is always allowed, also when the shop has meanwhile sold what the line still asks for.
     if qty <= line.qty:
         return
-    others = rules.held(other for other in lines if other is not line)
+    goods = _goods_for_sale(shop, line.product_id, line.variant_id, now)
     one = rules.line_stock_uses(line, 1)
-    fits = rules.most_that_fit(one, others, stock_levels(shop, {(use.kind, use.id) for use in one}))
+    # A bundle may have other parts by now than the line was made of.
+    levels = goods.levels | stock_levels(shop, {(use.kind, use.id) for use in one} - goods.levels.keys())
+    fits = rules.most_that_fit(one, rules.held(other for other in lines if other is not line), levels)
     if fits is not None and qty > fits:
         raise InsufficientStock(f"Only {fits} of {line.name_snapshot} can be had.", available=fits)
 

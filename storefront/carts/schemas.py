@@ -7,11 +7,10 @@ from ninja import Field, Schema
 
 from storefront.carts import rules
 from storefront.carts.models import CartLine
+from storefront.catalogue.rules import LARGEST_ID
 from storefront.kit.money import to_wire
 from storefront.kit.schemas import Money
 from storefront.pricing.rules import Totals
-
-LARGEST_ID = 2**53 - 1
 
 # Booleans, fractions and strings are no integers here, whatever pydantic would make of them.
 Id = Annotated[int, Field(strict=True, ge=1, le=LARGEST_ID)]
@@ -165,10 +164,12 @@ def line_record(line: CartLine) -> dict[str, Any]:
         "image_snapshot": line.image_snapshot,
         "is_digital": line.is_digital,
         "is_bundle": line.is_bundle,
-        "bundle_items": line.bundle_items,
-        "custom_fields": line.custom_fields,
+        "bundle_items": [
+            _members(item, "product_id", "variant_id", "name", "sku", "qty") for item in line.bundle_items
+        ],
+        "custom_fields": [_members(given, "name", "value") for given in line.custom_fields],
         "is_damaged": line.is_damaged,
-        "options": [_option_record(option) for option in line.options],
+        "options": [_members(option, "id", "name", "value", "price") for option in line.options],
     }
 
 
@@ -195,5 +196,6 @@ def contents_record(lines: Sequence[CartLine], totals: Totals) -> dict[str, Any]
     }
 
 
-def _option_record(option: dict[str, Any]) -> dict[str, Any]:
-    return {name: option[name] for name in ("id", "name", "value", "price")}
+def _members(stored: dict[str, Any], *names: str) -> dict[str, Any]:
+    """These members in this order, which PostgreSQL does not keep."""
+    return {name: stored[name] for name in names}

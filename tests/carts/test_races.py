@@ -1,0 +1,150 @@
+"""What happens when two do something to one cart at once. Real threads, real transactions, on both databases."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from threading import Barrier
+from typing import Any
+
+import pytest
+from django.db import connections
+
+from storefront.carts import actions
+from storefront.carts.models import Cart, CartLine
+from storefront.carts.queries import cart_lines
+from storefront.kit import clock
+from tests.carts.factories import add, filled, make_cart, quantities
+from tests.catalogue.factories import make_product
+from tests.client import ApiClient
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def at_once(*calls: Callable[[], Any]) -> list[Any]:
+    """The answers of the calls, each in a thread of its own, all let go together."""
+    start = Barrier(len(calls))
+
+    def run(call):
+        try:
+            start.wait()
+            return call()
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(len(calls)) as threads:
+        return [future.result() for future in [threads.submit(run, call) for call in calls]]
+
+
+@pytest.fixture
+def rivals(api):
+    """Clients of their own for eight threads, of the same integration."""
+    return [ApiClient(api.token) for _ in range(8)]
+
+
+def test_adds_of_different_products_all_stay(shop, api, rivals):
+    token = filled(api, make_product(shop))
+    products = [make_product(shop) for _ in rivals]
+    pairs = zip(rivals, products, strict=True)
+    answers = at_once(*(lambda r=r, p=p: add(r, p, 2, cart=token) for r, p in pairs))
+    assert [answer.status_code for answer in answers] == [201] * 8
+    assert {f"p{product.pk}": 2 for product in products}.items() <= quantities(api, token).items()
+
+
+def test_first_adds_of_the_same_product_become_one_line(shop, api, rivals):
+    token = api.delete("/cart").json()["cart_token"]
+    mug = make_product(shop, stock_qty=100)
+    answers = at_once(*(lambda r=r: add(r, mug, 2, cart=token) for r in rivals))
+    assert [answer.status_code for answer in answers] == [201] * 8
+    assert quantities(api, token) == {f"p{mug.pk}": 16}
+    assert sorted(answer.json()["data"]["qty"] for answer in answers) == list(range(2, 17, 2))
+
+
+def test_one_cart_never_holds_more_than_the_stock(shop, api, rivals):
+    token = api.delete("/cart").json()["cart_token"]
+    mug = make_product(shop, stock_qty=5)
+    answers = at_once(*(lambda r=r: add(r, mug, cart=token) for r in rivals))
+    assert sorted(answer.status_code for answer in answers) == [201] * 5 + [422] * 3
+    assert quantities(api, token) == {f"p{mug.pk}": 5}
+
+
+def test_the_last_free_line_is_given_once(shop, api, rivals):
+    token = filled(api, make_product(shop))
+    cart, rice = Cart.objects.get(), make_product(shop)
+    CartLine.objects.bulk_create(
+        CartLine(shop=shop, cart=cart, key=f"k{n}", product=rice, qty=1, name_snapshot="", created_at=cart.created_at)
+        for n in range(198)
+    )
+    products = [make_product(shop) for _ in rivals]
+    pairs = zip(rivals, products, strict=True)
+    answers = at_once(*(lambda r=r, p=p: add(r, p, cart=token) for r, p in pairs))
+    assert sorted(answer.status_code for answer in answers) == [201] + [422] * 7
+    assert cart.lines.count() == 200
+
+
+def test_adding_against_emptying_leaves_the_add_or_nothing(shop, api, rivals):
+    mug, plate = make_product(shop), make_product(shop)
+    for _ in range(5):
+        token = filled(api, mug)
+        adding, emptying = at_once(
+            lambda token=token: add(rivals[0], plate, cart=token),
+            lambda token=token: rivals[1].delete("/cart", cart=token),
+        )
+        assert (adding.status_code, emptying.status_code) == (201, 200)
+        assert quantities(api, token) in ({}, {f"p{plate.pk}": 1})
+
+
+def test_raising_against_removing_one_line(shop, api, rivals):
+    mug = make_product(shop)
+    for _ in range(5):
+        token = filled(api, mug, 2)
+        raising, removing = at_once(
+            lambda token=token: add(rivals[0], mug, cart=token),
+            lambda token=token: rivals[1].delete(f"/cart/p{mug.pk}", cart=token),
+        )
+        assert (raising.status_code, removing.status_code) == (201, 200)
+        assert quantities(api, token) in ({}, {f"p{mug.pk}": 1})
+
+
+def test_adding_against_the_sweep_loses_no_line(shop, api, rivals):
+    mug, plate = make_product(shop), make_product(shop)
+    for _ in range(5):
+        token = filled(api, mug)
+        expiry = Cart.objects.latest("pk").expires_at
+        adding, _ = at_once(
+            lambda token=token: add(rivals[0], plate, cart=token),
+            lambda expiry=expiry: actions.delete_expired_carts(now=expiry),
+        )
+        assert adding.status_code == 201
+        assert f"p{plate.pk}" in quantities(api, adding.json()["cart_token"])
+        Cart.objects.all().delete()
+
+
+def test_two_merges_the_other_way_round_lose_nothing(shop):
+    now = clock.now()
+    rice, corn = make_product(shop, stock_qty=100), make_product(shop, stock_qty=100)
+    for _ in range(5):
+        one, two = make_cart(shop, now=now), make_cart(shop, now=now)
+        actions.add_line(shop=shop, now=now, cart=one, product_id=rice.pk, qty=2)
+        actions.add_line(shop=shop, now=now, cart=two, product_id=corn.pk, qty=3)
+        at_once(
+            lambda one=one, two=two: actions.merge_carts(shop=shop, source=one, target=two, now=now),
+            lambda one=one, two=two: actions.merge_carts(shop=shop, source=two, target=one, now=now),
+        )
+        lines = [*cart_lines(shop, one), *cart_lines(shop, two)]
+        assert sorted((line.product_id, line.qty) for line in lines) == [(rice.pk, 2), (corn.pk, 3)]
+
+
+def test_pricing_again_against_a_change_keeps_the_change(shop, api, rivals):
+    now = clock.now() + timedelta(minutes=1)
+    for _ in range(5):
+        mug = make_product(shop, price="9.50")
+        token = filled(api, mug)
+        type(mug).objects.filter(pk=mug.pk).update(price="11.00")
+        cart = Cart.objects.latest("pk")
+        changing, _ = at_once(
+            lambda token=token, mug=mug: rivals[0].patch(f"/cart/p{mug.pk}", {"qty": 4}, cart=token),
+            lambda cart=cart: actions.reprice_cart(shop=shop, cart=cart, now=now),
+        )
+        assert changing.status_code == 200
+        line = cart.lines.get()
+        assert (line.qty, str(line.price_snapshot)) == (4, "11.00")

@@ -1,0 +1,85 @@
+import hashlib
+import re
+
+import pytest
+
+from storefront.carts.models import Cart
+from tests.carts.factories import add, contents, filled, make_cart, make_customer, quantities
+from tests.catalogue.factories import make_product
+
+EMPTY = {
+    "items": [],
+    "totals": {
+        "subtotal": "0.00",
+        "shipping": "0.00",
+        "tax": "0.00",
+        "discount": "0.00",
+        "total": "0.00",
+        "item_count": 0,
+        "line_count": 0,
+    },
+}
+UNKNOWN = "cart_" + "A" * 43
+
+
+def test_a_token_is_256_random_bits_behind_a_prefix(shop, api):
+    mug = make_product(shop)
+    first, second = filled(api, mug), filled(api, mug)
+    assert re.fullmatch(r"cart_[A-Za-z0-9_-]{43}", first)
+    assert first != second
+
+
+def test_only_its_digest_is_stored(shop, api):
+    token = filled(api, make_product(shop))
+    assert Cart.objects.get().token_digest == hashlib.sha256(token.encode()).hexdigest()
+
+
+@pytest.mark.parametrize("token", [UNKNOWN, "nonsense", "cart_", "cart_ä", "api_" + "A" * 43, "x" * 5_000])
+def test_a_token_that_names_nothing_reads_as_an_empty_cart(shop, api, token):
+    answer = api.get("/cart", cart=token)
+    assert (answer.status_code, answer.json()) == (200, {"cart_token": None, "data": EMPTY})
+    assert not Cart.objects.exists()
+
+
+def test_a_malformed_token_asks_no_table_of_carts(api, django_assert_num_queries):
+    with django_assert_num_queries(1):
+        api.get("/cart", cart="nonsense")
+
+
+@pytest.mark.parametrize("token", [UNKNOWN, "nonsense"])
+def test_adding_with_such_a_token_makes_a_new_cart(shop, api, token):
+    answer = add(api, make_product(shop), cart=token)
+    assert answer.status_code == 201
+    assert answer.json()["cart_token"] != token
+
+
+def test_a_token_of_another_shop_is_an_unknown_one(shop, api, other_shop, other_api):
+    token = filled(api, make_product(shop))
+    assert other_api.get("/cart", cart=token).json() == {"cart_token": None, "data": EMPTY}
+    answer = add(other_api, make_product(other_shop), cart=token)
+    assert answer.json()["cart_token"] != token
+    assert other_api.patch("/cart/p1", {"qty": 2}, cart=token).status_code == 404
+    assert other_api.delete("/cart", cart=token).json()["cart_token"] != token
+    assert len(quantities(api, token)) == 1
+
+
+def test_a_signed_in_shoppers_basket_is_not_reached_by_a_token(shop, api):
+    token = filled(api, make_product(shop))
+    Cart.objects.update(customer=make_customer(shop))
+    assert api.get("/cart", cart=token).json()["cart_token"] is None
+    assert add(api, make_product(shop), cart=token).json()["cart_token"] != token
+    assert api.delete("/cart", cart=token).json()["cart_token"] != token
+
+
+def test_a_basket_that_began_in_the_shop_has_no_token(shop):
+    assert make_cart(shop).token_digest is None
+
+
+def test_the_token_is_enough_for_any_integration_of_the_shop(shop, api):
+    from tests.client import ApiClient
+    from tests.shops.factories import make_token
+
+    token = filled(api, make_product(shop))
+    other = ApiClient(make_token(shop, "read_cart", "write_cart"))
+    assert contents(other, token)["totals"]["line_count"] == 1
+    assert other.delete("/cart", cart=token).json()["cart_token"] == token

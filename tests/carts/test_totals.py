@@ -1,0 +1,119 @@
+from datetime import timedelta
+
+from storefront.carts import queries
+from storefront.catalogue.models import TaxClass
+from storefront.kit import clock
+from storefront.pricing.models import Discount, ShippingRate, TaxRate
+from tests.carts.factories import add, contents, filled
+from tests.catalogue.factories import make_category, make_product, make_variant
+from tests.shops.factories import NOW
+
+
+def totals(api, token):
+    return contents(api, token)["totals"]
+
+
+def test_totals_add_up(shop, api):
+    token = filled(api, make_product(shop, price="9.50"), 2)
+    add(api, make_product(shop, price="0.99"), 3, cart=token)
+    assert totals(api, token) == {
+        "subtotal": "21.97",
+        "shipping": "0.00",
+        "tax": "0.00",
+        "discount": "0.00",
+        "total": "21.97",
+        "item_count": 5,
+        "line_count": 2,
+    }
+
+
+def test_tax_and_shipping_wait_for_an_address(shop, api):
+    TaxRate.objects.create(shop=shop, name="VAT", country="DE", percent=19)
+    ShippingRate.objects.create(shop=shop, name="Parcel", price="4.90")
+    sums = totals(api, filled(api, make_product(shop)))
+    assert (sums["tax"], sums["shipping"]) == ("0.00", "0.00")
+
+
+def test_a_discount_that_runs_is_taken_off(shop, api):
+    Discount.objects.create(shop=shop, name="Autumn", kind="percent", value=10)
+    sums = totals(api, filled(api, make_product(shop, price="9.50"), 2))
+    assert (sums["subtotal"], sums["discount"], sums["total"]) == ("19.00", "1.90", "17.10")
+
+
+def test_a_discount_may_be_for_one_category(shop, api):
+    cups = make_category(shop)
+    Discount.objects.create(shop=shop, name="Cups", kind="percent", value=50, category=cups)
+    token = filled(api, make_product(shop, price="10.00", categories=(cups,)))
+    add(api, make_product(shop, price="7.00"), cart=token)
+    assert totals(api, token)["discount"] == "5.00"
+
+
+def test_a_discount_beyond_the_goods_leaves_nothing_to_pay(shop, api):
+    Discount.objects.create(shop=shop, name="Gift", kind="amount", value="100.00")
+    sums = totals(api, filled(api, make_product(shop, price="9.50")))
+    assert (sums["discount"], sums["total"]) == ("9.50", "0.00")
+
+
+def test_discounts_that_do_not_run_or_are_another_shops_count_for_nothing(shop, other_shop, api):
+    now = clock.now()
+    for given in (
+        {"starts_at": now + timedelta(days=1)},
+        {"ends_at": now - timedelta(days=1)},
+        {"is_active": False},
+        {"minimum_subtotal": "9.51"},
+        {"shop": other_shop},
+    ):
+        Discount.objects.create(**{"shop": shop, "name": "No", "kind": "percent", "value": 10} | given)
+    assert totals(api, filled(api, make_product(shop, price="9.50")))["discount"] == "0.00"
+
+
+def test_a_change_answers_with_the_discount_too(shop, api):
+    Discount.objects.create(shop=shop, name="Autumn", kind="percent", value=10)
+    mug = make_product(shop, price="9.50")
+    token = filled(api, mug)
+    body = api.patch(f"/cart/p{mug.pk}", {"qty": 2}, cart=token).json()
+    assert body["data"]["totals"]["discount"] == "1.90"
+
+
+def test_with_a_country_there_is_tax_by_class(shop, other_shop, api):
+    reduced = TaxClass.objects.create(shop=shop, name="reduced")
+    TaxRate.objects.create(shop=shop, name="VAT", country="DE", percent=19)
+    TaxRate.objects.create(shop=shop, name="VAT", country="DE", percent=7, tax_class=reduced)
+    TaxRate.objects.create(shop=other_shop, name="VAT", country="DE", percent=50)
+    token = filled(api, make_product(shop, price="11.90"))
+    add(api, make_product(shop, price="10.70", tax_class=reduced), cart=token)
+    add(api, make_product(shop, price="5.00", is_taxable=False), cart=token)
+    _, lines = queries.cart_with_lines(shop, token, clock.now())
+    sums = queries.cart_totals(shop, lines, clock.now(), country="DE", shipping=lines[0].price_snapshot)
+    assert [(line.percent, line.name) for line in sums.tax_lines] == [(19, "VAT"), (7, "VAT")]
+    assert sum(sums.line_taxes) + sums.shipping_tax == sums.tax
+    assert sums.line_taxes[2] == 0
+    assert sums.total == sums.subtotal + sums.shipping
+    assert queries.cart_totals(shop, lines, clock.now(), country="FR").tax == 0
+
+
+def test_weight_is_the_variants_or_the_products_of_what_is_sent(shop, api):
+    shirt = make_product(shop, "Shirt", weight="0.500")
+    light, same = make_variant(shirt, "Light", weight="0.200"), make_variant(shirt, "Same")
+    token = filled(api, shirt, 2, variant_id=light.pk)
+    add(api, shirt, variant_id=same.pk, cart=token)
+    add(api, make_product(shop, weight="9.000", requires_shipping=False), cart=token)
+    add(api, make_product(shop, weight="9.000", type="digital"), cart=token)
+    _, lines = queries.cart_with_lines(shop, token, clock.now())
+    assert str(queries.cart_weight(shop, lines)) == "0.900"
+    assert queries.needs_shipping(shop, lines)
+    assert not queries.needs_shipping(shop, lines[2:])
+
+
+def test_the_ways_of_delivery_that_fit(shop, other_shop, api):
+    rates = {"countries": ["DE"], "price": "4.90", "maximum_weight": "1.000"}
+    ShippingRate.objects.create(shop=shop, name="Letter", sort_order=2, **rates)
+    ShippingRate.objects.create(shop=shop, name="Anywhere", price="9.90", free_from="19.00", sort_order=1)
+    ShippingRate.objects.create(shop=shop, name="Heavy", minimum_weight="1.001")
+    ShippingRate.objects.create(shop=shop, name="Off", is_active=False)
+    ShippingRate.objects.create(shop=other_shop, name="Elsewhere")
+    cart = filled(api, make_product(shop, price="9.50", weight="0.500"), 2)
+    _, lines = queries.cart_with_lines(shop, cart, NOW)
+    options = [(option.rate.name, str(option.price)) for option in queries.shipping_options(shop, lines, "DE")]
+    assert options == [("Anywhere", "0.00"), ("Letter", "4.90")]
+    assert [option.rate.name for option in queries.shipping_options(shop, lines, "FR")] == ["Anywhere"]
