@@ -1,7 +1,8 @@
 """Uploaded files, served so that none of them can act on the shop's pages."""
 
 from django.conf import settings
-from django.http import FileResponse, HttpRequest
+from django.core.exceptions import SuspiciousFileOperation
+from django.http import FileResponse, Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 from django.views.static import serve
@@ -12,7 +13,10 @@ PICTURES = ("image/jpeg", "image/png", "image/gif", "image/webp", "image/avif")
 @require_safe
 def uploaded(request: HttpRequest, path: str) -> HttpResponseBase:
     """A picture is shown; anything else, an SVG or HTML file for one, is a download and may run nothing."""
-    response = serve(request, path, document_root=str(settings.MEDIA_ROOT))
+    try:
+        response = serve(request, path, document_root=str(settings.MEDIA_ROOT))
+    except SuspiciousFileOperation:
+        raise Http404 from None
     response["X-Content-Type-Options"] = "nosniff"
     response["Content-Security-Policy"] = "default-src 'none'; sandbox"
     response["Cache-Control"] = "public, max-age=86400"

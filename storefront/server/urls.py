@@ -14,3 +14,8 @@ urlpatterns = [
     path("", include("storefront.checkout.urls")),
     path("", include("storefront.website.urls")),
 ]
+
+handler400 = "storefront.website.errors.bad_request"
+handler403 = "storefront.website.errors.forbidden"
+handler404 = "storefront.website.errors.not_found"
+handler500 = "storefront.website.errors.server_error"

@@ -13,13 +13,17 @@ from werkzeug.test import Client
 from storefront.server.wsgi import application
 from tests.server.programs import storefront
 
+COLLECT = "from storefront.server.readiness import collect_static_files; collect_static_files()"
+
 
 @pytest.fixture(scope="session")
 def migrated(tmp_path_factory) -> Iterator[dict[str, str]]:
-    """A migrated database that other programs can be pointed at, never written to; made once."""
+    """A migrated database with the static files beside it, to be copied and never written to; made once."""
     directory = tmp_path_factory.mktemp("migrated")
     with database(directory) as environment:
         result = storefront("migrate", "--verbosity=0", **environment)
+        assert result.returncode == 0, result.stderr
+        result = storefront("shell", "--no-imports", "-c", COLLECT, **environment)
         assert result.returncode == 0, result.stderr
         yield environment
 
@@ -52,6 +56,8 @@ class database:  # noqa: N801, it reads as a word
 
     def __enter__(self) -> dict[str, str]:
         environment = {"STOREFRONT_DATA_DIR": str(self.directory)}
+        if self.source:
+            shutil.copytree(Path(self.source["STOREFRONT_DATA_DIR"]) / "static", self.directory / "static")
         if self.server:
             url = f"{self.server.rpartition('/')[0]}/{self.name}"
             template = f" TEMPLATE {self.source['DATABASE_URL'].rpartition('/')[2]}" if self.source else ""

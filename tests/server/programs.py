@@ -1,0 +1,73 @@
+"""The `storefront` script run as its users run it: as a program, in an environment of its own."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+STOREFRONT = str(Path(sys.executable).with_name("storefront"))
+OURS = ("STOREFRONT_", "DATABASE_URL", "SECRET_KEY", "EMAIL_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE")
+
+
+def clean_environment(**given: str) -> dict[str, str]:
+    """This machine's environment without any setting of ours but those given."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(OURS)} | given
+
+
+def storefront(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run one command to its end."""
+    return subprocess.run(
+        [STOREFRONT, *arguments],
+        env=clean_environment(**environment),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@contextmanager
+def running(*arguments: str, log: Path, **environment: str) -> Iterator[subprocess.Popen]:
+    """A command that goes on until it is told to stop; whatever is left of it at the end is killed."""
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [STOREFRONT, *arguments],
+            env=clean_environment(**environment),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+    try:
+        yield process
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def wait_until(condition, *, what: str, process: subprocess.Popen | None = None, seconds: float = 30):
+    """The condition's first true answer, asked for again and again while the process lives."""
+    deadline = time.monotonic() + seconds
+    while not (found := condition()):
+        assert process is None or process.poll() is None, f"the program ended before {what} came true"
+        assert time.monotonic() < deadline, f"{what} did not come true in {seconds} s"
+        time.sleep(0.05)
+    return found
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def is_listening(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0

@@ -1,0 +1,47 @@
+"""Uploaded files are served so that none of them can act on the shop's pages."""
+
+import pytest
+
+
+@pytest.fixture
+def media(tmp_path, settings, client, db):
+    settings.MEDIA_ROOT = tmp_path
+
+    def ask(name: str, content: bytes = b"x"):
+        (tmp_path / name).write_bytes(content)
+        return client.get(f"/media/{name}")
+
+    return ask
+
+
+@pytest.mark.parametrize("name", ["a.jpg", "a.png", "a.webp"])
+def test_a_picture_is_shown(media, name):
+    answer = media(name)
+    assert answer.status_code == 200
+    assert not answer.headers.get("Content-Disposition", "").startswith("attachment")
+    assert answer["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.parametrize("name", ["a.svg", "a.html", "a.xml", "a.js", "a"])
+def test_anything_else_is_a_download_that_may_run_nothing(media, name):
+    answer = media(name, b"<svg onload='alert(1)'>")
+    assert answer["Content-Disposition"] == "attachment"
+    assert answer["X-Content-Type-Options"] == "nosniff"
+    assert "sandbox" in answer["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize("path", ["missing.png", "../secret-key", "%2e%2e/secret-key", ""])
+def test_nothing_outside_the_folder_is_served(media, client, tmp_path, path):
+    (tmp_path.parent / "secret-key").write_text("hidden-word")
+    answer = client.get(f"/media/{path}")
+    assert answer.status_code == 404
+    assert b"hidden-word" not in answer.content
+
+
+def test_a_folder_is_not_listed(media, client, tmp_path):
+    (tmp_path / "orders").mkdir()
+    assert client.get("/media/orders/").status_code == 404
+
+
+def test_it_is_only_read(client, db):
+    assert client.post("/media/a.png").status_code == 405

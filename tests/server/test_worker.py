@@ -1,0 +1,219 @@
+"""The background worker: what waits gets done, what has expired goes, and being stopped loses nothing."""
+
+import os
+import signal
+import time
+from datetime import timedelta
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from django.contrib.sessions.models import Session
+from django.db import OperationalError, connections
+from django_tasks import TaskResultStatus, task
+from django_tasks_db.models import DBTaskResult
+
+from storefront.carts.models import Cart
+from storefront.kit import clock
+from storefront.server import sweeps
+from storefront.server.sweeps import Sweep
+from storefront.server.worker import Worker
+from tests.server.programs import running, wait_until
+
+done: list[str] = []
+
+
+@task()
+def note(text: str) -> None:
+    done.append(text)
+
+
+@task()
+def break_down() -> None:
+    raise ValueError("no shelf")
+
+
+@task()
+def stop_the_worker() -> None:
+    """Stands for a task that is in flight when the worker is told to stop and will not end in time."""
+    signal.raise_signal(signal.SIGTERM)
+    signal.raise_signal(signal.SIGALRM)
+
+
+@task()
+def end_in_time() -> None:
+    signal.raise_signal(signal.SIGTERM)
+    done.append("ended")
+
+
+@pytest.fixture(autouse=True)
+def nothing_done_yet():
+    done.clear()
+
+
+@pytest.fixture
+def signals():
+    """Puts this process's own signal handlers back."""
+    kept = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGALRM)}
+    yield
+    signal.alarm(0)
+    for number, handler in kept.items():
+        signal.signal(number, handler)
+
+
+def status_of(result) -> str:
+    return DBTaskResult.objects.get(pk=result.id).status
+
+
+@pytest.mark.django_db(transaction=True)
+def test_tasks_that_wait_are_run_in_turn():
+    results = [note.enqueue(text) for text in ("one", "two")]
+    Worker(sweeps=[]).run_once()
+    assert done == ["one", "two"]
+    assert {status_of(result) for result in results} == {TaskResultStatus.SUCCESSFUL}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_task_for_later_waits_for_its_time():
+    note.using(run_after=clock.now() + timedelta(hours=1)).enqueue("later")
+    Worker(sweeps=[]).run_once()
+    assert done == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_task_that_fails_is_kept_as_failed_and_the_next_one_runs():
+    failed, _ = break_down.enqueue(), note.enqueue("next")
+    Worker(sweeps=[]).run_once()
+    assert (status_of(failed), done) == (TaskResultStatus.FAILED, ["next"])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_workers_run_each_task_once():
+    for number in range(20):
+        note.enqueue(str(number))
+
+    def work() -> None:
+        try:
+            Worker(sweeps=[]).run_once()
+        finally:
+            connections.close_all()
+
+    threads = [Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(done, key=int) == [str(number) for number in range(20)]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_task_in_flight_ends_before_the_worker_stops(signals):
+    result, next_one = end_in_time.enqueue(), note.enqueue("next")
+    worker = Worker(sweeps=[])
+    worker.stop_on_signals()
+    worker.run()
+    assert (status_of(result), done) == (TaskResultStatus.SUCCESSFUL, ["ended"])
+    assert status_of(next_one) == TaskResultStatus.READY
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_task_that_takes_too_long_to_end_is_given_back_whole(signals):
+    result = stop_the_worker.enqueue()
+    worker = Worker(sweeps=[])
+    worker.stop_on_signals()
+    worker.run()
+    row = DBTaskResult.objects.get(pk=result.id)
+    assert (row.status, row.started_at, row.finished_at) == (TaskResultStatus.READY, None, None)
+    assert (row.exception_class_path, row.traceback) == ("", "")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_idle_look_reads_and_never_writes(django_assert_num_queries):
+    worker = Worker(sweeps=[])
+    with django_assert_num_queries(1) as asked:
+        worker.run_once()
+    assert asked.captured_queries[0]["sql"].startswith("SELECT")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_database_that_is_away_is_waited_for(monkeypatch):
+    worker, tries = Worker(sweeps=[]), []
+
+    def away_at_first() -> None:
+        tries.append(1)
+        if len(tries) == 1:
+            raise OperationalError("away")
+        worker.stop()
+
+    monkeypatch.setattr(worker, "run_once", away_at_first)
+    monkeypatch.setattr("storefront.server.worker.PATIENCE", 0.01)
+    worker.run()
+    assert len(tries) == 2
+
+
+@pytest.mark.django_db
+def test_a_sweep_that_fails_is_tried_again_and_stops_no_other():
+    calls = []
+
+    def fail(*, now, limit):
+        calls.append("failing")
+        raise ValueError("no broom")
+
+    def clear(*, now, limit):
+        calls.append("clearing")
+        return 0
+
+    worker = Worker(sweeps=[Sweep("a", timedelta(0), fail), Sweep("b", timedelta(hours=1), clear)])
+    worker.run_once()
+    worker.run_once()
+    assert calls == ["failing", "clearing", "failing"]
+
+
+def test_a_sweep_goes_on_batch_after_batch_until_nothing_is_left():
+    left = [2, 2, 1]
+    sweep = Sweep("a", timedelta(hours=1), lambda *, now, limit: left.pop(0) if left else 0, limit=2)
+    assert sweep.run(now=clock.now()) == 5
+
+
+def test_a_sweep_stops_between_batches_when_told():
+    sweep = Sweep("a", timedelta(hours=1), lambda *, now, limit: 1)
+    answers = iter([False, False, True])
+    assert sweep.run(now=clock.now(), told_to_stop=lambda: next(answers)) == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_every_sweep_runs_on_an_empty_database_and_removes_what_has_expired(shop):
+    now = clock.now()
+    carts = [
+        Cart.objects.create(shop=shop, created_at=now, updated_at=now, expires_at=now + timedelta(days=days))
+        for days in (-1, 1)
+    ]
+    sessions = [
+        Session.objects.create(session_key=str(days), session_data="", expire_date=now + timedelta(days=days))
+        for days in (-1, 1)
+    ]
+    old, young = note.enqueue("old"), note.enqueue("young")
+    Worker(sweeps=[]).run_once()
+    DBTaskResult.objects.filter(pk=old.id).update(finished_at=now - timedelta(days=15))
+    Worker(sweeps=sweeps.SWEEPS).run_once()
+    assert list(Cart.objects.all()) == carts[1:]
+    assert list(Session.objects.all()) == sessions[1:]
+    assert [str(row.pk) for row in DBTaskResult.objects.all()] == [str(young.id)]
+
+
+def test_the_command_stops_at_once_when_idle_and_uses_next_to_no_time(deployment, tmp_path):
+    log = tmp_path / "worker.log"
+    with running("worker", log=log, **deployment) as process:
+        wait_until(lambda: "worker_started" in log.read_text(), process=process, what="the worker")
+        before = cpu_seconds(process.pid)
+        time.sleep(3)
+        assert cpu_seconds(process.pid) - before < 0.3
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=3) == 0
+        assert "worker_stopped" in log.read_text()
+
+
+def cpu_seconds(pid: int) -> float:
+    """User and system time of a process so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
