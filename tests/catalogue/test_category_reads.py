@@ -1,0 +1,68 @@
+from datetime import timedelta
+
+from tests.catalogue.factories import make_category, make_product
+from tests.shops.factories import NOW
+
+
+def test_all_categories_in_the_trees_order(api, shop):
+    garden = make_category(shop, "Garden", sort_order=2)
+    kitchen = make_category(shop, "Kitchen", sort_order=1)
+    cups = make_category(shop, "Cups", kitchen)
+    data = api.get("/categories").json()["data"]
+    assert [(each["slug"], each["parent_id"], each["_lft"], each["_rgt"]) for each in data] == [
+        ("kitchen", None, 1, 4),
+        ("cups", kitchen.id, 2, 3),
+        ("garden", None, 5, 6),
+    ]
+    assert garden.id != cups.id
+
+
+def test_the_count_is_what_the_list_filtered_by_it_gives(api, shop):
+    cups = make_category(shop, "Cups")
+    empty = make_category(shop, "Empty")
+    make_product(shop, "Mug", categories=(cups,))
+    make_product(shop, "Draft", status="draft", categories=(cups,))
+    make_product(shop, "Unlisted", exclude_from_catalog=True, categories=(cups,))
+    make_product(shop, "Gone", deleted_at=NOW, categories=(cups,))
+    make_product(shop, "Later", publish_at=NOW + timedelta(days=20000), categories=(cups, empty))
+    counts = {each["slug"]: each["products_count"] for each in api.get("/categories").json()["data"]}
+    assert counts == {"cups": 1, "empty": 0}
+    for slug, count in counts.items():
+        assert api.get(f"/products?category={slug}").json()["total"] == count
+        assert api.get(f"/categories/{slug}").json()["data"]["products_count"] == count
+
+
+def test_one_category_by_id_or_slug(api, shop):
+    cups = make_category(shop, "Cups")
+    answer = api.get(f"/categories/{cups.id}")
+    assert answer.json()["data"] == api.get("/categories").json()["data"][0]
+    assert api.get("/categories/cups").content == answer.content
+
+
+def test_pictures_are_absolute_urls(api, shop):
+    make_category(shop, "Cups", image="categories/cups.jpg")
+    data = api.get("/categories/cups").json()["data"]
+    assert data["image"] == "https://shop.example.com/media/categories/cups.jpg"
+    assert data["banner"] is None
+
+
+def test_inactive_categories_are_not_public(api, shop):
+    closed = make_category(shop, "Closed", is_active=False)
+    assert api.get("/categories").json() == {"data": []}
+    assert api.get(f"/categories/{closed.id}").status_code == 404
+    assert api.get("/categories/closed").status_code == 404
+
+
+def test_another_shops_categories_are_unknown(shop, other_api, other_shop):
+    cups = make_category(shop, "Cups")
+    make_product(other_shop, "Lamp", categories=(make_category(other_shop, "Lights"),))
+    assert [each["slug"] for each in other_api.get("/categories").json()["data"]] == ["lights"]
+    assert other_api.get(f"/categories/{cups.id}").status_code == 404
+    assert other_api.get("/categories/cups").status_code == 404
+
+
+def test_all_categories_take_one_query_beside_authentication(api, shop, django_assert_max_num_queries):
+    for name in "abcdef":
+        make_product(shop, name, categories=(make_category(shop, name),))
+    with django_assert_max_num_queries(2):
+        assert len(api.get("/categories").json()["data"]) == 6

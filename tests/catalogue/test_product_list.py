@@ -1,0 +1,124 @@
+from datetime import timedelta
+from decimal import Decimal
+from io import BytesIO
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from PIL import Image
+
+from tests.catalogue.factories import make_category, make_media, make_product
+from tests.shops.factories import NOW
+
+
+def names(answer) -> list[str]:
+    assert answer.status_code == 200, answer.content
+    return [product["name"] for product in answer.json()["data"]]
+
+
+def test_a_page_of_products_comes_in_its_envelope(api, shop):
+    make_product(shop, "Mug")
+    answer = api.get("/products")
+    assert answer.status_code == 200
+    body = answer.json()
+    assert [product["name"] for product in body["data"]] == ["Mug"]
+    assert (body["total"], body["per_page"], body["current_page"], body["last_page"]) == (1, 24, 1, 1)
+    assert (body["from"], body["to"]) == (1, 1)
+
+
+def test_without_a_sort_pinned_come_first_then_sort_order_then_newest(api, shop):
+    make_product(shop, "Old", created_at=NOW - timedelta(days=2))
+    make_product(shop, "New", created_at=NOW)
+    make_product(shop, "Last", sort_order=9, created_at=NOW + timedelta(days=1))
+    make_product(shop, "Pinned", is_pinned=True, sort_order=99)
+    assert names(api.get("/products")) == ["Pinned", "New", "Old", "Last"]
+
+
+@pytest.mark.parametrize(
+    ("sort", "expected"),
+    [
+        ("newest", ["apple", "Cherry", "Banana"]),
+        ("price_asc", ["Banana", "Cherry", "apple"]),
+        ("price_desc", ["apple", "Cherry", "Banana"]),
+        ("name", ["apple", "Banana", "Cherry"]),
+    ],
+)
+def test_sorts(api, shop, sort, expected):
+    make_product(shop, "Banana", price=Decimal("2.00"), created_at=NOW, is_pinned=True)
+    make_product(shop, "apple", price=Decimal("10.00"), created_at=NOW + timedelta(seconds=2))
+    make_product(shop, "Cherry", price=Decimal("9.99"), created_at=NOW + timedelta(seconds=1))
+    assert names(api.get(f"/products?sort={sort}")) == expected
+
+
+@pytest.mark.parametrize("sort", [None, "newest", "price_asc", "price_desc", "name"])
+def test_ties_break_on_the_id_so_that_pages_never_overlap(api, shop, sort):
+    for number in range(7):
+        make_product(shop, "Same", slug=f"same-{number}")
+    order = f"&sort={sort}" if sort else ""
+    pages = [api.get(f"/products?per_page=2&page={page}{order}").json()["data"] for page in (1, 2, 3, 4)]
+    assert [len(page) for page in pages] == [2, 2, 2, 1]
+    ids = [product["id"] for page in pages for product in page]
+    assert len(set(ids)) == 7
+    assert ids in (sorted(ids), sorted(ids, reverse=True))
+
+
+def test_media_come_with_the_list_in_their_order(api, shop):
+    mug = make_product(shop, "Mug")
+    make_media(mug, "https://cdn.example.com/two.jpg", sort_order=2)
+    make_media(mug, "https://cdn.example.com/one.jpg", sort_order=1, alt="Front")
+    make_product(shop, "Plate")
+    media = {product["name"]: product["media"] for product in api.get("/products").json()["data"]}
+    assert [(image["url"], image["alt"]) for image in media["Mug"]] == [
+        ("https://cdn.example.com/one.jpg", "Front"),
+        ("https://cdn.example.com/two.jpg", ""),
+    ]
+    assert media["Plate"] == []
+
+
+def test_an_uploaded_picture_has_an_absolute_url(api, shop):
+    picture = BytesIO()
+    Image.new("RGB", (40, 30)).save(picture, "PNG")
+    make_media(make_product(shop, "Mug"), "", file=SimpleUploadedFile("blue mug é.png", picture.getvalue()))
+    (media,) = api.get("/products").json()["data"][0]["media"]
+    assert media["url"].startswith("https://shop.example.com/media/products/blue_mug_%C3%A9")
+    assert (media["width"], media["height"]) == (40, 30)
+
+
+def test_drafts_archived_deleted_untimely_and_hidden_products_are_left_out(api, shop):
+    make_product(shop, "Shown", publish_at=NOW - timedelta(days=1))
+    make_product(shop, "Draft", status="draft")
+    make_product(shop, "Archived", status="archived")
+    make_product(shop, "Deleted", deleted_at=NOW)
+    make_product(shop, "Not yet", publish_at=NOW + timedelta(days=20000))
+    make_product(shop, "No longer", unpublish_at=NOW - timedelta(days=1000))
+    make_product(shop, "Unlisted", exclude_from_catalog=True)
+    body = api.get("/products").json()
+    assert [product["name"] for product in body["data"]] == ["Shown"]
+    assert body["total"] == 1
+
+
+def test_another_shop_sees_none_of_it(api, shop, other_api, other_shop):
+    make_product(shop, "Mug", categories=(make_category(shop, "Cups"),))
+    make_product(other_shop, "Lamp", slug="lamp")
+    make_category(other_shop, "Cups")
+    assert names(api.get("/products")) == ["Mug"]
+    assert names(other_api.get("/products")) == ["Lamp"]
+    assert names(other_api.get("/products?category=cups")) == []
+    assert names(other_api.get("/products?q=mug")) == []
+
+
+@pytest.mark.parametrize("products", [0, 1, 30])
+def test_a_list_takes_two_queries_beside_authentication(api, shop, products, django_assert_max_num_queries):
+    for number in range(products):
+        make_media(make_product(shop, f"Mug {number}", categories=()))
+    with django_assert_max_num_queries(3):
+        assert api.get("/products?q=mug&featured=0&sort=name").status_code == 200
+
+
+def test_nobody_reads_without_the_scope(shop, stranger):
+    from tests.client import ApiClient
+    from tests.shops.factories import make_token
+
+    assert stranger.get("/products").status_code == 401
+    answer = ApiClient(make_token(shop, "read_cart")).get("/products")
+    assert answer.status_code == 403
+    assert answer.json()["required_scopes"] == ["read_products"]
