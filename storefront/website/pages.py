@@ -1,24 +1,195 @@
 """The shop's public pages: home, listing, category, product."""
 
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+from urllib.parse import urlencode
+
 from django.http import Http404, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
 
+from storefront.catalogue import queries as catalogue
+from storefront.catalogue.models import Category
+from storefront.catalogue.queries import ProductFilters
 from storefront.shops.request import Request
+from storefront.website import details, pictures, queries, search_engines
+from storefront.website.tiles import tiles
+
+PER_PAGE = 24
+SORTS = {
+    "": "Recommended",
+    "newest": "Newest first",
+    "price_asc": "Price, low to high",
+    "price_desc": "Price, high to low",
+    "name": "Name",
+}
+# Pages named beside the current one in the pager.
+NEAR = 2
 
 
+def of_a_shop(page: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """A host that means no shop has no pages (decisions: Which shop a page means)."""
+
+    @wraps(page)
+    def guarded(request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not request.shop:
+            raise Http404("There is no shop at this address.")
+        return page(request, *args, **kwargs)
+
+    return guarded
+
+
+@require_safe
+@of_a_shop
 def home(request: Request) -> HttpResponse:
-    if not request.shop:
-        raise Http404
-    return render(request, "website/base.html", {})
+    shop, now = request.shop, request.now
+    featured = catalogue.product_page(shop, ProductFilters(featured=True), page=1, per_page=9, now=now).rows
+    newest = catalogue.product_page(shop, ProductFilters(sort="newest"), page=1, per_page=8, now=now).rows
+    lead = featured[0] if featured else None
+    # One reading of prices and stock for both grids.
+    shown = {tile.slug: tile for tile in tiles(shop, list({row["id"]: row for row in [*featured, *newest]}.values()))}
+    categories = queries.main_categories(shop)
+    images = queries.category_pictures(shop, categories, now)
+    context = {
+        "lead": lead,
+        "lead_tile": shown[lead["slug"]] if lead else None,
+        "lead_picture": pictures.first_picture(shop, lead, pictures.LARGE) if lead else None,
+        "featured": [shown[row["slug"]] for row in featured[1:]],
+        "newest": [shown[row["slug"]] for row in newest],
+        "categories": [
+            (category, pictures.picture(shop, images[category.pk], pictures.TILE)) for category in categories
+        ],
+        "canonical": shop.base_url + "/",
+    }
+    return render(request, "website/home.html", context)
 
 
+@require_safe
+@of_a_shop
 def listing(request: Request) -> HttpResponse:
-    return home(request)
+    query = request.GET
+    category = queries.active_category(request.shop, query["category"]) if query.get("category") else None
+    if category and not query.get("q"):
+        return redirect_to_category(request, category)
+    return _listing(request, category, search=query.get("q", "").strip()[:200])
 
 
-def product(request: Request, slug: str) -> HttpResponse:
-    return home(request)
-
-
+@require_safe
+@of_a_shop
 def category(request: Request, slug: str) -> HttpResponse:
-    return home(request)
+    found = queries.active_category(request.shop, slug)
+    if found is None:
+        raise Http404("This category does not exist, or not any more.")
+    return _listing(request, found)
+
+
+@require_safe
+@of_a_shop
+def product(request: Request, slug: str) -> HttpResponse:
+    record = catalogue.product_record(request.shop, slug, now=request.now)
+    if record is None:
+        raise Http404("This product does not exist, or is not sold any more.")
+    if record["slug"] != slug:
+        return redirect("website:product", record["slug"], permanent=True)
+    return product_page(request, record, given=request.GET.dict())
+
+
+def product_page(request: Request, record: dict[str, Any], *, given: dict[str, str], status: int = 200, **more: Any):
+    """The page of a product with what the visitor has chosen so far, and what was wrong with it, if anything."""
+    found = details.detail(request.shop, record, given)
+    home_category = record["categories"][-1] if record["categories"] else None
+    context = {
+        "product": record,
+        "detail": found,
+        "canonical": record["canonical_url"]
+        or request.shop.base_url + reverse("website:product", args=[record["slug"]]),
+        "noindex": record["noindex"],
+        "structured": search_engines.structured_product(request.shop, record, found),
+        "crumbs": [category for category in record["categories"] if _is_above(category, home_category)],
+        "current_category": home_category,
+        "related": _related(request, record, home_category),
+        **more,
+    }
+    return render(request, "website/product.html", context, status=status)
+
+
+def _is_above(category: dict[str, Any], other: dict[str, Any]) -> bool:
+    return bool(category["_lft"] <= other["_lft"] and category["_rgt"] >= other["_rgt"])
+
+
+def _related(request: Request, record: dict[str, Any], category: dict[str, Any] | None) -> list:
+    if category is None:
+        return []
+    filters = ProductFilters(category=category["slug"])
+    rows = catalogue.product_page(request.shop, filters, page=1, per_page=5, now=request.now).rows
+    return tiles(request.shop, [row for row in rows if row["id"] != record["id"]][:4])
+
+
+def redirect_to_category(request: Request, category: Category) -> HttpResponse:
+    """The filter form of all products names a category; its own page is the one to show and to link."""
+    sort = request.GET.get("sort", "")
+    answer = redirect("website:category", category.slug)
+    if sort in SORTS and sort:
+        answer["Location"] += "?" + urlencode({"sort": sort})
+    return answer
+
+
+def _listing(request: Request, category: Category | None, search: str = "") -> HttpResponse:
+    shop, now = request.shop, request.now
+    sort = request.GET.get("sort", "")
+    sort = sort if sort in SORTS else ""
+    page = _page_number(request.GET.get("page", "1"))
+    filters = ProductFilters(
+        q=search, category=category.slug if category else None, with_subcategories=True, sort=sort or None
+    )
+    found = catalogue.product_page(shop, filters, page=page, per_page=PER_PAGE, now=now)
+    last = max(1, -(-found.total // PER_PAGE))
+    if page > last:
+        raise Http404("There is no such page.")
+    above = queries.category_path(shop, category) if category else []
+    path = reverse("website:category", args=[category.slug]) if category else reverse("website:listing")
+    context = {
+        "category": category,
+        "current_category": category and {"slug": category.slug, "above": [other.slug for other in above]},
+        "crumbs": above,
+        "subcategories": queries.subcategories(shop, category) if category else [],
+        "banner": pictures.picture(shop, _banner(category), 1600) if category else None,
+        "search": search,
+        "sort": sort,
+        "sorts": SORTS,
+        "tiles": tiles(shop, found.rows),
+        "total": found.total,
+        "page": page,
+        "pages": _pages(page, last),
+        "last": last,
+        # Links of the pager keep what was asked for.
+        "query": urlencode({key: value for key, value in (("q", search), ("sort", sort)) if value}),
+        "canonical": (category and category.canonical_url) or f"{shop.base_url}{path}" + (f"?page={page}" * (page > 1)),
+        # One product in many orders is one page to a search engine, and searches are none.
+        "noindex": bool(search or sort) or (category is not None and category.noindex),
+    }
+    return render(request, "website/listing.html", context)
+
+
+def _banner(category: Category) -> str | None:
+    return category.banner.url if category.banner else None
+
+
+def _page_number(text: str) -> int:
+    if not (text.isascii() and text.isdigit()) or len(text) > 7 or int(text) < 1:
+        raise Http404("There is no such page.")
+    return int(text)
+
+
+def _pages(page: int, last: int) -> list[int | None]:
+    """The page numbers to link, None for a gap: the first, the last, and those around the current one."""
+    near = [number for number in range(page - NEAR, page + NEAR + 1) if 1 < number < last]
+    pages: list[int | None] = [1, *near] + ([last] if last > 1 else [])
+    shown: list[int | None] = []
+    for number in pages:
+        if shown and number and shown[-1] and number - shown[-1] > 1:
+            shown.append(None)
+        shown.append(number)
+    return shown

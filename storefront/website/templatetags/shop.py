@@ -1,25 +1,35 @@
-"""What every page of the shop can write: money, pictures' icons, the navigation, the basket's link."""
+"""What every page of the shop can write: money, pictures, icons, the navigation, the basket's link."""
 
+import json
 from decimal import Decimal
+from typing import Any
 
+import nh3
 from django import template
 from django.template import Context
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.html import format_html, linebreaks, strip_tags
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import Truncator
 
+from storefront.carts.session import basket_of
 from storefront.kit.format import format_money
-from storefront.website import queries
+from storefront.website import pictures, queries
+from storefront.website.pictures import Picture
 
 register = template.Library()
 
 ICONS = {
     "search": '<circle cx="7" cy="7" r="4.6"/><path d="m10.6 10.6 3.6 3.6"/>',
-    "basket": '<path d="M2.2 6.2h11.6l-1 7a1.2 1.2 0 0 1-1.2 1H4.4a1.2 1.2 0 0 1-1.2-1z"/><path d="m5 6 2-4M11 6 9 2"/>',
-    "picture": '<path d="M2.5 3.5h11v9h-11z"/><path d="m3 11.5 3.2-3.4 2.2 2.2 1.7-1.6 2.9 2.8"/>'
-    '<circle cx="10.6" cy="6.2" r=".9"/>',
+    "basket": '<path d="M2.2 6.2h11.6l-1 7a1.2 1.2 0 0 1-1.2 1H4.4a1.2 1.2 0 0 1-1.2-1z"/>'
+    '<path d="m5 6 2-4M11 6 9 2"/>',
+    "previous": '<path d="M9.8 3.2 5 8l4.8 4.8"/>',
+    "next": '<path d="M6.2 3.2 11 8l-4.8 4.8"/>',
 }
-
 KINDS = {"success": "good", "warning": "warn", "error": "bad"}
+
+# Headings of a description stand under the page's own.
+DESCRIPTION_TAGS = nh3.ALLOWED_TAGS - {"h1", "h2", "hgroup", "header", "footer", "nav", "article"}
+JSON_ESCAPES = {ord(">"): "\\u003E", ord("<"): "\\u003C", ord("&"): "\\u0026"}
 
 
 @register.simple_tag
@@ -29,7 +39,19 @@ def icon(name: str) -> SafeString:
         '<svg viewBox="0 0 16 16" fill="none" stroke="currentColor" stroke-width="1.4" stroke-linecap="round" '
         'stroke-linejoin="round" aria-hidden="true" focusable="false">{}</svg>'
     )
-    return format_html(drawing, SafeString(ICONS[name]))
+    return format_html(drawing, mark_safe(ICONS[name]))  # noqa: S308, the drawings stand above
+
+
+@register.inclusion_tag("website/picture.html")
+def picture(shown: Picture | None, loading: str = "lazy", alt: str | None = None) -> dict[str, Any]:
+    """A square picture or, where there is none, a drawing that stands for it. `alt=""` where the name is beside it."""
+    return {"picture": shown, "loading": loading, "alt": shown.alt if shown and alt is None else alt or ""}
+
+
+@register.simple_tag(takes_context=True)
+def line_picture(context: Context, url: str | None) -> Picture | None:
+    """The small picture of a basket's or an order's line, from the address that the line keeps."""
+    return pictures.picture(context["request"].shop, url, pictures.SMALL)
 
 
 @register.filter
@@ -44,8 +66,34 @@ def money(amount: Decimal | str | None, currency: str) -> str:
     return "" if amount in (None, "") else format_money(Decimal(amount), currency)
 
 
+@register.filter
+def description(text: str) -> SafeString:
+    """A merchant's HTML without anything that could act on the page; plain text in paragraphs."""
+    if "<" not in text:
+        return mark_safe(linebreaks(text, autoescape=True))  # noqa: S308, escaped by it
+    return mark_safe(nh3.clean(text, tags=DESCRIPTION_TAGS))  # noqa: S308, cleaned by it
+
+
+@register.filter
+def in_short(html: str) -> str:
+    """The first words of a description, for search engines."""
+    return Truncator(" ".join(strip_tags(html.replace("<", " <")).split())).chars(155)
+
+
+@register.simple_tag
+def json_data(value: Any, kind: str, id: str = "") -> SafeString:
+    """A block of data in the page: never run, and nothing in it ends the block."""
+    text = json.dumps(value, ensure_ascii=False).translate(JSON_ESCAPES)
+    return format_html('<script type="{}" id="{}">{}</script>', kind, id, mark_safe(text))  # noqa: S308, escaped above
+
+
+@register.filter
+def get(mapping: dict[str, Any], key: str) -> Any:
+    return mapping.get(key, "")
+
+
 @register.inclusion_tag("website/navigation.html", takes_context=True)
-def navigation(context: Context) -> dict:
+def navigation(context: Context) -> dict[str, Any]:
     """The shop's main categories, the present page's marked."""
     request = context.get("request")
     shop = getattr(request, "shop", None)
@@ -57,6 +105,11 @@ def navigation(context: Context) -> dict:
 
 
 @register.inclusion_tag("website/basket_link.html", takes_context=True)
-def basket_link(context: Context) -> dict:
+def basket_link(context: Context) -> dict[str, Any]:
     """The way to the basket, with how many pieces are in it."""
-    return {"count": 0}
+    request = context.get("request")
+    cart = basket_of(request) if request and getattr(request, "shop", None) else None
+    return {
+        "count": queries.basket_count(cart) if cart else 0,
+        "swap": context.get("swap"),
+    }

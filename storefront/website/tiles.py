@@ -1,0 +1,44 @@
+"""Products as they stand in a grid: name, picture, price, and one word about whether they can be had."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from storefront.kit.money import ZERO
+from storefront.shops.models import Shop
+from storefront.website import offers, pictures, queries
+from storefront.website.offers import Availability, Price
+from storefront.website.pictures import Picture
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    name: str
+    slug: str
+    picture: Picture | None
+    price: Price
+    availability: Availability
+    is_new: bool
+
+
+def tiles(shop: Shop, rows: list[Record]) -> list[Tile]:
+    """Tiles for product records, in their order. Reads what they need for all of them at once."""
+    ranges = queries.variant_ranges(shop, ids(rows, "variable"))
+    required = queries.required_options(shop, [row["id"] for row in rows])
+    limits = queries.bundle_limits(shop, ids(rows, "bundle"))
+    return [
+        Tile(
+            name=row["name"],
+            slug=row["slug"],
+            picture=pictures.first_picture(shop, row, pictures.TILE),
+            price=offers.price(row, ranges.get(row["id"]), *required.get(row["id"], (ZERO, False))),
+            availability=offers.availability_of(row, ranges.get(row["id"]), limits),
+            is_new=row["is_new"],
+        )
+        for row in rows
+    ]
+
+
+def ids(rows: list[Record], type: str) -> list[int]:
+    return [row["id"] for row in rows if row["type"] == type]
