@@ -1,7 +1,7 @@
-from typing import Any
+from typing import Annotated, Any
 
 from django.http import HttpResponse
-from ninja import Router
+from ninja import Path, Router
 
 from storefront.carts import actions, queries, schemas
 from storefront.kit import money
@@ -11,6 +11,8 @@ from storefront.shops.auth import scope
 from storefront.shops.request import Request
 
 router = Router(tags=["Cart"])
+
+LineKey = Annotated[str, Path(description="The line's `key`, as the cart's read gives it.", examples=["p12"])]
 
 TOKEN = {
     "parameters": [
@@ -77,7 +79,7 @@ def add_to_cart(request: Request, body: schemas.AddToCart) -> HttpResponse:
     summary="Change a line's quantity",
     openapi_extra=TOKEN,
 )
-def change_cart_line(request: Request, key: str, body: schemas.ChangeQty) -> HttpResponse:
+def change_cart_line(request: Request, key: LineKey, body: schemas.ChangeQty) -> HttpResponse:
     """Give the line with this key another quantity; 0 removes it."""
     changed = actions.change_line(shop=request.shop, now=request.now, token=_cart_token(request), key=key, qty=body.qty)
     return _changed(request, changed, "Cart updated." if body.qty else "Item removed from cart.")
@@ -90,7 +92,7 @@ def change_cart_line(request: Request, key: str, body: schemas.ChangeQty) -> Htt
     summary="Remove a line",
     openapi_extra=TOKEN,
 )
-def remove_cart_line(request: Request, key: str) -> HttpResponse:
+def remove_cart_line(request: Request, key: LineKey) -> HttpResponse:
     """Take the line with this key out of the cart."""
     changed = actions.remove_line(shop=request.shop, now=request.now, token=_cart_token(request), key=key)
     return _changed(request, changed, "Item removed from cart.")
