@@ -1,0 +1,35 @@
+"""Rows that the pure rules read, never saved."""
+
+from decimal import Decimal
+
+from storefront.catalogue.models import Product, Variant
+from storefront.pricing.models import Discount, ShippingRate, TaxRate
+from storefront.pricing.rules import PricedLine
+
+
+def product(price: str = "10.00", **given) -> Product:
+    return Product(price=Decimal(price), **given)
+
+
+def variant(price: str = "12.00", **given) -> Variant:
+    return Variant(price=Decimal(price), **given)
+
+
+def line(amount: str, **given) -> PricedLine:
+    return PricedLine(amount=Decimal(amount), **given)
+
+
+def percent(value: str, **given) -> Discount:
+    return Discount(name=f"{value} percent", kind="percent", value=Decimal(value), **given)
+
+
+def amount(value: str, **given) -> Discount:
+    return Discount(name=f"{value} off", kind="amount", value=Decimal(value), **given)
+
+
+def rate(value: str, pk: int = 1, **given) -> TaxRate:
+    return TaxRate(pk=pk, percent=Decimal(value), **{"name": "VAT", "country": "DE"} | given)
+
+
+def delivery(name: str = "Parcel", price: str = "4.90", **given) -> ShippingRate:
+    return ShippingRate(name=name, price=Decimal(price), **given)
