@@ -119,18 +119,17 @@ def delivery(request: Request) -> HttpResponse:
 @private
 def payment(request: Request) -> HttpResponse:
     """Everything once more, how to pay, and the button that places the order."""
-    if request.method == "POST":
-        placed = _placed_before(request)
-        if placed:
-            return placed
-    cart, checkout, quote = _on_the_way(request)
-    if checkout is None or not _has_address(checkout, quote):
-        return SeeOther(reverse("checkout:checkout"))
-    if not quote.is_deliverable:
-        return SeeOther(reverse("checkout:delivery"))
-    if request.method == "POST":
-        return _place(request, cart, checkout, quote)
-    return _payment_page(request, checkout, quote, *_payment_forms(request, quote))
+    if request.method != "POST":
+        return _pay(request)
+    placed = _placed_before(request)
+    if placed:
+        return placed
+    try:
+        answer = _pay(request)
+    except ToBasket:
+        answer = SeeOther(reverse("website:basket"))
+    # Another click or tab may have placed it while this one was looked at: the basket is then empty because it is sold.
+    return _placed_before(request) or answer
 
 
 @require_safe
@@ -209,6 +208,17 @@ def _placed_before(request: Request) -> HttpResponse | None:
     return _to_confirmation(found.order.public_id) if found and found.order else None
 
 
+def _pay(request: Request) -> HttpResponse:
+    cart, checkout, quote = _on_the_way(request)
+    if checkout is None or not _has_address(checkout, quote):
+        return SeeOther(reverse("checkout:checkout"))
+    if not quote.is_deliverable:
+        return SeeOther(reverse("checkout:delivery"))
+    if request.method == "POST":
+        return _place(request, checkout, quote)
+    return _payment_page(request, checkout, quote, *_payment_forms(request, quote))
+
+
 def _payment_forms(request: Request, quote: Quote) -> tuple[PaymentForm, CardForm]:
     gateways = offered_gateways(request.shop)
     submitted = request.POST if request.method == "POST" else None
@@ -224,7 +234,7 @@ def _payment_forms(request: Request, quote: Quote) -> tuple[PaymentForm, CardFor
 
 
 @sensitive_variables("card_form", "card")
-def _place(request: Request, cart: Cart, checkout: Checkout, quote: Quote) -> HttpResponse:
+def _place(request: Request, checkout: Checkout, quote: Quote) -> HttpResponse:
     form, card_form = _payment_forms(request, quote)
     # Both are asked, so that everything that is wrong is said at once.
     if not all([form.is_valid(), card_form.is_valid() or not card_form.is_bound]):
