@@ -2,12 +2,13 @@
 
 import json
 from decimal import Decimal
+from html import unescape
 from typing import Any
 
 import nh3
 from django import template
 from django.template import Context
-from django.utils.html import format_html, linebreaks, strip_tags
+from django.utils.html import format_html, linebreaks
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import Truncator
 
@@ -77,7 +78,8 @@ def description(text: str) -> SafeString:
 @register.filter
 def in_short(html: str) -> str:
     """The first words of a description, for search engines."""
-    return Truncator(" ".join(strip_tags(html.replace("<", " <")).split())).chars(155)
+    words = unescape(nh3.clean(html.replace("<", " <"), tags=set())).split()
+    return Truncator(" ".join(words)).chars(155)
 
 
 @register.simple_tag
