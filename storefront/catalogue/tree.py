@@ -7,7 +7,7 @@ are worked out from it after every change.
 from collections import defaultdict
 from collections.abc import Iterable
 
-from django.db import connections, router
+from django.db import connections, router, transaction
 
 from storefront.catalogue.models import Category
 from storefront.shops.models import Shop
@@ -22,6 +22,7 @@ def lock(shop: Shop) -> None:
     list(Shop.objects.select_for_update(no_key=True).filter(pk=shop.pk).values_list("pk"))
 
 
+@transaction.atomic(savepoint=False)
 def renumber(shop: Shop) -> None:
     """Make the shop's bounds right again, siblings by (sort_order, id); writes only rows that changed.
 

@@ -13,6 +13,8 @@ from storefront.catalogue.models import Product
 
 Errors = dict[str, list[str]]
 
+LARGEST_INTEGER = 2**31 - 1
+
 
 def assign(row: Any, values: Mapping[str, Any], errors: Errors, *, within: str = "") -> list[str]:
     """Set the row's columns, named as fields or as columns; returns the names of the fields that were given.
@@ -79,7 +81,15 @@ def _fitting(row: Any, field: Any, value: Any) -> Any:
         raise ValidationError("NUL characters cannot be stored.")
     if isinstance(value, datetime) and value.tzinfo is None:
         raise ValidationError("Expected a time with its offset.")
-    return field.clean(value, row)
+    return _in_range(field, field.clean(value, row))
+
+
+def _in_range(field: Any, value: Any) -> Any:
+    # PostgreSQL's range, on SQLite too, so that a shop can move from one to the other.
+    is_integer = isinstance(field, models.IntegerField) and not isinstance(field, models.BigIntegerField)
+    if is_integer and abs(value) > LARGEST_INTEGER:
+        raise ValidationError(f"Expected a number from -{LARGEST_INTEGER} to {LARGEST_INTEGER}.")
+    return value
 
 
 def _of_same_shop(row: Any, field: Any, value: Any) -> Any:

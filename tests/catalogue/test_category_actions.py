@@ -1,0 +1,98 @@
+import pytest
+
+from storefront.catalogue import actions
+from storefront.catalogue.models import Category, Product
+from storefront.kit.refusals import InvalidFields, NotFound
+from tests.catalogue.factories import make_category, make_product
+from tests.shops.factories import NOW
+
+
+def test_a_category_is_made_with_a_slug_and_its_place(shop):
+    kitchen = actions.create_category(shop=shop, now=NOW, name="Kitchen & Bath")
+    cups = actions.create_category(shop=shop, now=NOW, name="Cups", parent=kitchen.id, description="For tea")
+    assert (kitchen.slug, cups.slug, cups.parent_id, cups.description) == (
+        "kitchen-bath",
+        "cups",
+        kitchen.id,
+        "For tea",
+    )
+    kitchen.refresh_from_db()
+    assert (kitchen.lft, cups.lft, cups.rgt, kitchen.rgt) == (1, 2, 3, 4)
+
+
+def test_a_move_takes_everything_below_along(shop):
+    kitchen, garden = make_category(shop, "Kitchen"), make_category(shop, "Garden")
+    cups = make_category(shop, "Cups", kitchen)
+    mugs = make_category(shop, "Mugs", cups)
+    actions.update_category(shop=shop, category=cups, now=NOW, parent=garden)
+    order = list(Category.objects.filter(shop=shop).order_by("lft").values_list("slug", flat=True))
+    assert order == ["kitchen", "garden", "cups", "mugs"]
+    mugs.refresh_from_db()
+    assert mugs.parent_id == cups.id
+    actions.update_category(shop=shop, category=cups, now=NOW, parent=None)
+    cups.refresh_from_db()
+    assert cups.parent_id is None
+
+
+def test_a_move_below_itself_is_refused(shop):
+    kitchen = make_category(shop, "Kitchen")
+    cups = make_category(shop, "Cups", kitchen)
+    mugs = make_category(shop, "Mugs", cups)
+    for target in (kitchen, cups, mugs):
+        with pytest.raises(InvalidFields) as refused:
+            actions.update_category(shop=shop, category=kitchen, now=NOW, parent=target)
+        assert list(refused.value.errors) == ["parent_id"]
+    kitchen.refresh_from_db()
+    assert kitchen.parent_id is None
+
+
+def test_a_category_with_others_below_it_is_not_deleted(shop):
+    kitchen = make_category(shop, "Kitchen")
+    cups = make_category(shop, "Cups", kitchen)
+    with pytest.raises(actions.CategoryHasChildren) as refused:
+        actions.delete_category(shop=shop, category=kitchen)
+    assert str(refused.value) == "Move or delete the categories below this one first."
+    actions.delete_category(shop=shop, category=cups)
+    actions.delete_category(shop=shop, category=kitchen)
+    assert not Category.objects.filter(shop=shop).exists()
+
+
+def test_deleting_a_category_keeps_its_products(shop):
+    cups = make_category(shop, "Cups")
+    mug = make_product(shop, "Mug", categories=(cups,))
+    actions.delete_category(shop=shop, category=cups)
+    assert list(mug.categories.all()) == []
+    assert Product.objects.filter(pk=mug.pk).exists()
+
+
+def test_slugs_are_used_once_in_a_shop(shop, other_shop):
+    actions.create_category(shop=shop, now=NOW, name="Cups")
+    assert actions.create_category(shop=shop, now=NOW, name="Cups").slug == "cups-2"
+    assert actions.create_category(shop=other_shop, now=NOW, name="Cups").slug == "cups"
+    with pytest.raises(InvalidFields) as refused:
+        actions.create_category(shop=shop, now=NOW, name="Other", slug="cups")
+    assert refused.value.errors == {"slug": ["Another category of the shop has this slug."]}
+
+
+def test_a_new_name_keeps_the_slug(shop):
+    cups = make_category(shop, "Cups")
+    assert actions.update_category(shop=shop, category=cups, now=NOW, name="Mugs").slug == "cups"
+
+
+def test_another_shops_category_is_neither_parent_nor_ones_own(shop, other_shop):
+    theirs = make_category(other_shop, "Theirs")
+    for parent in (theirs, theirs.id, "x", 2**70):
+        with pytest.raises(InvalidFields) as refused:
+            actions.create_category(shop=shop, now=NOW, name="Cups", parent=parent)
+        assert list(refused.value.errors) == ["parent"]
+    with pytest.raises(NotFound):
+        actions.update_category(shop=shop, category=theirs, now=NOW, name="Mine")
+    with pytest.raises(NotFound):
+        actions.delete_category(shop=shop, category=theirs)
+
+
+def test_all_that_does_not_fit_is_named_at_once(shop):
+    with pytest.raises(InvalidFields) as refused:
+        actions.create_category(shop=shop, now=NOW, name="", slug="a/b", sort_order="x", meta_title="\0")
+    assert set(refused.value.errors) == {"name", "slug", "sort_order", "meta_title"}
+    assert not Category.objects.filter(shop=shop).exists()

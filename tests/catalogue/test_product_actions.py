@@ -1,0 +1,265 @@
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+
+from storefront.catalogue import actions, queries
+from storefront.catalogue.models import Brand, BundleItem, Product, Variant
+from storefront.kit.refusals import InvalidFields, NotFound
+from tests.catalogue.factories import make_category, make_media, make_product, make_variant
+from tests.shops.factories import NOW
+
+LATER = NOW + timedelta(hours=1)
+
+
+def read(shop, product, now=NOW):
+    return queries.product_record(shop, str(product.pk), now=now)
+
+
+def found(shop, q: str) -> list[str]:
+    page = queries.product_page(shop, queries.ProductFilters(q=q), page=1, per_page=24, now=NOW)
+    return [record["name"] for record in page.rows]
+
+
+def test_a_whole_product_is_made_at_once(shop):
+    cups = make_category(shop, "Cups")
+    brand = Brand.objects.create(shop=shop, name="Lighthouse")
+    mug = actions.create_product(
+        shop=shop,
+        now=NOW,
+        name="Blue Mug",
+        price="9.50",
+        status="active",
+        brand_id=brand.id,
+        tags=["new"],
+        categories=[cups.id],
+        variants=[{"name": "Small", "price": "8.00", "option_values": {"Size": "S"}}, {"name": "Large"}],
+        options=[{"name": "Engraving", "required": True, "values": [{"label": "Gold", "price": "5.00"}]}],
+        media=[{"source_url": "https://cdn.example.com/one.jpg", "alt": "Front"}],
+    )
+    record = read(shop, mug)
+    assert (record["slug"], record["price"], record["type"], record["brand_id"]) == (
+        "blue-mug",
+        "9.50",
+        "variable",
+        brand.id,
+    )
+    assert [each["slug"] for each in record["categories"]] == ["cups"]
+    assert [(each["name"], each["price"], each["sort_order"]) for each in record["variants"]] == [
+        ("Small", "8.00", 0),
+        ("Large", "0.00", 1),
+    ]
+    assert record["options"][0]["values"][0]["price"] == "5.00"
+    assert record["media"][0]["alt"] == "Front"
+    assert record["published_on"] == record["created_at"] == "2026-11-21T07:30:00.000000Z"
+
+
+def test_search_and_sort_name_follow_the_product(shop):
+    mug = actions.create_product(shop=shop, now=NOW, name="Écru Mug", sku="M-1", status="active")
+    assert mug.sort_name == "ecru mug"
+    assert found(shop, "m-1") == found(shop, "écru") == ["Écru Mug"]
+    actions.update_product(shop=shop, product=mug, now=LATER, name="Plate", description="For cake")
+    assert found(shop, "mug") == []
+    assert found(shop, "CAKE m-1") == ["Plate"]
+    actions.delete_product(shop=shop, product=mug, now=LATER)
+    assert found(shop, "plate") == []
+
+
+def test_a_change_leaves_everything_else_as_it_is_now(shop):
+    mug = make_product(shop, "Mug", stock_qty=10)
+    Product.objects.filter(pk=mug.pk).update(stock_qty=3)
+    actions.update_product(shop=shop, product=mug, now=LATER, price=Decimal("7.00"))
+    mug.refresh_from_db()
+    assert (mug.stock_qty, mug.price, mug.name, mug.slug) == (3, Decimal("7.00"), "Mug", "mug")
+    assert (mug.created_at, mug.updated_at) == (NOW, LATER)
+
+
+def test_a_list_that_is_given_replaces_the_one_that_stands(shop):
+    mug = make_product(shop, "Mug", categories=(make_category(shop, "Cups"),))
+    blue, red = make_variant(mug, "Blue"), make_variant(mug, "Red")
+    gifts = make_category(shop, "Gifts")
+    changed = [{"id": red.id, "price": "7.00"}, {"name": "Green"}]
+    actions.update_product(shop=shop, product=mug, now=LATER, variants=changed, categories=[gifts])
+    record = read(shop, mug)
+    assert [(each["name"], each["price"]) for each in record["variants"]] == [("Red", "7.00"), ("Green", "0.00")]
+    assert record["variants"][0]["id"] == red.id
+    assert [each["slug"] for each in record["categories"]] == ["gifts"]
+    assert not Variant.objects.filter(pk=blue.pk).exists()
+
+
+def test_stock_sold_while_a_variant_is_edited_stays_sold(shop):
+    mug = make_product(shop, "Mug")
+    blue = make_variant(mug, "Blue", stock_qty=5)
+    Variant.objects.filter(pk=blue.pk).update(stock_qty=2)
+    actions.update_product(shop=shop, product=mug, now=LATER, variants=[{"id": blue.id, "name": "Navy"}])
+    blue.refresh_from_db()
+    assert (blue.name, blue.stock_qty) == ("Navy", 2)
+
+
+def test_categories_that_stay_keep_their_pivot(shop):
+    cups, gifts = make_category(shop, "Cups"), make_category(shop, "Gifts")
+    mug = make_product(shop, "Mug", categories=(cups,))
+    actions.update_product(shop=shop, product=mug, now=LATER, categories=[cups, gifts])
+    created = {each["slug"]: each["pivot"]["created_at"] for each in read(shop, mug)["categories"]}
+    assert created == {"cups": "2026-11-21T07:30:00.000000Z", "gifts": "2026-11-21T08:30:00.000000Z"}
+
+
+def test_first_publication_is_written_down_once(shop):
+    mug = actions.create_product(shop=shop, now=NOW, name="Mug")
+    assert (mug.status, mug.published_on) == ("draft", None)
+    mug = actions.update_product(shop=shop, product=mug, now=LATER, status="active")
+    assert mug.published_on == LATER
+    actions.update_product(shop=shop, product=mug, now=LATER + timedelta(1), status="draft")
+    again = actions.update_product(shop=shop, product=mug, now=LATER + timedelta(2), status="active")
+    assert again.published_on == LATER
+
+
+def test_a_scheduled_product_is_published_when_its_time_comes(shop):
+    mug = actions.create_product(shop=shop, now=NOW, name="Mug", status="active", publish_at=LATER)
+    assert mug.published_on == LATER
+
+
+def test_a_deleted_product_is_gone_and_its_slug_free(shop):
+    mug = actions.create_product(shop=shop, now=NOW, name="Mug", status="active")
+    actions.delete_product(shop=shop, product=mug, now=LATER)
+    assert read(shop, mug) is None
+    assert actions.create_product(shop=shop, now=LATER, name="Mug").slug == "mug"
+    for late in (actions.delete_product, actions.update_product):
+        with pytest.raises(NotFound):
+            late(shop=shop, product=mug, now=LATER)
+
+
+def test_a_part_of_a_bundle_is_not_deleted(shop):
+    mug, set_of_two = make_product(shop, "Mug"), make_product(shop, "Set of two", type="bundle")
+    blue = make_variant(mug, "Blue")
+    BundleItem.objects.create(shop=shop, bundle=set_of_two, product=mug, variant=blue, qty=2)
+    with pytest.raises(actions.PartOfBundle, match="Set of two"):
+        actions.delete_product(shop=shop, product=mug, now=NOW)
+    with pytest.raises(InvalidFields) as refused:
+        actions.update_product(shop=shop, product=mug, now=NOW, variants=[])
+    assert list(refused.value.errors) == ["variants"]
+    assert mug.variants.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("name", ""),
+        ("name", None),
+        ("name", "x" * 501),
+        ("name", "Mug\0"),
+        ("price", "-0.01"),
+        ("price", "1.234"),
+        ("price", "NaN"),
+        ("price", None),
+        ("price", "9" * 20),
+        ("status", "sold"),
+        ("type", "odd"),
+        ("stock_qty", -1),
+        ("stock_qty", 2**40),
+        ("damaged_qty", -1),
+        ("billing_interval_count", 0),
+        ("translations", ["de"]),
+        ("translations", {"de": {"name": "a\0"}}),
+        ("tags", "new"),
+        ("attributes", [{"values": []}]),
+        ("canonical_url", "not a url"),
+        ("slug", ""),
+        ("slug", "a b"),
+        ("slug", "x" * 256),
+        ("brand_id", 99999),
+        ("brand_id", "x"),
+        ("default_variant_id", 99999),
+        ("publish_at", "tomorrow"),
+        ("categories", [99999]),
+    ],
+)
+def test_what_does_not_fit_is_refused_by_name(shop, field, value):
+    with pytest.raises(InvalidFields) as refused:
+        actions.create_product(**{"shop": shop, "now": NOW, "name": "Mug", field: value})
+    assert list(refused.value.errors) == [field]
+    assert not Product.objects.exists()
+
+
+def test_everything_that_does_not_fit_is_named_at_once_and_nothing_is_written(shop):
+    with pytest.raises(InvalidFields) as refused:
+        actions.create_product(
+            shop=shop,
+            now=NOW,
+            price="x",
+            variants=[{"name": "Fine"}, {"name": "", "stock_qty": -1}, {"id": 7, "name": "Whose"}],
+            options=[{"name": "Engraving", "values": [{"price": "1.00"}]}, {"name": "Text", "type": "nothing"}],
+            media=[{"source_url": "javascript:alert(1)"}],
+        )
+    assert set(refused.value.errors) == {
+        "name",
+        "price",
+        "variants.1.name",
+        "variants.1.stock_qty",
+        "variants.2.id",
+        "options.0.values.0.label",
+        "options.1.type",
+        "media.0.source_url",
+    }
+    assert not Product.objects.exists()
+
+
+def test_stock_may_be_negative_where_it_is_backordered_or_not_tracked(shop):
+    assert actions.create_product(shop=shop, now=NOW, name="A", stock_qty=-1, allow_backorders=True).stock_qty == -1
+    assert actions.create_product(shop=shop, now=NOW, name="B", stock_qty=-1, track_inventory=False).stock_qty == -1
+
+
+def test_times_that_cross_are_refused(shop):
+    with pytest.raises(InvalidFields) as refused:
+        actions.create_product(shop=shop, now=NOW, name="Mug", publish_at=LATER, unpublish_at=NOW)
+    assert list(refused.value.errors) == ["unpublish_at"]
+
+
+def test_nothing_of_another_shop_is_taken_or_touched(shop, other_shop):
+    theirs = make_product(other_shop, "Theirs")
+    variant, picture = make_variant(theirs), make_media(theirs)
+    category = make_category(other_shop, "Theirs")
+    brand = Brand.objects.create(shop=other_shop, name="Theirs")
+    mine = make_product(shop, "Mine")
+    for changes, field in (
+        ({"brand": brand}, "brand"),
+        ({"categories": [category]}, "categories"),
+        ({"variants": [{"id": variant.id, "name": "Mine"}]}, "variants.0.id"),
+        ({"media": [{"id": picture.id, "source_url": "https://cdn.example.com/1.jpg"}]}, "media.0.id"),
+        ({"variants": [{"name": "Blue", "image_id": picture.id}]}, "variants.0.image_id"),
+        ({"default_variant_id": variant.id}, "default_variant_id"),
+    ):
+        with pytest.raises(InvalidFields) as refused:
+            actions.update_product(shop=shop, product=mine, now=NOW, **changes)
+        assert list(refused.value.errors) == [field]
+    for touch in (actions.update_product, actions.delete_product):
+        with pytest.raises(NotFound):
+            touch(shop=shop, product=theirs, now=NOW)
+
+
+def test_the_default_variant_is_one_of_the_products_and_goes_with_it(shop):
+    mug = make_product(shop, "Mug")
+    blue, red = make_variant(mug, "Blue"), make_variant(mug, "Red")
+    mug = actions.update_product(shop=shop, product=mug, now=NOW, default_variant_id=blue.id)
+    assert read(shop, mug)["default_variant_id"] == blue.id
+    actions.update_product(shop=shop, product=mug, now=NOW, variants=[{"id": red.id}])
+    assert read(shop, mug)["default_variant_id"] is None
+
+
+def test_a_product_with_variants_is_variable(shop):
+    mug = make_product(shop, "Mug")
+    make_variant(mug, "Blue")
+    with pytest.raises(InvalidFields) as refused:
+        actions.update_product(shop=shop, product=mug, now=NOW, type="simple")
+    assert list(refused.value.errors) == ["type"]
+    assert actions.update_product(shop=shop, product=mug, now=NOW, type="simple", variants=[]).type == "simple"
+
+
+def test_what_follows_from_a_row_written_elsewhere_is_settled(shop):
+    mug = make_product(shop, "Mug", status="draft")
+    mug.name, mug.status = "Plate", "active"
+    mug.save()
+    actions.settle_product(product=mug, now=LATER)
+    mug.refresh_from_db()
+    assert (mug.sort_name, mug.published_on, mug.updated_at) == ("plate", LATER, LATER)
+    assert found(shop, "plate") == ["Plate"]

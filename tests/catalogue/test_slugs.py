@@ -1,0 +1,58 @@
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import pytest
+from django.db import connections
+
+from storefront.catalogue import actions, rules
+from storefront.catalogue.models import Product
+from storefront.kit.refusals import InvalidFields
+from tests.shops.factories import NOW
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [
+        ("Blue Mug!", "blue-mug"),
+        ("Éclair", "eclair"),
+        ("日本茶", "日本茶"),
+        ("2026", "product-2026"),
+        ("***", "product"),
+        ("x" * 500, "x" * 200),
+        ("a/b?c#d%e", "abcde"),
+    ],
+)
+def test_a_slug_is_made_of_the_name(shop, name, slug):
+    assert actions.unique_slug(shop, name) == slug
+    assert rules.is_slug(slug)
+
+
+def test_the_next_free_number_is_taken(shop, other_shop):
+    slugs = [actions.create_product(shop=shop, now=NOW, name="Mug").slug for _ in range(3)]
+    assert slugs == ["mug", "mug-2", "mug-3"]
+    assert actions.create_product(shop=shop, now=NOW, name="Muggle").slug == "muggle"
+    assert actions.create_product(shop=other_shop, now=NOW, name="Mug").slug == "mug"
+
+
+def test_a_slug_in_use_is_refused(shop):
+    actions.create_product(shop=shop, now=NOW, name="Mug")
+    with pytest.raises(InvalidFields) as refused:
+        actions.create_product(shop=shop, now=NOW, name="Cup", slug="mug")
+    assert refused.value.errors == {"slug": ["Another product of the shop has this slug."]}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_products_of_one_name_made_at_once_all_get_a_slug(shop):
+    start = Barrier(4)
+
+    def create(_) -> str:
+        try:
+            start.wait()
+            return actions.create_product(shop=shop, now=NOW, name="Mug").slug
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(4) as threads:
+        slugs = list(threads.map(create, range(4)))
+    assert sorted(slugs) == ["mug", "mug-2", "mug-3", "mug-4"]
+    assert Product.objects.count() == 4
