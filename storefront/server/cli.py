@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 
 import django
@@ -24,13 +24,21 @@ WRONG_USE, FAILED, INTERRUPTED = 2, 1, 130
 
 
 def main() -> None:
-    sys.exit(run(sys.argv))
+    sys.exit(run(sys.argv, prepare=use_one_connection))
 
 
-def run(argv: Sequence[str]) -> int:
+def use_one_connection() -> None:
+    """A command needs one; with a pool, a database that is away would only be noticed after ten seconds."""
+    for database in settings.DATABASES.values():
+        database.get("OPTIONS", {}).pop("pool", None)
+
+
+def run(argv: Sequence[str], *, prepare: Callable[[], None] | None = None) -> int:
     """Carry out a command line. 0: done; 1: it could not be done; 2: wrong use or settings."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "storefront.server.settings")
     try:
+        if prepare:
+            prepare()
         return dispatch(argv)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
@@ -51,9 +59,6 @@ def run(argv: Sequence[str]) -> int:
 def dispatch(argv: Sequence[str]) -> int:
     name, *rest = argv[1:] or ["help"]
     django.setup()
-    # A command needs one connection; with a pool, a database that is away would only be noticed after ten seconds.
-    for database in settings.DATABASES.values():
-        database.get("OPTIONS", {}).pop("pool", None)
     if name in ("help", "--help", "-h") and not rest:
         print(overview())  # noqa: T201
         return 0
