@@ -209,7 +209,7 @@ def _placed_before(request: Request) -> HttpResponse | None:
 
 
 def _pay(request: Request) -> HttpResponse:
-    cart, checkout, quote = _on_the_way(request)
+    _, checkout, quote = _on_the_way(request)
     if checkout is None or not _has_address(checkout, quote):
         return SeeOther(reverse("checkout:checkout"))
     if not quote.is_deliverable:
