@@ -1,7 +1,9 @@
 # Everything here sets itself up: it needs Python 3.11 or newer with pip, and make, and keeps to this folder.
 # `make help` lists what there is.
 
-PYTHON ?= $(shell command -v python3.13 || command -v python3.12 || command -v python3.11 || command -v python3)
+# The first one that starts and is new enough: a name on the path may be a shim for a version that is not installed.
+PYTHON ?= $(shell for python in python3 python3.11 python3.12 python3.13 python3.14; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 HOST ?= 127.0.0.1
 PORT ?= 8000
 
@@ -18,9 +20,8 @@ setup: $(READY) ## Make .venv with everything in it; the other targets do this t
 
 # Made again when the locked dependencies change. uv comes from pip into the same environment.
 $(READY): uv.lock pyproject.toml
-	@test -n "$(PYTHON)" || { echo "No python3 was found; install Python 3.11 or newer."; exit 1; }
-	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-		echo "$(PYTHON) is older than Python 3.11; name another one: make PYTHON=/path/to/python3.11 ..."; exit 1; }
+	@"$(or $(PYTHON),false)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+		echo "Python 3.11 or newer is needed; install it, or name one: make PYTHON=/path/to/python3.11 ..."; exit 1; }
 	@test -x $(BIN)/python || "$(PYTHON)" -m venv .venv || { \
 		echo "No virtual environment could be made; on Debian: apt-get install python3-venv"; exit 1; }
 	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check 'uv>=0.13,<1'
