@@ -1,0 +1,34 @@
+"""Contract, "What the service does": the sentences about the catalogue."""
+
+import pytest
+
+from tests.catalogue.factories import make_category, make_product
+
+
+def test_products_and_categories_can_be_read_through_the_public_api_under_api_v1(api, shop):
+    make_product(shop, "Mug", categories=(make_category(shop, "Cups"),))
+    for path in ("/products", "/products/mug", "/categories", "/categories/cups"):
+        assert api.prefix + path == f"/api/v1{path}"
+        assert api.get(path).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/products", "/products/mug", "/categories", "/categories/cups"])
+@pytest.mark.parametrize("method", ["post", "patch", "delete", "put"])
+def test_they_are_read_only_there(api, shop, path, method):
+    make_product(shop, "Mug", categories=(make_category(shop, "Cups"),))
+    answer = api.call(method, path, {"name": "Changed"})
+    assert answer.status_code == 405
+    assert set(answer["Allow"].replace(" ", "").split(",")) >= {"GET"}
+    assert api.get("/products/mug").json()["data"]["name"] == "Mug"
+
+
+def test_money_is_always_a_decimal_string_never_a_json_number(api, shop):
+    make_product(shop, "Mug", price="3", compare_price="2.5")
+    for record in (api.get("/products/mug").json()["data"], api.get("/products").json()["data"][0]):
+        assert (record["price"], record["compare_price"], record["cost_price"]) == ("3.00", "2.50", "0.00")
+
+
+def test_send_accept_application_json(api, shop):
+    for accept in ("application/json", "text/html", "*/*"):
+        answer = api.get("/products", Accept=accept)
+        assert answer["Content-Type"].startswith("application/json")

@@ -1,0 +1,43 @@
+"""Contract, "Variant" and "Media"."""
+
+from decimal import Decimal
+
+from tests.catalogue.factories import make_media, make_product, make_variant
+
+
+def test_each_variant_carries_its_own_identifier_sku_price_and_stock(api, shop):
+    shirt = make_product(shop, "Shirt")
+    small = make_variant(shirt, "Small", sku="S-S", price=Decimal("9.00"), stock_qty=1)
+    large = make_variant(shirt, "Large", sku="S-L", price=Decimal("11.00"), stock_qty=7)
+    variants = api.get("/products/shirt").json()["data"]["variants"]
+    assert [(each["id"], each["sku"], each["price"], each["stock_qty"]) for each in variants] == [
+        (small.id, "S-S", "9.00", 1),
+        (large.id, "S-L", "11.00", 7),
+    ]
+
+
+def test_a_variant_never_has_a_cost_price(api, shop):
+    make_variant(make_product(shop, "Shirt"), cost_price=Decimal("3.33"))
+    answer = api.get("/products/shirt")
+    assert "cost_price" not in answer.json()["data"]["variants"][0]
+    assert b"3.33" not in answer.content
+
+
+def test_media_is_returned_with_the_product(api, shop):
+    make_media(make_product(shop, "Mug"), "https://cdn.example.com/one.jpg", alt="A mug")
+    for record in (api.get("/products/mug").json()["data"], api.get("/products").json()["data"][0]):
+        (media,) = record["media"]
+        assert list(media) == ["id", "type", "url", "alt", "width", "height", "sort_order"]
+        assert (media["type"], media["url"], media["alt"]) == ("image", "https://cdn.example.com/one.jpg", "A mug")
+
+
+def test_the_first_image_is_the_one_the_shop_uses(api, shop):
+    mug = make_product(shop, "Mug")
+    make_media(mug, "https://cdn.example.com/back.jpg", sort_order=1)
+    make_media(mug, "https://cdn.example.com/front.jpg", sort_order=0)
+    assert api.get("/products/mug").json()["data"]["media"][0]["url"] == "https://cdn.example.com/front.jpg"
+
+
+def test_a_product_may_have_no_image(api, shop):
+    make_product(shop, "Mug")
+    assert api.get("/products/mug").json()["data"]["media"] == []
