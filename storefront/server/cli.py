@@ -33,13 +33,21 @@ def use_one_connection() -> None:
         database.get("OPTIONS", {}).pop("pool", None)
 
 
-def run(argv: Sequence[str], *, prepare: Callable[[], None] | None = None) -> int:
+def run(argv: Sequence[str], *, prepare: Callable[[], None] = lambda: None) -> int:
     """Carry out a command line. 0: done; 1: it could not be done; 2: wrong use or settings."""
+
+    def prepared() -> int:
+        prepare()
+        return dispatch(argv)
+
+    return explained(prepared, with_traceback="--traceback" in argv)
+
+
+def explained(work: Callable[[], int], *, with_traceback: bool = False) -> int:
+    """The work's exit code. What goes wrong in it becomes a sentence on stderr, and 1 or 2."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "storefront.server.settings")
     try:
-        if prepare:
-            prepare()
-        return dispatch(argv)
+        return work()
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except KeyboardInterrupt:
@@ -49,7 +57,7 @@ def run(argv: Sequence[str], *, prepare: Callable[[], None] | None = None) -> in
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except Exception as error:
-        if "--traceback" in argv:
+        if with_traceback:
             raise
         for sentence in sentences(error):
             say(sentence)

@@ -12,12 +12,16 @@ from django.db.migrations.executor import MigrationExecutor
 from storefront.server.command import Failed
 
 
-def require_migrated_database() -> None:
-    """Raises Failed where migrations are waiting, and what the database raises where it cannot be reached."""
+def waiting_migrations() -> int:
+    """How many migrations the database still needs. Raises what the database raises where it cannot be reached."""
     executor = MigrationExecutor(connection)
-    waiting = executor.migration_plan(executor.loader.graph.leaf_nodes())
-    if waiting:
-        raise Failed(f"The database is not up to date ({len(waiting)} migrations wait); run storefront migrate first.")
+    return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+
+
+def require_migrated_database() -> None:
+    """Raises Failed where migrations are waiting."""
+    if waiting := waiting_migrations():
+        raise Failed(f"The database is not up to date ({waiting} migrations wait); run storefront migrate first.")
 
 
 def collect_static_files() -> bool:
