@@ -10,7 +10,7 @@ from django.db.models import Case, DateTimeField, F, QuerySet, Value, When
 
 from storefront.catalogue import parts, rules, tree, validation
 from storefront.catalogue.models import Category, Product, ProductSearch
-from storefront.catalogue.parts import Entry
+from storefront.catalogue.parts import Entry, Lists
 from storefront.catalogue.validation import Errors
 from storefront.kit.refusals import InvalidFields, NotFound, Refusal
 from storefront.shops.models import Shop
@@ -45,9 +45,8 @@ def create_product(
     Fields are Product's, references as rows or ids; lists are as `catalogue.parts` describes. Raises InvalidFields.
     """
     product = Product(shop=shop, created_at=now, updated_at=now)
-    errors: Errors = {}
-    changes = {"name": "", **fields}
-    _write_product(product, changes, errors, slug, categories, options, variants, media, now)
+    lists = Lists(categories=categories, options=options, variants=variants, media=media)
+    _write_product(product, {"name": "", **fields}, slug, lists, now)
     return product
 
 
@@ -71,7 +70,8 @@ def update_product(
     fresh = Product.objects.select_for_update().filter(shop=shop, pk=product.pk, deleted_at=None).first()
     if fresh is None:
         raise NotFound
-    _write_product(fresh, changes, {}, slug, categories, options, variants, media, now)
+    lists = Lists(categories=categories, options=options, variants=variants, media=media)
+    _write_product(fresh, changes, slug, lists, now)
     return fresh
 
 
@@ -214,27 +214,15 @@ def delete_category(*, shop: Shop, category: Category) -> None:
     tree.renumber(shop)
 
 
-def _write_product(
-    product: Product,
-    changes: dict[str, Any],
-    errors: Errors,
-    slug: str | None,
-    categories: Iterable[Category | int] | None,
-    options: Sequence[Entry] | None,
-    variants: Sequence[Entry] | None,
-    media: Sequence[Entry] | None,
-    now: datetime,
-) -> None:
+def _write_product(product: Product, changes: dict[str, Any], slug: str | None, lists: Lists, now: datetime) -> None:
     is_new = product.pk is None
+    errors: Errors = {}
     given = validation.assign(product, _writable(changes), errors)
     _choose_slug(product, slug, errors)
     validation.check_product(product, errors)
-    links = None if categories is None else parts.own_categories(product, categories, errors)
-    variant_plan = None if variants is None else parts.plan_variants(product, variants, now, errors)
-    media_plan = None if media is None else parts.plan_media(product, media, errors)
-    option_plans = [] if options is None else parts.plan_options(product, options, errors)
-    _check_type(product, given, variant_plan, errors)
-    _check_default_variant(product, variant_plan, errors)
+    plans = parts.plan_lists(product, lists, now, errors)
+    _check_type(product, given, plans.variants, errors)
+    _check_default_variant(product, plans.variants, errors)
     if errors:
         raise InvalidFields(errors=errors)
 
@@ -242,13 +230,7 @@ def _write_product(
     derived = ["slug", "type", "default_variant", "sort_name", "published_on", "updated_at"]
     _save(product, None if is_new else [*given, *derived], slug)
     write_search_text(product)
-    if links is not None:
-        parts.write_links(product, links, now)
-    for plan in [media_plan, *option_plans]:
-        if plan is not None:
-            plan.write()
-    if variant_plan is not None:
-        parts.write_variants(variant_plan)
+    plans.write(product, now)
 
 
 def _check_type(product: Product, given: list[str], variants: parts.Plan | None, errors: Errors) -> None:

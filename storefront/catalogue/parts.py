@@ -55,8 +55,53 @@ class Plan:
         return [row for row, _ in self.writes]
 
 
-def plan_variants(product: Product, entries: Sequence[Entry], now: datetime, errors: Errors) -> Plan:
-    """Variants as they are to be. `image_id` in an entry is one of the product's media."""
+@dataclass(frozen=True, kw_only=True)
+class Lists:
+    """The lists a product is given; None leaves the one that stands."""
+
+    categories: Iterable[Category | int] | None = None
+    options: Sequence[Entry] | None = None
+    variants: Sequence[Entry] | None = None
+    media: Sequence[Entry] | None = None
+
+
+@dataclass
+class Plans:
+    """What is to become of a product's lists, checked and not yet written."""
+
+    categories: list[Category] | None
+    media: Plan | None
+    options: list[Plan]
+    variants: Plan | None
+
+    def write(self, product: Product, now: datetime) -> None:
+        """Make it so. Raises InvalidFields where a variant that goes is part of a bundle."""
+        if self.categories is not None:
+            _write_links(product, self.categories, now)
+        # Pictures before variants, which may show them.
+        for plan in (self.media, *self.options):
+            if plan is not None:
+                plan.write()
+        if self.variants is not None:
+            _write_variants(self.variants)
+
+
+def plan_lists(product: Product, lists: Lists, now: datetime, errors: Errors) -> Plans:
+    """Check every list that is given; what does not fit is added to `errors`."""
+    media = None if lists.media is None else plan_media(product, lists.media, errors)
+    pictures = set(_standing(Media, product)) - {row.pk for row in (media.deletes if media else ())}
+    return Plans(
+        categories=None if lists.categories is None else _own_categories(product, lists.categories, errors),
+        media=media,
+        options=[] if lists.options is None else plan_options(product, lists.options, errors),
+        variants=None if lists.variants is None else plan_variants(product, lists.variants, pictures, now, errors),
+    )
+
+
+def plan_variants(
+    product: Product, entries: Sequence[Entry], pictures: set[int], now: datetime, errors: Errors
+) -> Plan:
+    """Variants as they are to be. `image_id` in an entry is one of the product's pictures."""
     plan = _plan(
         Variant,
         _standing(Variant, product),
@@ -67,8 +112,7 @@ def plan_variants(product: Product, entries: Sequence[Entry], now: datetime, err
         "variants",
         validation.check_variant,
     )
-    pictures = set(_standing(Media, product))
-    for number, (entry, (variant, fields)) in enumerate(zip(entries, plan.writes, strict=False)):
+    for number, (entry, (variant, fields)) in enumerate(zip(entries, plan.writes, strict=True)):
         variant.updated_at = now
         fields.append("updated_at")
         if "image_id" in entry:
@@ -95,10 +139,9 @@ def plan_media(product: Product, entries: Sequence[Entry], errors: Errors) -> Pl
 
 def plan_options(product: Product, entries: Sequence[Entry], errors: Errors) -> list[Plan]:
     """Options and then their values, as they are to be."""
-    standing = _standing(Option, product)
     options = _plan(
         Option,
-        standing,
+        _standing(Option, product),
         entries,
         lambda: Option(shop=product.shop, product=product),
         OPTION_FIELDS,
@@ -106,13 +149,13 @@ def plan_options(product: Product, entries: Sequence[Entry], errors: Errors) -> 
         "options",
     )
     plans = [options]
-    for number, (entry, (option, _)) in enumerate(zip(entries, options.writes, strict=False)):
+    for number, (entry, (option, _)) in enumerate(zip(entries, options.writes, strict=True)):
         if "values" in entry or option.pk is None:
             plans.append(_plan_values(option, entry.get("values") or (), errors, f"options.{number}.values"))
     return plans
 
 
-def write_links(product: Product, categories: Iterable[Category], now: datetime) -> None:
+def _write_links(product: Product, categories: Iterable[Category], now: datetime) -> None:
     """Put the product in exactly these categories; it keeps its place in those it is in already."""
     wanted = {category.pk for category in categories}
     links = ProductCategory.objects.filter(shop=product.shop, product=product)
@@ -124,7 +167,7 @@ def write_links(product: Product, categories: Iterable[Category], now: datetime)
     )
 
 
-def own_categories(product: Product, given: Iterable[Category | int], errors: Errors) -> list[Category]:
+def _own_categories(product: Product, given: Iterable[Category | int], errors: Errors) -> list[Category]:
     """The shop's categories that are meant, by id or as rows."""
     ids = [rules.as_id(str(each.pk if isinstance(each, Category) else each)) for each in given]
     found = list(Category.objects.filter(shop=product.shop, pk__in=[id for id in ids if id is not None]))
@@ -133,7 +176,7 @@ def own_categories(product: Product, given: Iterable[Category | int], errors: Er
     return found
 
 
-def write_variants(plan: Plan) -> None:
+def _write_variants(plan: Plan) -> None:
     """Write the planned variants. Raises InvalidFields where one that goes is part of a bundle."""
     try:
         plan.write()
