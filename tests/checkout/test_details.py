@@ -214,3 +214,13 @@ def test_later_steps_lead_back_to_what_is_missing(shopper, basket):
 def test_forms_need_the_sites_own_token(shop, basket, shopper):
     shopper.browser.handler.enforce_csrf_checks = True
     assert shopper.fill_details().status_code == 403
+
+
+def test_browsers_tell_the_shop_itself_where_its_forms_come_from(shopper, basket):
+    # Without this they would send "Origin: null" with them, as the header asks, and every form would be refused.
+    shopper.browser.handler.enforce_csrf_checks = True
+    page = shopper.get("/checkout")
+    assert '<meta name="referrer" content="same-origin">' in page.content.decode()
+    fields = details() | {"csrfmiddlewaretoken": shopper.browser.cookies["storefront_csrf"].value}
+    assert shopper.post("/checkout", fields, headers={"origin": "http://shop.example.com"}).status_code == 303
+    assert shopper.post("/checkout", fields, headers={"origin": "null"}).status_code == 403
