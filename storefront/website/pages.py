@@ -46,10 +46,13 @@ def of_a_shop(page: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
 def home(request: Request) -> HttpResponse:
     shop, now = request.shop, request.now
     featured = catalogue.product_page(shop, ProductFilters(featured=True), page=1, per_page=9, now=now).rows
-    newest = catalogue.product_page(shop, ProductFilters(sort="newest"), page=1, per_page=8, now=now).rows
+    newest = catalogue.product_page(shop, ProductFilters(sort="newest"), page=1, per_page=17, now=now).rows
+    # What is praised above need not be shown twice.
+    praised = {row["id"] for row in featured}
+    newest = [row for row in newest if row["id"] not in praised][:8]
     lead = featured[0] if featured else None
     # One reading of prices and stock for both grids.
-    shown = {tile.slug: tile for tile in tiles(shop, list({row["id"]: row for row in [*featured, *newest]}.values()))}
+    shown = {tile.slug: tile for tile in tiles(shop, [*featured, *newest])}
     categories = queries.main_categories(shop)
     images = queries.category_pictures(shop, categories, now)
     context = {

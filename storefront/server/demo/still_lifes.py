@@ -251,13 +251,13 @@ def pot(c: Canvas, colour: Colour, accent: Colour) -> None:
 
 
 def trowel(c: Canvas, colour: Colour, accent: Colour) -> None:
-    c.polygon([*curve((12, 84), (50, 62), (88, 84)), (88, 90), (12, 90)], "#6e4f3a")
+    c.polygon([*curve((0, 84), (50, 66), (100, 84)), (100, 100), (0, 100)], "#6e4f3a")
     c.shape([(43, 48), (57, 48), *curve((57, 48), (62, 66), (50, 80)), *curve((50, 80), (38, 66), (43, 48))], colour)
     c.line([(50, 50), (50, 72)], tint(colour, 0.35), 1)
     c.line([(50, 50), (50, 38)], tint(colour, -0.25), 2.6)
     c.block(46.4, 12, 53.6, 39, accent, 3)
     c.line([(47, 18), (53, 18)], "#b5432f", 1.6)
-    c.polygon([*curve((10, 84), (50, 72), (90, 84)), (90, 92), (10, 92)], "#7d5c45")
+    c.polygon([*curve((0, 85), (50, 73), (100, 85)), (100, 100), (0, 100)], "#7d5c45")
     for x, y in ((24, 84), (36, 87), (62, 86), (75, 84), (50, 84)):
         c.ball(x, y, 1.6, 1.1, "#5d4230")
 
