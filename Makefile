@@ -22,7 +22,7 @@ setup: $(READY) ## Make .venv with everything in it; the other targets do this t
 $(READY): uv.lock pyproject.toml
 	@"$(or $(PYTHON),false)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 		echo "Python 3.11 or newer is needed; install it, or name one: make PYTHON=/path/to/python3.11 ..."; exit 1; }
-	@test -x $(BIN)/python || "$(PYTHON)" -m venv .venv || { \
+	@test -x $(BIN)/pip || "$(PYTHON)" -m venv .venv || { \
 		echo "No virtual environment could be made; on Debian: apt-get install python3-venv"; exit 1; }
 	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check 'uv>=0.13,<1'
 	@UV_LINK_MODE=copy $(BIN)/uv sync --frozen --quiet

@@ -51,11 +51,11 @@ def start(host: str, port: str) -> int:
         call_command("migrate", verbosity=0)
     name = "localhost" if host in ("127.0.0.1", "0.0.0.0", "::", "::1") else host
     answer = io.StringIO()
-    call_command("demo", base_url=f"http://{name}:{port}", stdout=answer)
+    call_command("demo", "--base-url", f"http://{name}:{port}", stdout=answer)
     demo = json.loads(answer.getvalue())
     demo["admin_password"] = demo["admin_password"] or "as you chose it"
     print(WELCOME.format(**demo, **begin_cart(demo["shop"])), flush=True)
-    call_command("serve", host=host, port=port)
+    call_command("serve", "--host", host, "--port", port)
     return 0
 
 
