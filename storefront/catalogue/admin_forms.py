@@ -14,6 +14,23 @@ from storefront.catalogue import rules
 from storefront.catalogue.models import Category, Media, Option, Product, Variant
 from storefront.shops.admin_forms import ShopScopedForm, WordsField
 
+# What merchants call columns whose names programs know.
+LABELS = {
+    "stock_qty": "Stock",
+    "damaged_qty": "Damaged pieces",
+    "damaged_price": "Price of damaged pieces",
+    "track_inventory": "Count the stock",
+    "allow_backorders": "Sell past zero stock",
+    "low_stock_threshold": "Low from",
+    "compare_price": "Former price",
+    "cost_price": "Buying price",
+    "allow_custom_price": "Shoppers name the price",
+    "min_custom_price": "Smallest price named",
+    "noindex": "Keep out of search engines",
+    "exclude_from_catalog": "Leave out of lists",
+    "publish_at": "Public from",
+    "unpublish_at": "Public until",
+}
 LARGEST_PICTURE = 20 * 1024 * 1024
 NEGATIVE = "The stock is below zero. Bring it to zero or above, or let the goods be sold past it."
 
@@ -33,6 +50,9 @@ class StockForm(ShopScopedForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        for name, label in LABELS.items():
+            if name in self.fields:
+                self.fields[name].label = label
         for name in self._counted():
             self.fields[name].show_hidden_initial = True
 
@@ -111,9 +131,7 @@ class ProductForm(StockForm):
     )
     tags = WordsField()
     # Not `categories`: Django's admin refuses that name, since the relation has a table of its own.
-    in_categories = forms.ModelMultipleChoiceField(
-        queryset=Category.objects.none(), required=False, label="Categories"
-    )
+    in_categories = forms.ModelMultipleChoiceField(queryset=Category.objects.none(), required=False, label="Categories")
     constraint_errors = {
         **StockForm.constraint_errors,
         "product_slug_once": ("slug", "Another product of this shop has this slug."),

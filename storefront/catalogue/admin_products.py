@@ -5,6 +5,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.safestring import mark_safe
 from unfold.decorators import action, display
 from unfold.enums import ActionVariant
 
@@ -18,7 +19,7 @@ from storefront.catalogue.admin_forms import (
     VariantForm,
 )
 from storefront.catalogue.models import BundleItem, Media, Option, OptionValue, Product, Variant
-from storefront.kit.format import format_count
+from storefront.kit.format import format_count, format_money
 from storefront.kit.refusals import Refusal
 from storefront.shops.admin_base import (
     ShopRelatedFilter,
@@ -28,6 +29,7 @@ from storefront.shops.admin_base import (
     money,
 )
 
+EMPTY_TILE = mark_safe('<span class="thumbnail" aria-hidden="true"></span>')
 STATUS_COLOURS = {"active": "success", "draft": "info", "archived": "warning"}
 
 
@@ -198,17 +200,23 @@ class ProductAdmin(ShopScopedAdmin):
         ),
     ]
 
-    price_shown = money("price")
     changed = moment("updated_at", "last change")
 
     @display(description="")
     def picture(self, row: Product) -> str:
         first = next(iter(row.media.all()), None)
-        return thumbnail(first) if first else format_html('<span class="thumbnail" aria-hidden="true"></span>')
+        return thumbnail(first) if first else EMPTY_TILE
 
     @display(description="state", ordering="status", label={**STATUS_COLOURS, "deleted": "danger"})
     def state(self, row: Product) -> tuple[str, str]:
         return ("deleted", "Deleted") if row.deleted_at else (row.status, row.get_status_display())
+
+    @display(description="price", ordering="price")
+    def price_shown(self, row: Product) -> str:
+        prices = [variant.price for variant in row.variants.all() if variant.is_active]
+        if row.type != Product.Type.VARIABLE or not prices:
+            return format_money(row.price, row.shop.currency)
+        return f"from {format_money(min(prices), row.shop.currency)}"
 
     @display(description="stock", ordering="stock_qty")
     def stock(self, row: Product) -> str:

@@ -3,7 +3,8 @@ from typing import Any
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html_join
+from django.utils.safestring import mark_safe
 from unfold.decorators import action, display
 from unfold.enums import ActionVariant
 
@@ -43,14 +44,10 @@ class OrderLineInline(ReadOnlyInline):
 
 class PaymentInline(ReadOnlyInline):
     model = Payment
-    fields = readonly_fields = ["gateway", "state", "amount_shown", "reference", "made"]
+    fields = readonly_fields = ["gateway", "status", "amount_shown", "reference", "made"]
 
     amount_shown = money("amount")
     made = moment("created_at", "made")
-
-    @display(description="state", label=PAYMENT_COLOURS)
-    def state(self, row: Payment) -> tuple[str, str]:
-        return row.status, row.get_status_display()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         return super().get_queryset(request).select_related("shop")
@@ -75,14 +72,14 @@ class OrderAdmin(ShopScopedAdmin):
     actions = ["fulfil_chosen"]
     actions_detail = ["fulfil", "mark_paid", "cancel"]
     fieldsets: Any = [
-        (None, {"fields": ["order", "state", "payment", "placed", "cancelled", "note", "tags"]}),
+        (None, {"fields": ["order", "status", "payment_status", "placed", "cancelled", "note", "tags"]}),
         ("Shopper", {"fields": ["buyer", "phone_shown", "ship_to", "bill_to", "shopper_note_shown"]}),
         ("Sums", {"fields": ["goods", "less", "delivery", "taxes", "sum"]}),
     ]
     readonly_fields = [
         "order",
-        "state",
-        "payment",
+        "status",
+        "payment_status",
         "placed",
         "cancelled",
         "buyer",
@@ -207,7 +204,7 @@ class PaymentAdmin(ReadOnlyAdmin):
     list_filter = ["status", "gateway"]
     search_fields = ["order__number", "order__email", "reference"]
     ordering = ["-created_at", "-id"]
-    fields = readonly_fields = ["order", "gateway", "amount_shown", "state", "reference", "made", "changed"]
+    fields = readonly_fields = ["order", "gateway", "amount_shown", "status", "reference", "made", "changed"]
 
     amount_shown = money("amount")
     made = moment("created_at", "made")
@@ -222,7 +219,7 @@ def address_lines(address: dict[str, Any]) -> str:
     place = " ".join(filter(None, [address.get("postal_code"), address.get("city")]))
     names = ("name", "company", "line1", "line2")
     lines = [*(address.get(name) for name in names), place, address.get("region"), address.get("country")]
-    return format_html_join(format_html("<br>"), "{}", ((line,) for line in lines if line))
+    return format_html_join(mark_safe("<br>"), "{}", ((line,) for line in lines if line))
 
 
 def with_names(amount: str, names: str) -> str:

@@ -36,6 +36,7 @@ class GroupPriceInline(ShopScopedTabularInline):
     form = GroupPriceForm
     fields = ["product", "variant", "price"]
     autocomplete_fields = ["product", "variant"]
+    ordering = ["id"]
     per_page = 50
 
 

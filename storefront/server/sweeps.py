@@ -9,6 +9,7 @@ from django.contrib.sessions.models import Session
 from django_tasks_db.models import DBTaskResult
 
 from storefront.carts.actions import delete_expired_carts
+from storefront.catalogue.jobs import give_up_silent_imports
 from storefront.checkout.jobs import delete_abandoned_checkouts, settle_payments
 from storefront.shops.idempotency import delete_expired_answers
 
@@ -53,6 +54,7 @@ SWEEPS = [
     Sweep("payments to settle", timedelta(minutes=1), settle_payments),
     Sweep("expired carts", timedelta(minutes=10), delete_expired_carts),
     Sweep("abandoned checkouts", timedelta(hours=1), delete_abandoned_checkouts),
+    Sweep("interrupted imports", timedelta(minutes=1), give_up_silent_imports),
     Sweep("idempotent answers", timedelta(minutes=10), delete_expired_answers),
     Sweep("sessions", timedelta(hours=1), delete_expired_sessions),
     Sweep("task results", timedelta(hours=1), delete_old_task_results),

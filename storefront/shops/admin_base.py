@@ -45,6 +45,14 @@ class ScopedToShop:
         kwargs.setdefault("queryset", choices_of(db_field.related_model, request, self.admin_site))
         return super().formfield_for_manytomany(db_field, request, **kwargs)  # type: ignore[misc]
 
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        if isinstance(db_field, models.URLField):
+            kwargs["assume_scheme"] = "https"
+        field = super().formfield_for_dbfield(db_field, request, **kwargs)  # type: ignore[misc]
+        if field and "rows" in field.widget.attrs and db_field.name != "description":
+            field.widget.attrs["rows"] = 3
+        return field
+
     def _may_enter(self, request: HttpRequest, row: Any = None) -> bool:
         is_owner = getattr(request, "is_owner", None)  # absent before anybody has entered a shop
         return is_owner is not None and (is_owner or not self.owners_only)

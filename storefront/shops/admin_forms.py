@@ -25,9 +25,18 @@ class ShopScopedForm(forms.ModelForm):
         if self.instance._state.adding and hasattr(self.instance, "shop_id"):
             self.instance.shop = self.shop
 
-    def validate_constraints(self) -> None:
-        """The table's constraints as field errors. Columns that are no field of the form take part: they hold what
-        the row has, and the shop."""
+    def _post_clean(self) -> None:
+        # Django would check constraints too, but leaves out each that has a column which is no field of the form, so
+        # every one that begins with the shop.
+        self.instance.validate_constraints = lambda exclude=None: None
+        try:
+            super()._post_clean()  # type: ignore[misc]
+        finally:
+            del self.instance.validate_constraints
+        self._check_constraints()
+
+    def _check_constraints(self) -> None:
+        """The table's constraints as field errors, over all columns: those that are no field hold what the row has."""
         exclude = set(self.errors)
         for model, constraints in self.instance.get_constraints():
             for constraint in constraints:

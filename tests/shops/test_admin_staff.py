@@ -1,0 +1,81 @@
+"""An owner decides who else works in the shop."""
+
+import pytest
+
+from storefront.shops.models import AllowedOrigin, Shop, StaffMember, User
+from tests.staff import Desk, admin_url, make_staff, open_desk
+
+
+@pytest.fixture
+def desk(shop) -> Desk:
+    return open_desk(make_staff(shop))
+
+
+def test_a_new_person_gets_an_account_and_a_first_password(desk, shop):
+    page = desk.fill(StaffMember, follow=True, email="Bo@Example.com", role="staff")
+    bo = User.objects.get(email="bo@example.com")
+    password = page.content.decode().split("shown this once: ")[1].split()[0].split("<")[0]
+    assert bo.check_password(password)
+    assert bo.memberships.get().shop == shop
+    assert Desk().login(username="bo@example.com", password=password)
+    assert open_desk(bo).get("/admin/").status_code == 200
+
+
+def test_somebody_of_another_shop_keeps_their_account(desk, shop, other_shop):
+    kim = make_staff(other_shop, "kim")
+    password = kim.password
+    desk.fill(StaffMember, email="kim@example.com", role="staff")
+    kim.refresh_from_db()
+    assert kim.password == password
+    assert {place.shop for place in kim.memberships.all()} == {shop, other_shop}
+
+
+def test_nobody_is_added_twice(desk, shop):
+    page = desk.fill(StaffMember, follow=True, email="anna@example.com", role="staff")
+    assert "on the staff of this shop already" in page.content.decode()
+    assert StaffMember.objects.count() == 1
+
+
+def test_the_last_owner_stays(desk, shop):
+    anna = StaffMember.objects.get()
+    assert "at least one owner" in desk.fill(anna, follow=True, role="staff").content.decode()
+    desk.post(admin_url(anna, "delete"), {"post": "yes"})
+    anna.refresh_from_db()
+    assert anna.role == "owner"
+
+
+def test_with_a_second_owner_the_first_may_go(desk, shop):
+    make_staff(shop, "bo", "owner")
+    anna = StaffMember.objects.get(user__username="anna")
+    desk.post(admin_url(anna, "delete"), {"post": "yes"})
+    assert [place.user.username for place in shop.staff.all()] == ["bo"]
+    assert User.objects.filter(username="anna").exists()
+
+
+def test_settings_of_the_shop(desk, shop):
+    desk.fill(shop, name="Harbour", timezone="Europe/Helsinki", country="fi", payment_methods=["manual"])
+    shop.refresh_from_db()
+    assert (shop.name, shop.timezone, shop.country) == ("Harbour", "Europe/Helsinki", "FI")
+    assert shop.payment_methods == ["manual"]
+
+
+def test_only_the_operator_moves_a_shop_to_another_domain(desk, shop):
+    desk.fill(shop, domain="taken.example.com", base_url="https://taken.example.com", currency="USD")
+    shop.refresh_from_db()
+    assert (shop.domain, shop.currency) == ("shop.example.com", "EUR")
+    operator = open_desk(User.objects.create_superuser("operator", email="op@example.com"), shop)
+    operator.fill(shop, domain="new.example.com")
+    assert Shop.objects.get().domain == "new.example.com"
+
+
+@pytest.mark.parametrize("origin", ["https://www.example.com/path", "www.example.com", "ftp://x.example.com", "null"])
+def test_an_origin_that_no_browser_sends_is_refused(desk, origin):
+    desk.fill(AllowedOrigin, origin=origin)
+    assert not AllowedOrigin.objects.exists()
+
+
+def test_an_origin_is_kept_as_browsers_send_it(desk):
+    desk.fill(AllowedOrigin, origin="https://WWW.example.com/")
+    assert AllowedOrigin.objects.get().origin == "https://www.example.com"
+    again = desk.fill(AllowedOrigin, origin="https://www.example.com")
+    assert "origin" in again.context_data["adminform"].form.errors

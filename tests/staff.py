@@ -1,0 +1,85 @@
+"""Somebody at the merchant's desk: signed in to the admin, as owner, staff or operator."""
+
+from typing import Any
+
+from django.db.models import Model
+from django.forms import MultiWidget
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import reverse
+
+from storefront.shops.models import Shop, StaffMember, User
+
+
+class Desk(Client):
+    """`desk.page(product)` opens its form; `desk.fill(product, price="5.00")` posts it as a browser would."""
+
+    def page(self, row: Model, view: str = "change") -> HttpResponse:
+        return self.get(admin_url(row, view))
+
+    def fill(self, row: Model | type[Model], follow: bool = False, **given: Any) -> HttpResponse:
+        url = admin_url(row, "change" if isinstance(row, Model) else "add")
+        shown = form_values(self.get(url))
+        return self.post(
+            url, {**shown, **{name.replace("__", "-"): value for name, value in given.items()}}, follow=follow
+        )
+
+    def choose(self, model: type[Model], action: str, *rows: Model, **given: Any) -> HttpResponse:
+        chosen = {"action": action, "_selected_action": [row.pk for row in rows], **given}
+        return self.post(admin_url(model, "changelist"), chosen, follow=True)
+
+
+def admin_url(row: Model | type[Model], view: str) -> str:
+    name = f"admin:{row._meta.app_label}_{row._meta.model_name}_{view}"
+    return reverse(name, args=[row.pk] if isinstance(row, Model) else [])
+
+
+def form_values(response: HttpResponse) -> dict[str, Any]:
+    """What a browser would send back of the form it was given, untouched."""
+    values: dict[str, Any] = {}
+    context = response.context_data
+    forms = [context["adminform"].form]
+    for inline in context.get("inline_admin_formsets", []):
+        forms += formset_forms(inline.formset)
+    for form in forms:
+        for field in form:
+            _put(values, field, field.html_name, field.value())
+            if field.field.show_hidden_initial:
+                _put(values, field, field.html_initial_name, field.initial)
+    return values
+
+
+def formset_forms(formset: Any) -> list[Any]:
+    forms = [formset.management_form, *formset.forms]
+    for form in formset.forms:
+        for nested in getattr(form, "nested_formsets", []):
+            forms += formset_forms(nested.formset)
+    return forms
+
+
+def _put(values: dict[str, Any], field: Any, name: str, value: Any) -> None:
+    widget = field.field.widget
+    if isinstance(widget, MultiWidget):
+        for number, part in enumerate(widget.decompress(value)):
+            values[f"{name}_{number}"] = part or ""
+    elif value is True:
+        values[name] = "on"
+    elif not (value is False or widget.needs_multipart_form):
+        # A browser leaves out what is not ticked, and sends files only when some were chosen.
+        values[name] = "" if value is None else value
+
+
+def open_desk(user: User, shop: Shop | None = None) -> Desk:
+    desk = Desk()
+    desk.force_login(user)
+    if shop is not None:
+        desk.post(reverse("admin:switch_shop"), {"shop": shop.pk})
+    return desk
+
+
+def make_staff(shop: Shop, name: str = "anna", role: str = "owner") -> User:
+    user = User.objects.filter(username=name).first() or User.objects.create_user(
+        name, email=f"{name}@example.com", password="lighthouse-1", is_staff=True
+    )
+    StaffMember.objects.create(shop=shop, user=user, role=role)
+    return user
