@@ -86,6 +86,8 @@ class Description(OpenAPISchema):
 
     def responses(self, operation: Operation) -> dict[int, dict[str, Any]]:
         self._add_shared_errors(operation)
+        # Handlers write JSON themselves, by the names that the wire has.
+        operation.by_alias = True
         described = super().responses(operation)
         for status, response in described.items():
             response["description"] = STATUSES.get(status, response["description"])
