@@ -8,6 +8,7 @@ from typing import Any
 from storefront.catalogue import rules
 from storefront.catalogue.bulk import allocate_ids, wide
 from storefront.catalogue.incoming import BundlePart, MediaRecord, ProductRecord, Unfit, option_key
+from storefront.catalogue.matching import ids_by
 from storefront.catalogue.models import (
     BundleItem,
     Media,
@@ -165,8 +166,7 @@ def free_slugs(shop: Shop, records: Sequence[ProductRecord]) -> list[str]:
     """
     wishes = [_wishes(record) for record in records]
     stated = {slug for wish in wishes for slug in wish}
-    standing = Product.objects.filter(shop=shop, deleted_at=None, slug__in=stated)
-    taken = set(standing.values_list("slug", flat=True))
+    taken = {slug for slug, _ in ids_by(shop, "slug", stated)}
     slugs = []
     for wish in wishes:
         slug = next((slug for slug in wish if slug not in taken), "") or _numbered(shop, wish[-1], taken)
@@ -176,7 +176,7 @@ def free_slugs(shop: Shop, records: Sequence[ProductRecord]) -> list[str]:
 
 
 def _wishes(record: ProductRecord) -> list[str]:
-    mark = str(record.fields.get("legacy_source_id") or "")
+    mark = str(record.if_new.get("legacy_source_id") or "")
     if not mark and record.fields.get("sku"):
         mark = rules.slug_of(record.fields["sku"], fallback="")
     return [record.slug, f"{record.slug[:200]}-{mark}"] if mark else [record.slug]

@@ -5,6 +5,7 @@ that a complete list leaves out are switched off, not deleted, since carts and o
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
 from datetime import datetime
 from typing import Any
 
@@ -147,10 +148,24 @@ class _Merge:
             row = rows.pop(variant.key, None) or self._new_variant(variant)
             self._change_variant(row, variant)
             default = row if variant.is_default else default
+        if "attributes" not in self.record.fields:
+            self._grow_axes(wanted)
         if self.record.variants_complete:
             self._switch_off(rows.values())
         if default is not None or self.record.says_default:
             self._choose_default(default)
+
+    def _grow_axes(self, wanted: list[VariantRecord]) -> None:
+        """Let the attributes name every value that variants are chosen by, and keep all that they name already."""
+        attributes = deepcopy(self.product.attributes)
+        named = {item["name"]: item for item in attributes}
+        for name, value in (pair for variant in wanted for pair in variant.option_values.items()):
+            if name not in named:
+                named[name] = {"name": name, "values": [], "variation": True}
+                attributes.append(named[name])
+            if value not in named[name].setdefault("values", []):
+                named[name]["values"].append(value)
+        self.columns.update(self._set(self.product, {"attributes": attributes}))
 
     def _new_variant(self, variant: VariantRecord) -> Variant:
         self.changes[f"variant {variant.fields.get('name')}"] = [None, "added"]
@@ -183,11 +198,12 @@ class _Merge:
 
     def _choose_default(self, row: Variant | None) -> None:
         before = self.product.default_variant_id
-        if row is None or row.pk is None or row.pk != before:
-            if row is not None or before is not None:
-                self.changes["default_variant"] = [before, row.name if row else None]
-                self.columns.add("default_variant")
-                self.work.append(lambda: setattr(self.product, "default_variant", row))
+        if row is None and before is None:
+            return
+        if row is None or row.pk != before:
+            self.changes["default_variant"] = [before, row.name if row else None]
+            self.columns.add("default_variant")
+            self.work.append(lambda: setattr(self.product, "default_variant", row))
 
     def _options(self, wanted: list[OptionRecord]) -> None:
         rows = {row.name: row for row in self.product.options.all()}
@@ -230,8 +246,9 @@ class _Merge:
             if link is None and (id is None or id not in kept):
                 self.changes[named] = [None, "added"]
                 self.work.append(lambda id=id, path=path: self._link(id, path.sort_order or 0))
-            elif link is not None and path.sort_order is not None:
-                if changed := self._set(link, {"sort_order": path.sort_order}, f"{named} "):
+            elif link is not None:
+                place = {} if path.sort_order is None else {"sort_order": path.sort_order}
+                if changed := self._set(link, place, f"{named} "):
                     self._save(link, changed)
             kept.add(id)
         self._remove((link for id, link in links.items() if id not in kept), "category")

@@ -34,6 +34,7 @@ from storefront.catalogue.incoming import (
     VariantRecord,
 )
 from storefront.catalogue.models import BundleItem, Category, MeasureField, Media, Option, OptionValue, Product, Variant
+from storefront.catalogue.outgoing import branch
 from storefront.catalogue.spool import Spool
 from storefront.kit import clock, money
 from storefront.shops.models import Shop
@@ -377,15 +378,11 @@ def _variant(shop: Shop, product: Product, row: Variant) -> dict[str, Any]:
 
 
 def _category(link: Any, categories: dict[int, Category]) -> str | dict[str, Any]:
-    branch, at = [], categories.get(link.category_id)
-    while at is not None and len(branch) <= len(categories):
-        branch.append(at)
-        at = categories.get(at.parent_id) if at.parent_id else None
-    branch.reverse()
-    path = " > ".join(node.name for node in branch)
-    nodes = [_category_node(node) for node in branch]
-    if any(len(node) > 1 or ">" in node["name"] for node in nodes):
-        return {"path": path, "sort_order": link.sort_order, "nodes": nodes}
+    nodes = branch(link.category_id, categories)
+    path = " > ".join(node.name for node in nodes)
+    told = [_category_node(node) for node in nodes]
+    if any(len(node) > 1 or ">" in node["name"] for node in told):
+        return {"path": path, "sort_order": link.sort_order, "nodes": told}
     return {"path": path, "sort_order": link.sort_order} if link.sort_order else path
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from storefront.catalogue.cells import Parse
-from storefront.catalogue.delimited import Table, UnreadableFile
+from storefront.catalogue.delimited import UnreadableFile
 from storefront.catalogue.incoming import Problem, Unfit
 
 
@@ -12,7 +12,7 @@ class Columns:
     """Where each known column of a file stands, and what its header reads there."""
 
     def __init__(self, headers: Iterable[tuple[str, str | None]]) -> None:
-        """Takes (header, name it is known by or None) in the file's order. Raises UnreadableFile for one named twice."""
+        """Takes (header, the name it is known by or None) in order. Raises UnreadableFile for a column named twice."""
         self.index: dict[str, int] = {}
         self.header: dict[str, str] = {}
         for position, (header, name) in enumerate(headers):
@@ -67,9 +67,3 @@ class Cells:
 def plan_for(columns: Columns, plan: Iterable[tuple[str, str, Parse]]) -> list[tuple[str, str, Parse]]:
     """The part of a plan that the file has columns for."""
     return [step for step in plan if step[0] in columns]
-
-
-def open_table(table: Table, known: Any) -> Columns:
-    """The columns of a table whose header `known` understands."""
-    table.find_header(lambda header: known(header) is not None)
-    return Columns((header, known(header)) for header in table.headers)

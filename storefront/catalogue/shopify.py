@@ -138,6 +138,7 @@ class _Reader:
         """The product that these rows tell of; the first of them has what belongs to it as a whole."""
         first = rows[0]
         record = self._whole(handle, first)
+        rows = self._without_repeats(record, rows)
         record.media = self._pictures(rows) if "image" in self.columns else None
         names = [(n, first[f"option{n} name"]) for n in self.options if first[f"option{n} name"]]
         sold = [row for row in rows if any(row[name] for name in _VARIANT_CELLS)] or [first]
@@ -153,6 +154,23 @@ class _Reader:
             self._add_variants(record, names, sold)
         problems = [problem for row in rows for problem in row.problems]
         return Failure(problems) if problems else record
+
+    def _without_repeats(self, record: ProductRecord, rows: list[Cells]) -> list[Cells]:
+        """The rows but those of a second product under the same handle: it has a title again and the same options."""
+        kept: list[Cells] = []
+        chosen: set[tuple[str, ...]] = set()
+        dropping = False
+        for row in rows:
+            options = tuple(row[f"option{n} value"] for n in self.options)
+            if row["title"] and kept:
+                dropping = options in chosen and any(row[name] for name in _VARIANT_CELLS)
+                if dropping:
+                    reason = f"stands on line {kept[0].line} already; the product is left out here"
+                    record.warn(self.columns.header["handle"], reason, row.line)
+            if not dropping:
+                kept.append(row)
+                chosen.add(options)
+        return kept
 
     def _is_simple(self, names: list[tuple[int, str]], sold: list[Cells]) -> bool:
         if len(sold) > 1:
@@ -225,7 +243,7 @@ class _Reader:
                 row.refuse("option1 value", f"the options are those of line {used[variant.key]}")
             record.variants.append(variant)
         fields |= {"type": Product.Type.VARIABLE, "track_inventory": False, "stock_qty": 0}
-        fields["attributes"] = [
+        record.if_new["attributes"] = [
             {
                 "name": name,
                 "values": _distinct(variant.option_values.get(name) for variant in record.variants),

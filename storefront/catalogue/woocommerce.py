@@ -36,6 +36,7 @@ from storefront.shops.models import Shop
 
 EXPECTED = "ID, Type, SKU, Name, Published, Regular price, Categories"
 
+LARGEST_ID = 2**62
 TYPES = ("simple", "variable", "variation", "grouped", "external")
 _ESCAPED_BREAK = re.compile(r"\\\\n|\\n")
 _COMMA = re.compile(r"(?<!\\),")
@@ -215,16 +216,16 @@ class _Reader:
         """What simple and variable products have in common."""
         fields: dict[str, Any] = {}
         given.read_into(fields, self.product_plan)
-        source_id = given.read("id", cells.integer(0, 2**53, blank=None))
-        if source_id:
-            fields["legacy_source_id"] = source_id
+        source_id = given.read("id", cells.integer(0, LARGEST_ID, blank=None))
         if "published" in self.columns:
             published = given["published"].lower() in ("1", "true", "1.0")
             fields["status"] = Product.Status.ACTIVE if published else Product.Status.DRAFT
         if self.unit:
             fields["dimension_unit"] = self.unit if any(fields.get(side) for side in _SIDES) else None
         self._stock(given, fields)
-        record = ProductRecord(given.line, [], fields, if_new={"status": Product.Status.ACTIVE})
+        record = ProductRecord(
+            given.line, [], fields, if_new={"status": Product.Status.ACTIVE, "legacy_source_id": source_id or None}
+        )
         if "name" not in self.columns:
             record.only_update = "without a Name column a product cannot be made"
         self._identify(given, record, source_id)
@@ -288,7 +289,8 @@ class _Reader:
         elif "stock" in self.columns or "in stock" in self.columns:
             # Not counted there: in stock or not is all that is known.
             fields["track_inventory"] = stated in ("0", "no", "false", "outofstock")
-            fields["stock_qty"] = Decimal(0)
+            if fields["track_inventory"]:
+                fields["stock_qty"] = Decimal(0)
             if stated in ("backorder", "onbackorder"):
                 fields["allow_backorders"] = True
 
@@ -369,7 +371,7 @@ class _Reader:
         fields["name"] = given.read(
             "name", lambda cell: cells.check_text((" / ".join(values.values()) or cell)[: LIMITS[Variant]["name"]])
         )
-        if source_id := given.read("id", cells.integer(0, 2**53, blank=None)):
+        if source_id := given.read("id", cells.integer(0, LARGEST_ID, blank=None)):
             fields["legacy_source_id"] = source_id
         if "published" in self.columns:
             # -1 only mirrors a draft parent; 0 is a variation that was switched off.
