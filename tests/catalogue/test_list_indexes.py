@@ -1,0 +1,41 @@
+"""Every order of the product list is read off an index, on whichever database the suite runs."""
+
+import pytest
+from django.db import connection
+
+from storefront.catalogue import sql
+from tests.catalogue.factories import make_product
+from tests.shops.factories import NOW
+
+INDEXES = {
+    None: "product_list_default",
+    "newest": "product_list_newest",
+    "price_asc": "product_list_price",
+    "price_desc": "product_list_price",
+    "name": "product_list_name",
+}
+
+
+def plan_of(statement: str, params: dict) -> str:
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute(f"EXPLAIN QUERY PLAN {statement}", params)
+        else:
+            # A handful of rows is read and sorted faster than any index; the question is whether one would serve.
+            cursor.execute(
+                "SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off; SET LOCAL enable_bitmapscan = off"
+            )
+            cursor.execute(f"EXPLAIN {statement}", params)
+        return "\n".join(str(row[-1]) for row in cursor.fetchall())
+
+
+@pytest.mark.parametrize("sort", sql.SORTS)
+def test_a_page_is_read_off_the_index_of_its_order(shop, sort):
+    make_product(shop)
+    now = connection.ops.adapt_datetimefield_value(NOW)
+    params = {"shop": shop.pk, "now": now, "limit": 24, "offset": 0}
+    assert INDEXES[sort] in plan_of(sql.page(connection.vendor, sort, 0, None, False, False), params)
+
+
+def test_each_order_has_its_index():
+    assert set(INDEXES) == set(sql.SORTS)
