@@ -1,4 +1,3 @@
-import contextlib
 from datetime import datetime
 from decimal import Decimal
 
@@ -100,7 +99,7 @@ def pay_and_place(
     authorisation = None
     if gateway and agreed_total:
         authorisation = gateway.authorise(shop=shop, amount=agreed_total, card=card)
-    with _voided_unless_sold(gateway, authorisation) as sold:
+    try:
         order, is_new = place_order(
             shop=shop,
             checkout=checkout,
@@ -109,10 +108,16 @@ def pay_and_place(
             shopper_note=shopper_note,
             now=now,
         )
-        sold.extend([order] if is_new else [])
-    if sold:
-        for payment in order.payments.filter(status=Payment.Status.AUTHORISED):
-            settle(shop=shop, payment=payment, now=now)
+    except Refusal:
+        # Anything else, such as a connection lost while committing, leaves open whether the order stands: then the
+        # worker settles its payment, or the promise lapses by itself.
+        _let_go(gateway, authorisation)
+        raise
+    if not is_new:
+        _let_go(gateway, authorisation)
+        return order
+    for payment in order.payments.filter(status=Payment.Status.AUTHORISED):
+        settle(shop=shop, payment=payment, now=now)
     return order
 
 
@@ -192,22 +197,14 @@ def _agreed_quote(shop: Shop, cart: Cart, checkout: Checkout, agreed_total: Deci
     return quote
 
 
-class _voided_unless_sold(contextlib.AbstractContextManager):  # noqa: N801, reads as a phrase
-    """Lets go of an authorisation when the block sells nothing: it was refused, or the order stood already."""
-
-    def __init__(self, gateway: Gateway | None, authorisation: Authorisation | None) -> None:
-        self.gateway, self.authorisation, self.sold = gateway, authorisation, list[Order]()
-
-    def __enter__(self) -> list[Order]:
-        return self.sold
-
-    def __exit__(self, *_error: object) -> None:
-        if self.gateway and self.authorisation and not self.sold:
-            try:
-                self.gateway.void(self.authorisation)
-            except Exception as error:
-                # A promise nobody takes lapses by itself; the shopper must hear the refusal, not this.
-                log.warning("payment_not_voided", gateway=self.gateway.name, error=type(error).__name__)
+def _let_go(gateway: Gateway | None, authorisation: Authorisation | None) -> None:
+    if gateway is None or authorisation is None:
+        return
+    try:
+        gateway.void(authorisation)
+    except Exception as error:
+        # A promise that nobody takes lapses by itself; the shopper must hear of the refusal, not of this.
+        log.warning("payment_not_voided", gateway=gateway.name, error=type(error).__name__)
 
 
 def _promise(authorisation: Authorisation | None) -> Promise | None:

@@ -53,7 +53,7 @@ class ContactForm(CheckoutForm):
 
 
 class AddressForm(CheckoutForm):
-    """An address; `section` is `shipping` or `billing`, as browsers know them."""
+    """An address. `section` is `shipping` or `billing`, as browsers know them; `home` the country chosen at first."""
 
     name = forms.CharField(label="Name", max_length=200)
     company = forms.CharField(label="Company", max_length=200, required=False)
@@ -76,7 +76,7 @@ class AddressForm(CheckoutForm):
     }
     WIDE = ("name", "company", "line1", "line2")
 
-    def __init__(self, *args: Any, section: str, countries: dict[str, str], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, section: str, countries: dict[str, str], home: str, **kwargs: Any) -> None:
         kwargs["prefix"] = section
         super().__init__(*args, **kwargs)
         for name, token in self.AUTOCOMPLETE.items():
@@ -88,6 +88,8 @@ class AddressForm(CheckoutForm):
         pick = [] if len(countries) == 1 else [("", "Please choose")]
         country.choices = [*pick, *countries.items()]
         country.error_messages["invalid_choice"] = "The shop does not deliver there."
+        if home in countries:
+            country.initial = home
         if self.data.get(self.add_prefix("country")) in WITHOUT_POSTAL_CODE:
             self.fields["postal_code"].required = False
 
@@ -112,6 +114,7 @@ class Details:
         needs_delivery: bool,
         delivery_countries: dict[str, str],
         countries: dict[str, str],
+        home: str,
     ) -> None:
         shipping = (checkout and checkout.shipping_address) or None
         billing = (checkout and checkout.billing_address) or None
@@ -119,13 +122,16 @@ class Details:
         self.needs_delivery = needs_delivery
         self.contact = ContactForm(submitted, initial=known)
         self.same = BillingChoiceForm(submitted, initial={"same": not billing})
-        self.shipping = AddressForm(submitted, section="shipping", countries=delivery_countries, initial=shipping)
+        self.shipping = AddressForm(
+            submitted, section="shipping", countries=delivery_countries, home=home, initial=shipping
+        )
         self.asks_billing = not needs_delivery or submitted is None or "same" not in submitted
         # An address that is the same is not asked for, whatever a browser filled into its fields.
         self.billing = AddressForm(
             submitted if self.asks_billing else None,
             section="billing",
             countries=countries,
+            home=home,
             initial=billing or (None if needs_delivery else shipping),
         )
 

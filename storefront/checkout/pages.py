@@ -86,6 +86,7 @@ def details(request: Request) -> HttpResponse:
         needs_delivery=quote.needs_delivery,
         delivery_countries=queries.delivery_countries(request.shop),
         countries=countries(),
+        home=request.shop.country,
     )
     if request.method != "POST":
         return _page(request, "details", quote, form=form)

@@ -79,6 +79,11 @@ def test_browsers_can_fill_the_form_in_and_every_field_has_a_label(shopper, bask
         assert f'<label for="id_{name}">' in page
 
 
+def test_the_shops_own_country_is_chosen_at_first(shopper, basket):
+    page = shopper.get("/checkout").content.decode()
+    assert '<option value="DE" selected>Germany</option>' in page
+
+
 def test_only_countries_that_are_delivered_to_can_be_chosen(shopper, basket, rates):
     page = shopper.get("/checkout").content.decode()
     choices = page.split('name="shipping-country"')[1].split("</select>")[0]

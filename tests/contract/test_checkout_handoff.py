@@ -1,14 +1,20 @@
 """Contract: Checkout handoff rules; Cart lifecycle, last row; Errors and Limits of the checkout link."""
 
+import logging
 import re
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 import time_machine
+from django.apps import apps
+from django.contrib.sessions.models import Session
 
+from storefront.carts.actions import add_line
 from storefront.carts.models import Cart
 from storefront.orders.models import Order
+from tests.carts.factories import make_cart, make_customer, make_group
 from tests.catalogue.factories import make_product
 from tests.checkout.shopper import Shopper, fill_cart, link_to
 from tests.client import ApiClient
@@ -139,6 +145,25 @@ def test_rule_3_the_shopper_arrives_at_the_shops_own_checkout_with_the_cart_load
     assert shopper.get(placed["Location"]).status_code == 200
 
 
+def test_rule_3_the_basket_of_a_signed_in_shopper_and_this_cart_are_merged(shop, shopper, link, mug):
+    trade = make_group(shop, "10")
+    basket = make_cart(shop, make_customer(shop, trade), now=datetime.now(UTC))
+    pot = make_product(shop, "Pot")
+    add_line(shop=shop, cart=basket, product_id=pot.pk, qty=1, now=datetime.now(UTC))
+    add_line(shop=shop, cart=basket, product_id=mug.pk, qty=1, now=datetime.now(UTC))
+    session = shopper.browser.session
+    session["baskets"] = {str(shop.pk): str(basket.public_id)}
+    session.save()
+    shopper.browser.cookies["storefront_session"] = session.session_key
+
+    shopper.follow(link)
+
+    lines = {line.name_snapshot: (line.qty, line.price_snapshot) for line in basket.lines.all()}
+    assert lines == {"Pot": (1, Decimal("8.55")), "Mug": (3, Decimal("8.55"))}
+    shopper.order()
+    assert Order.objects.get().customer == basket.customer
+
+
 def test_rule_4_an_empty_cart_is_refused_and_no_link_is_issued(api, cart):
     api.delete("/cart", cart=cart)
     answer = api.post("/cart/checkout", cart=cart)
@@ -165,6 +190,18 @@ def test_error_an_expired_cart_is_an_empty_one(api, mug):
 def test_another_shops_cart_is_an_empty_one(other_api, cart):
     answer = other_api.post("/cart/checkout", cart=cart)
     assert (answer.status_code, answer.json()["code"]) == (422, "empty_cart")
+
+
+def test_rule_5_the_link_is_stored_in_no_table_and_in_no_log(api, cart, shopper, caplog):
+    with caplog.at_level(logging.DEBUG, "storefront"), caplog.at_level(logging.DEBUG, "django.request"):
+        link = api.post("/cart/checkout", cart=cart, Idempotency_Key="once").json()["checkout_url"]
+        shopper.follow(link)
+    signature = link.rpartition("=")[2]
+    rows = [str(row) for model in apps.get_models() for row in model.objects.values()]
+    assert any(str(Cart.objects.get().public_id) in row for row in rows)
+    assert not any(signature in row for row in rows)
+    assert not any(signature in str(dict(stored.get_decoded())) for stored in Session.objects.all())
+    assert signature not in caplog.text
 
 
 def test_rule_5_the_link_is_not_kept_in_any_cache(api, cart, shopper, link):
@@ -196,3 +233,8 @@ def test_the_link_needs_write_cart_and_reading_does_not_do(shop, cart):
 
 def test_no_credential_no_link(stranger, cart):
     assert stranger.post("/cart/checkout", cart=cart).status_code == 401
+
+
+def test_the_link_costs_few_queries(api, cart, django_assert_max_num_queries):
+    with django_assert_max_num_queries(4):
+        api.post("/cart/checkout", cart=cart)

@@ -1,0 +1,54 @@
+"""Signed URLs: exactly as made, or worth nothing."""
+
+import hashlib
+import hmac
+
+from django.test import override_settings
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storefront.kit.signing import is_signed_url, sign_url
+
+URL = "https://shop.example.com/cart/resume?cart=1&expires=2"
+OLD, NEW = "o" * 50, "n" * 50
+
+
+def test_what_was_signed_is_recognised():
+    assert is_signed_url(sign_url(URL))
+
+
+def test_the_signature_is_the_last_parameter_in_lower_case_hex():
+    signed = sign_url(URL)
+    assert signed.startswith(f"{URL}&signature=")
+    assert len(signed.rpartition("=")[2]) == 64
+    assert signed.rpartition("=")[2] == signed.rpartition("=")[2].lower()
+
+
+@given(place=st.integers(0, 10_000), other=st.characters(codec="utf-8"))
+def test_no_character_can_be_changed(place, other):
+    signed = sign_url(URL)
+    place %= len(signed)
+    altered = signed[:place] + other + signed[place + 1 :]
+    assert is_signed_url(altered) is (altered == signed)
+
+
+@given(st.text())
+def test_no_text_breaks_it(text):
+    assert not is_signed_url(text)
+    assert not is_signed_url(f"{URL}&signature={text}")
+
+
+def test_a_key_that_was_replaced_is_good_until_it_is_dropped():
+    with override_settings(SECRET_KEY=OLD, SECRET_KEY_FALLBACKS=[]):
+        signed = sign_url(URL)
+    with override_settings(SECRET_KEY=NEW, SECRET_KEY_FALLBACKS=[OLD]):
+        assert is_signed_url(signed)
+        assert sign_url(URL) != signed
+    with override_settings(SECRET_KEY=NEW, SECRET_KEY_FALLBACKS=[]):
+        assert not is_signed_url(signed)
+
+
+def test_the_secret_key_itself_signs_nothing_so_that_no_other_use_of_it_makes_a_link():
+    with override_settings(SECRET_KEY=NEW, SECRET_KEY_FALLBACKS=[]):
+        plain = hmac.new(NEW.encode(), URL.encode(), hashlib.sha256).hexdigest()
+        assert not is_signed_url(f"{URL}&signature={plain}")
