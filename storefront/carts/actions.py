@@ -4,7 +4,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from storefront.carts import queries, rules
 from storefront.carts.goods import Goods, Levels, load_goods, stock_levels
@@ -108,13 +108,18 @@ def add_line(
     # The product is read before the transaction, which on SQLite keeps all other writers waiting.
     goods = _goods_for_sale(shop, product_id, variant_id, now)
     wanted = _wanted(goods, options, custom_fields, custom_price, is_damaged)
-    with transaction.atomic():
-        held, lines = _held(shop, now, token, cart)
-        line = _merged_line(shop, now, held, lines, wanted, qty)
-        if held is None:
-            held, token = _new_cart(shop, now, like=cart, with_token=with_token)
-        line.cart = held
-        line.save(force_insert=line.pk is None)
+    try:
+        with transaction.atomic():
+            held, lines = _held(shop, now, token, cart)
+            line = _merged_line(shop, now, held, lines, wanted, qty)
+            if held is None:
+                held, token = _new_cart(shop, now, like=cart, with_token=with_token)
+            line.cart = held
+            line.save(force_insert=line.pk is None)
+    except IntegrityError:
+        # The merchant deleted the variant since it was read; that is a refusal like any other.
+        _goods_for_sale(shop, product_id, variant_id, now)
+        raise
     return Added(held, line, token if held.token_digest else None)
 
 
@@ -277,12 +282,14 @@ def _held(shop: Shop, now: datetime, token: str | None, cart: Cart | None) -> tu
     basket given as a row has been found live by its caller and counts as live here.
     """
     if cart is not None:
-        named: dict[str, Any] | None = {"shop_id": shop.pk, "pk": cart.pk}
+        named = Cart.objects.filter(shop=shop, pk=cart.pk)
+    elif tokens.is_well_formed(token, queries.TOKEN_PREFIX):
+        named = queries.named_carts(shop, token, now)
     else:
-        named = queries.naming(shop, token, now)
-    if named is None or not Cart.objects.filter(**named).update(updated_at=now, expires_at=now + LIFETIME):
         return None, []
-    return queries.lines_and_cart(named)
+    if not named.update(updated_at=now, expires_at=now + LIFETIME):
+        return None, []
+    return queries.cart_with_lines(shop, now, token=token, cart=cart)
 
 
 def _new_cart(shop: Shop, now: datetime, *, like: Cart | None, with_token: bool) -> tuple[Cart, str | None]:

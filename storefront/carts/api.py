@@ -37,7 +37,7 @@ TOKEN = {
 def read_cart(request: Request) -> HttpResponse:
     """The cart that `X-Cart-Token` names. Without a usable token: an empty cart and `cart_token` null."""
     token = _cart_token(request)
-    cart, lines = queries.cart_with_lines(request.shop, token, request.now)
+    cart, lines = queries.cart_with_lines(request.shop, request.now, token=token)
     totals = queries.cart_totals(request.shop, lines, request.now)
     contents = schemas.contents_record(lines, totals)
     return json_response({"cart_token": token if cart else None, "data": contents})

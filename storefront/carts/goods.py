@@ -6,10 +6,10 @@ from datetime import datetime
 from typing import Any
 
 from django.core.files.storage import default_storage
-from django.db.models import Exists, OuterRef, Subquery
 
+from storefront.carts import sql
 from storefront.carts.rules import OfferedOption, OfferedValue
-from storefront.catalogue.models import BundleItem, Media, Option, Product, Variant
+from storefront.catalogue.models import BundleItem, Option, Product, Variant
 from storefront.catalogue.stock import Kind
 from storefront.shops.models import Shop
 
@@ -17,22 +17,6 @@ Stock = tuple[Kind, int]
 # How many pieces of a stock may be sold in all; None without a limit.
 Levels = Mapping[Stock, int | None]
 
-_PRODUCT_COLUMNS = (
-    "name",
-    "type",
-    "status",
-    "deleted_at",
-    "publish_at",
-    "unpublish_at",
-    "price",
-    "allow_custom_price",
-    "min_custom_price",
-    "damaged_price",
-    "damaged_qty",
-    "track_inventory",
-    "allow_backorders",
-    "stock_qty",
-)
 _VARIANT_COLUMNS = ("product_id", "name", "price", "is_active", "track_inventory", "allow_backorders", "stock_qty")
 
 
@@ -94,7 +78,7 @@ def stock_levels(shop: Shop, stocks: Iterable[Stock]) -> dict[Stock, int | None]
     levels: dict[Stock, int | None] = {}
     products = {id for kind, id in stocks if kind != "variant"}
     if products:
-        for product in Product.objects.filter(shop=shop, pk__in=products).only(*_PRODUCT_COLUMNS):
+        for product in Product.objects.filter(shop=shop, pk__in=products).only(*sql.PRODUCT_COLUMNS):
             levels |= _levels_of(product, None, [])
     variants = {id for kind, id in stocks if kind == "variant"}
     if variants:
@@ -104,16 +88,8 @@ def stock_levels(shop: Shop, stocks: Iterable[Stock]) -> dict[Stock, int | None]
 
 
 def _products(shop: Shop, ids: Collection[int]) -> dict[int, Any]:
-    first_picture = Media.objects.filter(product=OuterRef("pk")).order_by("sort_order", "id")
-    found = Product.objects.filter(shop=shop, pk__in=ids).only(*_PRODUCT_COLUMNS)
-    return {
-        product.pk: product
-        for product in found.annotate(
-            picture_file=Subquery(first_picture.values("file")[:1]),
-            picture_source=Subquery(first_picture.values("source_url")[:1]),
-            has_options=Exists(Option.objects.filter(product=OuterRef("pk"))),
-        )
-    }
+    found = Product.objects.raw(sql.products(len(ids)), [shop.pk, *ids]) if ids else ()
+    return {product.pk: product for product in found}
 
 
 def _variants(shop: Shop, ids: Collection[int]) -> dict[int, Variant]:

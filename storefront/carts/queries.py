@@ -4,6 +4,10 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from django.db import connection
+from django.db.models import QuerySet
+
+from storefront.carts import sql
 from storefront.carts.models import Cart, CartLine
 from storefront.catalogue.models import Product, ProductCategory, Variant
 from storefront.kit import tokens
@@ -20,14 +24,35 @@ def live_cart(shop: Shop, token: str | None, now: datetime) -> Cart | None:
 
     A signed-in shopper's basket is never found by a token (contract: A cart is attached to no customer).
     """
-    named = naming(shop, token, now)
-    return Cart.objects.filter(**named).first() if named else None
+    if not tokens.is_well_formed(token, TOKEN_PREFIX):
+        return None
+    return named_carts(shop, token, now).first()
 
 
-def cart_with_lines(shop: Shop, token: str | None, now: datetime) -> tuple[Cart | None, list[CartLine]]:
-    """What the token names, read in one go; (None, []) where `live_cart` finds nothing."""
-    named = naming(shop, token, now)
-    return lines_and_cart(named) if named else (None, [])
+def cart_with_lines(
+    shop: Shop, now: datetime, *, token: str | None = None, cart: Cart | None = None
+) -> tuple[Cart | None, list[CartLine]]:
+    """The live cart that the token names, or the given one whatever its age, and its lines, in one read.
+
+    (None, []) where there is none.
+    """
+    if cart is not None:
+        rows = CartLine.objects.raw(sql.LINES_BY_CART, {"shop": shop.pk, "cart": cart.pk})
+    elif tokens.is_well_formed(token, TOKEN_PREFIX):
+        moment = connection.ops.adapt_datetimefield_value(now)
+        rows = CartLine.objects.raw(
+            sql.LINES_BY_TOKEN, {"shop": shop.pk, "digest": tokens.digest(token), "now": moment}
+        )
+    else:
+        return None, []
+    lines: list[Any] = list(rows)
+    if not lines:
+        return None, []
+    found = _cart_of(lines[0])
+    lines = [line for line in lines if line.pk is not None]
+    for line in lines:
+        line.cart = found
+    return found, lines
 
 
 def cart_by_public_id(shop: Shop, public_id: UUID | str, now: datetime) -> Cart | None:
@@ -103,19 +128,17 @@ def cart_weight(shop: Shop, lines: Sequence[CartLine]) -> Decimal:
     return weight
 
 
-def naming(shop: Shop, token: str | None, now: datetime) -> dict[str, Any] | None:
-    """The conditions on a cart that the token names and that is live; None where the token's form rules it out."""
-    if not tokens.is_well_formed(token, TOKEN_PREFIX):
-        return None
-    digest = tokens.digest(token)
-    return {"shop_id": shop.pk, "token_digest": digest, "customer_id__isnull": True, "expires_at__gt": now}
+def named_carts(shop: Shop, token: str, now: datetime) -> QuerySet[Cart]:
+    """The live cart that a well-formed token names, if there is one; `sql.LINES_BY_TOKEN` says the same."""
+    return Cart.objects.filter(shop=shop, token_digest=tokens.digest(token), customer__isnull=True, expires_at__gt=now)
 
 
-def lines_and_cart(named: dict[str, Any]) -> tuple[Cart | None, list[CartLine]]:
-    """The cart that fits the conditions and its lines; the lines bring it along, so that most reads are one query."""
-    of_cart = {f"cart__{name}": value for name, value in named.items()}
-    lines = list(CartLine.objects.filter(**of_cart).select_related("cart").order_by("pk"))
-    return (lines[0].cart, lines) if lines else (Cart.objects.filter(**named).first(), [])
+def _cart_of(row: Any) -> Cart:
+    values = [getattr(row, f"of_{column}") for column in sql.CART_COLUMNS]
+    cart = Cart.from_db(connection.alias, sql.CART_COLUMNS, values)
+    # SQLite holds a UUID as text.
+    cart.public_id = UUID(str(cart.public_id))
+    return cart
 
 
 def _categories(shop: Shop, lines: Iterable[CartLine]) -> dict[int, set[int]]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 
+from django.db import connection
 from django.db.models import Q
 
 from storefront.catalogue.models import Product
@@ -33,6 +34,12 @@ class GroupTerms:
 
 NO_TERMS = GroupTerms()
 
+# Asked for on every read of a cart, and therefore put together once.
+_RUNNING = (
+    "SELECT d.* FROM pricing_discount d WHERE d.shop_id = %(shop)s AND d.is_active"
+    " AND (d.starts_at IS NULL OR d.starts_at <= %(now)s) AND (d.ends_at IS NULL OR d.ends_at > %(now)s) ORDER BY d.id"
+)
+
 
 def group_terms(shop: Shop, customer_id: int | None, product_ids: Collection[int]) -> GroupTerms:
     """The terms for these products of the customer's group; NO_TERMS, without asking, for nobody."""
@@ -55,9 +62,8 @@ def group_terms(shop: Shop, customer_id: int | None, product_ids: Collection[int
 
 def running_discounts(shop: Shop, now: datetime) -> list[Discount]:
     """The automatic discounts that run now, oldest first, which is the order they apply in."""
-    started = Q(starts_at=None) | Q(starts_at__lte=now)
-    lasting = Q(ends_at=None) | Q(ends_at__gt=now)
-    return list(Discount.objects.filter(started, lasting, shop=shop, is_active=True).order_by("pk"))
+    moment = connection.ops.adapt_datetimefield_value(now)
+    return list(Discount.objects.raw(_RUNNING, {"shop": shop.pk, "now": moment}))
 
 
 def tax_rates(shop: Shop, country: str) -> list[TaxRate]:

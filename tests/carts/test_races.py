@@ -2,19 +2,20 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import timedelta
 from threading import Barrier
 from typing import Any
 
 import pytest
-from django.db import connections
+from django.db import IntegrityError, connections
 
 from storefront.carts import actions
 from storefront.carts.models import Cart, CartLine
 from storefront.carts.queries import cart_lines
 from storefront.kit import clock
 from tests.carts.factories import add, filled, make_cart, quantities
-from tests.catalogue.factories import make_product
+from tests.catalogue.factories import make_product, make_variant
 from tests.client import ApiClient
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -117,6 +118,23 @@ def test_adding_against_the_sweep_loses_no_line(shop, api, rivals):
         assert adding.status_code == 201
         assert f"p{plate.pk}" in quantities(api, adding.json()["cart_token"])
         Cart.objects.all().delete()
+
+
+def test_adding_a_variant_that_is_being_deleted_is_a_line_or_a_refusal(shop, rivals):
+    shirt = make_product(shop)
+
+    def delete(variant):
+        # Where the add came first, the database may keep the variant.
+        with suppress(IntegrityError):
+            variant.delete()
+
+    for _ in range(8):
+        blue = make_variant(shirt)
+        adding, _ = at_once(
+            lambda blue=blue: add(rivals[0], shirt, variant_id=blue.pk),
+            lambda blue=blue: delete(blue),
+        )
+        assert adding.status_code == 201 or adding.json()["code"] == "product_unavailable"
 
 
 def test_two_merges_the_other_way_round_lose_nothing(shop):

@@ -83,7 +83,7 @@ def test_with_a_country_there_is_tax_by_class(shop, other_shop, api):
     token = filled(api, make_product(shop, price="11.90"))
     add(api, make_product(shop, price="10.70", tax_class=reduced), cart=token)
     add(api, make_product(shop, price="5.00", is_taxable=False), cart=token)
-    _, lines = queries.cart_with_lines(shop, token, clock.now())
+    _, lines = queries.cart_with_lines(shop, clock.now(), token=token)
     sums = queries.cart_totals(shop, lines, clock.now(), country="DE", shipping=lines[0].price_snapshot)
     assert [(line.percent, line.name) for line in sums.tax_lines] == [(19, "VAT"), (7, "VAT")]
     assert sum(sums.line_taxes) + sums.shipping_tax == sums.tax
@@ -99,7 +99,7 @@ def test_weight_is_the_variants_or_the_products_of_what_is_sent(shop, api):
     add(api, shirt, variant_id=same.pk, cart=token)
     add(api, make_product(shop, weight="9.000", requires_shipping=False), cart=token)
     add(api, make_product(shop, weight="9.000", type="digital"), cart=token)
-    _, lines = queries.cart_with_lines(shop, token, clock.now())
+    _, lines = queries.cart_with_lines(shop, clock.now(), token=token)
     assert str(queries.cart_weight(shop, lines)) == "0.900"
     assert queries.needs_shipping(shop, lines)
     assert not queries.needs_shipping(shop, lines[2:])
@@ -113,7 +113,7 @@ def test_the_ways_of_delivery_that_fit(shop, other_shop, api):
     ShippingRate.objects.create(shop=shop, name="Off", is_active=False)
     ShippingRate.objects.create(shop=other_shop, name="Elsewhere")
     cart = filled(api, make_product(shop, price="9.50", weight="0.500"), 2)
-    _, lines = queries.cart_with_lines(shop, cart, NOW)
+    _, lines = queries.cart_with_lines(shop, NOW, token=cart)
     options = [(option.rate.name, str(option.price)) for option in queries.shipping_options(shop, lines, "DE")]
     assert options == [("Anywhere", "0.00"), ("Letter", "4.90")]
     assert [option.rate.name for option in queries.shipping_options(shop, lines, "FR")] == ["Anywhere"]
