@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from storefront.shops.models import Shop
 from storefront.shops.request import Request
-from storefront.website import queries
+from storefront.website import queries, texts
 from storefront.website.details import Detail
 
 # Products in one file of the sitemap, well under what search engines take.
@@ -78,7 +78,7 @@ def structured_product(shop: Shop, record: dict[str, Any], detail: Detail) -> di
         "@type": "Product",
         "name": record["name"],
         "url": url,
-        "description": record["short_description"],
+        "description": texts.in_short(record["short_description"] or record["description"], 500),
         "sku": record["sku"],
         "image": [media["url"] for media in record["media"]],
         "offers": offer,

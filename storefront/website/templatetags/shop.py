@@ -2,19 +2,16 @@
 
 import json
 from decimal import Decimal
-from html import unescape
 from typing import Any
 
-import nh3
 from django import template
 from django.template import Context
-from django.utils.html import format_html, linebreaks
+from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.text import Truncator
 
 from storefront.carts.session import basket_of
 from storefront.kit.format import format_money
-from storefront.website import pictures, queries
+from storefront.website import pictures, queries, texts
 from storefront.website.pictures import Picture
 
 register = template.Library()
@@ -28,8 +25,6 @@ ICONS = {
 }
 KINDS = {"success": "good", "warning": "warn", "error": "bad"}
 
-# Headings of a description stand under the page's own.
-DESCRIPTION_TAGS = nh3.ALLOWED_TAGS - {"h1", "h2", "hgroup", "header", "footer", "nav", "article"}
 JSON_ESCAPES = {ord(">"): "\\u003E", ord("<"): "\\u003C", ord("&"): "\\u0026"}
 
 
@@ -67,19 +62,8 @@ def money(amount: Decimal | str | None, currency: str) -> str:
     return "" if amount in (None, "") else format_money(Decimal(amount), currency)
 
 
-@register.filter
-def description(text: str) -> SafeString:
-    """A merchant's HTML without anything that could act on the page; plain text in paragraphs."""
-    if "<" not in text:
-        return mark_safe(linebreaks(text, autoescape=True))  # noqa: S308, escaped by it
-    return mark_safe(nh3.clean(text, tags=DESCRIPTION_TAGS))  # noqa: S308, cleaned by it
-
-
-@register.filter
-def in_short(html: str) -> str:
-    """The first words of a description, for search engines."""
-    words = unescape(nh3.clean(html.replace("<", " <"), tags=set())).split()
-    return Truncator(" ".join(words)).chars(155)
+register.filter("description", texts.cleaned)
+register.filter("in_short", texts.in_short)
 
 
 @register.simple_tag

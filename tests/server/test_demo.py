@@ -1,0 +1,135 @@
+"""`storefront demo`: a shop with everything in it, ready to be used, and no other shop touched."""
+
+import json
+import stat
+from functools import cache
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+
+from storefront.catalogue.models import Media, Product, Variant
+from storefront.server.demo import shop as demo
+from storefront.server.demo.still_lifes import DRAWINGS, picture
+from storefront.shops.models import ApiToken, Shop, User
+from tests.client import ApiClient
+from tests.shops.factories import make_shop
+
+
+# Drawing takes seconds and always gives the same, so it is done once.
+draw_once = cache(demo.draw_pictures)
+
+
+@pytest.fixture
+def demo_data(db, settings, tmp_path, monkeypatch):
+    monkeypatch.setattr(demo, "draw_pictures", draw_once)
+    settings.DATA_DIR = tmp_path
+    settings.MEDIA_ROOT = tmp_path / "media"
+    return tmp_path
+
+
+@pytest.fixture
+def open_demo(demo_data, capsys):
+    def run(*arguments: str) -> dict:
+        call_command("demo", *arguments)
+        return json.loads(capsys.readouterr().out)
+
+    return run
+
+
+def test_opens_a_shop_that_sells(open_demo):
+    answer = open_demo("--base-url", "http://127.0.0.1:9999")
+    assert answer["url"] == "http://127.0.0.1:9999/"
+    assert answer["admin_url"] == "http://127.0.0.1:9999/admin/"
+    api = ApiClient(answer["api_token"])
+    products = api.get("/products?per_page=100").json()
+    assert products["total"] == len(products["data"]) >= 40
+    assert {product["type"] for product in products["data"]} == {"simple", "variable", "bundle", "digital"}
+    assert all(product["media"] and product["media"][0]["alt"] for product in products["data"])
+    assert len(api.get("/categories").json()["data"]) >= 8
+    board = api.get("/products/bread-board").json()["data"]
+    added = api.post("/cart", {"product_id": board["id"], "qty": 1})
+    assert added.status_code == 201
+    link = api.post("/cart/checkout", cart=added.json()["cart_token"]).json()["checkout_url"]
+    assert link.startswith("http://127.0.0.1:9999/cart/resume?")
+
+
+def test_the_password_opens_the_admin(open_demo):
+    answer = open_demo()
+    user = User.objects.get(username=answer["admin_user"])
+    assert user.is_superuser
+    assert user.check_password(answer["admin_password"])
+
+
+def test_a_second_start_changes_nothing_and_prints_what_works(open_demo, django_assert_max_num_queries):
+    first = open_demo()
+    with django_assert_max_num_queries(12):
+        assert open_demo() == first
+    assert ApiToken.objects.count() == 1
+
+
+def test_another_port_moves_the_shop(open_demo):
+    open_demo()
+    open_demo("--base-url", "http://127.0.0.1:8001/")
+    assert Shop.objects.get().base_url == "http://127.0.0.1:8001"
+
+
+def test_its_secrets_are_readable_by_their_owner_alone(open_demo, demo_data):
+    open_demo()
+    assert stat.S_IMODE((demo_data / "demo.json").stat().st_mode) == 0o600
+
+
+def test_a_token_that_was_revoked_is_replaced_and_a_changed_password_is_not_told(open_demo):
+    first = open_demo()
+    ApiToken.objects.update(revoked_at=Shop.objects.get().created_at)
+    user = User.objects.get()
+    user.set_password("my own")
+    user.save()
+    second = open_demo()
+    assert ApiClient(second["api_token"]).get("/products").status_code == 200
+    assert second["api_token"] != first["api_token"]
+    assert second["admin_password"] == ""
+
+
+def test_reset_makes_it_anew_and_leaves_other_shops_alone(open_demo, demo_data):
+    other = make_shop("other.example.com", name="Elsewhere")
+    open_demo()
+    Product.objects.filter(shop__domain=demo.DOMAIN).update(name="Spoilt")
+    Client(headers={"host": demo.DOMAIN}).get("/products")
+    files = set(demo_data.glob("media/**/*.png"))
+    open_demo("--reset")
+    assert not Product.objects.filter(name="Spoilt").exists()
+    assert Shop.objects.filter(pk=other.pk).exists()
+    assert set(demo_data.glob("media/**/*.png")) == files
+
+
+def test_a_shop_of_one_s_own_at_that_address_is_never_touched(demo_data):
+    make_shop(demo.DOMAIN, name="My own", email="me@example.com")
+    for arguments in ([], ["--reset"]):
+        with pytest.raises(demo.NotTheDemo):
+            call_command("demo", *arguments)
+    assert Shop.objects.get().name == "My own"
+
+
+def test_what_fails_half_way_leaves_no_shop(open_demo, monkeypatch):
+    def fail(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(demo, "_hang", fail)
+    with pytest.raises(OSError, match="disk full"):
+        open_demo()
+    assert not Shop.objects.exists()
+
+
+def test_variants_show_their_own_picture(open_demo):
+    open_demo()
+    moss = Variant.objects.get(sku="MUG-HARBOUR-MOSS")
+    assert moss.image.alt == "Harbour mug in moss"
+    assert Media.objects.filter(product__sku="MUG-HARBOUR").count() == 4
+
+
+@pytest.mark.parametrize("name", ["mug", "whale"])
+def test_drawing_is_deterministic(name):
+    words = {"wall": "#e9dfcd", "colour": "#3f6f8f", "accent": "#ffffff"}
+    assert name in DRAWINGS
+    assert picture(name, **words) == picture(name, **words)

@@ -1,0 +1,231 @@
+import pytest
+
+from storefront.carts.models import Cart, CartLine
+from storefront.website import basket_pages
+from tests.catalogue.factories import make_option, make_product, make_variant
+
+
+@pytest.fixture
+def add(visitor):
+    """`add(product, qty=2)` sends the product page's form."""
+
+    def send(product, status: int = 302, **fields):
+        answer = visitor.post("/basket/add", {"product": product.pk, "qty": 1} | fields)
+        assert answer.status_code == status, answer.content
+        return answer.content.decode()
+
+    return send
+
+
+def test_what_is_added_is_in_the_basket(shop, page, add):
+    add(make_product(shop, "Cup"), qty=2)
+    basket = page("/basket")
+    assert "Cup is in your basket." in basket
+    assert "€9.50 each" in basket
+    assert "€19.00" in basket
+    assert 'data-count="2"' in page("/products")
+    assert CartLine.objects.get().qty == 2
+
+
+def test_a_new_visitor_s_basket_is_empty(page):
+    assert "Your basket is empty" in page("/basket")
+
+
+def test_looking_around_makes_no_basket(shop, visitor, page):
+    make_product(shop, "Cup")
+    for path in ("/", "/products", "/products/cup", "/basket"):
+        page(path)
+    assert not Cart.objects.exists()
+    assert "storefront_session" not in visitor.cookies
+
+
+def test_adding_twice_adds_up_in_one_basket(shop, add):
+    cup = make_product(shop, "Cup")
+    add(cup)
+    add(cup, qty=2)
+    assert CartLine.objects.get().qty == 3
+    assert Cart.objects.get().token_digest is None
+
+
+def test_a_basket_is_its_shop_s_alone(shop, other_shop, visitor, add):
+    add(make_product(shop, "Cup"))
+    elsewhere = visitor.get("/basket", headers={"host": other_shop.domain}).content.decode()
+    assert "Your basket is empty" in elsewhere
+
+
+def test_another_shop_s_product_cannot_be_added(shop, other_shop, page, add):
+    add(make_product(other_shop, "Secret"))
+    assert "not available any more" in page("/basket")
+    assert not CartLine.objects.exists()
+
+
+def test_a_variant_is_chosen_by_its_values(shop, add):
+    cup = make_product(shop, "Cup")
+    make_variant(cup, "Blue")
+    red = make_variant(cup, "Red", price="14.00")
+    add(cup, **{"axis-0": "Red"})
+    line = CartLine.objects.get()
+    assert line.variant == red
+    assert line.custom_fields == []
+
+
+def test_a_variant_that_leaves_an_axis_open_keeps_what_was_chosen(shop, page, add):
+    towel = make_product(
+        shop, "Towel", attributes=[{"name": name, "values": [], "variation": True} for name in ("Colour", "Pattern")]
+    )
+    make_variant(towel, "Blue stripe", option_values={"Colour": "Blue", "Pattern": "Stripe"})
+    any_red = make_variant(towel, "Red", option_values={"Colour": "Red"})
+    add(towel, **{"axis-0": "Red", "axis-1": "Check"})
+    line = CartLine.objects.get()
+    assert line.variant == any_red
+    assert line.custom_fields == [{"name": "Pattern", "value": "Check"}]
+    assert "Pattern: Check" in page("/basket")
+
+
+def test_the_variant_that_names_more_goes_before_one_that_takes_any_value(shop, add):
+    towel = make_product(shop, "Towel")
+    make_variant(towel, "Red", option_values={"Colour": "Red", "Pattern": ""})
+    exact = make_variant(towel, "Red check", option_values={"Colour": "Red", "Pattern": "Check"})
+    add(towel, **{"axis-0": "Red", "axis-1": "Check"})
+    assert CartLine.objects.get().variant == exact
+
+
+def test_a_combination_that_does_not_exist_is_refused(shop, add):
+    towel = make_product(shop, "Towel")
+    make_variant(towel, "Blue stripe", option_values={"Colour": "Blue", "Pattern": "Stripe"})
+    make_variant(towel, "Red check", option_values={"Colour": "Red", "Pattern": "Check"})
+    text = add(towel, status=422, **{"axis-0": "Red", "axis-1": "Stripe"})
+    assert "This combination is not available." in text
+
+
+def test_a_variant_has_to_be_chosen(shop, add):
+    cup = make_product(shop, "Cup")
+    make_variant(cup, "Blue")
+    assert "Please choose Colour." in add(cup, status=422)
+
+
+def test_another_product_s_variant_is_refused(shop, other_shop, add):
+    cup = make_product(shop, "Cup")
+    make_variant(cup, "Blue")
+    secret = make_variant(make_product(other_shop, "Secret"), "Red")
+    add(cup, status=422, variant=secret.pk)
+    assert not CartLine.objects.exists()
+
+
+def test_a_required_option_is_asked_for_and_what_was_filled_in_stays(shop, add):
+    cup = make_product(shop, "Cup")
+    make_option(cup, "Engraving", required=True)
+    name = make_option(cup, "Name", {"Name": "0.00"}, type="text")
+    text = add(cup, status=422, qty=3, **{f"option-{name.pk}": "Ada <3"})
+    assert "Please choose Engraving." in text
+    assert 'value="Ada &lt;3"' in text
+    assert 'value="3"' in text
+
+
+def test_options_reach_the_line_with_their_price(shop, page, add):
+    cup = make_product(shop, "Cup")
+    option = make_option(cup, "Engraving", {"Gold": "5.00"}, required=True)
+    add(cup, **{f"option-{option.pk}": option.values.get().pk})
+    basket = page("/basket")
+    assert "Engraving: Gold" in basket
+    assert "€14.50" in basket
+
+
+@pytest.mark.parametrize(("sent", "price"), [("30", "30.00"), ("12,50", "12.50"), ("12.5", "12.50")])
+def test_a_price_of_one_s_own(shop, add, sent, price):
+    card = make_product(shop, "Card", allow_custom_price=True, min_custom_price="10.00")
+    add(card, custom_price=sent)
+    assert str(CartLine.objects.get().price_snapshot) == price
+
+
+@pytest.mark.parametrize(("sent", "words"), [("5", "at least"), ("much", "an amount such as"), ("-1", "an amount")])
+def test_a_price_that_will_not_do_is_refused(shop, add, sent, words):
+    card = make_product(shop, "Card", allow_custom_price=True, min_custom_price="10.00")
+    assert words in add(card, status=422, custom_price=sent)
+
+
+@pytest.mark.parametrize("qty", ["0", "-1", "1.5", "many", "", "10000", "99999999999"])
+def test_a_quantity_that_will_not_do_is_refused(shop, add, qty):
+    text = add(make_product(shop, "Cup", track_inventory=False), status=422, qty=qty)
+    assert 'role="alert"' in text
+
+
+def test_more_than_there_is_in_stock_is_refused(shop, add):
+    assert "not enough of Cup" in add(make_product(shop, "Cup", stock_qty=2), status=422, qty=3)
+
+
+def test_a_quantity_is_changed(shop, visitor, page, add):
+    add(make_product(shop, "Cup"))
+    key = CartLine.objects.get().key
+    visitor.post("/basket/update", {"key": key, "qty": 4})
+    assert "€38.00" in page("/basket")
+    visitor.post("/basket/update", {"key": key, "qty": 99})
+    assert "Only 10 of Cup can be had." in page("/basket")
+    assert CartLine.objects.get().qty == 4
+
+
+def test_a_line_is_removed_and_removing_it_again_is_no_error(shop, visitor, page, add):
+    add(make_product(shop, "Cup"))
+    key = CartLine.objects.get().key
+    for _ in range(2):
+        assert visitor.post("/basket/update", {"key": key, "qty": 0}).status_code == 302
+    assert "Your basket is empty" in page("/basket")
+
+
+def test_a_price_that_changed_meanwhile_is_told(shop, page, add):
+    cup = make_product(shop, "Cup")
+    add(cup)
+    cup.price = "11.00"
+    cup.save()
+    basket = page("/basket")
+    assert "Price changed, was €9.50" in basket
+    assert "€11.00 each" in basket
+
+
+def test_what_is_not_sold_any_more_keeps_from_checkout(shop, page, add):
+    cup = make_product(shop, "Cup")
+    add(cup)
+    cup.status = "draft"
+    cup.save()
+    basket = page("/basket")
+    assert "Not available any more" in basket
+    assert "Go to checkout" not in basket
+
+
+def test_htmx_gets_the_part_that_changed(shop, visitor):
+    cup = make_product(shop, "Cup")
+    added = visitor.post("/basket/add", {"product": cup.pk, "qty": 1}, headers={"HX-Request": "true"}).content.decode()
+    assert "<html" not in added
+    assert 'hx-swap-oob="true"' in added
+    key = CartLine.objects.get().key
+    lines = visitor.post("/basket/update", {"key": key, "qty": 3}, headers={"HX-Request": "true"}).content.decode()
+    assert "<html" not in lines
+    assert "€28.50" in lines
+    assert 'data-count="3"' in lines
+
+
+def test_changes_need_the_form_s_own_token_and_its_method(shop, client):
+    from django.test import Client
+
+    strict = Client(enforce_csrf_checks=True, headers={"host": shop.domain})
+    cup = make_product(shop, "Cup")
+    answer = strict.post("/basket/add", {"product": cup.pk, "qty": 1})
+    assert answer.status_code == 403
+    assert "This form is too old" in answer.content.decode()
+    assert strict.get("/basket/add").status_code == 405
+    assert strict.get("/basket/update").status_code == 405
+
+
+def test_a_basket_is_never_kept_by_a_browser_or_a_proxy(visitor):
+    assert "no-store" in visitor.get("/basket").headers["Cache-Control"]
+
+
+def test_only_what_htmx_asks_for_is_a_part(rf):
+    assert not basket_pages._is_htmx(rf.get("/", headers={"HX-Request": "yes"}))
+
+
+def test_takes_few_queries_however_many_lines(shop, visitor, add, django_assert_max_num_queries):
+    for number in range(8):
+        add(make_product(shop, f"Cup {number}"))
+    with django_assert_max_num_queries(16):
+        visitor.get("/basket")

@@ -1,0 +1,56 @@
+import pytest
+
+from tests.catalogue.factories import make_product
+
+
+def test_an_unknown_page_is_a_404_page_of_the_shop(page, shop):
+    text = page("/no/such/page", status=404)
+    assert "Not found" in text
+    assert shop.name in text
+    assert 'content="noindex"' in text
+
+
+def test_a_product_that_is_gone_is_said_in_words(page):
+    assert "This product does not exist, or is not sold any more." in page("/products/gone", status=404)
+
+
+def test_a_defect_is_a_page_that_needs_no_database(shop, client, monkeypatch):
+    client.raise_request_exception = False
+
+    def fail(*args, **kwargs):
+        raise RuntimeError("secret words")
+
+    monkeypatch.setattr("storefront.website.queries.main_categories", fail)
+    answer = client.get("/", headers={"host": shop.domain})
+    text = answer.content.decode()
+    assert answer.status_code == 500
+    assert "Something went wrong" in text
+    assert answer.headers["X-Request-Id"] in text
+    assert "secret words" not in text
+    assert "Traceback" not in text
+
+
+@pytest.mark.parametrize("path", ["/", "/products/cup", "/basket", "/nope"])
+def test_pages_may_load_and_run_nothing_from_elsewhere(shop, visitor, path):
+    make_product(shop, "Cup")
+    policy = visitor.get(path).headers["Content-Security-Policy"]
+    assert "default-src 'self'" in policy
+    assert "script-src 'self';" in policy
+    assert "unsafe" not in policy
+    assert "frame-ancestors 'none'" in policy
+
+
+def test_pages_have_no_script_or_style_in_their_text(shop, visitor):
+    make_product(shop, "Cup")
+    for path in ("/", "/products", "/products/cup", "/basket"):
+        text = visitor.get(path).content.decode()
+        assert "<style" not in text
+        assert " style=" not in text
+        assert "<script>" not in text
+
+
+@pytest.mark.parametrize("path", ["/", "/products", "/products/cup", "/basket"])
+def test_pages_are_read_only(shop, visitor, path):
+    make_product(shop, "Cup")
+    assert visitor.post(path).status_code == 405
+    assert visitor.head(path).status_code == 200

@@ -1,0 +1,144 @@
+import json
+
+import pytest
+
+from tests.catalogue.factories import make_category, make_media, make_option, make_product, make_variant
+
+
+def test_shows_the_product(shop, page):
+    make_product(shop, "Cup", short_description="For tea.", description="<p>Thrown by <em>hand</em>.</p>", sku="C1")
+    cup = page("/products/cup")
+    assert "<h1>Cup</h1>" in cup
+    assert "For tea." in cup
+    assert "Thrown by <em>hand</em>." in cup
+    assert "€9.50" in cup
+    assert "Add to basket" in cup
+
+
+@pytest.mark.parametrize("hidden", [{"status": "draft"}, {"status": "archived"}])
+def test_a_product_that_is_not_published_is_a_404(shop, page, hidden):
+    make_product(shop, "Cup", **hidden)
+    page("/products/cup", status=404)
+
+
+def test_a_product_of_another_shop_is_a_404(shop, other_shop, page):
+    secret = make_product(other_shop, "Secret")
+    page("/products/secret", status=404)
+    page(f"/products/{secret.pk}", status=404)
+    page("/products/nul%00", status=404)
+
+
+def test_an_id_leads_to_the_product_s_own_address(shop, visitor):
+    cup = make_product(shop, "Cup")
+    assert visitor.get(f"/products/{cup.pk}").headers["Location"] == "/products/cup"
+
+
+def test_a_description_can_run_nothing(shop, page):
+    evil = '<script>alert(1)</script><p onclick="alert(2)">Nice</p><a href="javascript:alert(3)">x</a><h1>Big</h1>'
+    make_product(shop, "Cup", description=evil, short_description="<img src=x onerror=alert(4)>")
+    cup = page("/products/cup")
+    assert "alert(" not in cup
+    assert "Nice" in cup
+    assert cup.count("<h1") == 1
+
+
+def test_a_description_without_tags_keeps_its_paragraphs(shop, page):
+    make_product(shop, "Cup", description="One & two.\n\nThree.")
+    assert "<p>One &amp; two.</p>" in page("/products/cup")
+
+
+def test_pictures_have_their_words_and_room_before_they_arrive(shop, page):
+    cup = make_product(shop, "Cup")
+    make_media(cup, "https://cdn.example.com/one.jpg", alt="A blue cup")
+    make_media(cup, "https://cdn.example.com/two.jpg")
+    text = page("/products/cup")
+    assert '<img src="https://cdn.example.com/one.jpg" alt="A blue cup" width="1000" height="1000"' in text
+    assert '<img src="https://cdn.example.com/two.jpg" alt="Cup"' in text
+
+
+def test_a_product_without_a_picture_has_a_drawing(shop, page):
+    make_product(shop, "Cup")
+    assert 'aria-label="No picture of this product yet"' in page("/products/cup")
+
+
+def test_variants_are_chosen_by_what_tells_them_apart(shop, page):
+    cup = make_product(shop, "Cup", attributes=[{"name": "Colour", "values": ["Red", "Blue"], "variation": True}])
+    make_variant(cup, "Blue")
+    make_variant(cup, "Red", stock_qty=0)
+    make_variant(cup, "Gone", is_active=False)
+    text = page("/products/cup")
+    assert text.index('value="Red"') < text.index('value="Blue" checked')
+    assert "Gone" not in text
+
+
+def test_a_link_can_name_the_variant(shop, page):
+    cup = make_product(shop, "Cup")
+    make_variant(cup, "Blue")
+    red = make_variant(cup, "Red")
+    assert 'value="Red" checked' in page(f"/products/cup?variant={red.pk}")
+
+
+def test_a_variant_of_any_value_offers_every_listed_one(shop, page):
+    cup = make_product(shop, "Cup", attributes=[{"name": "Glaze", "values": ["Matt", "Shiny"], "variation": True}])
+    make_variant(cup, "Cup", option_values={})
+    text = page("/products/cup")
+    assert 'value="Matt"' in text
+    assert 'value="Shiny"' in text
+
+
+def test_many_values_are_a_list_to_pick_from(shop, page):
+    cup = make_product(shop, "Cup")
+    for number in range(9):
+        make_variant(cup, f"Shade {number}")
+    assert '<select id="axis-0" name="axis-0"' in page("/products/cup")
+
+
+def test_options_show_their_prices_and_whether_they_are_needed(shop, page):
+    cup = make_product(shop, "Cup")
+    make_option(cup, "Engraving", {"Gold": "5.00"}, required=True)
+    make_option(cup, "Note", {"Note": "1.00"}, type="text")
+    text = page("/products/cup")
+    assert "Gold (+ €5.00)" in text
+    assert "Please choose" in text
+    assert "(optional)" in text
+
+
+def test_search_engines_are_told_about_it(shop, page):
+    cup = make_product(shop, "Cup", sku="C1", short_description="For </script> tea.", meta_title="The cup")
+    make_media(cup)
+    text = page("/products/cup")
+    assert "<title>The cup – Lighthouse</title>" in text
+    assert '<link rel="canonical" href="https://shop.example.com/products/cup">' in text
+    assert '<meta property="og:image" content="https://cdn.example.com/one.jpg">' in text
+    found = json.loads(text.split('id="structured">')[1].split("</script>")[0])
+    assert found["name"] == "Cup"
+    assert found["offers"]["price"] == "9.50"
+    assert found["offers"]["availability"] == "https://schema.org/InStock"
+
+
+def test_noindex_is_respected(shop, page):
+    make_product(shop, "Cup", noindex=True)
+    make_product(shop, "Bowl")
+    assert 'content="noindex"' in page("/products/cup")
+    assert 'content="noindex"' not in page("/products/bowl")
+
+
+def test_shows_others_of_its_category_but_nothing_of_another_shop(shop, other_shop, page):
+    cups = make_category(shop, "Cups")
+    make_product(shop, "Blue cup", categories=(cups,))
+    make_product(shop, "Red cup", categories=(cups,))
+    make_product(other_shop, "Secret cup", categories=(make_category(other_shop, "Cups"),))
+    text = page("/products/blue-cup")
+    assert "Red cup" in text
+    assert "Secret cup" not in text
+
+
+def test_takes_few_queries(shop, visitor, django_assert_max_num_queries):
+    cups = make_category(shop, "Cups")
+    cup = make_product(shop, "Cup", categories=(cups,))
+    for number in range(5):
+        make_variant(cup, f"Shade {number}")
+        make_media(make_product(shop, f"Cup {number}", categories=(cups,)))
+    make_option(cup, required=True)
+    with django_assert_max_num_queries(12):
+        visitor.get("/products/cup")
