@@ -28,10 +28,6 @@ class VariantRequired(Refusal):
     code, message = "variant_required", "Please choose a variant of this product."
 
 
-class InvalidCustomPrice(Refusal):
-    code, message = "invalid_custom_price", "This product does not take a price of your own."
-
-
 class CartTooLarge(Refusal):
     code, message = "cart_too_large", f"A cart holds at most {rules.MAX_LINES} lines."
 
@@ -244,7 +240,7 @@ def _wanted(
 ) -> _Wanted:
     choices = rules.choose(goods.options, options)
     fields = rules.custom_fields(custom_fields or ())
-    _check_custom_price(goods, choices, custom_price)
+    rules.check_custom_price(goods.product, goods.variant, choices, custom_price)
     key = rules.line_key(
         goods.product.pk,
         goods.variant.pk if goods.variant else None,
@@ -254,25 +250,6 @@ def _wanted(
         is_damaged=is_damaged,
     )
     return _Wanted(goods, key, choices, fields, custom_price, is_damaged)
-
-
-def _check_custom_price(goods: Goods, choices: list[rules.Choice], custom_price: Decimal | None) -> None:
-    product = goods.product
-    least = product.min_custom_price
-    if custom_price is None:
-        # A product that is sold for what the shopper offers may have no price of its own, and is then not free.
-        listed = unit_price(product, goods.variant, [choice.price for choice in choices])
-        if product.allow_custom_price and least is not None and listed < least:
-            raise _below(least)
-    elif not product.allow_custom_price:
-        raise InvalidCustomPrice(errors={"custom_price": [InvalidCustomPrice.message]})
-    elif least is not None and custom_price < least:
-        raise _below(least)
-
-
-def _below(least: Decimal) -> InvalidCustomPrice:
-    message = f"Please choose a price of at least {money.to_wire(least)}."
-    return InvalidCustomPrice(message, errors={"custom_price": [message]})
 
 
 def _held(shop: Shop, now: datetime, token: str | None, cart: Cart | None) -> tuple[Cart | None, list[CartLine]]:
@@ -349,7 +326,7 @@ def _snapshot(line: CartLine, goods: Goods, choices: Sequence[rules.Choice], ter
         is_damaged=line.is_damaged,
     )
     if price > money.LARGEST:
-        raise InvalidCustomPrice("The price is too high.", errors={"custom_price": ["Too high."]})
+        raise rules.InvalidCustomPrice("The price is too high.", errors={"custom_price": ["Too high."]})
     line.price_snapshot = price
     line.name_snapshot = goods.name
     line.image_snapshot = goods.image
@@ -395,7 +372,7 @@ def _repriced(line: CartLine, goods: Goods | None, terms: GroupTerms, now: datet
         if goods is None or goods.needs_variant or not goods.is_for_sale(now):
             raise ProductUnavailable
         choices = rules.choose(goods.options, rules.as_chosen(line.options))
-        _check_custom_price(goods, choices, line.custom_price)
+        rules.check_custom_price(goods.product, goods.variant, choices, line.custom_price)
         _snapshot(line, goods, choices, terms)
     except Refusal:
         return LineChange(line, old, is_unavailable=True)

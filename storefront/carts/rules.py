@@ -1,4 +1,4 @@
-"""What makes a line distinct, what it takes from stock, and which choices on a product are valid. Pure."""
+"""What makes a line distinct, what it takes from stock, which choices and prices of a shopper's own are valid. Pure."""
 
 import hashlib
 from collections import Counter
@@ -10,10 +10,11 @@ from typing import Any
 import orjson
 
 from storefront.carts.models import CartLine
-from storefront.catalogue.models import Option
+from storefront.catalogue.models import Option, Product, Variant
 from storefront.catalogue.stock import Kind, StockUse
 from storefront.kit import money
 from storefront.kit.refusals import InvalidFields, Refusal
+from storefront.pricing.rules import unit_price
 
 MAX_QTY = 9_999
 MAX_LINES = 200
@@ -32,6 +33,12 @@ class InvalidOption(Refusal):
     """What was sent for an option is not one of its values, or there is no such option."""
 
     code = "invalid_option"
+
+
+class InvalidCustomPrice(Refusal):
+    """The shopper's own price is not taken, or too low."""
+
+    code, message = "invalid_custom_price", "This product does not take a price of your own."
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +127,24 @@ def as_chosen(stored: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     return {
         str(choice["id"]): choice["value"] if choice["value_id"] is None else choice["value_id"] for choice in stored
     }
+
+
+def check_custom_price(
+    product: Product, variant: Variant | None, choices: Iterable[Choice], custom_price: Decimal | None
+) -> None:
+    """Raises InvalidCustomPrice where the product takes no price of the shopper's own, or a higher one."""
+    least = product.min_custom_price
+    if custom_price is None:
+        # A product that is sold for what the shopper offers may have no price of its own, and is then not free.
+        listed = unit_price(product, variant, [choice.price for choice in choices])
+        too_low = product.allow_custom_price and least is not None and listed < least
+    elif not product.allow_custom_price:
+        raise InvalidCustomPrice(errors={"custom_price": [InvalidCustomPrice.message]})
+    else:
+        too_low = least is not None and custom_price < least
+    if too_low:
+        message = f"Please choose a price of at least {money.to_wire(least)}."
+        raise InvalidCustomPrice(message, errors={"custom_price": [message]})
 
 
 def custom_fields(given: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
