@@ -31,7 +31,7 @@ def list_products(request: Request, asked: Query[schemas.ProductQuery]) -> HttpR
     filters = queries.ProductFilters(
         q=asked.q,
         category=asked.category,
-        featured=asked.featured,
+        featured=asked.is_featured_only(),
         sort=asked.sort,
         updated_since=asked.updated_since,
     )

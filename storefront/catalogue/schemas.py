@@ -29,10 +29,6 @@ def _positive_integer(text: Any) -> int:
     return int(digits.lstrip("0")[:20])
 
 
-def _flag(text: Any) -> bool:
-    return str(text).lower() not in ("0", "false", "no")
-
-
 def _moment(text: Any) -> datetime:
     try:
         moment = datetime.fromisoformat(str(text).upper())
@@ -57,9 +53,9 @@ class ProductQuery(Schema):
         examples=["blue mug"],
     )
     category: str | None = Field(None, description="Slug of the category whose products to list.", examples=["cups"])
-    featured: Annotated[
-        bool, BeforeValidator(_flag), WithJsonSchema({"type": "string", "description": "Any value but 0, false, no."})
-    ] = Field(False, description="Only featured products; on when present, unless `0`, `false` or `no`.")
+    featured: str | None = Field(
+        None, description="Only featured products; on when present, unless `0`, `false` or `no`.", examples=["1"]
+    )
     sort: Literal["newest", "price_asc", "price_desc", "name"] | None = Field(
         None, description="The order. Without it: pinned products first, then by `sort_order`, then newest."
     )
@@ -78,6 +74,10 @@ class ProductQuery(Schema):
         BeforeValidator(_page_number),
         WithJsonSchema({"type": "integer", "minimum": 1, "maximum": rules.LARGEST_ID, "default": 1}),
     ] = Field(1, description="Which page, from 1. Beyond the last: an empty one.")
+
+    def is_featured_only(self) -> bool:
+        """Whether the flag `featured` is on (decisions: List parameters)."""
+        return self.featured is not None and self.featured.lower() not in ("0", "false", "no")
 
 
 class Media(Schema):

@@ -1,0 +1,52 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storefront.catalogue import rules
+
+
+@given(st.text(max_size=600))
+def test_every_name_has_a_slug_that_is_one_and_is_no_id(name):
+    slug = rules.slug_of(name)
+    assert rules.is_slug(slug)
+    assert rules.as_id(slug) is None
+
+
+@pytest.mark.parametrize("text", ["", ".", "..", "a b", "a/b", "a?b", "a#b", "a%b", "a\0b", "a\nb", "x" * 256])
+def test_what_cannot_stand_in_a_url_is_no_slug(text):
+    assert not rules.is_slug(text)
+
+
+@given(st.text(max_size=50), st.text(max_size=50))
+def test_the_words_of_a_name_find_it(name, sku):
+    text = rules.search_text(name, "", sku)
+    assert all(word in text for word in rules.search_words(name))
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("1", 1),
+        ("007", 7),
+        (str(2**53 - 1), 2**53 - 1),
+        (str(2**53), None),
+        ("0", None),
+        ("-1", None),
+        ("1.0", None),
+        ("", None),
+        ("٣", None),
+        ("9" * 5000, None),
+    ],
+)
+def test_ids_are_positive_integers_up_to_2_to_the_53_less_one(text, number):
+    assert rules.as_id(text) == number
+
+
+def test_names_sort_without_case_and_accents():
+    names = ["zebra", "Éclair", "apple", "Ärger", "egg"]
+    assert sorted(names, key=rules.sort_name) == ["apple", "Ärger", "Éclair", "egg", "zebra"]
+
+
+@given(st.text(max_size=600))
+def test_a_sort_name_fits_its_column(name):
+    assert len(rules.sort_name(name)) <= 500
