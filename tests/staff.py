@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.db.models import Model
-from django.forms import MultiWidget
+from django.forms import MultiWidget, SelectMultiple
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
@@ -64,7 +64,7 @@ def _put(values: dict[str, Any], field: Any, name: str, value: Any) -> None:
             values[f"{name}_{number}"] = part or ""
     elif value is True:
         values[name] = "on"
-    elif not (value is False or widget.needs_multipart_form):
+    elif not (value is False or widget.needs_multipart_form or (isinstance(widget, SelectMultiple) and not value)):
         # A browser leaves out what is not ticked, and sends files only when some were chosen.
         values[name] = "" if value is None else value
 

@@ -81,6 +81,11 @@ class CategoryAdmin(ShopScopedAdmin):
             '<span style="padding-left: {}rem">{}{}</span>', depth * 1.5, "└ " if depth else "", row.name
         )
 
+    def choice_label(self, row: Category) -> str:
+        """The way down to it, since half of a shop's branches end in Accessories."""
+        above = Category.objects.filter(shop=row.shop_id, lft__lt=row.lft, rgt__gt=row.rgt).order_by("lft")
+        return " › ".join([*above.values_list("name", flat=True), row.name])
+
     @display(description="products")
     def goods(self, row: Category) -> int:
         return row.goods  # type: ignore[attr-defined]
@@ -101,6 +106,10 @@ class CategoryAdmin(ShopScopedAdmin):
         else:
             made = actions.create_category(shop=request.shop, now=request.now, slug=slug, **fields)
             obj.pk, obj._state.adding = made.pk, False
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> tuple[Any, Any, Any, Any]:
+        """Products stay; whether a category may go is for the action to say."""
+        return [str(category) for category in objs], {"categories": len(objs)}, set(), []
 
     def delete_model(self, request: Any, obj: Category) -> None:
         actions.delete_category(shop=request.shop, category=obj)

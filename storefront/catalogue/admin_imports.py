@@ -98,7 +98,7 @@ class ProductImportAdmin(ShopScopedAdmin):
     @display(description="what would change")
     def changes_shown(self, row: ProductImport) -> str:
         words = {"create": "New", "update": "Changed"}
-        lines = ((words.get(each["change"], ""), each["name"], ", ".join(each["fields"])) for each in row.changes)
+        lines = ((words.get(each["change"], ""), each["slug"], ", ".join(each["fields"])) for each in row.changes)
         return format_html(
             '<table class="text-left"><tbody>{}</tbody></table>',
             format_html_join(

@@ -9,7 +9,7 @@ from django.utils.safestring import mark_safe
 from unfold.decorators import action, display
 from unfold.enums import ActionVariant
 
-from storefront.catalogue import actions, parts, rules
+from storefront.catalogue import actions, rules
 from storefront.catalogue.admin_forms import (
     BundleItemForm,
     MediaForm,
@@ -263,13 +263,9 @@ class ProductAdmin(ShopScopedAdmin):
 
     def save_related(self, request: Any, form: ProductForm, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)
-        product = Product.objects.get(shop=request.shop, pk=form.instance.pk)
-        if "in_categories" in form.changed_data:
-            parts.write_links(product, form.cleaned_data["in_categories"], request.now)
-        if product.type != Product.Type.VARIABLE and product.variants.exists():
-            product.type = Product.Type.VARIABLE
-            product.save(update_fields=["type"])
-        actions.settle_product(product=product, now=request.now)
+        chosen = form.cleaned_data["in_categories"] if "in_categories" in form.changed_data else None
+        # Also brings in step what follows from the rest: search, sorting, the type, when it was first published.
+        actions.update_product(shop=request.shop, product=form.instance, now=request.now, categories=chosen)
 
     def delete_model(self, request: Any, obj: Product) -> None:
         actions.delete_product(shop=request.shop, product=obj, now=request.now)
@@ -351,6 +347,9 @@ class VariantAdmin(ShopScopedAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         return super().get_queryset(request).filter(product__deleted_at=None)
+
+    def choice_label(self, row: Variant) -> str:
+        return f"{row.product.name}, {row.name}"
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
         form = super().get_form(request, obj, change=change, **kwargs)

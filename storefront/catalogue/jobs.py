@@ -102,7 +102,10 @@ def _result(report: Report) -> dict[str, Any]:
         "failed": report.failed,
         "percent": 100,
         "problems": [{name: getattr(problem, name) for name in shown} for problem in report.problems[:MOST_PROBLEMS]],
-        "changes": report.changes[:MOST_CHANGES],
+        "changes": [
+            {"line": each["line"], "change": each["change"], "slug": each["slug"], "fields": sorted(each["fields"])}
+            for each in report.changes[:MOST_CHANGES]
+        ],
     }
 
 

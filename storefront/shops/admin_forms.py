@@ -10,6 +10,8 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from storefront.shops.models import Shop
 
+IMPOSSIBLE = "This does not fit, by itself or with the other values."
+
 
 class ShopScopedForm(forms.ModelForm):
     """`shop` and `now` are set on the class that an admin makes for one request."""
@@ -52,7 +54,7 @@ class ShopScopedForm(forms.ModelForm):
         field = next((name for name in reversed(_columns_of(constraint)) if name in self.fields), None)
         if field and isinstance(constraint, models.UniqueConstraint):
             return field, f"Another {self.instance._meta.verbose_name} of this shop has this {self[field].label}."
-        return field, error
+        return field, IMPOSSIBLE if field else error
 
     def changed_columns(self) -> list[str]:
         """The columns to write: what was changed here, never what somebody else changed meanwhile."""
@@ -106,7 +108,18 @@ def stamp(row: models.Model, now: datetime) -> None:
 
 
 def _columns_of(constraint: Any) -> list[str]:
+    """The columns that a constraint is about, the one to blame last."""
+    if isinstance(constraint, models.CheckConstraint):
+        return [name for name, *_ in _leaves(constraint.condition)][::-1]
     if fields := getattr(constraint, "fields", ()):
         return list(fields)
     expressions = getattr(constraint, "expressions", ())
     return [part.name for expression in expressions for part in expression.flatten() if isinstance(part, models.F)]
+
+
+def _leaves(condition: Any) -> list[Any]:
+    """The (column, lookup) names of a condition, however nested, without their values."""
+    leaves: list[Any] = []
+    for child in condition.children:
+        leaves += _leaves(child) if isinstance(child, models.Q) else [child[0].split("__")]
+    return leaves

@@ -10,6 +10,8 @@ from functools import wraps
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from django.contrib.admin.views.autocomplete import AutocompleteJsonView
+from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.template.response import TemplateResponse
@@ -67,6 +69,23 @@ class ShopAdminSite(UnfoldAdminSite):
         start = reverse("admin:index")
         # htmx would follow a redirect by itself and put the page into the link.
         return HttpResponse(status=204, headers={"HX-Redirect": start})
+
+    def autocomplete_view(self, request: HttpRequest) -> HttpResponse:
+        return OwnChoices.as_view(admin_site=self)(request)
+
+
+class OwnChoices(AutocompleteJsonView):
+    """What a form's field offers while one types: what it would accept, so nothing deleted."""
+
+    def get_queryset(self) -> QuerySet:
+        rows = super().get_queryset()
+        deletable = any(column.name == "deleted_at" for column in rows.model._meta.fields)
+        return rows.filter(deleted_at=None) if deletable else rows
+
+    def serialize_result(self, obj: Model, to_field_name: str) -> dict[str, str]:
+        """A page may tell more than the name where names are not enough to choose by."""
+        label = getattr(self.model_admin, "choice_label", str)
+        return {"id": str(getattr(obj, to_field_name)), "text": label(obj)}
 
 
 def shop_name(request: HttpRequest) -> str:

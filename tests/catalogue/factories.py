@@ -5,6 +5,7 @@ from itertools import count
 
 from django.utils.text import slugify
 
+from storefront.catalogue import rules
 from storefront.catalogue.models import (
     Category,
     Media,
@@ -31,7 +32,7 @@ def make_product(shop: Shop, name: str | None = None, *, categories: tuple[Categ
         "updated_at": NOW,
     } | given
     given.setdefault("slug", slugify(name))
-    product = Product.objects.create(shop=shop, name=name, sort_name=name.casefold(), **given)
+    product = Product.objects.create(shop=shop, name=name, sort_name=rules.sort_name(name), **given)
     text = "\n".join([product.name, product.description, product.sku]).casefold()
     ProductSearch.objects.create(product=product, shop=shop, text=text)
     for category in categories:
