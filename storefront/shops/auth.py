@@ -29,10 +29,10 @@ def bearer_token(request: HttpRequest) -> str | None:
 
 def caller_of(request: Request) -> Caller:
     """Whoever the request's credential names. Raises Unauthenticated."""
-    found = queries.api_token(bearer_token(request))
-    if found is None or not found.is_valid(request.now):
+    caller = queries.caller(bearer_token(request), now=request.now)
+    if caller is None:
         raise Unauthenticated
-    return Caller(found.shop, frozenset(found.scopes), found.digest, found.requests_per_minute)
+    return caller
 
 
 class scope(HttpAuthBase):  # noqa: N801, it reads as a word: auth=scope("read_products")

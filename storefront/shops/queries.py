@@ -1,7 +1,12 @@
+from datetime import datetime
+
+import orjson
+from django.db import connection
 from django.db.models import QuerySet
 
 from storefront.kit import tokens
 from storefront.shops.models import AllowedOrigin, ApiToken, Shop, User
+from storefront.shops.request import Caller
 
 
 def shop_of_host(host: str) -> Shop | None:
@@ -21,6 +26,27 @@ def api_token(token: str | None) -> ApiToken | None:
         return None
     found = ApiToken.objects.select_related("shop").filter(digest=tokens.digest(token)).first()
     return found if found and found.shop.is_active else None
+
+
+# Written out because every call of the API runs it: the ORM takes five times as long to put it together.
+_CALLER = """
+    SELECT shop.*, token.digest AS token_digest, token.scopes AS token_scopes, token.requests_per_minute AS token_limit
+    FROM shops_apitoken token JOIN shops_shop shop ON shop.id = token.shop_id
+    WHERE token.digest = %s AND shop.is_active
+    AND token.revoked_at IS NULL AND (token.expires_at IS NULL OR token.expires_at > %s)
+"""
+
+
+def caller(token: str | None, *, now: datetime) -> Caller | None:
+    """Whoever a token stands for; None unless it has the form of one, is known, and is neither revoked, expired nor of
+    a closed shop."""
+    if not tokens.is_well_formed(token, "api"):
+        return None
+    moment = connection.ops.adapt_datetimefield_value(now)
+    for shop in Shop.objects.raw(_CALLER, [tokens.digest(token), moment]):
+        found = vars(shop)
+        return Caller(shop, frozenset(orjson.loads(found["token_scopes"])), found["token_digest"], found["token_limit"])
+    return None
 
 
 def origin_is_allowed(origin: str, *, shop: Shop | None = None) -> bool:
