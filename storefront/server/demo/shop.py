@@ -30,11 +30,12 @@ PAYMENT_WORDS = (
     "This is a demo shop: nothing is sent, so please do not send money either."
 )
 
+ABROAD = ["AT", "BE", "CH", "CZ", "DK", "ES", "FI", "FR", "GB", "IE", "IT", "LU", "NL", "NO", "PL", "PT", "SE", "US"]
 DELIVERY: list[dict[str, Any]] = [
     {"name": "Parcel, 2 to 3 days", "countries": ["DE"], "price": Decimal("4.90"), "free_from": Decimal("80.00")},
     {"name": "Express, next working day", "countries": ["DE"], "price": Decimal("12.50"), "free_from": None},
     {"name": "Collect at the harbour", "countries": ["DE"], "price": Decimal("0.00"), "free_from": None},
-    {"name": "Parcel abroad, 4 to 8 days", "countries": [], "price": Decimal("14.90"), "free_from": None},
+    {"name": "Parcel abroad, 4 to 8 days", "countries": ABROAD, "price": Decimal("14.90"), "free_from": None},
 ]
 # Percent of the usual and of the reduced rate.
 VAT = {"DE": ("19", "7"), "AT": ("20", "10"), "FR": ("20", "5.5"), "NL": ("21", "9"), "DK": ("25", "25")}

@@ -1,0 +1,37 @@
+"""What shoppers do, page by page, as people do it: by labels and buttons."""
+
+from playwright.sync_api import Page, expect
+
+PAYS, DECLINED = "4242 4242 4242 4242", "4000 0000 0000 0002"
+
+
+def fill_details(page: Page) -> None:
+    page.get_by_label("E-mail address").fill("ada@example.com")
+    address = page.get_by_role("group", name="Delivery address").or_(page.locator("main"))
+    address = address.last
+    address.get_by_label("Name", exact=True).first.fill("Ada Lovelace")
+    address.get_by_label("Street and number").first.fill("Hafenstraße 1")
+    address.get_by_label("Postal code").first.fill("24103")
+    address.get_by_label("Town or city").first.fill("Kiel")
+    address.get_by_label("Country").first.select_option("DE")
+    page.get_by_role("button", name="Go on to delivery").click()
+
+
+def choose_delivery(page: Page) -> None:
+    page.get_by_label("Parcel").check()
+    page.get_by_role("button", name="Go on to payment").click()
+
+
+def pay_by_card(page: Page, number: str = PAYS) -> None:
+    page.get_by_role("radio", name="card").check()
+    page.get_by_label("Card number").fill(number)
+    page.get_by_label("Expires").fill("12/34")
+    page.get_by_label("Security code").fill("123")
+    page.get_by_role("button", name="Order and pay").click()
+
+
+def expect_order(page: Page, total: str) -> None:
+    """The confirmation, which names an order and its total."""
+    page.wait_for_url("**/orders/*")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(page.locator("main")).to_contain_text(total)

@@ -1,0 +1,160 @@
+"""Shoppers of every kind: with a mouse, with the keyboard alone, without scripts, with a card that is declined."""
+
+import pytest
+from playwright.sync_api import expect
+
+from storefront.orders.models import Order
+from tests.browser import steps
+from tests.browser.conftest import NARROW, WIDE
+from tests.catalogue.factories import make_category, make_option, make_product, make_variant
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def goods(street):
+    cups = make_category(street, "Cups")
+    make_product(street, "Saucer", categories=(cups,))
+    cup = make_product(street, "Cup", categories=(cups,), is_featured=True)
+    make_variant(cup, "Blue", price="12.00")
+    make_variant(cup, "Red", price="14.00", stock_qty=1)
+    make_variant(cup, "Grey", stock_qty=0)
+    make_option(cup, "Engraving", {"Gold": "5.00"}, required=True)
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_buying_from_the_front_page_to_the_confirmation(goods, visit, width):
+    shopper = visit(width)
+    page = shopper.open("/")
+    shopper.photograph("home")
+    page.get_by_role("link", name="All products").first.click()
+    shopper.photograph("listing")
+    page.get_by_role("link", name="Cup", exact=True).click()
+    page.get_by_role("radio", name="Red").check()
+    expect(page.locator("#price")).to_have_text("€14.00")
+    page.get_by_label("Engraving").select_option(label="Gold (+ €5.00)")
+    expect(page.get_by_role("button", name="Add to basket")).to_contain_text("€19.00")
+    shopper.photograph("product")
+    page.get_by_role("button", name="Add to basket").click()
+    expect(page.get_by_text("is in your basket.")).to_be_visible()
+    expect(page.locator("#basket-link")).to_contain_text("1")
+    page.get_by_role("link", name="See your basket").click()
+    shopper.photograph("basket")
+    page.get_by_role("link", name="Go to checkout").click()
+    steps.fill_details(page)
+    steps.choose_delivery(page)
+    steps.pay_by_card(page)
+    steps.expect_order(page, "€23.90")
+    assert Order.objects.get().payment_status == "paid"
+
+
+def test_a_variant_that_is_sold_out_cannot_be_added(goods, visit):
+    page = visit().open("/products/cup")
+    page.get_by_role("radio", name="Grey").check()
+    expect(page.locator("#buy button")).to_be_disabled()
+    expect(page.locator("#buy button")).to_have_text("Sold out")
+
+
+def test_a_refusal_is_told_beside_the_button(goods, visit):
+    shopper = visit()
+    shopper.expects = {422}
+    page = shopper.open("/products/cup")
+    page.get_by_role("radio", name="Red").check()
+    page.get_by_label("Engraving").select_option(index=1)
+    page.get_by_label("Quantity").fill("2")
+    page.get_by_role("button", name="Add to basket").click()
+    expect(page.get_by_role("alert")).to_contain_text("not enough of Cup")
+
+
+def test_a_quantity_changes_without_a_new_page(goods, visit):
+    page = visit().open("/products/saucer")
+    page.get_by_role("button", name="Add to basket").click()
+    page.get_by_role("link", name="See your basket").click()
+    page.evaluate("window.same = true")
+    page.get_by_label("Quantity of Saucer").fill("3")
+    page.get_by_label("Quantity of Saucer").press("Tab")
+    expect(page.locator(".totals__sum")).to_contain_text("€28.50")
+    expect(page.locator("#basket-link")).to_contain_text("3")
+    page.get_by_role("button", name="Remove Saucer").click()
+    expect(page.get_by_text("Your basket is empty")).to_be_visible()
+    assert page.evaluate("window.same")
+
+
+def test_everything_works_without_scripts(goods, visit):
+    shopper = visit(java_script_enabled=False)
+    page = shopper.open("/products/cup")
+    page.get_by_role("radio", name="Blue").check()
+    page.get_by_label("Engraving").select_option(index=1)
+    page.get_by_role("button", name="Add to basket").click()
+    expect(page.get_by_text("is in your basket.")).to_be_visible()
+    page.get_by_label("Quantity of Cup").fill("2")
+    page.get_by_role("button", name="Update").click()
+    expect(page.locator(".totals__sum")).to_contain_text("€34.00")
+    page.get_by_role("link", name="Go to checkout").click()
+    steps.fill_details(page)
+    steps.choose_delivery(page)
+    steps.pay_by_card(page)
+    steps.expect_order(page, "€38.90")
+
+
+def test_the_keyboard_is_enough(goods, visit):
+    page = visit().open("/products/saucer")
+    page.keyboard.press("Tab")
+    expect(page.get_by_text("Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    _tab_to(page, page.get_by_role("button", name="Add to basket"))
+    page.keyboard.press("Enter")
+    _tab_to(page, page.get_by_role("link", name="See your basket"))
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/basket")
+    _tab_to(page, page.get_by_role("link", name="Go to checkout"))
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/checkout")
+    for label, text in (
+        ("E-mail address", "ada@example.com"),
+        ("Name", "Ada Lovelace"),
+        ("Street and number", "Hafenstraße 1"),
+        ("Postal code", "24103"),
+        ("Town or city", "Kiel"),
+    ):
+        _tab_to(page, page.get_by_label(label, exact=True).first)
+        page.keyboard.type(text)
+    _tab_to(page, page.get_by_label("Country").first)
+    page.keyboard.type("Germany")
+    _tab_to(page, page.get_by_role("button", name="Go on to delivery"))
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/delivery")
+    _tab_to(page, page.get_by_label("Parcel"))
+    page.keyboard.press("Space")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/payment")
+    _tab_to(page, page.get_by_role("radio", name="invoice"))
+    page.keyboard.press("Space")
+    page.keyboard.press("Enter")
+    steps.expect_order(page, "€14.40")
+    assert Order.objects.get().payment_method == "manual"
+
+
+def _tab_to(page, wanted) -> None:
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if wanted.evaluate("element => element === document.activeElement"):
+            return
+    raise AssertionError(f"the keyboard does not reach {wanted}")
+
+
+def test_a_declined_card_is_told_and_another_one_pays(goods, visit):
+    shopper = visit()
+    shopper.expects = {402, 422}
+    page = shopper.open("/products/saucer")
+    page.get_by_role("button", name="Add to basket").click()
+    page.get_by_role("link", name="See your basket").click()
+    page.get_by_role("link", name="Go to checkout").click()
+    steps.fill_details(page)
+    steps.choose_delivery(page)
+    steps.pay_by_card(page, steps.DECLINED)
+    expect(page.get_by_role("alert").first).to_contain_text("declined")
+    assert not Order.objects.exists()
+    shopper.photograph("declined")
+    steps.pay_by_card(page)
+    steps.expect_order(page, "€14.40")
