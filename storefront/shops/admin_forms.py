@@ -113,8 +113,13 @@ def _columns_of(constraint: Any) -> list[str]:
         return [name for name, *_ in _leaves(constraint.condition)][::-1]
     if fields := getattr(constraint, "fields", ()):
         return list(fields)
-    expressions = getattr(constraint, "expressions", ())
-    return [part.name for expression in expressions for part in expression.flatten() if isinstance(part, models.F)]
+    return [name for expression in getattr(constraint, "expressions", ()) for name in _named_in(expression)]
+
+
+def _named_in(expression: Any) -> list[str]:
+    if isinstance(expression, models.F):
+        return [expression.name]
+    return [name for part in expression.get_source_expressions() for name in _named_in(part)]
 
 
 def _leaves(condition: Any) -> list[Any]:

@@ -1,0 +1,174 @@
+"""Orders in the admin: read as they were sold, noted on, and carried on."""
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.contrib.admin.models import LogEntry
+
+from storefront.kit import clock
+from storefront.orders import dashboard
+from storefront.orders.models import Order, OrderLine, Payment
+from tests.catalogue.factories import make_product, make_variant
+from tests.shops.factories import NOW
+from tests.staff import Desk, admin_url, make_staff, open_desk
+
+ADDRESS = {"name": "Mia Lind", "line1": "Strandgatan 3", "postal_code": "22100", "city": "Mariehamn", "country": "AX"}
+
+
+@pytest.fixture
+def desk(shop) -> Desk:
+    return open_desk(make_staff(shop, role="staff"))
+
+
+def make_order(shop, number: int = 1001, **given) -> Order:
+    given = {
+        "email": "mia@example.com",
+        "currency": "EUR",
+        "subtotal": Decimal("1234.50"),
+        "total": Decimal("1239.40"),
+        "shipping": Decimal("4.90"),
+        "shipping_method": "Parcel",
+        "prices_include_tax": True,
+        "billing_address": ADDRESS,
+        "shipping_address": ADDRESS,
+        "payment_method": "manual",
+        "placed_at": NOW,
+        "updated_at": NOW,
+    } | given
+    order = Order.objects.create(shop=shop, number=number, **given)
+    product = make_product(shop, f"Mug {number}", stock_qty=3)
+    OrderLine.objects.create(
+        shop=shop,
+        order=order,
+        product=product,
+        name="Mug",
+        qty=2,
+        unit_price=Decimal("617.25"),
+        line_total=Decimal("1234.50"),
+        options=[{"id": 1, "name": "Engraving", "value": "Gold", "price": "5.00"}],
+        stock_taken=[{"stock": "product", "id": product.pk, "qty": 2}],
+    )
+    Payment.objects.create(
+        shop=shop,
+        order=order,
+        gateway="manual",
+        status="pending",
+        amount=order.total,
+        currency="EUR",
+        created_at=NOW,
+        updated_at=NOW,
+    )
+    return order
+
+
+def dialog(desk: Desk, order: Order, deed: str):
+    return desk.post(admin_url(order, "change").replace("change/", f"{deed}/"), {"_form_submitted": "on"}, follow=True)
+
+
+def test_an_order_reads_as_people_write_it(desk, shop):
+    page = desk.page(make_order(shop)).content.decode()
+    for text in ("#1001", "€1,239.40", "€4.90 (Parcel)", "Engraving: Gold", "22100 Mariehamn", "21 Nov 2026, 08:30"):
+        assert text in page
+
+
+def test_what_was_sold_cannot_be_changed_but_noted_on(desk, shop):
+    order = make_order(shop)
+    desk.fill(order, note="Call first", tags="gift, late", total="0.00", email="x@example.com", status="cancelled")
+    order.refresh_from_db()
+    assert (order.note, order.tags) == ("Call first", ["gift", "late"])
+    assert (order.total, order.email, order.status) == (Decimal("1239.40"), "mia@example.com", "open")
+
+
+def test_orders_are_neither_made_nor_deleted_here(desk, shop):
+    order = make_order(shop)
+    assert desk.get(admin_url(Order, "add")).status_code == 403
+    assert desk.post(admin_url(order, "delete"), {"post": "yes"}).status_code == 403
+
+
+def test_looking_at_a_dialog_does_nothing(desk, shop):
+    order = make_order(shop)
+    for deed in ("fulfil", "mark_paid", "cancel"):
+        assert desk.get(admin_url(order, "change").replace("change/", f"{deed}/")).status_code == 200
+    order.refresh_from_db()
+    assert (order.status, order.payment_status) == ("open", "pending")
+
+
+def test_marked_as_paid_and_fulfilled(desk, shop):
+    order = make_order(shop)
+    assert dialog(desk, order, "mark_paid").status_code == 200
+    assert "Marked as fulfilled." in dialog(desk, order, "fulfil").content.decode()
+    order.refresh_from_db()
+    assert (order.status, order.payment_status) == ("fulfilled", "paid")
+    assert order.payments.get().status == "paid"
+    assert LogEntry.objects.filter(object_id=order.pk).count() == 2
+
+
+def test_cancelling_puts_the_goods_back(desk, shop):
+    order = make_order(shop)
+    dialog(desk, order, "cancel")
+    order.refresh_from_db()
+    assert order.status == "cancelled"
+    assert order.lines.get().product.stock_qty == 5
+
+
+def test_what_cannot_be_done_is_said_in_a_sentence(desk, shop):
+    order = make_order(shop, status="cancelled")
+    assert "Only an open order" in dialog(desk, order, "fulfil").content.decode()
+    assert "Only an open order" in dialog(desk, order, "cancel").content.decode()
+    order.refresh_from_db()
+    assert order.status == "cancelled"
+
+
+def test_many_are_fulfilled_and_the_others_named(desk, shop):
+    one, other = make_order(shop), make_order(shop, 1002, status="cancelled")
+    page = desk.choose(Order, "fulfil_chosen", one, other).content.decode()
+    one.refresh_from_db()
+    assert one.status == "fulfilled"
+    assert "#1002" in page
+
+
+def test_orders_are_found_by_number_and_address(desk, shop):
+    make_order(shop)
+    make_order(shop, 1002, email="bo@example.com")
+
+    def found(q: str) -> list[int]:
+        return [row.number for row in desk.get(admin_url(Order, "changelist"), {"q": q}).context_data["cl"].queryset]
+
+    assert found("1002") == [1002]
+    assert found("mia@") == [1001]
+
+
+def test_payments_are_read_only(desk, shop):
+    payment = make_order(shop).payments.get()
+    assert "€1,239.40" in desk.page(payment).content.decode()
+    assert desk.post(admin_url(payment, "change"), {"amount": "0"}).status_code == 403
+
+
+def test_the_start_page_tells_how_sales_go(desk, shop, other_shop):
+    now = clock.now()
+    make_order(shop, placed_at=now - timedelta(days=1))
+    make_order(shop, 1002, placed_at=now - timedelta(days=29), status="fulfilled")
+    make_order(shop, 1003, placed_at=now - timedelta(days=2), status="cancelled")
+    make_order(shop, 1004, placed_at=now - timedelta(days=31))
+    make_order(other_shop, placed_at=now)
+    make_product(other_shop, "Theirs", stock_qty=0)
+    make_variant(make_product(shop, "Scarf", stock_qty=0, low_stock_threshold=2), "Blue", stock_qty=2)
+    make_product(shop, "Plate", stock_qty=0)
+    make_product(shop, "Draft", stock_qty=0, status="draft")
+    make_product(shop, "Service", stock_qty=0, track_inventory=False)
+    page = desk.get("/admin/")
+    assert dict(page.context_data["figures"]) == {
+        "Sales in 30 days": "€2,478.80",
+        "Orders in 30 days": "2",
+        "Orders to fulfil": "2",
+        "Low in stock": "2",
+    }
+    assert [row["name"] for row in page.context_data["running_out"]] == ["Plate", "Scarf, Blue"]
+    assert [row["row"].number for row in page.context_data["newest_orders"]] == [1001, 1003, 1002, 1004]
+    assert "Theirs" not in page.content.decode()
+
+
+def test_a_shop_without_sales_has_a_start_page(desk, shop):
+    assert dashboard.sales(shop, NOW) == {"count": 0, "total": 0}
+    assert "No order yet." in desk.get("/admin/").content.decode()

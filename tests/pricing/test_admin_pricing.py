@@ -1,0 +1,73 @@
+"""Customers, their groups' prices, discounts, taxes and delivery, as merchants fill them in."""
+
+from decimal import Decimal
+
+import pytest
+
+from storefront.customers.models import Customer, CustomerGroup
+from storefront.pricing.models import Discount, GroupPrice, ShippingRate, TaxRate
+from tests.catalogue.factories import make_product, make_variant
+from tests.staff import Desk, admin_url, make_staff, open_desk
+
+
+@pytest.fixture
+def desk(shop) -> Desk:
+    return open_desk(make_staff(shop, role="staff"))
+
+
+def errors_of(page) -> dict:
+    found = dict(page.context_data["adminform"].form.errors)
+    for inline in page.context_data["inline_admin_formsets"]:
+        for form in inline.formset.forms:
+            found |= form.errors
+    return found
+
+
+def test_a_customer_is_kept_in_lower_case_and_once_a_shop(desk, shop, other_shop):
+    assert desk.fill(Customer, email="Mia@Example.com", name="Mia").status_code == 302
+    assert Customer.objects.get().email == "mia@example.com"
+    assert "email" in errors_of(desk.fill(Customer, email="MIA@example.com"))
+    assert open_desk(make_staff(other_shop, "bo")).fill(Customer, email="mia@example.com").status_code == 302
+
+
+def test_a_groups_prices_are_kept_with_it(desk, shop):
+    group = CustomerGroup.objects.create(shop=shop, name="Trade")
+    cup, scarf = make_product(shop, "Cup"), make_variant(make_product(shop, "Scarf"))
+    one = {"prices__TOTAL_FORMS": 1, "prices__0__price": "7.00"}
+    assert desk.fill(group, **one, prices__0__product=cup.pk, discount_percent="12.5").status_code == 302
+    assert GroupPrice.objects.get().price == Decimal("7.00")
+    assert GroupPrice.objects.get().shop == shop
+    again = {"prices-1-product": cup.pk, "prices-1-price": "1.00", "prices-TOTAL_FORMS": 2}
+    assert "product" in errors_of(desk.fill(group, **again))
+    wrong = {"prices-1-product": cup.pk, "prices-1-variant": scarf.pk, "prices-1-price": "1", "prices-TOTAL_FORMS": 2}
+    assert "variant" in errors_of(desk.fill(group, **wrong))
+    assert "12.5%" in desk.get(admin_url(CustomerGroup, "changelist")).content.decode()
+
+
+def test_a_groups_name_is_once_whatever_its_case(desk, shop):
+    CustomerGroup.objects.create(shop=shop, name="Trade")
+    assert "name" in errors_of(desk.fill(CustomerGroup, name="TRADE"))
+
+
+def test_a_discount_of_more_than_all_is_a_field_error(desk, shop):
+    assert "value" in errors_of(desk.fill(Discount, name="Sale", kind="percent", value="101"))
+    assert desk.fill(Discount, name="Sale", kind="amount", value="101").status_code == 302
+    assert "€101.00" in desk.get(admin_url(Discount, "changelist")).content.decode()
+
+
+def test_a_tax_rate_is_once_for_a_place(desk, shop):
+    assert desk.fill(TaxRate, name="VAT", country="de", percent="19").status_code == 302
+    assert TaxRate.objects.get().country == "DE"
+    assert errors_of(desk.fill(TaxRate, name="VAT", country="DE", percent="7"))
+    assert "country" in errors_of(desk.fill(TaxRate, name="VAT", country="1!", percent="7"))
+
+
+def test_a_shipping_rates_countries_are_words(desk, shop):
+    assert desk.fill(ShippingRate, name="Parcel", price="4.90", countries="de, AT,de").status_code == 302
+    rate = ShippingRate.objects.get()
+    assert rate.countries == ["DE", "AT"]
+    assert "countries" in errors_of(desk.fill(rate, countries="Germany"))
+    assert "maximum_weight" in errors_of(desk.fill(rate, minimum_weight="5", maximum_weight="2"))
+    desk.fill(rate, countries="")
+    rate.refresh_from_db()
+    assert rate.countries == []
