@@ -5,7 +5,8 @@ from typing import Any
 import orjson
 from django.conf import settings
 from django.core.handlers.wsgi import LimitedStream
-from django.http import HttpRequest, QueryDict
+from django.http import HttpRequest
+from django.utils.datastructures import MultiValueDict
 from ninja.parser import Parser
 
 from storefront.kit.http import JSON
@@ -39,7 +40,7 @@ def bound(request: HttpRequest) -> None:
             raise BadRequest
     elif "chunked" in request.META.get("HTTP_TRANSFER_ENCODING", "").lower():
         limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-        request._stream = LimitedStream(request.META["wsgi.input"], limit + 1)  # type: ignore[attr-defined]
+        request._stream = LimitedStream(request.META["wsgi.input"], limit + 1)  # type: ignore[assignment]
 
 
 class JsonBody(Parser):
@@ -60,7 +61,7 @@ class JsonBody(Parser):
             _refuse_nul(body)
         return body
 
-    def parse_querydict(self, data: QueryDict, list_fields: list[str], request: HttpRequest) -> dict[str, Any]:
+    def parse_querydict(self, data: MultiValueDict, list_fields: list[str], request: HttpRequest) -> dict[str, Any]:
         given = super().parse_querydict(data, list_fields, request)
         if "%00" in request.META.get("QUERY_STRING", ""):
             _refuse_nul(given)
