@@ -34,7 +34,7 @@ class WideTable:
         self.defaults = {
             column.attname: self.encode(column.attname, column.get_default()) for column in model._meta.concrete_fields
         }
-        quoted = ", ".join(connection.ops.quote_name(column.column) for column in model._meta.concrete_fields)
+        quoted = ", ".join(connection.ops.quote_name(str(column.column)) for column in model._meta.concrete_fields)
         table = connection.ops.quote_name(model._meta.db_table)
         self.insertion = f"INSERT INTO {table} ({quoted}) VALUES ({', '.join(['%s'] * len(self.columns))})"  # noqa: S608
         self.copying = f"COPY {table} ({quoted}) FROM STDIN"

@@ -58,6 +58,13 @@ def text_or_none(limit: int | None = None) -> Parse:
     return lambda cell: check_text(cell, limit) or None
 
 
+def address(cell: str) -> str:
+    """A picture's address, which must be one of the web; blank stays blank."""
+    if cell and not cell.lower().startswith(("https://", "http://")):
+        raise Unfit(f"expected an address that begins with https:// or http://, found {shown(cell)}")
+    return check_text(cell, LIMITS[Media]["source_url"])
+
+
 def required(parse: Parse) -> Parse:
     def parse_what_is_set(cell: str) -> Any:
         if not cell:

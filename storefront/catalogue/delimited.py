@@ -46,18 +46,20 @@ def encoding_of(path: Path) -> str:
             return "utf-32"
         if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             return "utf-16"
-        if b"\0" in start:
-            return _wide_encoding(start)
+        if b"\0" in start and (wide := _wide_encoding(start)):
+            return wide
         file.seek(0)
         return _narrow_encoding(file)
 
 
-def _wide_encoding(start: bytes) -> str:
-    # Western text and separators in UTF-16 have a zero byte in every other place.
+def _wide_encoding(start: bytes) -> str | None:
+    """UTF-16 without a BOM: its separators and line ends have a zero byte in every other place, and only there."""
     even, odd = start[::2].count(0), start[1::2].count(0)
-    if max(even, odd) > len(start) // 8:
+    if max(even, odd) > 10 * min(even, odd) and max(even, odd) > len(start) // 8:
         return "utf-16-le" if odd > even else "utf-16-be"
-    raise UnreadableFile("The file is not text; expected a CSV file in UTF-8.")
+    if even + odd > len(start) // 100 + 1:
+        raise UnreadableFile("The file is not text; expected a CSV file in UTF-8.")
+    return None
 
 
 def _narrow_encoding(file: io.BufferedIOBase | io.BufferedReader) -> str:
@@ -87,11 +89,13 @@ class Table:
         self.header_line = self._header_end = 1
         self._file: io.BufferedReader | None = None
 
-    def find_header(self, known: Callable[[str], bool]) -> None:
+    def find_header(self, known: Callable[[str], str | None]) -> None:
         """Settle separator and header: the split in which `known` knows the most columns."""
         self.header_line, self._header_end, text = self._header_text()
         splits = {separator: _split(text, separator) for separator in SEPARATORS}
-        self.separator = max(SEPARATORS, key=lambda separator: sum(map(known, splits[separator])))
+        self.separator = max(
+            SEPARATORS, key=lambda separator: sum(known(header) is not None for header in splits[separator])
+        )
         self.headers = splits[self.separator]
         while self.headers and not self.headers[-1]:
             self.headers.pop()
@@ -144,27 +148,34 @@ class Table:
     def _rows_until_broken(self, feed: "_Feed") -> Generator[Row | Failure, None, bool]:
         """True where a broken row was met: it has been named and the lines after its first are to be read again."""
         width = len(self.headers)
-        for cells in csv.reader(feed, delimiter=self.separator):
+        # Strict, since a quotation mark in the wrong place would otherwise join rows without anybody noticing.
+        reader = csv.reader(feed, delimiter=self.separator, strict=True)
+        while True:
+            try:
+                cells = next(reader)
+            except StopIteration:
+                return False
+            except csv.Error:
+                cells = []
             cleaned = [clean(cell) for cell in cells]
             while len(cleaned) > width and not cleaned[-1]:
                 cleaned.pop()
-            blank = not any(cleaned)
-            if feed.overrun or (len(cleaned) != width and not blank):
+            if len(cleaned) == width and not feed.overrun:
+                line = feed.taken[0][0]
+                feed.settle()
+                if any(cleaned):
+                    yield Row(line, cleaned)
+            elif any(cleaned) or feed.in_quotes:
                 yield self._broken(feed, len(cells))
                 feed.retry()
                 return True
-            line = feed.taken[0][0]
-            feed.settle()
-            if not blank:
-                yield Row(line, cleaned)
-        return False
+            else:
+                feed.settle()
 
     def _broken(self, feed: "_Feed", width: int) -> Failure:
         reason = f"the row has {width} cells, the header {len(self.headers)}"
-        if feed.overrun:
-            reason = f"the row is longer than {LARGEST_ROW} characters"
-        if len(feed.taken) > 1:
-            reason += "; a quotation mark may be missing or one too many"
+        if not width or feed.overrun or len(feed.taken) > 1:
+            reason = "a quotation mark is missing or one too many, so the row cannot be told from those below it"
         return Failure([Problem(feed.taken[0][0], "", reason)])
 
 
@@ -190,6 +201,11 @@ class _Feed:
         self.taken.append(numbered)
         self.size += len(numbered[1])
         return numbered[1]
+
+    @property
+    def in_quotes(self) -> bool:
+        """Whether the lines taken hold a quotation mark, without which a row cannot be broken but by its width."""
+        return any('"' in text for _, text in self.taken)
 
     def settle(self) -> None:
         self.taken.clear()

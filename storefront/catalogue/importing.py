@@ -26,6 +26,8 @@ from storefront.catalogue.spool import Seen
 from storefront.shops.models import Shop
 
 FORMATS = ("auto", "woocommerce", "shopify", "native")
+READERS: dict[str, Any] = {"woocommerce": woocommerce, "shopify": shopify}
+COLUMNS = {"woocommerce": woocommerce_headers.column_of, "shopify": shopify.column_of}
 BATCH = 1000
 # How many problems and changes a report holds; all of them go to whoever listens.
 KEPT = 1000
@@ -38,8 +40,8 @@ Change = dict[str, Any]
 class Report:
     """What an import did: products made, changed, left as they were, and kept out; what was wrong and where.
 
-    `problems` and `changes` hold the first thousand. `changes` are {line, change: create or update, slug, name,
-    fields: {name: [before, after]}}.
+    `problems` and `changes` hold the first thousand. A change is {line, change: "update", slug, fields: {name:
+    [before, after]}}, and in a dry run also {line, change: "create", name}.
     """
 
     created: int = 0
@@ -110,16 +112,15 @@ def open_source(file: Path, format: str, *, shop: Shop, now: datetime) -> Source
 
 
 def _open_table(table: Table, format: str, *, shop: Shop, now: datetime) -> Source:
-    known = {"woocommerce": woocommerce_headers.column_of, "shopify": shopify.column_of}
-    readers: dict[str, Any] = {"woocommerce": woocommerce, "shopify": shopify}
     tried = [format] if format != "auto" else ["shopify", "woocommerce"]
     for name in tried:
-        table.find_header(lambda header, name=name: known[name](header) is not None)
-        headers = [(header, known[name](header)) for header in table.headers]
-        if readers[name].recognises({column for _, column in headers}):
+        known = COLUMNS[name]
+        table.find_header(known)
+        headers = [(header, known(header)) for header in table.headers]
+        if READERS[name].recognises({column for _, column in headers}):
             columns = Columns(headers)
-            return Source(name, table.size, table.position, readers[name].read(table, columns, shop=shop, now=now))
-    expected = "; or ".join(f"{name}: {readers[name].EXPECTED}" for name in tried)
+            return Source(name, table.size, table.position, READERS[name].read(table, columns, shop=shop, now=now))
+    expected = "; or ".join(f"{name}: {READERS[name].EXPECTED}" for name in tried)
     found = ", ".join(header[:40] for header in table.headers[:6])
     raise UnreadableFile(
         f"The header line is not one of a known product file. It begins: {found}. Expected ({expected}), in English "
@@ -236,20 +237,20 @@ class _Import:
         for record in outcome.refused:
             lines = [variant.line for variant in record.variants or ()] or [record.line]
             self.fail([Problem(line, "", record.only_update) for line in lines], len(lines))
-        for record in outcome.created:
-            self._note_created(record)
-        for record, slug, changes in outcome.updated:
-            self._note_change({"line": record.line, "change": "update", "slug": slug, "fields": changes})
+        changes: list[Change] = [
+            {"line": record.line, "change": "update", "slug": slug, "fields": changes}
+            for record, slug, changes in outcome.updated
+        ]
+        if self.seen is not None:
+            for record in outcome.created:
+                for key in record.keys:
+                    self.seen.add(*key)
+                changes.append({"line": record.line, "change": "create", "name": record.fields.get("name")})
+        for change in sorted(changes, key=lambda change: change["line"]):
+            self._note_change(change)
+        for record in (*outcome.created, *(record for record, _, _ in outcome.updated)):
             for warning in record.warnings:
                 self._note(warning)
-
-    def _note_created(self, record: ProductRecord) -> None:
-        for warning in record.warnings:
-            self._note(warning)
-        if self.seen is not None:
-            for key in record.keys:
-                self.seen.add(*key)
-            self._note_change({"line": record.line, "change": "create", "slug": record.slug, "fields": {}})
 
     def _note(self, problem: Problem) -> None:
         if len(self.report.problems) < KEPT:

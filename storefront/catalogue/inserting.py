@@ -71,7 +71,7 @@ class _Batch:
         row = {**record.if_new, **record.fields, "id": id, "slug": slug}
         name = row["name"]
         row["sort_name"] = rules.sort_name(name)
-        if row.get("status") == Product.Status.ACTIVE and not row.get("published_on"):
+        if row.get("status") == Product.Status.ACTIVE and "published_on" not in row:
             # rules.published_on, without the cost of a model instance.
             row["published_on"] = max(self.now, row.get("publish_at") or self.now)
         for kind, named in record.named.items():

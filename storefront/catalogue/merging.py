@@ -7,6 +7,7 @@ that a complete list leaves out are switched off, not deleted, since carts and o
 from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.db.models import Model
@@ -14,7 +15,7 @@ from django.db.models import Model
 from storefront.catalogue import records as wire
 from storefront.catalogue import rules
 from storefront.catalogue.actions import write_search_text
-from storefront.catalogue.incoming import OptionRecord, ProductRecord, Unfit, VariantRecord, option_key
+from storefront.catalogue.incoming import CategoryPath, OptionRecord, ProductRecord, Unfit, VariantRecord, option_key
 from storefront.catalogue.inserting import bundle_row, pictures
 from storefront.catalogue.models import (
     BundleItem,
@@ -93,7 +94,8 @@ class _Merge:
             step()
         product = self.product
         product.sort_name = rules.sort_name(product.name)
-        product.published_on = rules.published_on(product, self.now)
+        if "published_on" not in self.record.fields:
+            product.published_on = rules.published_on(product, self.now)
         product.updated_at = self.now
         product.save(update_fields=[*self.columns, "sort_name", "published_on", "updated_at"])
         if self.columns & {"name", "description", "sku"}:
@@ -145,7 +147,7 @@ class _Merge:
             rows.setdefault(option_key(row.option_values), row)
         default = None
         for variant in wanted:
-            row = rows.pop(variant.key, None) or self._new_variant(variant)
+            row = rows.pop(variant.key) if variant.key in rows else self._new_variant(variant)
             self._change_variant(row, variant)
             default = row if variant.is_default else default
         if "attributes" not in self.record.fields:
@@ -245,7 +247,7 @@ class _Merge:
             named = "category " + " > ".join(path.names)
             if link is None and (id is None or id not in kept):
                 self.changes[named] = [None, "added"]
-                self.work.append(lambda id=id, path=path: self._link(id, path.sort_order or 0))
+                self.work.append(partial(self._link, path))
             elif link is not None:
                 place = {} if path.sort_order is None else {"sort_order": path.sort_order}
                 if changed := self._set(link, place, f"{named} "):
@@ -253,10 +255,14 @@ class _Merge:
             kept.add(id)
         self._remove((link for id, link in links.items() if id not in kept), "category")
 
-    def _link(self, category: int, sort_order: int) -> None:
-        stamps = {"created_at": self.now, "updated_at": self.now}
+    def _link(self, path: CategoryPath) -> None:
         ProductCategory.objects.create(
-            shop=self.shop, product=self.product, category_id=category, sort_order=sort_order, **stamps
+            shop=self.shop,
+            product=self.product,
+            category_id=self.references.category(path),
+            sort_order=path.sort_order or 0,
+            created_at=self.now,
+            updated_at=self.now,
         )
 
     def _bundle(self) -> None:

@@ -63,7 +63,8 @@ class References:
         parents = {id: (parent, name.casefold()) for id, parent, name in rows}
         self._paths = {}
         for id in parents:
-            names, at = [], id
+            names: list[str] = []
+            at = id
             while at is not None and len(names) <= len(parents):
                 at, name = parents[at]
                 names.append(name)

@@ -45,8 +45,12 @@ class Cells:
 
     def read(self, name: str, parse: Parse, otherwise: Any = None) -> Any:
         """What `parse` makes of the cell, or `otherwise` once the problem is noted."""
+        return self.fit(name, parse, self[name], otherwise)
+
+    def fit(self, name: str, parse: Parse, part: str, otherwise: Any = None) -> Any:
+        """The same for a part of the column's cell."""
         try:
-            return parse(self[name])
+            return parse(part)
         except Unfit as unfit:
             self.refuse(name, str(unfit))
             return otherwise

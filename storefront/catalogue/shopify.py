@@ -205,13 +205,10 @@ class _Reader:
         return Product.Status.ACTIVE if status == "active" and published else Product.Status.DRAFT
 
     def _categories(self, first: Cells) -> list[CategoryPath]:
-        paths = []
+        paths: list[CategoryPath] = []
         for column in ("category", "type"):
             steps = first[column].split(">") if column == "category" else [first[column]]
-            names = [
-                first.read(column, lambda _, step=step: cells.check_text(step.strip(), LIMITS[Category]["name"]))
-                for step in steps
-            ]
+            names = [first.fit(column, cells.text(LIMITS[Category]["name"]), step.strip()) for step in steps]
             names = [name for name in names if name and name.lower() != "uncategorized"]
             if names and not any(path.names[-1].casefold() == names[-1].casefold() for path in paths):
                 paths.append(CategoryPath(tuple(map(CategoryNode, names))))
@@ -220,7 +217,7 @@ class _Reader:
     def _pictures(self, rows: list[Cells]) -> list[MediaRecord]:
         placed: dict[str, tuple[int, MediaRecord]] = {}
         for row in rows:
-            url = row.read("image", cells.text(LIMITS[Media]["source_url"]))
+            url = row.read("image", cells.address)
             if url and url not in placed:
                 place = row.read("image position", cells.integer(blank=len(placed) + 1), 0)
                 text = row.read("image text", cells.text(LIMITS[Media]["alt"]), "")
@@ -238,7 +235,7 @@ class _Reader:
             variant = VariantRecord(row.line, values, {"name": " / ".join(values.values()), "sort_order": order})
             self._sell(record, row, variant.fields)
             variant.says_image = "variant image" in self.columns
-            variant.image = row.read("variant image", cells.text(LIMITS[Media]["source_url"])) or None
+            variant.image = row.read("variant image", cells.address) or None
             if used.setdefault(variant.key, row.line) != row.line:
                 row.refuse("option1 value", f"the options are those of line {used[variant.key]}")
             record.variants.append(variant)

@@ -47,7 +47,8 @@ class Sheet:
             for order, each in enumerate(media, 1)
         ]
         head = self._product(product, names)
-        for variant, picture in zip_longest(sold or [self._simple(product)], pictures, fillvalue={}):
+        nothing: Row = {}
+        for variant, picture in zip_longest(sold or [self._simple(product)], pictures, fillvalue=nothing):
             yield {"Handle": product.slug, **head, **variant, **picture}
             head = {}
 

@@ -4,12 +4,10 @@ Weights become kilograms and lengths centimetres or inches, by the units in the 
 (no price) or is not sold here (grouped and external products) comes in as a draft, with a warning.
 """
 
-import html
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime, time
+from datetime import datetime
 from decimal import Decimal
-from functools import lru_cache
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -17,19 +15,17 @@ from storefront.catalogue import cells, rules
 from storefront.catalogue.cells import LIMITS, Parse, shown
 from storefront.catalogue.delimited import Table, UnreadableFile
 from storefront.catalogue.incoming import (
-    CategoryNode,
-    CategoryPath,
     Failure,
     MediaRecord,
     Problem,
     ProductRecord,
     Read,
-    Unfit,
     VariantRecord,
 )
-from storefront.catalogue.models import Category, Media, Product, Variant
+from storefront.catalogue.models import Product, Variant
 from storefront.catalogue.sheet import Cells, Columns, plan_for
 from storefront.catalogue.spool import Spool
+from storefront.catalogue.woocommerce_cells import category_paths, limit, listed, moment, paragraphs, texts, unguarded
 from storefront.catalogue.woocommerce_headers import DISTINCTIVE, KILOGRAMS, LENGTHS, unit_of
 from storefront.kit.money import ZERO
 from storefront.shops.models import Shop
@@ -38,10 +34,7 @@ EXPECTED = "ID, Type, SKU, Name, Published, Regular price, Categories"
 
 LARGEST_ID = 2**62
 TYPES = ("simple", "variable", "variation", "grouped", "external")
-_ESCAPED_BREAK = re.compile(r"\\\\n|\\n")
-_COMMA = re.compile(r"(?<!\\),")
 _IMAGE_COMMA = re.compile(r",\s*(?=https?://)")
-_FORMULA = ("=", "+", "-", "@")
 
 
 def recognises(columns: Columns) -> bool:
@@ -84,38 +77,6 @@ def _parent_reference(cell: str) -> str:
     return f"id:{cell[3:].strip()}" if cell[:3].lower() == "id:" else f"sku:{cell}"
 
 
-def unguarded(row: list[str]) -> list[str]:
-    """The cells without the apostrophe that keeps spreadsheets from taking them for formulas."""
-    return [cell[1:] if cell[:1] == "'" and cell[1:2] in _FORMULA else cell for cell in row]
-
-
-def listed(cell: str) -> list[str]:
-    r"""The values of a cell that lists several; a comma within one is written `\,`."""
-    if "," not in cell:
-        return [cell] if cell else []
-    values = (value.replace("\\,", ",").strip() for value in _COMMA.split(cell))
-    return list(dict.fromkeys(value for value in values if value))
-
-
-def paragraphs(cell: str) -> str:
-    r"""A text with its line ends, which WooCommerce writes as `\n` and what was `\n` as `\\n`."""
-    if "\\" in cell:
-        cell = _ESCAPED_BREAK.sub(lambda found: "\n" if found[0] == "\\n" else "\\n", cell)
-    return cells.check_text(cell)
-
-
-@lru_cache(maxsize=4096)
-def category_paths(cell: str) -> tuple[CategoryPath, ...]:
-    """`Clothing > Shirts, Sale` as two paths."""
-    paths = []
-    for path in listed(cell):
-        names = [html.unescape(step).strip() for step in path.split(">")]
-        nodes = tuple(CategoryNode(cells.check_text(name, LIMITS[Category]["name"])) for name in names if name)
-        if nodes:
-            paths.append(CategoryPath(nodes))
-    return tuple(paths)
-
-
 class _Reader:
     """Reads the rows of one file, whose columns settle what is to be read."""
 
@@ -143,8 +104,8 @@ class _Reader:
                 ("length", "length", cells.measure(length)),
                 ("width", "width", cells.measure(length)),
                 ("height", "height", cells.measure(length)),
-                ("download limit", "max_downloads", _limit),
-                ("download expiry", "download_expiry_days", _limit),
+                ("download limit", "max_downloads", limit),
+                ("download expiry", "download_expiry_days", limit),
                 ("tags", "tags", lambda cell: [cells.check_text(tag) for tag in listed(cell)]),
                 ("visibility", "exclude_from_catalog", lambda cell: cell.lower() in ("hidden", "search")),
                 ("tax status", "is_taxable", lambda cell: cell.lower() not in ("none", "shipping", "false", "0")),
@@ -263,11 +224,7 @@ class _Reader:
         urls = []
         for part in _IMAGE_COMMA.split(given["images"]):
             if part.lower().startswith(("http://", "https://")):
-                urls.append(
-                    given.read(
-                        "images", lambda _, url=part: cells.check_text(url.strip(" ,"), LIMITS[Media]["source_url"])
-                    )
-                )
+                urls.append(given.fit("images", cells.address, part.strip(" ,")))
             elif part:
                 record.warn(self.columns.header["images"], f"{shown(part)} is not an address; left out", given.line)
         return [MediaRecord(url) for url in dict.fromkeys(urls) if url]
@@ -276,7 +233,7 @@ class _Reader:
         found = []
         for number in self.attributes:
             if name := given.read(f"attribute {number} name", cells.text(200)):
-                found.append((name, given.read(f"attribute {number} values", _texts, [])))
+                found.append((name, given.read(f"attribute {number} values", texts, [])))
         return found
 
     def _stock(self, given: Cells, fields: dict[str, Any]) -> None:
@@ -305,27 +262,9 @@ class _Reader:
         fields["compare_price"] = ZERO if sale is None else regular or ZERO
 
     def _sale_runs(self, given: Cells) -> bool:
-        starts = given.read("sale starts", self._moment)
-        ends = given.read("sale ends", lambda cell: self._moment(cell, end=True))
+        starts = given.read("sale starts", lambda cell: moment(cell, self.zone))
+        ends = given.read("sale ends", lambda cell: moment(cell, self.zone, end=True))
         return (starts is None or starts <= self.now) and (ends is None or self.now <= ends)
-
-    def _moment(self, cell: str, *, end: bool = False) -> datetime | None:
-        """A day or moment on the shop's clock; a Unix time too. A day on which a sale ends still belongs to it."""
-        if not cell:
-            return None
-        if cell.isascii() and cell.isdigit() and len(cell) in (9, 10):
-            return datetime.fromtimestamp(int(cell), UTC)
-        for form in ("%Y-%m-%d", "%Y/%m/%d", "%b %d, %Y", "%B %d, %Y"):
-            try:
-                day = datetime.strptime(cell, form).date()  # noqa: DTZ007, its zone is given below
-            except ValueError:
-                continue
-            return datetime.combine(day, time.max if end else time.min, self.zone)
-        try:
-            found = datetime.fromisoformat(cell)
-        except ValueError:
-            raise Unfit(f"expected a day such as 2026-11-21, found {shown(cell)}") from None
-        return found if found.tzinfo else found.replace(tzinfo=self.zone)
 
     def family(self, rows: list[Cells]) -> Iterator[Read]:
         """A variable product with its variations; parents that repeat it come after as products of their own."""
@@ -333,7 +272,8 @@ class _Reader:
         variations = [given for given in rows if self.kind_of(given) == "variation"]
         record = self._product(parents[0]) if parents else self._standing_parent(variations[0])
         problems = list(parents[0].problems) if parents else []
-        record.variants, axes = [], {}
+        record.variants = []
+        axes: dict[str, list[str]] = {}
         for given in variations:
             self._add_variation(record, given, parents[0] if parents else None, axes)
             problems += given.problems
@@ -436,15 +376,6 @@ class _Reader:
 
 
 _SIDES = ("length", "width", "height")
-
-
-def _limit(cell: str) -> int:
-    """A number of downloads or days; none and -1 are without limit, which is 0 here."""
-    return max(cells.integer()(cell), 0)
-
-
-def _texts(cell: str) -> list[str]:
-    return [cells.check_text(value) for value in listed(cell)]
 
 
 def _same(variant: VariantRecord, other: VariantRecord) -> bool:

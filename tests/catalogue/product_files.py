@@ -25,7 +25,9 @@ def as_csv(rows: list[dict[str, str]], separator: str = ",", line_end: str = "\n
     """The rows under a header of all their columns."""
     header = list(dict.fromkeys(column for row in rows for column in row))
     text = io.StringIO()
-    table = csv.DictWriter(text, header, delimiter=separator, lineterminator=line_end, restval="")
+    table = csv.DictWriter(
+        text, header, delimiter=separator, lineterminator=line_end, restval="", quoting=csv.QUOTE_ALL
+    )
     table.writeheader()
     table.writerows(rows)
     return text.getvalue()

@@ -4,6 +4,7 @@ import sys
 import tempfile
 from argparse import ArgumentParser
 from pathlib import Path
+from typing import IO
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -51,7 +52,7 @@ class Command(Base):
             raise
         return exported
 
-    def _export(self, shop: Shop, format: str, out: io.TextIOBase) -> int:
+    def _export(self, shop: Shop, format: str, out: IO[str]) -> int:
         columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
         with Progress(*columns, console=Console(stderr=True), disable=not self.is_watched, transient=True) as progress:
             task = progress.add_task("products", total=None)
