@@ -47,7 +47,7 @@ def add(request: Request) -> HttpResponse:
             product_id=record["id"],
             qty=_qty(request.POST),
             cart=basket_of(request),
-            variant_id=variant and variant["id"],
+            variant_id=variant["id"] if variant else None,
             options=_options(record, request.POST),
             custom_fields=left_open,
             custom_price=_custom_price(record, request.POST),
@@ -124,7 +124,7 @@ def _product(request: Request) -> dict[str, Any] | None:
 def _variant(record: dict[str, Any], given: QueryDict) -> tuple[dict[str, Any] | None, list[dict[str, str]]]:
     if record["type"] != "variable":
         return None, []
-    chosen = given.dict()
+    chosen = {name: given.get(name, "") for name in given}
     variant, left_open = details.chosen_variant(record, chosen)
     names = details.axis_names(record)
     missing = [name for number, name in enumerate(names) if not chosen.get(f"axis-{number}")]
@@ -162,7 +162,7 @@ def _refused(request: Request, record: dict[str, Any], refusal: Refusal) -> Http
     sentence = _sentence(refusal)
     if _is_htmx(request):
         return render(request, "website/refused.html", {"sentence": sentence}, status=422)
-    given = {name: value for name, value in request.POST.dict().items() if name != "csrfmiddlewaretoken"}
+    given = {name: request.POST.get(name, "") for name in request.POST if name != "csrfmiddlewaretoken"}
     return product_page(request, record, given=given, status=422, sentence=sentence)
 
 

@@ -58,15 +58,16 @@ def detail(shop: Shop, record: Record, given: Mapping[str, str]) -> Detail:
     """The page's view of a product record; `given` is what the visitor has chosen already, by field name."""
     ranges = queries.variant_ranges(shop, [record["id"]]) if record["type"] == "variable" else {}
     limits, parts = queries.bundle(shop, record["id"]) if record["type"] == "bundle" else ({}, [])
-    required = queries.required_options(shop, [record["id"]]) if record["options"] else {}
+    options = queries.required_options(shop, [record["id"]]) if record["options"] else {}
+    required = options.get(record["id"], (ZERO, False))
     variants = [variant for variant in record["variants"] if variant["is_active"]]
     preset = _preset(record, variants, given)
     return Detail(
         record=record,
-        price=offers.price(record, ranges.get(record["id"]), *required.get(record["id"], (ZERO, False))),
+        price=offers.price(record, ranges.get(record["id"]), *required),
         availability=offers.availability_of(record, ranges.get(record["id"]), limits),
         axes=_axes(shop, record, variants, preset),
-        variants=[_variant(shop, record, variant) for variant in variants],
+        variants=[_variant(shop, record, variant, *required) for variant in variants],
         pictures=_pictures(shop, record),
         options=[option | {"field": f"option-{option['id']}"} for option in record["options"]],
         parts=parts,
@@ -144,7 +145,9 @@ def _nameless_axis(shop: Shop, record: Record, variants: list[Record]) -> Axis:
 def _values(
     shop: Shop, record: Record, variants: list[Record], name: str, preset: Mapping[str, str], *, alone: bool
 ) -> list[Value]:
-    listed = next((a["values"] for a in record["attributes"] if a["name"] == name and a.get("variation")), [])
+    listed: list[str] = next(
+        (a["values"] for a in record["attributes"] if a["name"] == name and a.get("variation")), []
+    )
     is_open = any(not variant["option_values"].get(name) for variant in variants)
     used = [variant["option_values"][name] for variant in variants if variant["option_values"].get(name)]
     values = dict.fromkeys([*(value for value in listed if is_open or value in used), *used])
@@ -169,9 +172,12 @@ def _note(shop: Shop, record: Record, variants: list[Record], variant: Record) -
     return ", ".join(part for part in (price, stock) if part)
 
 
-def _variant(shop: Shop, record: Record, variant: Record) -> Record:
-    """What the page's script needs to show a variant: texts ready to be shown, and the number of its picture."""
-    price = offers.price_of(Decimal(variant["price"]), Decimal(variant["compare_price"]))
+def _variant(shop: Shop, record: Record, variant: Record, required: Decimal, spread: bool) -> Record:
+    """What the page's script needs to show a variant: texts ready to be shown, and the number of its picture.
+
+    The price shown has the least that required options add; `amount` is without, since the script adds what is chosen.
+    """
+    price = offers.price_of(Decimal(variant["price"]), Decimal(variant["compare_price"]), required)
     availability = offers.availability(variant, threshold=record["low_stock_threshold"])
     urls = [media["url"] for media in record["media"]]
     return {
@@ -179,9 +185,9 @@ def _variant(shop: Shop, record: Record, variant: Record) -> Record:
         "name": variant["name"],
         "sku": variant["sku"],
         "values": _named(variant),
-        "amount": str(price.amount),
+        "amount": variant["price"],
         "old": format_money(price.old, shop.currency),
-        "price": format_money(price.amount, shop.currency),
+        "price": ("From " if spread else "") + format_money(price.amount, shop.currency),
         "note": availability.text,
         "kind": availability.kind,
         "sells": availability.can_sell,

@@ -110,7 +110,9 @@ def product_page(request: Request, record: dict[str, Any], *, given: dict[str, s
         or request.shop.base_url + reverse("website:product", args=[record["slug"]]),
         "noindex": record["noindex"],
         "structured": search_engines.structured_product(request.shop, record, found),
-        "crumbs": [category for category in record["categories"] if _is_above(category, home_category)],
+        "crumbs": [
+            category for category in record["categories"] if home_category and _is_above(category, home_category)
+        ],
         "current_category": home_category,
         "related": _related(request, record, home_category),
         **more,
@@ -189,10 +191,11 @@ def _page_number(text: str) -> int:
 def _pages(page: int, last: int) -> list[int | None]:
     """The page numbers to link, None for a gap: the first, the last, and those around the current one."""
     near = [number for number in range(page - NEAR, page + NEAR + 1) if 1 < number < last]
-    pages: list[int | None] = [1, *near] + ([last] if last > 1 else [])
     shown: list[int | None] = []
-    for number in pages:
-        if shown and number and shown[-1] and number - shown[-1] > 1:
+    before = 0
+    for number in [1, *near, *([last] if last > 1 else [])]:
+        if number - before > 1:
             shown.append(None)
         shown.append(number)
+        before = number
     return shown

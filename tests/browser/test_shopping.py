@@ -31,7 +31,7 @@ def test_buying_from_the_front_page_to_the_confirmation(goods, visit, width):
     shopper.photograph("listing")
     page.get_by_role("link", name="Cup", exact=True).click()
     page.get_by_role("radio", name="Red").check()
-    expect(page.locator("#price")).to_have_text("€14.00")
+    expect(page.locator("#price")).to_have_text("€19.00")
     page.get_by_label("Engraving").select_option(label="Gold (+ €5.00)")
     expect(page.get_by_role("button", name="Add to basket")).to_contain_text("€19.00")
     shopper.photograph("product")

@@ -51,8 +51,8 @@ def bowl(c: Canvas, colour: Colour, accent: Colour) -> None:
     if not accent:
         c.ellipse(50, 54, 32, 6, tint(colour, 0.3))
         c.ellipse(50, 55, 28.5, 4.4, "#ead7b5")
-        for x, y in ((38, 55), (47, 53.4), (56, 56), (62, 54.2), (43, 56.6)):
-            c.ball(x, y, 1.9, 1.5, "#7d4a63")
+        for x, berry in ((38, 55.0), (47, 53.4), (56, 56.0), (62, 54.2), (43, 56.6)):
+            c.ball(x, berry, 1.9, 1.5, "#7d4a63")
     c.line(curve((21, 63), (50, 71), (79, 63)), tint(colour, 0.3), 0.7)
 
 

@@ -66,7 +66,7 @@ def open_shop(*, base_url: str, now: datetime, tell: Callable[[str], None]) -> S
     tell("Filling the shop.")
     with transaction.atomic():
         shop = actions.create_shop(
-            domain=DOMAIN, name=NAME, base_url=base_url, email=EMAIL, payment_methods=["demo", "manual"], now=now
+            domain=DOMAIN, name=NAME, base_url=base_url, email=EMAIL, payment_methods=("demo", "manual"), now=now
         )
         shop.manual_payment_instructions = PAYMENT_WORDS
         shop.save(update_fields=["manual_payment_instructions"])
