@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Callable
 from typing import cast
 
+import structlog
 from django.http import HttpRequest, HttpResponse
 from django.utils.functional import SimpleLazyObject
 
@@ -17,8 +18,9 @@ Next = Callable[[HttpRequest], HttpResponse]
 
 
 class RequestFrame:
-    """Outermost: gives the request its time and id. A call of the API goes straight to its handler, since it has no
-    use for the sessions, messages and CSRF checks of pages, and their time would be spent on every call."""
+    """Gives the request its time, and its id, which every log line until its end carries. A call of the API goes
+    straight to its handler, since it has no use for the sessions, messages and CSRF checks of pages, and their time
+    would be spent on every call."""
 
     def __init__(self, get_response: Next) -> None:
         self.get_response = get_response
@@ -26,6 +28,7 @@ class RequestFrame:
     def __call__(self, request: Request) -> HttpResponse:
         request.now = clock.now()
         request.id = uuid.uuid4().hex
+        structlog.contextvars.bind_contextvars(request_id=request.id)
         response = frame.answer(request) if frame.is_api(request) else self.get_response(request)
         response["X-Request-Id"] = request.id
         return response

@@ -31,7 +31,6 @@ class RequestLog:
                 path=request.path_info,
                 status=response.status_code,
                 milliseconds=round((time.perf_counter() - began) * 1000, 1),
-                request_id=getattr(request, "id", None),
             )
             return response
         finally:

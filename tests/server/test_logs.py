@@ -70,3 +70,16 @@ def test_lines_below_the_level_are_left_out(written):
     text = written()
     structlog.get_logger("storefront.test").debug("detail")
     assert text.getvalue() == ""
+
+
+def test_a_broken_page_leaves_its_traceback_under_the_requests_id_without_its_query(written, settings, client, db):
+    settings.ROOT_URLCONF = "tests.server.broken_urls"
+    client.raise_request_exception = False
+    text = written()
+    answer = client.get("/broken-page?signature=" + "a" * 64)
+    assert answer.status_code == 500
+    defect, request = [json.loads(line) for line in text.getvalue().splitlines()]
+    assert "ZeroDivisionError" in defect["exception"]
+    assert request["event"] == "request"
+    assert {defect["request_id"], request["request_id"]} == {answer["X-Request-Id"]}
+    assert "aaaa" not in text.getvalue()
