@@ -256,14 +256,10 @@ class _Merge:
         self._remove((link for id, link in links.items() if id not in kept), "category")
 
     def _link(self, path: CategoryPath) -> None:
-        ProductCategory.objects.create(
-            shop=self.shop,
-            product=self.product,
-            category_id=self.references.category(path),
-            sort_order=path.sort_order or 0,
-            created_at=self.now,
-            updated_at=self.now,
-        )
+        link = ProductCategory(shop=self.shop, product=self.product, sort_order=path.sort_order or 0)
+        link.category_id = self.references.category(path)
+        link.created_at = link.updated_at = self.now
+        link.save()
 
     def _bundle(self) -> None:
         rows = list(self.product.bundle_items.all())

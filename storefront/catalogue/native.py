@@ -398,7 +398,7 @@ def _category_node(node: Category) -> dict[str, Any]:
 
 
 def _columns(row: Any) -> dict[str, Any]:
-    return {name: _wire(row._meta.get_field(name), getattr(row, name)) for name in members(type(row))}
+    return {name: _wire(row._meta.get_field(name), getattr(row, name)) for name in members(row._meta.model)}
 
 
 def _wire(column: Any, value: Any) -> Any:

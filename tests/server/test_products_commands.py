@@ -1,0 +1,79 @@
+"""`storefront importproducts` and `exportproducts`, as scripts see them: stdout, stderr, exit code."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.catalogue.product_files import as_csv, woo
+
+
+@pytest.fixture(scope="module")
+def storefront(tmp_path_factory):
+    """Runs the script on a database of its own, with one shop in it."""
+    folder = tmp_path_factory.mktemp("commands")
+
+    def run(*arguments: str) -> subprocess.CompletedProcess:
+        environment = {"STOREFRONT_DATA_DIR": str(folder), "PATH": ""}
+        command = [sys.executable, "-m", "storefront.server.cli", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+
+    run("migrate")
+    run("createshop", "--domain", "shop.example.com", "--name", "S", "--base-url", "https://shop.example.com")
+    return run
+
+
+@pytest.fixture
+def file(tmp_path):
+    (tmp_path / "mugs.csv").write_text(as_csv([woo(sku="A", stock="-1"), woo(sku="B", regular_price="ten")]))
+    return str(tmp_path / "mugs.csv")
+
+
+def test_import_dry_run_export_and_again(storefront, file, tmp_path):
+    dry = storefront("importproducts", "--shop", "shop.example.com", file, "--dry-run")
+    assert (dry.returncode, [json.loads(line) for line in dry.stdout.splitlines()]) == (
+        1,
+        [
+            {"line": 2, "change": "create", "name": "Mug"},
+            {"created": 1, "updated": 0, "skipped": 0, "failed": 1},
+        ],
+    )
+    done = storefront("importproducts", "--shop", "shop.example.com", file)
+    assert (done.returncode, json.loads(done.stdout)) == (1, {"created": 1, "updated": 0, "skipped": 0, "failed": 1})
+    assert done.stderr.splitlines() == [
+        "error: line 3, Regular price: expected a number, found 'ten'",
+        "warning: line 2, Stock: a stock of -1 is taken as 0, since backorders are not allowed",
+    ]
+    for format in ("native", "woocommerce", "shopify"):
+        target = str(tmp_path / format)
+        written = storefront("exportproducts", "--shop", "shop.example.com", "--format", format, target)
+        assert (written.returncode, json.loads(written.stdout)) == (0, {"exported": 1})
+        again = storefront("importproducts", "--shop", "shop.example.com", target, "--update")
+        assert (again.returncode, json.loads(again.stdout)["skipped"], again.stderr) == (0, 1, "")
+    shown = storefront("exportproducts", "--shop", "shop.example.com")
+    assert json.loads(shown.stdout)["name"] == "Mug"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["importproducts", "--shop", "nowhere.example.com", "FILE"], "No shop has the domain nowhere.example.com."),
+        (["importproducts", "--shop", "shop.example.com", "missing.csv"], "There is no file missing.csv."),
+        (["importproducts", "--shop", "shop.example.com", "README.md"], "The "),
+        (["importproducts", "FILE"], "--shop"),
+        (["exportproducts", "--shop", "nowhere.example.com"], "No shop has the domain nowhere.example.com."),
+    ],
+)
+def test_wrong_use_is_one_sentence_and_exit_2(storefront, file, arguments, sentence):
+    done = storefront(*[file if each == "FILE" else each for each in arguments])
+    assert (done.returncode, done.stdout) == (2, "")
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_target_that_cannot_be_written(storefront, tmp_path):
+    done = storefront("exportproducts", "--shop", "shop.example.com", str(tmp_path / "no" / "folder"))
+    assert done.returncode == 1
+    assert "cannot be written" in done.stderr
+    assert "Traceback" not in done.stderr
