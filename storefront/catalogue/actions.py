@@ -13,6 +13,7 @@ from storefront.catalogue.models import Category, Product, ProductSearch
 from storefront.catalogue.parts import Entry, Lists
 from storefront.catalogue.validation import Errors
 from storefront.kit.refusals import InvalidFields, NotFound, Refusal
+from storefront.shops.changes import changed
 from storefront.shops.models import Shop
 
 # Columns that only the catalogue itself writes.
@@ -90,6 +91,7 @@ def delete_product(*, shop: Shop, product: Product, now: datetime) -> None:
     fresh.deleted_at = fresh.updated_at = now
     fresh.save(update_fields=["deleted_at", "updated_at"])
     ProductSearch.objects.filter(product=fresh).delete()
+    changed(shop.pk)
 
 
 @transaction.atomic
@@ -107,9 +109,11 @@ def restore_product(*, shop: Shop, product: Product, now: datetime) -> Product:
     _derive(fresh, now)
     _save(fresh, ["deleted_at", "status", "slug", "sort_name", "published_on", "updated_at"], None)
     write_search_text(fresh)
+    changed(shop.pk)
     return fresh
 
 
+@transaction.atomic
 def set_status(*, shop: Shop, products: QuerySet[Product], status: str, now: datetime) -> int:
     """Give all of these products that still stand this status; how many had another one.
 
@@ -121,8 +125,10 @@ def set_status(*, shop: Shop, products: QuerySet[Product], status: str, now: dat
     published_on = Case(
         When(published_on__lte=now, then=F("published_on")), default=public_from, output_field=DateTimeField()
     )
-    changed = Product.objects.filter(shop=shop, deleted_at=None, pk__in=products.order_by().values("pk"))
-    return changed.exclude(status=status).update(status=status, published_on=published_on, updated_at=now)
+    meant = Product.objects.filter(shop=shop, deleted_at=None, pk__in=products.order_by().values("pk"))
+    count = meant.exclude(status=status).update(status=status, published_on=published_on, updated_at=now)
+    changed(shop.pk)
+    return count
 
 
 @transaction.atomic
@@ -132,6 +138,7 @@ def settle_product(*, product: Product, now: datetime) -> None:
     _derive(product, now)
     product.save(update_fields=["sort_name", "published_on", "updated_at"])
     write_search_text(product)
+    changed(product.shop_id)
 
 
 def write_search_text(product: Product) -> None:
@@ -212,6 +219,7 @@ def delete_category(*, shop: Shop, category: Category) -> None:
         raise CategoryHasChildren
     fresh.delete()
     tree.renumber(shop)
+    changed(shop.pk)
 
 
 def _write_product(product: Product, changes: dict[str, Any], slug: str | None, lists: Lists, now: datetime) -> None:
@@ -231,6 +239,7 @@ def _write_product(product: Product, changes: dict[str, Any], slug: str | None, 
     _save(product, None if is_new else [*given, *derived], slug)
     write_search_text(product)
     plans.write(product, now)
+    changed(product.shop_id)
 
 
 def _check_type(product: Product, given: list[str], variants: parts.Plan | None, errors: Errors) -> None:
@@ -304,5 +313,6 @@ def _writable(fields: dict[str, Any]) -> dict[str, Any]:
 
 def _numbered(category: Category) -> Category:
     tree.renumber(category.shop)
+    changed(category.shop_id)
     category.refresh_from_db(fields=["lft", "rgt"])
     return category

@@ -23,6 +23,7 @@ from storefront.catalogue.merging import Changes, merge, standing
 from storefront.catalogue.references import References
 from storefront.catalogue.sheet import Columns
 from storefront.catalogue.spool import Seen
+from storefront.shops.changes import changed
 from storefront.shops.models import Shop
 
 FORMATS = ("auto", "woocommerce", "shopify", "native")
@@ -184,7 +185,9 @@ class _Import:
             return self._carry_out(batch)
         with transaction.atomic():
             tree.lock(self.shop)
-            return self._carry_out(batch)
+            outcome = self._carry_out(batch)
+            changed(self.shop.pk)
+            return outcome
 
     def _carry_out(self, batch: list[ProductRecord]) -> _Outcome:
         outcome = _Outcome()

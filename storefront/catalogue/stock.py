@@ -11,6 +11,7 @@ from django.db.models import F, Model, Q, QuerySet
 
 from storefront.catalogue.models import Product, Variant
 from storefront.kit.refusals import Refusal
+from storefront.shops.changes import changed
 from storefront.shops.models import Shop
 
 Kind = Literal["product", "variant", "damaged"]
@@ -53,6 +54,7 @@ def take_stock(*, shop: Shop, uses: Iterable[StockUse], now: datetime) -> list[S
             taken.append(use)
         elif not _sells_uncounted(shop, use):
             raise InsufficientStock(available=available(shop, use), use=use)
+    changed(shop.pk)
     return taken
 
 
@@ -62,6 +64,7 @@ def put_back_stock(*, shop: Shop, uses: Iterable[StockUse], now: datetime) -> No
     for use in _in_lock_order(uses):
         column = _column(use)
         _rows(shop, use).update(**{column: F(column) + use.qty}, updated_at=now)
+    changed(shop.pk)
 
 
 def available(shop: Shop, use: StockUse) -> int:

@@ -33,6 +33,14 @@ def boolean(name: str, default: bool = False) -> bool:
     return given in ("1", "true", "yes", "on")
 
 
+def number(name: str, default: int) -> int:
+    """A whole number of zero or more."""
+    given = text(name, str(default))
+    if not (given.isascii() and given.isdigit() and len(given) < 16):
+        refuse(name, "a whole number of 0 or more")
+    return int(given)
+
+
 def log_level() -> str:
     """The least serious lines that are logged, from STOREFRONT_LOG_LEVEL."""
     given = text("STOREFRONT_LOG_LEVEL", "info").lower()

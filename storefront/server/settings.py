@@ -10,6 +10,8 @@ ALLOW_PRIVATE_CALLBACKS = environment.boolean("STOREFRONT_ALLOW_PRIVATE_CALLBACK
 DATABASES = {"default": environment.database(DATA_DIR)}
 # Rate limits are counted here where it is set, so that several processes count together.
 REDIS_URL = environment.redis_url()
+# How much of the catalogue each web process answers from memory (server/edge.py); 0 turns that off.
+EDGE_CACHE_BYTES = environment.number("STOREFRONT_EDGE_CACHE_BYTES", 64 * 1024 * 1024)
 
 logs.configure_structlog()
 LOGGING = logs.logging_config(environment.log_level())

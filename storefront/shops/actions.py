@@ -7,6 +7,7 @@ from django.utils.crypto import get_random_string
 
 from storefront.kit import tokens
 from storefront.kit.refusals import InvalidFields, Refusal
+from storefront.shops import changes
 from storefront.shops.models import ApiToken, Shop, StaffMember, User
 from storefront.shops.scopes import SCOPES
 
@@ -78,9 +79,11 @@ def create_api_token(
     return row, secret
 
 
+@transaction.atomic
 def revoke_api_token(*, shop: Shop, token: ApiToken, now: datetime) -> None:
     """Make the token worthless from the next request on."""
     ApiToken.objects.filter(shop=shop, pk=token.pk, revoked_at=None).update(revoked_at=now)
+    changes.changed(shop.pk)
 
 
 class LastOwner(Refusal):

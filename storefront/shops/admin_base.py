@@ -10,7 +10,7 @@ from typing import Any
 from django.contrib import admin, messages
 from django.contrib.admin.exceptions import NotRegistered
 from django.contrib.admin.utils import quote, unquote
-from django.db import IntegrityError, models
+from django.db import IntegrityError, models, transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from unfold.admin import ModelAdmin, StackedInline, TabularInline
@@ -18,6 +18,7 @@ from unfold.contrib.filters.admin import RelatedDropdownFilter
 
 from storefront.kit.format import format_money, format_time
 from storefront.kit.refusals import Refusal
+from storefront.shops import changes
 from storefront.shops.admin_forms import ShopScopedForm
 
 CHANGED_MEANWHILE = "Somebody changed the same thing at the same moment. Nothing was saved; please look and try again."
@@ -90,6 +91,20 @@ class ShopScopedAdmin(ScopedToShop, ModelAdmin):
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         obj.save(update_fields=form.changed_columns() if change else None)
+
+    def save_related(self, request: Any, form: Any, formsets: Any, change: bool) -> None:
+        super().save_related(request, form, formsets, change)
+        # Nearly all that a merchant saves is shown to callers of the API, or decides who is one.
+        changes.changed(request.shop.pk)
+
+    def delete_model(self, request: Any, obj: Any) -> None:
+        super().delete_model(request, obj)
+        changes.changed(request.shop.pk)
+
+    @transaction.atomic
+    def delete_queryset(self, request: Any, queryset: models.QuerySet) -> None:
+        super().delete_queryset(request, queryset)
+        changes.changed(request.shop.pk)
 
     def row_or_404(self, request: HttpRequest, object_id: str) -> Any:
         """The row that a page of our own is about."""

@@ -125,3 +125,14 @@ class IdempotentAnswer(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+
+class Change(models.Model):
+    """On SQLite, the number of a shop's last change, counted over all shops (`shops.changes`). Unused on PostgreSQL."""
+
+    # No foreign key: other processes are to hear of a shop that was deleted, too.
+    shop_id = models.BigIntegerField(primary_key=True)
+    number = models.BigIntegerField(unique=True)
+
+    def __str__(self) -> str:
+        return f"{self.shop_id}: {self.number}"

@@ -12,12 +12,13 @@ from storefront.shops.ratelimit import Quota
 @dataclass(frozen=True)
 class Caller:
     """Who a credential stands for: one shop, the scopes granted, the digest that names the credential, and how
-    often it may call (None: no limit)."""
+    often it may call (None: no limit) and until when."""
 
     shop: Shop
     scopes: frozenset[str]
     digest: str
     requests_per_minute: int | None = None
+    expires_at: datetime | None = None
 
 
 class Request(HttpRequest):
@@ -29,6 +30,7 @@ class Request(HttpRequest):
     caller: Caller
     shop: Shop
     quota: Quota
+    representation: bytes
 
 
 class StaffRequest(Request):

@@ -19,6 +19,7 @@ from storefront.kit.refusals import Refusal
 from storefront.pricing.models import Discount, ShippingRate, TaxRate
 from storefront.server.demo.still_lifes import picture
 from storefront.shops import actions
+from storefront.shops.changes import changed
 from storefront.shops.models import Shop
 
 DOMAIN = "localhost"
@@ -81,7 +82,9 @@ def move_shop(shop: Shop, *, base_url: str, now: datetime) -> None:
     if shop.base_url != base_url:
         shop.base_url, shop.updated_at = base_url, now
         shop.full_clean()
-        shop.save(update_fields=["base_url", "updated_at"])
+        with transaction.atomic():
+            shop.save(update_fields=["base_url", "updated_at"])
+            changed(shop.pk)
 
 
 def close_shop(shop: Shop) -> None:
@@ -91,6 +94,7 @@ def close_shop(shop: Shop) -> None:
         # What protects its parts on any other day goes first.
         BundleItem.objects.filter(shop=shop).delete()
         Category.objects.filter(shop=shop).update(parent=None)
+        changed(shop.pk)
         shop.delete()
     sources = Source.objects.filter(name__in=names)
     small = list(Thumbnail.objects.filter(source__in=sources).values_list("name", flat=True))

@@ -1,0 +1,126 @@
+"""The request log's lines for answers that come from memory (`server/edge.py`).
+
+They say what `requestlog.py` says, but are put together by hand and written many at once, since a line through the
+logging pipeline costs several times as much as the answer it is about. They appear at most PAUSE later, and those of
+the last PAUSE are lost with a process that is killed.
+"""
+
+import logging
+import os
+import sys
+import threading
+from datetime import UTC, datetime
+from functools import lru_cache
+
+import orjson
+import structlog
+
+from storefront.server import requestlog
+from storefront.server.logs import blot
+
+# Seconds that lines are gathered for.
+PAUSE = 0.1
+# What pipes and files take in one piece, so that other processes' lines do not end up inside ours.
+PIECE = 4096
+
+Line = tuple[float, str, str, str, int, float]
+
+_log = logging.getLogger("storefront.requests")
+
+
+class Lines:
+    """Gathers lines, and writes them from a thread of its own that sleeps while there are none."""
+
+    def __init__(self) -> None:
+        self.gathered: list[Line] = []
+        self.some = threading.Event()
+        self.thread: threading.Thread | None = None
+        self.writing = threading.Lock()
+
+    def add(self, *line: float | str | int) -> None:
+        """Moment (Unix seconds), request id, method, path, status, milliseconds."""
+        if not _log.isEnabledFor(logging.INFO):
+            return
+        self.gathered.append(line)  # type: ignore[arg-type]
+        if not self.some.is_set():
+            self._wake()
+
+    def flush(self) -> None:
+        """Write what is gathered."""
+        with self.writing:
+            lines, self.gathered = self.gathered, []
+            if sys.stderr.isatty():
+                for line in lines:
+                    _say(*line)
+            else:
+                _write([_json(*line) for line in lines])
+
+    def _wake(self) -> None:
+        with self.writing:
+            if self.thread is None:
+                self.thread = threading.Thread(target=self._run, name="access log", daemon=True)
+                self.thread.start()
+        self.some.set()
+
+    def _run(self) -> None:
+        pause = threading.Event()
+        while self.some.wait():
+            pause.wait(PAUSE)
+            self.some.clear()
+            self.flush()
+
+
+def _say(moment: float, request_id: str, method: str, path: str, status: int, milliseconds: float) -> None:
+    """For people at a terminal, who see colours and are in no hurry."""
+    with structlog.contextvars.bound_contextvars(request_id=request_id):
+        requestlog.log.info("request", method=method, path=path, status=status, milliseconds=milliseconds)
+
+
+def _json(moment: float, request_id: str, method: str, path: str, status: int, milliseconds: float) -> str:
+    return (
+        f'{{"method": "{method}", "path": {_shown(path)}, "status": {status}, "milliseconds": {milliseconds:.1f}, '
+        f'"event": "request", "request_id": "{request_id}", "logger": "storefront.requests", "level": "info", '
+        f'"timestamp": "{_timestamp(int(moment))}.{int(moment % 1 * 1e6):06}Z"}}\n'
+    )
+
+
+@lru_cache(maxsize=1024)
+def _shown(path: str) -> str:
+    return orjson.dumps(blot(path)).decode()
+
+
+@lru_cache(maxsize=4)
+def _timestamp(second: int) -> str:
+    return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+
+
+def _write(lines: list[str]) -> None:
+    piece, size = [], 0
+    for line in lines:
+        if size + len(line) > PIECE:
+            _put("".join(piece))
+            piece, size = [], 0
+        piece.append(line)
+        size += len(line)
+    _put("".join(piece))
+
+
+def _put(text: str) -> None:
+    """To wherever the log goes, in turn with its other lines."""
+    for handler in logging.getLogger().handlers:
+        if isinstance(handler, logging.StreamHandler) and handler.lock and text:
+            with handler.lock:
+                handler.stream.write(text)
+                handler.flush()
+
+
+lines = Lines()
+
+
+def _start_anew() -> None:
+    """A forked process has the lines of the one it came from, and not the thread."""
+    global lines
+    lines = Lines()
+
+
+os.register_at_fork(after_in_child=_start_anew)
