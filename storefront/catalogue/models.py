@@ -236,8 +236,8 @@ class Product(models.Model):
             models.Index(fields=["shop", "sku"]),
             models.Index(fields=["shop", "legacy_source_id"]),
             models.Index(fields=["shop", "updated_at"]),
-            # One per order of the list (`sql.SORTS`), so that a page is read and not sorted; the dates at the end
-            # spare looking into the rows themselves, which is most of the work of counting.
+            # One per order of the list (`listing_sql.ORDERS`), so that a page is read and not sorted; the dates at the
+            # end spare looking into the rows themselves while pages are skipped.
             models.Index(
                 fields=["shop", "-is_pinned", "sort_order", "-created_at", "-id", "publish_at", "unpublish_at"],
                 condition=LISTABLE,
@@ -262,6 +262,17 @@ class Product(models.Model):
                 fields=["shop", "id", "publish_at", "unpublish_at"],
                 condition=LISTABLE & Q(is_featured=True),
                 name="product_list_featured",
+            ),
+            # What a date keeps out of the lists for now, or has taken out of them.
+            models.Index(
+                fields=["shop", "publish_at", "id"],
+                condition=LISTABLE & Q(publish_at__isnull=False),
+                name="product_list_starts",
+            ),
+            models.Index(
+                fields=["shop", "unpublish_at", "publish_at", "id"],
+                condition=LISTABLE & Q(unpublish_at__isnull=False),
+                name="product_list_ends",
             ),
         ]
 
@@ -434,6 +445,29 @@ class ProductSearch(models.Model):
     product = models.OneToOneField(Product, primary_key=True, on_delete=models.CASCADE, related_name="search")
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
     text = models.TextField()
+    # Whether the product is LISTABLE; the database's triggers write it (catalogue/triggers.py).
+    listed = models.BooleanField(default=False, editable=False)
 
     def __str__(self) -> str:
         return self.text
+
+
+class ListingTotal(models.Model):
+    """How many LISTABLE products a shop has, in all or in one category: the sum over its rows. Kept by the database's
+    triggers (catalogue/triggers.py), which say why a total may have several rows.
+
+    The sum of `version` over the rows of the whole shop is another one after every write that changes which products
+    a list shows or in which order, and never one that it was before. No foreign keys: what is left of a shop or a
+    category that is gone counts nothing.
+    """
+
+    shop = models.ForeignKey(Shop, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False)
+    category = models.BigIntegerField(default=0, help_text="A category's id; 0: the whole shop.")
+    products = models.BigIntegerField(default=0)
+    version = models.BigIntegerField(default=0)
+
+    class Meta:
+        indexes = [models.Index(fields=["shop", "category"], name="listing_total_of")]
+
+    def __str__(self) -> str:
+        return f"{self.products} in {self.category}"

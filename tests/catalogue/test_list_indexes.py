@@ -3,7 +3,8 @@
 import pytest
 from django.db import connection
 
-from storefront.catalogue import sql
+from storefront.catalogue import listing_sql
+from storefront.catalogue.listing_sql import Shape
 from tests.catalogue.factories import make_product
 from tests.shops.factories import NOW
 
@@ -29,13 +30,13 @@ def plan_of(statement: str, params: dict) -> str:
         return "\n".join(str(row[-1]) for row in cursor.fetchall())
 
 
-@pytest.mark.parametrize("sort", sql.SORTS)
+@pytest.mark.parametrize("sort", listing_sql.ORDERS)
 def test_a_page_is_read_off_the_index_of_its_order(shop, sort):
     make_product(shop)
     now = connection.ops.adapt_datetimefield_value(NOW)
-    params = {"shop": shop.pk, "now": now, "limit": 24, "offset": 0}
-    assert INDEXES[sort] in plan_of(sql.page(connection.vendor, sort, 0, None, False, False), params)
+    params = {"shop": shop.pk, "now": now, "limit": 24, "offset": 0, "span": 24}
+    assert INDEXES[sort] in plan_of(listing_sql.walked_page(Shape(connection.vendor), sort, False), params)
 
 
 def test_each_order_has_its_index():
-    assert set(INDEXES) == set(sql.SORTS)
+    assert set(INDEXES) == set(listing_sql.ORDERS)

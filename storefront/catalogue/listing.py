@@ -1,0 +1,131 @@
+"""How a page of the product list is read: two statements, whatever the size of the shop and the depth of the page.
+
+The first tells the list's version and its total; the second reads the page, from the nearest place that is known.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from storefront.catalogue import listing_sql, records, rules
+from storefront.catalogue.listing_sql import ORDERS, Shape
+from storefront.catalogue.models import Product
+from storefront.catalogue.remembered import Anchors, Remembered, Standing
+
+Fetch = Callable[[str, dict[str, Any]], list[tuple]]
+
+# The search index holds runs of three characters.
+INDEXED_WORD = 3
+# How many rows a page may skip over before it is worth knowing places nearer to it.
+FAR = 4000
+# Rows between the places that one walk along the whole list makes known, at least.
+STEP = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProductFilters:
+    """What a product list is narrowed to and ordered by. `sort` is a key of `listing_sql.ORDERS`.
+
+    `with_subcategories` takes in what only stands in a category under `category`.
+    """
+
+    q: str = ""
+    category: str | None = None
+    with_subcategories: bool = False
+    featured: bool = False
+    sort: str | None = None
+    updated_since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Total:
+    standing: Standing
+    total: int
+
+
+# By shop and filters; about half a kilobyte each.
+_totals: Remembered[_Total] = Remembered(4096)
+# By shop and order; each up to about 600 kB, and that only where a whole large shop is read.
+_anchors: Remembered[Anchors] = Remembered(32)
+
+
+def forget() -> None:
+    """Start from nothing, as a new process does."""
+    _totals.clear()
+    _anchors.clear()
+
+
+class Listing:
+    """One shop's list with its filters. `moment` and `since` are as the database compares them."""
+
+    def __init__(self, fetch: Fetch, vendor: str, shop: int, filters: ProductFilters, moment: Any, since: Any) -> None:
+        self.fetch, self.sort, self.shop, self.moment = fetch, filters.sort, shop, moment
+        words = rules.search_words(filters.q)
+        long = [word for word in words if len(word) >= INDEXED_WORD]
+        short = [word for word in words if len(word) < INDEXED_WORD]
+        category = None if filters.category is None else "branch" if filters.with_subcategories else "alone"
+        self.shape = Shape(vendor, category, filters.featured, since is not None, len(long), len(short))
+        self.key = (shop, filters.category, category, filters.featured, words)
+        self.params = {"shop": shop, "now": moment, "category": filters.category, "since": since}
+        self.params["match"] = " AND ".join('"{}"'.format(word.replace('"', '""')) for word in long)
+        for number, word in enumerate(long):
+            self.params[f"word{number}"], self.params[f"like{number}"] = word, rules.like_pattern(word)
+        self.params |= {f"short{number}": word for number, word in enumerate(short)}
+
+    def page(self, *, offset: int, limit: int) -> tuple[list[tuple], int]:
+        """The rows of a page, and how many there are on all."""
+        standing, products, total = self._state()
+        if offset >= total:
+            return [], total
+        params = {**self.params, "limit": limit, "offset": offset, "span": offset + limit}
+        if self.shape.is_whole:
+            return self._whole_page(standing, total, params), total
+        statement = listing_sql.walked_page(self.shape, self.sort, False)
+        if self.shape.is_gatherable and (offset + limit) * products > total * total:
+            # Walking would look at more rows than there are to gather.
+            statement = listing_sql.gathered_page(self.shape, self.sort)
+        return self.fetch(statement, params), total
+
+    def _state(self) -> tuple[Standing, int, int]:
+        known = None if self.shape.is_kept or self.shape.since else _totals.get(self.key)
+        if known is None or not known.standing.holds(self.moment):
+            known = _Total(Standing(-1, None, None), 0)
+        params = {**self.params, "known_version": known.standing.version, "known_total": known.total}
+        (version, starts, ends, products, total), *_ = self.fetch(listing_sql.state(self.shape), params)
+        until = min((moment for moment in (starts, ends) if moment is not None), default=None)
+        standing = Standing(version, self.moment, until)
+        if not self.shape.is_kept and not self.shape.since and version != known.standing.version:
+            _totals.put(self.key, _Total(standing, total))
+        return standing, products, total
+
+    def _whole_page(self, standing: Standing, total: int, params: dict[str, Any]) -> list[tuple]:
+        offset, limit = params["offset"], params["limit"]
+        anchors = _anchors.renew(
+            (self.shop, self.sort),
+            lambda kept: kept.standing.version == standing.version and kept.standing.holds(self.moment),
+            lambda: Anchors(standing),
+        )
+        place, key = anchors.before(offset)
+        if offset - place > FAR:
+            anchors.far_reads += 1
+            # Once may be chance; whoever does it again will go on.
+            if anchors.far_reads == 2:
+                self._learn_places(anchors, total)
+                place, key = anchors.before(offset)
+        params |= {"offset": offset - place, "span": offset - place + limit}
+        params |= {f"a{number}": value for number, value in enumerate(key or ())}
+        rows = self.fetch(listing_sql.walked_page(self.shape, self.sort, key is not None), params)
+        if len(rows) == limit:
+            anchors.add(offset + limit, tuple(rows[-1][at] for at in _key_columns(self.sort)))
+        return rows
+
+    def _learn_places(self, anchors: Anchors, total: int) -> None:
+        step = max(STEP, total // (Anchors.MOST // 2))
+        for place, *key in self.fetch(listing_sql.places(self.sort), {**self.params, "step": step}):
+            anchors.add(place, tuple(key))
+
+
+def _key_columns(sort: str | None) -> list[int]:
+    columns = records.columns(Product)
+    return [columns.index(column) for column, _ in ORDERS[sort]]

@@ -1,0 +1,278 @@
+# ruff: noqa: S608, what is put together here is column lists and conditions of this file; values are parameters.
+"""The SQL of the product list, built once per combination of filters.
+
+Every statement takes `%(shop)s` and `%(now)s`; what else one needs, its function says. A page is found in one of two
+ways, and `listing` chooses: *walked*, along the index of its order until it is full, looking at each row whether it
+fits; or *gathered*, all that fits by the index of a filter, then put in order.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+
+from storefront.catalogue.models import Product
+from storefront.catalogue.records import select_list
+from storefront.catalogue.sql import HIDDEN, LISTABLE, LISTED, media
+from storefront.catalogue.triggers import SHOP_BITS
+
+# The columns of each order, and whether they descend. Ties break on the id, so that pages never overlap
+# (decisions: List parameters).
+ORDERS: dict[str | None, tuple[tuple[str, bool], ...]] = {
+    None: (("is_pinned", True), ("sort_order", False), ("created_at", True), ("id", True)),
+    "newest": (("created_at", True), ("id", True)),
+    "price_asc": (("price", False), ("id", False)),
+    "price_desc": (("price", True), ("id", True)),
+    "name": (("sort_name", False), ("id", False)),
+}
+
+# A category by itself, as integrations filter, or with all that stands under it, as shoppers expect.
+CATEGORIES_MEANT = {
+    "alone": "c.slug = %(category)s",
+    "branch": (
+        "EXISTS (SELECT 1 FROM catalogue_category a WHERE a.shop_id = %(shop)s AND a.slug = %(category)s"
+        " AND a.is_active AND c._lft BETWEEN a._lft AND a._rgt)"
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Which filters a list has: everything about them but their values.
+
+    `category` is a key of CATEGORIES_MEANT. `long_words` can be looked up in the search index (parameters `word0` and
+    on, and `match` for SQLite), `short_words` cannot (`short0` and on). `since` is of `updated_since`.
+    """
+
+    vendor: str
+    category: str | None = None
+    featured: bool = False
+    since: bool = False
+    long_words: int = 0
+    short_words: int = 0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is filtered away."""
+        return not (self.category or self.featured or self.since or self.long_words or self.short_words)
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the total is among those that the database keeps."""
+        return self.is_whole or self == Shape(self.vendor, category="alone")
+
+    @property
+    def is_gatherable(self) -> bool:
+        """Whether an index leads to what fits."""
+        return bool(self.category or self.featured or self.since or self.long_words)
+
+
+def order_by(sort: str | None, alias: str = "p") -> str:
+    return ", ".join(f"{alias}.{column}{' DESC' if descends else ''}" for column, descends in ORDERS[sort])
+
+
+@cache
+def state(shape: Shape) -> str:
+    """One row: the list's version, the next moments at which a date publishes and unpublishes something, how many
+    products the shop lists without filters, how many with them.
+
+    A total that is not kept is only counted if the version is not `known_version`; else it is `known_total`.
+    """
+    total = _kept_total(shape)
+    if not shape.is_kept:
+        total = (
+            "CASE WHEN s.version = CAST(%(known_version)s AS bigint) THEN CAST(%(known_total)s AS bigint)"
+            f" ELSE {_counted_total(shape)} END"
+        )
+    upcoming = ", ".join(
+        f"(SELECT min(p.{column}) FROM catalogue_product p"
+        f" WHERE p.shop_id = %(shop)s AND {LISTABLE} AND p.{column} > %(now)s)"
+        for column in ("publish_at", "unpublish_at")
+    )
+    return (
+        f"SELECT s.version, {upcoming}, s.products, {total} FROM (SELECT CAST(COALESCE(sum(version), 0) AS bigint)"
+        " AS version, CAST(COALESCE(sum(products), 0) AS bigint) AS products FROM catalogue_listingtotal"
+        " WHERE shop_id = %(shop)s AND category = 0) s"
+    )
+
+
+@cache
+def walked_page(shape: Shape, sort: str | None, anchored: bool) -> str:
+    """Product columns and media of one page: `limit` rows after `offset`, counted from the list's beginning or, where
+    `anchored`, from behind the row whose sort columns are `a0` and on; `span` is limit and offset together."""
+    conditions = " AND ".join(["p.shop_id = %(shop)s", LISTED, *_fits(shape, walking=True)])
+    keys = ", ".join(f"p.{column}" for column, _ in ORDERS[sort])
+    walks = [
+        f"SELECT {keys} FROM catalogue_product p WHERE {conditions}{part} ORDER BY {order_by(sort)}"
+        for part in (_after(sort) if anchored else ("",))
+    ]
+    if len(walks) == 1:
+        return _page(shape, sort, walks[0])
+    parts = " UNION ALL ".join(f"SELECT * FROM ({walk} LIMIT %(span)s) part" for walk in walks)
+    return _page(shape, sort, f"SELECT w.id FROM ({parts}) w ORDER BY {order_by(sort, 'w')}")
+
+
+@cache
+def gathered_page(shape: Shape, sort: str | None) -> str:
+    """Product columns and media of one page: `limit` rows after `offset`."""
+    keys = ", ".join(f"p.{column}" for column, _ in ORDERS[sort])
+    conditions = " AND ".join(["p.shop_id = %(shop)s", LISTED, *_fits(shape)])
+    if shape.vendor == "sqlite":
+        # CROSS JOIN keeps the order of the tables, as SQLite's documentation promises.
+        found = f"SELECT {keys} FROM ({_driver(shape)}) d CROSS JOIN catalogue_product p ON p.id = d.id"
+        return _page(shape, sort, f"{found} WHERE {conditions} ORDER BY {order_by(sort)}")
+    found = (
+        f"WITH d AS MATERIALIZED ({_driver(shape)}) SELECT {keys} FROM d JOIN catalogue_product p ON p.id = d.id"
+        # OFFSET 0 keeps the planner from walking the order's index after all.
+        f" WHERE {conditions} OFFSET 0"
+    )
+    return _page(shape, sort, f"SELECT f.id FROM ({found}) f ORDER BY {order_by(sort, 'f')}")
+
+
+@cache
+def places(sort: str | None) -> str:
+    """The place and the sort columns of every `step`th row of the whole list."""
+    keys = ", ".join(f"p.{column}" for column, _ in ORDERS[sort])
+    named = ", ".join(column for column, _ in ORDERS[sort])
+    return (
+        f"SELECT place, {named} FROM (SELECT {keys}, row_number() OVER (ORDER BY {order_by(sort)}) AS place"
+        f" FROM catalogue_product p WHERE p.shop_id = %(shop)s AND {LISTED}) w WHERE place %% %(step)s = 0"
+    )
+
+
+def _page(shape: Shape, sort: str | None, rows: str) -> str:
+    # The page is found by its sort columns alone, so that skipping rows does not drag whole ones along.
+    return (
+        f"SELECT {select_list(Product, 'p')}, {media(shape.vendor)} FROM catalogue_product p"
+        f" WHERE p.id IN (SELECT g.id FROM ({rows} LIMIT %(limit)s OFFSET %(offset)s) g) ORDER BY {order_by(sort)}"
+    )
+
+
+def _after(sort: str | None) -> tuple[str, ...]:
+    """The conditions of the rows behind an anchor. Where every column runs the same way, one range says it; else a
+    range for each column that may be the first to differ, since neither database seeks by an OR of them."""
+    columns = ORDERS[sort]
+    if len({descends for _, descends in columns}) == 1:
+        return (_beyond(columns, 0),)
+    parts, equal = [], ""
+    for number, (column, _) in enumerate(columns):
+        rest = columns[number:]
+        if len({descends for _, descends in rest}) == 1:
+            parts.append(equal + _beyond(rest, number))
+            break
+        parts.append(equal + _beyond(columns[number : number + 1], number))
+        equal += f" AND p.{column} = %(a{number})s"
+    return tuple(reversed(parts))
+
+
+def _beyond(columns: tuple[tuple[str, bool], ...], first: int) -> str:
+    names = ", ".join(f"p.{column}" for column, _ in columns)
+    values = ", ".join(f"%(a{number})s" for number in range(first, first + len(columns)))
+    return f" AND ({names}) {'<' if columns[0][1] else '>'} ({values})"
+
+
+def _kept_total(shape: Shape) -> str:
+    if shape.category:
+        kept = (
+            "(SELECT CAST(COALESCE(sum(t.products), 0) AS bigint) FROM catalogue_listingtotal t"
+            " WHERE t.shop_id = %(shop)s AND t.category = (SELECT c.id FROM catalogue_category c"
+            f" WHERE c.shop_id = %(shop)s AND {CATEGORIES_MEANT[shape.category]} AND c.is_active))"
+        )
+        return f"{kept} - {_hidden(_fits(shape, walking=True))}"
+    return f"s.products - {_hidden([])}"
+
+
+def _counted_total(shape: Shape) -> str:
+    words = [*_words(shape), *_short_words(shape)]
+    if words and Shape(shape.vendor, long_words=shape.long_words, short_words=shape.short_words) == shape:
+        # The listed texts alone, since the rows of the products are far wider; less those that a date hides now.
+        return f"((SELECT count(*) FROM {_matches(shape)}) - {_hidden(_fits(shape, walking=True))})"
+    conditions = " AND ".join(["p.shop_id = %(shop)s", LISTED, *_fits(shape)])
+    return f"(SELECT count(*) FROM ({_driver(shape)}) d JOIN catalogue_product p ON p.id = d.id WHERE {conditions})"
+
+
+def _hidden(fits: list[str]) -> str:
+    counts = (
+        "(SELECT count(*) FROM catalogue_product p WHERE "
+        + " AND ".join(["p.shop_id = %(shop)s", LISTABLE, hidden, *fits])
+        + ")"
+        for hidden in HIDDEN
+    )
+    return f"({' + '.join(counts)})"
+
+
+def _driver(shape: Shape) -> str:
+    """The ids of what a filter's index leads to, the narrowest filter first; drafts and the like may be among them."""
+    if shape.long_words:
+        column = f"i.rowid & {(1 << SHOP_BITS) - 1}" if shape.vendor == "sqlite" else "s.product_id"
+        return f"SELECT {column} AS id FROM {_matches(shape)}"
+    if shape.since:
+        return " UNION ".join(
+            f"SELECT p.id FROM catalogue_product p WHERE p.shop_id = %(shop)s AND p.{column} >= %(since)s{more}"
+            for column, more in (("updated_at", ""), ("publish_at", f" AND {LISTABLE}"))
+        )
+    if shape.category:
+        return (
+            "SELECT DISTINCT l.product_id AS id FROM catalogue_productcategory l WHERE l.shop_id = %(shop)s"
+            f" AND l.category_id IN ({_categories(shape)})"
+        )
+    if shape.featured:
+        return f"SELECT p.id FROM catalogue_product p WHERE p.shop_id = %(shop)s AND {LISTABLE} AND p.is_featured"
+    return "SELECT s.product_id AS id FROM catalogue_productsearch s WHERE s.shop_id = %(shop)s AND s.listed"
+
+
+def _matches(shape: Shape) -> str:
+    """What the words match among the shop's listed texts, as a FROM clause."""
+    if shape.vendor != "sqlite" or not shape.long_words:
+        words = " AND ".join(["s.shop_id = %(shop)s", "s.listed", *_words(shape), *_short_words(shape)])
+        return f"catalogue_productsearch s WHERE {words}"
+    first = f"(%(shop)s << {SHOP_BITS})"
+    short = _short_words(shape)
+    texts = ""
+    if short:
+        texts = f" JOIN catalogue_productsearch s ON s.product_id = i.rowid & {(1 << SHOP_BITS) - 1}"
+    return (
+        f"catalogue_searchindex i{texts} WHERE i.catalogue_searchindex MATCH %(match)s"
+        f" AND i.rowid BETWEEN {first} AND {first} + {(1 << SHOP_BITS) - 1}"
+        + "".join(f" AND {condition}" for condition in short)
+    )
+
+
+def _fits(shape: Shape, *, walking: bool = False) -> list[str]:
+    """What a row must satisfy beyond being listed; when it is not walked, not what the driver has seen to already."""
+    conditions = []
+    if shape.featured:
+        conditions.append("p.is_featured")
+    if shape.since:
+        # A product that its date published since then is news too, though nobody touched its row.
+        conditions.append("(p.updated_at >= %(since)s OR p.publish_at >= %(since)s)")
+    if shape.category and (walking or shape.long_words or shape.since):
+        # As a value and not as a condition, which a planner would turn into a join.
+        conditions.append(
+            "(SELECT true FROM catalogue_productcategory l WHERE l.product_id = p.id"
+            f" AND l.category_id IN ({_categories(shape)}) LIMIT 1)"
+        )
+    words = [*_words(shape, indexed=False), *_short_words(shape)] if walking or not shape.long_words else []
+    if words:
+        conditions.append(f"(SELECT {' AND '.join(words)} FROM catalogue_productsearch s WHERE s.product_id = p.id)")
+    return conditions
+
+
+def _categories(shape: Shape) -> str:
+    assert shape.category is not None
+    return (
+        "SELECT c.id FROM catalogue_category c WHERE c.shop_id = %(shop)s"
+        f" AND {CATEGORIES_MEANT[shape.category]} AND c.is_active"
+    )
+
+
+def _words(shape: Shape, *, indexed: bool = True) -> list[str]:
+    if indexed and shape.vendor != "sqlite":
+        return [rf"s.text LIKE %(like{number})s ESCAPE '\'" for number in range(shape.long_words)]
+    return [_contains(shape, f"word{number}") for number in range(shape.long_words)]
+
+
+def _short_words(shape: Shape) -> list[str]:
+    return [_contains(shape, f"short{number}") for number in range(shape.short_words)]
+
+
+def _contains(shape: Shape, word: str) -> str:
+    return f"{'instr' if shape.vendor == 'sqlite' else 'strpos'}(s.text, %({word})s) > 0"

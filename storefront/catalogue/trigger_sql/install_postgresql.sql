@@ -1,0 +1,162 @@
+-- A total is kept in as many rows as transactions write it at once: each takes one that nobody holds, or adds one.
+-- So writers of one shop neither wait for each other here nor meet in a deadlock; readers add the rows up.
+CREATE FUNCTION catalogue_note(shop bigint, of_category bigint, more bigint) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  free bigint;
+BEGIN
+  SELECT id INTO free FROM catalogue_listingtotal WHERE shop_id = shop AND category = of_category
+    ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED;
+  IF FOUND THEN
+    UPDATE catalogue_listingtotal
+      SET products = products + more, version = version + 1 + floor(random() * 1073741824)::bigint WHERE id = free;
+  ELSE
+    INSERT INTO catalogue_listingtotal (shop_id, category, products, version)
+      VALUES (shop, of_category, more, 1 + floor(random() * 1073741824)::bigint);
+  END IF;
+END $$
+;;
+CREATE FUNCTION catalogue_products_made() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM catalogue_note(made.shop_id, made.category, made.products) FROM (
+    SELECT n.shop_id, 0 AS category, count(*) AS products FROM new_rows n WHERE <LISTABLE_N> GROUP BY 1
+    UNION ALL
+    SELECT n.shop_id, l.category_id, count(*) FROM new_rows n
+      JOIN catalogue_productcategory l ON l.product_id = n.id WHERE <LISTABLE_N> GROUP BY 1, 2
+  ) made;
+  RETURN NULL;
+END $$
+;;
+CREATE FUNCTION catalogue_products_gone() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM catalogue_note(gone.shop_id, gone.category, -gone.products) FROM (
+    SELECT o.shop_id, 0 AS category, count(*) AS products FROM old_rows o WHERE <LISTABLE_O> GROUP BY 1
+    UNION ALL
+    SELECT o.shop_id, l.category_id, count(*) FROM old_rows o
+      JOIN catalogue_productcategory l ON l.product_id = o.id WHERE <LISTABLE_O> GROUP BY 1, 2
+  ) gone;
+  RETURN NULL;
+END $$
+;;
+CREATE FUNCTION catalogue_products_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  watched boolean;
+  listed boolean;
+BEGIN
+  SELECT bool_or(<LISTABLE_N> <> <LISTABLE_O>),
+      bool_or(<LISTABLE_N> <> <LISTABLE_O> OR (<LISTABLE_N> AND (<PLACED_N>) IS DISTINCT FROM (<PLACED_O>)))
+    INTO listed, watched FROM new_rows n JOIN old_rows o ON o.id = n.id;
+  IF listed THEN
+    PERFORM catalogue_note(changed.shop_id, changed.category, changed.products) FROM (
+      SELECT n.shop_id, l.category_id AS category, sum(<LISTABLE_N>::int - <LISTABLE_O>::int) AS products
+        FROM new_rows n JOIN old_rows o ON o.id = n.id JOIN catalogue_productcategory l ON l.product_id = n.id
+        WHERE <LISTABLE_N> <> <LISTABLE_O> GROUP BY 1, 2
+    ) changed;
+    UPDATE catalogue_productsearch s SET listed = <LISTABLE_N> FROM new_rows n
+      WHERE s.product_id = n.id AND s.listed <> <LISTABLE_N>;
+  END IF;
+  IF watched THEN
+    PERFORM catalogue_note(changed.shop_id, 0, changed.products) FROM (
+      SELECT n.shop_id, sum(<LISTABLE_N>::int - <LISTABLE_O>::int) AS products
+        FROM new_rows n JOIN old_rows o ON o.id = n.id GROUP BY 1
+    ) changed;
+  END IF;
+  RETURN NULL;
+END $$
+;;
+-- The products are locked, so that whoever lists or unlists one at this moment counts its links, or is seen here.
+CREATE FUNCTION catalogue_links_made() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM FROM catalogue_product p WHERE p.id IN (SELECT product_id FROM new_rows) ORDER BY p.id FOR NO KEY UPDATE;
+  PERFORM catalogue_note(made.shop_id, made.category, made.products) FROM (
+    SELECT l.shop_id, l.category_id AS category, count(*) AS products FROM new_rows l
+      JOIN catalogue_product p ON p.id = l.product_id WHERE <LISTABLE_P> GROUP BY 1, 2
+    UNION ALL SELECT DISTINCT l.shop_id, 0, 0 FROM new_rows l
+  ) made;
+  RETURN NULL;
+END $$
+;;
+CREATE FUNCTION catalogue_links_gone() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM FROM catalogue_product p WHERE p.id IN (SELECT product_id FROM old_rows) ORDER BY p.id FOR NO KEY UPDATE;
+  PERFORM catalogue_note(gone.shop_id, gone.category, -gone.products) FROM (
+    SELECT l.shop_id, l.category_id AS category, count(*) AS products FROM old_rows l
+      JOIN catalogue_product p ON p.id = l.product_id WHERE <LISTABLE_P> GROUP BY 1, 2
+    UNION ALL SELECT DISTINCT l.shop_id, 0, 0 FROM old_rows l
+  ) gone;
+  RETURN NULL;
+END $$
+;;
+CREATE FUNCTION catalogue_links_moved() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM FROM catalogue_product p WHERE p.id IN
+    (SELECT product_id FROM old_rows UNION SELECT product_id FROM new_rows) ORDER BY p.id FOR NO KEY UPDATE;
+  PERFORM catalogue_note(moved.shop_id, moved.category, moved.products) FROM (
+    SELECT l.shop_id, l.category_id AS category, sum(l.more) AS products FROM (
+        SELECT shop_id, category_id, product_id, 1 AS more FROM new_rows
+        UNION ALL SELECT shop_id, category_id, product_id, -1 FROM old_rows
+      ) l JOIN catalogue_product p ON p.id = l.product_id
+      WHERE <LISTABLE_P> GROUP BY 1, 2 HAVING sum(l.more) <> 0
+    UNION ALL SELECT DISTINCT l.shop_id, 0, 0 FROM new_rows l
+  ) moved;
+  RETURN NULL;
+END $$
+;;
+CREATE FUNCTION catalogue_categories_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM catalogue_note(changed.shop_id, 0, 0) FROM (SELECT DISTINCT shop_id FROM changed_rows) changed;
+  RETURN NULL;
+END $$
+;;
+CREATE FUNCTION catalogue_search_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM catalogue_note(changed.shop_id, 0, 0) FROM (SELECT DISTINCT shop_id FROM changed_rows) changed;
+  RETURN NULL;
+END $$
+;;
+CREATE FUNCTION catalogue_search_listed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  SELECT <LISTABLE_P> INTO NEW.listed FROM catalogue_product p WHERE p.id = NEW.product_id FOR NO KEY UPDATE;
+  NEW.listed := COALESCE(NEW.listed, false);
+  RETURN NEW;
+END $$
+;;
+CREATE TRIGGER catalogue_product_made AFTER INSERT ON catalogue_product
+  REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION catalogue_products_made()
+;;
+CREATE TRIGGER catalogue_product_gone AFTER DELETE ON catalogue_product
+  REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION catalogue_products_gone()
+;;
+CREATE TRIGGER catalogue_product_changed AFTER UPDATE ON catalogue_product
+  REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
+  FOR EACH STATEMENT EXECUTE FUNCTION catalogue_products_changed()
+;;
+CREATE TRIGGER catalogue_link_made AFTER INSERT ON catalogue_productcategory
+  REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION catalogue_links_made()
+;;
+CREATE TRIGGER catalogue_link_gone AFTER DELETE ON catalogue_productcategory
+  REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION catalogue_links_gone()
+;;
+CREATE TRIGGER catalogue_link_moved AFTER UPDATE ON catalogue_productcategory
+  REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
+  FOR EACH STATEMENT EXECUTE FUNCTION catalogue_links_moved()
+;;
+CREATE TRIGGER catalogue_category_made AFTER INSERT ON catalogue_category
+  REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION catalogue_categories_changed()
+;;
+CREATE TRIGGER catalogue_category_gone AFTER DELETE ON catalogue_category
+  REFERENCING OLD TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION catalogue_categories_changed()
+;;
+CREATE TRIGGER catalogue_category_changed AFTER UPDATE ON catalogue_category
+  REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION catalogue_categories_changed()
+;;
+CREATE TRIGGER catalogue_search_listed BEFORE INSERT ON catalogue_productsearch
+  FOR EACH ROW EXECUTE FUNCTION catalogue_search_listed()
+;;
+CREATE TRIGGER catalogue_search_made AFTER INSERT ON catalogue_productsearch
+  REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION catalogue_search_changed()
+;;
+CREATE TRIGGER catalogue_search_gone AFTER DELETE ON catalogue_productsearch
+  REFERENCING OLD TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION catalogue_search_changed()
+;;
+CREATE TRIGGER catalogue_search_changed AFTER UPDATE ON catalogue_productsearch
+  REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION catalogue_search_changed()

@@ -1,0 +1,95 @@
+-- Writing to this view adds to a total, and makes it where there is none yet.
+CREATE VIEW catalogue_note AS SELECT 0 AS shop_id, 0 AS category, 0 AS more
+;;
+CREATE TRIGGER catalogue_note_taken INSTEAD OF INSERT ON catalogue_note BEGIN
+  INSERT INTO catalogue_listingtotal (shop_id, category, products, version)
+    SELECT NEW.shop_id, NEW.category, 0, 0 WHERE NOT EXISTS
+      (SELECT 1 FROM catalogue_listingtotal WHERE shop_id = NEW.shop_id AND category = NEW.category);
+  UPDATE catalogue_listingtotal SET products = products + NEW.more, version = version + 1 + (random() & 1073741823)
+    WHERE shop_id = NEW.shop_id AND category = NEW.category;
+END
+;;
+CREATE TRIGGER catalogue_product_made AFTER INSERT ON catalogue_product WHEN <LISTABLE_NEW> BEGIN
+  INSERT INTO catalogue_note VALUES (NEW.shop_id, 0, 1);
+  INSERT INTO catalogue_note
+    SELECT shop_id, category_id, 1 FROM catalogue_productcategory WHERE product_id = NEW.id;
+  UPDATE catalogue_productsearch SET listed = 1 WHERE product_id = NEW.id AND NOT listed;
+END
+;;
+CREATE TRIGGER catalogue_product_gone AFTER DELETE ON catalogue_product WHEN <LISTABLE_OLD> BEGIN
+  INSERT INTO catalogue_note VALUES (OLD.shop_id, 0, -1);
+  INSERT INTO catalogue_note
+    SELECT shop_id, category_id, -1 FROM catalogue_productcategory WHERE product_id = OLD.id;
+  UPDATE catalogue_productsearch SET listed = 0 WHERE product_id = OLD.id AND listed;
+END
+;;
+CREATE TRIGGER catalogue_product_listed AFTER UPDATE OF status, deleted_at, exclude_from_catalog ON catalogue_product
+WHEN <LISTABLE_NEW> <> <LISTABLE_OLD> BEGIN
+  INSERT INTO catalogue_note VALUES (NEW.shop_id, 0, <LISTABLE_NEW> - <LISTABLE_OLD>);
+  INSERT INTO catalogue_note SELECT shop_id, category_id, <LISTABLE_NEW> - <LISTABLE_OLD>
+    FROM catalogue_productcategory WHERE product_id = NEW.id;
+  UPDATE catalogue_productsearch SET listed = <LISTABLE_NEW> WHERE product_id = NEW.id AND listed <> <LISTABLE_NEW>;
+END
+;;
+CREATE TRIGGER catalogue_product_placed AFTER UPDATE OF <PLACED_BY> ON catalogue_product
+WHEN <LISTABLE_NEW> AND (<PLACED_NEW>) IS NOT (<PLACED_OLD>) BEGIN
+  INSERT INTO catalogue_note VALUES (NEW.shop_id, 0, 0);
+END
+;;
+CREATE TRIGGER catalogue_link_made AFTER INSERT ON catalogue_productcategory BEGIN
+  INSERT INTO catalogue_note SELECT NEW.shop_id, NEW.category_id, count(*)
+    FROM catalogue_product p WHERE p.id = NEW.product_id AND <LISTABLE_P>;
+  INSERT INTO catalogue_note VALUES (NEW.shop_id, 0, 0);
+END
+;;
+CREATE TRIGGER catalogue_link_gone AFTER DELETE ON catalogue_productcategory BEGIN
+  INSERT INTO catalogue_note SELECT OLD.shop_id, OLD.category_id, -count(*)
+    FROM catalogue_product p WHERE p.id = OLD.product_id AND <LISTABLE_P>;
+  INSERT INTO catalogue_note VALUES (OLD.shop_id, 0, 0);
+END
+;;
+CREATE TRIGGER catalogue_link_moved AFTER UPDATE OF product_id, category_id ON catalogue_productcategory
+WHEN (NEW.product_id, NEW.category_id) IS NOT (OLD.product_id, OLD.category_id) BEGIN
+  INSERT INTO catalogue_note SELECT OLD.shop_id, OLD.category_id, -count(*)
+    FROM catalogue_product p WHERE p.id = OLD.product_id AND <LISTABLE_P>;
+  INSERT INTO catalogue_note SELECT NEW.shop_id, NEW.category_id, count(*)
+    FROM catalogue_product p WHERE p.id = NEW.product_id AND <LISTABLE_P>;
+  INSERT INTO catalogue_note VALUES (NEW.shop_id, 0, 0);
+END
+;;
+CREATE TRIGGER catalogue_category_made AFTER INSERT ON catalogue_category BEGIN
+  INSERT INTO catalogue_note VALUES (NEW.shop_id, 0, 0);
+END
+;;
+CREATE TRIGGER catalogue_category_gone AFTER DELETE ON catalogue_category BEGIN
+  INSERT INTO catalogue_note VALUES (OLD.shop_id, 0, 0);
+END
+;;
+CREATE TRIGGER catalogue_category_changed AFTER UPDATE OF slug, is_active, _lft, _rgt ON catalogue_category
+WHEN (NEW.slug, NEW.is_active, NEW._lft, NEW._rgt) IS NOT (OLD.slug, OLD.is_active, OLD._lft, OLD._rgt) BEGIN
+  INSERT INTO catalogue_note VALUES (NEW.shop_id, 0, 0);
+END
+;;
+-- The index holds the texts of exactly those rows that say `listed`. Taking one out needs the text that went in.
+CREATE TRIGGER catalogue_search_made AFTER INSERT ON catalogue_productsearch BEGIN
+  INSERT INTO catalogue_searchindex (rowid, text)
+    SELECT (NEW.shop_id << <SHOP_BITS>) + NEW.product_id, NEW.text WHERE NEW.listed;
+  UPDATE catalogue_productsearch SET listed = NOT listed WHERE product_id = NEW.product_id AND listed <>
+    EXISTS (SELECT 1 FROM catalogue_product p WHERE p.id = NEW.product_id AND <LISTABLE_P>);
+  INSERT INTO catalogue_note VALUES (NEW.shop_id, 0, 0);
+END
+;;
+CREATE TRIGGER catalogue_search_gone AFTER DELETE ON catalogue_productsearch BEGIN
+  INSERT INTO catalogue_searchindex (catalogue_searchindex, rowid, text)
+    SELECT 'delete', (OLD.shop_id << <SHOP_BITS>) + OLD.product_id, OLD.text WHERE OLD.listed;
+  INSERT INTO catalogue_note VALUES (OLD.shop_id, 0, 0);
+END
+;;
+CREATE TRIGGER catalogue_search_changed AFTER UPDATE OF shop_id, product_id, text, listed ON catalogue_productsearch
+WHEN (NEW.shop_id, NEW.product_id, NEW.text, NEW.listed) IS NOT (OLD.shop_id, OLD.product_id, OLD.text, OLD.listed) BEGIN
+  INSERT INTO catalogue_searchindex (catalogue_searchindex, rowid, text)
+    SELECT 'delete', (OLD.shop_id << <SHOP_BITS>) + OLD.product_id, OLD.text WHERE OLD.listed;
+  INSERT INTO catalogue_searchindex (rowid, text)
+    SELECT (NEW.shop_id << <SHOP_BITS>) + NEW.product_id, NEW.text WHERE NEW.listed;
+  INSERT INTO catalogue_note VALUES (NEW.shop_id, 0, 0);
+END

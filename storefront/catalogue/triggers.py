@@ -1,0 +1,128 @@
+# ruff: noqa: S608, what is put together here is column lists and conditions of this file.
+"""What the database itself keeps in step with the catalogue, whoever writes it: how many products each list has
+(`ListingTotal`), which search texts are listed (`ProductSearch.listed`), and on SQLite the search index.
+
+Triggers and not code of ours, because totals must stay right through every way of writing: actions, the admin's
+bulk updates, imports by COPY, an operator's SQL. A stock sale changes nothing that they watch.
+
+SQLite drops a table's triggers with the table, and Django makes some changes by making a table anew. A migration that
+does so to a table named here takes them down first and puts them up again: `remove(editor)`, `install(editor)`.
+"""
+
+from importlib.resources import files
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
+from django.db import DatabaseError, transaction
+
+# What decides whether lists can show a product, and what decides where it stands in them.
+LISTABLE = "({0}.status = 'active' AND {0}.deleted_at IS NULL AND NOT {0}.exclude_from_catalog)"
+PLACED_BY = (
+    "publish_at",
+    "unpublish_at",
+    "is_pinned",
+    "sort_order",
+    "created_at",
+    "price",
+    "sort_name",
+    "is_featured",
+)
+# A row of the search index is numbered by shop and product together, so that a search reads its own shop's rows only.
+SHOP_BITS = 40
+
+FILL_INDEX = (
+    "INSERT INTO catalogue_searchindex (rowid, text)"
+    f" SELECT (shop_id << {SHOP_BITS}) + product_id, text FROM catalogue_productsearch WHERE listed ORDER BY 1"
+)
+# What stands between two statements of a file.
+BREAK = "\n;;\n"
+EXTENSIONS = ("pg_trgm", "btree_gin")
+
+
+def install(editor: Any) -> None:
+    """Put everything up; what stands already is replaced."""
+    remove(editor)
+    for statement in statements(editor.connection.vendor):
+        editor.execute(statement)
+
+
+def remove(editor: Any) -> None:
+    """Take the triggers down; tables and what they hold stay."""
+    for statement in _file(f"remove_{editor.connection.vendor}.sql").split(BREAK):
+        editor.execute(statement)
+
+
+def create_search_index(editor: Any) -> None:
+    """Make the index that `q` is answered from, empty on SQLite. Raises ImproperlyConfigured where it may not."""
+    if editor.connection.vendor == "sqlite":
+        # Texts come folded, so that case means nothing here; ranking is not asked for, so that no sizes are kept.
+        editor.execute(
+            "CREATE VIRTUAL TABLE catalogue_searchindex USING fts5"
+            "(text, content='', columnsize=0, tokenize='trigram case_sensitive 1')"
+        )
+        return
+    for name in EXTENSIONS:
+        _create_extension(editor, name)
+    editor.execute(
+        "CREATE INDEX catalogue_searchindex ON catalogue_productsearch"
+        " USING gin (shop_id, text gin_trgm_ops) WHERE listed"
+    )
+
+
+def drop_search_index(editor: Any) -> None:
+    kind = "TABLE" if editor.connection.vendor == "sqlite" else "INDEX"
+    editor.execute(f"DROP {kind} IF EXISTS catalogue_searchindex")
+
+
+def fill(editor: Any) -> None:
+    """Work out everything from what stands; the triggers must be down and the SQLite index empty."""
+    listable = LISTABLE.format("p")
+    totals = "INSERT INTO catalogue_listingtotal (shop_id, category, products, version)"
+    editor.execute("DELETE FROM catalogue_listingtotal")
+    editor.execute(f"{totals} SELECT p.shop_id, 0, count(*), 0 FROM catalogue_product p WHERE {listable} GROUP BY 1")
+    editor.execute(
+        f"{totals} SELECT l.shop_id, l.category_id, count(*), 0 FROM catalogue_productcategory l"
+        f" JOIN catalogue_product p ON p.id = l.product_id WHERE {listable} GROUP BY 1, 2"
+    )
+    editor.execute(
+        "UPDATE catalogue_productsearch SET listed = EXISTS (SELECT 1 FROM catalogue_product p"
+        f" WHERE p.id = catalogue_productsearch.product_id AND {listable})"
+    )
+    if editor.connection.vendor == "sqlite":
+        editor.execute(FILL_INDEX)
+
+
+def _create_extension(editor: Any, name: str) -> None:
+    try:
+        with transaction.atomic(using=editor.connection.alias):
+            editor.execute(f"CREATE EXTENSION IF NOT EXISTS {name}")
+    except DatabaseError:
+        raise ImproperlyConfigured(
+            f"The database's search needs its extension {name}, which this database user may not create or which is "
+            f"not installed. Have a superuser run CREATE EXTENSION {name}; in this database, then run "
+            "storefront migrate again."
+        ) from None
+
+
+def statements(vendor: str) -> list[str]:
+    """The statements that put everything up on this kind of database."""
+    text = _file(f"install_{vendor}.sql")
+    for mark, sql in {
+        "LISTABLE_NEW": LISTABLE.format("NEW"),
+        "LISTABLE_OLD": LISTABLE.format("OLD"),
+        "LISTABLE_P": LISTABLE.format("p"),
+        "LISTABLE_N": LISTABLE.format("n"),
+        "LISTABLE_O": LISTABLE.format("o"),
+        "PLACED_BY": ", ".join(PLACED_BY),
+        "PLACED_NEW": ", ".join(f"NEW.{column}" for column in PLACED_BY),
+        "PLACED_OLD": ", ".join(f"OLD.{column}" for column in PLACED_BY),
+        "PLACED_N": ", ".join(f"n.{column}" for column in PLACED_BY),
+        "PLACED_O": ", ".join(f"o.{column}" for column in PLACED_BY),
+        "SHOP_BITS": str(SHOP_BITS),
+    }.items():
+        text = text.replace(f"<{mark}>", sql)
+    return text.split(BREAK)
+
+
+def _file(name: str) -> str:
+    return (files(__package__) / "trigger_sql" / name).read_text()
