@@ -11,7 +11,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check clean
+.PHONY: help setup run test check bench clean
 
 help: ## Show this list.
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-7s %s\n", $$1, $$2 }'
@@ -42,6 +42,9 @@ check: $(READY) ## Run every static check.
 	DATABASE_URL= $(BIN)/storefront makemigrations --check --dry-run
 	$(BIN)/python bin/sizes.py
 
+bench: $(READY) ## Measure speed and memory, up to a million products; QUICK=1 within three minutes.
+	@$(BIN)/python -m benchmarks.run $(if $(QUICK),--quick) $(if $(ANEW),--anew) $(if $(WRITE),--write) $(if $(DROP),--drop)
+
 clean: ## Remove the virtual environment and every cache; the demo shop in var/ stays.
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	find storefront tests bin -name __pycache__ -type d -prune -exec rm -rf {} +
+	find storefront tests bin benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

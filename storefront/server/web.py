@@ -20,14 +20,20 @@ def main() -> None:
     parser.add_argument("--threads", type=int, required=True)
     given = parser.parse_args()
     logs.configure_structlog()
+    target = "storefront.server.wsgi:application"
+    serve(target, host=given.host, port=given.port, workers=given.workers, threads=given.threads)
+
+
+def serve(target: str, *, host: str, port: int, workers: int, threads: int) -> None:
+    """Serve a WSGI application, `module:name`, until the process is told to stop."""
     Granian(
-        "storefront.server.wsgi:application",
-        address=given.host,
-        port=given.port,
+        target,
+        address=host,
+        port=port,
         interface=Interfaces.WSGI,
         websockets=False,
-        workers=given.workers,
-        blocking_threads=given.threads,
+        workers=workers,
+        blocking_threads=threads,
         # A thread keeps its database connection, so threads that come and go would make new ones all the time.
         blocking_threads_idle_timeout=600,
         respawn_failed_workers=True,

@@ -1,0 +1,59 @@
+"""One caller that reads one answer after the other over one connection, and knows how long each took."""
+
+import http.client
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from statistics import quantiles
+
+from benchmarks.processes import Broken
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: str
+    headers: list[tuple[str, str]]
+    body: bytes
+
+    def header(self, name: str) -> str:
+        """Raises Broken where the answer has none of this name."""
+        for known, value in self.headers:
+            if known.lower() == name.lower():
+                return value
+        raise Broken(f"an answer has no {name}")
+
+
+class Client:
+    def __init__(self, port: int, token: str) -> None:
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+        self.headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
+
+    def ask(
+        self, path: str, *, method: str = "GET", headers: dict[str, str] | None = None, body: str | None = None
+    ) -> Answer:
+        self.connection.request(method, path, body, self.headers | (headers or {}))
+        response = self.connection.getresponse()
+        return Answer(f"{response.status} {response.reason}", response.getheaders(), response.read())
+
+    def time(self, path: str) -> float:
+        """Seconds until the whole answer was here. Raises Broken for any but a 200."""
+        began = time.perf_counter()
+        answer = self.ask(path)
+        took = time.perf_counter() - began
+        if not answer.status.startswith("200"):
+            raise Broken(f"{path} answered {answer.status}")
+        return took
+
+    def touch(self, paths: Iterable[str], seconds: float) -> None:
+        """Read these once, as far as one comes in this time, so that what is measured afterwards is warm."""
+        deadline = time.monotonic() + seconds
+        for path in paths:
+            if time.monotonic() > deadline:
+                break
+            self.time(path)
+
+
+def percentiles(times: list[float]) -> tuple[float, float]:
+    """The median and the 99th percentile."""
+    cuts = quantiles(times, n=100, method="inclusive")
+    return cuts[49], cuts[98]

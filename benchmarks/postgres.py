@@ -1,0 +1,58 @@
+"""The PostgreSQL server that is measured, if one answers, and databases of our own on it."""
+
+import getpass
+import hashlib
+import os
+from contextlib import closing
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+from psycopg import sql
+
+
+def answering_server() -> str | None:
+    """The URL of the server that TEST_POSTGRES_URL names, else of one on this machine that asks for no password."""
+    if named := os.environ.get("TEST_POSTGRES_URL"):
+        return named
+    for user in (getpass.getuser(), "postgres"):
+        url = f"postgres://{user}@127.0.0.1:5432/postgres"
+        try:
+            psycopg.connect(url, connect_timeout=3).close()
+        except psycopg.OperationalError:
+            continue
+        return url
+    return None
+
+
+def database_name(folder: object, size: int) -> str:
+    """Of this checkout's own, since another one may be measured on the same server."""
+    return f"storefront_bench_{hashlib.sha256(str(folder).encode()).hexdigest()[:6]}_{size}"
+
+
+def with_name(url: str, name: str) -> str:
+    return urlunsplit(urlsplit(url)._replace(path=f"/{name}"))
+
+
+def make(server: str, name: str) -> None:
+    """An empty database, in place of one of this name."""
+    drop(server, name)
+    _execute(server, sql.SQL("CREATE DATABASE {} TEMPLATE template0 ENCODING 'UTF8'").format(sql.Identifier(name)))
+
+
+def drop(server: str, name: str) -> None:
+    _execute(server, sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+def vacuum(database: str) -> None:
+    """As autovacuum does sooner or later."""
+    _execute(database, sql.SQL("VACUUM ANALYZE"))
+
+
+def version(server: str) -> str:
+    with closing(psycopg.connect(server)) as connection:
+        return str(connection.info.parameter_status("server_version"))
+
+
+def _execute(url: str, statement: sql.SQL | sql.Composed) -> None:
+    with closing(psycopg.connect(url, autocommit=True)) as connection:
+        connection.execute(statement)

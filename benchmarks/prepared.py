@@ -1,0 +1,179 @@
+"""Databases to measure with: made once by the product's own commands, and kept for the next run.
+
+A shop is written as a product file and brought in by `storefront importproducts`, whose speed and memory are
+measured on the way. What is kept is made anew when the generator or a migration changes.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import orjson
+
+from benchmarks import postgres, shop, words
+from benchmarks.processes import Broken, memory
+
+FOLDER = Path("var/bench").absolute()
+STOREFRONT = str(Path(sys.executable).with_name("storefront"))
+DOMAIN = "bench.example.com"
+SCOPES = "read_products,read_cart,write_cart"
+OURS = ("STOREFRONT_", "DATABASE_URL", "SECRET_KEY", "EMAIL_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE")
+# Seconds between two looks at the memory of an import.
+PULSE = 0.2
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What an import took: seconds, MiB of its own memory in its first quarter and at most, and when it was."""
+
+    products: int
+    seconds: float
+    resident: float
+    own_early: float
+    own_peak: float
+    at: str
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A migrated database with a shop of this size in it."""
+
+    database: str
+    size: int
+    environment: dict[str, str]
+    token: str
+    imported: Imported
+
+
+def prepare(database: str, size: int, server: str | None, *, anew: bool = False) -> Prepared:
+    """The kept database, or a new one. `server` is PostgreSQL's URL where `database` is on it."""
+    folder = FOLDER / f"{database.lower()}-{size}"
+    name = postgres.database_name(FOLDER, size)
+    url = postgres.with_name(server, name) if server else f"sqlite:///{folder / 'shop.sqlite3'}"
+    environment = clean_environment() | {
+        # One for all of them, so that static files are collected once.
+        "STOREFRONT_DATA_DIR": str(FOLDER / "data"),
+        "STOREFRONT_LOG_LEVEL": "warning",
+        "DATABASE_URL": url,
+    }
+    state = folder / "state.json"
+    if anew or not stands(state):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        if server:
+            postgres.make(server, name)
+        state.write_bytes(orjson.dumps(fill(size, environment) | {"fingerprint": fingerprint()}))
+        if server:
+            postgres.vacuum(url)
+    kept = orjson.loads(state.read_bytes())
+    return Prepared(database, size, environment, kept["token"], Imported(**kept["imported"]))
+
+
+def stands(state: Path) -> bool:
+    with suppress(OSError, orjson.JSONDecodeError):
+        return bool(orjson.loads(state.read_bytes())["fingerprint"] == fingerprint())
+    return False
+
+
+def fingerprint() -> str:
+    """Changes with whatever the kept databases were made by."""
+    digest = hashlib.sha256()
+    sources = [*Path("storefront").glob("*/migrations/*.py"), *map(Path, (shop.__file__, words.__file__))]
+    for path in sorted(path.resolve() for path in sources):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def fill(size: int, environment: dict[str, str]) -> dict[str, object]:
+    file = product_file(size)
+    storefront("migrate", environment=environment)
+    storefront(
+        *("createshop", "--domain", DOMAIN, "--name", "Measured shop", "--base-url", f"https://{DOMAIN}"),
+        environment=environment,
+    )
+    token = storefront("createtoken", "--shop", DOMAIN, "--scopes", SCOPES, environment=environment)
+    return {"imported": asdict(bring_in(file, environment)), "token": token.strip()}
+
+
+def product_file(size: int) -> Path:
+    """The generated file, kept too, since both databases are filled from it."""
+    path = FOLDER / f"products-{size}-{fingerprint()}.jsonl"
+    if not path.exists():
+        for stale in FOLDER.glob(f"products-{size}-*"):
+            stale.unlink()
+        shop.write(path, size)
+    return path
+
+
+def bring_in(file: Path, environment: dict[str, str]) -> Imported:
+    """Import the file, and measure that. Raises Broken where a product failed."""
+    began, samples = time.monotonic(), []
+    process = subprocess.Popen(
+        [STOREFRONT, "importproducts", "--shop", DOMAIN, str(file)],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        while process.returncode is None:
+            with suppress(OSError):
+                samples.append((time.monotonic() - began, memory(process.pid)))
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(PULSE)
+        seconds = time.monotonic() - began
+    finally:
+        process.kill()
+        said = process.communicate()[0]
+    if process.returncode:
+        raise Broken(f"the import of {file.name} failed: {said.strip()}")
+    early = [found.own for at, found in samples if at <= seconds / 4] or [samples[0][1].own]
+    return Imported(
+        products=orjson.loads(said)["created"],
+        seconds=seconds,
+        resident=max(found.resident for _, found in samples),
+        own_early=max(early),
+        own_peak=max(found.own for _, found in samples),
+        at=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+    )
+
+
+def forget_carts(prepared: Prepared) -> None:
+    """Take out what the cart calls left behind, so that the next run finds the database as this one did."""
+    code = "from storefront.carts.models import Cart; Cart.objects.all().delete()"
+    storefront("shell", "--no-imports", "--command", code, environment=prepared.environment)
+
+
+def drop(server: str | None) -> None:
+    """Remove everything that is kept."""
+    for folder in FOLDER.glob("postgresql-*"):
+        if server:
+            postgres.drop(server, postgres.database_name(FOLDER, int(folder.name.rpartition("-")[2])))
+    shutil.rmtree(FOLDER, ignore_errors=True)
+
+
+def storefront(*arguments: str, environment: dict[str, str]) -> str:
+    done = subprocess.run(
+        [STOREFRONT, *arguments],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    if done.returncode:
+        raise Broken(f"storefront {arguments[0]}: {done.stderr.strip()[-500:]}")
+    return done.stdout
+
+
+def clean_environment() -> dict[str, str]:
+    """This machine's environment without any setting of ours."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
