@@ -48,7 +48,8 @@ def mark() -> int:
 
 def version(shop_id: int) -> int:
     """When the shop last changed, among the changes that this process knows of; never goes back."""
-    return max(_of_shop.get(shop_id, 0), _of_all)
+    own = _of_shop.get(shop_id, 0)
+    return own if own > _of_all else _of_all
 
 
 def note(shop_id: int) -> None:
