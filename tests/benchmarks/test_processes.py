@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks import processes
 from benchmarks.processes import Broken
+from tests.server.programs import wait_until
 
 LISTENER = """
 import socket, subprocess, sys, time
@@ -33,7 +34,7 @@ def test_cpu_time_is_that_of_the_process_clock():
 def test_a_process_that_ended_has_no_cpu_time():
     ended = subprocess.Popen(["true"])
     ended.wait()
-    with pytest.raises(OSError, match="."):
+    with pytest.raises(OSError):
         processes.cpu_seconds(ended.pid)
 
 
@@ -47,8 +48,8 @@ def test_a_server_is_on_its_core_and_ends_with_its_children(tmp_path):
         assert server.memory().resident > server.memory().own > 1
     assert not processes.is_listening(port)
     assert server.process.poll() is not None
-    # Its child is told to end by the same signal, and is gone or waits to be collected by init.
-    assert all(state(pid) in ("", "Z") for pid in pids)
+    # The child is killed with it, and is gone then, or waits to be collected by init.
+    wait_until(lambda: all(state(pid) in ("", "Z") for pid in pids), what="the end of the child")
 
 
 def test_it_ends_when_what_is_measured_fails(tmp_path):
