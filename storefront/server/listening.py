@@ -36,6 +36,8 @@ class Listener(threading.Thread):
         self.stopped = threading.Event()
         # Written to when it is time to stop, which wakes a thread that waits for the database's socket.
         self.bell, self.ear = socket.socketpair()
+        # Set while a connection stands.
+        self.hears = threading.Event()
         settings = connections["default"]
         self.pause = SHORTEST_PAUSE
         self.listen: Callable[[], None] = self._to_sqlite
@@ -51,6 +53,7 @@ class Listener(threading.Thread):
                 self.listen()
             except (psycopg.Error, sqlite3.Error, OSError) as error:
                 log.warning("changes_unheard", error=str(error).strip(), again_in_seconds=self.pause)
+                self.hears.clear()
                 self.stopped.wait(self.pause)
                 self.pause = min(self.pause * 2, LONGEST_PAUSE)
 
@@ -65,6 +68,7 @@ class Listener(threading.Thread):
         self.pause = SHORTEST_PAUSE
         # Whatever happened before this connection stood was not heard.
         changes.note_all()
+        self.hears.set()
 
     def _to_postgresql(self) -> None:
         # Half a connection, which nobody closed, would be silent for ever.
@@ -108,6 +112,12 @@ def start() -> None:
             if _listener is None:
                 _listener = Listener()
                 _listener.start()
+
+
+def hears(wait: float = 0) -> bool:
+    """Whether this process hears of others' changes, by now or at the latest after so many seconds."""
+    listener = _listener
+    return listener is not None and listener.hears.wait(wait)
 
 
 def stop() -> None:

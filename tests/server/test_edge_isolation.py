@@ -1,0 +1,88 @@
+"""Nothing of one shop or scope is ever answered to another, and nothing stale after a commit of the same process."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from storefront.catalogue import actions
+from storefront.catalogue.models import Product
+from storefront.kit import clock
+from storefront.shops import actions as shop_actions
+from storefront.shops.models import ApiToken, Shop
+from tests.catalogue.factories import make_category, make_product
+from tests.server.edges import Asked, comparable
+from tests.shops.factories import make_shop, make_token
+
+SCOPES = [("read_products",), ("write_cart",), ("read_products", "read_cart"), ("read_cart", "write_cart")]
+PATHS = ["/products", "/products?per_page=1", "/products/mug", "/products/1", "/categories", "/categories/cups"]
+WAYS = [{}, {"Accept_Encoding": "gzip"}, {"method": "HEAD"}, {"If_None_Match": "*"}]
+
+shops, tokens = st.integers(0, 1), st.integers(0, 7)
+READS = st.tuples(st.just("read"), tokens, st.sampled_from(PATHS), st.sampled_from(WAYS))
+WRITES = st.tuples(st.sampled_from(["rename", "publish", "hide", "create", "delete"]), shops, st.none(), st.none())
+RIGHTS = st.tuples(st.sampled_from(["revoke", "renew"]), tokens, st.none(), st.none())
+STEPS = st.lists(st.one_of(READS, READS, READS, WRITES, RIGHTS), min_size=5, max_size=40)
+
+
+class Merchants:
+    """Two shops that look the same but for their mark, and the integrations of each."""
+
+    def __init__(self) -> None:
+        self.shops = [make_shop("one.example.com"), make_shop("two.example.com")]
+        for shop, mark in zip(self.shops, ("ONE", "TWO"), strict=True):
+            cups = make_category(shop, "Cups", description=mark)
+            make_product(shop, "Mug", description=mark, categories=(cups,))
+        self.tokens = [make_token(shop, *scopes) for shop in self.shops for scopes in SCOPES]
+
+    def shop_of(self, token: int) -> int:
+        return token // len(SCOPES)
+
+    def write(self, what: str, number: int) -> None:
+        shop, now = self.shops[number], clock.now()
+        mug = Product.objects.get(shop=shop, slug="mug")
+        mark = ("ONE", "TWO")[number]
+        match what:
+            case "rename":
+                actions.update_product(shop=shop, product=mug, now=now, name=f"Mug of {now}")
+            case "publish" | "hide":
+                status = "active" if what == "publish" else "draft"
+                actions.set_status(shop=shop, products=Product.objects.filter(pk=mug.pk), status=status, now=now)
+            case "create":
+                actions.create_product(shop=shop, now=now, name="Jug", description=mark, status="active")
+            case "delete":
+                jug = Product.objects.filter(shop=shop, deleted_at=None, name="Jug").first()
+                if jug:
+                    actions.delete_product(shop=shop, product=jug, now=now)
+
+    def revoke(self, number: int) -> None:
+        shop = self.shops[self.shop_of(number)]
+        token = ApiToken.objects.get(ending=self.tokens[number][-4:], shop=shop)
+        shop_actions.revoke_api_token(shop=shop, token=token, now=clock.now())
+
+    def renew(self, number: int) -> None:
+        self.tokens[number] = make_token(self.shops[self.shop_of(number)], *SCOPES[number % len(SCOPES)])
+
+
+@pytest.mark.django_db(transaction=True)
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+@given(steps=STEPS)
+def test_nobody_gets_anything_but_their_own_present_catalogue(transactional_db, steps):
+    Shop.objects.all().delete()
+    merchants, remembering, asking = Merchants(), Asked(), Asked(capacity=0)
+    for what, number, path, way in steps:
+        if what in ("revoke", "renew"):
+            getattr(merchants, what)(number)
+        elif what != "read":
+            merchants.write(what, number)
+        else:
+            token = merchants.tokens[number]
+            # Twice, so that at least the second may come from memory.
+            for _ in range(2):
+                answer = remembering.ask(path, token, **way)
+                assert comparable(answer) == comparable(asking.ask(path, token, **way))
+                stranger = ("TWO", "ONE")[merchants.shop_of(number)]
+                assert stranger.encode() not in answer.data
+                if "read_products" not in SCOPES[number % len(SCOPES)]:
+                    assert answer.status_code in (401, 403)
