@@ -61,10 +61,11 @@ def category(vendor: str, key: str) -> str:
     return f"{_CATEGORIES} AND c.{key} = %(key)s"
 
 
+# The pluses keep SQLite from going by the shop's indexes, which hold all its links and categories; a product has few.
 PRODUCT_CATEGORIES = (
     f"SELECT {select_list(ProductCategory, 'l')}, {select_list(Category, 'c')}"
     " FROM catalogue_productcategory l JOIN catalogue_category c ON c.id = l.category_id"
-    " WHERE l.shop_id = %(shop)s AND c.shop_id = %(shop)s AND l.product_id = %(product)s AND c.is_active"
+    " WHERE +l.shop_id = %(shop)s AND +c.shop_id = %(shop)s AND l.product_id = %(product)s AND c.is_active"
     " ORDER BY c._lft, c.id"
 )
 

@@ -1,9 +1,9 @@
-"""Every order of the product list is read off an index, on whichever database the suite runs."""
+"""What is read often is read off an index, on whichever database the suite runs."""
 
 import pytest
 from django.db import connection
 
-from storefront.catalogue import listing_sql
+from storefront.catalogue import listing_sql, sql
 from storefront.catalogue.listing_sql import Shape
 from tests.catalogue.factories import make_product
 from tests.shops.factories import NOW
@@ -40,3 +40,11 @@ def test_a_page_is_read_off_the_index_of_its_order(shop, sort):
 
 def test_each_order_has_its_index():
     assert set(INDEXES) == set(listing_sql.ORDERS)
+
+
+@pytest.mark.skipif("connection.vendor != 'sqlite'", reason="PostgreSQL knows how many rows an index leads to")
+def test_a_product_s_categories_are_found_by_the_product(shop):
+    product = make_product(shop)
+    plan = plan_of(sql.PRODUCT_CATEGORIES, {"shop": shop.pk, "product": product.pk})
+    assert "product_id=?" in plan
+    assert "shop_id=?" not in plan
