@@ -15,7 +15,6 @@ from storefront.shops.models import ApiToken, Shop, User
 from tests.client import ApiClient
 from tests.shops.factories import make_shop
 
-
 # Drawing takes seconds and always gives the same, so it is done once.
 draw_once = cache(demo.draw_pictures)
 
