@@ -1,6 +1,4 @@
-"""The web server as a process of its own: Granian, speaking WSGI to Django. Started by `storefront serve`."""
-
-import argparse
+"""The web server: Granian, speaking WSGI to Django, in a process of its own beside the worker's."""
 
 from granian import Granian
 from granian.constants import Interfaces
@@ -12,22 +10,16 @@ from storefront.server import environment, logs
 GRACE = 8
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--host", required=True)
-    parser.add_argument("--port", type=int, required=True)
-    parser.add_argument("--workers", type=int, required=True)
-    parser.add_argument("--threads", type=int, required=True)
-    given = parser.parse_args()
-    logs.configure_structlog()
+def serve(*, host: str, port: int, workers: int, threads: int) -> None:
+    """Serve until told to stop. Its processes are forked from this one, which has everything loaded."""
     Granian(
         "storefront.server.wsgi:application",
-        address=given.host,
-        port=given.port,
+        address=host,
+        port=port,
         interface=Interfaces.WSGI,
         websockets=False,
-        workers=given.workers,
-        blocking_threads=given.threads,
+        workers=workers,
+        blocking_threads=threads,
         # A thread keeps its database connection, so threads that come and go would make new ones all the time.
         blocking_threads_idle_timeout=600,
         respawn_failed_workers=True,
@@ -36,7 +28,3 @@ def main() -> None:
         log_dictconfig=logs.logging_config(environment.log_level()),
         process_name="storefront web",
     ).serve()
-
-
-if __name__ == "__main__":
-    main()

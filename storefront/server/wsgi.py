@@ -4,8 +4,11 @@ import os
 from typing import Any
 
 import django
+from django.conf import settings
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 from django.utils.http import parse_header_parameters
+
+from storefront.server import environment
 
 
 class Utf8Request(WSGIRequest):
@@ -25,4 +28,5 @@ class Application(WSGIHandler):
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "storefront.server.settings")
 django.setup(set_prefix=False)
+environment.pooled(settings.DATABASES)
 application = Application()
