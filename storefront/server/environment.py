@@ -91,10 +91,11 @@ POOL = {"min_size": 1, "max_size": 20, "timeout": 3}
 
 
 def pooled(databases: dict[str, dict[str, Any]], **pool: Any) -> None:
-    """Let threads share connections, as a web process needs it; a command has enough with its one."""
+    """Let threads share connections, as a web process needs it; a command has enough with its one. A pool that was set
+    up before stays as it is."""
     for database in databases.values():
         if database["ENGINE"].endswith("postgresql"):
-            database["OPTIONS"] = database.get("OPTIONS", {}) | {"pool": POOL | pool}
+            database["OPTIONS"] = {"pool": POOL | pool} | database.get("OPTIONS", {})
 
 
 def database(directory: Path) -> dict[str, Any]:
