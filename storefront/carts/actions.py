@@ -21,15 +21,15 @@ from storefront.shops.models import Shop
 class ProductUnavailable(Refusal):
     """Unknown, draft, unpublished, deleted, or an inactive variant (contract: Cart add rules, 1)."""
 
-    code, message = "product_unavailable", "This product is not available."
+    code, message, field = "product_unavailable", "This product is not available.", "product_id"
 
 
 class VariantRequired(Refusal):
-    code, message = "variant_required", "Please choose a variant of this product."
+    code, message, field = "variant_required", "Please choose a variant of this product.", "variant_id"
 
 
 class CartTooLarge(Refusal):
-    code, message = "cart_too_large", f"A cart holds at most {rules.MAX_LINES} lines."
+    code, message, field = "cart_too_large", f"A cart holds at most {rules.MAX_LINES} lines.", "cart"
 
 
 class LineNotFound(Refusal):

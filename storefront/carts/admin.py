@@ -6,6 +6,7 @@ from unfold.decorators import display
 from storefront.carts.models import Cart, CartLine
 from storefront.kit import clock
 from storefront.kit.format import format_money
+from storefront.kit.money import ZERO
 from storefront.shops.admin_base import ReadOnlyAdmin, ReadOnlyInline, moment, money
 
 
@@ -52,7 +53,7 @@ class CartAdmin(ReadOnlyAdmin):
 
     @display(description="goods", ordering="goods")
     def goods(self, row: Cart) -> str:
-        return format_money(row.goods or 0, row.shop.currency)  # type: ignore[attr-defined]
+        return format_money(row.goods or ZERO, row.shop.currency)  # type: ignore[attr-defined]
 
     @display(description="state", label={"Live": "success", "Expired": "warning"})
     def state(self, row: Cart) -> str:

@@ -4,7 +4,6 @@ from django.http import HttpResponse
 from ninja import Path, Router
 
 from storefront.carts import actions, queries, schemas
-from storefront.kit import money
 from storefront.kit.http import json_response
 from storefront.kit.schemas import answers
 from storefront.shops.auth import scope
@@ -61,7 +60,7 @@ def add_to_cart(request: Request, body: schemas.AddToCart) -> HttpResponse:
         variant_id=body.variant_id,
         options=body.options,
         custom_fields=[{"name": given.name, "value": given.value} for given in body.custom_fields or ()],
-        custom_price=None if body.custom_price is None else money.parse(body.custom_price),
+        custom_price=body.custom_price,
         is_damaged=body.is_damaged,
     )
     answer = {

@@ -1,19 +1,41 @@
 """The cart as it goes over the wire, both ways."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Annotated, Any
 
 from ninja import Field, Schema
+from pydantic import BeforeValidator, WithJsonSchema
 
 from storefront.carts import rules
 from storefront.carts.models import CartLine
 from storefront.catalogue.rules import LARGEST_ID
+from storefront.kit import money
 from storefront.kit.money import to_wire
 from storefront.kit.schemas import Money
 from storefront.pricing.rules import Totals
 
 # Booleans, fractions and strings are no integers here, whatever pydantic would make of them.
 Id = Annotated[int, Field(strict=True, ge=1, le=LARGEST_ID)]
+
+
+def _choice(given: Any) -> int | str | None:
+    if given is not None and (isinstance(given, bool) or not isinstance(given, int | str)):
+        raise ValueError("must be the id of a value, or a text")
+    return given
+
+
+# Said as one expectation, where a union would list what each of its types has against the value.
+Choice = Annotated[
+    Any,
+    BeforeValidator(_choice),
+    WithJsonSchema({"anyOf": [{"type": "integer"}, {"type": "string"}, {"type": "null"}]}),
+]
+MoneyGiven = Annotated[
+    Decimal,
+    BeforeValidator(money.parse),
+    WithJsonSchema({"type": "string", "pattern": r"^[0-9]{1,12}(\.[0-9]{1,2})?$"}),
+]
 
 
 class CustomFieldGiven(Schema):
@@ -33,13 +55,13 @@ class AddToCart(Schema):
         description="How many pieces; added to those that the same line has already."
     )
     variant_id: Id | None = Field(None, description="The variant; required for a variable product.")
-    options: dict[str, Annotated[int, Field(strict=True)] | Annotated[str, Field(strict=True)] | None] | None = Field(
+    options: dict[str, Choice] | None = Field(
         None, description="By option id: the id of the chosen value, or the text of a text option."
     )
     custom_fields: list[CustomFieldGiven] | None = Field(
         None, max_length=rules.MAX_CUSTOM_FIELDS, description="What the shopper writes for this line."
     )
-    custom_price: Annotated[str, Field(strict=True, pattern=r"^[0-9]{1,12}(\.[0-9]{1,2})?$")] | None = Field(
+    custom_price: MoneyGiven | None = Field(
         None, description="The shopper's own price for one piece, where the product allows one.", examples=["25.00"]
     )
     is_damaged: Annotated[bool, Field(strict=True)] = Field(

@@ -47,7 +47,7 @@ def create_product(
     """
     product = Product(shop=shop, created_at=now, updated_at=now)
     lists = Lists(categories=categories, options=options, variants=variants, media=media)
-    _write_product(product, {"name": "", **fields}, slug, lists, now)
+    _write_product(product, {"name": "", **rules.counts_stock(fields), **fields}, slug, lists, now)
     return product
 
 

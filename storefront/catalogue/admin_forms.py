@@ -8,9 +8,10 @@ from django import forms
 from django.contrib import admin
 from django.contrib.admin.widgets import AutocompleteSelectMultiple
 from django.db.models import F
-from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
+from unfold.widgets import UnfoldAdminTextInputWidget
 
 from storefront.catalogue import rules
+from storefront.catalogue.actions import unique_slug
 from storefront.catalogue.models import Category, Media, Option, Product, Variant
 from storefront.shops.admin_forms import ShopScopedForm, WordsField
 
@@ -116,12 +117,6 @@ class PairsField(forms.CharField):
             return True
 
 
-class JsonTextField(forms.JSONField):
-    """Structured members that merchants seldom touch, as JSON that the catalogue's rules check."""
-
-    widget = UnfoldAdminTextareaWidget
-
-
 class ProductForm(StockForm):
     slug = forms.CharField(
         required=False,
@@ -165,12 +160,7 @@ class ProductForm(StockForm):
         if begins and ends and ends <= begins:
             self.add_error("unpublish_at", "The end is before the beginning.")
         if not self.cleaned_data.get("slug") and "name" in self.cleaned_data and "slug" not in self.errors:
-            self.cleaned_data["slug"] = self.free_slug()
-
-    def free_slug(self) -> str:
-        from storefront.catalogue.actions import unique_slug
-
-        return unique_slug(self.shop, self.cleaned_data["name"])
+            self.cleaned_data["slug"] = unique_slug(self.shop, self.cleaned_data["name"])
 
 
 class VariantForm(StockForm):

@@ -98,7 +98,7 @@ class ProductImportAdmin(ShopScopedAdmin):
     @display(description="what would change")
     def changes_shown(self, row: ProductImport) -> str:
         words = {"create": "New", "update": "Changed"}
-        lines = ((words.get(each["change"], ""), each["slug"], ", ".join(each["fields"])) for each in row.changes)
+        lines = ((words.get(each["change"], ""), each["name"], ", ".join(each["fields"])) for each in row.changes)
         return format_html(
             '<table class="text-left"><tbody>{}</tbody></table>',
             format_html_join(
@@ -120,7 +120,7 @@ class ProductImportAdmin(ShopScopedAdmin):
         return self.get_fields(request, obj) if obj else []
 
     def save_model(self, request: Any, obj: ProductImport, form: Any, change: bool) -> None:
-        obj.user, obj.file_name = request.user, obj.file.name[-255:]
+        obj.user, obj.file_name = request.user, str(obj.file.name)[-255:]
         super().save_model(request, obj, form, change)
         jobs.run_product_import.enqueue(obj.pk)
 

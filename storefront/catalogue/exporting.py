@@ -10,7 +10,7 @@ from typing import IO, Any
 
 import orjson
 
-from storefront.catalogue import native, shopify_writing, woocommerce_writing
+from storefront.catalogue import native_writing, shopify_writing, woocommerce_writing
 from storefront.catalogue.merging import standing
 from storefront.catalogue.models import Category, Product
 from storefront.shops.models import Shop
@@ -55,7 +55,7 @@ def products(shop: Shop) -> Iterator[Product]:
 def _writer(shop: Shop, format: str, out: IO[str]) -> Callable[[Product], Any]:
     categories = {category.pk: category for category in Category.objects.filter(shop=shop)}
     if format == "native":
-        return lambda product: out.write(orjson.dumps(native.dump(shop, product, categories)).decode() + "\n")
+        return lambda product: out.write(orjson.dumps(native_writing.dump(shop, product, categories)).decode() + "\n")
     sheet = (woocommerce_writing if format == "woocommerce" else shopify_writing).Sheet(shop, categories)
     if sheet.byte_order_mark:
         out.write("\ufeff")

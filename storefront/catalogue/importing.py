@@ -12,13 +12,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from django.db import DatabaseError, transaction
+from django.db import DataError, IntegrityError, transaction
 
 from storefront.catalogue import native, shopify, tree, woocommerce, woocommerce_headers
 from storefront.catalogue.delimited import Table, UnreadableFile
 from storefront.catalogue.incoming import Failure, Problem, ProductRecord, Read, Unfit
 from storefront.catalogue.inserting import insert_products
-from storefront.catalogue.matching import match
+from storefront.catalogue.matching import match, take_statistics
 from storefront.catalogue.merging import Changes, merge, standing
 from storefront.catalogue.references import References
 from storefront.catalogue.sheet import Columns
@@ -30,6 +30,8 @@ FORMATS = ("auto", "woocommerce", "shopify", "native")
 READERS: dict[str, Any] = {"woocommerce": woocommerce, "shopify": shopify}
 COLUMNS = {"woocommerce": woocommerce_headers.column_of, "shopify": shopify.column_of}
 BATCH = 1000
+# By how many times a shop's new products multiply before the database is told again how they are spread.
+GROWTH = 6
 # How many problems and changes a report holds; all of them go to whoever listens.
 KEPT = 1000
 
@@ -163,17 +165,24 @@ class _Import:
         self.shop, self.now, self.update, self.seen, self.tell = shop, now, update, seen, tell
         self.references = References(shop)
         self.report = Report()
+        self.statistics_due = BATCH
 
     def take(self, batch: list[ProductRecord]) -> None:
         """Import a batch; if the database refuses it, each product by itself, so that only the bad ones fail."""
         try:
             self._count(self._attempt(batch))
-        except (DatabaseError, Unfit) as error:
+            self._keep_up_with_growth()
+        except (DataError, IntegrityError, Unfit) as error:
             self.references.forget()
             if len(batch) == 1:
                 self.fail([Problem(batch[0].line, "", _phrase(error))])
             for record in batch if len(batch) > 1 else ():
                 self.take([record])
+
+    def _keep_up_with_growth(self) -> None:
+        if self.seen is None and self.report.created >= self.statistics_due:
+            take_statistics()
+            self.statistics_due = GROWTH * self.report.created
 
     def fail(self, problems: list[Problem], products: int = 1) -> None:
         self.report.failed += products

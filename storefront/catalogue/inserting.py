@@ -68,7 +68,7 @@ class _Batch:
         media_ids: Iterator[int],
         option_ids: Iterator[int],
     ) -> None:
-        row = {**record.if_new, **record.fields, "id": id, "slug": slug}
+        row = {**rules.counts_stock(record.fields), **record.if_new, **record.fields, "id": id, "slug": slug}
         name = row["name"]
         row["sort_name"] = rules.sort_name(name)
         if row.get("status") == Product.Status.ACTIVE and "published_on" not in row:
@@ -109,7 +109,8 @@ class _Batch:
     def _add_variants(self, id: int, record: ProductRecord, images: dict[str, int], ids: Iterator[int]) -> int | None:
         default = None
         for variant in record.variants or ():
-            row = {**variant.fields, "id": next(ids), "product_id": id, "option_values": variant.option_values}
+            row = {**rules.counts_stock(variant.fields), **variant.fields, "id": next(ids), "product_id": id}
+            row["option_values"] = variant.option_values
             row["image_id"] = images.get(variant.image) if variant.image else None
             self.rows[Variant].append(row)
             default = row["id"] if variant.is_default else default

@@ -61,8 +61,10 @@ def run_product_import(import_id: int) -> None:
 def give_up_silent_imports(*, now: datetime, limit: int) -> int:
     """End imports whose worker was killed, so that none seems to run for ever; how many there were."""
     silent = ProductImport.objects.filter(state=ProductImport.State.RUNNING, heartbeat_at__lt=now - SILENCE)
-    ended = [_end(row, state=ProductImport.State.FAILED, reason=WENT_AWAY) for row in silent.order_by("id")[:limit]]
-    return len(ended)
+    rows = list(silent.order_by("id")[:limit])
+    for row in rows:
+        _end(row, state=ProductImport.State.FAILED, reason=WENT_AWAY)
+    return len(rows)
 
 
 class Heartbeat:
@@ -102,11 +104,15 @@ def _result(report: Report) -> dict[str, Any]:
         "failed": report.failed,
         "percent": 100,
         "problems": [{name: getattr(problem, name) for name in shown} for problem in report.problems[:MOST_PROBLEMS]],
-        "changes": [
-            {"line": each["line"], "change": each["change"], "slug": each["slug"], "fields": sorted(each["fields"])}
-            for each in report.changes[:MOST_CHANGES]
-        ],
+        "changes": [_shown(change) for change in report.changes[:MOST_CHANGES]],
     }
+
+
+def _shown(change: dict[str, Any]) -> dict[str, Any]:
+    """A change as the report tells it: a new product by name, a changed one by slug and the fields that differ."""
+    name = change.get("name") or change.get("slug") or ""
+    fields = sorted(change.get("fields") or ())
+    return {"line": change["line"], "change": change["change"], "name": name, "fields": fields}
 
 
 def _end(row: ProductImport, **columns: Any) -> None:

@@ -6,10 +6,9 @@ from typing import Any
 from django.db import connection
 
 from storefront.catalogue.incoming import ProductRecord
-from storefront.catalogue.models import Product
 from storefront.shops.models import Shop
 
-KEYS = ("legacy_source_id", "sku", "slug")
+KEYS = {"legacy_source_id": "bigint", "sku": "text", "slug": "text"}
 
 
 def match(shop: Shop, records: Sequence[ProductRecord]) -> list[int | None]:
@@ -26,20 +25,36 @@ def match(shop: Shop, records: Sequence[ProductRecord]) -> list[int | None]:
 
 
 def ids_by(shop: Shop, column: str, values: Collection[Any]) -> list[tuple[Any, int]]:
-    """(value, id) of the shop's standing products that have one of these values in the column.
-
-    By cursor, and in no order: an ORDER BY id would make SQLite walk the whole table instead of the index.
-    """
+    """(value, id) of the shop's standing products that have one of these values in the column, in no order."""
     if not values:
         return []
     assert column in KEYS
-    among, params = f"{column} = ANY(%s)", [list(values)]
-    if connection.vendor == "sqlite":
-        among, params = f"{column} IN ({', '.join(['%s'] * len(values))})", list(values)
     with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT {column}, id FROM {Product._meta.db_table}"  # noqa: S608, the columns are those of KEYS
-            f" WHERE shop_id = %s AND deleted_at IS NULL AND {among}",
-            [shop.pk, *params],
-        )
+        if connection.vendor == "sqlite":
+            cursor.execute(_AMONG.format(column=column, marks=", ".join(["%s"] * len(values))), [shop.pk, *values])
+        else:
+            standing = " AND deleted_at IS NULL" if column == "slug" else ""
+            statement = _EACH.format(column=column, type=KEYS[column], standing=standing)
+            cursor.execute(statement, [list(values), shop.pk])
         return cursor.fetchall()
+
+
+# An ORDER BY id would make SQLite walk the whole table instead of the index.
+_AMONG = (
+    "SELECT {column}, id FROM catalogue_product WHERE shop_id = %s AND deleted_at IS NULL AND {column} IN ({marks})"
+)
+# One look-up a value, and deleted ones left out only afterwards: while a table grows faster than PostgreSQL takes
+# statistics of it, `= ANY`, and any condition that the slugs' partial index answers, make it read the shop's whole
+# index for each value instead. OFFSET 0 keeps it from arriving there again.
+_EACH = (
+    "SELECT wanted.value, found.id FROM unnest(%s::{type}[]) AS wanted (value), LATERAL (SELECT id, deleted_at"
+    " FROM catalogue_product WHERE shop_id = %s AND {column} = wanted.value{standing} OFFSET 0) AS found"
+    " WHERE found.deleted_at IS NULL"
+)
+
+
+def take_statistics() -> None:
+    """Tell PostgreSQL what the look-ups' columns hold by now, ahead of autovacuum, which comes by once a minute."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(f"ANALYZE catalogue_product (shop_id, deleted_at, {', '.join(KEYS)})")

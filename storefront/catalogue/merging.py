@@ -19,6 +19,7 @@ from storefront.catalogue.incoming import CategoryPath, OptionRecord, ProductRec
 from storefront.catalogue.inserting import bundle_row, pictures
 from storefront.catalogue.models import (
     BundleItem,
+    Category,
     Media,
     Option,
     OptionValue,
@@ -176,6 +177,7 @@ class _Merge:
             product=self.product,
             option_values=variant.option_values,
             created_at=self.now,
+            **rules.counts_stock(variant.fields),
             **variant.fields,
         )
 
@@ -256,8 +258,8 @@ class _Merge:
         self._remove((link for id, link in links.items() if id not in kept), "category")
 
     def _link(self, path: CategoryPath) -> None:
-        link = ProductCategory(shop=self.shop, product=self.product, sort_order=path.sort_order or 0)
-        link.category_id = self.references.category(path)
+        category = Category(pk=self.references.category(path))
+        link = ProductCategory(shop=self.shop, product=self.product, category=category, sort_order=path.sort_order or 0)
         link.created_at = link.updated_at = self.now
         link.save()
 

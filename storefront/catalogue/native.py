@@ -9,14 +9,12 @@ are not in it.
 
 from collections.abc import Callable, Iterator
 from decimal import Decimal
-from functools import cache
 from typing import Any
 
 import orjson
 from django.db import models
 
 from storefront.catalogue import cells, rules
-from storefront.catalogue import records as wire
 from storefront.catalogue.cells import LIMITS
 from storefront.catalogue.delimited import Table, UnreadableFile
 from storefront.catalogue.incoming import (
@@ -33,18 +31,10 @@ from storefront.catalogue.incoming import (
     Unfit,
     VariantRecord,
 )
-from storefront.catalogue.models import BundleItem, Category, MeasureField, Media, Option, OptionValue, Product, Variant
-from storefront.catalogue.outgoing import branch
+from storefront.catalogue.models import BundleItem, Category, Media, Option, OptionValue, Product, Variant
+from storefront.catalogue.native_members import Member, address_of, boolean, choice, integer, members, nullable, text_of
 from storefront.catalogue.spool import Spool
-from storefront.kit import clock, money
-from storefront.shops.models import Shop
 
-Member = Callable[[Any], Any]
-
-# Columns that no file sets: ids, what follows from others, and when a row was made, changed or deleted.
-LEFT_OUT = {"id", "shop", "product", "option", "bundle", "created_at", "updated_at", "deleted_at", "sort_name", "slug"}
-LEFT_OUT |= {"lft", "rgt", "parent", "image", "banner", "file", "type", "default_variant", *NAMED}
-_LEAST = {"billing_interval_count": 1, "damaged_qty": 0, "qty": 1}
 # Members of the single read that mean nothing in another shop, and so are passed over without a word.
 _IGNORED = {"id", "created_at", "updated_at", "deleted_at", "sort_name", "default_variant_id"}
 _IGNORED |= {"vendor_id", "shipping_origin_id", "brand_id", "tax_class_id", "product_id", "shop_id"}
@@ -102,11 +92,11 @@ class _Reader:
     def product(self, given: dict[str, Any]) -> ProductRecord:
         fields = self.fields(Product, given, "")
         if "type" in given:
-            self.take(fields, "type", given["type"], _choice(Product.Type.values), "")
+            self.take(fields, "type", given["type"], choice(Product.Type.values), "")
         name = fields.get("name", "")
         if "name" in given and not name:
             self.refuse("name", "is empty")
-        slug = self.value(_text(None), given["slug"], "slug") if given.get("slug") is not None else None
+        slug = self.value(text_of(None), given["slug"], "slug") if given.get("slug") is not None else None
         record = ProductRecord(self.line, [], fields)
         record.slug = cells.slug(slug) if slug else rules.slug_of(name, fallback="product")
         self._identify(record, bool(slug))
@@ -114,7 +104,7 @@ class _Reader:
             record.only_update = "name: is needed to make a product"
         for kind in NAMED:
             if kind in given:
-                record.named[kind] = self.value(_nullable(_text(200)), given[kind], kind) or None
+                record.named[kind] = self.value(nullable(text_of(200)), given[kind], kind) or None
         self._lists(given, record)
         if fields.get("stock_qty") is not None:
             self._settle(record, fields, "stock_qty")
@@ -147,13 +137,13 @@ class _Reader:
         if isinstance(given, str):
             names = [name.strip() for name in given.split(">")]
             nodes = [
-                CategoryNode(self.value(_text(LIMITS[Category]["name"]), name, path) or "") for name in names if name
+                CategoryNode(self.value(text_of(LIMITS[Category]["name"]), name, path) or "") for name in names if name
             ]
             return CategoryPath(tuple(nodes)) if nodes else None
         if not isinstance(given, dict) or not isinstance(given.get("path"), str):
             self.refuse(path, 'expected a path such as "Kitchen > Cups", or an object with such a path')
             return None
-        place = self.value(_integer(models.IntegerField()), given.get("sort_order", 0), f"{path}.sort_order")
+        place = self.value(integer(models.IntegerField()), given.get("sort_order", 0), f"{path}.sort_order")
         if "nodes" in given:
             nodes = self.each(given["nodes"], f"{path}.nodes", self.category_node)
         else:
@@ -167,7 +157,7 @@ class _Reader:
             return None
         fields = self.fields(Category, given, path)
         if given.get("slug"):
-            fields["slug"] = cells.slug(self.value(_text(None), given["slug"], f"{path}.slug") or "")
+            fields["slug"] = cells.slug(self.value(text_of(None), given["slug"], f"{path}.slug") or "")
         return CategoryNode(fields.pop("name", ""), fields)
 
     def media(self, given: Any, path: str) -> MediaRecord | None:
@@ -176,7 +166,7 @@ class _Reader:
         if not isinstance(given, dict):
             self.refuse(path, 'expected an address, or an object such as {"url": "https://...", "alt": ""}')
             return None
-        url = self.value(_address, given.get("url"), f"{path}.url")
+        url = self.value(address_of, given.get("url"), f"{path}.url")
         return MediaRecord(url or "", self.fields(Media, given, path))
 
     def variant(self, record: ProductRecord, given: Any, path: str) -> VariantRecord | None:
@@ -189,8 +179,8 @@ class _Reader:
             fields["name"] = " / ".join(values.values())[: LIMITS[Variant]["name"]]
         if fields.get("stock_qty") is not None:
             self._settle(record, fields, f"{path}.stock_qty")
-        image = self.value(_nullable(_address), given.get("image"), f"{path}.image")
-        default = self.value(_boolean, given.get("is_default", False), f"{path}.is_default")
+        image = self.value(nullable(address_of), given.get("image"), f"{path}.image")
+        default = self.value(boolean, given.get("is_default", False), f"{path}.is_default")
         return VariantRecord(self.line, values, fields, image, "image" in given, bool(default))
 
     def option(self, given: Any, path: str) -> OptionRecord | None:
@@ -199,7 +189,7 @@ class _Reader:
             return None
         fields = self.fields(Option, given, path)
         if "type" in given:
-            self.take(fields, "type", given["type"], _choice(Option.Type.values), path)
+            self.take(fields, "type", given["type"], choice(Option.Type.values), path)
         values = self.each(given.get("values", []), f"{path}.values", self.option_value)
         return OptionRecord(fields.pop("name", ""), fields, values)
 
@@ -254,161 +244,3 @@ class _Reader:
 
     def refuse(self, path: str, reason: str) -> None:
         self.problems.append(Problem(self.line, path, reason))
-
-
-@cache
-def members(model: type[models.Model]) -> dict[str, Member]:
-    """How each member that is a column of the model is understood."""
-    columns = [column for column in model._meta.concrete_fields if column.name not in LEFT_OUT]
-    return {
-        column.name: _nullable(_member(column)) if column.null else _member(column)
-        for column in columns
-        if not column.is_relation
-    }
-
-
-def _member(column: Any) -> Member:
-    if column.choices:
-        return _choice([value for value, _ in column.choices])
-    match column:
-        case money.MoneyField():
-            return _money
-        case MeasureField():
-            return lambda value: cells.measure()(_is(str, value, 'a decimal string such as "0.250"'))
-        case models.BooleanField():
-            return _boolean
-        case models.IntegerField():
-            return _integer(column)
-        case models.DateTimeField():
-            return lambda value: cells.moment(_is(str, value, "a time such as 2026-11-21T07:30:00Z"))
-        case models.JSONField():
-            return lambda value: _json(column.name, value)
-        case models.URLField():
-            return _address
-    return _text(column.max_length)
-
-
-def _nullable(parse: Member) -> Member:
-    return lambda value: None if value is None else parse(value)
-
-
-def _is(kind: type, value: Any, expected: str) -> Any:
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise Unfit(f"expected {expected}, found {cells.shown(orjson.dumps(value).decode())}")
-    return value
-
-
-def _text(limit: int | None) -> Member:
-    return lambda value: cells.check_text(_is(str, value, "a text"), limit)
-
-
-def _choice(values: list[str]) -> Member:
-    def parse(value: Any) -> str:
-        if value not in values:
-            raise Unfit(f"expected one of {', '.join(values)}, found {cells.shown(str(value))}")
-        return value
-
-    return parse
-
-
-def _boolean(value: Any) -> bool:
-    return _is(bool, value, "true or false")
-
-
-def _money(value: Any) -> Decimal:
-    try:
-        return money.parse(value)
-    except ValueError:
-        raise Unfit(f'expected a decimal string such as "12.50", found {cells.shown(str(value))}') from None
-
-
-def _integer(column: models.IntegerField) -> Member:
-    low = 0 if isinstance(column, models.PositiveIntegerField) else -cells.LARGEST_INTEGER
-    low = _LEAST.get(getattr(column, "name", None) or "", low)
-    high = 2**53 - 1 if isinstance(column, models.BigIntegerField) else cells.LARGEST_INTEGER
-
-    def parse(value: Any) -> int:
-        if not low <= _is(int, value, "a whole number") <= high:
-            raise Unfit(f"expected a whole number from {low} to {high}, found {value}")
-        return value
-
-    return parse
-
-
-def _json(name: str, value: Any) -> Any:
-    if problems := rules.json_errors({name: value}):
-        raise Unfit(problems[name][0].rstrip(".").replace("Expected", "expected"))
-    if b"\\u0000" in orjson.dumps(value):
-        raise Unfit("holds a NUL character")
-    return value
-
-
-def _address(value: Any) -> str:
-    address = cells.check_text(_is(str, value, "an address"), LIMITS[Media]["source_url"])
-    if not address.startswith(("https://", "http://")):
-        raise Unfit(f"expected an address that begins with https:// or http://, found {cells.shown(address)}")
-    return address
-
-
-def dump(shop: Shop, product: Product, categories: dict[int, Category]) -> dict[str, Any]:
-    """The product as a line of the file. Takes it as `merging.standing` reads it, and the shop's categories by id."""
-    made = {"name": product.name, "slug": product.slug, "type": product.type, **_columns(product)}
-    made |= {kind: row.name if (row := getattr(product, kind)) else None for kind in NAMED}
-    made["media"] = [
-        {"url": wire.media_url(shop, row.file.name, row.source_url), **_columns(row)} for row in product.media.all()
-    ]
-    made["categories"] = [_category(link, categories) for link in product.category_links.all()]
-    made["variants"] = [_variant(shop, product, row) for row in product.variants.all()]
-    made["options"] = [
-        {**_columns(row), "type": row.type, "values": [_columns(value) for value in row.values.all()]}
-        for row in product.options.all()
-    ]
-    if parts := list(product.bundle_items.all()):
-        made["bundle_items"] = [
-            {"product": row.product.slug, "variant": row.variant and row.variant.option_values, **_columns(row)}
-            for row in parts
-        ]
-    return made
-
-
-def _variant(shop: Shop, product: Product, row: Variant) -> dict[str, Any]:
-    image = next((each for each in product.media.all() if each.pk == row.image_id), None)
-    made = {**_columns(row), "image": wire.media_url(shop, image.file.name, image.source_url) if image else None}
-    return made | ({"is_default": True} if row.pk == product.default_variant_id else {})
-
-
-def _category(link: Any, categories: dict[int, Category]) -> str | dict[str, Any]:
-    nodes = branch(link.category_id, categories)
-    path = " > ".join(node.name for node in nodes)
-    told = [_category_node(node) for node in nodes]
-    if any(len(node) > 1 or ">" in node["name"] for node in told):
-        return {"path": path, "sort_order": link.sort_order, "nodes": told}
-    return {"path": path, "sort_order": link.sort_order} if link.sort_order else path
-
-
-def _category_node(node: Category) -> dict[str, Any]:
-    """The name, and what else differs from a category that a path alone makes."""
-    defaults = {column.name: column.get_default() for column in Category._meta.concrete_fields}
-    made = {
-        name: value for name, value in _columns(node).items() if name == "name" or getattr(node, name) != defaults[name]
-    }
-    if node.slug != rules.slug_of(node.name, fallback="category"):
-        made["slug"] = node.slug
-    return made
-
-
-def _columns(row: Any) -> dict[str, Any]:
-    return {name: _wire(row._meta.get_field(name), getattr(row, name)) for name in members(row._meta.model)}
-
-
-def _wire(column: Any, value: Any) -> Any:
-    match column:
-        case _ if value is None:
-            return None
-        case money.MoneyField():
-            return money.to_wire(value)
-        case MeasureField():
-            return f"{value:.3f}"
-        case models.DateTimeField():
-            return clock.timestamp(value)
-    return value

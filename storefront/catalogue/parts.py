@@ -115,6 +115,8 @@ def plan_variants(
     for number, (entry, (variant, fields)) in enumerate(zip(entries, plan.writes, strict=True)):
         variant.updated_at = now
         fields.append("updated_at")
+        if variant.pk is None:
+            variant.track_inventory = rules.counts_stock(entry).get("track_inventory", variant.track_inventory)
         if "image_id" in entry:
             if entry["image_id"] is not None and entry["image_id"] not in pictures:
                 errors[f"variants.{number}.image_id"] = ["Not one of this product's pictures."]

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Container
 from datetime import datetime
 from typing import Any
 
@@ -105,3 +106,11 @@ _JSON_SHAPES = {
     "attributes": (_is_attributes, 'a list such as [{"name": "Colour", "values": ["Blue"], "variation": true}]'),
     "option_values": (_is_text_by_name, 'an object such as {"Colour": "Blue"}'),
 }
+
+
+def counts_stock(given: Container[str]) -> dict[str, bool]:
+    """Whether new goods have their stock counted, where nobody said: only if somebody said how much there is.
+
+    A product that is made of a name and a price can then be bought.
+    """
+    return {} if "track_inventory" in given else {"track_inventory": "stock_qty" in given}

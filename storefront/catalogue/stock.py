@@ -33,7 +33,7 @@ class StockUse:
 class InsufficientStock(Refusal):
     """Fewer are left than were asked for. `use` is the stock that is short, `available` what it still has."""
 
-    code = "insufficient_stock"
+    code, field = "insufficient_stock", "qty"
     message = "Not enough of it is left."
 
     def __init__(self, message: str | None = None, *, available: int, use: StockUse | None = None) -> None:

@@ -14,14 +14,7 @@ from zoneinfo import ZoneInfo
 from storefront.catalogue import cells, rules
 from storefront.catalogue.cells import LIMITS, Parse, shown
 from storefront.catalogue.delimited import Table, UnreadableFile
-from storefront.catalogue.incoming import (
-    Failure,
-    MediaRecord,
-    Problem,
-    ProductRecord,
-    Read,
-    VariantRecord,
-)
+from storefront.catalogue.incoming import Failure, MediaRecord, Problem, ProductRecord, Read, VariantRecord
 from storefront.catalogue.models import Product, Variant
 from storefront.catalogue.sheet import Cells, Columns, plan_for
 from storefront.catalogue.spool import Spool

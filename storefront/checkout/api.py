@@ -20,7 +20,7 @@ CartToken = Annotated[str | None, Header(alias="X-Cart-Token", description="The 
 class EmptyCart(Refusal):
     """There is nothing to pay for, or no cart at all (contract: Checkout handoff rules, 4)."""
 
-    code = "empty_cart"
+    code, field = "empty_cart", "cart"
     message = "The cart is empty. Add something before going to checkout."
 
 

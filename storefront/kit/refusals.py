@@ -7,12 +7,14 @@ class Refusal(Exception):
     """Raised by an action that will not do what was asked; nothing has changed.
 
     Subclasses stand beside the action that raises them and set `status` and `code`. `errors` maps a field
-    to its messages; `extra` adds members to the JSON body (decisions: Error bodies).
+    to its messages; where it is not given, a 422 names `field`, what was asked for that cannot be had. `extra` adds
+    members to the JSON body (decisions: Error bodies).
     """
 
     status: ClassVar[int] = 422
     code: ClassVar[str] = "refused"
     message: ClassVar[str] = "The request was refused."
+    field: ClassVar[str] = "request"
 
     def __init__(self, message: str | None = None, *, errors: dict[str, list[str]] | None = None, **extra: Any) -> None:
         self.text = message or self.message
@@ -29,6 +31,8 @@ class Refusal(Exception):
         body: dict[str, Any] = {"message": self.text, "code": self.code}
         if self.errors is not None:
             body["errors"] = self.errors
+        elif self.status == 422:
+            body["errors"] = {self.field: [self.text]}
         return body | self.extra
 
 

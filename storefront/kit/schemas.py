@@ -34,9 +34,9 @@ class Error(Schema):
 
 
 class FieldErrors(Error):
-    """A refusal that may name fields."""
+    """A refusal, by the fields that it is about."""
 
-    errors: dict[str, list[str]] | None = Field(None, description="Messages by field.")
+    errors: dict[str, list[str]] = Field(description="Messages by field.")
     available: int | None = Field(None, description="With `insufficient_stock`: how many can still be had.")
 
 

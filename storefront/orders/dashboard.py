@@ -65,7 +65,7 @@ def show(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
 
 
 def _running_out(products: QuerySet[Product], variants: QuerySet[Variant]) -> list[dict[str, Any]]:
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"page": "admin:catalogue_product_change", "id": row.pk, "name": row.name, "left": row.stock_qty}
         for row in products.order_by("stock_qty", "id")[:SHORTEST]
     ]

@@ -38,6 +38,9 @@ def bound(request: HttpRequest) -> None:
     if length:
         if not (length.isascii() and length.isdigit()):
             raise BadRequest
+        # Also where nobody reads the body; and Python itself reads no number of thousands of digits.
+        if len(length) > 20 or int(length) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+            raise TooLarge
     elif "chunked" in request.META.get("HTTP_TRANSFER_ENCODING", "").lower():
         limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
         request._stream = LimitedStream(request.META["wsgi.input"], limit + 1)  # type: ignore[assignment]

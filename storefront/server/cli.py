@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 
 import django
-from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line, get_commands, load_command_class
 from django.db import DatabaseError, InterfaceError
@@ -24,23 +23,12 @@ WRONG_USE, FAILED, INTERRUPTED = 2, 1, 130
 
 
 def main() -> None:
-    sys.exit(run(sys.argv, prepare=use_one_connection))
+    sys.exit(run(sys.argv))
 
 
-def use_one_connection() -> None:
-    """A command needs one; with a pool, a database that is away would only be noticed after ten seconds."""
-    for database in settings.DATABASES.values():
-        database.get("OPTIONS", {}).pop("pool", None)
-
-
-def run(argv: Sequence[str], *, prepare: Callable[[], None] = lambda: None) -> int:
+def run(argv: Sequence[str]) -> int:
     """Carry out a command line. 0: done; 1: it could not be done; 2: wrong use or settings."""
-
-    def prepared() -> int:
-        prepare()
-        return dispatch(argv)
-
-    return explained(prepared, with_traceback="--traceback" in argv)
+    return explained(lambda: dispatch(argv), with_traceback="--traceback" in argv)
 
 
 def explained(work: Callable[[], int], *, with_traceback: bool = False) -> int:

@@ -98,6 +98,14 @@ SQLITE_OPTIONS = {
 POOL = {"min_size": 1, "max_size": 20, "timeout": 3}
 
 
+def pooled(databases: dict[str, dict[str, Any]], **pool: Any) -> None:
+    """Let threads share connections, as a web process needs it; a command has enough with its one. A pool that was set
+    up before stays as it is."""
+    for database in databases.values():
+        if database["ENGINE"].endswith("postgresql"):
+            database["OPTIONS"] = {"pool": POOL | pool} | database.get("OPTIONS", {})
+
+
 def database(directory: Path) -> dict[str, Any]:
     """Django's settings for DATABASE_URL: `sqlite:///path` or `postgres://user:password@host:port/name`."""
     url = text("DATABASE_URL")
@@ -109,7 +117,7 @@ def database(directory: Path) -> dict[str, Any]:
         refuse("DATABASE_URL", "a database's name at its end, such as postgres://user@host/name", secret=True)
     if scheme == "sqlite":
         return sqlite(settings["NAME"])
-    return settings | {"OPTIONS": settings.get("OPTIONS", {}) | {"pool": POOL}}
+    return settings
 
 
 def sqlite(path: str) -> dict[str, Any]:

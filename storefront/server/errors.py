@@ -67,15 +67,12 @@ def invalid_fields(request: Request, error: ValidationError) -> HttpResponse:
 
 
 def _field(location: tuple[Any, ...]) -> str:
-    """`("body", "body", "options", "5", "int")` as `options.5`: where it was looked for, the name of the handler's
-    parameter and which of several types was tried are not part of the caller's field."""
+    """`("body", "body", "options", "5")` as `options.5`: where it was looked for and the name of the handler's
+    parameter are not part of the caller's field."""
     source, *path = location
     if source != "body":
         return str(path[-1])
-    path = path[1:]
-    if len(path) > 1 and path[-1] in ("int", "str", "bool", "float", "constrained-int", "constrained-str"):
-        path.pop()
-    return ".".join(map(str, path)) or "body"
+    return ".".join(map(str, path[1:])) or "body"
 
 
 def database_away(request: Request, error: Exception) -> HttpResponse:

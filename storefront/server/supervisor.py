@@ -1,15 +1,22 @@
-"""Keeps the web server and the background worker running side by side, and stops both together."""
+"""Keeps the web server and the background worker running side by side, and stops both together.
 
+Both are forked from the process that watches them: it has all modules loaded, which takes longer than all the rest of
+a start. Nothing may hold a connection or a thread here.
+"""
+
+import multiprocessing
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from threading import Event
 
 import structlog
+from setproctitle import setproctitle
 
 log = structlog.get_logger(__name__)
+
+PROCESSES = multiprocessing.get_context("fork")
+STOPPING = (signal.SIGTERM, signal.SIGINT)
 
 # Seconds from being told to stop until what still runs is killed.
 GRACE = 10
@@ -23,19 +30,19 @@ HEALTHY = 60
 class Child:
     """One process, started again by whoever watches it, after pauses that grow while it keeps ending early."""
 
-    def __init__(self, name: str, arguments: Sequence[str]) -> None:
-        self.name = name
-        self.command = [sys.executable, "-m", *arguments]
+    def __init__(self, name: str, work: Callable[[], object]) -> None:
+        self.name, self.work = name, work
         self.pause = 1.0
         self.start()
 
     def start(self) -> None:
         self.started = time.monotonic()
-        self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL)  # noqa: S603, our own modules
+        self.process = PROCESSES.Process(target=_run, args=(self.name, self.work))
+        self.process.start()
         self.due: float | None = None
 
     def has_ended(self) -> bool:
-        return self.process.poll() is not None
+        return not self.process.is_alive()
 
     def revive(self) -> None:
         """Start again when it has ended and its pause is over."""
@@ -45,23 +52,30 @@ class Child:
         if self.due is None:
             self.pause = 1.0 if now - self.started > HEALTHY else min(self.pause * 2, LONGEST_PAUSE)
             self.due = now + self.pause
-            log.error("child_ended", child=self.name, exit=self.process.returncode, again_in_seconds=self.pause)
+            log.error("child_ended", child=self.name, exit=self.process.exitcode, again_in_seconds=self.pause)
         elif now >= self.due:
             self.start()
 
     def stop(self, deadline: float) -> None:
-        try:
-            self.process.wait(max(deadline - time.monotonic(), 0))
-        except subprocess.TimeoutExpired:
+        self.process.join(max(deadline - time.monotonic(), 0))
+        if self.process.is_alive():
             log.warning("child_killed", child=self.name)
             self.process.kill()
-            self.process.wait()
+            self.process.join()
 
 
-def supervise(web: Sequence[str], worker: Sequence[str] | None) -> int:
-    """Run until SIGTERM or SIGINT, or until the web server gives up; its exit code then, 0 otherwise."""
+def _run(name: str, work: Callable[[], object]) -> None:
+    # Until the work sets up its own, a signal must end this process, not speak to the parent's copy here.
+    for number in STOPPING:
+        signal.signal(number, signal.SIG_DFL)
+    setproctitle(f"storefront {name}")
+    work()
+
+
+def supervise(web: Callable[[], object], worker: Callable[[], object] | None) -> int:
+    """Run both until SIGTERM or SIGINT, or until the web server gives up: 0 and 1."""
     told_to_stop = Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in STOPPING:
         signal.signal(number, lambda *_: told_to_stop.set())
     children = [Child("web", web)]
     if worker:

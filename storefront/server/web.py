@@ -1,6 +1,4 @@
-"""The web server as a process of its own: Granian, speaking WSGI to Django. Started by `storefront serve`."""
-
-import argparse
+"""The web server: Granian, speaking WSGI to Django, in a process of its own beside the worker's."""
 
 from granian import Granian
 from granian.constants import Interfaces
@@ -12,20 +10,11 @@ from storefront.server import environment, logs
 GRACE = 8
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--host", required=True)
-    parser.add_argument("--port", type=int, required=True)
-    parser.add_argument("--workers", type=int, required=True)
-    parser.add_argument("--threads", type=int, required=True)
-    given = parser.parse_args()
-    logs.configure_structlog()
-    target = "storefront.server.wsgi:application"
-    serve(target, host=given.host, port=given.port, workers=given.workers, threads=given.threads)
-
-
-def serve(target: str, *, host: str, port: int, workers: int, threads: int) -> None:
-    """Serve a WSGI application, `module:name`, until the process is told to stop."""
+def serve(
+    target: str = "storefront.server.wsgi:application", *, host: str, port: int, workers: int, threads: int
+) -> None:
+    """Serve a WSGI application, `module:name`, until told to stop. Its processes are forked from this one, which has
+    everything loaded."""
     Granian(
         target,
         address=host,
@@ -42,7 +31,3 @@ def serve(target: str, *, host: str, port: int, workers: int, threads: int) -> N
         log_dictconfig=logs.logging_config(environment.log_level()),
         process_name="storefront web",
     ).serve()
-
-
-if __name__ == "__main__":
-    main()

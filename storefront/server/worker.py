@@ -138,3 +138,10 @@ class Worker:
         signal.signal(signal.SIGTERM, told)
         signal.signal(signal.SIGINT, told)
         signal.signal(signal.SIGALRM, out_of_time)
+
+
+def run() -> None:
+    """Be a worker until a signal says stop."""
+    worker = Worker()
+    worker.stop_on_signals()
+    worker.run()

@@ -52,7 +52,7 @@ class ShopAdmin(ShopScopedAdmin):
     list_select_related = False
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return [] if request.user.is_superuser else ["domain", "base_url", "currency", "is_active"]  # type: ignore
+        return [] if request.user.is_superuser else ["domain", "base_url", "currency", "is_active"]
 
     def changelist_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         return HttpResponseRedirect(reverse("admin:shops_shop_change", args=[request.shop.pk]))  # type: ignore

@@ -61,13 +61,13 @@ class ShopScopedForm(forms.ModelForm):
         columns = {"updated_at"} if hasattr(self.instance, "updated_at") else set()
         for name in self.changed_data:
             try:
-                column = self.instance._meta.get_field(name)
+                column: Any = self.instance._meta.get_field(name)
             except FieldDoesNotExist:
                 continue
             if column.concrete and not column.many_to_many:
                 columns.add(name)
             if isinstance(column, models.ImageField):
-                columns.update(side for side in (column.width_field, column.height_field) if side)
+                columns.update(side for side in (column.width_field, column.height_field) if side)  # type: ignore[attr-defined]
         return sorted(columns)
 
     def save(self, commit: bool = True) -> Any:
@@ -86,7 +86,8 @@ class WordsField(forms.CharField):
     widget = UnfoldAdminTextInputWidget
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**{"required": False, "help_text": "With commas between them."} | kwargs)
+        given: dict[str, Any] = {"required": False, "help_text": "With commas between them."} | kwargs
+        super().__init__(**given)
 
     def prepare_value(self, value: Any) -> Any:
         return ", ".join(value) if isinstance(value, list) else value
@@ -118,7 +119,7 @@ def _columns_of(constraint: Any) -> list[str]:
 
 def _named_in(expression: Any) -> list[str]:
     if isinstance(expression, models.F):
-        return [expression.name]
+        return [expression.name]  # type: ignore[attr-defined]
     return [name for part in expression.get_source_expressions() for name in _named_in(part)]
 
 

@@ -71,7 +71,7 @@ class ShopAdminSite(UnfoldAdminSite):
         return HttpResponse(status=204, headers={"HX-Redirect": start})
 
     def autocomplete_view(self, request: HttpRequest) -> HttpResponse:
-        return OwnChoices.as_view(admin_site=self)(request)
+        return OwnChoices.as_view(admin_site=self)(request)  # type: ignore[return-value]
 
 
 class OwnChoices(AutocompleteJsonView):

@@ -40,6 +40,7 @@ class InFlight(Refusal):
 
 class Mismatch(Refusal):
     code, message = "idempotency_mismatch", "This Idempotency-Key was used for a different request."
+    field = "Idempotency-Key"
 
 
 class AnswerUnreadable(Refusal):

@@ -131,7 +131,8 @@ def test_adding_a_variant_that_is_being_deleted_is_a_line_or_a_refusal(shop, riv
     for _ in range(8):
         blue = make_variant(shirt)
         adding, _ = at_once(
-            lambda blue=blue: add(rivals[0], shirt, variant_id=blue.pk),
+            # The id is read now: deleting takes it from the instance that both sides hold.
+            lambda variant_id=blue.pk: add(rivals[0], shirt, variant_id=variant_id),
             lambda blue=blue: delete(blue),
         )
         assert adding.status_code == 201 or adding.json()["code"] == "product_unavailable"

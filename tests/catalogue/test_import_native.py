@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from storefront.catalogue import queries, tree
 from storefront.catalogue.exporting import export_products
-from storefront.catalogue.models import BundleItem, Category, Product
+from storefront.catalogue.models import BundleItem, Category, Product, Variant
 from tests.catalogue.factories import make_category, make_media, make_option, make_product, make_variant
 from tests.catalogue.product_files import as_lines, errors, imported, warnings
 from tests.shops.factories import NOW
@@ -20,24 +20,21 @@ def exported(shop, format: str = "native") -> str:
 def test_the_readmes_line_is_a_whole_file(shop, tmp_path):
     mug = {
         "name": "Mug", "sku": "M1", "price": "9.50", "status": "active", "categories": ["Kitchen > Cups"],
-        "options": [{"name": "Engraving", "type": "select", "required": True, "values": [{"label": "Gold", "price": "5.00"}]}],
+        "options": [
+            {"name": "Engraving", "type": "select", "required": True, "values": [{"label": "Gold", "price": "5.00"}]},
+        ],
     }  # fmt: skip
     report = imported(shop, as_lines(mug), tmp_path)
     assert (report.created, report.problems) == (1, [])
     read = queries.product_record(shop, "mug", now=NOW)
-    assert (read["price"], read["type"], read["track_inventory"]) == ("9.50", "simple", True)
+    assert (read["price"], read["type"], read["track_inventory"]) == ("9.50", "simple", False)
     assert [category["name"] for category in read["categories"]] == ["Cups"]
     assert [(option["name"], option["required"]) for option in read["options"]] == [("Engraving", True)]
     assert [(value["label"], value["price"]) for value in read["options"][0]["values"]] == [("Gold", "5.00")]
     assert imported(shop, as_lines(mug), tmp_path).skipped == 1
 
 
-def everything(shop) -> None:
-    """A shop with everything set that a product can have."""
-    kitchen = make_category(shop, "Kitchen", description="<p>All</p>", sort_order=2, meta_title="K")
-    cups = make_category(shop, "Cups > Mugs", kitchen, slug="cups", noindex=True)
-    plain = make_category(shop, "Sale")
-    moment = datetime(2026, 3, 1, 12, 30, 15, 123456, tzinfo=UTC)
+def a_value_of_each_column() -> dict:
     columns = {}
     for number, column in enumerate(Product._meta.concrete_fields):
         kind = column.get_internal_type()
@@ -55,11 +52,22 @@ def everything(shop) -> None:
             columns[column.name] = number + 1
         elif kind == "BooleanField":
             columns[column.name] = not column.default
+    return columns
+
+
+def everything(shop) -> None:
+    """A shop with everything set that a product can have."""
+    kitchen = make_category(shop, "Kitchen", description="<p>All</p>", sort_order=2, meta_title="K")
+    cups = make_category(shop, "Cups > Mugs", kitchen, slug="cups", noindex=True)
+    plain = make_category(shop, "Sale")
+    moment = datetime(2026, 3, 1, 12, 30, 15, 123456, tzinfo=UTC)
+    columns = a_value_of_each_column()
     columns |= {
         "translations": {"de": {"name": "Becher"}},
         "tags": ["a, b", "c"],
         "attributes": [{"name": "Colour", "values": ["Blue", "Red"], "variation": True}],
-        "publish_at": moment, "published_on": moment, "sitemap_lastmod": moment, "unpublish_at": moment.replace(year=2030),
+        "publish_at": moment, "published_on": moment, "sitemap_lastmod": moment,
+        "unpublish_at": moment.replace(year=2030),
         "allow_backorders": True, "stock_qty": -3, "created_at": NOW, "updated_at": NOW,
         "og_image_url": "https://a.example.com/og", "canonical_url": "https://a.example.com/c",
     }  # fmt: skip
@@ -178,3 +186,17 @@ def test_bounds_are_right_after_an_import(shop, other_shop, tmp_path):
     right = tree.bounds((id, parent) for id, parent, *_ in sorted(rows, key=lambda row: (row[2], row[0])))
     assert {row[0]: row[3:] for row in rows} == right
     assert Category.objects.filter(shop=other_shop).count() == 1
+
+
+def test_goods_whose_stock_nobody_named_are_for_sale(shop, tmp_path):
+    file = as_lines(
+        {"name": "Mug", "price": "9.50", "status": "active"},
+        {"name": "Cup", "price": "4.00", "status": "active", "stock_qty": 0},
+        {
+            "name": "Shirt",
+            "variants": [{"option_values": {"Size": "S"}}, {"option_values": {"Size": "M"}, "stock_qty": 2}],
+        },
+    )
+    imported(shop, file, tmp_path)
+    assert dict(Product.objects.values_list("name", "track_inventory")) == {"Mug": False, "Cup": True, "Shirt": False}
+    assert list(Variant.objects.order_by("sort_order").values_list("track_inventory", flat=True)) == [False, True]

@@ -12,7 +12,8 @@ def row(handle: str = "shirt", **given: str) -> dict[str, str]:
         "title": "Title", "status": "Status", "published": "Published", "price": "Variant Price", "sku": "Variant SKU",
         "option": "Option1 Name", "value": "Option1 Value", "image": "Image Src", "position": "Image Position",
         "alt": "Image Alt Text", "variant_image": "Variant Image", "qty": "Variant Inventory Qty",
-        "tracker": "Variant Inventory Tracker", "policy": "Variant Inventory Policy", "compare": "Variant Compare At Price",
+        "tracker": "Variant Inventory Tracker", "policy": "Variant Inventory Policy",
+        "compare": "Variant Compare At Price",
         "grams": "Variant Grams", "category": "Product Category", "type": "Type", "vendor": "Vendor", "tags": "Tags",
         "body": "Body (HTML)",
     }  # fmt: skip
@@ -31,9 +32,11 @@ def product(shop, slug: str = "shirt") -> Product:
 def test_rows_of_one_handle_are_one_product(shop, other_shop, tmp_path):
     rows = [
         row(title="Shirt", body="<p>Soft</p>", vendor="Loom", category="Clothing > Shirts", type="Tops", tags="a, b",
-            option="Colour", value="Blue", price="12.00", compare="12", sku="'007", grams="250", tracker="shopify", qty="3",
-            image="https://a.example.com/2.jpg?v=1", position="2", alt="Back", variant_image="https://a.example.com/blue.jpg"),
-        row(value="Red", price="11", qty="-1", tracker="shopify", image="https://a.example.com/1.jpg?v=1", position="1"),
+            option="Colour", value="Blue", price="12.00", compare="12", sku="'007", grams="250",
+            tracker="shopify", qty="3", image="https://a.example.com/2.jpg?v=1", position="2", alt="Back",
+            variant_image="https://a.example.com/blue.jpg"),
+        row(value="Red", price="11", qty="-1", tracker="shopify", position="1",
+            image="https://a.example.com/1.jpg?v=1"),
         row(image="https://a.example.com/3.jpg", position="3"),
     ]  # fmt: skip
     report = imported(shop, rows, tmp_path)
@@ -87,8 +90,14 @@ def test_the_new_headers_in_any_order_and_case(shop, tmp_path):
 
 @pytest.mark.parametrize(
     ("status", "published", "expected"),
-    [("active", "true", "active"), ("Active", "", "active"), ("", "", "active"), ("active", "FALSE", "draft")]
-    + [("draft", "true", "draft"), ("archived", "true", "archived")],
+    [
+        ("active", "true", "active"),
+        ("Active", "", "active"),
+        ("", "", "active"),
+        ("active", "FALSE", "draft"),
+        ("draft", "true", "draft"),
+        ("archived", "true", "archived"),
+    ],
 )
 def test_only_what_is_active_and_published_is_active(shop, tmp_path, status, published, expected):
     imported(shop, [simple(status=status, published=published)], tmp_path)

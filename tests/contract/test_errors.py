@@ -5,7 +5,7 @@ import re
 import pytest
 
 from storefront.shops.models import ApiToken
-from tests.catalogue.factories import make_option, make_product
+from tests.catalogue.factories import make_option, make_product, make_variant
 from tests.client import ApiClient
 from tests.shops.factories import make_token
 
@@ -15,8 +15,8 @@ def mug(shop):
     return make_product(shop, "Mug", stock_qty=2)
 
 
-def add(api, product, qty=1, **given):
-    return api.post("/cart", {"product_id": product.id, "qty": qty}, **given)
+def add(api, product, qty=1, cart=None, **members):
+    return api.post("/cart", {"product_id": product.id, "qty": qty, **members}, cart=cart)
 
 
 def assert_error(answer, status, code):
@@ -134,6 +134,36 @@ def test_415_wrong_media_type(api):
 def test_422_invalid_fields(api):
     errors = assert_error(api.post("/cart", {"qty": 0}), 422, "invalid_fields")["errors"]
     assert errors == {"product_id": ["product_id is required."], "qty": ["qty must be 1 or more."]}
+
+
+def test_422_a_refused_add_names_what_was_asked_for(api, shop, mug):
+    """The row adds `errors` to every 422, a refusal as well as an invalid field."""
+    shirt, ring = make_product(shop), make_product(shop)
+    make_variant(shirt)
+    option = make_option(ring, "Engraving", required=True)
+    refused = {
+        "product_unavailable": ("product_id", api.post("/cart", {"product_id": 999_999, "qty": 1})),
+        "insufficient_stock": ("qty", add(api, mug, qty=3)),
+        "variant_required": ("variant_id", add(api, shirt)),
+        "option_required": ("options", add(api, ring)),
+        "invalid_option": ("options", add(api, ring, options={str(option.pk): 999_999})),
+        "invalid_custom_price": ("custom_price", add(api, mug, custom_price="5.00")),
+    }
+    for code, (field, answer) in refused.items():
+        body = assert_error(answer, 422, code)
+        assert body["errors"] == {field: [body["message"]]}
+
+
+def test_422_a_refused_change_names_what_was_asked_for(api, mug):
+    token = add(api, mug).json()["cart_token"]
+    body = assert_error(api.patch(f"/cart/p{mug.id}", {"qty": 3}, cart=token), 422, "insufficient_stock")
+    assert list(body) == ["message", "code", "errors", "available"]
+    assert (body["errors"], body["available"]) == ({"qty": [body["message"]]}, 2)
+
+
+def test_422_a_refused_checkout_names_what_was_asked_for(api):
+    body = assert_error(api.post("/cart/checkout"), 422, "empty_cart")
+    assert body["errors"] == {"cart": [body["message"]]}
 
 
 def test_429_rate_limit(shop):

@@ -65,6 +65,7 @@ def test_the_same_key_for_another_request_is_a_mismatch(api, mug, change):
     assert answer.json() == {
         "message": "This Idempotency-Key was used for a different request.",
         "code": "idempotency_mismatch",
+        "errors": {"Idempotency-Key": ["This Idempotency-Key was used for a different request."]},
     }
     assert CartLine.objects.get().qty == 2
 

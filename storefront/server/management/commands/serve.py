@@ -2,10 +2,11 @@ import socket
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 
 from django.db import connections
 
-from storefront.server import readiness, supervisor
+from storefront.server import readiness, supervisor, web, worker
 from storefront.server.command import Command as Base
 from storefront.server.command import Failed
 
@@ -44,9 +45,9 @@ class Command(Base):
         connections.close_all()
         beside = "" if no_worker else " with the background worker"
         self.say(f"Serving on http://{host}:{port}{beside}; Ctrl-C stops.")
-        web = f"--host {host} --port {port} --workers {workers} --threads {threads}".split()
         code = supervisor.supervise(
-            ["storefront.server.web", *web], None if no_worker else ["storefront.server.cli", "worker"]
+            partial(web.serve, host=host, port=port, workers=workers, threads=threads),
+            None if no_worker else worker.run,
         )
         if code:
             raise Failed("The web server ended by itself; its own words are above.")

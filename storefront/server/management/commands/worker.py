@@ -1,6 +1,5 @@
-from storefront.server import readiness
+from storefront.server import readiness, worker
 from storefront.server.command import Command as Base
-from storefront.server.worker import Worker
 
 
 class Command(Base):
@@ -8,6 +7,4 @@ class Command(Base):
 
     def handle(self, **_options) -> None:
         readiness.require_migrated_database()
-        worker = Worker()
-        worker.stop_on_signals()
         worker.run()

@@ -17,6 +17,6 @@ def backwards(apps, editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [('catalogue', '0007_kept_totals')]
+    dependencies = [('catalogue', '0001_initial')]
 
     operations = [migrations.RunPython(forwards, backwards)]
