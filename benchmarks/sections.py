@@ -23,8 +23,8 @@ JSON = {"Content-Type": "application/json"}
 LARGE, COMPARED = 100, 100
 # How many deep pages are read at random, and how many pages a shopper's list of 24 goes on for.
 DEEP, BROWSED = 100, 40
-# An import of fewer products is mostly its start.
-LONG_IMPORT = 20_000
+# An import of fewer products is mostly its start, or has no quarter in which it runs steadily.
+LONG_IMPORT, STEADY_IMPORT = 20_000, 100_000
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def imported(prepared: Prepared) -> list[Row]:
         compared=found.own_peak / found.own_early,
         bar=bars.FLAT,
     )
-    return [row, grown] if found.products >= LONG_IMPORT else [row]
+    return [row, grown] if found.products >= STEADY_IMPORT else [row]
 
 
 def with_memory(prepared: Prepared, place: Place) -> None:
