@@ -14,6 +14,7 @@ from storefront.catalogue.listing import Listing
 from storefront.catalogue.listing import ProductFilters as ProductFilters
 from storefront.catalogue.models import Product, ProductCategory
 from storefront.catalogue.records import Record
+from storefront.kit.sql import fetch
 from storefront.shops.models import Shop
 
 
@@ -78,10 +79,8 @@ def category_record(shop: Shop, id_or_slug: str, *, now: datetime) -> Record | N
     return None if row is None else records.category_record(shop, row[:-1], products_count=row[-1])
 
 
-def _fetch(statement: str, params: dict[str, Any]) -> list[tuple]:
-    with connections[router.db_for_read(Product)].cursor() as cursor:
-        cursor.execute(statement, params)
-        return cursor.fetchall()
+def _fetch(statement: str, params: dict[str, Any], *, prepared: bool = True) -> list[tuple]:
+    return fetch(connections[router.db_for_read(Product)], statement, params, prepared=prepared)
 
 
 def _moment(moment: datetime) -> Any:

@@ -108,7 +108,7 @@ def database(directory: Path) -> dict[str, Any]:
         refuse("DATABASE_URL", "a database's name at its end, such as postgres://user@host/name", secret=True)
     if scheme == "sqlite":
         return sqlite(settings["NAME"])
-    return settings | {"OPTIONS": settings.get("OPTIONS", {}) | {"pool": POOL}}
+    return settings | {"OPTIONS": {"prepare_threshold": 5} | settings.get("OPTIONS", {}) | {"pool": POOL}}
 
 
 def sqlite(path: str) -> dict[str, Any]:
