@@ -55,7 +55,7 @@ class Row:
         if len(measured) < len(used):
             return "**no**, not measured"
         # A bar that is met to its last digit is met, whatever the division makes of it.
-        return "yes" if max(measured) < 1 + 1e-9 else f"**no**, {max(measured):.2g} × the bar"
+        return "yes" if max(measured) < 1 + 1e-9 else f"**no**, {max(measured):.2f} × the bar"
 
 
 HEADINGS = (

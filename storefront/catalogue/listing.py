@@ -13,7 +13,7 @@ from storefront.catalogue.listing_sql import ORDERS, Shape
 from storefront.catalogue.models import Product
 from storefront.catalogue.remembered import Anchors, Remembered, Standing
 
-Fetch = Callable[[str, dict[str, Any]], list[tuple]]
+Fetch = Callable[..., list[tuple]]
 
 # The search index holds runs of three characters.
 INDEXED_WORD = 3
@@ -85,14 +85,18 @@ class Listing:
         if self.shape.is_gatherable and (offset + limit) * products > total * total:
             # Walking would look at more rows than there are to gather.
             statement = listing_sql.gathered_page(self.shape, self.sort)
-        return self.fetch(statement, params), total
+        return self._rows(statement, params), total
+
+    def _rows(self, statement: str, params: dict[str, Any]) -> list[tuple]:
+        # How many rows a word or a category has decides how they are best found.
+        return self.fetch(statement, params, prepared=self.shape.is_kept)
 
     def _state(self) -> tuple[Standing, int, int]:
         known = None if self.shape.is_kept or self.shape.since else _totals.get(self.key)
         if known is None or not known.standing.holds(self.moment):
             known = _Total(Standing(-1, None, None), 0)
         params = {**self.params, "known_version": known.standing.version, "known_total": known.total}
-        (version, starts, ends, products, total), *_ = self.fetch(listing_sql.state(self.shape), params)
+        (version, starts, ends, products, total), *_ = self._rows(listing_sql.state(self.shape), params)
         until = min((moment for moment in (starts, ends) if moment is not None), default=None)
         standing = Standing(version, self.moment, until)
         if not self.shape.is_kept and not self.shape.since and version != known.standing.version:

@@ -14,6 +14,7 @@ from storefront.catalogue.listing import Listing
 from storefront.catalogue.listing import ProductFilters as ProductFilters
 from storefront.catalogue.models import Product, ProductCategory
 from storefront.catalogue.records import Record
+from storefront.kit.sql import fetch
 from storefront.shops.models import Shop
 
 
@@ -45,7 +46,7 @@ def product_page(shop: Shop, filters: ProductFilters, *, page: int, per_page: in
     if "\0" in filters.q or "\0" in (filters.category or ""):
         return ProductPage([], 0)
     since = None if filters.updated_since is None else _moment(filters.updated_since)
-    listing = Listing(_fetch, _vendor(), shop.pk, filters, _moment(now), since)
+    listing = Listing(_fetch, records.vendor(), shop.pk, filters, _moment(now), since)
     # Far beyond what any database counts; the answer is empty all the same.
     rows, total = listing.page(offset=min((page - 1) * per_page, 2**62), limit=per_page)
     return ProductPage([records.product_record(shop, row) for row in rows], total)
@@ -78,14 +79,8 @@ def category_record(shop: Shop, id_or_slug: str, *, now: datetime) -> Record | N
     return None if row is None else records.category_record(shop, row[:-1], products_count=row[-1])
 
 
-def _vendor() -> str:
-    return connections[router.db_for_read(Product)].vendor
-
-
-def _fetch(statement: str, params: dict[str, Any]) -> list[tuple]:
-    with connections[router.db_for_read(Product)].cursor() as cursor:
-        cursor.execute(statement, params)
-        return cursor.fetchall()
+def _fetch(statement: str, params: dict[str, Any], *, prepared: bool = True) -> list[tuple]:
+    return fetch(connections[router.db_for_read(Product)], statement, params, prepared=prepared)
 
 
 def _moment(moment: datetime) -> Any:
@@ -96,9 +91,9 @@ def _moment(moment: datetime) -> Any:
 def _by_id_or_slug(statement: Callable[[str, str], str], shop: Shop, id_or_slug: str, *, now: datetime) -> tuple | None:
     """Digits alone are an id first (decisions: Single read). What can be neither is not asked for."""
     params = {"shop": shop.pk, "now": _moment(now), "key": rules.as_id(id_or_slug)}
-    found = _fetch(statement(_vendor(), "id"), params) if params["key"] is not None else []
+    found = _fetch(statement(records.vendor(), "id"), params) if params["key"] is not None else []
     if not found and len(id_or_slug) <= rules.LONGEST_SLUG and "\0" not in id_or_slug:
-        found = _fetch(statement(_vendor(), "slug"), params | {"key": id_or_slug})
+        found = _fetch(statement(records.vendor(), "slug"), params | {"key": id_or_slug})
     return found[0] if found else None
 
 

@@ -1,6 +1,7 @@
 """The paginated envelope of the public API (contract: Paginated envelope; decisions: Envelope)."""
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlencode
 
@@ -32,7 +33,7 @@ def envelope(
         "last_page_url": f"{prefix}{last}",
         "links": [
             _link(prefix, "&laquo; Previous", previous),
-            *(_link(prefix, str(number) if number else "...", number, page) for number in shown_pages(page, last)),
+            *_page_links(prefix, page, last),
             _link(prefix, "Next &raquo;", following),
         ],
         "next_page_url": None if following is None else f"{prefix}{following}",
@@ -44,11 +45,24 @@ def envelope(
     }
 
 
+def _page_links(prefix: str, page: int, last: int) -> list[dict[str, Any]]:
+    if last > EVERY_PAGE_UP_TO:
+        return [_link(prefix, str(number) if number else "...", number, page) for number in shown_pages(page, last)]
+    links = list(_every_link(prefix, last))
+    if page <= last:
+        links[page - 1] = links[page - 1] | {"active": True}
+    return links
+
+
+# Hundreds of links took as long to make as the page of products beside them; they are the same for every page.
+@lru_cache(maxsize=16)
+def _every_link(prefix: str, last: int) -> tuple[dict[str, Any], ...]:
+    """A link to each page, none of them active. They are shared: never change one."""
+    return tuple(_link(prefix, str(number), number) for number in range(1, last + 1))
+
+
 def shown_pages(page: int, last: int) -> Iterator[int | None]:
-    """The pages that get a link, in order; None where some between are left out."""
-    if last <= EVERY_PAGE_UP_TO:
-        yield from range(1, last + 1)
-        return
+    """The pages that get a link where there are too many for all, in order; None where some between are left out."""
     middle = min(page, last)
     shown = {1, 2, *range(max(1, middle - NEAR), min(last, middle + NEAR) + 1), last - 1, last}
     before = 0

@@ -1,16 +1,19 @@
 """The request log's lines for answers that come from memory (`server/edge.py`).
 
 They say what `requestlog.py` says, but are put together by hand and written many at once, since a line through the
-logging pipeline costs several times as much as the answer it is about. They appear at most PAUSE later, and those of
-the last PAUSE are lost with a process that is killed.
+logging pipeline costs several times as much as the answer it is about. They appear at most PAUSE later; those of
+the last PAUSE are lost with a process that is killed, and the oldest where nobody takes them.
 """
 
 import logging
 import os
 import sys
 import threading
+from collections import deque
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
+from multiprocessing.util import Finalize
 
 import orjson
 import structlog
@@ -20,6 +23,7 @@ from storefront.server.logs import blot
 
 # Seconds that lines are gathered for.
 PAUSE = 0.1
+MOST = 20_000
 # What pipes and files take in one piece, so that other processes' lines do not end up inside ours.
 PIECE = 4096
 
@@ -32,7 +36,8 @@ class Lines:
     """Gathers lines, and writes them from a thread of its own that sleeps while there are none."""
 
     def __init__(self) -> None:
-        self.gathered: list[Line] = []
+        # Bounded, since whoever reads the log may be slow.
+        self.gathered: deque[Line] = deque(maxlen=MOST)
         self.some = threading.Event()
         self.thread: threading.Thread | None = None
         self.writing = threading.Lock()
@@ -48,7 +53,7 @@ class Lines:
     def flush(self) -> None:
         """Write what is gathered."""
         with self.writing:
-            lines, self.gathered = self.gathered, []
+            lines = [self.gathered.popleft() for _ in range(len(self.gathered))]
             if sys.stderr.isatty():
                 for line in lines:
                     _say(*line)
@@ -60,6 +65,8 @@ class Lines:
             if self.thread is None:
                 self.thread = threading.Thread(target=self._run, name="access log", daemon=True)
                 self.thread.start()
+                # Also in a child process of multiprocessing, as the server's are, where atexit is not run.
+                Finalize(None, self.flush, exitpriority=0)
         self.some.set()
 
     def _run(self) -> None:
@@ -67,7 +74,9 @@ class Lines:
         while self.some.wait():
             pause.wait(PAUSE)
             self.some.clear()
-            self.flush()
+            # As in logging: a line that cannot be written is lost, and the next one tried.
+            with suppress(Exception):
+                self.flush()
 
 
 def _say(moment: float, request_id: str, method: str, path: str, status: int, milliseconds: float) -> None:
@@ -95,7 +104,8 @@ def _timestamp(second: int) -> str:
 
 
 def _write(lines: list[str]) -> None:
-    piece, size = [], 0
+    piece: list[str] = []
+    size = 0
     for line in lines:
         if size + len(line) > PIECE:
             _put("".join(piece))

@@ -16,7 +16,7 @@ GROUPS = {
     "Shops": ["createshop", "createtoken"],
     "Catalogue": ["importproducts", "exportproducts"],
     "Run": ["serve", "worker", "demo"],
-    "Maintenance": ["migrate", "createsuperuser"],
+    "Maintenance": ["migrate", "reindex", "createsuperuser"],
 }
 
 WRONG_USE, FAILED, INTERRUPTED = 2, 1, 130

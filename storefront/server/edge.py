@@ -168,7 +168,7 @@ class Edge:
         response = self.behind(environ, lambda status, headers, *_: said.append((status, headers)))
         request: Request | None = environ.pop(REQUEST, None)
         status, headers = said[0]
-        if status[:3] not in ("200", "304") or not hasattr(request, "representation"):
+        if status[:3] not in ("200", "304") or request is None or not hasattr(request, "representation"):
             start(status, headers)
             return response
         response.close()

@@ -90,8 +90,7 @@ SQLITE_OPTIONS = {
     "transaction_mode": "IMMEDIATE",
     "timeout": 30,
     "init_command": (
-        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-32000; "
-        "PRAGMA mmap_size=268435456; PRAGMA temp_store=MEMORY;"
+        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-32000; PRAGMA temp_store=MEMORY;"
     ),
 }
 # There is a connection for each thread, so that waiting for one means that the database is away: say so soon.
@@ -117,7 +116,7 @@ def database(directory: Path) -> dict[str, Any]:
         refuse("DATABASE_URL", "a database's name at its end, such as postgres://user@host/name", secret=True)
     if scheme == "sqlite":
         return sqlite(settings["NAME"])
-    return settings
+    return settings | {"OPTIONS": {"prepare_threshold": 5} | settings.get("OPTIONS", {})}
 
 
 def sqlite(path: str) -> dict[str, Any]:

@@ -14,13 +14,13 @@ def row(**given) -> Row:
     ("given", "verdict"),
     [
         (row(cpu=30e-6, floor=15e-6, bar=bars.FROM_MEMORY), "yes"),
-        (row(cpu=31e-6, floor=15e-6, bar=bars.NOT_MODIFIED), "**no**, 1.4 × the bar"),
+        (row(cpu=31e-6, floor=15e-6, bar=bars.NOT_MODIFIED), "**no**, 1.38 × the bar"),
         (row(cpu=1.2e-3, bar=bars.LIST), "yes"),
-        (row(cpu=1.8e-3, bar=bars.LIST), "**no**, 1.5 × the bar"),
-        (row(p50=0.019, p99=0.3, bar=bars.SEARCH), "**no**, 1.5 × the bar"),
-        (row(per_second=2500, bar=bars.IMPORT), "**no**, 2 × the bar"),
+        (row(cpu=1.8e-3, bar=bars.LIST), "**no**, 1.50 × the bar"),
+        (row(p50=0.019, p99=0.3, bar=bars.SEARCH), "**no**, 1.50 × the bar"),
+        (row(per_second=2500, bar=bars.IMPORT), "**no**, 2.00 × the bar"),
         (row(compared=1.5, bar=bars.IN_ORDER), "yes"),
-        (row(memory=300, bar=bars.MEMORY), "**no**, 1.5 × the bar"),
+        (row(memory=300, bar=bars.MEMORY), "**no**, 1.50 × the bar"),
         (row(cpu=1), ""),
     ],
 )

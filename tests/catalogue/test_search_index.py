@@ -60,13 +60,12 @@ def test_words_of_three_letters_and_more_are_looked_up_in_the_index(shop):
     make_product(shop, "Teapot", slug="teapot")
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            # So many that the planner finds it worth while; their products are not there, and never asked for.
-            cursor.execute(
-                "INSERT INTO catalogue_productsearch (product_id, shop_id, text, listed)"
-                " SELECT 1000000 + n, %s, 'jug ' || md5(n::text), false FROM generate_series(1, 3000) n",
-                [shop.pk],
-            )
-            cursor.execute("UPDATE catalogue_productsearch SET listed = true; ANALYZE catalogue_productsearch")
+            # Of a handful of rows, any index is as good.
+            cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = off")
+            cursor.execute("SELECT indexname FROM pg_indexes WHERE tablename = 'catalogue_productsearch'")
+            for (index,) in cursor.fetchall():
+                if index != "catalogue_searchindex" and not index.endswith("_pkey"):
+                    cursor.execute(f'DROP INDEX "{index}"')
         params = {"shop": shop.pk, "now": connection.ops.adapt_datetimefield_value(NOW)}
         params |= {"match": '"pot"', "word0": "pot", "like0": "%pot%", "known_version": -1, "known_total": 0}
         explain = "EXPLAIN QUERY PLAN" if connection.vendor == "sqlite" else "EXPLAIN"

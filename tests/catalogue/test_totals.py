@@ -126,12 +126,13 @@ def test_a_list_asks_at_most_twice(shop, django_assert_max_num_queries, filters)
 
 STATUS = st.sampled_from(["draft", "active", "active", "archived"])
 DATE = st.sampled_from([None, None, *MOMENTS])
+DATES = st.tuples(DATE, DATE).filter(lambda dates: None in dates or dates[0] < dates[1])
 WHICH = st.integers(0, 7)
 STEPS = st.one_of(
-    st.tuples(st.just("create"), STATUS, DATE, DATE, st.sets(st.integers(0, 2))),
+    st.tuples(st.just("create"), STATUS, DATES, st.sets(st.integers(0, 2))),
     st.tuples(st.just("status"), WHICH, STATUS),
     st.tuples(st.just("status_of_all"), STATUS),
-    st.tuples(st.just("dates"), WHICH, DATE, DATE),
+    st.tuples(st.just("dates"), WHICH, DATES),
     st.tuples(st.just("move"), WHICH, st.sets(st.integers(0, 2))),
     st.tuples(st.just("delete"), WHICH),
     st.tuples(st.just("restore"), WHICH),
@@ -149,7 +150,7 @@ def take(step, shop, categories) -> None:
     kind, *given = step
     products = list(Product.objects.filter(shop=shop).order_by("pk"))
     if kind == "create":
-        status, start, end, within = given
+        status, (start, end), within = given
         actions.create_product(
             shop=shop,
             now=NOW,
@@ -157,7 +158,7 @@ def take(step, shop, categories) -> None:
             price="1.00",
             status=status,
             publish_at=start,
-            unpublish_at=end if start is None or end is None or end > start else None,
+            unpublish_at=end,
             categories=[categories[at] for at in within],
         )
     elif kind == "bulk":
@@ -187,7 +188,7 @@ def take_one(kind, given, shop, categories, product) -> None:
     if kind == "status" and stands:
         actions.update_product(shop=shop, product=product, now=NOW, status=given[0])
     elif kind == "dates":
-        rows.update(publish_at=given[0], unpublish_at=given[1])
+        rows.update(publish_at=given[0][0], unpublish_at=given[0][1])
     elif kind == "move" and stands:
         actions.update_product(shop=shop, product=product, now=NOW, categories=[categories[at] for at in given[0]])
     elif kind == "delete" and stands:

@@ -67,7 +67,15 @@ def test_page_urls_keep_the_filters_before_the_page():
 
 
 def test_up_to_a_thousand_pages_each_has_a_link():
-    assert list(shown_pages(500, 1000)) == list(range(1, 1001))
+    links = page(500, total=1000, per_page=1)["links"][1:-1]
+    assert [link["page"] for link in links] == list(range(1, 1001))
+    assert [link["page"] for link in links if link["active"]] == [500]
+
+
+def test_the_active_link_follows_the_page_from_one_call_to_the_next():
+    assert [[link["page"] for link in page(number)["links"] if link["active"]] for number in (1, 3, 2)] == [
+        *([1], [3], [2]),
+    ]
 
 
 def test_above_a_thousand_pages_the_middle_collapses():

@@ -49,6 +49,8 @@ class Servers:
     def __init__(self, ports: list[int], token: str, writer: subprocess.Popen, environment: dict[str, str]) -> None:
         self.ports, self.token, self.writer, self.environment = ports, token, writer, environment
 
+    processes: list[subprocess.Popen]
+
     def ask(self, port: int, path: str = "/products/mug") -> tuple[int, Any]:
         headers = {"Authorization": f"Bearer {self.token}"}
         try:
@@ -88,13 +90,14 @@ def two_servers(environment: dict[str, str]) -> Iterator[Servers]:
     assert storefront("createshop", *made, **environment).returncode == 0
     token = storefront("createtoken", "--shop", "s.example", "--scopes", "read_products", **environment).stdout.strip()
     with ExitStack() as stack:
-        ports = []
+        ports, processes = [], []
         for number in range(2):
             port, log = free_port(), Path(environment["STOREFRONT_DATA_DIR"]) / f"serve-{number}.log"
             serve = running("serve", "--port", str(port), "--threads=2", "--no-worker", log=log, **environment)
             process = stack.enter_context(serve)
             wait_until(lambda port=port: is_listening(port), process=process, what="the server")
             ports.append(port)
+            processes.append(process)
         writer = subprocess.Popen(
             [STOREFRONT, "shell", "--no-imports", "-c", WRITER],
             env=clean_environment(**environment),
@@ -105,6 +108,7 @@ def two_servers(environment: dict[str, str]) -> Iterator[Servers]:
         stack.callback(writer.wait)
         stack.callback(writer.kill)
         servers = Servers(ports, token, writer, environment)
+        servers.processes = processes
         servers.write(f'{CREATE}; mug = Product.objects.get(slug="mug")')
         yield servers
 
@@ -175,21 +179,17 @@ def test_a_token_revoked_elsewhere_is_refused(servers):
     assert servers.seconds_until(lambda port: servers.ask(port)[0] == 401, since) < 4
 
 
-def test_answers_from_memory_are_in_the_log(servers):
-    log = Path(servers.environment["STOREFRONT_DATA_DIR"]) / "serve-0.log"
-
-    def logged() -> list[dict]:
-        lines = [json.loads(line) for line in log.read_text().splitlines() if line.startswith("{")]
-        return [line for line in lines if line["event"] == "request"]
-
-    by_django, from_memory = wait_until(
-        lambda: (
-            (found := [line for line in logged() if line["status"] == 200])
-            and len(found) > 20
-            and (found[0], found[-1])
-        ),
-        what="lines of both kinds, alike",
-    )
-    assert list(by_django) == list(from_memory)
-    assert from_memory["path"] == "/api/v1/products/mug"
-    assert len({line["request_id"] for line in logged()}) == len(logged())
+def test_answers_from_memory_are_in_the_log_like_others_also_when_the_server_stops(deployment):
+    with two_servers(deployment) as started:
+        for _ in range(20):
+            started.name(started.ports[0])
+        started.processes[0].terminate()
+        started.processes[0].wait(20)
+        log = (Path(deployment["STOREFRONT_DATA_DIR"]) / "serve-0.log").read_text()
+    lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
+    requests = [line for line in lines if line["event"] == "request"]
+    assert [(line["method"], line["path"], line["status"]) for line in requests] == [
+        ("GET", "/api/v1/products/mug", 200)
+    ] * 20
+    assert len({tuple(line) for line in requests}) == 1
+    assert len({line["request_id"] for line in requests}) == 20
