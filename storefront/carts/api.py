@@ -61,7 +61,7 @@ def add_to_cart(request: Request, body: schemas.AddToCart) -> HttpResponse:
         options=body.options,
         custom_fields=[{"name": given.name, "value": given.value} for given in body.custom_fields or ()],
         custom_price=body.custom_price,
-        is_damaged=body.is_damaged,
+        is_damaged=bool(body.is_damaged),
     )
     answer = {
         "message": "Item added to cart.",

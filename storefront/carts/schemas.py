@@ -64,8 +64,8 @@ class AddToCart(Schema):
     custom_price: MoneyGiven | None = Field(
         None, description="The shopper's own price for one piece, where the product allows one.", examples=["25.00"]
     )
-    is_damaged: Annotated[bool, Field(strict=True)] = Field(
-        False, description="Whether to sell from the damaged pieces, at their price."
+    is_damaged: Annotated[bool, Field(strict=True)] | None = Field(
+        None, description="Whether to sell from the damaged pieces, at their price."
     )
 
 

@@ -60,6 +60,12 @@ def test_a_member_of_the_wrong_type_is_named(shop, api, member):
     assert next(iter(answer.json()["errors"])).split(".")[0] == next(iter(member))
 
 
+@pytest.mark.parametrize("member", ["variant_id", "options", "custom_fields", "custom_price", "is_damaged"])
+def test_null_is_the_same_as_leaving_a_member_out(shop, api, member):
+    mug = make_product(shop)
+    assert only_key(api, add(api, mug, **{member: None}).json()["cart_token"]) == f"p{mug.pk}"
+
+
 def test_unknown_members_are_ignored(shop, api):
     assert add(api, make_product(shop), colour="blue").status_code == 201
 

@@ -35,6 +35,13 @@ def test_the_cart_token_alone_names_the_cart(shop, api):
     assert contents(api, second)["totals"]["item_count"] == 2
 
 
+def test_the_basket_is_named_by_a_cart_token_not_by_a_session(shop, api):
+    answer = add(api, make_product(shop))
+    assert not answer.cookies
+    # The same client once more: whatever it keeps between calls names no basket.
+    assert api.get("/cart").json()["cart_token"] is None
+
+
 def test_the_cart_token_is_enough_on_its_own_to_read_and_change_it(shop, api):
     """Like a session id: whichever of the shop's credentials it comes with."""
     mug = make_product(shop)

@@ -28,6 +28,27 @@ def test_money_is_always_a_decimal_string_never_a_json_number(api, shop):
         assert (record["price"], record["compare_price"], record["cost_price"]) == ("3.00", "2.50", "0.00")
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("get", "/products", 200),
+        ("get", "/products/mug", 200),
+        ("get", "/categories", 200),
+        ("get", "/categories/cups", 200),
+        ("get", "/cart", 200),
+        ("post", "/cart", 422),
+        ("patch", "/cart/p1", 422),
+        ("delete", "/cart/p1", 404),
+        ("delete", "/cart", 200),
+        ("post", "/cart/checkout", 422),
+    ],
+)
+def test_all_endpoints_accept_accept_application_json(api, shop, method, path, status):
+    make_product(shop, "Mug", categories=(make_category(shop, "Cups"),))
+    answer = api.call(method, path, {} if method in ("post", "patch") else None, Accept="application/json")
+    assert (answer.status_code, answer["Content-Type"]) == (status, "application/json")
+
+
 def test_send_accept_application_json(api, shop):
     for accept in ("application/json", "text/html", "*/*"):
         answer = api.get("/products", Accept=accept)

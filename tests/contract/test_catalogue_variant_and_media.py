@@ -1,8 +1,15 @@
 """Contract, "Variant" and "Media"."""
 
 from decimal import Decimal
+from pathlib import Path
 
+from django.test import Client
+
+from storefront.carts.models import CartLine
+from storefront.orders.models import OrderLine
 from tests.catalogue.factories import make_media, make_product, make_variant
+from tests.checkout.shopper import Shopper
+from tests.contract.pictures import picture
 
 
 def test_each_variant_carries_its_own_identifier_sku_price_and_stock(api, shop):
@@ -36,6 +43,20 @@ def test_the_first_image_is_the_one_the_shop_uses(api, shop):
     make_media(mug, "https://cdn.example.com/back.jpg", sort_order=1)
     make_media(mug, "https://cdn.example.com/front.jpg", sort_order=0)
     assert api.get("/products/mug").json()["data"]["media"][0]["url"] == "https://cdn.example.com/front.jpg"
+
+
+def test_the_first_image_is_used_on_listing_tiles_in_the_basket_and_on_the_order(api, shop):
+    mug = make_product(shop, "Mug")
+    make_media(mug, "", file=picture("back.png"), sort_order=1)
+    make_media(mug, "", file=picture("front.png"), sort_order=0)
+    tiles = Client(headers={"host": shop.domain}).get("/products").content.decode()
+    assert "front" in tiles
+    assert "back" not in tiles
+    shopper = Shopper(shop)
+    shopper.bring(api, {"product_id": mug.pk})
+    assert Path(CartLine.objects.get().image_snapshot).name.startswith("front")
+    shopper.order()
+    assert Path(OrderLine.objects.get().image).name.startswith("front")
 
 
 def test_a_product_may_have_no_image(api, shop):

@@ -13,7 +13,7 @@ from django.contrib.sessions.models import Session
 
 from storefront.carts.actions import add_line
 from storefront.carts.models import Cart
-from storefront.orders.models import Order
+from storefront.orders.models import Order, Payment
 from tests.carts.factories import make_cart, make_customer, make_group
 from tests.catalogue.factories import make_product
 from tests.checkout.shopper import Shopper, fill_cart, link_to
@@ -161,7 +161,13 @@ def test_rule_3_the_basket_of_a_signed_in_shopper_and_this_cart_are_merged(shop,
     lines = {line.name_snapshot: (line.qty, line.price_snapshot) for line in basket.lines.all()}
     assert lines == {"Pot": (1, Decimal("8.55")), "Mug": (3, Decimal("8.55"))}
     shopper.order()
-    assert Order.objects.get().customer == basket.customer
+    order = Order.objects.get()
+    assert order.customer == basket.customer
+    # Contract, Authentication: group prices are resolved at checkout and visible on the resulting order.
+    assert {line.name: line.unit_price for line in order.lines.all()} == {
+        "Pot": Decimal("8.55"),
+        "Mug": Decimal("8.55"),
+    }
 
 
 def test_rule_4_an_empty_cart_is_refused_and_no_link_is_issued(api, cart):
@@ -202,6 +208,27 @@ def test_rule_5_the_link_is_stored_in_no_table_and_in_no_log(api, cart, shopper,
     assert not any(signature in row for row in rows)
     assert not any(signature in str(dict(stored.get_decoded())) for stored in Session.objects.all())
     assert signature not in caplog.text
+
+
+def test_rule_5_the_link_is_in_no_mail(shopper, link, mailoutbox):
+    shopper.follow(link)
+    shopper.order()
+    signature = link.rpartition("=")[2]
+    assert not any(signature in f"{mail.subject}{mail.body}" for mail in mailoutbox)
+
+
+def test_no_payment_is_taken_through_the_api_and_no_card_details_reach_the_integration(api, cart):
+    card = {"number": "4242424242424242", "cvc": "123", "payment_method": "demo"}
+    answer = api.post("/cart/checkout", {"card": card}, cart=cart)
+    assert set(answer.json()) == {"cart_token", "checkout_url", "expires_in"}
+    assert not Order.objects.exists()
+    assert not Payment.objects.exists()
+    api.prefix = "/api"
+    described = api.get("/openapi.json").json()
+    paths = " ".join(described["paths"])
+    members = {name for schema in described["components"]["schemas"].values() for name in schema.get("properties", ())}
+    assert not {word for word in ("pay", "card") if word in paths}
+    assert not {name for name in members if "card" in name} - {"is_gift_card"}
 
 
 def test_rule_5_the_link_is_not_kept_in_any_cache(api, cart, shopper, link):
