@@ -87,6 +87,13 @@ class Listing:
             statement = listing_sql.gathered_page(self.shape, self.sort)
         return self._rows(statement, params), total
 
+    def first(self, limit: int) -> list[tuple]:
+        """The first rows of the list, for whoever has no use for its total."""
+        if not self.shape.is_whole:
+            return self.page(offset=0, limit=limit)[0]
+        params = {**self.params, "limit": limit, "offset": 0, "span": limit}
+        return self._rows(listing_sql.walked_page(self.shape, self.sort, False), params)
+
     def _rows(self, statement: str, params: dict[str, Any]) -> list[tuple]:
         # How many rows a word or a category has decides how they are best found.
         return self.fetch(statement, params, prepared=self.shape.is_kept)

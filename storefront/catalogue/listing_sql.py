@@ -102,7 +102,7 @@ def walked_page(shape: Shape, sort: str | None, anchored: bool) -> str:
     keys = ", ".join(f"p.{column}" for column, _ in ORDERS[sort])
     walks = [
         f"SELECT {keys} FROM catalogue_product p WHERE {conditions}{part} ORDER BY {order_by(sort)}"
-        for part in (_after(sort) if anchored else ("",))
+        for part in (_after(shape.vendor, sort) if anchored else ("",))
     ]
     if len(walks) == 1:
         return _page(shape, sort, walks[0])
@@ -146,16 +146,17 @@ def _page(shape: Shape, sort: str | None, rows: str) -> str:
     )
 
 
-def _after(sort: str | None) -> tuple[str, ...]:
+def _after(vendor: str, sort: str | None) -> tuple[str, ...]:
     """The conditions of the rows behind an anchor. Where every column runs the same way, one range says it; else a
-    range for each column that may be the first to differ, since neither database seeks by an OR of them."""
+    range for each column that may be the first to differ, since neither database seeks by an OR of them.
+
+    SQLite has a range for each column anyway: of several it seeks by those before the id only, and an import makes any
+    number of products at one moment."""
     columns = ORDERS[sort]
-    if len({descends for _, descends in columns}) == 1:
-        return (_beyond(columns, 0),)
     parts, equal = [], ""
     for number, (column, _) in enumerate(columns):
         rest = columns[number:]
-        if len({descends for _, descends in rest}) == 1:
+        if len(rest) == 1 or (vendor != "sqlite" and len({descends for _, descends in rest}) == 1):
             parts.append(equal + _beyond(rest, number))
             break
         parts.append(equal + _beyond(columns[number : number + 1], number))

@@ -42,14 +42,18 @@ class ProductPage:
 
 def product_page(shop: Shop, filters: ProductFilters, *, page: int, per_page: int, now: datetime) -> ProductPage:
     """One page of the products that the public list shows (contract: Product list query parameters)."""
-    # No text holds a NUL, and PostgreSQL will not be asked for one.
-    if "\0" in filters.q or "\0" in (filters.category or ""):
+    listing = _listing(shop, filters, now)
+    if listing is None:
         return ProductPage([], 0)
-    since = None if filters.updated_since is None else _moment(filters.updated_since)
-    listing = Listing(_fetch, records.vendor(), shop.pk, filters, _moment(now), since)
     # Far beyond what any database counts; the answer is empty all the same.
     rows, total = listing.page(offset=min((page - 1) * per_page, 2**62), limit=per_page)
     return ProductPage([records.product_record(shop, row) for row in rows], total)
+
+
+def first_products(shop: Shop, filters: ProductFilters, *, count: int, now: datetime) -> list[Record]:
+    """The first so many products of a list, without asking how many there are."""
+    listing = _listing(shop, filters, now)
+    return [records.product_record(shop, row) for row in listing.first(count)] if listing else []
 
 
 def product_record(shop: Shop, id_or_slug: str, *, now: datetime) -> Record | None:
@@ -77,6 +81,14 @@ def category_record(shop: Shop, id_or_slug: str, *, now: datetime) -> Record | N
     """One active category by id, else by slug, with `products_count`."""
     row = _by_id_or_slug(sql.category, shop, id_or_slug, now=now)
     return None if row is None else records.category_record(shop, row[:-1], products_count=row[-1])
+
+
+def _listing(shop: Shop, filters: ProductFilters, now: datetime) -> Listing | None:
+    """None where nothing can fit: no text holds a NUL, and PostgreSQL will not be asked for one."""
+    if "\0" in filters.q or "\0" in (filters.category or ""):
+        return None
+    since = None if filters.updated_since is None else _moment(filters.updated_since)
+    return Listing(_fetch, records.vendor(), shop.pk, filters, _moment(now), since)
 
 
 def _fetch(statement: str, params: dict[str, Any], *, prepared: bool = True) -> list[tuple]:

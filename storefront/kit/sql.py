@@ -28,4 +28,5 @@ def _prepared_cursor(connection: Any) -> Any:
 
     connection.ensure_connection()
     # Prepared the way that Django's own cursors are, so that logs and query counts see this one too.
-    return connection._prepare_cursor(ServerBindingCursor(connection.connection))
+    cursor: Any = ServerBindingCursor
+    return connection._prepare_cursor(cursor(connection.connection))

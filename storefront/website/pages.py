@@ -45,8 +45,8 @@ def of_a_shop(page: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
 @of_a_shop
 def home(request: Request) -> HttpResponse:
     shop, now = request.shop, request.now
-    featured = catalogue.product_page(shop, ProductFilters(featured=True), page=1, per_page=9, now=now).rows
-    newest = catalogue.product_page(shop, ProductFilters(sort="newest"), page=1, per_page=17, now=now).rows
+    featured = catalogue.first_products(shop, ProductFilters(featured=True), count=9, now=now)
+    newest = catalogue.first_products(shop, ProductFilters(sort="newest"), count=17, now=now)
     # What is praised above need not be shown twice.
     praised = {row["id"] for row in featured}
     newest = [row for row in newest if row["id"] not in praised][:8]
@@ -128,7 +128,7 @@ def _related(request: Request, record: dict[str, Any], category: dict[str, Any] 
     if category is None:
         return []
     filters = ProductFilters(category=category["slug"])
-    rows = catalogue.product_page(request.shop, filters, page=1, per_page=5, now=request.now).rows
+    rows = catalogue.first_products(request.shop, filters, count=5, now=request.now)
     return tiles(request.shop, [row for row in rows if row["id"] != record["id"]][:4])
 
 

@@ -48,3 +48,13 @@ def test_a_product_s_categories_are_found_by_the_product(shop):
     plan = plan_of(sql.PRODUCT_CATEGORIES, {"shop": shop.pk, "product": product.pk})
     assert "product_id=?" in plan
     assert "shop_id=?" not in plan
+
+
+@pytest.mark.skipif("connection.vendor != 'sqlite'", reason="PostgreSQL seeks by several columns at once")
+@pytest.mark.parametrize("sort", listing_sql.ORDERS)
+def test_a_page_behind_a_known_place_is_sought_by_every_column_down_to_the_id(shop, sort):
+    now = connection.ops.adapt_datetimefield_value(NOW)
+    anchor = {f"a{number}": 1 for number in range(len(listing_sql.ORDERS[sort]))}
+    params = {"shop": shop.pk, "now": now, "limit": 24, "offset": 0, "span": 24, **anchor}
+    plan = plan_of(listing_sql.walked_page(Shape(connection.vendor), sort, True), params)
+    assert any(INDEXES[sort] in line and ("AND id<?" in line or "AND id>?" in line) for line in plan.splitlines())

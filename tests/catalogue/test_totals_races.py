@@ -1,0 +1,59 @@
+"""Totals stay right, and nobody ends in a deadlock, when the same products and categories change all at once."""
+
+import threading
+from random import Random
+
+import pytest
+from django.db import connections, transaction
+
+from storefront.catalogue import actions
+from storefront.catalogue.models import Product, ProductCategory
+from storefront.shops.models import Shop
+from tests.catalogue.factories import make_category, make_product
+from tests.catalogue.test_totals import counted, kept
+from tests.shops.factories import NOW, make_shop
+
+
+@pytest.mark.django_db(transaction=True)
+def test_products_that_are_listed_moved_and_made_all_at_once():
+    shop = make_shop()
+    categories = [make_category(shop, name) for name in ("Cups", "Bowls", "Lamps")]
+    products = [make_product(shop, categories=(categories[n % 3],)) for n in range(6)]
+    start, failures = threading.Barrier(4), []
+
+    def write(seed: int) -> None:
+        chance, own = Random(seed), Shop.objects.get(pk=shop.pk)
+        for number in range(12):
+            product, some = chance.choice(products), chance.sample(categories, chance.randint(0, 3))
+            match (number + seed) % 3:
+                case 0:
+                    status = chance.choice(["draft", "active"])
+                    actions.update_product(shop=own, product=product, now=NOW, status=status)
+                case 1:
+                    actions.update_product(shop=own, product=product, now=NOW, categories=some)
+                case _:
+                    # Two steps of one transaction, so that others come between them.
+                    with transaction.atomic():
+                        made = make_product(own, slug=f"made-{seed}-{number}")
+                        ProductCategory.objects.bulk_create(
+                            ProductCategory(shop=own, product=made, category=each, created_at=NOW, updated_at=NOW)
+                            for each in some
+                        )
+
+    def run(seed: int) -> None:
+        try:
+            start.wait()
+            write(seed)
+        except Exception as error:
+            failures.append(error)
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=run, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert Product.objects.filter(shop=shop).count() == 6 + 16
+    assert kept(shop, NOW) == counted(shop, NOW)
