@@ -12,9 +12,13 @@ from storefront.shops.admin_base import ReadOnlyAdmin, ReadOnlyInline, moment, m
 
 class CartLineInline(ReadOnlyInline):
     model = CartLine
-    fields = readonly_fields = ["name_snapshot", "chosen", "qty", "price", "line_total"]
+    fields = readonly_fields = ["product_name", "chosen", "qty", "price", "line_total"]
 
     price = money("price_snapshot", "price")
+
+    @display(description="product")
+    def product_name(self, row: CartLine) -> str:
+        return row.name_snapshot
 
     @display(description="chosen")
     def chosen(self, row: CartLine) -> str:

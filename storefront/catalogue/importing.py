@@ -104,7 +104,7 @@ def open_source(file: Path, format: str, *, shop: Shop, now: datetime) -> Source
     if format not in FORMATS:
         raise UnreadableFile(f"The format {format} is not known; expected one of {', '.join(FORMATS)}.")
     if not file.is_file():
-        raise UnreadableFile(f"There is no file {file}.")
+        raise UnreadableFile(f"{file} is not a file." if file.exists() else f"There is no file {file}.")
     try:
         table = Table(file)
         if format == "native" or (format == "auto" and native.recognises(table)):

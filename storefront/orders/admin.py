@@ -12,6 +12,7 @@ from storefront.kit.format import format_money
 from storefront.kit.refusals import Refusal
 from storefront.orders import actions
 from storefront.orders.models import Order, OrderLine, Payment
+from storefront.orders.templatetags import order_text
 from storefront.shops.admin_base import ReadOnlyAdmin, ReadOnlyInline, ShopScopedAdmin, moment, money
 from storefront.shops.admin_forms import ShopScopedForm, WordsField
 
@@ -98,6 +99,15 @@ class OrderAdmin(ShopScopedAdmin):
     cancelled = moment("cancelled_at")
     goods = money("subtotal", "goods")
     sum = money("total", "total")
+
+    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
+        """The deeds that can still be done; the others would only be refused."""
+        order = self.get_object(request, str(object_id))
+        fitting = {"fulfil", "cancel"} if order and order.status == Order.Status.OPEN else set()
+        if order and order.status != Order.Status.CANCELLED and order.payment_status == Order.PaymentStatus.PENDING:
+            fitting.add("mark_paid")
+        found = super().get_actions_detail(request, object_id)
+        return [each for each in found if each.action_name.removeprefix("orders_order_") in fitting]
 
     @display(description="order", ordering="number")
     def order(self, row: Order) -> str:
@@ -216,10 +226,7 @@ class PaymentAdmin(ReadOnlyAdmin):
 
 
 def address_lines(address: dict[str, Any]) -> str:
-    place = " ".join(filter(None, [address.get("postal_code"), address.get("city")]))
-    names = ("name", "company", "line1", "line2")
-    lines = [*(address.get(name) for name in names), place, address.get("region"), address.get("country")]
-    return format_html_join(mark_safe("<br>"), "{}", ((line,) for line in lines if line))
+    return format_html_join(mark_safe("<br>"), "{}", ((line,) for line in order_text.address_lines(address)))
 
 
 def with_names(amount: str, names: str) -> str:

@@ -113,6 +113,8 @@ def test_what_is_no_product_file_is_refused_with_what_was_expected(shop, tmp_pat
 def test_a_missing_file_and_an_unknown_format(shop, tmp_path):
     with pytest.raises(UnreadableFile, match="There is no file"):
         import_products(shop=shop, file=tmp_path / "nothing.csv", now=NOW)
+    with pytest.raises(UnreadableFile, match="is not a file"):
+        import_products(shop=shop, file=tmp_path, now=NOW)
     with pytest.raises(UnreadableFile, match="expected one of auto, woocommerce, shopify, native"):
         imported(shop, [ROW], tmp_path, format="excel")
 

@@ -70,6 +70,17 @@ def test_an_order_reads_as_people_write_it(desk, shop):
     page = desk.page(make_order(shop)).content.decode()
     for text in ("#1001", "€1,239.40", "€4.90 (Parcel)", "Engraving: Gold", "22100 Mariehamn", "21 Nov 2026, 08:30"):
         assert text in page
+    assert "Åland Islands" in page
+
+
+def test_only_what_can_still_be_done_is_offered(desk, shop):
+    page = desk.page(make_order(shop)).content.decode()
+    assert all(text in page for text in ("Mark as paid", "Mark as fulfilled", "/cancel/"))
+    page = desk.page(make_order(shop, 1002, status="cancelled")).content.decode()
+    assert not any(text in page for text in ("Mark as paid", "Mark as fulfilled", "/cancel/"))
+    page = desk.page(make_order(shop, 1003, payment_status="paid")).content.decode()
+    assert "Mark as fulfilled" in page
+    assert "Mark as paid" not in page
 
 
 def test_what_was_sold_cannot_be_changed_but_noted_on(desk, shop):

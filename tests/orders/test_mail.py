@@ -50,6 +50,13 @@ def test_the_worker_mails_what_was_ordered(shop, order):
     assert f"{shop.base_url}/orders/{order.public_id}" in message.body
 
 
+def test_the_mail_says_what_is_paid_and_what_is_free(order):
+    order.shipping_method, order.payment_status = "Parcel", "paid"
+    body = jobs.confirmation_mail(order).body
+    assert "Parcel: free" in body
+    assert "Total: €19.00, paid" in body
+
+
 def test_a_refused_order_mails_nothing(shop):
     with pytest.raises(InsufficientStock):
         make_order(shop, sale_line(make_product(shop, stock_qty=0)))

@@ -49,7 +49,12 @@ class Command(Base):
             sys.exit(SOME_FAILED)
 
     def _progress(self) -> Progress:
-        columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TaskProgressColumn(),
+            TimeRemainingColumn(),
+        )
         return Progress(*columns, console=Console(stderr=True), disable=not self.is_watched, transient=True)
 
     def _tell(self, progress: Progress, problem: Problem) -> None:
