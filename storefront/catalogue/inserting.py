@@ -5,6 +5,8 @@ from datetime import datetime
 from itertools import count
 from typing import Any
 
+from django.db import connection
+
 from storefront.catalogue import rules
 from storefront.catalogue.bulk import allocate_ids, wide
 from storefront.catalogue.incoming import BundlePart, MediaRecord, ProductRecord, Unfit, option_key
@@ -20,6 +22,7 @@ from storefront.catalogue.models import (
     Variant,
 )
 from storefront.catalogue.references import References
+from storefront.catalogue.triggers import noted_together
 from storefront.shops.models import Shop
 
 Row = dict[str, Any]
@@ -77,7 +80,9 @@ class _Batch:
         for kind, named in record.named.items():
             row[f"{kind}_id"] = self.references.named(kind, named)
         text = rules.search_text(name, row.get("description", ""), row.get("sku", ""))
-        self.rows[ProductSearch].append({"product_id": id, "text": text})
+        # A trigger makes sure of `listed`; being told saves it a second write.
+        listed = row.get("status") == Product.Status.ACTIVE and not row.get("exclude_from_catalog")
+        self.rows[ProductSearch].append({"product_id": id, "text": text, "listed": listed})
         self._add_categories(id, record)
         images = self._add_media(id, record, media_ids) if record.media or record.variants else {}
         if record.variants:
@@ -130,9 +135,10 @@ class _Batch:
         for model in (OptionValue, ProductCategory, BundleItem):
             for row, id in zip(self.rows[model], allocate_ids(model, len(self.rows[model])), strict=True):
                 row["id"] = id
-        for model, rows in self.rows.items():
-            stamps = {"created_at": now, "updated_at": now} if model in (Product, Variant, ProductCategory) else {}
-            wide(model).insert(rows, shop_id=shop, **stamps)
+        with noted_together(connection, [row["id"] for row in self.rows[Product]]):
+            for model, rows in self.rows.items():
+                stamps = {"created_at": now, "updated_at": now} if model in (Product, Variant, ProductCategory) else {}
+                wide(model).insert(rows, shop_id=shop, **stamps)
 
 
 def pictures(record: ProductRecord) -> list[MediaRecord]:

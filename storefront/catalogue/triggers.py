@@ -9,6 +9,8 @@ SQLite drops a table's triggers with the table, and Django makes some changes by
 does so to a table named here takes them down first and puts them up again: `remove(editor)`, `install(editor)`.
 """
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.resources import files
 from typing import Any
 
@@ -90,6 +92,34 @@ def fill(editor: Any) -> None:
     )
     if editor.connection.vendor == "sqlite":
         editor.execute(FILL_INDEX)
+
+
+@contextmanager
+def noted_together(connection: Any, products: Sequence[int]) -> Iterator[None]:
+    """Have new products and their links noted once for all of them, where each row would be noted by itself.
+
+    Belongs into a transaction, which makes nothing else of the catalogue meanwhile.
+    """
+    if connection.vendor != "sqlite" or not products:
+        # PostgreSQL's triggers see all rows of a statement at once.
+        yield
+        return
+    listable, span = LISTABLE.format("p"), [min(products), max(products)]
+    with connection.cursor() as cursor:
+        cursor.execute("INSERT INTO catalogue_quiet VALUES (1)")
+        yield
+        cursor.execute("DELETE FROM catalogue_quiet")
+        cursor.execute(
+            "INSERT INTO catalogue_note SELECT p.shop_id, 0, count(*) FILTER (WHERE "
+            f"{listable}) FROM catalogue_product p WHERE p.id BETWEEN %s AND %s GROUP BY 1",
+            span,
+        )
+        cursor.execute(
+            "INSERT INTO catalogue_note SELECT l.shop_id, l.category_id, count(*) FROM catalogue_product p"
+            f" JOIN catalogue_productcategory l ON l.product_id = p.id WHERE p.id BETWEEN %s AND %s AND {listable}"
+            " GROUP BY 1, 2",
+            span,
+        )
 
 
 def _create_extension(editor: Any, name: str) -> None:

@@ -1,7 +1,11 @@
 -- Writing to this view adds to a total, and makes it where there is none yet.
 CREATE VIEW catalogue_note AS SELECT 0 AS shop_id, 0 AS category, 0 AS more
 ;;
-CREATE TRIGGER catalogue_note_taken INSTEAD OF INSERT ON catalogue_note BEGIN
+-- While it has a row, nothing is noted: an import notes a whole batch at its end, in the same transaction.
+CREATE TABLE catalogue_quiet (id integer)
+;;
+CREATE TRIGGER catalogue_note_taken INSTEAD OF INSERT ON catalogue_note
+WHEN NOT EXISTS (SELECT 1 FROM catalogue_quiet) BEGIN
   INSERT INTO catalogue_listingtotal (shop_id, category, products, version)
     SELECT NEW.shop_id, NEW.category, 0, 0 WHERE NOT EXISTS
       (SELECT 1 FROM catalogue_listingtotal WHERE shop_id = NEW.shop_id AND category = NEW.category);

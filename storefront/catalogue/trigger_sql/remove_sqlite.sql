@@ -27,3 +27,5 @@ DROP TRIGGER IF EXISTS catalogue_search_changed
 DROP TRIGGER IF EXISTS catalogue_note_taken
 ;;
 DROP VIEW IF EXISTS catalogue_note
+;;
+DROP TABLE IF EXISTS catalogue_quiet
