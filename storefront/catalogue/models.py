@@ -231,6 +231,14 @@ class Product(models.Model):
             models.CheckConstraint(condition=STOCK_HOLDS, name="product_stock_holds"),
             models.CheckConstraint(condition=Q(damaged_qty__gte=0), name="product_damaged_not_negative"),
             models.CheckConstraint(condition=Q(billing_interval_count__gte=1), name="product_billing_count"),
+            models.CheckConstraint(
+                condition=Q(billing_interval__isnull=True) | Q(billing_interval__in=["day", "week", "month", "year"]),
+                name="product_billing_interval",
+            ),
+            models.CheckConstraint(
+                condition=Q(dimension_unit__isnull=True) | Q(dimension_unit__in=["cm", "in"]),
+                name="product_dimension_unit",
+            ),
         ]
         indexes = [
             models.Index(fields=["shop", "sku"]),
