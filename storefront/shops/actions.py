@@ -2,6 +2,7 @@ from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 from zoneinfo import available_timezones
 
+from babel.numbers import list_currencies
 from django.db import transaction
 from django.utils.crypto import get_random_string
 
@@ -36,7 +37,7 @@ def create_shop(
     parts = urlsplit(base_url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or parts.username:
         errors["base_url"] = ["Expected an absolute URL such as https://shop.example.com."]
-    if len(currency) != 3 or not currency.isalpha() or not currency.isascii():
+    if currency not in list_currencies():
         errors["currency"] = ["Expected an ISO 4217 code such as EUR."]
     if timezone not in available_timezones():
         errors["timezone"] = ["Expected a time zone name such as Europe/Berlin."]
