@@ -12,7 +12,7 @@ from tests.catalogue.factories import make_product
     [
         {"status": "sold"},
         {"type": "grouped"},
-        {"billing_interval": "decade"},
+        {"billing_interval": "eon"},
         {"billing_interval_count": 0},
         {"dimension_unit": "ft"},
         {"price": "-0.01"},
