@@ -1,8 +1,31 @@
 """Shapes that every part of the API shares, for its OpenAPI description."""
 
+from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Annotated, Any
 
 from ninja import Field, Schema
+from pydantic import BeforeValidator, WithJsonSchema
+
+from storefront.kit import money
+
+
+def _moment(text: Any) -> datetime:
+    try:
+        moment = datetime.fromisoformat(str(text).upper())
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise ValueError("must be a timestamp such as 2026-11-21T07:30:00.000000Z")
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        # At the very ends of the calendar a zone can lead out of it.
+        return moment.replace(tzinfo=UTC)
+
+
+# A time that a caller gives, with its offset, in UTC.
+Moment = Annotated[datetime, BeforeValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})]
 
 Money = Annotated[
     str,
@@ -16,6 +39,12 @@ Measure = Annotated[
     str,
     Field(pattern=r"^[0-9]+\.[0-9]{3}$", description="Decimal string with three fraction digits.", examples=["0.250"]),
 ]
+# Amounts that a caller gives: a decimal string, never a JSON number.
+MoneyGiven = Annotated[
+    Decimal,
+    BeforeValidator(money.parse),
+    WithJsonSchema({"type": "string", "pattern": r"^[0-9]{1,12}(\.[0-9]{1,2})?$"}),
+]
 Timestamp = Annotated[
     str,
     Field(
@@ -26,11 +55,45 @@ Timestamp = Annotated[
 ]
 
 
+class PageLink(Schema):
+    """An entry of the page navigation."""
+
+    url: str | None = Field(description="The page's URL; null where there is none.")
+    label: str = Field(description="The page's number, or words, as HTML text.")
+    page: int | None = Field(description="The page's number; null where there is none.")
+    active: bool = Field(description="Whether it is the current page.")
+
+
+class Envelope(Schema):
+    """What stands around the `data` of a page (contract: Paginated envelope)."""
+
+    current_page: int = Field(description="The page that was asked for.")
+    first_page_url: str = Field(description="URL of the first page.")
+    from_: int | None = Field(alias="from", description="Number of the first record on this page; null if empty.")
+    last_page: int = Field(description="Number of the last page; page until here.")
+    last_page_url: str = Field(description="URL of the last page.")
+    links: list[PageLink] = Field(
+        description="A previous entry, one per page, a next entry; above 1,000 pages those in the middle are left out."
+    )
+    next_page_url: str | None = Field(description="URL of the next page.")
+    path: str = Field(description="URL of the list without parameters.")
+    per_page: int = Field(description="Records a page.")
+    prev_page_url: str | None = Field(description="URL of the page before.")
+    to: int | None = Field(description="Number of the last record on this page; null if empty.")
+    total: int = Field(description="How many records there are on all pages.")
+
+
 class Error(Schema):
     """Why a request was not carried out."""
 
     message: str = Field(description="One sentence for people.")
     code: str = Field(description="A stable word for programs.", examples=["not_found"])
+
+
+class IdAlone(Schema):
+    """What a write answers to whoever may not read: writing does not imply reading."""
+
+    id: int | str = Field(description="Its id, as the whole record has it.")
 
 
 class FieldErrors(Error):

@@ -1,3 +1,5 @@
+import orjson
+
 from storefront.kit.pagination import envelope, shown_pages
 
 PATH = "https://shop.example.com/api/v1/products"
@@ -8,8 +10,8 @@ KEYS = [
 
 
 def page(number: int, *, total: int = 50, per_page: int = 24, **given) -> dict:
-    records = list(range(total))[(number - 1) * per_page : number * per_page]
-    return envelope(records, total=total, page=number, per_page=per_page, path=PATH, **given)
+    records = list(map(str, range(total)))[(number - 1) * per_page : number * per_page]
+    return orjson.loads(envelope(records, total=total, page=number, per_page=per_page, path=PATH, **given))
 
 
 def test_a_page_in_the_middle():
