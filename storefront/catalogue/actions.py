@@ -8,7 +8,8 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import Case, DateTimeField, F, QuerySet, Value, When
 
-from storefront.catalogue import parts, rules, tree, validation
+from storefront.catalogue import events, parts, rules, tree, validation
+from storefront.catalogue.events import Known
 from storefront.catalogue.models import Category, Product, ProductSearch
 from storefront.catalogue.parts import Entry, Lists
 from storefront.catalogue.validation import Errors
@@ -38,6 +39,7 @@ def create_product(
     options: Sequence[Entry] = (),
     variants: Sequence[Entry] = (),
     media: Sequence[Entry] = (),
+    bundle_items: Sequence[Entry] = (),
     slug: str | None = None,
     **fields: Any,
 ) -> Product:
@@ -46,8 +48,9 @@ def create_product(
     Fields are Product's, references as rows or ids; lists are as `catalogue.parts` describes. Raises InvalidFields.
     """
     product = Product(shop=shop, created_at=now, updated_at=now)
-    lists = Lists(categories=categories, options=options, variants=variants, media=media)
+    lists = Lists(categories=categories, options=options, variants=variants, media=media, bundle_items=bundle_items)
     _write_product(product, {"name": "", **rules.counts_stock(fields), **fields}, slug, lists, now)
+    events.tell(shop, Known(), [product.pk], now)
     return product
 
 
@@ -61,18 +64,23 @@ def update_product(
     options: Sequence[Entry] | None = None,
     variants: Sequence[Entry] | None = None,
     media: Sequence[Entry] | None = None,
+    bundle_items: Sequence[Entry] | None = None,
     slug: str | None = None,
+    before: Known | None = None,
     **changes: Any,
 ) -> Product:
     """The product with these fields and lists changed and all others as they are now, whatever was read before.
 
-    Raises InvalidFields, and NotFound for a product that is deleted or another shop's.
+    Whoever has begun to write by itself says what was known `before`, for apps to be told of all of it. Raises
+    InvalidFields, and NotFound for a product that is deleted or another shop's.
     """
-    fresh = Product.objects.select_for_update().filter(shop=shop, pk=product.pk, deleted_at=None).first()
+    fresh = Product.objects.select_for_update(no_key=True).filter(shop=shop, pk=product.pk, deleted_at=None).first()
     if fresh is None:
         raise NotFound
-    lists = Lists(categories=categories, options=options, variants=variants, media=media)
+    before = before or events.known(shop, [fresh.pk])
+    lists = Lists(categories=categories, options=options, variants=variants, media=media, bundle_items=bundle_items)
     _write_product(fresh, changes, slug, lists, now)
+    events.tell(shop, before, [fresh.pk], now)
     return fresh
 
 
@@ -82,25 +90,29 @@ def delete_product(*, shop: Shop, product: Product, now: datetime) -> None:
 
     Raises NotFound, and PartOfBundle while a bundle that still stands contains it.
     """
-    fresh = Product.objects.select_for_update().filter(shop=shop, pk=product.pk, deleted_at=None).first()
+    fresh = Product.objects.select_for_update(no_key=True).filter(shop=shop, pk=product.pk, deleted_at=None).first()
     if fresh is None:
         raise NotFound
     bundle = Product.objects.filter(shop=shop, deleted_at=None, bundle_items__product=fresh).first()
     if bundle is not None:
         raise PartOfBundle(f"{fresh.name} is part of the bundle {bundle.name}. Take it out of there first.")
-    fresh.deleted_at = fresh.updated_at = now
-    fresh.save(update_fields=["deleted_at", "updated_at"])
+    with events.told(shop, fresh.pk, now=now):
+        fresh.deleted_at = fresh.updated_at = now
+        fresh.save(update_fields=["deleted_at", "updated_at"])
     ProductSearch.objects.filter(product=fresh).delete()
     changed(shop.pk)
 
 
 @transaction.atomic
 def restore_product(*, shop: Shop, product: Product, now: datetime) -> Product:
-    """Bring a deleted product back as a draft; under another slug where its own has been taken meanwhile.
+    """Bring a deleted product back as a draft; under another slug where its own has been taken meanwhile. To apps,
+    which were told that it is gone, it is a new one.
 
     Raises NotFound for a product that is not deleted or another shop's.
     """
-    fresh = Product.objects.select_for_update().filter(shop=shop, pk=product.pk).exclude(deleted_at=None).first()
+    fresh = (
+        Product.objects.select_for_update(no_key=True).filter(shop=shop, pk=product.pk).exclude(deleted_at=None).first()
+    )
     if fresh is None:
         raise NotFound
     if _standing(shop, Product).filter(slug=fresh.slug).exists():
@@ -109,6 +121,7 @@ def restore_product(*, shop: Shop, product: Product, now: datetime) -> Product:
     _derive(fresh, now)
     _save(fresh, ["deleted_at", "status", "slug", "sort_name", "published_on", "updated_at"], None)
     write_search_text(fresh)
+    events.tell(shop, Known(), [fresh.pk], now)
     changed(shop.pk)
     return fresh
 
@@ -117,7 +130,7 @@ def restore_product(*, shop: Shop, product: Product, now: datetime) -> Product:
 def set_status(*, shop: Shop, products: QuerySet[Product], status: str, now: datetime) -> int:
     """Give all of these products that still stand this status; how many had another one.
 
-    One statement, however many they are; `published_on` as `rules.published_on` has it.
+    A few statements for every five hundred of them; `published_on` as `rules.published_on` has it.
     """
     public_from: Any = Case(When(publish_at__gt=now, then=F("publish_at")), default=Value(now))
     if status != Product.Status.ACTIVE:
@@ -125,19 +138,26 @@ def set_status(*, shop: Shop, products: QuerySet[Product], status: str, now: dat
     published_on = Case(
         When(published_on__lte=now, then=F("published_on")), default=public_from, output_field=DateTimeField()
     )
-    meant = Product.objects.filter(shop=shop, deleted_at=None, pk__in=products.order_by().values("pk"))
-    count = meant.exclude(status=status).update(status=status, published_on=published_on, updated_at=now)
+    standing = Product.objects.filter(shop=shop, deleted_at=None)
+    meant = standing.filter(pk__in=products.order_by().values("pk")).exclude(status=status)
+    ids = list(meant.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))
+    for start in range(0, len(ids), events.BATCH):
+        batch = ids[start : start + events.BATCH]
+        standing.filter(pk__in=batch).update(status=status, published_on=published_on, updated_at=now)
+        events.tell_of_change(shop, batch, now)
     changed(shop.pk)
-    return count
+    return len(ids)
 
 
 @transaction.atomic
-def settle_product(*, product: Product, now: datetime) -> None:
+def settle_product(*, product: Product, before: Known, now: datetime) -> None:
     """Bring what follows from a product's row in step with it, after the row was written elsewhere, such as by a
-    form of the admin: sort name, first publication, time of change, search text."""
+    form of the admin: sort name, first publication, time of change, search text. Apps are told what is other than it
+    was `before` that."""
     _derive(product, now)
     product.save(update_fields=["sort_name", "published_on", "updated_at"])
     write_search_text(product)
+    events.tell(product.shop, before, [product.pk], now)
     changed(product.shop_id)
 
 
@@ -229,7 +249,7 @@ def _write_product(product: Product, changes: dict[str, Any], slug: str | None, 
     _choose_slug(product, slug, errors)
     validation.check_product(product, errors)
     plans = parts.plan_lists(product, lists, now, errors)
-    _check_type(product, given, plans.variants, errors)
+    _check_type(product, given, plans, errors)
     _check_default_variant(product, plans.variants, errors)
     if errors:
         raise InvalidFields(errors=errors)
@@ -242,17 +262,25 @@ def _write_product(product: Product, changes: dict[str, Any], slug: str | None, 
     changed(product.shop_id)
 
 
-def _check_type(product: Product, given: list[str], variants: parts.Plan | None, errors: Errors) -> None:
-    """A product with variants is a variable one, and says so by itself unless it was told otherwise."""
-    if variants is not None:
-        has_variants = bool(variants.writes)
+def _check_type(product: Product, given: list[str], plans: parts.Plans, errors: Errors) -> None:
+    """A product with variants is a variable one and one with parts a bundle, and says so by itself unless it was told
+    otherwise."""
+    if plans.variants is not None:
+        has_variants = bool(plans.variants.writes)
     else:
         has_variants = product.pk is not None and product.variants.exists()
-    if not has_variants or product.type == Product.Type.VARIABLE:
+    if has_variants:
+        _make_it(Product.Type.VARIABLE, "variants", product, given, errors)
+    if plans.bundle_items is not None and plans.bundle_items.writes:
+        _make_it(Product.Type.BUNDLE, "parts", product, given, errors)
+
+
+def _make_it(type: Product.Type, what: str, product: Product, given: list[str], errors: Errors) -> None:
+    if product.type == type:
         return
-    if "type" in given:
-        errors.setdefault("type", []).append("A product with variants is of type variable.")
-    product.type = Product.Type.VARIABLE
+    if "type" in given or product.type == Product.Type.VARIABLE:
+        errors.setdefault("type", []).append(f"A product with {what} is of type {type}.")
+    product.type = type
 
 
 def _check_default_variant(product: Product, variants: parts.Plan | None, errors: Errors) -> None:

@@ -10,9 +10,10 @@ from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from storefront.catalogue import actions, rules, tree
+from storefront.catalogue.admin_adjustments import StockAdjustmentAdmin as StockAdjustmentAdmin
 from storefront.catalogue.admin_imports import ProductImportAdmin as ProductImportAdmin
 from storefront.catalogue.admin_products import ProductAdmin as ProductAdmin
-from storefront.catalogue.admin_products import VariantAdmin as VariantAdmin
+from storefront.catalogue.admin_variants import VariantAdmin as VariantAdmin
 from storefront.catalogue.models import Brand, Category, ShippingOrigin, TaxClass, Vendor
 from storefront.shops.admin_base import ShopScopedAdmin
 from storefront.shops.admin_forms import ShopScopedForm

@@ -12,6 +12,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from storefront.catalogue import rules
 from storefront.catalogue.actions import unique_slug
+from storefront.catalogue.events import Known
 from storefront.catalogue.models import Category, Media, Option, Product, Variant
 from storefront.shops.admin_forms import ShopScopedForm, WordsField
 
@@ -118,6 +119,8 @@ class PairsField(forms.CharField):
 
 
 class ProductForm(StockForm):
+    # What apps knew of the product before the form wrote to it: nothing, of a new one.
+    before = Known()
     slug = forms.CharField(
         required=False,
         max_length=rules.LONGEST_SLUG,

@@ -9,15 +9,16 @@ from django.utils.safestring import mark_safe
 from unfold.decorators import action, display
 from unfold.enums import ActionVariant
 
-from storefront.catalogue import actions, rules
+from storefront.catalogue import actions, events, rules
+from storefront.catalogue.admin_adjustments import StockAdjustmentInline
 from storefront.catalogue.admin_forms import (
     BundleItemForm,
     MediaForm,
     OptionForm,
     ProductForm,
-    StockForm,
     VariantForm,
 )
+from storefront.catalogue.inventory_actions import note_adjustments
 from storefront.catalogue.models import BundleItem, Media, Option, OptionValue, Product, Variant
 from storefront.kit.format import format_count, format_money
 from storefront.kit.refusals import Refusal
@@ -26,7 +27,6 @@ from storefront.shops.admin_base import (
     ShopScopedAdmin,
     ShopScopedTabularInline,
     moment,
-    money,
 )
 
 EMPTY_TILE = mark_safe('<span class="thumbnail" aria-hidden="true"></span>')
@@ -129,7 +129,7 @@ class ProductAdmin(ShopScopedAdmin):
     actions = ["publish", "unpublish", "archive", "restore_chosen"]
     actions_detail = ["restore"]
     autocomplete_fields = ["brand", "vendor"]
-    inlines = [VariantInline, OptionInline, MediaInline, BundleItemInline]
+    inlines = [VariantInline, OptionInline, MediaInline, BundleItemInline, StockAdjustmentInline]
     fieldsets: Any = [
         (None, {"fields": ["name", "status", "price", "stock_qty", "sku", "in_categories", "short_description"]}),
         (
@@ -276,7 +276,8 @@ class ProductAdmin(ShopScopedAdmin):
         """Only what was changed here; stock as a difference. What follows from it comes in `save_related`."""
         if change:
             # Orders and other staff wait from here on; until here they may have changed what was not touched.
-            Product.objects.select_for_update().get(shop=request.shop, pk=obj.pk)
+            Product.objects.select_for_update(no_key=True).get(shop=request.shop, pk=obj.pk)
+            form.before = events.known(request.shop, [obj.pk])
             form.stock_as_difference()
         super().save_model(request, obj, form, change)
 
@@ -284,7 +285,10 @@ class ProductAdmin(ShopScopedAdmin):
         super().save_related(request, form, formsets, change)
         chosen = form.cleaned_data["in_categories"] if "in_categories" in form.changed_data else None
         # Also brings in step what follows from the rest: search, sorting, the type, when it was first published.
-        actions.update_product(shop=request.shop, product=form.instance, now=request.now, categories=chosen)
+        actions.update_product(
+            shop=request.shop, product=form.instance, now=request.now, categories=chosen, before=form.before
+        )
+        note_adjustments(shop=request.shop, before=form.before, user=request.user, now=request.now)
 
     def delete_model(self, request: Any, obj: Product) -> None:
         actions.delete_product(shop=request.shop, product=obj, now=request.now)
@@ -341,47 +345,6 @@ class ProductAdmin(ShopScopedAdmin):
         product = self.row_or_404(request, object_id)
         actions.restore_product(shop=request.shop, product=product, now=request.now)
         return self.done(request, product, "Restored as a draft.")
-
-
-@admin.register(Variant)
-class VariantAdmin(ShopScopedAdmin):
-    """All of one variant; variants are made and deleted with their product."""
-
-    form = VariantForm
-    can_add = can_delete_rows = False
-    list_display = ["product", "name", "sku", "price_shown", "stock_qty", "is_active"]
-    list_display_links = ["product", "name"]
-    list_select_related = ["shop", "product"]
-    list_filter = ["is_active"]
-    search_fields = ["name", "sku", "product__sort_name"]
-    ordering = ["product__sort_name", "sort_order", "id"]
-    readonly_fields = ["product"]
-    fieldsets: Any = [
-        (None, {"fields": ["product", "name", "option_values", "sku", "barcode", "is_active", "image", "sort_order"]}),
-        ("Price", {"fields": ["price", "compare_price", "cost_price"]}),
-        ("Stock", {"fields": ["stock_qty", "track_inventory", "allow_backorders", "weight"]}),
-    ]
-
-    price_shown = money("price")
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
-        return super().get_queryset(request).filter(product__deleted_at=None)
-
-    def choice_label(self, row: Variant) -> str:
-        return f"{row.product.name}, {row.name}"
-
-    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
-        form = super().get_form(request, obj, change=change, **kwargs)
-        if "image" in form.base_fields:
-            form.base_fields["image"].queryset = Media.objects.filter(shop=request.shop, product=obj.product)  # type: ignore[attr-defined]
-        return form
-
-    def save_model(self, request: Any, obj: Variant, form: StockForm, change: bool) -> None:
-        form.stock_as_difference()
-        super().save_model(request, obj, form, change)
-        # Whoever reads what changed since a moment reads products.
-        product = Product.objects.select_for_update().get(shop=request.shop, pk=obj.product_id)
-        actions.settle_product(product=product, now=request.now)
 
 
 def low_stock() -> Q:

@@ -37,7 +37,7 @@ def list_products(request: Request, asked: Query[schemas.ProductQuery]) -> HttpR
     )
     found = queries.product_page(request.shop, filters, page=asked.page, per_page=asked.per_page, now=request.now)
     body = envelope(
-        found.rows,
+        found.written,
         total=found.total,
         page=asked.page,
         per_page=asked.per_page,
@@ -55,10 +55,7 @@ def list_products(request: Request, asked: Query[schemas.ProductQuery]) -> HttpR
 )
 def read_product(request: Request, id_or_slug: ProductKey) -> HttpResponse:
     """One public product with its categories, variants and options."""
-    record = queries.product_record(request.shop, id_or_slug, now=request.now)
-    if record is None:
-        raise NotFound
-    return revalidated_response(request, {"data": record})
+    return _one(request, queries.product_json(request.shop, id_or_slug, now=request.now))
 
 
 @router.get(
@@ -69,7 +66,8 @@ def read_product(request: Request, id_or_slug: ProductKey) -> HttpResponse:
 )
 def list_categories(request: Request) -> HttpResponse:
     """All the shop's active categories at once, flat, in the tree's order."""
-    return revalidated_response(request, {"data": queries.category_records(request.shop, now=request.now)})
+    records = queries.categories_json(request.shop, now=request.now)
+    return revalidated_response(request, f'{{"data":[{",".join(records)}]}}')
 
 
 @router.get(
@@ -80,7 +78,10 @@ def list_categories(request: Request) -> HttpResponse:
 )
 def read_category(request: Request, id_or_slug: CategoryKey) -> HttpResponse:
     """One active category with its product count."""
-    record = queries.category_record(request.shop, id_or_slug, now=request.now)
+    return _one(request, queries.category_json(request.shop, id_or_slug, now=request.now))
+
+
+def _one(request: Request, record: str | None) -> HttpResponse:
     if record is None:
         raise NotFound
-    return revalidated_response(request, {"data": record})
+    return revalidated_response(request, f'{{"data":{record}}}')

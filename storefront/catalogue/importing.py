@@ -14,12 +14,14 @@ from typing import Any
 
 from django.db import DataError, IntegrityError, transaction
 
-from storefront.catalogue import native, shopify, tree, woocommerce, woocommerce_headers
+from storefront.catalogue import native, reading, shopify, tree, woocommerce, woocommerce_headers
+from storefront.catalogue.bulk import room_to_write
 from storefront.catalogue.delimited import Table, UnreadableFile
 from storefront.catalogue.incoming import Failure, Problem, ProductRecord, Read, Unfit
 from storefront.catalogue.inserting import insert_products
 from storefront.catalogue.matching import match, take_statistics
 from storefront.catalogue.merging import Changes, merge, standing
+from storefront.catalogue.reading import read_ahead, seldom_collecting
 from storefront.catalogue.references import References
 from storefront.catalogue.sheet import Columns
 from storefront.catalogue.spool import Seen
@@ -29,7 +31,6 @@ from storefront.shops.models import Shop
 FORMATS = ("auto", "woocommerce", "shopify", "native")
 READERS: dict[str, Any] = {"woocommerce": woocommerce, "shopify": shopify}
 COLUMNS = {"woocommerce": woocommerce_headers.column_of, "shopify": shopify.column_of}
-BATCH = 1000
 # By how many times a shop's new products multiply before the database is told again how they are spread.
 GROWTH = 6
 # How many problems and changes a report holds; all of them go to whoever listens.
@@ -78,12 +79,17 @@ def import_products(
     """
     source = open_source(file, format, shop=shop, now=now)
     with ExitStack() as stack:
+        stack.enter_context(room_to_write())
+        stack.enter_context(seldom_collecting())
         seen = stack.enter_context(Seen()) if dry_run else None
         run = _Import(shop, now, update, seen, _Listeners(on_problem, on_change))
-        for batch in _batches(source.records, run):
-            run.take(batch)
+        batches = stack.enter_context(read_ahead(source.records, source.position, source.size))
+        for read, position in batches:
+            run.take_all(read)
+            # Let go before the next batch is read.
+            del read
             if progress:
-                progress(source.position(), source.size)
+                progress(position or source.size, source.size)
     if progress:
         progress(source.size, source.size)
     return run.report
@@ -131,15 +137,15 @@ def _open_table(table: Table, format: str, *, shop: Shop, now: datetime) -> Sour
     )
 
 
-def _batches(records: Iterator[Read], run: "_Import") -> Iterator[list[ProductRecord]]:
-    """Records by the thousand; a batch ends early before a record that has a key of one in it."""
+def _without_repeats(read: list[Read], run: "_Import") -> Iterator[list[ProductRecord]]:
+    """The records as one batch, or as several: one ends before a record that has a key of one in it."""
     batch: list[ProductRecord] = []
     keys: set[tuple[str, Any]] = set()
-    for record in records:
+    for record in read:
         if isinstance(record, Failure):
             run.fail(record.problems)
             continue
-        if len(batch) >= BATCH or not keys.isdisjoint(record.keys):
+        if not keys.isdisjoint(record.keys):
             yield batch
             batch, keys = [], set()
         batch.append(record)
@@ -165,7 +171,12 @@ class _Import:
         self.shop, self.now, self.update, self.seen, self.tell = shop, now, update, seen, tell
         self.references = References(shop)
         self.report = Report()
-        self.statistics_due = BATCH
+        self.statistics_due = reading.BATCH
+
+    def take_all(self, read: list[Read]) -> None:
+        """Import what has been read, of which some may be one product twice."""
+        for batch in _without_repeats(read, self):
+            self.take(batch)
 
     def take(self, batch: list[ProductRecord]) -> None:
         """Import a batch; if the database refuses it, each product by itself, so that only the bad ones fail."""

@@ -26,6 +26,15 @@ class Problem:
         return f"line {self.line}{column}: {self.reason}"
 
 
+class Sent:
+    """Rows that pass from one process to another by the thousand: pickled as their values alone, twice as fast."""
+
+    __slots__: tuple[str, ...] = ()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), tuple(getattr(self, name) for name in self.__slots__)
+
+
 @dataclass(slots=True)
 class CategoryNode:
     """One step of a category path; `fields` are used where the category has to be made."""
@@ -40,14 +49,17 @@ class CategoryPath:
 
     nodes: tuple[CategoryNode, ...]
     sort_order: int | None = None
+    names: tuple[str, ...] = field(init=False)
+    # The names without case, by which a category is found.
+    key: tuple[str, ...] = field(init=False)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(node.name for node in self.nodes)
+    def __post_init__(self) -> None:
+        self.names = tuple(node.name for node in self.nodes)
+        self.key = tuple(name.casefold() for name in self.names)
 
 
 @dataclass(slots=True)
-class MediaRecord:
+class MediaRecord(Sent):
     """A picture by its address, which is kept and never fetched."""
 
     url: str
@@ -55,7 +67,7 @@ class MediaRecord:
 
 
 @dataclass(slots=True)
-class VariantRecord:
+class VariantRecord(Sent):
     """A variant; within its product the option values tell which."""
 
     line: int
@@ -71,7 +83,7 @@ class VariantRecord:
 
 
 @dataclass(slots=True)
-class OptionRecord:
+class OptionRecord(Sent):
     """A choice on top of the product, with its values as (label, fields)."""
 
     name: str
@@ -89,7 +101,7 @@ class BundlePart:
 
 
 @dataclass(slots=True)
-class ProductRecord:
+class ProductRecord(Sent):
     """A product as a file tells it.
 
     `keys` are (column, value) pairs that name the standing product it may be, the surest first. `named` holds brand,

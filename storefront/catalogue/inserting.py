@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import connection
 
-from storefront.catalogue import rules
+from storefront.catalogue import events, rules
 from storefront.catalogue.bulk import allocate_ids, wide
 from storefront.catalogue.incoming import BundlePart, MediaRecord, ProductRecord, Unfit, option_key
 from storefront.catalogue.matching import ids_by
@@ -41,6 +41,7 @@ def insert_products(*, shop: Shop, records: Sequence[ProductRecord], references:
     for id, record, slug in zip(allocate_ids(Product, len(records)), records, slugs, strict=True):
         batch.add(id, record, slug, variant_ids, media_ids, option_ids)
     batch.write()
+    events.tell_of_import(shop, [row["id"] for row in batch.rows[Product]], now)
 
 
 class _Batch:

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from storefront.catalogue import listing_sql, records, rules
-from storefront.catalogue.listing_sql import ORDERS, Shape
-from storefront.catalogue.models import Product
+from storefront.catalogue import listing_sql, rules
+from storefront.catalogue.listing_sql import Shape
 from storefront.catalogue.remembered import Anchors, Remembered, Standing
 
 Fetch = Callable[..., list[tuple]]
@@ -74,7 +73,7 @@ class Listing:
         self.params |= {f"short{number}": word for number, word in enumerate(short)}
 
     def page(self, *, offset: int, limit: int) -> tuple[list[tuple], int]:
-        """The rows of a page, and how many there are on all."""
+        """The rows of a page, each a record as JSON and its sort columns, and how many there are on all."""
         standing, products, total = self._state()
         if offset >= total:
             return [], total
@@ -128,15 +127,10 @@ class Listing:
         params |= {f"a{number}": value for number, value in enumerate(key or ())}
         rows = self.fetch(listing_sql.walked_page(self.shape, self.sort, key is not None), params)
         if len(rows) == limit:
-            anchors.add(offset + limit, tuple(rows[-1][at] for at in _key_columns(self.sort)))
+            anchors.add(offset + limit, rows[-1][1:])
         return rows
 
     def _learn_places(self, anchors: Anchors, total: int) -> None:
         step = max(STEP, total // (Anchors.MOST // 2))
         for place, *key in self.fetch(listing_sql.places(self.sort), {**self.params, "step": step}):
             anchors.add(place, tuple(key))
-
-
-def _key_columns(sort: str | None) -> list[int]:
-    columns = records.columns(Product)
-    return [columns.index(column) for column, _ in ORDERS[sort]]

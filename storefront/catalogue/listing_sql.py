@@ -6,12 +6,11 @@ ways, and `listing` chooses: *walked*, along the index of its order until it is 
 fits; or *gathered*, all that fits by the index of a filter, then put in order.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
-from storefront.catalogue.models import Product
-from storefront.catalogue.records import select_list
-from storefront.catalogue.sql import HIDDEN, LISTABLE, LISTED, media
+from storefront.catalogue import records
+from storefront.catalogue.sql import HIDDEN, LISTABLE, LISTED
 from storefront.catalogue.triggers import SHOP_BITS
 
 # The columns of each order, and whether they descend. Ties break on the id, so that pages never overlap
@@ -96,9 +95,9 @@ def state(shape: Shape) -> str:
 
 @cache
 def walked_page(shape: Shape, sort: str | None, anchored: bool) -> str:
-    """Product columns and media of one page: `limit` rows after `offset`, counted from the list's beginning or, where
-    `anchored`, from behind the row whose sort columns are `a0` and on; `span` is limit and offset together."""
-    conditions = " AND ".join(["p.shop_id = %(shop)s", LISTED, *_fits(shape, walking=True)])
+    """The records and sort columns of one page: `limit` rows after `offset`, counted from the list's beginning or,
+    where `anchored`, from behind the row whose sort columns are `a0` and on; `span` is limit and offset together."""
+    conditions = " AND ".join(["p.shop_id = %(shop)s", LISTED, *_fits(shape)])
     keys = ", ".join(f"p.{column}" for column, _ in ORDERS[sort])
     walks = [
         f"SELECT {keys} FROM catalogue_product p WHERE {conditions}{part} ORDER BY {order_by(sort)}"
@@ -112,17 +111,16 @@ def walked_page(shape: Shape, sort: str | None, anchored: bool) -> str:
 
 @cache
 def gathered_page(shape: Shape, sort: str | None) -> str:
-    """Product columns and media of one page: `limit` rows after `offset`."""
+    """The records and sort columns of one page: `limit` rows after `offset`."""
     keys = ", ".join(f"p.{column}" for column, _ in ORDERS[sort])
-    conditions = " AND ".join(["p.shop_id = %(shop)s", LISTED, *_fits(shape)])
+    ids = _recent_ids(shape) if shape.since else _ids(shape)
     if shape.vendor == "sqlite":
-        # CROSS JOIN keeps the order of the tables, as SQLite's documentation promises.
-        found = f"SELECT {keys} FROM ({_driver(shape)}) d CROSS JOIN catalogue_product p ON p.id = d.id"
-        return _page(shape, sort, f"{found} WHERE {conditions} ORDER BY {order_by(sort)}")
+        found = f"SELECT {keys} FROM {_products_of(shape, ids)}"
+        return _page(shape, sort, f"{found} ORDER BY {order_by(sort)}")
+    # OFFSET 0 keeps the planner from reading all of an index instead: it takes a word for more frequent than it is.
     found = (
-        f"WITH d AS MATERIALIZED ({_driver(shape)}) SELECT {keys} FROM d JOIN catalogue_product p ON p.id = d.id"
-        # OFFSET 0 keeps the planner from walking the order's index after all.
-        f" WHERE {conditions} OFFSET 0"
+        f"WITH d AS MATERIALIZED ({ids}) SELECT f.* FROM d CROSS JOIN LATERAL (SELECT {keys} FROM catalogue_product p"
+        f" WHERE p.id = d.id AND p.shop_id = %(shop)s AND {LISTED} OFFSET 0) f"
     )
     return _page(shape, sort, f"SELECT f.id FROM ({found}) f ORDER BY {order_by(sort, 'f')}")
 
@@ -140,8 +138,11 @@ def places(sort: str | None) -> str:
 
 def _page(shape: Shape, sort: str | None, rows: str) -> str:
     # The page is found by its sort columns alone, so that skipping rows does not drag whole ones along.
+    # As the database has them, and not made into Python's dates and decimals.
+    plain = "+p.{}" if shape.vendor == "sqlite" else "CAST(p.{} AS text)"
+    keys = ", ".join(plain.format(column) for column, _ in ORDERS[sort])
     return (
-        f"SELECT {select_list(Product, 'p')}, {media(shape.vendor)} FROM catalogue_product p"
+        f"SELECT {records.product()}, {keys} FROM catalogue_product p"
         f" WHERE p.id IN (SELECT g.id FROM ({rows} LIMIT %(limit)s OFFSET %(offset)s) g) ORDER BY {order_by(sort)}"
     )
 
@@ -177,17 +178,18 @@ def _kept_total(shape: Shape) -> str:
             " WHERE t.shop_id = %(shop)s AND t.category = (SELECT c.id FROM catalogue_category c"
             f" WHERE c.shop_id = %(shop)s AND {CATEGORIES_MEANT[shape.category]} AND c.is_active))"
         )
-        return f"{kept} - {_hidden(_fits(shape, walking=True))}"
+        return f"{kept} - {_hidden(_fits(shape))}"
     return f"s.products - {_hidden([])}"
 
 
 def _counted_total(shape: Shape) -> str:
-    words = [*_words(shape), *_short_words(shape)]
-    if words and Shape(shape.vendor, long_words=shape.long_words, short_words=shape.short_words) == shape:
-        # The listed texts alone, since the rows of the products are far wider; less those that a date hides now.
-        return f"((SELECT count(*) FROM {_matches(shape)}) - {_hidden(_fits(shape, walking=True))})"
-    conditions = " AND ".join(["p.shop_id = %(shop)s", LISTED, *_fits(shape)])
-    return f"(SELECT count(*) FROM ({_driver(shape)}) d JOIN catalogue_product p ON p.id = d.id WHERE {conditions})"
+    if shape.since:
+        return f"({' + '.join(f'(SELECT count(*) FROM {part})' for part in _recent(shape))})"
+    if shape == Shape(shape.vendor, category=shape.category):
+        # Links are of drafts too.
+        return f"(SELECT count(*) FROM {_products_of(shape, _ids(shape))})"
+    # By indexes and the listed texts alone, since the rows of the products are far wider; less what a date hides now.
+    return f"((SELECT count(*) FROM ({_ids(shape)}) d) - {_hidden(_fits(shape))})"
 
 
 def _hidden(fits: list[str]) -> str:
@@ -200,30 +202,61 @@ def _hidden(fits: list[str]) -> str:
     return f"({' + '.join(counts)})"
 
 
-def _driver(shape: Shape) -> str:
-    """The ids of what a filter's index leads to, the narrowest filter first; drafts and the like may be among them."""
-    if shape.long_words:
-        column = f"i.rowid & {(1 << SHOP_BITS) - 1}" if shape.vendor == "sqlite" else "s.product_id"
-        return f"SELECT {column} AS id FROM {_matches(shape)}"
-    if shape.since:
-        return " UNION ".join(
-            f"SELECT p.id FROM catalogue_product p WHERE p.shop_id = %(shop)s AND p.{column} >= %(since)s{more}"
-            for column, more in (("updated_at", ""), ("publish_at", f" AND {LISTABLE}"))
-        )
-    if shape.category:
-        return (
-            "SELECT DISTINCT l.product_id AS id FROM catalogue_productcategory l WHERE l.shop_id = %(shop)s"
-            f" AND l.category_id IN ({_categories(shape)})"
-        )
+def _products_of(shape: Shape, ids: str) -> str:
+    """The listed products with these ids, as a FROM clause."""
+    # CROSS JOIN keeps the order of the tables, as SQLite's documentation promises.
+    join = "CROSS JOIN" if shape.vendor == "sqlite" else "JOIN"
+    return f"({ids}) d {join} catalogue_product p ON p.id = d.id WHERE p.shop_id = %(shop)s AND {LISTED}"
+
+
+def _ids(shape: Shape) -> str:
+    """The ids of what fits every filter but `since`, whatever its dates; of a category alone, drafts too."""
+    found = []
+    if shape.long_words or shape.short_words:
+        column = "s.product_id"
+        if shape.vendor == "sqlite" and shape.long_words:
+            column = f"(i.rowid & {(1 << SHOP_BITS) - 1})"
+        found.append((column, f"SELECT {column} AS id FROM {_matches(shape)}"))
     if shape.featured:
-        return f"SELECT p.id FROM catalogue_product p WHERE p.shop_id = %(shop)s AND {LISTABLE} AND p.is_featured"
-    return "SELECT s.product_id AS id FROM catalogue_productsearch s WHERE s.shop_id = %(shop)s AND s.listed"
+        featured = f"FROM catalogue_product p WHERE p.shop_id = %(shop)s AND {LISTABLE} AND p.is_featured"
+        found.append(("p.id", f"SELECT p.id {featured}"))
+    if shape.category:
+        once = "DISTINCT " if shape.category == "branch" else ""
+        links = "FROM catalogue_productcategory l WHERE l.shop_id = %(shop)s"
+        found.append(
+            (
+                "l.product_id",
+                f"SELECT {once}l.product_id AS id {links} AND l.category_id IN ({_categories(shape)})",
+            )
+        )
+    (column, first), *others = found
+    return first + "".join(f" AND {column} IN ({other})" for _, other in others)
+
+
+def _recent(shape: Shape) -> list[str]:
+    """What is listed and was touched since then, and what its date published since then though nobody touched it; as
+    FROM clauses that share nothing, each a range of its own index."""
+    others = replace(shape, since=False)
+    rest = "" if others.is_whole else f" AND p.id IN ({_ids(others)})"
+    return [
+        f"catalogue_product p WHERE p.shop_id = %(shop)s AND {LISTED} AND {part}{rest}"
+        for part in (
+            "p.updated_at >= %(since)s",
+            "p.publish_at >= %(since)s AND p.updated_at < %(since)s",
+        )
+    ]
+
+
+def _recent_ids(shape: Shape) -> str:
+    return " UNION ALL ".join(f"SELECT p.id FROM {part}" for part in _recent(shape))
 
 
 def _matches(shape: Shape) -> str:
     """What the words match among the shop's listed texts, as a FROM clause."""
     if shape.vendor != "sqlite" or not shape.long_words:
-        words = " AND ".join(["s.shop_id = %(shop)s", "s.listed", *_words(shape), *_short_words(shape)])
+        # The plus keeps SQLite from reading all texts of a shop where another filter leads to fewer.
+        plus = "+" if shape.vendor == "sqlite" and (shape.category or shape.featured) else ""
+        words = " AND ".join([f"{plus}s.shop_id = %(shop)s", "s.listed", *_words(shape), *_short_words(shape)])
         return f"catalogue_productsearch s WHERE {words}"
     first = f"(%(shop)s << {SHOP_BITS})"
     short = _short_words(shape)
@@ -237,22 +270,21 @@ def _matches(shape: Shape) -> str:
     )
 
 
-def _fits(shape: Shape, *, walking: bool = False) -> list[str]:
-    """What a row must satisfy beyond being listed; when it is not walked, not what the driver has seen to already."""
+def _fits(shape: Shape) -> list[str]:
+    """What a row must satisfy beyond being listed, for whoever looks at one row after the other."""
     conditions = []
     if shape.featured:
         conditions.append("p.is_featured")
     if shape.since:
         # A product that its date published since then is news too, though nobody touched its row.
         conditions.append("(p.updated_at >= %(since)s OR p.publish_at >= %(since)s)")
-    if shape.category and (walking or shape.long_words or shape.since):
+    if shape.category:
         # As a value and not as a condition, which a planner would turn into a join.
         conditions.append(
             "(SELECT true FROM catalogue_productcategory l WHERE l.product_id = p.id"
             f" AND l.category_id IN ({_categories(shape)}) LIMIT 1)"
         )
-    words = [*_words(shape, indexed=False), *_short_words(shape)] if walking or not shape.long_words else []
-    if words:
+    if words := [*_words(shape, indexed=False), *_short_words(shape)]:
         conditions.append(f"(SELECT {' AND '.join(words)} FROM catalogue_productsearch s WHERE s.product_id = p.id)")
     return conditions
 

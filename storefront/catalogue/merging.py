@@ -5,6 +5,7 @@ that a complete list leaves out are switched off, not deleted, since carts and o
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from copy import deepcopy
 from datetime import datetime
 from functools import partial
@@ -12,8 +13,8 @@ from typing import Any
 
 from django.db.models import Model
 
+from storefront.catalogue import events, rules
 from storefront.catalogue import records as wire
-from storefront.catalogue import rules
 from storefront.catalogue.actions import write_search_text
 from storefront.catalogue.incoming import CategoryPath, OptionRecord, ProductRecord, Unfit, VariantRecord, option_key
 from storefront.catalogue.inserting import bundle_row, pictures
@@ -52,7 +53,9 @@ def merge(
     merging = _Merge(shop, product, record, references, now)
     merging.compare()
     if write and merging.changes:
-        merging.write()
+        # As new products of an import are told of only where an app is there to hear it.
+        with events.told(shop, product.pk, now=now) if events.has_apps(shop) else nullcontext():
+            merging.write()
     return merging.changes
 
 

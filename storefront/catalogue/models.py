@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Lower
 
+from storefront.catalogue.inventory_models import StockAdjustment as StockAdjustment
 from storefront.catalogue.uploads import ProductImport as ProductImport
 from storefront.kit.money import MoneyField
 from storefront.shops.models import Shop
@@ -243,7 +244,17 @@ class Product(models.Model):
         indexes = [
             models.Index(fields=["shop", "sku"]),
             models.Index(fields=["shop", "legacy_source_id"]),
-            models.Index(fields=["shop", "updated_at"]),
+            # What apps and the admin list: all that stand, the newest change first.
+            models.Index(
+                fields=["shop", "-updated_at", "-id", "status"],
+                condition=Q(deleted_at__isnull=True),
+                name="product_newest_change",
+            ),
+            # Stock by the product's id. Every id is above 0: it stands there so that only a query that says so
+            # (`inventory._stock`) is led by this index, and SQLite takes it for no list of the public.
+            models.Index(
+                fields=["shop", "id"], condition=Q(deleted_at__isnull=True, id__gt=0), name="product_standing"
+            ),
             # One per order of the list (`listing_sql.ORDERS`), so that a page is read and not sorted; the dates at the
             # end spare looking into the rows themselves while pages are skipped.
             models.Index(

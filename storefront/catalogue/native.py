@@ -9,6 +9,7 @@ are not in it.
 
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -82,6 +83,14 @@ def _product(line: int, text: str, unknown: set[str]) -> Read:
     return Failure(reader.problems) if reader.problems else record
 
 
+# Once for each of a file's categories, which thousands of products share.
+@lru_cache(maxsize=10_000)
+def _plain_path(text: str) -> CategoryPath | None:
+    names = [name.strip() for name in text.split(">")]
+    nodes = [CategoryNode(cells.check_text(name, LIMITS[Category]["name"])) for name in names if name]
+    return CategoryPath(tuple(nodes)) if nodes else None
+
+
 class _Reader:
     """Reads one line; every problem is noted under the member's path, such as `variants.0.price`."""
 
@@ -135,11 +144,7 @@ class _Reader:
 
     def category(self, given: Any, path: str) -> CategoryPath | None:
         if isinstance(given, str):
-            names = [name.strip() for name in given.split(">")]
-            nodes = [
-                CategoryNode(self.value(text_of(LIMITS[Category]["name"]), name, path) or "") for name in names if name
-            ]
-            return CategoryPath(tuple(nodes)) if nodes else None
+            return self.value(_plain_path, given, path)
         if not isinstance(given, dict) or not isinstance(given.get("path"), str):
             self.refuse(path, 'expected a path such as "Kitchen > Cups", or an object with such a path')
             return None

@@ -1,18 +1,19 @@
-"""What integrations and pages read of the catalogue: plain columns by cursor, turned into records without model
-instances, which measured about five times cheaper."""
+"""What integrations and pages read of the catalogue: records that the database writes as JSON, without model instances.
+Integrations get them as they are (`..._json`), pages read them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import orjson
 from django.db import connections, router
 from django.db.models import Q, QuerySet
 
 from storefront.catalogue import records, rules, sql
 from storefront.catalogue.listing import Listing
 from storefront.catalogue.listing import ProductFilters as ProductFilters
-from storefront.catalogue.models import Product, ProductCategory
+from storefront.catalogue.models import Product
 from storefront.catalogue.records import Record
 from storefront.kit.sql import fetch
 from storefront.shops.models import Shop
@@ -34,10 +35,14 @@ def published_products(shop: Shop, now: datetime) -> QuerySet[Product]:
 
 @dataclass(frozen=True)
 class ProductPage:
-    """The products of one page, and how many there are on all."""
+    """The records of one page's products as JSON, and how many products there are on all."""
 
-    rows: list[Record]
+    written: list[str]
     total: int
+
+    @property
+    def rows(self) -> list[Record]:
+        return [orjson.loads(text) for text in self.written]
 
 
 def product_page(shop: Shop, filters: ProductFilters, *, page: int, per_page: int, now: datetime) -> ProductPage:
@@ -47,40 +52,34 @@ def product_page(shop: Shop, filters: ProductFilters, *, page: int, per_page: in
         return ProductPage([], 0)
     # Far beyond what any database counts; the answer is empty all the same.
     rows, total = listing.page(offset=min((page - 1) * per_page, 2**62), limit=per_page)
-    return ProductPage([records.product_record(shop, row) for row in rows], total)
+    return ProductPage([records.finished(shop, row[0]) for row in rows], total)
 
 
 def first_products(shop: Shop, filters: ProductFilters, *, count: int, now: datetime) -> list[Record]:
     """The first so many products of a list, without asking how many there are."""
     listing = _listing(shop, filters, now)
-    return [records.product_record(shop, row) for row in listing.first(count)] if listing else []
+    return [orjson.loads(records.finished(shop, row[0])) for row in listing.first(count)] if listing else []
 
 
 def product_record(shop: Shop, id_or_slug: str, *, now: datetime) -> Record | None:
     """A published product by id, else by slug, with its categories, variants and options."""
-    row = _by_id_or_slug(sql.product, shop, id_or_slug, now=now)
-    if row is None:
-        return None
-    params = {"shop": shop.pk, "product": row[0]}
-    return records.product_record(
-        shop,
-        row,
-        categories=_categories_of(shop, params),
-        variants=[records.variant_record(shop, variant) for variant in _fetch(sql.VARIANTS, params)],
-        options=records.option_records(_fetch(sql.OPTIONS, params)),
-    )
+    written = product_json(shop, id_or_slug, now=now)
+    return None if written is None else orjson.loads(written)
 
 
-def category_records(shop: Shop, *, now: datetime) -> list[Record]:
+def product_json(shop: Shop, id_or_slug: str, *, now: datetime) -> str | None:
+    return _by_id_or_slug(sql.product, shop, id_or_slug, now=now)
+
+
+def categories_json(shop: Shop, *, now: datetime) -> list[str]:
     """The shop's active categories in the tree's order, each with `products_count`."""
-    rows = _fetch(sql.CATEGORIES, {"shop": shop.pk, "now": _moment(now)})
-    return [records.category_record(shop, row[:-1], products_count=row[-1]) for row in rows]
+    rows = _fetch(sql.categories(), {"shop": shop.pk, "now": _moment(now)})
+    return [records.finished(shop, written) for (written,) in rows]
 
 
-def category_record(shop: Shop, id_or_slug: str, *, now: datetime) -> Record | None:
+def category_json(shop: Shop, id_or_slug: str, *, now: datetime) -> str | None:
     """One active category by id, else by slug, with `products_count`."""
-    row = _by_id_or_slug(sql.category, shop, id_or_slug, now=now)
-    return None if row is None else records.category_record(shop, row[:-1], products_count=row[-1])
+    return _by_id_or_slug(sql.category, shop, id_or_slug, now=now)
 
 
 def _listing(shop: Shop, filters: ProductFilters, now: datetime) -> Listing | None:
@@ -100,18 +99,10 @@ def _moment(moment: datetime) -> Any:
     return connections[router.db_for_read(Product)].ops.adapt_datetimefield_value(moment)
 
 
-def _by_id_or_slug(statement: Callable[[str, str], str], shop: Shop, id_or_slug: str, *, now: datetime) -> tuple | None:
+def _by_id_or_slug(statement: Callable[[str], str], shop: Shop, id_or_slug: str, *, now: datetime) -> str | None:
     """Digits alone are an id first (decisions: Single read). What can be neither is not asked for."""
     params = {"shop": shop.pk, "now": _moment(now), "key": rules.as_id(id_or_slug)}
-    found = _fetch(statement(records.vendor(), "id"), params) if params["key"] is not None else []
+    found = _fetch(statement("id"), params) if params["key"] is not None else []
     if not found and len(id_or_slug) <= rules.LONGEST_SLUG and "\0" not in id_or_slug:
-        found = _fetch(statement(records.vendor(), "slug"), params | {"key": id_or_slug})
-    return found[0] if found else None
-
-
-def _categories_of(shop: Shop, params: dict[str, Any]) -> list[Record]:
-    width = len(records.columns(ProductCategory))
-    return [
-        records.category_record(shop, row[width:], pivot=records.record(ProductCategory, row[:width]))
-        for row in _fetch(sql.PRODUCT_CATEGORIES, params)
-    ]
+        found = _fetch(statement("slug"), params | {"key": id_or_slug})
+    return records.finished(shop, found[0][0]) if found else None

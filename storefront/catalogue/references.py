@@ -31,19 +31,26 @@ class References:
     def resolve(self, records: list[ProductRecord], now: datetime) -> None:
         """Make whatever these records name that does not stand yet; the tree is right again afterwards."""
         self.look_up(records)
-        made = [self._make_path(path, now) for record in records for path in record.categories or ()]
-        if any(made):
-            tree.renumber(self.shop)
+        missing: dict[Names, CategoryPath] = {}
         for record in records:
-            for kind, name in record.named.items():
-                if name and name.casefold() not in self._named[kind]:
-                    row = MODELS[kind].objects.create(shop=self.shop, name=name)
-                    self._named[kind][name.casefold()] = row.pk
+            for path in record.categories or ():
+                if path.key not in self._paths:
+                    missing.setdefault(path.key, path)
+        for path in missing.values():
+            self._make_path(path, now)
+        if missing:
+            tree.renumber(self.shop)
+        for kind, known in self._named.items():
+            wanted: dict[str, str] = {}
+            for record in records:
+                if (name := record.named.get(kind)) and name.casefold() not in known:
+                    wanted.setdefault(name.casefold(), name)
+            rows = MODELS[kind].objects.bulk_create(MODELS[kind](shop=self.shop, name=name) for name in wanted.values())
+            known.update(zip(wanted, (row.pk for row in rows), strict=True))
 
     def look_up(self, records: list[ProductRecord]) -> None:
         """Learn what stands, where these records name something not met yet."""
-        paths = (folded(path.names) for record in records for path in record.categories or ())
-        if any(path not in self._paths for path in paths):
+        if any(path.key not in self._paths for record in records for path in record.categories or ()):
             self._read_categories()
         for kind in NAMED:
             names = (record.named.get(kind) for record in records)
@@ -53,7 +60,7 @@ class References:
 
     def category(self, path: CategoryPath) -> int | None:
         """The category's id; None for one that is not made yet."""
-        return self._paths.get(folded(path.names))
+        return self._paths.get(path.key)
 
     def named(self, kind: str, name: str | None) -> int | None:
         return self._named[kind].get(name.casefold()) if name else None
@@ -71,20 +78,17 @@ class References:
             # Of siblings with the same name, the first stands for both.
             self._paths.setdefault(tuple(reversed(names)), id)
 
-    def _make_path(self, path: CategoryPath, now: datetime) -> bool:
-        """Whether any step of the path had to be made."""
-        if folded(path.names) in self._paths:
-            return False
+    def _make_path(self, path: CategoryPath, now: datetime) -> None:
+        """Make every step of the path that does not stand."""
         parent = None
         for depth, node in enumerate(path.nodes, 1):
-            names = folded(path.names[:depth])
+            names = path.key[:depth]
             if names not in self._paths:
                 slug = self._free_slug(node.fields.get("slug"), path.names[:depth])
                 fields = {**node.fields, "slug": slug, "created_at": now, "updated_at": now}
                 made = Category.objects.create(shop=self.shop, name=node.name, parent_id=parent, **fields)
                 self._paths[names] = made.pk
             parent = self._paths[names]
-        return True
 
     def _free_slug(self, stated: str | None, names: Names) -> str:
         """The stated slug, else the name's, the parent's and the name's together, or that with a number."""
@@ -95,7 +99,3 @@ class References:
 
     def _stands(self, slug: str) -> bool:
         return Category.objects.filter(shop=self.shop, slug=slug).exists()
-
-
-def folded(names: Names) -> Names:
-    return tuple(name.casefold() for name in names)

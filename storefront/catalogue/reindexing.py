@@ -12,6 +12,7 @@ from typing import Any
 from django.db import connection, transaction
 
 from storefront.catalogue import rules
+from storefront.catalogue.bulk import room_to_write
 from storefront.catalogue.models import Category, Product, ProductSearch
 from storefront.catalogue.sql import LISTABLE
 from storefront.catalogue.triggers import FILL_INDEX
@@ -50,6 +51,7 @@ class Differences:
     listed: int = 0
 
 
+@room_to_write()
 def reindex(*, shop: Shop) -> Differences:
     """Put the shop's totals and search texts right."""
     found = Differences()
@@ -69,6 +71,7 @@ def reindex(*, shop: Shop) -> Differences:
     return found
 
 
+@room_to_write()
 @transaction.atomic
 def rebuild_index() -> None:
     """Build the search index of all shops from scratch. PostgreSQL keeps its own; its REINDEX is for a broken one."""
@@ -76,7 +79,7 @@ def rebuild_index() -> None:
         return
     with connection.cursor() as cursor:
         cursor.execute("INSERT INTO catalogue_searchindex (catalogue_searchindex) VALUES ('delete-all')")
-        cursor.execute(FILL_INDEX)
+        cursor.execute(f"{FILL_INDEX} WHERE listed ORDER BY 1")
 
 
 def _batches(shop: Shop) -> Iterator[list[int]]:

@@ -9,9 +9,10 @@ from typing import Any
 from django.utils.text import slugify
 
 from storefront.catalogue.models import Product
+from storefront.kit.ids import LARGEST_ID as LARGEST_ID
+from storefront.kit.ids import as_id as as_id
 
 LONGEST_SLUG = 255
-LARGEST_ID = 2**53 - 1
 
 # A slug is one segment of a path. Letters of any script are welcome: imported shops have them.
 _SLUG = re.compile(r"[^\s/\\?#%\x00-\x1f\x7f]+\Z")
@@ -49,14 +50,6 @@ def search_words(q: str) -> tuple[str, ...]:
 def like_pattern(word: str) -> str:
     r"""A LIKE pattern for "contains this word", with `\` as the escape character."""
     return "%" + _LIKE_MARKS.sub(r"\\\g<0>", word) + "%"
-
-
-def as_id(text: str) -> int | None:
-    """The id that a path segment of digits names; None for anything that cannot be one (decisions: Ids)."""
-    if not (text.isascii() and text.isdigit()) or len(text) > 16:
-        return None
-    number = int(text)
-    return number if 0 < number <= LARGEST_ID else None
 
 
 def published_on(product: Product, now: datetime) -> datetime | None:
@@ -114,3 +107,10 @@ def counts_stock(given: Container[str]) -> dict[str, bool]:
     A product that is made of a name and a price can then be bought.
     """
     return {} if "track_inventory" in given else {"track_inventory": "stock_qty" in given}
+
+
+def full_name(product: str, variant: str | None) -> str:
+    """What goods are called where they stand alone: `Mug – Blue`."""
+    if not variant:
+        return product
+    return variant if variant.startswith(product) else f"{product} – {variant}"

@@ -1,46 +1,11 @@
 """The catalogue's records and parameters, described. Answers are written from `records.py`; these document them."""
 
-from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from ninja import Field, Schema
-from pydantic import BeforeValidator, WithJsonSchema
 
-from storefront.catalogue import rules
-from storefront.kit.schemas import Measure, Money, Timestamp
-
-
-def _page_number(text: Any) -> int:
-    number = _positive_integer(text)
-    if number > rules.LARGEST_ID:
-        raise ValueError(f"must be an integer from 1 to {rules.LARGEST_ID}")
-    return number
-
-
-def _page_size(text: Any) -> int:
-    return min(_positive_integer(text), 100)
-
-
-def _positive_integer(text: Any) -> int:
-    digits = str(text)
-    if not (digits.isascii() and digits.isdigit()) or not digits.strip("0"):
-        raise ValueError("must be an integer of at least 1")
-    # Python will not read thousands of digits; the first twenty are as far beyond any page.
-    return int(digits.lstrip("0")[:20])
-
-
-def _moment(text: Any) -> datetime:
-    try:
-        moment = datetime.fromisoformat(str(text).upper())
-    except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is None:
-        raise ValueError("must be a timestamp such as 2026-11-21T07:30:00.000000Z")
-    try:
-        return moment.astimezone(UTC)
-    except OverflowError:
-        # At the very ends of the calendar a zone can lead out of it.
-        return moment.replace(tzinfo=UTC)
+from storefront.kit.app_pagination import PER_PAGE, PageNumber, PageSize
+from storefront.kit.schemas import Envelope, Measure, Moment, Money, Timestamp
 
 
 class ProductQuery(Schema):
@@ -59,21 +24,13 @@ class ProductQuery(Schema):
     sort: Literal["newest", "price_asc", "price_desc", "name"] | None = Field(
         None, description="The order. Without it: pinned products first, then by `sort_order`, then newest."
     )
-    updated_since: Annotated[
-        datetime | None, BeforeValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})
-    ] = Field(
+    updated_since: Moment | None = Field(
         None,
         description="Only products changed or published at this moment or later. With its offset, `Z` or `+00:00`.",
         examples=["2026-11-21T07:30:00.000000Z"],
     )
-    per_page: Annotated[
-        int, BeforeValidator(_page_size), WithJsonSchema({"type": "integer", "minimum": 1, "default": 24})
-    ] = Field(24, description="Products a page; more than 100 is taken as 100.")
-    page: Annotated[
-        int,
-        BeforeValidator(_page_number),
-        WithJsonSchema({"type": "integer", "minimum": 1, "maximum": rules.LARGEST_ID, "default": 1}),
-    ] = Field(1, description="Which page, from 1. Beyond the last: an empty one.")
+    per_page: PageSize = Field(PER_PAGE, description="Products a page; more than 100 is taken as 100.")
+    page: PageNumber = Field(1, description="Which page, from 1. Beyond the last: an empty one.")
 
     def is_featured_only(self) -> bool:
         """Whether the flag `featured` is on (decisions: List parameters)."""
@@ -265,33 +222,10 @@ class WholeProduct(Product):
     options: list[Option] = Field(description="Its options in order.")
 
 
-class PageLink(Schema):
-    """An entry of the page navigation."""
-
-    url: str | None = Field(description="The page's URL; null where there is none.")
-    label: str = Field(description="The page's number, or words, as HTML text.")
-    page: int | None = Field(description="The page's number; null where there is none.")
-    active: bool = Field(description="Whether it is the current page.")
-
-
-class ProductPage(Schema):
+class ProductPage(Envelope):
     """One page of products."""
 
-    current_page: int = Field(description="The page that was asked for.")
     data: list[Product] = Field(description="The products.")
-    first_page_url: str = Field(description="URL of the first page.")
-    from_: int | None = Field(alias="from", description="Number of the first product on this page; null if empty.")
-    last_page: int = Field(description="Number of the last page; page until here.")
-    last_page_url: str = Field(description="URL of the last page.")
-    links: list[PageLink] = Field(
-        description="A previous entry, one per page, a next entry; above 1,000 pages those in the middle are left out."
-    )
-    next_page_url: str | None = Field(description="URL of the next page.")
-    path: str = Field(description="URL of the list without parameters.")
-    per_page: int = Field(description="Products a page.")
-    prev_page_url: str | None = Field(description="URL of the page before.")
-    to: int | None = Field(description="Number of the last product on this page; null if empty.")
-    total: int = Field(description="How many products there are on all pages.")
 
 
 class OneProduct(Schema):

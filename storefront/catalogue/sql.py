@@ -7,8 +7,7 @@ takes `%(shop)s`; `%(now)s` is the moment that decides what is public.
 
 from functools import cache
 
-from storefront.catalogue.models import Category, Option, OptionValue, Product, ProductCategory, Variant
-from storefront.catalogue.records import select_list
+from storefront.catalogue import records
 
 # Which products are public (decisions, section 2). `queries.published` says the same for the ORM, and
 # `Product.is_published` of one row; a test holds the three together.
@@ -28,10 +27,10 @@ HIDDEN = (
 
 
 @cache
-def product(vendor: str, key: str) -> str:
-    """Product columns and media of the published product whose `key` column is `%(key)s`."""
+def product(key: str) -> str:
+    """The record of the published product whose `key` column is `%(key)s`, with all that the single read shows."""
     return (
-        f"SELECT {select_list(Product, 'p')}, {media(vendor)} FROM catalogue_product p"
+        f"SELECT {records.whole_product()} FROM catalogue_product p"
         f" WHERE p.shop_id = %(shop)s AND p.{key} = %(key)s AND {PUBLISHED}"
     )
 
@@ -42,51 +41,27 @@ _LISTED_IN = (
     " WHERE t.shop_id = %(shop)s AND t.category = c.id)"
     " - COALESCE((SELECT h.products FROM hidden h WHERE h.category_id = c.id), 0)"
 )
-_CATEGORIES = (
-    "WITH hidden AS (SELECT l.category_id, count(*) AS products FROM ("
-    + " UNION ALL ".join(
-        f"SELECT p.id FROM catalogue_product p WHERE p.shop_id = %(shop)s AND {LISTABLE} AND {part}" for part in HIDDEN
+_HIDDEN_IN = " UNION ALL ".join(
+    f"SELECT p.id FROM catalogue_product p WHERE p.shop_id = %(shop)s AND {LISTABLE} AND {part}" for part in HIDDEN
+)
+
+
+@cache
+def categories() -> str:
+    """The records of the active categories with their product counts, in the tree's order."""
+    return f"{_categories()} ORDER BY c._lft, c.id"
+
+
+@cache
+def category(key: str) -> str:
+    """The same of the active category whose `key` column is `%(key)s`."""
+    return f"{_categories()} AND c.{key} = %(key)s"
+
+
+def _categories() -> str:
+    return (
+        f"WITH hidden AS (SELECT l.category_id, count(*) AS products FROM ({_HIDDEN_IN}) p"
+        " JOIN catalogue_productcategory l ON l.product_id = p.id GROUP BY l.category_id)"
+        f" SELECT {records.category(('products_count', _LISTED_IN))} FROM catalogue_category c"
+        " WHERE c.shop_id = %(shop)s AND c.is_active"
     )
-    + ") p JOIN catalogue_productcategory l ON l.product_id = p.id GROUP BY l.category_id)"
-    f" SELECT {select_list(Category, 'c')}, {_LISTED_IN} FROM catalogue_category c"
-    " WHERE c.shop_id = %(shop)s AND c.is_active"
-)
-# Category columns and product count of the active categories, in the tree's order.
-CATEGORIES = f"{_CATEGORIES} ORDER BY c._lft, c.id"
-
-
-@cache
-def category(vendor: str, key: str) -> str:
-    """Category columns and product count of the active category whose `key` column is `%(key)s`."""
-    return f"{_CATEGORIES} AND c.{key} = %(key)s"
-
-
-# The pluses keep SQLite from going by the shop's indexes, which hold all its links and categories; a product has few.
-PRODUCT_CATEGORIES = (
-    f"SELECT {select_list(ProductCategory, 'l')}, {select_list(Category, 'c')}"
-    " FROM catalogue_productcategory l JOIN catalogue_category c ON c.id = l.category_id"
-    " WHERE +l.shop_id = %(shop)s AND +c.shop_id = %(shop)s AND l.product_id = %(product)s AND c.is_active"
-    " ORDER BY c._lft, c.id"
-)
-
-VARIANTS = (
-    f"SELECT {select_list(Variant, 'v')}, m.file, m.source_url FROM catalogue_variant v"
-    " LEFT JOIN catalogue_media m ON m.id = v.image_id"
-    " WHERE v.shop_id = %(shop)s AND v.product_id = %(product)s ORDER BY v.sort_order, v.id"
-)
-
-OPTIONS = (
-    f"SELECT {select_list(Option, 'o')}, {select_list(OptionValue, 'e')} FROM catalogue_option o"
-    " LEFT JOIN catalogue_optionvalue e ON e.option_id = o.id"
-    " WHERE o.shop_id = %(shop)s AND o.product_id = %(product)s ORDER BY o.sort_order, o.id, e.sort_order, e.id"
-)
-
-
-@cache
-def media(vendor: str) -> str:
-    # Put in order by whoever reads it, since SQLite before 3.44 cannot order inside an aggregate.
-    values = "m.id, m.type, m.file, m.source_url, m.alt, m.width, m.height, m.sort_order"
-    array = f"json_group_array(json_array({values}))"
-    if vendor != "sqlite":
-        array = f"json_agg(json_build_array({values}))::text"
-    return f"(SELECT {array} FROM catalogue_media m WHERE m.product_id = p.id)"

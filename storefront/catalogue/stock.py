@@ -9,6 +9,7 @@ from typing import Literal
 from django.db import transaction
 from django.db.models import F, Model, Q, QuerySet
 
+from storefront.catalogue import events
 from storefront.catalogue.models import Product, Variant
 from storefront.kit.refusals import Refusal
 from storefront.shops.changes import changed
@@ -54,6 +55,7 @@ def take_stock(*, shop: Shop, uses: Iterable[StockUse], now: datetime) -> list[S
             taken.append(use)
         elif not _sells_uncounted(shop, use):
             raise InsufficientStock(available=available(shop, use), use=use)
+    _tell(shop, taken, now)
     changed(shop.pk)
     return taken
 
@@ -61,9 +63,11 @@ def take_stock(*, shop: Shop, uses: Iterable[StockUse], now: datetime) -> list[S
 @transaction.atomic
 def put_back_stock(*, shop: Shop, uses: Iterable[StockUse], now: datetime) -> None:
     """Raise the stocks that `take_stock` lowered. A product that is gone since takes nothing back."""
-    for use in _in_lock_order(uses):
+    raised = _in_lock_order(uses)
+    for use in raised:
         column = _column(use)
         _rows(shop, use).update(**{column: F(column) + use.qty}, updated_at=now)
+    _tell(shop, raised, now)
     changed(shop.pk)
 
 
@@ -71,6 +75,11 @@ def available(shop: Shop, use: StockUse) -> int:
     """How many pieces the stock has left to sell now, never below zero."""
     left = _rows(shop, use).values_list(_column(use), flat=True).first()
     return max(left or 0, 0)
+
+
+def _tell(shop: Shop, uses: list[StockUse], now: datetime) -> None:
+    variants = {use.id for use in uses if use.kind == "variant"}
+    events.tell_of_stock(shop, {use.id for use in uses if use.kind != "variant"}, variants, now)
 
 
 def _in_lock_order(uses: Iterable[StockUse]) -> list[StockUse]:

@@ -34,7 +34,7 @@ SHOP_BITS = 40
 
 FILL_INDEX = (
     "INSERT INTO catalogue_searchindex (rowid, text)"
-    f" SELECT (shop_id << {SHOP_BITS}) + product_id, text FROM catalogue_productsearch WHERE listed ORDER BY 1"
+    f" SELECT (shop_id << {SHOP_BITS}) + product_id, text FROM catalogue_productsearch"
 )
 # What stands between two statements of a file.
 BREAK = "\n;;\n"
@@ -62,6 +62,11 @@ def create_search_index(editor: Any) -> None:
             "CREATE VIRTUAL TABLE catalogue_searchindex USING fts5"
             "(text, content='', columnsize=0, tokenize='trigram case_sensitive 1')"
         )
+        # An import writes much at once: let it come together in memory (bytes), and be merged less often.
+        for setting, value in (("hashsize", 8_000_000), ("automerge", 8)):
+            editor.execute(
+                f"INSERT INTO catalogue_searchindex (catalogue_searchindex, rank) VALUES ('{setting}', {value})"
+            )
         return
     for name in EXTENSIONS:
         _create_extension(editor, name)
@@ -91,35 +96,74 @@ def fill(editor: Any) -> None:
         f" WHERE p.id = catalogue_productsearch.product_id AND {listable})"
     )
     if editor.connection.vendor == "sqlite":
-        editor.execute(FILL_INDEX)
+        editor.execute(f"{FILL_INDEX} WHERE listed ORDER BY 1")
 
 
 @contextmanager
 def noted_together(connection: Any, products: Sequence[int]) -> Iterator[None]:
-    """Have new products and their links noted once for all of them, where each row would be noted by itself.
+    """Have new products, their links and search texts noted and indexed once for all of them, where each would be by
+    itself.
 
     Belongs into a transaction, which makes nothing else of the catalogue meanwhile.
     """
-    if connection.vendor != "sqlite" or not products:
-        # PostgreSQL's triggers see all rows of a statement at once.
+    if not products:
         yield
         return
-    listable, span = LISTABLE.format("p"), [min(products), max(products)]
+    among = {"products": list(products)} if connection.vendor == "postgresql" else _span(products)
     with connection.cursor() as cursor:
-        cursor.execute("INSERT INTO catalogue_quiet VALUES (1)")
+        for statement in _QUIET[connection.vendor]:
+            cursor.execute(statement)
         yield
-        cursor.execute("DELETE FROM catalogue_quiet")
-        cursor.execute(
-            "INSERT INTO catalogue_note SELECT p.shop_id, 0, count(*) FILTER (WHERE "
-            f"{listable}) FROM catalogue_product p WHERE p.id BETWEEN %s AND %s GROUP BY 1",
-            span,
-        )
-        cursor.execute(
-            "INSERT INTO catalogue_note SELECT l.shop_id, l.category_id, count(*) FROM catalogue_product p"
-            f" JOIN catalogue_productcategory l ON l.product_id = p.id WHERE p.id BETWEEN %s AND %s AND {listable}"
-            " GROUP BY 1, 2",
-            span,
-        )
+        for statement in _LOUD[connection.vendor]:
+            cursor.execute(statement, among if "%(" in statement else None)
+
+
+def _span(products: Sequence[int]) -> dict[str, int]:
+    # SQLite has one writer at a time, so that all between two new ids are new.
+    return {"first": min(products), "last": max(products)}
+
+
+_AMONG = {"sqlite": "BETWEEN %(first)s AND %(last)s", "postgresql": "= ANY(%(products)s)"}
+_QUIET = {
+    "sqlite": ["INSERT INTO catalogue_quiet VALUES (1)"],
+    "postgresql": ["SELECT set_config('storefront.quiet', 'on', true)"],
+}
+
+
+def _notes(vendor: str) -> str:
+    """What the triggers would have noted of these products: (shop, category, products)."""
+    listable, among = LISTABLE.format("p"), _AMONG[vendor]
+    return (
+        f"SELECT p.shop_id, 0 AS category, count(*) FILTER (WHERE {listable}) AS products"
+        f" FROM catalogue_product p WHERE p.id {among} GROUP BY p.shop_id"
+        f" UNION ALL SELECT l.shop_id, l.category_id, count(*) FROM catalogue_productcategory l"
+        f" JOIN catalogue_product p ON p.id = l.product_id"
+        f" WHERE l.product_id {among} AND {listable} GROUP BY l.shop_id, l.category_id"
+    )
+
+
+def _listed(vendor: str) -> str:
+    """Puts right what the writer of a search text took for listed."""
+    listable = LISTABLE.format("p")
+    return (
+        f"UPDATE catalogue_productsearch SET listed = NOT listed WHERE product_id {_AMONG[vendor]} AND listed <> EXISTS"
+        f" (SELECT 1 FROM catalogue_product p WHERE p.id = catalogue_productsearch.product_id AND {listable})"
+    )
+
+
+_LOUD = {
+    "sqlite": [
+        "DELETE FROM catalogue_quiet",
+        f"{FILL_INDEX} WHERE listed AND product_id {_AMONG['sqlite']} ORDER BY 1",
+        _listed("sqlite"),
+        f"INSERT INTO catalogue_note {_notes('sqlite')}",
+    ],
+    "postgresql": [
+        "SELECT set_config('storefront.quiet', '', true)",
+        _listed("postgresql"),
+        f"SELECT catalogue_note(made.shop_id, made.category, made.products) FROM ({_notes('postgresql')}) made",
+    ],
+}
 
 
 def _create_extension(editor: Any, name: str) -> None:
@@ -148,6 +192,7 @@ def statements(vendor: str) -> list[str]:
         "PLACED_OLD": ", ".join(f"OLD.{column}" for column in PLACED_BY),
         "PLACED_N": ", ".join(f"n.{column}" for column in PLACED_BY),
         "PLACED_O": ", ".join(f"o.{column}" for column in PLACED_BY),
+        "NOT_QUIET": "current_setting('storefront.quiet', true) IS DISTINCT FROM 'on'",
         "SHOP_BITS": str(SHOP_BITS),
     }.items():
         text = text.replace(f"<{mark}>", sql)

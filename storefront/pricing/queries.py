@@ -10,8 +10,10 @@ from django.db.models import Q
 
 from storefront.catalogue.models import Product
 from storefront.customers.models import CustomerGroup
-from storefront.kit.money import ZERO
+from storefront.kit.money import ZERO, quantize
+from storefront.kit.sql import Columns, fetch
 from storefront.pricing.models import Discount, GroupPrice, ShippingRate, TaxRate
+from storefront.pricing.rules import price_for_group
 from storefront.shops.models import Shop
 
 
@@ -31,12 +33,18 @@ class GroupTerms:
     def percent_off(self, product_id: int) -> Decimal:
         return ZERO if product_id in self.excluded else self.percent
 
+    def price_of(self, list_price: Decimal, product_id: int, variant_id: int | None = None) -> Decimal:
+        """What a piece without options costs the group, in whole cents."""
+        own = self.price(product_id, variant_id)
+        return quantize(price_for_group(list_price, own=own, percent=self.percent_off(product_id)))
+
 
 NO_TERMS = GroupTerms()
 
 # Asked for on every read of a cart, and therefore put together once.
+_DISCOUNT = Columns(Discount)
 _RUNNING = (
-    "SELECT d.* FROM pricing_discount d WHERE d.shop_id = %(shop)s AND d.is_active"
+    f"SELECT {_DISCOUNT.of('d')} FROM pricing_discount d WHERE d.shop_id = %(shop)s AND d.is_active"  # noqa: S608
     " AND (d.starts_at IS NULL OR d.starts_at <= %(now)s) AND (d.ends_at IS NULL OR d.ends_at > %(now)s) ORDER BY d.id"
 )
 
@@ -63,7 +71,8 @@ def group_terms(shop: Shop, customer_id: int | None, product_ids: Collection[int
 def running_discounts(shop: Shop, now: datetime) -> list[Discount]:
     """The automatic discounts that run now, oldest first, which is the order they apply in."""
     moment = connection.ops.adapt_datetimefield_value(now)
-    return list(Discount.objects.raw(_RUNNING, {"shop": shop.pk, "now": moment}))
+    rows = fetch(connection, _RUNNING, {"shop": shop.pk, "now": moment})
+    return [_DISCOUNT.instance(connection, row) for row in rows]
 
 
 def tax_rates(shop: Shop, country: str) -> list[TaxRate]:

@@ -91,11 +91,14 @@ def unit_price(
         price = custom_price
     elif is_damaged and product.damaged_price is not None:
         price = product.damaged_price
-    elif group_price is not None:
-        price = group_price
     else:
-        price = (variant or product).price * (HUNDRED - group_percent) / HUNDRED
+        price = price_for_group((variant or product).price, own=group_price, percent=group_percent)
     return quantize(price + sum(option_prices, ZERO))
+
+
+def price_for_group(list_price: Decimal, *, own: Decimal | None, percent: Decimal) -> Decimal:
+    """The group's own price where it has one, else the list price less its percentage. Not rounded."""
+    return own if own is not None else list_price * (HUNDRED - percent) / HUNDRED
 
 
 def share_out(amount: Decimal, weights: Sequence[Decimal]) -> list[Decimal]:

@@ -5,7 +5,7 @@ import threading
 import pytest
 from django.db import connections
 
-from storefront.catalogue import importing, tree
+from storefront.catalogue import importing, reading, tree
 from storefront.catalogue.models import Brand, Category, Product
 from storefront.shops.models import Shop
 from tests.catalogue.product_files import as_csv, woo
@@ -14,7 +14,7 @@ from tests.shops.factories import NOW, make_shop
 
 @pytest.mark.django_db(transaction=True)
 def test_two_imports_of_one_file_at_once(tmp_path, monkeypatch):
-    monkeypatch.setattr(importing, "BATCH", 20)
+    monkeypatch.setattr(reading, "BATCH", 20)
     shop = make_shop()
     rows = [
         woo(id=str(n), sku=f"S{n}", categories=f"A{n % 9} > B{n % 13}", brands=f"Kiln {n % 11}") for n in range(1, 300)

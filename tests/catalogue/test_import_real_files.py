@@ -64,7 +64,10 @@ def test_a_file_of_another_program_is_refused(shop):
         run(shop, "spree-products.csv")
 
 
-@pytest.mark.timeout(600)
+# With transactions of its own, as an import has them: SQLite keeps what a transaction around all of them could undo in
+# memory, and goes through it at each statement.
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.timeout(300)
 def test_ninety_two_thousand_groceries(shop, other_shop):
     report = run(shop, "grocery-92k-woocommerce.csv")
     assert report.counts() == {"created": 92331, "updated": 0, "skipped": 0, "failed": 0}

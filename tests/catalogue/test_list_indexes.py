@@ -45,9 +45,11 @@ def test_each_order_has_its_index():
 @pytest.mark.skipif("connection.vendor != 'sqlite'", reason="PostgreSQL knows how many rows an index leads to")
 def test_a_product_s_categories_are_found_by_the_product(shop):
     product = make_product(shop)
-    plan = plan_of(sql.PRODUCT_CATEGORIES, {"shop": shop.pk, "product": product.pk})
-    assert "product_id=?" in plan
-    assert "shop_id=?" not in plan
+    now = connection.ops.adapt_datetimefield_value(NOW)
+    plan = plan_of(sql.product("id"), {"shop": shop.pk, "now": now, "key": product.pk}).splitlines()
+    (links,) = [line for line in plan if line.startswith("SEARCH l ")]
+    assert "product_id=?" in links
+    assert "shop_id=?" not in links
 
 
 @pytest.mark.skipif("connection.vendor != 'sqlite'", reason="PostgreSQL seeks by several columns at once")
@@ -58,3 +60,43 @@ def test_a_page_behind_a_known_place_is_sought_by_every_column_down_to_the_id(sh
     params = {"shop": shop.pk, "now": now, "limit": 24, "offset": 0, "span": 24, **anchor}
     plan = plan_of(listing_sql.walked_page(Shape(connection.vendor), sort, True), params)
     assert any(INDEXES[sort] in line and ("AND id<?" in line or "AND id>?" in line) for line in plan.splitlines())
+
+
+@pytest.mark.skipif("connection.vendor == 'sqlite'", reason="SQLite compiles nothing")
+def test_no_statement_is_compiled_which_takes_longer_than_the_statement(shop):
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW jit")
+        assert cursor.fetchone() == ("off",)
+
+
+# What each filter is to be found by, alone and beside another, so that no list reads all products of a shop.
+FILTERS = {
+    "featured": (Shape("sqlite", featured=True), ["product_list_featured"]),
+    "featured in a category": (Shape("sqlite", "alone", featured=True), ["product_list_featured"]),
+    "a word in a category": (Shape("sqlite", "alone", long_words=1), ["SCAN i VIRTUAL TABLE"]),
+    "a short word in a category": (Shape("sqlite", "alone", short_words=1), ["product_id=?"]),
+    "news": (Shape("sqlite", since=True), ["updated_at>?", "product_list_starts"]),
+    "news in a category": (Shape("sqlite", "alone", since=True), ["updated_at>?", "product_list_starts"]),
+}
+
+
+@pytest.mark.skipif("connection.vendor != 'sqlite'", reason="PostgreSQL chooses by what it knows of the rows")
+@pytest.mark.parametrize("name", FILTERS)
+def test_a_filtered_list_is_counted_by_the_indexes_of_its_filters(shop, name):
+    shape, led_by = FILTERS[name]
+    make_product(shop)
+    now = connection.ops.adapt_datetimefield_value(NOW)
+    params = {
+        "shop": shop.pk,
+        "now": now,
+        "since": now,
+        "category": "mugs",
+        "match": "mug",
+        "word0": "mug",
+        "short0": "m",
+    }
+    plan = plan_of(listing_sql.state(shape), params | {"known_version": -1, "known_total": 0})
+    for part in led_by:
+        assert part in plan
+    assert "AUTOMATIC" not in plan
+    assert "SCAN p" not in plan

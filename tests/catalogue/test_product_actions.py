@@ -4,6 +4,7 @@ from decimal import Decimal
 import pytest
 
 from storefront.catalogue import actions, queries
+from storefront.catalogue.events import Known
 from storefront.catalogue.models import Brand, BundleItem, Product, Variant
 from storefront.kit.refusals import InvalidFields, NotFound
 from tests.catalogue.factories import make_category, make_media, make_product, make_variant
@@ -259,7 +260,7 @@ def test_what_follows_from_a_row_written_elsewhere_is_settled(shop):
     mug = make_product(shop, "Mug", status="draft")
     mug.name, mug.status = "Plate", "active"
     mug.save()
-    actions.settle_product(product=mug, now=LATER)
+    actions.settle_product(product=mug, before=Known(), now=LATER)
     mug.refresh_from_db()
     assert (mug.sort_name, mug.published_on, mug.updated_at) == ("plate", LATER, LATER)
     assert found(shop, "plate") == ["Plate"]

@@ -16,6 +16,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
+        ('apps', '0001_initial'),
         ('shops', '0001_initial'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
@@ -346,6 +347,26 @@ class Migration(migrations.Migration):
             name='vendor',
             field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to='catalogue.vendor'),
         ),
+        migrations.CreateModel(
+            name='StockAdjustment',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('delta', models.BigIntegerField(help_text='How many pieces more, or, below zero, fewer.')),
+                ('stock_after', models.IntegerField(help_text='The stock that this made.')),
+                ('reason', models.CharField(max_length=255)),
+                ('made_at', models.DateTimeField()),
+                ('installation', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='apps.installation')),
+                ('product', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='adjustments', to='catalogue.product')),
+                ('shop', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, to='shops.shop')),
+                ('token', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='shops.apitoken')),
+                ('user', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('variant', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='adjustments', to='catalogue.variant')),
+            ],
+            options={
+                'ordering': ['-id'],
+                'indexes': [models.Index(fields=['shop', '-id'], name='stock_adjustment_newest')],
+            },
+        ),
         migrations.AddConstraint(
             model_name='brand',
             constraint=models.UniqueConstraint(models.F('shop'), django.db.models.functions.text.Lower('name'), name='brand_once'),
@@ -453,7 +474,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='product',
-            index=models.Index(fields=['shop', 'updated_at'], name='catalogue_p_shop_id_725251_idx'),
+            index=models.Index(condition=models.Q(('deleted_at__isnull', True)), fields=['shop', '-updated_at', '-id', 'status'], name='product_newest_change'),
+        ),
+        migrations.AddIndex(
+            model_name='product',
+            index=models.Index(condition=models.Q(('deleted_at__isnull', True), ('id__gt', 0)), fields=['shop', 'id'], name='product_standing'),
         ),
         migrations.AddIndex(
             model_name='product',

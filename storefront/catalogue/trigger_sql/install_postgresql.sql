@@ -120,8 +120,10 @@ BEGIN
   RETURN NEW;
 END $$
 ;;
+-- Quiet: an import notes a whole batch at its end, in the same transaction (`triggers.noted_together`).
 CREATE TRIGGER catalogue_product_made AFTER INSERT ON catalogue_product
-  REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION catalogue_products_made()
+  REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN (<NOT_QUIET>)
+  EXECUTE FUNCTION catalogue_products_made()
 ;;
 CREATE TRIGGER catalogue_product_gone AFTER DELETE ON catalogue_product
   REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION catalogue_products_gone()
@@ -131,7 +133,8 @@ CREATE TRIGGER catalogue_product_changed AFTER UPDATE ON catalogue_product
   FOR EACH STATEMENT EXECUTE FUNCTION catalogue_products_changed()
 ;;
 CREATE TRIGGER catalogue_link_made AFTER INSERT ON catalogue_productcategory
-  REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION catalogue_links_made()
+  REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN (<NOT_QUIET>)
+  EXECUTE FUNCTION catalogue_links_made()
 ;;
 CREATE TRIGGER catalogue_link_gone AFTER DELETE ON catalogue_productcategory
   REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION catalogue_links_gone()
@@ -150,10 +153,12 @@ CREATE TRIGGER catalogue_category_changed AFTER UPDATE ON catalogue_category
   REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION catalogue_categories_changed()
 ;;
 CREATE TRIGGER catalogue_search_listed BEFORE INSERT ON catalogue_productsearch
-  FOR EACH ROW EXECUTE FUNCTION catalogue_search_listed()
+  FOR EACH ROW WHEN (<NOT_QUIET>)
+  EXECUTE FUNCTION catalogue_search_listed()
 ;;
 CREATE TRIGGER catalogue_search_made AFTER INSERT ON catalogue_productsearch
-  REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION catalogue_search_changed()
+  REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT WHEN (<NOT_QUIET>)
+  EXECUTE FUNCTION catalogue_search_changed()
 ;;
 CREATE TRIGGER catalogue_search_gone AFTER DELETE ON catalogue_productsearch
   REFERENCING OLD TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION catalogue_search_changed()

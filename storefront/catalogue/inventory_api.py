@@ -1,0 +1,102 @@
+"""Stock, in the public API's form and in the App API's (decisions: Shop data endpoints)."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from ninja import Query, Router
+
+from storefront.catalogue import inventory, inventory_actions
+from storefront.catalogue import inventory_schemas as schemas
+from storefront.catalogue.inventory import Item
+from storefront.catalogue.inventory_actions import Author
+from storefront.kit.app_pagination import pagination
+from storefront.kit.http import json_response
+from storefront.kit.pagination import page_response
+from storefront.kit.schemas import answers
+from storefront.shops.auth import app_scope, scope
+from storefront.shops.models import ApiToken
+from storefront.shops.request import Caller, Request
+
+router = Router(tags=["Inventory"])
+app_router = Router(tags=["App"])
+
+KEPT = ("sku", "product_id", "variant_id", "per_page")
+
+
+@router.get(
+    "/inventory",
+    auth=scope("read_inventory"),
+    response=answers({200: schemas.InventoryPage}, 422),
+    summary="List stock",
+)
+def list_inventory(request: Request, asked: Query[schemas.InventoryQuery]) -> HttpResponse:
+    """One page of the shop's stock: an item for each product without variants, and for each variant, by product."""
+    items, where = _page(request, asked, "/api/v1/inventory")
+    return page_response(items, **where)
+
+
+@router.post(
+    "/inventory/adjustments",
+    auth=scope("write_inventory"),
+    response=answers({201: schemas.ChangedInventoryItem}, 400, 409, 413, 415, 422),
+    summary="Put a stock right",
+)
+def adjust_inventory(request: Request, body: schemas.AdjustmentGiven) -> HttpResponse:
+    """Change the stock of a product or variant, for a reason that the merchant can look up.
+
+    Two changes by `delta` at once both count. Stock passes below zero only where it is backordered or not tracked.
+    """
+    return json_response({"data": _adjust(request, body)}, status=201)
+
+
+@app_router.get(
+    "/inventory",
+    auth=app_scope("read_inventory"),
+    response=answers({200: schemas.InventoryOfApp}, 422),
+    summary="List stock",
+)
+def list_inventory_for_app(request: Request, asked: Query[schemas.InventoryQuery]) -> HttpResponse:
+    """One page of the shop's stock: an item for each product without variants, and for each variant, by product."""
+    items, where = _page(request, asked, "/api/apps/inventory")
+    return json_response({"inventory": items, "pagination": pagination(**where)})
+
+
+@app_router.post(
+    "/inventory/adjustments",
+    auth=app_scope("write_inventory"),
+    response=answers({201: schemas.ChangedInventoryItemOfApp}, 400, 409, 413, 415, 422),
+    summary="Put a stock right",
+)
+def adjust_inventory_for_app(request: Request, body: schemas.AdjustmentGiven) -> HttpResponse:
+    """Change the stock of a product or variant, for a reason that the merchant can look up.
+
+    Two changes by `delta` at once both count. Stock passes below zero only where it is backordered or not tracked.
+    """
+    return json_response({"inventory_item": _adjust(request, body)}, status=201)
+
+
+def _page(request: Request, asked: schemas.InventoryQuery, path: str) -> tuple[list[Item], dict[str, Any]]:
+    """The items of a page, and where it stands, as both forms of the list need it."""
+    items, total = inventory.inventory_page(request.shop, asked.filters, start=asked.start, count=asked.per_page)
+    given = [(name, request.GET[name]) for name in KEPT if name in request.GET]
+    url = request.shop.base_url + path
+    return items, {"page": asked.page, "per_page": asked.per_page, "path": url, "given": given, "total": total}
+
+
+def _adjust(request: Request, body: schemas.AdjustmentGiven) -> dict[str, Any]:
+    item = inventory_actions.adjust_stock(
+        shop=request.shop,
+        product_id=body.product_id,
+        variant_id=body.variant_id,
+        change=body.change,
+        reason=body.reason,
+        author=_author(request.caller),
+        now=request.now,
+    )
+    return request.caller.told(item, reading="read_inventory")
+
+
+def _author(caller: Caller) -> Author:
+    if caller.installation_id is not None:
+        return Author(installation_id=caller.installation_id)
+    return Author(token=ApiToken.objects.filter(shop=caller.shop, digest=caller.digest).first())

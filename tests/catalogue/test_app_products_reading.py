@@ -1,0 +1,142 @@
+"""Installed apps read products of any status (decisions: Shop data endpoints)."""
+
+from datetime import timedelta
+
+import pytest
+
+from storefront.catalogue.models import BundleItem, Product
+from tests.catalogue.factories import make_category, make_media, make_option, make_product, make_variant
+from tests.client import ApiClient
+from tests.factories.apps import install
+from tests.shops.factories import NOW, make_token
+
+
+@pytest.fixture
+def app(shop) -> ApiClient:
+    return install(shop, "read_products").api
+
+
+def names(answer) -> list[str]:
+    return [product["name"] for product in answer.json()["products"]]
+
+
+def whole(app, product: Product) -> dict:
+    answer = app.get(f"/products/{product.pk}")
+    assert answer.status_code == 200
+    return answer.json()["product"]
+
+
+def test_a_published_product_reads_as_in_the_public_api_with_its_parts(shop, app, api):
+    mug = make_product(shop, "Mug", categories=(make_category(shop),), translations={"de": {"name": "Becher"}})
+    make_variant(mug, image=make_media(mug))
+    make_option(mug)
+    public = api.get(f"/products/{mug.pk}").json()["data"]
+    record = whole(app, mug)
+    assert record.pop("bundle_items") == []
+    assert record == public
+    assert list(record) == list(public)
+
+
+def test_the_list_has_the_records_of_the_public_list(shop, app, api):
+    make_media(make_product(shop, "Mug"))
+    assert app.get("/products").json()["products"] == api.get("/products").json()["data"]
+
+
+def test_every_status_is_listed_and_read_and_what_is_deleted_is_not(shop, app):
+    products = [make_product(shop, status, status=status) for status in ("draft", "active", "archived")]
+    gone = make_product(shop, "Gone", deleted_at=NOW)
+    assert sorted(names(app.get("/products"))) == ["active", "archived", "draft"]
+    assert [whole(app, product)["status"] for product in products] == ["draft", "active", "archived"]
+    assert app.get(f"/products/{gone.pk}").status_code == 404
+
+
+def test_the_single_read_has_switched_off_categories_and_the_parts_of_a_bundle(shop, app):
+    hidden = make_category(shop, "Hidden", is_active=False)
+    bundle = make_product(shop, "Set", type="bundle", categories=(hidden,))
+    blue = make_variant(make_product(shop, "Mug"))
+    item = BundleItem.objects.create(shop=shop, bundle=bundle, product=blue.product, variant=blue, qty=2)
+    record = whole(app, bundle)
+    assert [category["slug"] for category in record["categories"]] == ["hidden"]
+    assert record["bundle_items"] == [
+        {"id": item.pk, "product_id": blue.product_id, "variant_id": blue.pk, "qty": 2, "sort_order": 0}
+    ]
+
+
+def test_the_newest_change_comes_first(shop, app):
+    for name, hours in (("old", 1), ("new", 3), ("middle", 2)):
+        make_product(shop, name, updated_at=NOW + timedelta(hours=hours))
+    assert names(app.get("/products")) == ["new", "middle", "old"]
+
+
+def test_of_one_moment_the_newest_product_comes_first_and_pages_do_not_overlap(shop, app):
+    for number in range(5):
+        make_product(shop, f"P{number}")
+    pages = [app.get(f"/products?per_page=2&page={page}") for page in (1, 2, 3, 4)]
+    assert [names(page) for page in pages] == [["P4", "P3"], ["P2", "P1"], ["P0"], []]
+    assert pages[1].json()["pagination"] == {
+        "current_page": 2,
+        "last_page": 3,
+        "per_page": 2,
+        "total": 5,
+        "next_page_url": f"{shop.base_url}/api/apps/products?per_page=2&page=3",
+        "prev_page_url": f"{shop.base_url}/api/apps/products?per_page=2&page=1",
+    }
+
+
+def test_filters_narrow_it_and_stay_in_the_pages_addresses(shop, app):
+    make_product(shop, "Blue mug", status="draft", sku="M-1", description="For tea")
+    make_product(shop, "Blue jug", status="active")
+    make_product(shop, "Red mug", status="draft", updated_at=NOW + timedelta(hours=2))
+    assert names(app.get("/products?status=active")) == ["Blue jug"]
+    assert names(app.get("/products?q=MUG+blu")) == ["Blue mug"]
+    assert names(app.get("/products?q=m-1")) == names(app.get("/products?q=tea")) == ["Blue mug"]
+    assert names(app.get("/products?q=%25")) == []
+    assert names(app.get("/products?updated_since=2026-11-21T08:00:00Z")) == ["Red mug"]
+    where = app.get("/products?status=draft&q=mug&per_page=1").json()["pagination"]
+    assert where["total"] == 2
+    assert where["next_page_url"] == f"{shop.base_url}/api/apps/products?status=draft&q=mug&per_page=1&page=2"
+
+
+@pytest.mark.parametrize(
+    "query", ["status=sold", "q=" + "a" * 201, "updated_since=today", "page=0", "per_page=x", "q=a%00"]
+)
+def test_what_cannot_be_asked_for_is_named(app, query):
+    answer = app.get(f"/products?{query}")
+    assert answer.status_code == 422
+    assert list(answer.json()["errors"]) == [query.partition("=")[0]]
+
+
+@pytest.mark.parametrize("id", ["0", "-1", "mug", "9" * 30, "12345678"])
+def test_an_unknown_one_is_a_404(shop, app, id):
+    make_product(shop, "Mug")
+    answer = app.get(f"/products/{id}")
+    assert (answer.status_code, answer.json()) == (404, {"message": "Not found.", "code": "not_found"})
+
+
+def test_another_shops_product_looks_like_an_unknown_one(app, other_shop):
+    secret = make_product(other_shop, "Secret")
+    known, unknown = app.get(f"/products/{secret.pk}"), app.get(f"/products/{secret.pk + 1000}")
+    assert (known.status_code, known.content) == (unknown.status_code, unknown.content) == (404, unknown.content)
+    assert names(app.get("/products")) == names(app.get("/products?q=secret")) == []
+
+
+def test_writing_does_not_let_read_and_an_api_token_does_not_either(shop):
+    make_product(shop)
+    for path in ("/products", "/products/1"):
+        answer = install(shop, "write_products").api.get(path)
+        assert (answer.status_code, answer.json()["required_scopes"]) == (403, ["read_products"])
+        assert ApiClient(make_token(shop), prefix="/api/apps").get(path).status_code == 401
+
+
+@pytest.mark.parametrize("count", [1, 20])
+def test_a_list_asks_four_times_and_a_read_twice_however_much_there_is(shop, app, count, django_assert_num_queries):
+    for _ in range(count):
+        mug = make_product(shop, categories=(make_category(shop, f"C{Product.objects.count()}"),))
+        make_media(mug)
+    for number in range(count):
+        make_variant(mug, f"V{number}", image=make_media(mug))
+        make_option(mug, f"O{number}")
+    with django_assert_num_queries(4):
+        app.get("/products?status=active&q=product")
+    with django_assert_num_queries(2):
+        whole(app, mug)
