@@ -1,4 +1,5 @@
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -6,10 +7,11 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from storefront.carts import queries, rules
+from storefront.carts import queries, rules, sql
 from storefront.carts.goods import Goods, Levels, load_goods, stock_levels
 from storefront.carts.models import LIFETIME, Cart, CartLine
 from storefront.catalogue.stock import InsufficientStock
+from storefront.customers.models import Customer
 from storefront.kit import money, tokens
 from storefront.kit.refusals import InvalidFields, Refusal
 from storefront.pricing import queries as pricing
@@ -104,14 +106,20 @@ def add_line(
     # The product is read before the transaction, which on SQLite keeps all other writers waiting.
     goods = _goods_for_sale(shop, product_id, variant_id, now)
     wanted = _wanted(goods, options, custom_fields, custom_price, is_damaged)
+    names_none = cart is None and not tokens.is_well_formed(token, queries.TOKEN_PREFIX)
     try:
-        with transaction.atomic():
+        # Where no cart is named there is nothing to lock, and the write is one that is whole by itself.
+        with nullcontext() if names_none else transaction.atomic():
             held, lines = _held(shop, now, token, cart)
             line = _merged_line(shop, now, held, lines, wanted, qty)
             if held is None:
                 held, token = _new_cart(shop, now, like=cart, with_token=with_token)
-            line.cart = held
-            line.save(force_insert=line.pk is None)
+                sql.insert_cart(held, line)
+            elif line.pk is None:
+                line.cart = held
+                sql.insert_line(line)
+            else:
+                line.save()
     except IntegrityError:
         # The merchant deleted the variant since it was read; that is a refusal like any other.
         _goods_for_sale(shop, product_id, variant_id, now)
@@ -153,9 +161,18 @@ def empty_cart(*, shop: Shop, now: datetime, token: str | None = None, cart: Car
         held, lines = _held(shop, now, token, cart)
         if held is None:
             held, token = _new_cart(shop, now, like=cart, with_token=True)
+            held.save(force_insert=True)
         if lines:
             CartLine.objects.filter(shop=shop, cart=held).delete()
     return Changed(held, [], token)
+
+
+@transaction.atomic
+def open_customer_cart(*, shop: Shop, customer: Customer, now: datetime) -> Cart:
+    """The customer's one basket, empty where there was none or its time has passed. Two at once open the same."""
+    Cart.objects.filter(shop=shop, customer=customer, expires_at__lte=now).delete()
+    times = {"created_at": now, "updated_at": now, "expires_at": now + LIFETIME}
+    return Cart.objects.get_or_create(shop=shop, customer=customer, defaults=times)[0]
 
 
 @transaction.atomic
@@ -270,9 +287,10 @@ def _held(shop: Shop, now: datetime, token: str | None, cart: Cart | None) -> tu
 
 
 def _new_cart(shop: Shop, now: datetime, *, like: Cart | None, with_token: bool) -> tuple[Cart, str | None]:
-    """A cart and its token. `like` is a basket that vanished meanwhile: the new one has the same owner, no token."""
+    """A cart that is not stored yet, and its token. `like` is a basket that vanished meanwhile: the new one has the
+    same owner, no token."""
     token = tokens.new_token(queries.TOKEN_PREFIX) if with_token and like is None else None
-    cart = Cart.objects.create(
+    cart = Cart(
         shop=shop,
         token_digest=tokens.digest(token) if token else None,
         customer_id=like.customer_id if like else None,

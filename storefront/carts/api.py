@@ -111,7 +111,7 @@ def empty_cart(request: Request) -> HttpResponse:
 
 
 def _cart_token(request: Request) -> str | None:
-    return request.headers.get("X-Cart-Token")
+    return request.META.get("HTTP_X_CART_TOKEN")
 
 
 def _changed(request: Request, changed: actions.Changed, message: str) -> HttpResponse:

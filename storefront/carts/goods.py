@@ -6,11 +6,14 @@ from datetime import datetime
 from typing import Any
 
 from django.core.files.storage import default_storage
+from django.db import connection
 
 from storefront.carts import sql
 from storefront.carts.rules import OfferedOption, OfferedValue
 from storefront.catalogue.models import BundleItem, Option, Product, Variant
+from storefront.catalogue.rules import full_name
 from storefront.catalogue.stock import Kind
+from storefront.kit.sql import fetch
 from storefront.shops.models import Shop
 
 Stock = tuple[Kind, int]
@@ -33,11 +36,7 @@ class Goods:
 
     @property
     def name(self) -> str:
-        if self.variant is None or not self.variant.name:
-            return self.product.name
-        if self.variant.name.startswith(self.product.name):
-            return self.variant.name
-        return f"{self.product.name} – {self.variant.name}"
+        return full_name(self.product.name, self.variant.name if self.variant else None)
 
     def is_for_sale(self, now: datetime) -> bool:
         """Whether it is published, and its variant active (contract: Cart add rules, 1)."""
@@ -78,7 +77,7 @@ def stock_levels(shop: Shop, stocks: Iterable[Stock]) -> dict[Stock, int | None]
     levels: dict[Stock, int | None] = {}
     products = {id for kind, id in stocks if kind != "variant"}
     if products:
-        for product in Product.objects.filter(shop=shop, pk__in=products).only(*sql.PRODUCT_COLUMNS):
+        for product in Product.objects.filter(shop=shop, pk__in=products).only(*sql.PRODUCT.names):
             levels |= _levels_of(product, None, [])
     variants = {id for kind, id in stocks if kind == "variant"}
     if variants:
@@ -88,8 +87,15 @@ def stock_levels(shop: Shop, stocks: Iterable[Stock]) -> dict[Stock, int | None]
 
 
 def _products(shop: Shop, ids: Collection[int]) -> dict[int, Any]:
-    found = Product.objects.raw(sql.products(len(ids)), [shop.pk, *ids]) if ids else ()
-    return {product.pk: product for product in found}
+    if not ids:
+        return {}
+    given = {"shop": shop.pk} | {f"id{number}": id for number, id in enumerate(ids)}
+    found = {}
+    for row in fetch(connection, sql.products(len(ids)), given):
+        product: Any = sql.PRODUCT.instance(connection, row)
+        product.picture_file, product.picture_source, product.has_options = row[len(sql.PRODUCT) :]
+        found[product.pk] = product
+    return found
 
 
 def _variants(shop: Shop, ids: Collection[int]) -> dict[int, Variant]:

@@ -1,7 +1,6 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 from uuid import UUID
 
 from django.db import connection
@@ -10,8 +9,10 @@ from django.db.models import QuerySet
 from storefront.carts import sql
 from storefront.carts.models import Cart, CartLine
 from storefront.catalogue.models import Product, ProductCategory, Variant
+from storefront.customers.models import Customer
 from storefront.kit import tokens
 from storefront.kit.money import ZERO
+from storefront.kit.sql import fetch
 from storefront.pricing import queries as pricing
 from storefront.pricing import rules
 from storefront.shops.models import Shop
@@ -37,19 +38,17 @@ def cart_with_lines(
     (None, []) where there is none.
     """
     if cart is not None:
-        rows = CartLine.objects.raw(sql.LINES_BY_CART, {"shop": shop.pk, "cart": cart.pk})
+        rows = fetch(connection, sql.LINES_BY_CART, {"shop": shop.pk, "cart": cart.pk})
     elif tokens.is_well_formed(token, TOKEN_PREFIX):
         moment = connection.ops.adapt_datetimefield_value(now)
-        rows = CartLine.objects.raw(
-            sql.LINES_BY_TOKEN, {"shop": shop.pk, "digest": tokens.digest(token), "now": moment}
-        )
+        given = {"shop": shop.pk, "digest": tokens.digest(token), "now": moment}
+        rows = fetch(connection, sql.LINES_BY_TOKEN, given)
     else:
         return None, []
-    lines: list[Any] = list(rows)
-    if not lines:
+    if not rows:
         return None, []
-    found = _cart_of(lines[0])
-    lines = [line for line in lines if line.pk is not None]
+    found = sql.CART.instance(connection, rows[0])
+    lines = [sql.LINE.instance(connection, own) for row in rows if (own := row[len(sql.CART) :])[0] is not None]
     for line in lines:
         line.cart = found
     return found, lines
@@ -62,6 +61,11 @@ def cart_by_public_id(shop: Shop, public_id: UUID | str, now: datetime) -> Cart 
     except ValueError:
         return None
     return Cart.objects.filter(shop=shop, public_id=public_id, expires_at__gt=now).first()
+
+
+def cart_of_customer(shop: Shop, customer: Customer, now: datetime) -> Cart | None:
+    """The customer's live basket, the same on every device."""
+    return Cart.objects.filter(shop=shop, customer=customer, expires_at__gt=now).first()
 
 
 def cart_lines(shop: Shop, cart: Cart) -> list[CartLine]:
@@ -131,14 +135,6 @@ def cart_weight(shop: Shop, lines: Sequence[CartLine]) -> Decimal:
 def named_carts(shop: Shop, token: str, now: datetime) -> QuerySet[Cart]:
     """The live cart that a well-formed token names, if there is one; `sql.LINES_BY_TOKEN` says the same."""
     return Cart.objects.filter(shop=shop, token_digest=tokens.digest(token), customer__isnull=True, expires_at__gt=now)
-
-
-def _cart_of(row: Any) -> Cart:
-    values = [getattr(row, f"of_{column}") for column in sql.CART_COLUMNS]
-    cart = Cart.from_db(connection.alias, sql.CART_COLUMNS, values)
-    # SQLite holds a UUID as text.
-    cart.public_id = UUID(str(cart.public_id))
-    return cart
 
 
 def _categories(shop: Shop, lines: Iterable[CartLine]) -> dict[int, set[int]]:

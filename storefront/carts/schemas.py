@@ -1,7 +1,6 @@
 """The cart as it goes over the wire, both ways."""
 
 from collections.abc import Sequence
-from decimal import Decimal
 from typing import Annotated, Any
 
 from ninja import Field, Schema
@@ -10,9 +9,8 @@ from pydantic import BeforeValidator, WithJsonSchema
 from storefront.carts import rules
 from storefront.carts.models import CartLine
 from storefront.catalogue.rules import LARGEST_ID
-from storefront.kit import money
 from storefront.kit.money import to_wire
-from storefront.kit.schemas import Money
+from storefront.kit.schemas import Money, MoneyGiven
 from storefront.pricing.rules import Totals
 
 # Booleans, fractions and strings are no integers here, whatever pydantic would make of them.
@@ -30,11 +28,6 @@ Choice = Annotated[
     Any,
     BeforeValidator(_choice),
     WithJsonSchema({"anyOf": [{"type": "integer"}, {"type": "string"}, {"type": "null"}]}),
-]
-MoneyGiven = Annotated[
-    Decimal,
-    BeforeValidator(money.parse),
-    WithJsonSchema({"type": "string", "pattern": r"^[0-9]{1,12}(\.[0-9]{1,2})?$"}),
 ]
 
 
