@@ -1,4 +1,5 @@
-"""Customers of a shop, the groups that give them their prices, and their addresses.
+"""Customers of a shop, the groups that give them their prices, their addresses, and how they sign in.
 
-Never decides a price. May import `kit`, `shops`, `webhooks` and `catalogue`.
+Never decides a price, and never says whether an e-mail address is known. May import `kit`, `shops`, `webhooks`, `apps`
+and `catalogue`.
 """

@@ -1,3 +1,4 @@
+import uuid
 from decimal import Decimal
 
 from django.core.validators import MaxValueValidator, MinValueValidator
@@ -39,6 +40,9 @@ class Customer(models.Model):
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="customers")
     email = models.EmailField(help_text="In lower case.")
     password = models.CharField(max_length=200, blank=True, help_text="Hash; empty for somebody who cannot sign in.")
+    session_mark = models.UUIDField(
+        default=uuid.uuid4, editable=False, help_text="Sessions hold it; a new one ends them, and every mailed link."
+    )
     name = models.CharField(max_length=200, blank=True)
     phone = models.CharField(max_length=40, blank=True)
     group = models.ForeignKey(CustomerGroup, null=True, blank=True, on_delete=models.SET_NULL)
@@ -51,9 +55,14 @@ class Customer(models.Model):
             models.UniqueConstraint(fields=["shop", "email"], name="customer_email_once"),
             models.CheckConstraint(condition=models.Q(email=Lower("email")), name="customer_email_lower"),
         ]
+        indexes = [models.Index(fields=["shop", "id"], name="customer_list")]
 
     def __str__(self) -> str:
         return self.name or self.email
+
+    @property
+    def can_sign_in(self) -> bool:
+        return bool(self.password)
 
 
 class Address(models.Model):
@@ -70,10 +79,16 @@ class Address(models.Model):
     region = models.CharField(max_length=100, blank=True)
     country = models.CharField(max_length=2)
     phone = models.CharField(max_length=40, blank=True)
-    is_default = models.BooleanField(default=False)
+    is_default = models.BooleanField("the usual one", default=False)
 
     class Meta:
         verbose_name_plural = "addresses"
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["customer"], condition=models.Q(is_default=True), name="address_one_default_a_customer"
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.name}, {self.city}"

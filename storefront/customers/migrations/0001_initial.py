@@ -3,6 +3,7 @@
 import django.core.validators
 import django.db.models.deletion
 import django.db.models.functions.text
+import uuid
 from decimal import Decimal
 from django.db import migrations, models
 
@@ -22,6 +23,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('email', models.EmailField(help_text='In lower case.', max_length=254)),
                 ('password', models.CharField(blank=True, help_text='Hash; empty for somebody who cannot sign in.', max_length=200)),
+                ('session_mark', models.UUIDField(default=uuid.uuid4, editable=False, help_text='Sessions hold it; a new one ends them, and every mailed link.')),
                 ('name', models.CharField(blank=True, max_length=200)),
                 ('phone', models.CharField(blank=True, max_length=40)),
                 ('note', models.TextField(blank=True)),
@@ -43,12 +45,13 @@ class Migration(migrations.Migration):
                 ('region', models.CharField(blank=True, max_length=100)),
                 ('country', models.CharField(max_length=2)),
                 ('phone', models.CharField(blank=True, max_length=40)),
-                ('is_default', models.BooleanField(default=False)),
+                ('is_default', models.BooleanField(default=False, verbose_name='the usual one')),
                 ('shop', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='shops.shop')),
                 ('customer', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='addresses', to='customers.customer')),
             ],
             options={
                 'verbose_name_plural': 'addresses',
+                'ordering': ['id'],
             },
         ),
         migrations.CreateModel(
@@ -72,6 +75,14 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='customergroup',
             constraint=models.CheckConstraint(condition=models.Q(('discount_percent__gte', 0), ('discount_percent__lte', 100)), name='customer_group_discount_range'),
+        ),
+        migrations.AddConstraint(
+            model_name='address',
+            constraint=models.UniqueConstraint(condition=models.Q(('is_default', True)), fields=('customer',), name='address_one_default_a_customer'),
+        ),
+        migrations.AddIndex(
+            model_name='customer',
+            index=models.Index(fields=['shop', 'id'], name='customer_list'),
         ),
         migrations.AddConstraint(
             model_name='customer',
