@@ -10,12 +10,13 @@ from storefront.carts.models import Cart, CartLine
 from storefront.carts.rules import line_stock_uses
 from storefront.catalogue.models import Product, Variant
 from storefront.checkout import queries
-from storefront.checkout.gateways import GATEWAYS, Authorisation, Card, Gateway
+from storefront.checkout.gateways import GATEWAYS, Authorisation, Card, Gateway, RefundDeclined, Repayment
 from storefront.checkout.models import Checkout
 from storefront.checkout.queries import Quote
 from storefront.kit.refusals import Refusal
 from storefront.orders import actions as orders
-from storefront.orders.models import Order, Payment
+from storefront.orders import refunds
+from storefront.orders.models import Order, Payment, Refund
 from storefront.orders.rules import Address, Promise, Sale, SaleLine
 from storefront.shops.models import Shop
 
@@ -176,6 +177,29 @@ def settle(*, shop: Shop, payment: Payment, now: datetime) -> bool:
         return False
     record = orders.record_void if is_cancelled else orders.record_capture
     return record(shop=shop, payment=payment, now=now)
+
+
+def pay_back(*, shop: Shop, refund: Refund, now: datetime) -> bool:
+    """Have the gateway give back what a refund owes.
+
+    False when that did not work, or another worker sees to it; the refund then waits, and the worker tries again.
+    """
+    if not refunds.claim_refund(shop=shop, refund=refund, now=now):
+        return False
+    payment = refund.payment
+    gateway = GATEWAYS.get(payment.gateway)
+    if gateway is None:
+        why = "This way to pay is no longer there. The shop has to give the money back itself."
+        return refunds.record_refund_failed(shop=shop, refund=refund, why=why, now=now)
+    try:
+        reference = gateway.refund(Repayment(str(refund.key), payment.reference, refund.amount, refund.currency))
+    except RefundDeclined as declined:
+        return refunds.record_refund_failed(shop=shop, refund=refund, why=declined.text, now=now)
+    except Exception as error:
+        # Whether the money went is not known: the same key is asked again, never another one.
+        log.warning("refund_not_settled", refund=refund.pk, gateway=gateway.name, error=type(error).__name__)
+        return False
+    return refunds.record_refunded(shop=shop, refund=refund, reference=reference, now=now)
 
 
 def _check_before_charging(shop: Shop, checkout: Checkout, agreed_total: Decimal, now: datetime) -> None:

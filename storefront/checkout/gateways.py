@@ -1,6 +1,6 @@
-"""Payment gateways: promise money (authorise), take it (capture), or let it go (void).
+"""Payment gateways: promise money (authorise), take it (capture), let it go (void), or give it back (refund).
 
-Each of the three may wait on a network, so none is called inside a transaction.
+Each of the four may wait on a network, so none is called inside a transaction.
 """
 
 import re
@@ -43,6 +43,23 @@ class Authorisation:
     is_held: bool = False
 
 
+@dataclass(frozen=True)
+class Repayment:
+    """Money to give back of the payment that the gateway calls `reference`. `key` names this refund and no other."""
+
+    key: str
+    reference: str
+    amount: Decimal
+    currency: str
+
+
+class RefundDeclined(Refusal):
+    """The gateway will not give the money back, however often it is asked."""
+
+    code = "refund_declined"
+    message = "The gateway declined the refund."
+
+
 class Gateway(Protocol):
     """A way to pay. `label` and `hint` are for shoppers; `takes_card` asks for a card on the shop's own form."""
 
@@ -63,6 +80,11 @@ class Gateway(Protocol):
         """Let go of what was promised. Again for the same authorisation changes nothing."""
         ...
 
+    def refund(self, repayment: Repayment) -> str:
+        """Give back part of what was taken; the gateway's own name for that, empty where it has none. Again under the
+        same key gives nothing more, and has the same answer. Raises RefundDeclined."""
+        ...
+
 
 class Manual:
     """Invoice, bank transfer or cash: the shop tells how, and says later that the money came."""
@@ -80,6 +102,10 @@ class Manual:
 
     def void(self, authorisation: Authorisation) -> None:
         """Nothing is held, so nothing is let go."""
+
+    def refund(self, repayment: Repayment) -> str:
+        """The shop gives the money back the way it came; here that is only written down."""
+        return ""
 
 
 class Demo:
@@ -111,6 +137,10 @@ class Demo:
 
     def void(self, authorisation: Authorisation) -> None:
         """No money moves."""
+
+    def refund(self, repayment: Repayment) -> str:
+        """No money moves. The same key has the same name, as it would have at a gateway that keeps them."""
+        return f"demo_refund_{repayment.key}"
 
 
 GATEWAYS: dict[str, Gateway] = {gateway.name: gateway for gateway in (Manual(), Demo())}

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from storefront.carts.actions import LineChange, merge_carts, reprice_cart
 from storefront.carts.models import Cart
-from storefront.carts.session import basket_of, keep_basket
+from storefront.carts.session import basket_of, basket_to_fill, keep_basket
 from storefront.catalogue.stock import InsufficientStock
 from storefront.checkout import actions, queries
 from storefront.checkout.forms import CardForm, DeliveryForm, Details, PaymentForm
@@ -22,6 +22,7 @@ from storefront.checkout.gateways import GATEWAYS, Card, Demo, PaymentDeclined, 
 from storefront.checkout.link import LinkRefused, cart_of_link
 from storefront.checkout.models import Checkout
 from storefront.checkout.queries import Quote
+from storefront.customers.session import customer_of
 from storefront.kit.countries import countries
 from storefront.kit.format import format_money
 from storefront.kit.refusals import Refusal
@@ -64,7 +65,7 @@ def private(page: Page) -> Page:
 @sensitive_variables()
 def resume(request: Request) -> HttpResponse:
     """Load the cart of a checkout link into the visitor's basket, and lead them away from the link at once."""
-    query = _take_query(request)
+    query = take_query(request)
     try:
         cart = cart_of_link(shop=request.shop, query=query, now=request.now)
     except LinkRefused as refusal:
@@ -80,18 +81,19 @@ def resume(request: Request) -> HttpResponse:
 def details(request: Request) -> HttpResponse:
     """Who buys, and where it goes."""
     cart, checkout, quote = _on_the_way(request)
+    customer = customer_of(request)
     form = Details(
         request.POST if request.method == "POST" else None,
-        checkout=checkout,
+        checkout=checkout or (queries.begun_checkout(request.shop, customer) if customer else None),
         needs_delivery=quote.needs_delivery,
         delivery_countries=queries.delivery_countries(request.shop),
         countries=countries(),
         home=request.shop.country,
     )
     if request.method != "POST":
-        return _page(request, "details", quote, form=form)
+        return _page(request, "details", quote, form=form, customer=customer)
     if not form.is_valid():
-        return _page(request, "details", quote, form=form, has_errors=True)
+        return _page(request, "details", quote, form=form, customer=customer, has_errors=True)
     actions.save_details(shop=request.shop, cart=cart, now=request.now, **form.cleaned())
     return SeeOther(reverse("checkout:delivery" if quote.needs_delivery else "checkout:payment"))
 
@@ -144,7 +146,7 @@ def confirmation(request: Request, public_id: UUID) -> HttpResponse:
     return render(request, "checkout/confirmation.html", {"order": order, "gateway": gateway})
 
 
-def _take_query(request: Request) -> str:
+def take_query(request: Request) -> str:
     """The query string, taken out of the request so that no log or error report finds it there later."""
     query = request.META.get("QUERY_STRING", "")
     request.META["QUERY_STRING"] = ""
@@ -161,7 +163,7 @@ def _load_into_basket(request: Request, cart: Cart) -> None:
     Merging moves lines and so leaves nothing to move a second time. It goes into the visitor's own basket: whoever
     built the cart holds a token for it, and must not read there what the visitor had chosen before.
     """
-    basket = basket_of(request)
+    basket = basket_to_fill(request)
     if basket is not None:
         cart = merge_carts(shop=request.shop, source=cart, target=basket, now=request.now)
     keep_basket(request, cart)

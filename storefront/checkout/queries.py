@@ -6,6 +6,8 @@ from uuid import UUID
 from storefront.carts import queries as carts
 from storefront.carts.models import Cart, CartLine
 from storefront.checkout.models import Checkout
+from storefront.customers.models import Customer
+from storefront.customers.queries import ADDRESS_FIELDS, default_address
 from storefront.kit.countries import countries
 from storefront.kit.money import ZERO
 from storefront.pricing.models import ShippingRate
@@ -52,6 +54,16 @@ class Quote:
 def open_checkout(shop: Shop, cart: Cart) -> Checkout | None:
     """The checkout that this cart is on, not yet an order."""
     return Checkout.objects.filter(shop=shop, cart=cart, order=None).first()
+
+
+def begun_checkout(shop: Shop, customer: Customer) -> Checkout:
+    """A checkout as a customer finds it: with their e-mail address and their default address. Not saved."""
+    address = default_address(shop, customer)
+    known = {"name": customer.name}
+    if address:
+        known = {name: getattr(address, name) for name in ADDRESS_FIELDS if name != "phone"}
+    phone = (address.phone if address else "") or customer.phone
+    return Checkout(shop=shop, email=customer.email, phone=phone, shipping_address=known)
 
 
 def checkout_of_cart(shop: Shop, cart: Cart, public_id: UUID) -> Checkout | None:

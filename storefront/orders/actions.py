@@ -1,4 +1,6 @@
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.db.models import F
@@ -18,6 +20,14 @@ class OrderNotOpen(Refusal):
 
     code = "order_not_open"
     message = "Only an open order can be changed in this way."
+
+
+class PartlyFulfilled(Refusal):
+    code = "order_partly_fulfilled"
+    message = (
+        "Part of this order has been handed over, so it cannot be cancelled. Fulfil what is left, or refund what will "
+        "not be sent."
+    )
 
 
 class OrderNotPayable(Refusal):
@@ -52,7 +62,7 @@ def mark_paid(*, shop: Shop, order: Order, now: datetime) -> Order:
     Raises OrderNotPayable when it had come before, when the order is cancelled, or while a gateway holds the money and
     will say so itself.
     """
-    order = _locked(shop, order)
+    order = lock_order(shop, order)
     waits = order.status != Order.Status.CANCELLED and order.payment_status == Order.PaymentStatus.PENDING
     if not waits or order.payments.filter(status=Payment.Status.AUTHORISED).exists():
         raise OrderNotPayable
@@ -63,7 +73,7 @@ def mark_paid(*, shop: Shop, order: Order, now: datetime) -> Order:
 @transaction.atomic
 def record_capture(*, shop: Shop, payment: Payment, now: datetime) -> bool:
     """Write down that the gateway took what it held; False when that was written down before."""
-    order = _locked(shop, payment.order)
+    order = lock_order(shop, payment.order)
     held = Payment.objects.filter(shop=shop, pk=payment.pk, status=Payment.Status.AUTHORISED)
     if not held.update(status=Payment.Status.PAID, updated_at=now):
         return False
@@ -80,33 +90,52 @@ def record_void(*, shop: Shop, payment: Payment, now: datetime) -> bool:
 
 
 @transaction.atomic
-def cancel_order(*, shop: Shop, order: Order, now: datetime) -> Order:
-    """Take the sale back: its stock returns and payments that have not come are called off.
+def cancel_order(*, shop: Shop, order: Order, reason: str = "", restock: bool = True, now: datetime) -> Order:
+    """Take the sale back: unless told otherwise its stock returns; payments that have not come are called off.
 
     Money that a gateway still holds is let go by `checkout.jobs.settle_payments`, which may wait on a network as no
-    transaction may. Money that was paid stays paid until it is refunded. Raises OrderNotOpen.
+    transaction may. Money that was paid stays paid until it is refunded. Raises OrderNotOpen and PartlyFulfilled.
     """
-    order = _locked(shop, order)
+    order = lock_order(shop, order)
     if order.status != Order.Status.OPEN:
         raise OrderNotOpen
-    put_back_stock(shop=shop, uses=_stock_taken(order), now=now)
+    if order.fulfilments.exists():
+        raise PartlyFulfilled
+    if restock:
+        put_back_goods(order, now)
     order.payments.filter(status=Payment.Status.PENDING).update(status=Payment.Status.VOIDED, updated_at=now)
     order.status, order.cancelled_at, order.updated_at = Order.Status.CANCELLED, now, now
-    order.save(update_fields=["status", "cancelled_at", "updated_at"])
+    order.cancel_reason = reason
+    order.save(update_fields=["status", "cancelled_at", "cancel_reason", "restocked_at", "updated_at"])
     record_event(shop=shop, topic="order.cancelled", data=order_record(order), now=now)
     return order
 
 
 @transaction.atomic
-def fulfil_order(*, shop: Shop, order: Order, now: datetime) -> Order:
-    """Everything has been handed over. Raises OrderNotOpen."""
-    order = _locked(shop, order)
-    if order.status != Order.Status.OPEN:
-        raise OrderNotOpen
-    order.status, order.updated_at = Order.Status.FULFILLED, now
-    order.save(update_fields=["status", "updated_at"])
-    record_event(shop=shop, topic="order.fulfilled", data=order_record(order), now=now)
+def annotate_order(*, shop: Shop, order: Order, changes: Mapping[str, Any], now: datetime) -> Order:
+    """Change what `changes` names of the shop's own remarks: note, tags."""
+    order = lock_order(shop, order)
+    for field in ("note", "tags"):
+        if field in changes:
+            setattr(order, field, changes[field])
+    order.updated_at = now
+    order.save(update_fields=["note", "tags", "updated_at"])
     return order
+
+
+def lock_order(shop: Shop, order: Order) -> Order:
+    """The order as it stands, and nobody else changes it until the caller's transaction ends."""
+    return Order.objects.select_for_update().get(shop=shop, pk=order.pk)
+
+
+def put_back_goods(order: Order, now: datetime) -> bool:
+    """Return to stock what the order took, once; whether they returned now. The caller, who has locked the order,
+    saves `restocked_at`."""
+    if order.restocked_at is not None:
+        return False
+    put_back_stock(shop=order.shop, uses=_stock_taken(order), now=now)
+    order.restocked_at = now
+    return True
 
 
 def _take_stock_of(shop: Shop, lines: list[SaleLine], now: datetime) -> list[StockUse]:
@@ -185,10 +214,6 @@ def _write_down_promise(order: Order, promise: Promise, now: datetime) -> Paymen
         created_at=now,
         updated_at=now,
     )
-
-
-def _locked(shop: Shop, order: Order) -> Order:
-    return Order.objects.select_for_update().get(shop=shop, pk=order.pk)
 
 
 def _paid(order: Order, now: datetime) -> Order:

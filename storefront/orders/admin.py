@@ -1,7 +1,7 @@
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html_join
 from django.utils.safestring import mark_safe
@@ -11,51 +11,22 @@ from unfold.enums import ActionVariant
 from storefront.kit.format import format_money
 from storefront.kit.refusals import Refusal
 from storefront.orders import actions
-from storefront.orders.models import Order, OrderLine, Payment
+from storefront.orders.admin_forms import CancelForm, OrderForm, RefundForm, TrackingForm, confirm
+from storefront.orders.admin_parts import (
+    PAYMENT_COLOURS,
+    FulfilmentInline,
+    OrderLineInline,
+    PaymentInline,
+    RefundInline,
+)
+from storefront.orders.fulfilling import fulfil_order
+from storefront.orders.models import Order, Payment
+from storefront.orders.refunds import request_refund
 from storefront.orders.templatetags import order_text
-from storefront.shops.admin_base import ReadOnlyAdmin, ReadOnlyInline, ShopScopedAdmin, moment, money
-from storefront.shops.admin_forms import ShopScopedForm, WordsField
+from storefront.shops.admin_base import ShopScopedAdmin, moment, money
 
+EVENTUAL: Any = {FulfilmentInline: "fulfilments", RefundInline: "refunds"}
 STATUS_COLOURS = {"open": "info", "fulfilled": "success", "cancelled": "danger"}
-PAYMENT_COLOURS = {"pending": "warning", "authorised": "info", "paid": "success", "refunded": "danger", "voided": ""}
-
-
-def confirm(title: str, description: str, submit: str) -> Any:
-    """A dialog before a deed; its form is a POST of its own."""
-    return {"title": title, "description": description, "form_class": None, "form_submit_text": submit}
-
-
-class OrderLineInline(ReadOnlyInline):
-    model = OrderLine
-    fields = readonly_fields = ["name", "details", "sku", "qty", "price", "sum"]
-
-    price = money("unit_price", "price")
-    sum = money("line_total", "sum")
-
-    @display(description="details")
-    def details(self, row: OrderLine) -> str:
-        chosen = [f"{choice['name']}: {choice['value']}" for choice in [*row.options, *row.custom_fields]]
-        parts = [f"{part['qty']} × {part['name']}" for part in row.bundle_items]
-        damaged = ["damaged"] if row.is_damaged else []
-        return ", ".join([*chosen, *parts, *damaged]) or "–"
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
-        return super().get_queryset(request).select_related("shop", "order")
-
-
-class PaymentInline(ReadOnlyInline):
-    model = Payment
-    fields = readonly_fields = ["gateway", "status", "amount_shown", "reference", "made"]
-
-    amount_shown = money("amount")
-    made = moment("created_at", "made")
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
-        return super().get_queryset(request).select_related("shop")
-
-
-class OrderForm(ShopScopedForm):
-    tags = WordsField()
 
 
 @admin.register(Order)
@@ -69,13 +40,13 @@ class OrderAdmin(ShopScopedAdmin):
     search_fields = ["number", "email", "customer__name", "lines__name", "lines__sku"]
     date_hierarchy = None
     ordering = ["-placed_at", "-id"]
-    inlines = [OrderLineInline, PaymentInline]
+    inlines = [OrderLineInline, FulfilmentInline, PaymentInline, RefundInline]
     actions = ["fulfil_chosen"]
-    actions_detail = ["fulfil", "mark_paid", "cancel"]
+    actions_detail = ["fulfil", "mark_paid", "refund", "cancel"]
     fieldsets: Any = [
-        (None, {"fields": ["order", "status", "payment_status", "placed", "cancelled", "note", "tags"]}),
+        (None, {"fields": ["order", "status", "payment_status", "placed", "note", "tags"]}),
         ("Shopper", {"fields": ["buyer", "phone_shown", "ship_to", "bill_to", "shopper_note_shown"]}),
-        ("Sums", {"fields": ["goods", "less", "delivery", "taxes", "sum"]}),
+        ("Sums", {"fields": ["goods", "less", "delivery", "taxes", "sum", "back"]}),
     ]
     readonly_fields = [
         "order",
@@ -83,6 +54,7 @@ class OrderAdmin(ShopScopedAdmin):
         "payment_status",
         "placed",
         "cancelled",
+        "why_cancelled",
         "buyer",
         "phone_shown",
         "ship_to",
@@ -93,17 +65,34 @@ class OrderAdmin(ShopScopedAdmin):
         "delivery",
         "taxes",
         "sum",
+        "back",
     ]
 
     placed = moment("placed_at")
     cancelled = moment("cancelled_at")
     goods = money("subtotal", "goods")
     sum = money("total", "total")
+    back = money("refunded")
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        shown = super().get_fieldsets(request, obj)
+        if obj is None or obj.status != Order.Status.CANCELLED:
+            return shown
+        return [shown[0], ("Cancellation", {"fields": ["cancelled", "why_cancelled"]}), *shown[1:]]
+
+    def get_inlines(self, request: HttpRequest, obj: Any) -> Any:
+        """Of parcels and refunds, only where there are any."""
+        shown = super().get_inlines(request, obj)
+        return [inline for inline in shown if inline not in EVENTUAL or getattr(obj, EVENTUAL[inline]).exists()]
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
         """The deeds that can still be done; the others would only be refused."""
         order = self.get_object(request, str(object_id))
         fitting = {"fulfil", "cancel"} if order and order.status == Order.Status.OPEN else set()
+        if order and order.fulfilments.exists():
+            fitting.discard("cancel")
+        if order and order.payments.filter(status=Payment.Status.PAID, refunded__lt=F("amount")).exists():
+            fitting.add("refund")
         if order and order.status != Order.Status.CANCELLED and order.payment_status == Order.PaymentStatus.PENDING:
             fitting.add("mark_paid")
         found = super().get_actions_detail(request, object_id)
@@ -157,15 +146,24 @@ class OrderAdmin(ShopScopedAdmin):
         names = ", ".join(f"{line['name']} {line['percent']}%" for line in row.tax_lines)
         return with_names(format_money(row.tax, row.currency), ", ".join(filter(None, [names, kind])))
 
+    @display(description="why it was cancelled")
+    def why_cancelled(self, row: Order) -> str:
+        return row.cancel_reason or "–"
+
     @action(
         description="Mark as fulfilled",
         icon="local_shipping",
         variant=ActionVariant.PRIMARY,
-        dialog=confirm("Mark as fulfilled?", "Everything of this order has been handed over.", "Mark as fulfilled"),
+        dialog=confirm(
+            "Mark as fulfilled?",
+            "Everything that is left of this order has been handed over. The shopper gets a mail.",
+            "Mark as fulfilled",
+            TrackingForm,
+        ),
     )
     def fulfil(self, request: Any, form: Any, object_id: str) -> HttpResponse:
         order = self.row_or_404(request, object_id)
-        return self._carry_out(request, order, actions.fulfil_order, "Marked as fulfilled.")
+        return self._carry_out(request, order, fulfil_order, "Marked as fulfilled.", tracking=form.tracking)
 
     @action(
         description="Mark as paid",
@@ -180,15 +178,26 @@ class OrderAdmin(ShopScopedAdmin):
         description="Cancel",
         icon="cancel",
         variant=ActionVariant.DANGER,
-        dialog=confirm("Cancel this order?", "Its goods go back to stock. This cannot be undone.", "Cancel the order"),
+        dialog=confirm(
+            "Cancel this order?", "Its goods go back to stock. This cannot be undone.", "Cancel the order", CancelForm
+        ),
     )
     def cancel(self, request: Any, form: Any, object_id: str) -> HttpResponse:
         order = self.row_or_404(request, object_id)
-        return self._carry_out(request, order, actions.cancel_order, "Cancelled.")
+        return self._carry_out(request, order, actions.cancel_order, "Cancelled.", **form.given)
 
-    def _carry_out(self, request: Any, order: Order, deed: Any, text: str) -> HttpResponse:
+    @action(
+        description="Refund",
+        icon="undo",
+        dialog=confirm("Refund this order?", "The money goes back the way it came.", "Refund", RefundForm),
+    )
+    def refund(self, request: Any, form: Any, object_id: str) -> HttpResponse:
+        order = self.row_or_404(request, object_id)
+        return self._carry_out(request, order, request_refund, "The refund is on its way.", **form.given)
+
+    def _carry_out(self, request: Any, order: Order, deed: Any, text: str, **given: Any) -> HttpResponse:
         try:
-            deed(shop=request.shop, order=order, now=request.now)
+            deed(shop=request.shop, order=order, now=request.now, **given)
         except Refusal as refusal:
             self.message_user(request, refusal.text, messages.ERROR)
             return self.back_to(request, order)
@@ -199,30 +208,12 @@ class OrderAdmin(ShopScopedAdmin):
         refused = []
         for order in queryset:
             try:
-                actions.fulfil_order(shop=request.shop, order=order, now=request.now)
+                fulfil_order(shop=request.shop, order=order, now=request.now)
                 self.log_change(request, order, "Marked as fulfilled.")
             except Refusal:
                 refused.append(str(order))
         if refused:
             self.message_user(request, f"Not open, so left as they were: {', '.join(refused)}.", messages.WARNING)
-
-
-@admin.register(Payment)
-class PaymentAdmin(ReadOnlyAdmin):
-    list_display = ["made", "order", "gateway", "amount_shown", "state"]
-    list_select_related = ["shop", "order"]
-    list_filter = ["status", "gateway"]
-    search_fields = ["order__number", "order__email", "reference"]
-    ordering = ["-created_at", "-id"]
-    fields = readonly_fields = ["order", "gateway", "amount_shown", "status", "reference", "made", "changed"]
-
-    amount_shown = money("amount")
-    made = moment("created_at", "made")
-    changed = moment("updated_at", "last change")
-
-    @display(description="state", ordering="status", label=PAYMENT_COLOURS)
-    def state(self, row: Payment) -> tuple[str, str]:
-        return row.status, row.get_status_display()
 
 
 def address_lines(address: dict[str, Any]) -> str:

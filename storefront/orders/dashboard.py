@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.contrib import messages
 from django.db.models import Count, F, QuerySet, Sum
 from django.http import HttpRequest
 
@@ -10,10 +11,12 @@ from storefront.catalogue.models import Product, Variant
 from storefront.kit.format import format_count, format_money, format_time
 from storefront.orders.models import Order
 from storefront.shops.models import Shop
+from storefront.webhooks.queries import paused_webhooks
 
 SALES_DAYS = 30
 NEWEST = 8
 SHORTEST = 8
+MOST_PAUSED = 5
 
 
 def sales(shop: Shop, now: datetime) -> dict[str, Any]:
@@ -45,6 +48,9 @@ def show(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Fill the admin's start page."""
     shop, now = request.shop, request.now  # type: ignore[attr-defined]
     sold, products, variants = sales(shop, now), low_products(shop), low_variants(shop)
+    for paused in paused_webhooks(shop)[:MOST_PAUSED]:
+        reason = paused.get_pause_reason_display()
+        messages.warning(request, f"{paused.installation}’s webhook for {paused.topic} is paused: {reason}.")
     context["title"] = "Home"
     context["figures"] = [
         ("Sales in 30 days", format_money(sold["total"], shop.currency)),

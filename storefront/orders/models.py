@@ -1,7 +1,7 @@
 import uuid
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 from storefront.catalogue.models import Product, Variant
 from storefront.customers.models import Customer
@@ -30,13 +30,14 @@ class Order(models.Model):
     class PaymentStatus(models.TextChoices):
         PENDING = "pending"
         PAID = "paid"
+        PARTIALLY_REFUNDED = "partially_refunded", "Partially refunded"
         REFUNDED = "refunded"
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="orders")
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     number = models.BigIntegerField(editable=False)
     status = models.CharField(max_length=10, choices=Status, default=Status.OPEN)
-    payment_status = models.CharField(max_length=10, choices=PaymentStatus, default=PaymentStatus.PENDING)
+    payment_status = models.CharField(max_length=20, choices=PaymentStatus, default=PaymentStatus.PENDING)
     customer = models.ForeignKey(Customer, null=True, blank=True, on_delete=models.SET_NULL, related_name="orders")
     email = models.EmailField("e-mail address")
     phone = models.CharField(max_length=40, blank=True)
@@ -46,6 +47,7 @@ class Order(models.Model):
     shipping = MoneyField()
     tax = MoneyField(help_text="Tax added to the prices, or contained in them where prices include tax.")
     total = MoneyField()
+    refunded = MoneyField(help_text="What has been given back.")
     prices_include_tax = models.BooleanField()
     tax_lines = models.JSONField(default=list, help_text='[{"name": "VAT", "percent": "19", "amount": "3.80"}]')
     discount_lines = models.JSONField(default=list, help_text='[{"name": "Autumn", "amount": "5.00"}]')
@@ -59,14 +61,23 @@ class Order(models.Model):
     placed_at = models.DateTimeField()
     updated_at = models.DateTimeField()
     cancelled_at = models.DateTimeField(null=True, blank=True)
+    cancel_reason = models.TextField(blank=True)
+    restocked_at = models.DateTimeField(null=True, blank=True, help_text="When its goods went back to stock, once.")
 
     class Meta:
         ordering = ["-placed_at", "-id"]
         constraints = [
             models.UniqueConstraint(fields=["shop", "number"], name="order_number_once"),
             models.CheckConstraint(condition=Q(total__gte=0), name="order_total_not_negative"),
+            models.CheckConstraint(
+                condition=Q(refunded__gte=0, refunded__lte=F("total")), name="order_refunded_within_total"
+            ),
         ]
-        indexes = [models.Index(fields=["shop", "placed_at"])]
+        # Pages of the list, of all orders and of those with one status, newest first.
+        indexes = [
+            models.Index(fields=["shop", "placed_at", "id"]),
+            models.Index(fields=["shop", "status", "placed_at", "id"]),
+        ]
 
     def __str__(self) -> str:
         return f"#{self.number}"
@@ -83,6 +94,7 @@ class OrderLine(models.Model):
     name = models.CharField(max_length=1100)
     image = models.CharField(max_length=2048, null=True)
     qty = models.PositiveIntegerField()
+    fulfilled_qty = models.PositiveIntegerField(default=0)
     unit_price = MoneyField()
     line_total = MoneyField()
     tax = MoneyField()
@@ -99,9 +111,53 @@ class OrderLine(models.Model):
 
     class Meta:
         ordering = ["id"]
+        constraints = [
+            models.CheckConstraint(condition=Q(fulfilled_qty__lte=F("qty")), name="order_line_fulfilled_within_qty")
+        ]
 
     def __str__(self) -> str:
         return f"{self.qty} × {self.name}"
+
+    @property
+    def left(self) -> int:
+        """How many pieces have not been handed over."""
+        return self.qty - self.fulfilled_qty
+
+
+class Fulfilment(models.Model):
+    """A parcel, or whatever else was handed over at once: some or all pieces of an order."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="fulfilments")
+    carrier = models.CharField(max_length=100, blank=True)
+    tracking_number = models.CharField(max_length=100, blank=True)
+    tracking_url = models.URLField("tracking URL", max_length=2048, blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, [self.carrier, self.tracking_number])) or "Fulfilment"
+
+
+class FulfilmentLine(models.Model):
+    """So many pieces of an order's line."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    fulfilment = models.ForeignKey(Fulfilment, on_delete=models.CASCADE, related_name="lines")
+    line = models.ForeignKey(OrderLine, on_delete=models.CASCADE, related_name="+")
+    qty = models.PositiveIntegerField()
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["fulfilment", "line"], name="fulfilment_line_once"),
+            models.CheckConstraint(condition=Q(qty__gte=1), name="fulfilment_line_qty_positive"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.qty} × {self.line.name}"
 
 
 class Payment(models.Model):
@@ -118,6 +174,7 @@ class Payment(models.Model):
     gateway = models.CharField(max_length=40)
     status = models.CharField(max_length=10, choices=Status)
     amount = MoneyField()
+    refunded = MoneyField(help_text="What has been given back or is about to be.")
     currency = models.CharField(max_length=3)
     reference = models.CharField(max_length=255, blank=True, help_text="The gateway's own name for this payment.")
     created_at = models.DateTimeField()
@@ -125,6 +182,43 @@ class Payment(models.Model):
 
     class Meta:
         ordering = ["id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(refunded__gte=0, refunded__lte=F("amount")), name="payment_refunded_within_amount"
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.amount} {self.currency} by {self.gateway}"
+
+
+class Refund(models.Model):
+    """Money on its way back. A pending one waits until `due_at` for its gateway, which knows it by its `key`."""
+
+    class Status(models.TextChoices):
+        PENDING = "pending"
+        DONE = "done"
+        FAILED = "failed"
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="refunds")
+    payment = models.ForeignKey(Payment, on_delete=models.CASCADE, related_name="refunds")
+    key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    status = models.CharField(max_length=10, choices=Status, default=Status.PENDING)
+    amount = MoneyField()
+    currency = models.CharField(max_length=3)
+    reason = models.TextField(blank=True)
+    restocked = models.BooleanField(default=False, help_text="Whether the order's goods went back to stock with it.")
+    reference = models.CharField(max_length=255, blank=True, help_text="The gateway's own name for this refund.")
+    failure = models.CharField(max_length=255, blank=True, help_text="Why it failed.")
+    due_at = models.DateTimeField()
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.CheckConstraint(condition=Q(amount__gt=0), name="refund_amount_positive")]
+        indexes = [models.Index(fields=["due_at"], condition=Q(status="pending"), name="refund_due")]
+
+    def __str__(self) -> str:
+        return f"{self.amount} {self.currency} back"

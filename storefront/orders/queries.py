@@ -1,22 +1,60 @@
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.db.models import prefetch_related_objects
+
 from storefront.kit.clock import timestamp
 from storefront.kit.money import to_wire
-from storefront.orders.models import Order, OrderLine
+from storefront.orders.models import Fulfilment, Order, OrderLine, Payment, Refund
 from storefront.shops.models import Shop
 
-_MONEY = ("subtotal", "discount", "shipping", "tax", "total")
+_MONEY = ("subtotal", "discount", "shipping", "tax", "total", "refunded")
+_PARTS = ("lines", "payments", "fulfilments__lines", "refunds")
 
 
 def order_by_public_id(shop: Shop, public_id: UUID) -> Order | None:
-    """The order whose unguessable id this is, with lines and payments."""
+    """The order whose unguessable id this is, with lines, payments and fulfilments."""
     orders = Order.objects.filter(shop=shop, public_id=public_id)
-    return orders.prefetch_related("lines", "payments").first()
+    return orders.prefetch_related("lines", "payments", "fulfilments__lines__line").first()
+
+
+def order_by_id(shop: Shop, order_id: int | None) -> Order | None:
+    if order_id is None:
+        return None
+    return Order.objects.filter(shop=shop, pk=order_id).first()
+
+
+def order_page(
+    shop: Shop, *, status: str | None, placed_since: datetime | None, start: int, count: int
+) -> tuple[list[dict[str, Any]], int]:
+    """So many orders from this place on, newest first, without their parts; and how many there are."""
+    found = Order.objects.filter(shop=shop)
+    if status is not None:
+        found = found.filter(status=status)
+    if placed_since is not None:
+        found = found.filter(placed_at__gte=placed_since)
+    # What stands before a deep page is skipped in the index alone; only the page's own rows are read.
+    ids = list(found.order_by("-placed_at", "-id").values_list("pk", flat=True)[start : start + count])
+    rows = Order.objects.filter(shop=shop, pk__in=ids).order_by("-placed_at", "-id")
+    return [order_summary(order) for order in rows], found.count()
 
 
 def order_record(order: Order) -> dict[str, Any]:
-    """The order as programs outside read it: money as strings, addresses and lines whole."""
+    """The order as programs outside read it: money as strings, addresses and parts whole."""
+    prefetch_related_objects([order], *_PARTS)
+    return order_summary(order) | {
+        "shipping_address": order.shipping_address,
+        "billing_address": order.billing_address,
+        "lines": [order_line_record(line) for line in order.lines.all()],
+        "payments": [payment_record(payment) for payment in order.payments.all()],
+        "fulfilments": [fulfilment_record(fulfilment) for fulfilment in order.fulfilments.all()],
+        "refunds": [refund_record(refund) for refund in order.refunds.all()],
+    }
+
+
+def order_summary(order: Order) -> dict[str, Any]:
+    """The order as a list shows it."""
     return {
         "id": order.pk,
         "number": order.number,
@@ -31,13 +69,15 @@ def order_record(order: Order) -> dict[str, Any]:
         "tax_lines": order.tax_lines,
         "discount_lines": order.discount_lines,
         "shipping_method": order.shipping_method,
-        "shipping_address": order.shipping_address,
-        "billing_address": order.billing_address,
         "payment_method": order.payment_method,
+        "note": order.note,
         "shopper_note": order.shopper_note,
+        "tags": order.tags,
         "placed_at": timestamp(order.placed_at),
+        "updated_at": timestamp(order.updated_at),
         "cancelled_at": timestamp(order.cancelled_at),
-        "lines": [order_line_record(line) for line in order.lines.all()],
+        "cancel_reason": order.cancel_reason,
+        "restocked_at": timestamp(order.restocked_at),
     }
 
 
@@ -50,6 +90,7 @@ def order_line_record(line: OrderLine) -> dict[str, Any]:
         "name": line.name,
         "image": line.image,
         "qty": line.qty,
+        "fulfilled_qty": line.fulfilled_qty,
         "unit_price": to_wire(line.unit_price),
         "line_total": to_wire(line.line_total),
         "tax": to_wire(line.tax),
@@ -60,4 +101,47 @@ def order_line_record(line: OrderLine) -> dict[str, Any]:
         "bundle_items": line.bundle_items,
         "options": line.options,
         "custom_fields": line.custom_fields,
+    }
+
+
+def payment_record(payment: Payment) -> dict[str, Any]:
+    return {
+        "id": payment.pk,
+        "gateway": payment.gateway,
+        "status": payment.status,
+        "amount": to_wire(payment.amount),
+        "refunded": to_wire(payment.refunded),
+        "currency": payment.currency,
+        "reference": payment.reference,
+        "created_at": timestamp(payment.created_at),
+        "updated_at": timestamp(payment.updated_at),
+    }
+
+
+def fulfilment_record(fulfilment: Fulfilment) -> dict[str, Any]:
+    return {
+        "id": fulfilment.pk,
+        "order_id": fulfilment.order_id,
+        "carrier": fulfilment.carrier,
+        "tracking_number": fulfilment.tracking_number,
+        "tracking_url": fulfilment.tracking_url,
+        "lines": [{"line_id": part.line_id, "qty": part.qty} for part in fulfilment.lines.all()],
+        "created_at": timestamp(fulfilment.created_at),
+    }
+
+
+def refund_record(refund: Refund) -> dict[str, Any]:
+    return {
+        "id": refund.pk,
+        "order_id": refund.order_id,
+        "payment_id": refund.payment_id,
+        "status": refund.status,
+        "amount": to_wire(refund.amount),
+        "currency": refund.currency,
+        "reason": refund.reason,
+        "restocked": refund.restocked,
+        "reference": refund.reference,
+        "failure": refund.failure,
+        "created_at": timestamp(refund.created_at),
+        "updated_at": timestamp(refund.updated_at),
     }

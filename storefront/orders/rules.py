@@ -1,4 +1,4 @@
-"""What a sale consists of before it is an order."""
+"""What a sale consists of before it is an order, and what can be written on one."""
 
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -8,6 +8,8 @@ from storefront.catalogue.stock import StockUse
 from storefront.kit.money import ZERO
 
 Address = dict[str, str]
+
+MOST_TAGS, LONGEST_TAG = 20, 40
 
 
 @dataclass(frozen=True)
@@ -63,3 +65,14 @@ class Promise:
     amount: Decimal
     reference: str = ""
     is_held: bool = False
+
+
+def check_tag(text: str) -> str:
+    """The tag without white space around it. ValueError for one that cannot be, such as one with a comma, which stands
+    between tags where people write them."""
+    tag = text.strip()
+    if not 1 <= len(tag) <= LONGEST_TAG:
+        raise ValueError(f"must have 1 to {LONGEST_TAG} characters")
+    if "," in tag or any(ord(character) < 32 or ord(character) == 127 for character in tag):
+        raise ValueError("must not hold commas or control characters")
+    return tag

@@ -9,6 +9,7 @@ from django.test import Client
 
 from storefront.shops.models import Shop
 from tests.client import ApiClient
+from tests.customers.factories import PASSWORD
 
 ADDRESS = {
     "name": "Ada Lovelace",
@@ -33,6 +34,11 @@ class Shopper:
 
     def post(self, path: str, fields: dict[str, Any], **given: Any) -> HttpResponse:
         return self.browser.post(path, fields, **given)
+
+    def sign_in(self, email: str = "ada@example.com", password: str = PASSWORD) -> HttpResponse:
+        answer = self.post("/account/sign-in", {"email": email, "password": password})
+        assert answer.status_code == 303, answer.content
+        return answer
 
     def follow(self, url: str, method: str = "get") -> HttpResponse:
         """Open a checkout link, byte by byte as it is."""

@@ -2,9 +2,11 @@
 
 from uuid import uuid4
 
+from storefront.orders.fulfilling import Tracking, fulfil_order
 from storefront.orders.models import Order
 from tests.catalogue.factories import make_option, make_product
 from tests.checkout.shopper import Shopper
+from tests.shops.factories import NOW
 
 
 def test_it_shows_what_was_bought_where_it_goes_and_how_to_pay(shop, api, shopper):
@@ -43,3 +45,27 @@ def test_a_cancelled_order_says_so(shop, api, shopper):
     placed = shopper.order()
     Order.objects.update(status="cancelled")
     assert "This order was cancelled" in shopper.get(placed["Location"]).content.decode()
+
+
+def test_it_shows_what_is_on_its_way_and_where_it_can_be_followed(shop, api, shopper):
+    shopper.bring(api, {"product_id": make_product(shop, "Mug").pk, "qty": 2})
+    placed = shopper.order()
+    assert "On its way" not in shopper.get(placed["Location"]).content.decode()
+    order = Order.objects.get()
+    tracking = Tracking("DHL <b>", "JD0146", "https://dhl.example.com/?q=JD0146&a=b")
+    fulfil_order(shop=shop, order=order, pieces=[(order.lines.get().pk, 1)], tracking=tracking, now=NOW)
+    page = shopper.get(placed["Location"]).content.decode()
+    for part in (
+        "On its way",
+        "1 × Mug",
+        "DHL &lt;b&gt; JD0146",
+        'href="https://dhl.example.com/?q=JD0146&amp;a=b" rel="noopener noreferrer"',
+    ):
+        assert part in page
+
+
+def test_it_says_how_much_was_given_back(shop, api, shopper):
+    shopper.bring(api, {"product_id": make_product(shop).pk})
+    placed = shopper.order()
+    Order.objects.update(payment_status="partially_refunded", refunded="2.50")
+    assert "€2.50 refunded" in shopper.get(placed["Location"]).content.decode()

@@ -64,7 +64,8 @@ def test_a_card_is_promised_then_taken(api, shopper, mug, gateway):
     assert gateway.authorised == gateway.captured == [payment.reference]
     assert gateway.voided == []
     assert Order.objects.get().payment_status == "paid"
-    assert set(Event.objects.values_list("topic", flat=True)) == {"order.placed", "order.paid"}
+    told = Event.objects.filter(topic__startswith="order.")
+    assert set(told.values_list("topic", flat=True)) == {"order.placed", "order.paid"}
 
 
 def test_paying_by_invoice_waits_for_the_money_and_says_how(shop, api, shopper, mug):

@@ -6,8 +6,10 @@ from decimal import Decimal
 import pytest
 from django.contrib.admin.models import LogEntry
 
+from storefront.checkout.jobs import pay_back_refunds
 from storefront.kit import clock
 from storefront.orders import dashboard
+from storefront.orders.fulfilling import fulfil_order
 from storefront.orders.models import Order, OrderLine, Payment
 from tests.catalogue.factories import make_product, make_variant
 from tests.shops.factories import NOW
@@ -62,8 +64,9 @@ def make_order(shop, number: int = 1001, **given) -> Order:
     return order
 
 
-def dialog(desk: Desk, order: Order, deed: str):
-    return desk.post(admin_url(order, "change").replace("change/", f"{deed}/"), {"_form_submitted": "on"}, follow=True)
+def dialog(desk: Desk, order: Order, deed: str, **given: str):
+    url = admin_url(order, "change").replace("change/", f"{deed}/")
+    return desk.post(url, {"_form_submitted": "on", **given}, follow=True)
 
 
 def test_an_order_reads_as_people_write_it(desk, shop):
@@ -121,6 +124,90 @@ def test_cancelling_puts_the_goods_back(desk, shop):
     order.refresh_from_db()
     assert order.status == "cancelled"
     assert order.lines.get().product.stock_qty == 5
+
+
+def test_a_parcel_is_followed_from_the_page(desk, shop):
+    order = make_order(shop)
+    url = "https://dhl.example.com/?q=JD0146"
+    page = dialog(desk, order, "fulfil", carrier="DHL", tracking_number="JD0146", tracking_url=url).content.decode()
+    assert "2 × Mug" in page
+    assert f'<a href="{url}" rel="noopener noreferrer">JD0146</a>' in page
+    assert order.fulfilments.get().carrier == "DHL"
+
+
+def test_a_parcel_is_not_followed_to_anything_but_a_page(desk, shop):
+    order = make_order(shop)
+    page = dialog(desk, order, "fulfil", tracking_url="ftp://example.com/x").content.decode()
+    assert "Enter an http or https address." in page
+    assert not order.fulfilments.exists()
+
+
+def test_money_is_given_back_in_parts(desk, shop):
+    order = make_order(shop, payment_status="paid")
+    order.payments.update(status="paid")
+    assert "/refund/" in desk.page(order).content.decode()
+    page = dialog(desk, order, "refund", amount="39.40", reason="Scratched").content.decode()
+    for text in ("The refund is on its way.", "€39.40", "Pending", "Scratched"):
+        assert text in page
+    assert pay_back_refunds(now=clock.now(), limit=10) == 1
+    page = desk.page(order).content.decode()
+    assert "Partially refunded" in page
+    assert "Done" in page
+    assert (
+        "At most €1,200.00 can still be refunded." in dialog(desk, order, "refund", amount="1200.01").content.decode()
+    )
+    dialog(desk, order, "refund")
+    assert order.payments.get().refunded == order.total
+    assert "/refund/" not in desk.page(order).content.decode()
+
+
+@pytest.mark.parametrize("amount", ["0", "-1", "1.005", "x"])
+def test_an_amount_that_cannot_be_is_said_beside_it(desk, shop, amount):
+    order = make_order(shop, payment_status="paid")
+    order.payments.update(status="paid")
+    assert dialog(desk, order, "refund", amount=amount).status_code == 200
+    assert not order.refunds.exists()
+
+
+def test_goods_are_put_back_with_a_refund_where_they_have_left(desk, shop):
+    order = make_order(shop, payment_status="paid")
+    order.payments.update(status="paid")
+    url = admin_url(order, "change").replace("change/", "refund/")
+    assert "Put the goods back" not in desk.get(url).content.decode()
+    dialog(desk, order, "fulfil")
+    assert "Put the goods back" in desk.get(url).content.decode()
+    dialog(desk, order, "refund", restock="on")
+    assert order.lines.get().product.stock_qty == 5
+    assert "Put the goods back" not in desk.get(url).content.decode()
+
+
+def test_why_an_order_was_cancelled_is_kept(desk, shop):
+    order = make_order(shop)
+    assert "Sold out since" in dialog(desk, order, "cancel", reason="Sold out since").content.decode()
+
+
+def test_a_part_that_has_gone_takes_the_cancelling_away(desk, shop):
+    order = make_order(shop)
+    fulfil_order(shop=shop, order=order, pieces=[(order.lines.get().pk, 1)], now=NOW)
+    page = desk.page(order).content.decode()
+    assert "/cancel/" not in page
+    assert "/fulfil/" in page
+
+
+def test_another_shops_order_opens_no_dialog(desk, other_shop):
+    order = make_order(other_shop, payment_status="paid")
+    for deed in ("fulfil", "refund", "cancel"):
+        assert dialog(desk, order, deed).status_code == 404
+    assert not order.fulfilments.exists()
+    assert not order.refunds.exists()
+
+
+@pytest.mark.parametrize("tags", ["x" * 41, ", ".join(f"tag {number}" for number in range(21))])
+def test_tags_are_few_and_short(desk, shop, tags):
+    order = make_order(shop)
+    assert desk.fill(order, tags=tags).status_code == 200
+    order.refresh_from_db()
+    assert order.tags == []
 
 
 def test_what_cannot_be_done_is_said_in_a_sentence(desk, shop):

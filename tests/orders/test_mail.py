@@ -1,4 +1,4 @@
-"""The confirmation mail: due when the order stands, tried again, and never in the order's way."""
+"""The mails about an order: due when what they tell of stands, tried again, and never in its way."""
 
 from decimal import Decimal
 
@@ -9,9 +9,12 @@ from django_tasks_db.models import DBTaskResult
 
 from storefront.catalogue.stock import InsufficientStock
 from storefront.orders import jobs
+from storefront.orders.fulfilling import NotLeft, Tracking, fulfil_order
 from storefront.orders.models import Order
+from storefront.shops.mail import WAITS
 from tests.catalogue.factories import make_product
 from tests.orders.factories import make_order, sale_line
+from tests.shops.factories import NOW
 
 
 def run_due_tasks() -> None:
@@ -63,17 +66,46 @@ def test_a_refused_order_mails_nothing(shop):
     assert not DBTaskResult.objects.exists()
 
 
+@pytest.mark.django_db(transaction=True)
+def test_the_worker_mails_what_is_on_its_way(shop, order):
+    run_due_tasks()
+    tracking = Tracking("DHL", "JD0146", "https://dhl.example.com/?q=JD0146&a=b")
+    fulfil_order(shop=shop, order=order, pieces=[(order.lines.get().pk, 1)], tracking=tracking, now=NOW)
+    run_due_tasks()
+    message = mail.outbox[-1]
+    assert (len(mail.outbox), message.to) == (2, ["ada@example.com"])
+    assert message.subject == f"Your order {order.number} at Lighthouse is on its way"
+    for text in ("1 x Tom & Jerry's mug", "Carrier: DHL", "number: JD0146", tracking.tracking_url, "10115 Berlin"):
+        assert text in message.body
+    assert f"{shop.base_url}/orders/{order.public_id}" in message.body
+
+
+def test_what_is_not_sent_is_ready_and_cannot_be_followed(shop):
+    order = make_order(shop, sale_line(make_product(shop, "Song", type="digital")), shipping_address=None)
+    message = jobs.fulfilment_mail(fulfil_order(shop=shop, order=order, now=NOW))
+    assert message.subject == f"Your order {order.number} at Lighthouse is ready"
+    for text in ("Carrier", "Tracking", "Follow", "Delivery to", "on its way"):
+        assert text not in message.body
+
+
+def test_a_parcel_that_was_refused_mails_nothing(shop, order):
+    before = DBTaskResult.objects.count()
+    with pytest.raises(NotLeft):
+        fulfil_order(shop=shop, order=order, pieces=[(order.lines.get().pk, 3)], now=NOW)
+    assert DBTaskResult.objects.count() == before
+
+
 def test_a_mail_server_that_is_away_is_asked_again_later_and_then_given_up(order, monkeypatch):
     def refuse(self, messages):
         raise ConnectionRefusedError
 
     DBTaskResult.objects.all().delete()
     monkeypatch.setattr(EmailBackend, "send_messages", refuse)
-    for tries in range(len(jobs.WAITS)):
+    for tries in range(len(WAITS)):
         jobs.send_order_confirmation.func(order.pk, tries)
         assert DBTaskResult.objects.count() == tries + 1
-    jobs.send_order_confirmation.func(order.pk, len(jobs.WAITS))
-    assert DBTaskResult.objects.count() == len(jobs.WAITS)
+    jobs.send_order_confirmation.func(order.pk, len(WAITS))
+    assert DBTaskResult.objects.count() == len(WAITS)
     assert Order.objects.filter(pk=order.pk).exists()
 
 

@@ -1,0 +1,173 @@
+"""Apps' blocks at checkout and under the placed order: fetched by a page that is there already."""
+
+import json
+import re
+from uuid import uuid4
+
+import pytest
+from aiohttp import web
+
+from storefront.apps.extensions import register_extension
+from storefront.apps.models import ExtensionCall
+from storefront.kit import clock
+from storefront.orders.models import Order
+from tests.catalogue.factories import make_product
+from tests.checkout.shopper import Shopper
+from tests.factories.apps import install, make_app
+from tests.receiver import receiving
+
+
+def extend(shop, url: str, type: str = "checkout_block", *, timeout_ms: int = 10_000, app=None) -> None:
+    installation = install(shop, app=app).installation
+    given = {"type": type, "callback_url": url, "timeout_ms": timeout_ms, "now": clock.now()}
+    register_extension(shop=shop, installation_id=installation.pk, **given)
+
+
+async def hello(_):
+    return web.json_response({"html": "<p>Wrap it?</p>"})
+
+
+@pytest.fixture
+def mug(shop):
+    return make_product(shop, "Mug", price="9.50", stock_qty=5)
+
+
+@pytest.fixture
+def at_checkout(shopper, api, mug) -> Shopper:
+    shopper.bring(api, {"product_id": mug.pk, "qty": 2})
+    return shopper
+
+
+def place(page) -> str | None:
+    """Where the page fetches its blocks from."""
+    found = re.search(r'hx-get="([^"]*blocks)" hx-trigger="load"', page.content.decode())
+    return found[1] if found else None
+
+
+class TestCheckout:
+    def test_the_page_fetches_its_blocks(self, at_checkout, shop):
+        with receiving(hello) as receiver:
+            extend(shop, receiver.url, app=make_app("gifts", name="Gift <notes>"))
+            url = place(at_checkout.get("/checkout"))
+            assert receiver.received.empty(), "the page itself asked"
+            answer = at_checkout.get(url)
+        assert answer.status_code == 200
+        assert answer["Cache-Control"] == "no-store"
+        assert b"<p>Wrap it?</p>" in answer.content
+        assert b"From the app Gift &lt;notes&gt;" in answer.content
+
+    def test_every_step_has_a_place_for_them(self, at_checkout, shop):
+        extend(shop, "https://app.example.com/")
+        at_checkout.fill_details()
+        for step in ("/checkout", "/checkout/payment"):
+            assert place(at_checkout.get(step)) == "/checkout/blocks"
+
+    def test_the_app_is_told_of_the_basket(self, at_checkout, shop, mug):
+        with receiving(hello) as receiver:
+            extend(shop, receiver.url)
+            at_checkout.get("/checkout/blocks")
+            asked = json.loads(receiver.next().body)
+        assert asked["type"] == "checkout_block"
+        (item,) = asked["items"]
+        assert (item["product_id"], item["qty"], item["line_total"]) == (mug.pk, 2, "19.00")
+        assert (asked["totals"]["total"], asked["totals"]["item_count"]) == ("19.00", 2)
+        assert "cart_token" not in asked
+
+    def test_the_page_does_not_wait_nor_does_the_order(self, at_checkout, shop):
+        with receiving(hello) as receiver:
+            receiver.hold()
+            extend(shop, receiver.url)
+            assert at_checkout.get("/checkout").status_code == 200
+            placed = at_checkout.order()
+            assert placed.status_code == 303
+            assert at_checkout.get(placed["Location"]).status_code == 200
+            assert receiver.received.empty()
+        assert Order.objects.count() == 1
+
+    @pytest.mark.parametrize("problem", ["hangs", "breaks"])
+    def test_an_app_that_fails_has_no_block_and_makes_no_error(self, at_checkout, shop, problem):
+        async def broken(_):
+            return web.Response(status=500, text="no")
+
+        with receiving(broken) as receiver:
+            if problem == "hangs":
+                receiver.hold()
+            extend(shop, receiver.url, timeout_ms=1000 if problem == "hangs" else 10_000)
+            answer = at_checkout.get("/checkout/blocks")
+        assert (answer.status_code, answer.content) == (204, b"")
+        assert ExtensionCall.objects.get().outcome == ("timed_out" if problem == "hangs" else "failed")
+        assert at_checkout.order().status_code == 303
+
+    def test_a_shop_without_apps_has_no_place(self, at_checkout, shop, other_shop):
+        extend(other_shop, "https://app.example.com/")
+        extend(shop, "https://app.example.com/", "product_block")
+        assert place(at_checkout.get("/checkout")) is None
+        assert at_checkout.get("/checkout/blocks").status_code == 204
+
+    def test_another_shops_app_is_not_asked(self, at_checkout, other_shop):
+        with receiving(hello) as receiver:
+            extend(other_shop, receiver.url)
+            assert at_checkout.get("/checkout/blocks").status_code == 204
+            assert receiver.received.empty()
+
+    def test_without_a_basket_nobody_is_asked(self, shopper, shop):
+        with receiving(hello) as receiver:
+            extend(shop, receiver.url)
+            assert shopper.get("/checkout/blocks").status_code == 204
+            assert receiver.received.empty()
+
+    def test_only_a_get_asks(self, at_checkout, shop):
+        with receiving(hello) as receiver:
+            extend(shop, receiver.url)
+            assert at_checkout.browser.head("/checkout/blocks").status_code == 405
+            assert receiver.received.empty()
+
+    def test_it_takes_few_queries_however_many_apps(self, at_checkout, shop, django_assert_max_num_queries):
+        with receiving(hello) as receiver:
+            for _ in range(3):
+                extend(shop, receiver.url)
+            with django_assert_max_num_queries(18):
+                at_checkout.get("/checkout/blocks")
+
+
+class TestConfirmation:
+    @pytest.fixture
+    def confirmation(self, at_checkout) -> str:
+        return at_checkout.order()["Location"]
+
+    def test_the_page_fetches_its_blocks(self, shopper, shop, confirmation, mug):
+        with receiving(hello) as receiver:
+            extend(shop, receiver.url, "confirmation_block")
+            url = place(shopper.get(confirmation))
+            assert receiver.received.empty(), "the page itself asked"
+            assert b"<p>Wrap it?</p>" in shopper.get(url).content
+            asked = json.loads(receiver.next().body)
+        order = Order.objects.get()
+        (item,) = asked["items"]
+        assert (item["product_id"], item["name_snapshot"], item["qty"]) == (mug.pk, "Mug", 2)
+        assert (item["price_snapshot"], item["line_total"]) == ("9.50", "19.00")
+        assert (asked["totals"]["total"], asked["totals"]["item_count"]) == (str(order.total), 2)
+
+    def test_the_app_is_not_told_who_bought(self, shopper, shop, confirmation):
+        with receiving(hello) as receiver:
+            extend(shop, receiver.url, "confirmation_block")
+            shopper.get(f"{confirmation}/blocks")
+            asked = receiver.next().body
+        order = Order.objects.get()
+        for private in (order.email, "Lovelace", "Berlin", str(order.public_id)):
+            assert private.encode() not in asked
+
+    def test_an_order_that_does_not_exist_is_a_404(self, shopper, shop):
+        assert shopper.get(f"/orders/{uuid4()}/blocks").status_code == 404
+
+    def test_an_order_of_another_shop_is_a_404(self, confirmation, shop, other_shop):
+        extend(other_shop, "http://127.0.0.1:1/", "confirmation_block")
+        assert Shopper(other_shop).get(f"{confirmation}/blocks").status_code == 404
+        assert not ExtensionCall.objects.exists()
+
+    def test_it_takes_few_queries_however_many_apps(self, shopper, shop, confirmation, django_assert_max_num_queries):
+        with receiving(hello) as receiver:
+            for _ in range(3):
+                extend(shop, receiver.url, "confirmation_block")
+            with django_assert_max_num_queries(10):
+                shopper.get(f"{confirmation}/blocks")

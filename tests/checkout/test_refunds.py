@@ -1,0 +1,206 @@
+"""The worker has gateways give money back: once each, whatever breaks in between."""
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.db import connection
+
+from storefront.checkout import actions as checkout
+from storefront.checkout.gateways import GATEWAYS, Demo, RefundDeclined, Repayment
+from storefront.checkout.jobs import pay_back_refunds
+from storefront.orders import actions
+from storefront.orders.models import Order, Refund
+from storefront.orders.queries import order_record
+from storefront.orders.refunds import AGAIN, request_refund
+from storefront.orders.rules import Promise
+from storefront.server.sweeps import SWEEPS
+from storefront.webhooks.models import Event
+from tests.catalogue.factories import make_product
+from tests.orders.factories import make_order, sale_line
+from tests.races import at_once
+from tests.shops.factories import NOW
+
+LATER = NOW + AGAIN
+
+
+class Bank(Demo):
+    """A gateway that keeps what it gave back by key, as real ones do; `trouble` is raised after the money has gone."""
+
+    def __init__(self) -> None:
+        self.given: dict[str, Repayment] = {}
+        self.asked: list[str] = []
+        self.trouble: Exception | None = None
+
+    def refund(self, repayment: Repayment) -> str:
+        self.asked.append(repayment.key)
+        if isinstance(self.trouble, RefundDeclined):
+            raise self.trouble
+        self.given.setdefault(repayment.key, repayment)
+        if self.trouble:
+            raise self.trouble
+        return f"bank_{repayment.key}"
+
+    @property
+    def total(self) -> Decimal:
+        return sum((repayment.amount for repayment in self.given.values()), Decimal("0.00"))
+
+
+@pytest.fixture
+def bank(monkeypatch) -> Bank:
+    bank = Bank()
+    monkeypatch.setitem(GATEWAYS, "demo", bank)
+    return bank
+
+
+@pytest.fixture
+def order(shop) -> Order:
+    """Paid by card: 20.00."""
+    promise = Promise("demo", Decimal("20.00"), "demo_1", is_held=True)
+    order = make_order(shop, sale_line(make_product(shop, price=Decimal("20.00"))), promise=promise)
+    actions.record_capture(shop=shop, payment=order.payments.get(), now=NOW)
+    return order
+
+
+def ask(order, amount=None) -> Refund:
+    return request_refund(shop=order.shop, order=order, amount=amount and Decimal(amount), now=NOW)
+
+
+def sweep(now=NOW) -> int:
+    return pay_back_refunds(now=now, limit=10)
+
+
+def test_what_is_owed_goes_back_and_everybody_hears_of_it(shop, order, bank):
+    refund = ask(order, "5.00")
+    assert sweep() == 1
+    refund.refresh_from_db()
+    assert (refund.status, refund.reference) == ("done", f"bank_{refund.key}")
+    (given,) = bank.given.values()
+    assert given == Repayment(str(refund.key), "demo_1", Decimal("5.00"), "EUR")
+    order.refresh_from_db()
+    assert (order.payment_status, order.refunded) == ("partially_refunded", Decimal("5.00"))
+    event = Event.objects.get(shop=shop, topic="order.refunded")
+    assert event.data == order_record(order)
+    assert (next(iter(event.data)), event.data["refunds"][0]["status"]) == ("id", "done")
+
+
+def test_the_worker_looks_for_what_is_owed_every_few_seconds():
+    (sweep,) = [sweep for sweep in SWEEPS if sweep.batch is pay_back_refunds]
+    assert sweep.every <= timedelta(seconds=10)
+
+
+def test_an_order_of_which_all_went_back_is_refunded(order, bank):
+    ask(order, "5.00")
+    ask(order)
+    assert sweep() == 2
+    order.refresh_from_db()
+    assert (order.payment_status, order.refunded, bank.total) == ("refunded", Decimal("20.00"), Decimal("20.00"))
+    assert Event.objects.filter(topic="order.refunded").count() == 2
+    assert sweep(LATER) == 0
+
+
+def test_a_refund_by_hand_is_written_down(shop):
+    order = make_order(shop, sale_line(make_product(shop, price=Decimal("3.00"))))
+    actions.mark_paid(shop=shop, order=order, now=NOW)
+    refund = ask(order)
+    assert sweep() == 1
+    refund.refresh_from_db()
+    order.refresh_from_db()
+    assert (refund.status, refund.reference, order.payment_status) == ("done", "", "refunded")
+
+
+def test_the_demonstration_names_one_refund_alike_however_often_it_is_asked():
+    repayment = Repayment("k1", "demo_1", Decimal("1.00"), "EUR")
+    assert Demo().refund(repayment) == Demo().refund(repayment) == "demo_refund_k1"
+
+
+def test_a_gateway_that_breaks_off_is_asked_again_under_the_same_key(order, bank):
+    refund = ask(order)
+    bank.trouble = TimeoutError()
+    assert sweep() == 0
+    refund.refresh_from_db()
+    assert (refund.status, order.payments.get().refunded) == ("pending", Decimal("20.00"))
+    assert sweep(LATER - timedelta(seconds=1)) == 0
+    assert bank.asked == [str(refund.key)]
+    bank.trouble = None
+    assert sweep(LATER) == 1
+    assert bank.asked == [str(refund.key)] * 2
+    assert bank.total == Decimal("20.00")
+
+
+def test_a_worker_killed_after_the_gateway_answered_is_followed_by_another(order, bank, monkeypatch):
+    refund = ask(order)
+
+    def killed(**_):
+        raise SystemExit
+
+    with monkeypatch.context() as patched:
+        patched.setattr(checkout.refunds, "record_refunded", killed)
+        with pytest.raises(SystemExit):
+            sweep()
+    assert sweep() == 0
+    assert sweep(LATER) == 1
+    refund.refresh_from_db()
+    order.refresh_from_db()
+    assert (refund.status, order.payment_status, bank.total) == ("done", "refunded", Decimal("20.00"))
+
+
+def test_a_refund_that_the_gateway_declines_can_be_made_anew(order, bank):
+    refund = ask(order)
+    bank.trouble = RefundDeclined("The card has expired.")
+    assert sweep() == 1
+    refund.refresh_from_db()
+    order.refresh_from_db()
+    assert (refund.status, refund.failure) == ("failed", "The card has expired.")
+    assert (order.payment_status, order.payments.get().refunded) == ("paid", 0)
+    assert not Event.objects.filter(topic="order.refunded").exists()
+    bank.trouble = None
+    ask(order)
+    assert sweep() == 1
+    order.refresh_from_db()
+    assert order.payment_status == "refunded"
+
+
+def test_a_gateway_that_is_gone_fails_and_says_what_to_do(order, monkeypatch):
+    refund = ask(order)
+    monkeypatch.delitem(GATEWAYS, "demo")
+    assert sweep() == 1
+    refund.refresh_from_db()
+    assert refund.status == "failed"
+    assert "give the money back itself" in refund.failure
+
+
+def test_an_end_is_written_down_once(shop, order, bank):
+    refund = ask(order, "5.00")
+    sweep()
+    known = {"shop": shop, "refund": refund, "now": LATER}
+    assert not checkout.refunds.record_refunded(**known, reference="again")
+    assert not checkout.refunds.record_refund_failed(**known, why="late")
+    order.refresh_from_db()
+    assert (order.refunded, order.payments.get().refunded) == (Decimal("5.00"), Decimal("5.00"))
+
+
+def test_another_shop_settles_nothing_of_it(other_shop, order, bank):
+    refund = ask(order)
+    assert not checkout.pay_back(shop=other_shop, refund=refund, now=NOW)
+    assert bank.asked == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_workers_that_sweep_at_once_ask_once_and_give_once(order, bank):
+    for amount in ("1.00", "2.00", "3.00"):
+        ask(order, amount)
+    counts = at_once(*[sweep] * 4)
+    assert (sum(counts), sorted(bank.asked)) == (3, sorted(set(bank.asked)))
+    order.refresh_from_db()
+    assert (order.refunded, order.payment_status) == (Decimal("6.00"), "partially_refunded")
+    assert bank.total == Decimal("6.00")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_gateway_is_asked_inside_a_transaction(order, bank, monkeypatch):
+    seen = []
+    monkeypatch.setattr(bank, "refund", lambda repayment: seen.append(connection.in_atomic_block) or "")
+    ask(order)
+    assert sweep() == 1
+    assert seen == [False]

@@ -1,0 +1,91 @@
+"""Taking a sale back over the API."""
+
+import pytest
+
+from storefront.orders import actions
+from storefront.orders.fulfilling import fulfil_order
+from storefront.orders.models import Order
+from storefront.webhooks.models import Event
+from tests.catalogue.factories import make_product
+from tests.client import ApiClient
+from tests.factories.apps import install
+from tests.orders.conftest import one
+from tests.orders.factories import make_order, sale_line
+from tests.shops.factories import NOW
+
+
+def stock(mug) -> int:
+    mug.refresh_from_db()
+    return mug.stock_qty
+
+
+@pytest.mark.parametrize("body", ["", {}, {"reason": "Changed their mind.", "restock": True}])
+def test_the_goods_go_back_and_the_order_ends(app, shop, order, mug, body):
+    assert stock(mug) == 7
+    answer = app.post(f"/orders/{order.pk}/cancellation", body)
+    assert answer.status_code == 201
+    found = one(answer)
+    assert (found["status"], found["payments"][0]["status"]) == ("cancelled", "voided")
+    assert found["cancelled_at"] == found["restocked_at"] is not None
+    assert found["cancel_reason"] == (body["reason"] if body else "")
+    assert found == one(app.get(f"/orders/{order.pk}"))
+    assert stock(mug) == 10
+    event = Event.objects.get(shop=shop, topic="order.cancelled")
+    assert event.data == found
+    assert next(iter(event.data)) == "id"
+
+
+def test_goods_that_are_gone_stay_gone(app, order, mug):
+    found = one(app.post(f"/orders/{order.pk}/cancellation", {"restock": False, "reason": "Lost."}))
+    assert (found["status"], found["restocked_at"], found["cancel_reason"]) == ("cancelled", None, "Lost.")
+    assert stock(mug) == 7
+
+
+def test_what_was_paid_stays_paid_until_it_is_refunded(app, paid):
+    found = one(app.post(f"/orders/{paid.pk}/cancellation", {}))
+    assert (found["payment_status"], found["payments"][0]["status"]) == ("paid", "paid")
+    assert app.post(f"/orders/{paid.pk}/refunds", {}).status_code == 201
+
+
+@pytest.mark.parametrize("end", [fulfil_order, actions.cancel_order])
+def test_an_order_that_has_ended_stays_as_it_is(app, shop, order, mug, end):
+    end(shop=shop, order=order, now=NOW)
+    before = stock(mug)
+    answer = app.post(f"/orders/{order.pk}/cancellation", {})
+    assert (answer.status_code, answer.json()["code"]) == (422, "order_not_open")
+    assert stock(mug) == before
+
+
+def test_an_order_of_which_a_part_has_gone_is_not_cancelled_and_what_to_do_is_said(app, shop, order, mug):
+    fulfil_order(shop=shop, order=order, pieces=[(order.lines.first().pk, 1)], now=NOW)
+    answer = app.post(f"/orders/{order.pk}/cancellation", {})
+    assert (answer.status_code, answer.json()["code"]) == (422, "order_partly_fulfilled")
+    assert "Fulfil what is left, or refund what will not be sent." in answer.json()["message"]
+    assert stock(mug) == 7
+    assert Order.objects.get().status == "open"
+
+
+@pytest.mark.parametrize(
+    ("sent", "field"), [({"restock": "no"}, "restock"), ({"reason": 1}, "reason"), ({"reason": "x" * 10_001}, "reason")]
+)
+def test_what_does_not_fit_is_named(app, order, sent, field):
+    answer = app.post(f"/orders/{order.pk}/cancellation", sent)
+    assert (answer.status_code, list(answer.json()["errors"])) == (422, [field])
+    assert Order.objects.get().status == "open"
+
+
+def test_another_shops_order_looks_like_an_unknown_one(app, other_shop):
+    theirs = make_order(other_shop, sale_line(make_product(other_shop)))
+    known, unknown = (app.post(f"/orders/{id}/cancellation", {}) for id in (theirs.pk, theirs.pk + 1000))
+    assert (known.status_code, known.content) == (unknown.status_code, unknown.content) == (404, unknown.content)
+    assert Order.objects.get().status == "open"
+
+
+def test_it_takes_the_scope_to_write(shop, form, order):
+    api = ApiClient(install(shop, "read_orders").token, prefix=form)
+    assert api.post(f"/orders/{order.pk}/cancellation", {}).json()["required_scopes"] == ["write_orders"]
+
+
+def test_who_may_write_and_not_read_is_told_the_id_alone(shop, form, order):
+    api = ApiClient(install(shop, "write_orders").token, prefix=form)
+    assert one(api.post(f"/orders/{order.pk}/cancellation", {})) == {"id": order.pk}

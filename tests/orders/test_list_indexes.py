@@ -1,0 +1,38 @@
+"""A page of orders is read off an index, newest first, on whichever database the suite runs."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from storefront.orders.models import Order
+from storefront.orders.queries import order_page
+from tests.shops.factories import NOW
+
+BY_MOMENT, BY_STATUS = (index.name for index in Order._meta.indexes)
+
+
+def plan_of(statement: str) -> str:
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute(f"EXPLAIN QUERY PLAN {statement}")
+        else:
+            # A handful of rows is read and sorted faster than any index; the question is whether one would serve.
+            cursor.execute(
+                "SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off; SET LOCAL enable_bitmapscan = off"
+            )
+            cursor.execute(f"EXPLAIN {statement}")
+        return "\n".join(str(row[-1]) for row in cursor.fetchall())
+
+
+@pytest.mark.parametrize(
+    ("status", "placed_since", "index"),
+    [(None, None, BY_MOMENT), (None, NOW, BY_MOMENT), ("open", None, BY_STATUS), ("open", NOW, BY_STATUS)],
+)
+def test_a_page_is_read_off_the_index_of_what_was_asked_for(shop, status, placed_since, index):
+    with CaptureQueriesContext(connection) as asked:
+        order_page(shop, status=status, placed_since=placed_since, start=1000, count=24)
+    (page,) = [query["sql"] for query in asked if "LIMIT 24" in query["sql"]]
+    plan = plan_of(page)
+    assert index in plan
+    assert "TEMP B-TREE" not in plan
+    assert "Sort" not in plan

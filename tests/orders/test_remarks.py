@@ -1,0 +1,89 @@
+"""The shop's own note and tags on an order, over the API."""
+
+import pytest
+
+from storefront.orders.models import Order
+from storefront.webhooks.models import Event
+from tests.catalogue.factories import make_product
+from tests.client import ApiClient
+from tests.factories.apps import install
+from tests.orders.conftest import one
+from tests.orders.factories import make_order, sale_line
+
+
+def test_what_is_sent_is_changed_and_the_rest_stays(app, order):
+    answer = app.patch(f"/orders/{order.pk}", {"note": "Call first.\nThen send."})
+    assert answer.status_code == 200
+    assert one(answer)["note"] == "Call first.\nThen send."
+    changed = one(app.patch(f"/orders/{order.pk}", {"tags": ["gift", " late "]}))
+    assert (changed["note"], changed["tags"]) == ("Call first.\nThen send.", ["gift", "late"])
+    assert changed == one(app.get(f"/orders/{order.pk}"))
+
+
+def test_both_can_be_emptied(app, order):
+    app.patch(f"/orders/{order.pk}", {"note": "x", "tags": ["y"]})
+    emptied = one(app.patch(f"/orders/{order.pk}", {"note": "", "tags": []}))
+    assert (emptied["note"], emptied["tags"]) == ("", [])
+
+
+def test_nothing_else_of_an_order_is_changed(app, order):
+    before = one(app.get(f"/orders/{order.pk}"))
+    sent = {"total": "0.00", "email": "x@example.com", "status": "cancelled", "payment_status": "paid", "x": 1}
+    after = one(app.patch(f"/orders/{order.pk}", sent))
+    assert {**after, "updated_at": ""} == {**before, "updated_at": ""}
+
+
+@pytest.mark.parametrize(
+    ("sent", "field"),
+    [
+        ({"note": 5}, "note"),
+        ({"note": None}, "note"),
+        ({"note": "x" * 10_001}, "note"),
+        ({"note": "a\x07b"}, "note"),
+        ({"tags": "gift"}, "tags"),
+        ({"tags": ["x"] * 21}, "tags"),
+        ({"tags": ["gift", "x" * 41]}, "tags.1"),
+        ({"tags": [""]}, "tags.0"),
+        ({"tags": ["  "]}, "tags.0"),
+        ({"tags": ["a,b"]}, "tags.0"),
+        ({"tags": ["a\nb"]}, "tags.0"),
+        ({"tags": [1]}, "tags.0"),
+    ],
+)
+def test_what_does_not_fit_is_named_and_changes_nothing(app, order, sent, field):
+    answer = app.patch(f"/orders/{order.pk}", sent)
+    assert answer.status_code == 422
+    assert list(answer.json()["errors"]) == [field]
+    order.refresh_from_db()
+    assert (order.note, order.tags) == ("", [])
+
+
+def test_twenty_tags_of_forty_characters_fit(app, order):
+    tags = [f"{number:040}" for number in range(20)]
+    assert one(app.patch(f"/orders/{order.pk}", {"tags": tags}))["tags"] == tags
+
+
+def test_another_shops_order_stays_as_it_is(app, other_shop):
+    theirs = make_order(other_shop, sale_line(make_product(other_shop)))
+    known = app.patch(f"/orders/{theirs.pk}", {"note": "Mine now."})
+    unknown = app.patch(f"/orders/{theirs.pk + 1000}", {"note": "Mine now."})
+    assert (known.status_code, known.content) == (unknown.status_code, unknown.content) == (404, unknown.content)
+    assert Order.objects.get(pk=theirs.pk).note == ""
+
+
+def test_reading_does_not_let_write(shop, form, order):
+    api = ApiClient(install(shop, "read_orders").token, prefix=form)
+    assert api.patch(f"/orders/{order.pk}", {"note": "x"}).json()["required_scopes"] == ["write_orders"]
+
+
+def test_who_may_write_and_not_read_is_told_the_id_alone(shop, form, order):
+    api = ApiClient(install(shop, "write_orders").token, prefix=form)
+    assert one(api.patch(f"/orders/{order.pk}", {"note": "x"})) == {"id": order.pk}
+    order.refresh_from_db()
+    assert order.note == "x"
+
+
+def test_a_remark_is_the_shops_own_and_no_event(app, order):
+    before = Event.objects.count()
+    app.patch(f"/orders/{order.pk}", {"note": "x"})
+    assert Event.objects.count() == before
