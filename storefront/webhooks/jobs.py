@@ -1,0 +1,64 @@
+"""What the worker does for webhooks beside delivering."""
+
+from datetime import datetime, timedelta
+from email.utils import formataddr
+from smtplib import SMTPException
+
+import structlog
+from django.conf import settings
+from django.core.mail import EmailMessage
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django_tasks import task
+
+from storefront.kit import clock
+from storefront.webhooks.models import Delivery, Event, Registration
+
+log = structlog.get_logger(__name__)
+
+# After a try that failed, until the next one; after the last the log says that it was given up.
+WAITS = (timedelta(minutes=1), timedelta(minutes=10), timedelta(hours=1), timedelta(hours=6))
+
+
+@task()
+def tell_of_pause(registration_id: int, tries: int = 0) -> None:
+    """Mail the merchant that an app's webhook was paused, unless it goes on already or the shop has no address."""
+    registration = Registration.objects.select_related("shop", "installation__app").filter(pk=registration_id).first()
+    if registration is None or registration.is_active or not registration.shop.email:
+        return
+    try:
+        pause_mail(registration).send()
+    except (OSError, SMTPException) as error:
+        log.warning("pause_mail_failed", registration_id=registration_id, tries=tries + 1, error=type(error).__name__)
+        if tries < len(WAITS):
+            tell_of_pause.using(run_after=clock.now() + WAITS[tries]).enqueue(registration_id, tries + 1)
+
+
+def pause_mail(registration: Registration) -> EmailMessage:
+    shop, app = registration.shop, " ".join(str(registration.installation).split())
+    url = shop.base_url + reverse("admin:webhooks_registration_change", args=[registration.pk])
+    return EmailMessage(
+        subject=f"{app} cannot be reached: its webhook for {registration.topic} is paused",
+        body=render_to_string(
+            "webhooks/paused.txt", {"registration": registration, "shop": shop, "app": app, "url": url}
+        ),
+        from_email=formataddr((" ".join(shop.name.split()), settings.DEFAULT_FROM_EMAIL)),
+        to=[str(shop.email)],
+    )
+
+
+def delete_old_deliveries(*, now: datetime, limit: int) -> int:
+    """Deliveries that are older than events are kept, with their tries."""
+    return _delete_oldest(Delivery, now, limit)
+
+
+def delete_old_events(*, now: datetime, limit: int) -> int:
+    """Events that are older than they are kept. The numbers of the feed go on after those that are gone."""
+    return _delete_oldest(Event, now, limit)
+
+
+def _delete_oldest(model: type[Delivery] | type[Event], now: datetime, limit: int) -> int:
+    # Rows are made in the order of their ids, so that this needs no index over their times.
+    oldest = model.objects.order_by("id").values_list("id", "created_at")[:limit]
+    old = [pk for pk, created_at in oldest if created_at < now - timedelta(days=settings.EVENT_DAYS)]
+    return model.objects.filter(pk__in=old).delete()[0]

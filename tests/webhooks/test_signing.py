@@ -1,0 +1,70 @@
+"""Signatures that others' libraries verify: in Python, and in JavaScript where that is at hand."""
+
+import json
+import shutil
+import subprocess
+
+import pytest
+from standardwebhooks import Webhook, WebhookVerificationError
+
+from storefront.kit import clock
+from storefront.webhooks.signing import new_secret, sign
+
+BODY = '{"id": "1", "data": {"name": "Café ☕"}}'.encode()
+VERIFY = """
+const { Webhook } = require("standardwebhooks");
+const { secret, body, headers } = JSON.parse(require("fs").readFileSync(0, "utf8"));
+process.stdout.write(JSON.stringify(new Webhook(secret).verify(body, headers)));
+"""
+
+
+def test_the_python_library_verifies_it():
+    secret = new_secret()
+    headers = sign(id="m1", body=BODY, secrets=[secret], now=clock.now())
+    assert set(headers) == {"webhook-id", "webhook-timestamp", "webhook-signature"}
+    assert headers["webhook-signature"].startswith("v1,")
+    assert Webhook(secret).verify(BODY, headers)["data"]["name"] == "Café ☕"
+
+
+@pytest.mark.parametrize("part", ["webhook-id", "webhook-timestamp", "body"])
+def test_nothing_of_it_can_be_changed(part):
+    secret, body = new_secret(), BODY
+    headers = sign(id="m1", body=BODY, secrets=[secret], now=clock.now())
+    if part == "body":
+        body = BODY.replace(b"Caf", b"Kaf")
+    else:
+        headers[part] = {"webhook-id": "m2", "webhook-timestamp": str(int(headers["webhook-timestamp"]) + 1)}[part]
+    with pytest.raises(WebhookVerificationError):
+        Webhook(secret).verify(body, headers)
+
+
+def test_each_of_two_secrets_verifies_it_during_a_rotation():
+    secrets = [new_secret(), new_secret()]
+    headers = sign(id="m1", body=BODY, secrets=secrets, now=clock.now())
+    assert len(headers["webhook-signature"].split(" ")) == 2
+    for secret in secrets:
+        Webhook(secret).verify(BODY, headers)
+
+
+def test_secrets_are_long_and_never_alike():
+    found = {new_secret() for _ in range(100)}
+    assert len(found) == 100
+    assert {len(secret) for secret in found} == {len("whsec_") + 44}
+
+
+def test_the_javascript_library_verifies_it(tmp_path):
+    node, npm = shutil.which("node"), shutil.which("npm")
+    if not (node and npm):
+        pytest.skip("there is no Node here")
+    fetch = [npm, "install", "--offline", "--no-audit", "--no-fund", "--silent", "standardwebhooks@1.0.0"]
+    if subprocess.run(fetch, cwd=tmp_path, capture_output=True, timeout=60, check=False).returncode:
+        pytest.skip("the package cannot be had here")
+    secrets = [new_secret(), new_secret()]
+    headers = sign(id="m1", body=BODY, secrets=secrets, now=clock.now())
+    for secret in secrets:
+        given = json.dumps({"secret": secret, "body": BODY.decode(), "headers": headers})
+        done = subprocess.run(
+            [node, "-e", VERIFY], input=given, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout) == json.loads(BODY)
