@@ -1,0 +1,69 @@
+from typing import Any
+
+from django import forms
+from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
+
+from storefront.apps.models import App
+from storefront.apps.script_hosts import checked_host
+from storefront.kit import addresses
+from storefront.kit.refusals import InvalidFields
+from storefront.shops.admin_forms import ShopScopedForm
+from storefront.shops.scopes import SCOPES
+
+
+class ScopesField(forms.MultipleChoiceField):
+    """Scopes in words, with a tick box each; none at all is a choice, too."""
+
+    widget = UnfoldAdminCheckboxSelectMultipleWidget
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(choices=list(SCOPES.items()), required=False, **given)
+
+    def offer(self, scopes: list[str]) -> None:
+        self.choices = [(scope, SCOPES[scope]) for scope in scopes if scope in SCOPES]
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return set(initial or []) != set(data or [])
+
+
+class AppForm(ShopScopedForm):
+    scopes = ScopesField(label="Asks for", help_text="A merchant who installs it can grant less.")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "install_url" in self.fields:
+            self.fields["install_url"].label = "Install URL"
+
+    def clean_install_url(self) -> str:
+        try:
+            return addresses.check_url(self.cleaned_data["install_url"])
+        except addresses.BadAddress as bad:
+            raise forms.ValidationError(str(bad)) from None
+
+
+class ConsentForm(forms.Form):
+    """What a merchant grants an app, of what it asks for."""
+
+    scopes = ScopesField(label="May")
+
+    def __init__(self, *args: Any, app: App, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["scopes"].offer(app.scopes)  # type: ignore[attr-defined]
+        self.fields["scopes"].initial = app.scopes
+
+
+class InstallationForm(ShopScopedForm):
+    scopes = ScopesField(label="May", help_text="Holds from the app's next request on. Writing does not imply reading.")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "scopes" in self.fields:
+            self.fields["scopes"].offer(self.instance.app.scopes)  # type: ignore[attr-defined]
+
+
+class AllowedHostForm(ShopScopedForm):
+    def clean_host(self) -> str:
+        try:
+            return checked_host(self.cleaned_data["host"])
+        except InvalidFields as refused:
+            raise forms.ValidationError((refused.errors or {})["host"]) from None

@@ -1,0 +1,209 @@
+"""An app registers the scripts that it has on the shop's pages (contract: Script tag; decisions: App API)."""
+
+import re
+
+import pytest
+
+from storefront.apps.actions import uninstall_app
+from storefront.apps.models import ScriptTag
+from storefront.apps.scripts import MOST_SCRIPT_TAGS
+from storefront.kit import clock
+from tests.factories.apps import install
+from tests.races import at_once
+
+SRC = "https://app.example.com/badge.js"
+
+
+@pytest.fixture
+def app(shop):
+    return install(shop, "write_script_tags")
+
+
+def new(**given):
+    return {"src": SRC, "location": "head"} | given
+
+
+def test_a_script_tag_is_registered_and_listed(app, shop):
+    answer = app.api.post("/script-tags", new())
+    assert answer.status_code == 201
+    body = answer.json()
+    assert list(body) == ["message", "script_tag"]
+    assert body["message"] == "Script tag registered."
+    record = body["script_tag"]
+    assert list(record) == ["id", "app_installation_id", "src", "location", "is_active", "created_at", "updated_at"]
+    row = ScriptTag.objects.get()
+    assert (row.shop, row.pk, row.installation) == (shop, record["id"], app.installation)
+    assert record["app_installation_id"] == app.installation.pk
+    assert (record["src"], record["location"], record["is_active"]) == (SRC, "head", True)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", record["created_at"])
+    assert app.api.get("/script-tags").json() == {"script_tags": [record]}
+
+
+def test_the_same_again_is_the_one_that_stands(app):
+    first = app.api.post("/script-tags", new())
+    again = app.api.post("/script-tags", new())
+    assert (again.status_code, again.json()) == (200, first.json())
+    assert ScriptTag.objects.count() == 1
+
+
+def test_again_does_not_switch_on_what_the_merchant_switched_off(app):
+    app.api.post("/script-tags", new())
+    ScriptTag.objects.update(is_active=False)
+    assert app.api.post("/script-tags", new()).json()["script_tag"]["is_active"] is False
+
+
+def test_another_location_or_another_app_has_another_tag(app, shop):
+    other = install(shop, "write_script_tags")
+    for api, body in ((app.api, new()), (app.api, new(location="body_end")), (other.api, new())):
+        assert api.post("/script-tags", body).status_code == 201
+    assert ScriptTag.objects.count() == 3
+
+
+@pytest.mark.parametrize("location", ["head", "body_start", "body_end"])
+def test_the_three_locations(app, location):
+    assert app.api.post("/script-tags", new(location=location)).json()["script_tag"]["location"] == location
+
+
+def test_the_longest_address(app):
+    src = "https://app.example.com/".ljust(2048, "a")
+    assert app.api.post("/script-tags", new(src=src)).json()["script_tag"]["src"] == src
+
+
+@pytest.mark.parametrize(
+    ("field", "given"),
+    [
+        ("location", {"location": "footer"}),
+        ("location", {"location": None}),
+        ("location", {"location": 1}),
+        ("src", {"src": None}),
+        ("src", {"src": 7}),
+        ("src", {"src": ""}),
+        ("src", {"src": "/badge.js"}),
+        ("src", {"src": "//app.example.com/badge.js"}),
+        ("src", {"src": "javascript:alert(1)"}),
+        ("src", {"src": "data:text/javascript,alert(1)"}),
+        ("src", {"src": "https://user:secret@app.example.com/"}),
+        ("src", {"src": "https://app.example.com/" + "a" * 2048}),
+    ],
+)
+def test_what_does_not_fit_is_refused_by_its_field(app, field, given):
+    answer = app.api.post("/script-tags", new(**given))
+    assert answer.status_code == 422
+    assert list(answer.json()["errors"]) == [field]
+    assert not ScriptTag.objects.exists()
+
+
+@pytest.mark.parametrize("field", ["src", "location"])
+def test_what_is_missing_is_named(app, field):
+    body = new()
+    del body[field]
+    assert app.api.post("/script-tags", body).json()["errors"] == {field: [f"{field} is required."]}
+
+
+@pytest.mark.parametrize("url", ["http://app.example.com/", "https://127.0.0.1/", "https://[::1]/x.js"])
+def test_in_production_a_script_is_public_https(app, url, settings):
+    settings.ALLOW_PRIVATE_CALLBACKS = False
+    answer = app.api.post("/script-tags", new(src=url))
+    assert answer.status_code == 422
+    assert answer.json()["errors"]["src"][0].startswith("The URL")
+
+
+def test_a_script_tag_is_deleted(app):
+    id = app.api.post("/script-tags", new()).json()["script_tag"]["id"]
+    answer = app.api.delete(f"/script-tags/{id}")
+    assert (answer.status_code, answer.json()) == (200, {"message": "Script tag deleted."})
+    assert app.api.get("/script-tags").json() == {"script_tags": []}
+    assert app.api.delete(f"/script-tags/{id}").status_code == 404
+
+
+def test_another_apps_script_tag_is_listed_but_not_deleted(app, shop):
+    other = install(shop, "write_script_tags")
+    record = other.api.post("/script-tags", new()).json()["script_tag"]
+    assert app.api.get("/script-tags").json() == {"script_tags": [record]}
+    assert app.api.delete(f"/script-tags/{record['id']}").status_code == 404
+    assert ScriptTag.objects.count() == 1
+
+
+def test_another_shops_script_tag_is_neither(app, other_shop):
+    other = install(other_shop, "write_script_tags")
+    id = other.api.post("/script-tags", new()).json()["script_tag"]["id"]
+    assert app.api.get("/script-tags").json() == {"script_tags": []}
+    refused, unknown = app.api.delete(f"/script-tags/{id}"), app.api.delete("/script-tags/999999")
+    assert (refused.status_code, refused.content) == (unknown.status_code, unknown.content)
+    assert refused.status_code == 404
+    assert ScriptTag.objects.count() == 1
+
+
+@pytest.mark.parametrize("id", ["0", "-1", "x", "1.5", "9007199254740992", "9" * 40, "%20"])
+def test_what_is_no_id_is_a_404(app, id):
+    assert app.api.delete(f"/script-tags/{id}").status_code == 404
+
+
+def test_listing_needs_no_scope_and_writing_its_own(shop):
+    app = install(shop, "read_shop")
+    assert app.api.get("/script-tags").status_code == 200
+    for refused in (app.api.post("/script-tags", new()), app.api.delete("/script-tags/1")):
+        assert refused.status_code == 403
+        assert refused.json()["required_scopes"] == ["write_script_tags"]
+
+
+def test_a_shops_own_token_is_no_app(api):
+    api.prefix = "/api/apps"
+    assert api.get("/script-tags").status_code == 401
+    assert api.post("/script-tags", new()).status_code == 401
+
+
+def test_an_app_has_so_many_and_no_more(app, shop):
+    for number in range(MOST_SCRIPT_TAGS):
+        assert app.api.post("/script-tags", new(src=f"{SRC}?{number}")).status_code == 201
+    assert app.api.post("/script-tags", new()).json()["code"] == "too_many_script_tags"
+    assert app.api.post("/script-tags", new(src=f"{SRC}?0")).status_code == 200
+    assert install(shop, "write_script_tags").api.post("/script-tags", new()).status_code == 201
+
+
+def test_the_list_takes_few_queries_however_long(app, django_assert_max_num_queries):
+    for number in range(5):
+        app.api.post("/script-tags", new(src=f"{SRC}?{number}"))
+    with django_assert_max_num_queries(2):
+        app.api.get("/script-tags")
+
+
+def test_the_uninstall_takes_an_apps_scripts_and_hosts_and_no_others(app, shop):
+    other = install(shop, "write_script_tags")
+    for each in (app, other):
+        each.api.post("/script-tags", new())
+    uninstall_app(shop=shop, installation=app.installation, now=clock.now())
+    assert [tag["app_installation_id"] for tag in other.api.get("/script-tags").json()["script_tags"]] == [
+        other.installation.pk
+    ]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_at_once_make_one(shop):
+    app = install(shop, "write_script_tags")
+    for number in range(5):
+        body = new(src=f"{SRC}?{number}")
+        answers = at_once(*[lambda body=body: app.api.post("/script-tags", body)] * 4)
+        assert sorted(answer.status_code for answer in answers) == [200, 200, 200, 201]
+        assert len({answer.json()["script_tag"]["id"] for answer in answers}) == 1
+    assert ScriptTag.objects.count() == 5
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nothing_is_left_by_a_registration_that_meets_the_uninstall(shop):
+    for _ in range(5):
+        app = install(shop, "write_script_tags")
+        at_once(
+            lambda app=app: app.api.post("/script-tags", new()),
+            lambda app=app: uninstall_app(shop=shop, installation=app.installation, now=clock.now()),
+        )
+        assert not ScriptTag.objects.filter(installation=app.installation).exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_registrations_at_once_keep_to_the_limit(shop):
+    app = install(shop, "write_script_tags")
+    for number in range(MOST_SCRIPT_TAGS - 1):
+        app.api.post("/script-tags", new(src=f"{SRC}?{number}"))
+    at_once(*[lambda number=number: app.api.post("/script-tags", new(src=f"{SRC}?a{number}")) for number in range(4)])
+    assert ScriptTag.objects.count() == MOST_SCRIPT_TAGS
