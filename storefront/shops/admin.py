@@ -203,10 +203,13 @@ class ApiTokenAdmin(ShopScopedAdmin):
         context = {
             **self.admin_site.each_context(request),
             "title": f"Token “{obj.name}”",
-            "secret": request.new_secret,
             "opts": self.opts,
+            "secret": request.new_secret,
+            "kind": "token",
+            "use": "Programs send it as “Authorization: Bearer …”. Whoever has it can do what it may do.",
+            "then": "../",
         }
-        response = TemplateResponse(request, "shops/admin/new_token.html", context)
+        response = TemplateResponse(request, "shops/admin/new_secret.html", context)
         response["Cache-Control"] = "no-store"
         return response
 

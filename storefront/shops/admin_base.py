@@ -10,6 +10,7 @@ from typing import Any
 from django.contrib import admin, messages
 from django.contrib.admin.exceptions import NotRegistered
 from django.contrib.admin.utils import quote, unquote
+from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, models, transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
@@ -107,7 +108,9 @@ class ShopScopedAdmin(ScopedToShop, ModelAdmin):
         changes.changed(request.shop.pk)
 
     def row_or_404(self, request: HttpRequest, object_id: str) -> Any:
-        """The row that a page of our own is about."""
+        """The row that a page of our own is about, which nobody opens who may not open the row's own."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
         row = self.get_object(request, unquote(object_id))
         if row is None:
             raise Http404

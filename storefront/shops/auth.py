@@ -27,9 +27,14 @@ def bearer_token(request: HttpRequest) -> str | None:
     return token.strip() if scheme.lower() == "bearer" else None
 
 
+def installation_token(request: HttpRequest) -> str | None:
+    """The token of `X-Shop-Access-Token`, else the bearer token (contract: App API, Authentication)."""
+    return request.META.get("HTTP_X_SHOP_ACCESS_TOKEN", "").strip() or bearer_token(request)
+
+
 def caller_of(request: Request) -> Caller:
     """Whoever the request's credential names. Raises Unauthenticated."""
-    caller = queries.caller(bearer_token(request), now=request.now)
+    caller = queries.caller(installation_token(request), now=request.now)
     if caller is None:
         raise Unauthenticated
     return caller
@@ -49,12 +54,25 @@ class scope(HttpAuthBase):  # noqa: N801, it reads as a word: auth=scope("read_p
         super().__init__()
 
     def __call__(self, request: Request) -> Caller:  # type: ignore[override]
-        caller = caller_of(request)
+        caller = self.caller_of(request)
         request.caller, request.shop = caller, caller.shop
         if caller.requests_per_minute is not None:
-            allowed, request.quota = ratelimit.count_call(caller.digest, per_minute=caller.requests_per_minute)
+            allowed, request.quota = ratelimit.count_call(caller.counted_as, per_minute=caller.requests_per_minute)
             if not allowed:
                 raise ratelimit.RateLimited(ratelimit.retry_after(request.quota))
         if not caller.scopes.issuperset(self.required):
             raise InsufficientScope(required_scopes=list(self.required), granted_scopes=sorted(caller.scopes))
+        return caller
+
+    def caller_of(self, request: Request) -> Caller:
+        return caller_of(request)
+
+
+class app_scope(scope):  # noqa: N801
+    """The same for the App API, which only installed apps may call."""
+
+    def caller_of(self, request: Request) -> Caller:
+        caller = caller_of(request)
+        if caller.installation_id is None:
+            raise Unauthenticated
         return caller

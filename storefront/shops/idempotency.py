@@ -78,7 +78,7 @@ def delete_expired_answers(*, now: datetime, limit: int = 1000) -> int:
 def _claimed(request: Request, key: str, claim: uuid.UUID) -> IdempotentAnswer:
     """The key's row: ours if its claim is, else one that holds an answer. Raises Mismatch, InFlight."""
     now, mine = request.now, _attempt(request, claim)
-    identity = {"shop": request.shop, "caller": request.caller.digest, "key": key}
+    identity = {"shop": request.shop, "caller": request.caller.counted_as, "key": key}
     IdempotentAnswer.objects.bulk_create([IdempotentAnswer(**identity, **mine)], ignore_conflicts=True)
     row = IdempotentAnswer.objects.filter(**identity).first()
     if row is None:

@@ -83,7 +83,8 @@ class AllowedOrigin(models.Model):
 
 
 class ApiToken(models.Model):
-    """A bearer token of the public API. It belongs to the shop; only its digest is kept."""
+    """A token that calls the API: the shop's own, or one of an installed app. It belongs to the shop; only its digest
+    is kept."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=100, help_text="What it is for.")
@@ -91,6 +92,10 @@ class ApiToken(models.Model):
     ending = models.CharField(max_length=4, editable=False, help_text="The token's last four characters.")
     scopes = models.JSONField(default=list)
     requests_per_minute = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: no limit.")
+    # A plain number, since the room of apps is built on this one.
+    installation_id = models.BigIntegerField(
+        null=True, editable=False, db_index=True, help_text="The installation it stands for; empty: the shop's own."
+    )
     created_at = models.DateTimeField()
     expires_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
@@ -110,7 +115,7 @@ class IdempotentAnswer(models.Model):
     """The first answer to a POST that named an `Idempotency-Key` (decisions: Idempotency and concurrency)."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
-    caller = models.CharField(max_length=64, help_text="Digest of the credential that asked.")
+    caller = models.CharField(max_length=64, help_text="What the credential that asked is counted as.")
     key = models.CharField(max_length=255)
     request_digest = models.CharField(max_length=64)
     claim = models.UUIDField(help_text="Which attempt holds the key.")

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 from storefront.carts import actions
 from storefront.carts import queries as carts
 from storefront.carts.models import Cart, CartLine
-from storefront.carts.session import basket_of, keep_basket
+from storefront.carts.session import basket_of, basket_to_fill, keep_basket
 from storefront.catalogue import queries as catalogue
 from storefront.kit import money
 from storefront.kit.refusals import InvalidFields, Refusal
@@ -46,7 +46,7 @@ def add(request: Request) -> HttpResponse:
             now=request.now,
             product_id=record["id"],
             qty=_qty(request.POST),
-            cart=basket_of(request),
+            cart=basket_to_fill(request),
             variant_id=variant["id"] if variant else None,
             options=_options(record, request.POST),
             custom_fields=left_open,

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from storefront.customers.models import Customer
 from storefront.kit.format import format_money
 from storefront.kit.money import ZERO
+from storefront.pricing.queries import group_terms
 from storefront.shops.models import Shop
 from storefront.website import offers, pictures, queries
 from storefront.website.offers import Availability, Price
@@ -54,9 +56,11 @@ class Detail:
     chosen: dict[str, str]
 
 
-def detail(shop: Shop, record: Record, given: Mapping[str, str]) -> Detail:
+def detail(shop: Shop, record: Record, given: Mapping[str, str], customer: Customer | None) -> Detail:
     """The page's view of a product record; `given` is what the visitor has chosen already, by field name."""
-    ranges = queries.variant_ranges(shop, [record["id"]]) if record["type"] == "variable" else {}
+    terms = group_terms(shop, customer.pk if customer else None, [record["id"]])
+    record = offers.for_group(record, terms)
+    ranges = queries.variant_ranges(shop, [record["id"]], terms) if record["type"] == "variable" else {}
     limits, parts = queries.bundle(shop, record["id"]) if record["type"] == "bundle" else ({}, [])
     options = queries.required_options(shop, [record["id"]]) if record["options"] else {}
     required = options.get(record["id"], (ZERO, False))

@@ -1,4 +1,5 @@
-"""What a page says about buying a product: its price and whether it can be had. Pure, over catalogue records."""
+"""What a page says about buying a product: its price and whether it can be had. Pure, over catalogue
+records."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -6,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from storefront.kit.money import ZERO
+from storefront.pricing.queries import NO_TERMS, GroupTerms
 
 Record = dict[str, Any]
 
@@ -45,6 +47,19 @@ IN_STOCK = Availability(True)
 SOLD_OUT = Availability(False, "Sold out")
 BACKORDER = Availability(True, "On backorder", "warn")
 PREORDER = Availability(True, "Pre-order", "good")
+
+
+def for_group(row: Record, terms: GroupTerms) -> Record:
+    """The product record at the prices of the visitor's customer group (contract: a group price is the price)."""
+    if terms is NO_TERMS:
+        return row
+    priced = row | {"price": str(terms.price_of(Decimal(row["price"]), row["id"]))}
+    if "variants" in row:
+        priced["variants"] = [
+            variant | {"price": str(terms.price_of(Decimal(variant["price"]), row["id"], variant["id"]))}
+            for variant in row["variants"]
+        ]
+    return priced
 
 
 def price(row: Record, choices: VariantRange | None = None, required: Decimal = ZERO, spread: bool = False) -> Price:

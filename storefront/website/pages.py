@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 from storefront.catalogue import queries as catalogue
 from storefront.catalogue.models import Category
 from storefront.catalogue.queries import ProductFilters
+from storefront.customers.session import customer_of
 from storefront.shops.request import Request
 from storefront.website import details, pictures, queries, search_engines
 from storefront.website.tiles import tiles
@@ -52,7 +53,7 @@ def home(request: Request) -> HttpResponse:
     newest = [row for row in newest if row["id"] not in praised][:8]
     lead = featured[0] if featured else None
     # One reading of prices and stock for both grids.
-    shown = {tile.slug: tile for tile in tiles(shop, [*featured, *newest])}
+    shown = {tile.slug: tile for tile in tiles(shop, [*featured, *newest], customer_of(request))}
     categories = queries.main_categories(shop)
     images = queries.category_pictures(shop, categories, now)
     context = {
@@ -101,10 +102,10 @@ def product(request: Request, slug: str) -> HttpResponse:
 
 def product_page(request: Request, record: dict[str, Any], *, given: dict[str, str], status: int = 200, **more: Any):
     """The page of a product with what the visitor has chosen so far, and what was wrong with it, if anything."""
-    found = details.detail(request.shop, record, given)
+    found = details.detail(request.shop, record, given, customer_of(request))
     home_category = record["categories"][-1] if record["categories"] else None
     context = {
-        "product": record,
+        "product": found.record,
         "detail": found,
         "canonical": record["canonical_url"]
         or request.shop.base_url + reverse("website:product", args=[record["slug"]]),
@@ -129,7 +130,7 @@ def _related(request: Request, record: dict[str, Any], category: dict[str, Any] 
         return []
     filters = ProductFilters(category=category["slug"])
     rows = catalogue.first_products(request.shop, filters, count=5, now=request.now)
-    return tiles(request.shop, [row for row in rows if row["id"] != record["id"]][:4])
+    return tiles(request.shop, [row for row in rows if row["id"] != record["id"]][:4], customer_of(request))
 
 
 def redirect_to_category(request: Request, category: Category) -> HttpResponse:
@@ -164,7 +165,7 @@ def _listing(request: Request, category: Category | None, search: str = "") -> H
         "search": search,
         "sort": sort,
         "sorts": SORTS,
-        "tiles": tiles(shop, found.rows),
+        "tiles": tiles(shop, found.rows, customer_of(request)),
         "total": found.total,
         "page": page,
         "pages": _pages(page, last),

@@ -14,6 +14,7 @@ from storefront.catalogue.models import Category, Media, Option, Product, Produc
 from storefront.catalogue.queries import published_products
 from storefront.catalogue.records import media_url
 from storefront.kit.money import ZERO
+from storefront.pricing.queries import NO_TERMS, GroupTerms
 from storefront.shops.models import Shop
 from storefront.website.offers import VariantRange
 
@@ -66,8 +67,8 @@ def category_pictures(shop: Shop, categories: Collection[Category], now: datetim
     return own | {pk: first.get(product_id) for pk, product_id in shown.items()}
 
 
-def variant_ranges(shop: Shop, product_ids: Collection[int]) -> dict[int, VariantRange]:
-    """The active variants of these products, summed up."""
+def variant_ranges(shop: Shop, product_ids: Collection[int], terms: GroupTerms = NO_TERMS) -> dict[int, VariantRange]:
+    """The active variants of these products, summed up, at the prices that the terms give them."""
     if not product_ids:
         return {}
     rows = Variant.objects.filter(shop=shop, product_id__in=product_ids, is_active=True).order_by("price", "pk")
@@ -76,10 +77,14 @@ def variant_ranges(shop: Shop, product_ids: Collection[int]) -> dict[int, Varian
         "product_id", "price", "compare_price", "is_active", "track_inventory", "allow_backorders", "stock_qty"
     ):
         found.setdefault(variant.product_id, []).append(variant)
-    return {product_id: _range(variants) for product_id, variants in found.items()}
+    return {product_id: _range(variants, terms) for product_id, variants in found.items()}
 
 
-def _range(variants: list[Variant]) -> VariantRange:
+def _range(variants: list[Variant], terms: GroupTerms) -> VariantRange:
+    for variant in variants:
+        variant.price = terms.price_of(variant.price, variant.product_id, variant.pk)
+    # In the order of the prices that the visitor pays; equal ones stay as they were read.
+    variants = sorted(variants, key=lambda variant: variant.price)
     sellable = [variant for variant in variants if variant.can_sell(1)]
     return VariantRange(
         lowest=variants[0].price,

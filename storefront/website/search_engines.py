@@ -15,15 +15,15 @@ from storefront.website.details import Detail
 
 # Products in one file of the sitemap, well under what search engines take.
 PART = 10_000
+# What search engines have no use for: what belongs to one visitor, and blocks, for which apps would be asked.
+PRIVATE = ("/account", "/basket", "/cart/", "/checkout", "/orders/", "/admin/", "/api/", "/products/*/blocks")
 
 
 @require_safe
 def robots(request: Request) -> HttpResponse:
     if not request.shop:
         return HttpResponse("User-agent: *\nDisallow: /\n", content_type="text/plain")
-    private = "".join(
-        f"Disallow: {path}\n" for path in ("/basket", "/cart/", "/checkout", "/orders/", "/admin/", "/api/")
-    )
+    private = "".join(f"Disallow: {path}\n" for path in PRIVATE)
     sitemap = f"Sitemap: {request.shop.base_url}/sitemap.xml\n"
     return HttpResponse(f"User-agent: *\n{private}\n{sitemap}", content_type="text/plain")
 

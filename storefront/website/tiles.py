@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+from storefront.customers.models import Customer
 from storefront.kit.money import ZERO
+from storefront.pricing.queries import group_terms
 from storefront.shops.models import Shop
 from storefront.website import offers, pictures, queries
 from storefront.website.offers import Availability, Price
@@ -22,10 +24,12 @@ class Tile:
     is_new: bool
 
 
-def tiles(shop: Shop, rows: list[Record]) -> list[Tile]:
-    """Tiles for product records, in their order. Reads what they need for all of them at once."""
-    ranges = queries.variant_ranges(shop, ids(rows, "variable"))
-    required = queries.required_options(shop, [row["id"] for row in rows])
+def tiles(shop: Shop, rows: list[Record], customer: Customer | None) -> list[Tile]:
+    """Tiles for product records, in their order, at the visitor's prices. Reads what they need for all at once."""
+    terms = group_terms(shop, customer.pk if customer else None, ids(rows))
+    rows = [offers.for_group(row, terms) for row in rows]
+    ranges = queries.variant_ranges(shop, ids(rows, "variable"), terms)
+    required = queries.required_options(shop, ids(rows))
     limits = queries.bundle_limits(shop, ids(rows, "bundle"))
     return [
         Tile(
@@ -40,5 +44,5 @@ def tiles(shop: Shop, rows: list[Record]) -> list[Tile]:
     ]
 
 
-def ids(rows: list[Record], type: str) -> list[int]:
-    return [row["id"] for row in rows if row["type"] == type]
+def ids(rows: list[Record], type: str | None = None) -> list[int]:
+    return [row["id"] for row in rows if type in (None, row["type"])]

@@ -1,6 +1,14 @@
 from django.urls import path
 
-from storefront.website import basket_pages, pages, search_engines
+from storefront.website import (
+    account_entry,
+    account_pages,
+    basket_pages,
+    block_pages,
+    pages,
+    script_reports,
+    search_engines,
+)
 
 app_name = "website"
 
@@ -8,10 +16,31 @@ urlpatterns = [
     path("", pages.home, name="home"),
     path("products", pages.listing, name="listing"),
     path("products/<str:slug>", pages.product, name="product"),
+    path("products/<str:slug>/blocks", block_pages.product_blocks, name="product_blocks"),
     path("categories/<str:slug>", pages.category, name="category"),
     path("basket", basket_pages.basket, name="basket"),
     path("basket/add", basket_pages.add, name="basket_add"),
     path("basket/update", basket_pages.update, name="basket_update"),
+    path("account", account_pages.account, name="account"),
+    path("account/sign-in", account_entry.sign_in_page, name="sign_in"),
+    path("account/sign-out", account_entry.sign_out_page, name="sign_out"),
+    path("account/register", account_entry.register, name="register"),
+    path("account/forgot", account_entry.forgot, name="forgot"),
+    path("account/mailed", account_entry.mailed, name="mailed"),
+    path("account/link", account_entry.link, name="account_link"),
+    path("account/password", account_entry.choose_password, name="choose_password"),
+    path("account/e-mail", account_entry.confirm_email, name="confirm_email"),
+    path("account/details", account_pages.details, name="account_details"),
+    path("account/details/e-mail", account_pages.change_email, name="change_email"),
+    path("account/details/password", account_pages.change_password, name="change_password"),
+    path("account/orders", account_pages.orders, name="account_orders"),
+    path("account/orders/<int:number>", account_pages.order, name="account_order"),
+    path("account/addresses", account_pages.addresses, name="addresses"),
+    path("account/addresses/new", account_pages.new_address, name="new_address"),
+    path("account/addresses/<int:address_id>", account_pages.change_address, name="change_address"),
+    path("account/addresses/<int:address_id>/delete", account_pages.delete_address, name="delete_address"),
+    path("account/addresses/<int:address_id>/default", account_pages.prefer_address, name="prefer_address"),
+    path("blocked-scripts", script_reports.script_reports_page, name="script_reports"),
     path("robots.txt", search_engines.robots, name="robots"),
     path("sitemap.xml", search_engines.sitemap, name="sitemap"),
     path("sitemap-<int:number>.xml", search_engines.sitemap_part, name="sitemap_part"),

@@ -1,5 +1,12 @@
+from collections.abc import Iterator
+
 import pytest
 from django.test import Client
+
+from storefront.customers.models import Customer
+from tests.customers.factories import make_customer
+from tests.mailbox import Mailbox, open_mailbox
+from tests.website.accounts import Member
 
 
 @pytest.fixture
@@ -18,3 +25,24 @@ def page(visitor):
         return answer.content.decode()
 
     return read
+
+
+@pytest.fixture
+def mailbox(settings) -> Iterator[Mailbox]:
+    """A real mail server, to which the shop sends."""
+    with open_mailbox() as mailbox:
+        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+        settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", mailbox.port
+        yield mailbox
+
+
+@pytest.fixture
+def member(shop, mailbox) -> Member:
+    """Ada, who has no account yet."""
+    return Member(shop, mailbox)
+
+
+@pytest.fixture
+def ada(shop) -> Customer:
+    """Ada as a customer who can sign in."""
+    return make_customer(shop, name="Ada Lovelace")

@@ -10,9 +10,13 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from storefront.carts.session import basket_of
+from storefront.customers.models import Address
+from storefront.customers.queries import ADDRESS_FIELDS
+from storefront.customers.session import customer_of
 from storefront.kit.format import format_money
 from storefront.website import pictures, queries, texts
 from storefront.website.pictures import Picture
+from storefront.website.security import scripts_of
 
 register = template.Library()
 
@@ -20,6 +24,7 @@ ICONS = {
     "search": '<circle cx="7" cy="7" r="4.6"/><path d="m10.6 10.6 3.6 3.6"/>',
     "basket": '<path d="M2.2 6.2h11.6l-1 7a1.2 1.2 0 0 1-1.2 1H4.4a1.2 1.2 0 0 1-1.2-1z"/>'
     '<path d="m5 6 2-4M11 6 9 2"/>',
+    "account": '<circle cx="8" cy="5.2" r="2.9"/><path d="M2.6 14.2c.5-3 2.7-4.6 5.4-4.6s4.9 1.6 5.4 4.6"/>',
     "previous": '<path d="M9.8 3.2 5 8l4.8 4.8"/>',
     "next": '<path d="M6.2 3.2 11 8l-4.8 4.8"/>',
 }
@@ -88,6 +93,28 @@ def navigation(context: Context) -> dict[str, Any]:
         "current": context.get("current_category"),
         "path": request.path if request else "",
     }
+
+
+@register.inclusion_tag("website/account_link.html", takes_context=True)
+def account_link(context: Context) -> dict[str, Any]:
+    """The way to the account, or to signing in."""
+    request = context.get("request")
+    return {"customer": customer_of(request) if request and getattr(request, "shop", None) else None}
+
+
+@register.filter
+def as_parcel(address: Address) -> dict[str, str]:
+    """An address of a customer's book as an order keeps one."""
+    return {name: getattr(address, name) for name in ADDRESS_FIELDS}
+
+
+@register.inclusion_tag("website/app_scripts.html", takes_context=True)
+def app_scripts(context: Context, location: str) -> dict[str, Any]:
+    """The scripts that apps have at this place of the page. They run as they come, since for any other way to load them
+    the page's own would wait until an app's host has answered."""
+    request = context.get("request")
+    found = scripts_of(request) if request else None
+    return {"addresses": found.at.get(location, []) if found else []}
 
 
 @register.inclusion_tag("website/basket_link.html", takes_context=True)

@@ -1,0 +1,181 @@
+"""An account begins with a mail: nobody gets one for an address that is not theirs."""
+
+from datetime import timedelta
+
+import pytest
+import time_machine
+from django.contrib.auth.hashers import check_password
+from django_tasks_db.models import DBTaskResult
+
+from storefront.customers.models import Customer
+from storefront.kit import clock
+from storefront.orders.models import Order
+from tests.catalogue.factories import make_product
+from tests.checkout.shopper import Shopper
+from tests.customers.factories import PASSWORD, events, make_customer
+from tests.orders.factories import make_order, sale_line
+from tests.website.accounts import Member, link_in
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_a_mail_leads_to_a_password_and_into_the_account(shop, member):
+    answer = member.ask("register", "Ada@Example.com")
+    assert (answer.status_code, answer["Location"]) == (303, "/account/mailed")
+    assert not Customer.objects.exists()
+    (text,) = member.mails()
+    assert text.startswith("Hello,\n\nfollow this link within an hour to choose a password")
+    answer = member.choose_password(link_in(text))
+    assert (answer.status_code, answer["Location"]) == (303, "/account")
+    assert "Hello, Ada Lovelace" in member.read("/account")
+    customer = Customer.objects.get()
+    assert (customer.shop, customer.email, customer.name) == (shop, "ada@example.com", "Ada Lovelace")
+    assert check_password(PASSWORD, customer.password)
+
+
+def test_a_new_customer_is_told_of_once(shop, member):
+    member.register()
+    ((topic, data),) = events(shop)
+    assert (topic, data["email"], data["name"]) == ("customer.created", "ada@example.com", "Ada Lovelace")
+    assert "password" not in str(data)
+
+
+def test_the_page_answers_alike_for_a_customer_and_only_the_mail_tells(shop, member, ada):
+    known, unknown = member.ask("register"), member.ask("register", "new@example.com")
+    assert (known.status_code, known["Location"], known.content) == (303, unknown["Location"], unknown.content)
+    (text,) = member.mails()
+    assert "You have one already" in text
+    assert member.mailbox.texts("new@example.com")[0].startswith("Hello,\n\nfollow this link")
+
+
+def test_somebody_the_shop_knows_without_a_password_becomes_the_same_customer(shop, member):
+    known = make_customer(shop, password="", name="Ada L.", note="From the market")
+    member.ask("register")
+    member.choose_password(link_in(member.mails()[0]))
+    customer = Customer.objects.get()
+    assert (customer.pk, customer.name, customer.note) == (known.pk, "Ada L.", "From the market")
+    assert member.is_signed_in
+
+
+def test_orders_placed_as_a_guest_come_with_the_proven_address_alone(shop, other_shop, member):
+    def order(at, email):
+        return make_order(at, sale_line(make_product(at)), email=email)
+
+    mine = order(shop, "ADA@example.com")
+    foreign, elsewhere = order(shop, "b@example.com"), order(other_shop, "ada@example.com")
+    member.register()
+    assert Order.objects.get(pk=mine.pk).customer == Customer.objects.get()
+    assert Order.objects.filter(pk__in=[foreign.pk, elsewhere.pk], customer=None).count() == 2
+    assert f"Order {mine.number}" in member.read("/account")
+
+
+@pytest.mark.parametrize("password", ["short", "password123", "ada@example.com", ""])
+def test_an_easy_password_is_refused(member, password):
+    member.ask("register")
+    answer = member.choose_password(link_in(member.mails()[0]), password)
+    assert answer.status_code == 422
+    assert 'class="field__error"' in answer.content.decode()
+    assert not Customer.objects.exists()
+
+
+def test_a_link_works_once(member):
+    member.ask("register")
+    link = link_in(member.mails()[0])
+    member.choose_password(link)
+    again = Member(member.shop, member.mailbox).choose_password(link, "another phrase 8")
+    assert again.status_code == 403
+    assert "This link does not work any more" in again.content.decode()
+    assert check_password(PASSWORD, Customer.objects.get().password)
+
+
+def test_a_link_that_was_followed_in_two_browsers_sets_one_password(member):
+    member.ask("register")
+    link = link_in(member.mails()[0])
+    other = Member(member.shop, member.mailbox)
+    for browser in (member, other):
+        browser.follow(link)
+    fields = {"name": "Ada", "password": PASSWORD}
+    assert member.post("/account/password", fields).status_code == 303
+    assert other.post("/account/password", fields | {"password": "another phrase 8"}).status_code == 403
+    assert check_password(PASSWORD, Customer.objects.get().password)
+
+
+def test_a_link_lives_an_hour(member):
+    member.ask("register")
+    link = link_in(member.mails()[0])
+    for late, status in ((timedelta(minutes=59), 303), (timedelta(minutes=61), 403)):
+        with time_machine.travel(clock.now() + late):
+            assert Shopper(member.shop).follow(link).status_code == status
+
+
+def test_an_hour_ends_too_for_who_followed_it_in_time(member):
+    member.ask("register")
+    member.follow(link_in(member.mails()[0]))
+    with time_machine.travel(clock.now() + timedelta(minutes=61)):
+        assert member.post("/account/password", {"name": "Ada", "password": PASSWORD}).status_code == 403
+
+
+@pytest.mark.parametrize("change", ["email", "cut", "none"])
+def test_an_altered_link_is_refused(member, change):
+    member.ask("register")
+    link = link_in(member.mails()[0])
+    altered = {
+        "email": link.replace("ada%40", "eve%40"),
+        "cut": link[:-1],
+        "none": link.partition("?")[0],
+    }[change]
+    assert altered != link
+    assert member.follow(altered).status_code == 403
+
+
+def test_a_link_of_another_shop_is_refused_here(member, other_shop):
+    member.ask("register")
+    visitor = Shopper(other_shop)
+    path_and_query = link_in(member.mails()[0]).split("://", 1)[1].split("/", 1)[1]
+    assert visitor.follow(f"{other_shop.base_url}/{path_and_query}").status_code == 403
+
+
+def test_a_followed_link_opens_nothing_at_another_shop_in_the_same_browser(member, other_shop):
+    member.ask("register")
+    member.follow(link_in(member.mails()[0]))
+    answer = member.browser.get("/account/password", headers={"host": other_shop.domain})
+    assert answer.status_code == 403
+
+
+def test_looking_at_a_link_opens_nothing(member):
+    member.ask("register")
+    member.follow(link_in(member.mails()[0]), "head")
+    assert member.get("/account/password").status_code == 403
+
+
+def test_the_link_is_in_no_log_no_queue_and_no_other_sites_hands(member, caplog):
+    member.ask("register")
+    link = link_in(member.mails()[0])
+    answer = member.follow(link)
+    assert answer["Referrer-Policy"] == "no-referrer"
+    assert answer["Cache-Control"] == "no-store"
+    signature = link.rpartition("=")[2]
+    assert "?" not in answer["Location"]
+    # The database's own log of statements is for developers alone.
+    logged = "\n".join(record.getMessage() for record in caplog.records if not record.name.startswith("django.db"))
+    assert signature not in logged
+    assert signature not in str(list(DBTaskResult.objects.values()))
+
+
+def test_mails_are_few_for_one_address_and_from_one_place(shop, member):
+    answers = [member.ask("register").status_code for _ in range(6)]
+    assert answers == [303] * 5 + [429]
+    assert len(member.mails()) == 5
+    late = member.ask("forgot")
+    assert late.status_code == 429
+    assert int(late["Retry-After"]) > 0
+    assert "Please try again in" in late.content.decode()
+    for number in range(20):
+        last = member.post("/account/register", {"email": f"{number}@example.com"})
+    assert last.status_code == 429
+
+
+def test_what_is_no_address_is_refused(member):
+    answer = member.ask("register", "nobody")
+    assert answer.status_code == 422
+    assert member.mails() == []
