@@ -8,9 +8,11 @@ import io
 import json
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 import django
+from django.conf import settings
 from django.core.management import call_command
 
 from storefront.server import cli
@@ -19,6 +21,7 @@ WELCOME = """
   The shop       {url}
   The admin      {admin_url}  as {admin_user}, password {admin_password}
   An API token   {api_token}
+  Its mail       {mail}
 
 Three calls to paste into another terminal: read two products, add one to a cart, ask for the cart's checkout link.
 
@@ -36,9 +39,19 @@ def main() -> None:
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", default="8000")
     given = parser.parse_args()
+    keep_mail()
     # Whatever is tried out together with the demo shop runs on this machine too.
     os.environ.setdefault("STOREFRONT_ALLOW_PRIVATE_CALLBACKS", "1")
     sys.exit(cli.explained(lambda: start(given.host, given.port)))
+
+
+def keep_mail() -> None:
+    """Without a mail server, put what the shop sends into files: an account begins with a mail."""
+    if not os.environ.get("EMAIL_URL"):
+        folder = Path(os.environ.get("STOREFRONT_DATA_DIR") or "var").absolute() / "mail"
+        # Links to choose a password are nobody else's business.
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.environ["EMAIL_URL"] = f"filemail:///{folder}"
 
 
 def start(host: str, port: str) -> int:
@@ -52,6 +65,9 @@ def start(host: str, port: str) -> int:
     answer = io.StringIO()
     call_command("demo", "--base-url", f"http://{name}:{port}", stdout=answer)
     demo = json.loads(answer.getvalue())
+    demo["mail"] = (
+        getattr(settings, "EMAIL_FILE_PATH", None) or f"goes out by {settings.EMAIL_HOST or settings.EMAIL_BACKEND}"
+    )
     demo["admin_password"] = demo["admin_password"] or "as you chose it"
     print(WELCOME.format(**demo, **begin_cart(demo["shop"])), flush=True)
     call_command("serve", "--host", host, "--port", port)

@@ -14,7 +14,10 @@ from dataclasses import dataclass
 
 import psycopg
 
-PARALLEL = ("-n", "2", "--dist", "loadfile")
+# In the order in which they stand: files of few tests are often the slow ones, and would all come at the end.
+PARALLEL = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
+# What asks no database runs once.
+WITHOUT_DATABASE = ("--ignore=tests/kit", "--ignore=tests/benchmarks")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -38,7 +41,8 @@ def on_sqlite(arguments: Sequence[str]) -> int:
 
 
 def on_postgres(arguments: Sequence[str]) -> int:
-    return pytest("-m", "not browser", *PARALLEL, *arguments, TEST_POSTGRES_URL=postgres_url())
+    chosen = arguments or WITHOUT_DATABASE
+    return pytest("-m", "not browser", *PARALLEL, *chosen, TEST_POSTGRES_URL=postgres_url())
 
 
 def in_browser(arguments: Sequence[str]) -> int:

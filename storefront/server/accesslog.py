@@ -1,8 +1,9 @@
-"""The request log's lines for answers that come from memory (`server/edge.py`).
+"""The request log's lines for calls of the API, put together by hand: one through the logging pipeline would cost as
+much as half the call.
 
-They say what `requestlog.py` says, but are put together by hand and written many at once, since a line through the
-logging pipeline costs several times as much as the answer it is about. They appear at most PAUSE later; those of
-the last PAUSE are lost with a process that is killed, and the oldest where nobody takes them.
+Lines for answers from memory (`server/edge.py`) are also written many at once, since each of them costs as much as the
+answer it is about. They appear at most PAUSE later; those of the last PAUSE are lost with a process that is killed, and
+the oldest where nobody takes them.
 """
 
 import logging
@@ -18,7 +19,6 @@ from multiprocessing.util import Finalize
 import orjson
 import structlog
 
-from storefront.server import requestlog
 from storefront.server.logs import blot
 
 # Seconds that lines are gathered for.
@@ -29,7 +29,20 @@ PIECE = 4096
 
 Line = tuple[float, str, str, str, int, float]
 
+log = structlog.get_logger("storefront.requests")
 _log = logging.getLogger("storefront.requests")
+
+
+def write(*line: float | str | int) -> None:
+    """Write this line at once: moment (Unix seconds), request id, method, path, status, milliseconds."""
+    if not _log.isEnabledFor(logging.INFO):
+        return
+    # As in logging: a line that cannot be written is lost, and what it tells of is not.
+    with suppress(Exception):
+        if sys.stderr.isatty():
+            _say(*line)  # type: ignore[arg-type]
+        else:
+            _put(_json(*line))  # type: ignore[arg-type]
 
 
 class Lines:
@@ -74,7 +87,7 @@ class Lines:
         while self.some.wait():
             pause.wait(PAUSE)
             self.some.clear()
-            # As in logging: a line that cannot be written is lost, and the next one tried.
+            # The next ones are tried again.
             with suppress(Exception):
                 self.flush()
 
@@ -82,20 +95,21 @@ class Lines:
 def _say(moment: float, request_id: str, method: str, path: str, status: int, milliseconds: float) -> None:
     """For people at a terminal, who see colours and are in no hurry."""
     with structlog.contextvars.bound_contextvars(request_id=request_id):
-        requestlog.log.info("request", method=method, path=path, status=status, milliseconds=milliseconds)
+        log.info("request", method=method, path=path, status=status, milliseconds=milliseconds)
 
 
 def _json(moment: float, request_id: str, method: str, path: str, status: int, milliseconds: float) -> str:
     return (
-        f'{{"method": "{method}", "path": {_shown(path)}, "status": {status}, "milliseconds": {milliseconds:.1f}, '
-        f'"event": "request", "request_id": "{request_id}", "logger": "storefront.requests", "level": "info", '
+        f'{{"method": {_shown(method)}, "path": {_shown(path)}, "status": {status}, '
+        f'"milliseconds": {milliseconds:.1f}, "event": "request", "request_id": "{request_id}", '
+        f'"logger": "storefront.requests", "level": "info", '
         f'"timestamp": "{_timestamp(int(moment))}.{int(moment % 1 * 1e6):06}Z"}}\n'
     )
 
 
 @lru_cache(maxsize=1024)
-def _shown(path: str) -> str:
-    return orjson.dumps(blot(path)).decode()
+def _shown(text: str) -> str:
+    return orjson.dumps(blot(text)).decode()
 
 
 @lru_cache(maxsize=4)
@@ -116,9 +130,10 @@ def _write(lines: list[str]) -> None:
 
 
 def _put(text: str) -> None:
-    """To wherever the log goes, in turn with its other lines."""
+    """To the stream that the log goes to, in turn with its other lines. Handlers that others added, such as test
+    tools, have ways of their own with a stream."""
     for handler in logging.getLogger().handlers:
-        if isinstance(handler, logging.StreamHandler) and handler.lock and text:
+        if type(handler) is logging.StreamHandler and handler.lock and text:
             with handler.lock:
                 handler.stream.write(text)
                 handler.flush()

@@ -24,6 +24,7 @@ MENU: list[tuple[str, list[tuple[str, str, str]]]] = [
         [
             ("Products", "sell", "catalogue.product"),
             ("Categories", "account_tree", "catalogue.category"),
+            ("Stock put right", "inventory_2", "catalogue.stockadjustment"),
             ("Import and export", "upload_file", "catalogue.productimport"),
             ("Brands", "verified", "catalogue.brand"),
             ("Vendors", "local_shipping", "catalogue.vendor"),
@@ -40,13 +41,26 @@ MENU: list[tuple[str, list[tuple[str, str, str]]]] = [
         ],
     ),
     (
+        "Apps",
+        [
+            ("Installed apps", "extension", "apps.installation"),
+            ("Blocks of apps", "widgets", "apps.extension"),
+            ("Scripts of apps", "code", "apps.scripttag"),
+            ("Allowed script hosts", "verified_user", "apps.allowedscripthost"),
+            ("Blocked scripts", "gpp_bad", "apps.blockedscript"),
+            ("Webhooks", "webhook", "webhooks.registration"),
+            ("Deliveries", "outbox", "webhooks.delivery"),
+            ("Events", "history", "webhooks.event"),
+            ("All apps", "apps", "apps.app"),
+        ],
+    ),
+    (
         "Settings",
         [
             ("Shop", "storefront", "shops.shop"),
             ("Staff", "badge", "shops.staffmember"),
             ("API tokens", "key", "shops.apitoken"),
             ("Allowed origins", "public", "shops.allowedorigin"),
-            ("Events", "history", "webhooks.event"),
         ],
     ),
 ]

@@ -6,13 +6,22 @@ from ninja import NinjaAPI
 from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
 
+from storefront.apps.app_api import router as apps
 from storefront.carts.api import router as carts
 from storefront.catalogue.api import router as catalogue
+from storefront.catalogue.app_api import router as app_products
+from storefront.catalogue.inventory_api import app_router as app_inventory
+from storefront.catalogue.inventory_api import router as inventory
 from storefront.checkout.api import router as checkout
+from storefront.customers.api import router as customers
+from storefront.customers.app_api import router as app_customers
+from storefront.orders.api import router as orders
+from storefront.orders.app_api import router as app_orders
 from storefront.server import errors
 from storefront.server.body import JsonBody
 from storefront.server.openapi import DESCRIPTION, Description
 from storefront.shops.idempotency import idempotent
+from storefront.webhooks.app_api import router as app_webhooks
 
 
 class StorefrontApi(NinjaAPI):
@@ -41,3 +50,13 @@ api.add_router("/v1", catalogue)
 # Before the cart's own routes: `/cart/checkout` is not the line whose key is "checkout".
 api.add_router("/v1", checkout)
 api.add_router("/v1", carts)
+api.add_router("/v1", customers)
+api.add_router("/v1", inventory)
+api.add_router("/v1", orders)
+# The App API: every room that apps may use adds its own.
+api.add_router("/apps", apps)
+api.add_router("/apps", app_customers)
+api.add_router("/apps", app_products)
+api.add_router("/apps", app_inventory)
+api.add_router("/apps", app_orders)
+api.add_router("/apps", app_webhooks)

@@ -14,6 +14,7 @@ from storefront.kit.refusals import Refusal
 
 GROUPS = {
     "Shops": ["createshop", "createtoken"],
+    "Apps": ["createapp", "installapp", "uninstallapp"],
     "Catalogue": ["importproducts", "exportproducts"],
     "Run": ["serve", "worker", "demo"],
     "Maintenance": ["migrate", "reindex", "createsuperuser"],

@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand
 
+from storefront.apps.models import App
 from storefront.kit.refusals import InvalidFields
 from storefront.shops.models import Shop
 
@@ -43,6 +44,15 @@ def add_shop_argument(parser: ArgumentParser) -> None:
     parser.add_argument("--shop", required=True, metavar="DOMAIN", help="the shop, by its domain")
 
 
+def add_app_argument(parser: ArgumentParser) -> None:
+    parser.add_argument("--app", required=True, metavar="SLUG", help="the app, by its slug")
+
+
+def listed(text: str) -> list[str]:
+    """The words of a comma-separated argument."""
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
 def shop_named(domain: str) -> Shop:
     """The shop of a `--shop` argument. Raises InvalidFields, which names the shops there are."""
     found = Shop.objects.filter(domain=domain.strip().lower()).first()
@@ -53,3 +63,13 @@ def shop_named(domain: str) -> Shop:
         f"There are: {', '.join(domains)}." if domains else "There is none yet; storefront createshop makes one."
     )
     raise InvalidFields(errors={"shop": [f"No shop has the domain {domain}. {there_are}"]})
+
+
+def app_named(slug: str) -> App:
+    """The app of an `--app` argument. Raises InvalidFields, which names the apps there are."""
+    found = App.objects.filter(slug=slug.strip()).first()
+    if found:
+        return found
+    slugs = list(App.objects.order_by("slug").values_list("slug", flat=True)[:10])
+    there_are = f"There are: {', '.join(slugs)}." if slugs else "There is none yet; storefront createapp makes one."
+    raise InvalidFields(errors={"app": [f"No app has the slug {slug}. {there_are}"]})

@@ -51,10 +51,10 @@ class Known:
     """What is remembered of a caller who may read the catalogue: what counts its calls, how many a minute it may make,
     and when its token expires, in Unix seconds."""
 
-    __slots__ = ("digest", "ends", "requests_per_minute")
+    __slots__ = ("counted_as", "ends", "requests_per_minute")
 
     def __init__(self, caller: Caller) -> None:
-        self.digest, self.requests_per_minute = caller.digest, caller.requests_per_minute
+        self.counted_as, self.requests_per_minute = caller.counted_as, caller.requests_per_minute
         self.ends = caller.expires_at.timestamp() if caller.expires_at else math.inf
 
 
@@ -207,8 +207,10 @@ def canonical(path: str, query: str) -> Place | None:
 
 
 def _credential(environ: Environ) -> bytes | None:
-    """The digest under which the request's Authorization header is remembered."""
-    header = environ.get("HTTP_AUTHORIZATION")
+    """The digest under which the request's credential is remembered, as `shops.auth.installation_token` takes it."""
+    own = environ.get("HTTP_X_SHOP_ACCESS_TOKEN", "").strip()
+    # Marked, so that the one header's text never stands for the other's.
+    header = f"\n{own}" if own else environ.get("HTTP_AUTHORIZATION")
     if not header or len(header) > LONGEST_CREDENTIAL or not header.isascii():
         return None
     return sha256(header.encode()).digest()
@@ -218,7 +220,7 @@ def _quota(caller: Known) -> Headers | None:
     """The rate limit's headers, the call counted; None where it is one too many, which Django then says."""
     if caller.requests_per_minute is None:
         return []
-    allowed, quota = ratelimit.count_call(caller.digest, per_minute=caller.requests_per_minute)
+    allowed, quota = ratelimit.count_call(caller.counted_as, per_minute=caller.requests_per_minute)
     return list(quota.headers.items()) if allowed else None
 
 

@@ -33,11 +33,11 @@ def boolean(name: str, default: bool = False) -> bool:
     return given in ("1", "true", "yes", "on")
 
 
-def number(name: str, default: int) -> int:
-    """A whole number of zero or more."""
+def number(name: str, default: int, *, smallest: int = 0) -> int:
+    """A whole number from `smallest` on, which is not below zero."""
     given = text(name, str(default))
-    if not (given.isascii() and given.isdigit() and len(given) < 16):
-        refuse(name, "a whole number of 0 or more")
+    if not (given.isascii() and given.isdigit() and len(given) < 16) or int(given) < smallest:
+        refuse(name, f"a whole number of {smallest} or more")
     return int(given)
 
 
@@ -89,20 +89,15 @@ SQLITE_OPTIONS = {
     # A write takes its lock when the transaction begins, so that two writers queue instead of failing half way.
     "transaction_mode": "IMMEDIATE",
     "timeout": 30,
-    "init_command": (
-        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-32000; PRAGMA temp_store=MEMORY;"
-    ),
+    # Each thread of a web process has a page cache of its own, which therefore stays at SQLite's own 2 MB: the
+    # operating system caches the file for all of them. What writes much asks for more (catalogue/bulk.py).
+    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY;",
 }
-# There is a connection for each thread, so that waiting for one means that the database is away: say so soon.
-POOL = {"min_size": 1, "max_size": 20, "timeout": 3}
-
-
-def pooled(databases: dict[str, dict[str, Any]], **pool: Any) -> None:
-    """Let threads share connections, as a web process needs it; a command has enough with its one. A pool that was set
-    up before stays as it is."""
-    for database in databases.values():
-        if database["ENGINE"].endswith("postgresql"):
-            database["OPTIONS"] = {"pool": POOL | pool} | database.get("OPTIONS", {})
+# A thread keeps its connection, and with it the statements that are prepared, but not for ever, since the server's end
+# of it grows. Where the database is away, say so soon.
+POSTGRESQL_AGE = 3600
+# Compiling a statement takes up to seconds, and none of ours runs long enough to earn them back.
+POSTGRESQL_OPTIONS = {"prepare_threshold": 5, "connect_timeout": 3, "options": "-c jit=off"}
 
 
 def database(directory: Path) -> dict[str, Any]:
@@ -116,7 +111,9 @@ def database(directory: Path) -> dict[str, Any]:
         refuse("DATABASE_URL", "a database's name at its end, such as postgres://user@host/name", secret=True)
     if scheme == "sqlite":
         return sqlite(settings["NAME"])
-    return settings | {"OPTIONS": {"prepare_threshold": 5} | settings.get("OPTIONS", {})}
+    options = POSTGRESQL_OPTIONS | settings.get("OPTIONS", {})
+    kept = {"CONN_MAX_AGE": POSTGRESQL_AGE, "CONN_HEALTH_CHECKS": True}
+    return kept | settings | {"ENGINE": "storefront.server.postgresql", "OPTIONS": options}
 
 
 def sqlite(path: str) -> dict[str, Any]:

@@ -1,13 +1,18 @@
 """The frame of the API: from a request under /api to an answer in JSON, whatever happens on the way."""
 
+from contextlib import suppress
+
 from django.http import HttpRequest, HttpResponse
 from django.urls import resolve
 
-from storefront.kit.refusals import NotFound
+from storefront.kit.refusals import NotFound, Refusal
 from storefront.server import body, cors
 from storefront.server.api import api
 from storefront.server.errors import MethodNotAllowed
+from storefront.shops.auth import app_scope
 from storefront.shops.request import Request
+
+APPS = "/api/apps/"
 
 
 def is_api(request: HttpRequest) -> bool:
@@ -20,7 +25,7 @@ def answer(request: Request) -> HttpResponse:
     if head:
         request.method = "GET"
     try:
-        response = _complete(request, _routed(request))
+        response = _complete(request, _counted(request, _routed(request)))
     except Exception as error:
         response = api.on_exception(request, error)
     if response.status_code not in (204, 304):
@@ -52,6 +57,16 @@ def _routed(request: Request) -> HttpResponse:
         return response
     except Exception as error:
         return api.on_exception(request, error)
+
+
+def _counted(request: Request, response: HttpResponse) -> HttpResponse:
+    """A known app's call counts also where no handler was found that would have asked who calls, so that every answer
+    of the App API says what is left of the limit."""
+    unheard = not hasattr(request, "caller") and response.status_code in (204, 404, 405, 413)
+    if unheard and request.path_info.startswith(APPS):
+        with suppress(Refusal):
+            app_scope()(request)
+    return response
 
 
 def _allowed(methods: str) -> str:

@@ -21,7 +21,7 @@ IDEMPOTENCY_KEY = _parameter(
     "again, with `Idempotent-Replayed: true`; another request with the same key is refused. 1 to 255 characters.",
     minLength=1,
     maxLength=255,
-    pattern=r"^[\x20-\x7E]+$",
+    pattern=r"^[^\x00-\x1F\x7F]+$",
 )
 CART_TOKEN = _parameter(
     "X-Cart-Token",

@@ -15,6 +15,7 @@ from structlog.typing import Processor
 SECRETS = [
     # Tokens of kit.tokens: a short prefix says what it was.
     (re.compile(r"\b([a-z]+_)[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])"), r"\1…"),
+    (re.compile(r"\b(whsec_)[A-Za-z0-9+/=]+"), r"\1…"),
     (re.compile(r"(signature=)[^&\s\"']+"), r"\1…"),
     (re.compile(r"(?i)(bearer )[^\s\"']+"), r"\1…"),
     (re.compile(r"(://[^:/@\s]*:)[^@/\s]+@"), r"\1…@"),

@@ -22,9 +22,11 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """\
 Read a shop's catalogue, build a cart over several requests, and hand the shopper to the shop's own checkout with a
-signed link.
+signed link. An app that a merchant has installed reads and writes more of the shop under `/api/apps`, as far as the
+merchant allowed it.
 
-* **Credential**: send `Authorization: Bearer <token>`. The token belongs to one shop, and only it decides which.
+* **Credential**: send `Authorization: Bearer <token>`. The token belongs to one shop, and only it decides which. An
+  app sends its installation token, also as `X-Shop-Access-Token`.
 * **Money** is always a decimal string such as `"12.50"`, in the shop's currency. Parse it with a decimal type.
 * **Bodies** are JSON objects of at most 1 MiB in UTF-8. Members that are not described are ignored.
 * **Errors** are `{"message", "code"}` and what the status adds. `message` is for people, `code` for programs.
@@ -35,6 +37,10 @@ signed link.
 TAGS = [
     {"name": "Catalogue", "description": "Products and categories, read-only. Answers carry an `ETag`."},
     {"name": "Cart", "description": "A basket named by its `X-Cart-Token`, and the link to the shop's checkout."},
+    {"name": "Inventory", "description": "The stock of products and variants, and putting it right."},
+    {"name": "Customers", "description": "Who the shop knows, with groups and addresses."},
+    {"name": "Orders", "description": "What was sold; handing it over, cancelling it, giving money back."},
+    {"name": "App", "description": "For installed apps: the shop, and what the app shows on its pages."},
 ]
 
 STATUSES = {
@@ -54,7 +60,22 @@ STATUSES = {
     503: "The database cannot be reached. Nothing was changed; try again.",
 }
 
-CREDENTIAL = "ApiToken"
+CREDENTIAL, APP_CREDENTIAL = "ApiToken", "InstallationToken"
+_SCOPES = "; ".join(f"`{name}`: {meaning}" for name, meaning in SCOPES.items())
+SECURITY = {
+    CREDENTIAL: {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "An API token of one shop, or the token of an app's installation in one; only the latter opens "
+        f"the App API. Scopes: {_SCOPES}. Writing does not imply reading.",
+    },
+    APP_CREDENTIAL: {
+        "type": "apiKey",
+        "in": "header",
+        "name": "X-Shop-Access-Token",
+        "description": "The token of an app's installation in one shop, with the scopes that the merchant granted.",
+    },
+}
 
 
 class Description(OpenAPISchema):
@@ -66,23 +87,18 @@ class Description(OpenAPISchema):
         # Relative to where this document was read: the API never looks at the host.
         self["servers"] = [{"url": "/", "description": "This service."}]
         self["tags"] = TAGS
-        self["components"]["securitySchemes"] = {
-            CREDENTIAL: {
-                "type": "http",
-                "scheme": "bearer",
-                "description": "An API token of one shop. Scopes: "
-                + "; ".join(f"`{name}`: {meaning}" for name, meaning in SCOPES.items())
-                + ". Writing does not imply reading.",
-            }
-        }
+        self["components"]["securitySchemes"] = SECURITY
 
     def operation_details(self, operation: Operation) -> dict[str, Any]:
         details = super().operation_details(operation)
         headers.describe_request(details, operation)
+        if "requestBody" in details:
+            _leave_out_null(details["requestBody"]["content"]["application/json"])
         return details
 
     def operation_security(self, operation: Operation) -> list[dict[str, Any]]:
-        return [{CREDENTIAL: list(auth.required)} for auth in operation.auth_callbacks if isinstance(auth, scope)]
+        required = [list(auth.required) for auth in operation.auth_callbacks if isinstance(auth, scope)]
+        return [{scheme: scopes} for scopes in required for scheme in SECURITY]
 
     def responses(self, operation: Operation) -> dict[int, dict[str, Any]]:
         self._add_shared_errors(operation)
@@ -108,6 +124,13 @@ class Description(OpenAPISchema):
         for status, model in missing.items():
             if status not in operation.response_models:
                 operation.response_models[status] = operation._create_response_model(model)
+
+
+def _leave_out_null(content: dict[str, Any]) -> None:
+    """A body that need not be sent is an object where it is."""
+    objects = [each for each in content["schema"].get("anyOf", []) if each != {"type": "null"}]
+    if len(objects) == 1:
+        (content["schema"],) = objects
 
 
 @lru_cache(maxsize=1)

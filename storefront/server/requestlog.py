@@ -9,29 +9,29 @@ import time
 from collections.abc import Callable
 
 import structlog
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 
-log = structlog.get_logger("storefront.requests")
+from storefront.server import accesslog, frame
+from storefront.shops.request import Request
 
 
 class RequestLog:
     """Outermost, so that its time is the caller's and its status is the one that was sent."""
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+    def __init__(self, get_response: Callable[[Request], HttpResponse]) -> None:
         self.get_response = get_response
 
-    def __call__(self, request: HttpRequest) -> HttpResponse:
+    def __call__(self, request: Request) -> HttpResponse:
         began = time.perf_counter()
-        method = request.method
+        method = request.method or ""
         try:
             response = self.get_response(request)
-            log.info(
-                "request",
-                method=method,
-                path=request.path_info,
-                status=response.status_code,
-                milliseconds=round((time.perf_counter() - began) * 1000, 1),
-            )
+            path, status = request.path_info, response.status_code
+            milliseconds = round((time.perf_counter() - began) * 1000, 1)
+            if frame.is_api(request):
+                accesslog.write(time.time(), request.id, method, path, status, milliseconds)
+            else:
+                accesslog.log.info("request", method=method, path=path, status=status, milliseconds=milliseconds)
             return response
         finally:
             structlog.contextvars.clear_contextvars()

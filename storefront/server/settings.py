@@ -8,6 +8,8 @@ SECRET_KEY, *SECRET_KEY_FALLBACKS = environment.secret_keys(DATA_DIR)
 DEBUG = environment.boolean("STOREFRONT_DEBUG")
 ALLOW_PRIVATE_CALLBACKS = environment.boolean("STOREFRONT_ALLOW_PRIVATE_CALLBACKS")
 DATABASES = {"default": environment.database(DATA_DIR)}
+# How long events, their deliveries and the tries of these are kept, in days.
+EVENT_DAYS = environment.number("STOREFRONT_EVENT_DAYS", 90, smallest=1)
 # Rate limits are counted here where it is set, so that several processes count together.
 REDIS_URL = environment.redis_url()
 # How much of the catalogue each web process answers from memory (server/edge.py); 0 turns that off.
@@ -55,6 +57,7 @@ INSTALLED_APPS = [
     "ninja",
     "storefront.shops",
     "storefront.webhooks",
+    "storefront.apps",
     "storefront.catalogue",
     "storefront.customers",
     "storefront.pricing",

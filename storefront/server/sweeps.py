@@ -8,10 +8,13 @@ from typing import Protocol
 from django.contrib.sessions.models import Session
 from django_tasks_db.models import DBTaskResult
 
+from storefront.apps.jobs import delete_old_extension_calls
 from storefront.carts.actions import delete_expired_carts
 from storefront.catalogue.jobs import give_up_silent_imports
-from storefront.checkout.jobs import delete_abandoned_checkouts, settle_payments
+from storefront.checkout.jobs import delete_abandoned_checkouts, pay_back_refunds, settle_payments
+from storefront.server.tasks import give_back_lost_tasks
 from storefront.shops.idempotency import delete_expired_answers
+from storefront.webhooks.jobs import delete_old_deliveries, delete_old_events
 
 KEPT_TASKS = timedelta(days=14)
 
@@ -52,10 +55,16 @@ def delete_old_task_results(*, now: datetime, limit: int) -> int:
 
 SWEEPS = [
     Sweep("payments to settle", timedelta(minutes=1), settle_payments),
+    # A merchant waits for these. Few at a time, since each may wait for a gateway.
+    Sweep("refunds to pay back", timedelta(seconds=5), pay_back_refunds, limit=10),
     Sweep("expired carts", timedelta(minutes=10), delete_expired_carts),
     Sweep("abandoned checkouts", timedelta(hours=1), delete_abandoned_checkouts),
     Sweep("interrupted imports", timedelta(minutes=1), give_up_silent_imports),
+    Sweep("calls of extensions", timedelta(hours=1), delete_old_extension_calls),
     Sweep("idempotent answers", timedelta(minutes=10), delete_expired_answers),
     Sweep("sessions", timedelta(hours=1), delete_expired_sessions),
+    Sweep("lost tasks", timedelta(seconds=30), give_back_lost_tasks),
+    Sweep("old deliveries", timedelta(hours=1), delete_old_deliveries),
+    Sweep("old events", timedelta(hours=1), delete_old_events),
     Sweep("task results", timedelta(hours=1), delete_old_task_results),
 ]

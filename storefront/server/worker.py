@@ -1,77 +1,60 @@
-"""The background worker: runs queued tasks one after another, and between them what is due of the sweeps.
+"""The background worker: delivers webhooks in one thread, and in another runs queued tasks one after another, and
+between them what is due of the sweeps.
 
-Any number of workers may run. A task is claimed by one of them in a transaction of its own; a sweep that two run at
-once finds less to do.
+Any number of workers may run. A task is claimed by one of them in a transaction of its own, a delivery is leased to
+one; a sweep that two run at once finds less to do.
 """
 
+import asyncio
+import resource
 import signal
 import time
-from threading import Event
+from threading import Event, Thread
 from types import FrameType
 
 import structlog
 from django.core.exceptions import ImproperlyConfigured
-from django.db import DatabaseError, InterfaceError, close_old_connections, connections
-from django.utils.crypto import get_random_string
-from django_tasks import DEFAULT_TASK_BACKEND_ALIAS, TaskResultStatus
-from django_tasks_db.management.commands.db_worker import Worker as TaskRunner
+from django.db import DatabaseError, InterfaceError, close_old_connections, connection, connections
 from django_tasks_db.models import DBTaskResult
 
 from storefront.kit import clock
 from storefront.server.sweeps import SWEEPS, Sweep
+from storefront.server.tasks import Interrupted, Tasks
+from storefront.webhooks.delivering import Deliverer
 
 log = structlog.get_logger(__name__)
 
 # Seconds between looks at an empty queue. A look is one indexed read and takes no lock.
 INTERVAL = 1.0
-# Seconds that a task in flight has to end once the worker is told to stop; whoever told it waits ten.
+# Seconds that what is in flight has to end once the worker is told to stop; whoever told it waits ten.
 GRACE = 8
 # Seconds before trying again a database that cannot be reached.
 PATIENCE = 5.0
+# Files that a worker may open, of which each call in flight is one.
+MOST_FILES = 4096
 
 
-class Interrupted(BaseException):
-    """Raised inside the task in flight when its time to end is over."""
-
-
-class Tasks(TaskRunner):
-    """django-tasks-db's runner, which gives back a task that it had to interrupt."""
+class Deliveries(Thread):
+    """Delivers webhooks until told to stop. Should that break, the log says why, and it begins anew."""
 
     def __init__(self) -> None:
-        super().__init__(
-            queue_names=["*"],
-            interval=0,
-            batch=True,
-            backend_name=DEFAULT_TASK_BACKEND_ALIAS,
-            startup_delay=False,
-            max_tasks=None,
-            worker_id=get_random_string(32),
-            excluded_queue_names=[],
-        )
+        super().__init__(name="deliveries", daemon=True)
+        self.told_to_stop = Event()
+        self.deliverer = Deliverer()
 
-    def run_task(self, db_task_result: DBTaskResult) -> None:
-        log.info("task_started", task=db_task_result.task_path)
-        began = time.monotonic()
-        super().run_task(db_task_result)
-        outcome = db_task_result.status.lower()
-        if db_task_result.exception_class_path == f"{__name__}.{Interrupted.__qualname__}":
-            give_back(db_task_result)
-            outcome = "given back"
-        log.log(
-            40 if outcome == "failed" else 20,
-            "task_ended",
-            task=db_task_result.task_path,
-            outcome=outcome,
-            seconds=round(time.monotonic() - began, 3),
-            **({"traceback": db_task_result.traceback} if outcome == "failed" else {}),
-        )
+    def run(self) -> None:
+        while not self.told_to_stop.is_set():
+            try:
+                asyncio.run(self.deliverer.run())
+            except Exception:
+                log.exception("deliveries_broke")
+                self.deliverer = Deliverer()
+                self.told_to_stop.wait(PATIENCE)
 
-
-def give_back(task: DBTaskResult) -> None:
-    """Let the next worker run the task from its beginning."""
-    DBTaskResult.objects.filter(pk=task.pk).update(
-        status=TaskResultStatus.READY, started_at=None, finished_at=None, exception_class_path="", traceback=""
-    )
+    def stop(self) -> None:
+        """Begin no more; `join` waits for the end of what is in flight."""
+        self.told_to_stop.set()
+        self.deliverer.stop()
 
 
 class Worker:
@@ -79,6 +62,7 @@ class Worker:
 
     def __init__(self, sweeps: list[Sweep] = SWEEPS) -> None:
         self.tasks = Tasks()
+        self.deliveries = Deliveries()
         self.told_to_stop = Event()
         self.sweeps = sweeps
         self.due = dict.fromkeys((sweep.name for sweep in sweeps), 0.0)
@@ -86,6 +70,8 @@ class Worker:
     def run(self) -> None:
         """Work until told to stop; a database that is away is waited for."""
         log.info("worker_started")
+        allow_files(MOST_FILES)
+        self.deliveries.start()
         while not self.told_to_stop.is_set():
             pause = INTERVAL
             try:
@@ -98,6 +84,9 @@ class Worker:
                 connections.close_all()
                 pause = PATIENCE
             self.told_to_stop.wait(pause)
+        # No task is left to be interrupted.
+        signal.alarm(0)
+        self.deliveries.join(GRACE)
         log.info("worker_stopped")
 
     def run_once(self) -> None:
@@ -125,6 +114,7 @@ class Worker:
         """Begin nothing more; what is in flight has GRACE seconds to end."""
         self.told_to_stop.set()
         self.tasks.running = False
+        self.deliveries.stop()
 
     def stop_on_signals(self) -> None:
         def told(_number: int, _frame: FrameType | None) -> None:
@@ -140,8 +130,18 @@ class Worker:
         signal.signal(signal.SIGALRM, out_of_time)
 
 
+def allow_files(number: int) -> None:
+    """Let this process open so many files, or as many as it may."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = number if hard == resource.RLIM_INFINITY else min(number, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
 def run() -> None:
     """Be a worker until a signal says stop."""
+    # Kept between looks: making a connection costs more than a second's looks together.
+    connection.settings_dict["CONN_MAX_AGE"] = None
     worker = Worker()
     worker.stop_on_signals()
     worker.run()

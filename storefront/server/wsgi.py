@@ -9,8 +9,6 @@ from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 from django.http.response import HttpResponseBase
 from django.utils.http import parse_header_parameters
 
-from storefront.server import environment
-
 
 class Utf8Request(WSGIRequest):
     """A request whose query and forms are UTF-8. Django decodes them by whatever charset the caller's Content-Type
@@ -35,7 +33,6 @@ class Application(WSGIHandler):
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "storefront.server.settings")
 django.setup(set_prefix=False)
-environment.pooled(settings.DATABASES)
 
 from storefront.server.edge import REQUEST, Edge  # noqa: E402, its rooms' tables need Django set up
 

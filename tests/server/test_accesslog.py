@@ -7,7 +7,7 @@ from threading import Thread
 
 import pytest
 
-from storefront.server.accesslog import MOST, Lines, lines
+from storefront.server.accesslog import MOST, Lines, lines, write
 from tests.server.programs import wait_until
 
 NOW = 1795246200.25
@@ -90,3 +90,11 @@ def test_a_log_that_cannot_be_written_is_tried_again(log, monkeypatch):
 
 def test_what_nobody_takes_is_bounded():
     assert lines.gathered.maxlen == MOST
+
+
+def test_a_request_is_answered_though_its_line_cannot_be_written(log, monkeypatch):
+    broken = logging.StreamHandler(log)
+    monkeypatch.setattr(broken, "stream", None)
+    monkeypatch.setattr(logging.getLogger(), "handlers", [broken, logging.FileHandler("/dev/null", delay=True)])
+    write(NOW, "lost", "GET", "/api/v1/products", 200, 0.04)
+    assert not logged(log)

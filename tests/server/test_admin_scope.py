@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from django.contrib import admin
 from django.db.models import Model
 from django.urls import reverse
 
+from storefront.apps.models import AllowedScriptHost, App, BlockedScript, Extension, Installation, ScriptTag
 from storefront.carts.models import Cart
 from storefront.catalogue.models import (
     Brand,
@@ -18,6 +18,7 @@ from storefront.catalogue.models import (
     Product,
     ProductImport,
     ShippingOrigin,
+    StockAdjustment,
     TaxClass,
     Variant,
     Vendor,
@@ -27,10 +28,12 @@ from storefront.orders.models import Order, Payment
 from storefront.pricing.models import Discount, GroupPrice, ShippingRate, TaxRate
 from storefront.shops.admin_base import ScopedToShop
 from storefront.shops.models import AllowedOrigin, ApiToken, Shop, StaffMember
-from storefront.webhooks.models import Event
+from storefront.webhooks.models import Delivery, Event, Registration
 from tests.catalogue.factories import make_category, make_product, make_variant
+from tests.factories.apps import install
 from tests.shops.factories import NOW, make_token
 from tests.staff import Desk, admin_url, make_staff, open_desk
+from tests.webhooks.factories import register
 
 TIMES = {"created_at": NOW, "updated_at": NOW}
 
@@ -66,9 +69,19 @@ ROWS: dict[type[Model], Callable[[Shop], Model]] = {
     StaffMember: lambda shop: StaffMember.objects.get(user=make_staff(shop, f"member-{shop.pk}", "staff"), shop=shop),
     AllowedOrigin: lambda shop: AllowedOrigin.objects.create(shop=shop, origin=f"https://{shop.domain}"),
     ApiToken: make_api_token,
+    Registration: lambda shop: register(install(shop), f"https://{shop.domain}/hook"),
+    Delivery: lambda shop: install(shop).installation.deliveries.get(),
     Event: lambda shop: Event.objects.create(shop=shop, topic="order.placed", data={}, created_at=NOW),
     Product: lambda shop: make_product(shop, f"Mug of {shop.name}"),
     Variant: lambda shop: make_variant(make_product(shop, f"Scarf of {shop.name}"), f"Blue of {shop.name}"),
+    StockAdjustment: lambda shop: StockAdjustment.objects.create(
+        shop=shop,
+        product=make_product(shop, f"Jug of {shop.name}"),
+        delta=1,
+        stock_after=11,
+        reason=f"Found in {shop.name}",
+        made_at=NOW,
+    ),
     Category: lambda shop: make_category(shop, f"Cups of {shop.name}"),
     Brand: lambda shop: Brand.objects.create(shop=shop, name=f"Brand of {shop.name}"),
     Vendor: lambda shop: Vendor.objects.create(shop=shop, name=f"Vendor of {shop.name}"),
@@ -83,9 +96,30 @@ ROWS: dict[type[Model], Callable[[Shop], Model]] = {
     TaxRate: lambda shop: TaxRate.objects.create(shop=shop, name=f"VAT of {shop.name}", country="DE", percent=19),
     ShippingRate: lambda shop: ShippingRate.objects.create(shop=shop, name=f"Parcel of {shop.name}"),
     Cart: lambda shop: Cart.objects.create(shop=shop, expires_at=NOW + timedelta(days=7), **TIMES),
+    Installation: lambda shop: install(shop).installation,
+    Extension: lambda shop: Extension.objects.create(
+        shop=shop,
+        installation=install(shop).installation,
+        type="checkout_block",
+        callback_url=f"https://{shop.domain}/blocks",
+        **TIMES,
+    ),
+    ScriptTag: lambda shop: ScriptTag.objects.create(
+        shop=shop,
+        installation=install(shop).installation,
+        src=f"https://{shop.domain}/badge.js",
+        location="head",
+        **TIMES,
+    ),
+    AllowedScriptHost: lambda shop: AllowedScriptHost.objects.create(shop=shop, host=f"cdn.{shop.domain}"),
+    BlockedScript: lambda shop: BlockedScript.objects.create(
+        shop=shop, source=f"https://cdn.{shop.domain}/", directive="script-src", page="/", first_at=NOW, last_at=NOW
+    ),
     Order: make_order,
     Payment: make_payment,
 }
+# What belongs to no shop: the operator's, for merchants to look at (tests/apps/test_admin_apps.py).
+OF_NO_SHOP = {App}
 PAGES = pytest.mark.parametrize("model", ROWS, ids=lambda model: model.__name__)
 
 
@@ -95,7 +129,7 @@ def desk(shop) -> Desk:
 
 
 def test_every_page_of_the_admin_is_walked_here():
-    assert set(admin.site._registry) == set(ROWS)
+    assert set(admin.site._registry) == set(ROWS) | OF_NO_SHOP
     assert all(isinstance(page, ScopedToShop) for page in admin.site._registry.values())
 
 
@@ -124,7 +158,7 @@ def test_another_shops_rows_are_not_listed(desk, shop, other_shop, model):
 def test_another_shops_row_is_a_404_like_one_that_never_was(desk, other_shop, model, view):
     foreign = ROWS[model](other_shop)
     before = model.objects.filter(pk=foreign.pk).values().get()
-    no_row = type(foreign)(pk=uuid4() if model is Event else 999_999)
+    no_row = type(foreign)(pk=999_999)
     for ask in (desk.get, lambda url: desk.post(url, {"post": "yes", "name": "taken"})):
         answer = ask(admin_url(foreign, view)).status_code
         assert answer == ask(admin_url(no_row, view)).status_code
@@ -146,6 +180,15 @@ def test_actions_do_not_reach_another_shops_rows(desk, other_shop, model):
         answer = desk.post(url, {"_form_submitted": "on"})
         assert answer.status_code == 404
     assert type(foreign).objects.filter(pk=foreign.pk).values().get() == before
+
+
+@PAGES
+def test_staff_cannot_do_what_is_for_owners(shop, model):
+    page, row = admin.site._registry[model], ROWS[model](shop)
+    clerk = open_desk(make_staff(shop, "clerk", "staff"))
+    for name in page.actions_detail if page.owners_only else ():
+        url = reverse(f"admin:{page.get_unfold_action(name).action_name}", args=[row.pk])
+        assert clerk.post(url, {"_form_submitted": "on"}).status_code == 403
 
 
 @PAGES

@@ -3,25 +3,38 @@ status, header or field that the description does not have."""
 
 import threading
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import pytest
 import schemathesis
 from schemathesis.config import SchemathesisConfig
 from schemathesis.engine import Status, StopReason, from_schema
 from schemathesis.engine.events import NonFatalError, ScenarioFinished
+from schemathesis.generation import meta
 from schemathesis.hooks import GLOBAL_HOOK_DISPATCHER
 from werkzeug.serving import make_server
 
+from storefront.apps.actions import change_rate_limit
+from storefront.apps.models import Extension
+from storefront.catalogue.models import Product
+from storefront.kit import clock
+from storefront.orders.actions import mark_paid
+from storefront.orders.models import Order
 from storefront.server.wsgi import application
+from storefront.shops.scopes import SCOPES
+from tests.apps.test_uninstalling import furnish
 from tests.catalogue.factories import make_category, make_media, make_option, make_product, make_variant
+from tests.factories.apps import Installed, install
+from tests.orders.factories import make_order, sale_line
 
 # A refused add, change or checkout is a 422 to data that fits the description: there was no such product or line.
+EXPECTED = ["2xx", "304", "404", "409", "422"]
 CONFIG = {
     "seed": 1,
     "max-time": 40,
     "continue-on-failure": True,
+    "output": {"sanitization": {"enabled": False}},
     "generation": {"max-examples": 15, "deterministic": True},
-    "checks": {"positive_data_acceptance": {"expected-statuses": ["2xx", "304", "404", "409", "422"]}},
 }
 
 
@@ -48,6 +61,12 @@ def cart(api, stocked) -> str:
 
 
 @pytest.fixture
+def order(shop, stocked) -> Order:
+    order = make_order(shop, sale_line(Product.objects.get(pk=stocked[0]), 100))
+    return mark_paid(shop=shop, order=order, now=clock.now())
+
+
+@pytest.fixture
 def served() -> Iterator[str]:
     """The WSGI application behind a real socket, since schemathesis' engine calls over nothing else."""
     server = make_server("127.0.0.1", 0, application, threaded=True)
@@ -60,15 +79,63 @@ def served() -> Iterator[str]:
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.timeout(120)
-def test_the_api_is_as_described(served, api, stocked, cart):
-    credential = {"headers": {"Authorization": f"Bearer {api.token}"}}
-    config = SchemathesisConfig.from_dict(CONFIG | credential)
+@pytest.mark.timeout(240)
+def test_the_public_api_is_as_described(served, api, stocked, cart, order):
+    there = {"key": f"p{stocked[0]}", "id_or_slug": str(stocked[0]), "order_id": str(order.pk)}
+    succeeded, described = called(served, "/api/v1/", api.token, Standing(stocked, cart, there))
+    assert described <= succeeded
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.timeout(240)
+def test_the_app_api_is_as_described(served, shop, stocked, cart):
+    installed = install_unlimited(shop, *SCOPES)
+    succeeded, described = called(served, "/api/apps/", installed.token, furnished(installed, stocked, cart))
+    assert described <= succeeded
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.timeout(240)
+def test_the_app_api_is_as_described_to_an_app_without_scopes(served, shop, stocked, cart):
+    installed = install_unlimited(shop)
+    succeeded, described = called(served, "/api/apps/", installed.token, furnished(installed, stocked, cart), "403")
+    assert described <= succeeded
+
+
+class Standing(NamedTuple):
+    """What is there: products for a cart, a cart with a line, and ids by the name of their place in a path."""
+
+    stocked: list[int]
+    cart: str
+    there: dict[str, str]
+
+
+def install_unlimited(shop, *scopes: str) -> Installed:
+    installed = install(shop, *scopes)
+    given = {"shop": shop, "installation": installed.installation, "now": clock.now()}
+    change_rate_limit(**given, requests_per_minute=10**6)
+    return installed
+
+
+def furnished(installed: Installed, stocked: list[int], cart: str) -> Standing:
+    """With something of the app to be found and deleted, though not for long."""
+    furnish(installed)
+    own = {"topic": "order.placed", "id": str(Extension.objects.get().pk), "customer_id": "1"}
+    return Standing(stocked, cart, own | {"product_id": str(stocked[0])})
+
+
+def called(served: str, under: str, token: str, standing: Standing, *also: str) -> tuple[set[str], set[str]]:
+    """Call all there is under this path: the operations in which nothing failed, and those that are described."""
+    checks = {"positive_data_acceptance": {"expected-statuses": [*EXPECTED, *also]}}
+    # Both, or it would make up the one that is missing.
+    credential = {"headers": {"Authorization": f"Bearer {token}", "X-Shop-Access-Token": token}}
+    config = SchemathesisConfig.from_dict(CONFIG | credential | {"checks": checks})
     schema = schemathesis.openapi.from_url(f"{served}/api/openapi.json", config=config)
+    schema = schema.include(path_regex=f"^{under}")
 
     @schemathesis.hook
     def before_call(context, case, kwargs):
-        point_at_what_is_there(case, stocked, cart)
+        point_at_what_is_there(case, standing)
 
     try:
         *events, end = from_schema(schema).execute()
@@ -85,18 +152,21 @@ def test_the_api_is_as_described(served, api, stocked, cart):
     }
     assert not failures, "\n\n".join(sorted(failures))
     assert end.stop_reason in (StopReason.COMPLETED, StopReason.MAX_TIME)
-    described = {
-        f"{method.upper()} {path}" for path, methods in schema.raw_schema["paths"].items() for method in methods
-    }
-    assert described <= {event.label for event in scenarios if event.status == Status.SUCCESS}
+    paths = schema.raw_schema["paths"].items()
+    described = {f"{verb.upper()} {path}" for path, verbs in paths if path.startswith(under) for verb in verbs}
+    return {event.label for event in scenarios if event.status == Status.SUCCESS}, described
 
 
-def point_at_what_is_there(case, stocked: list[int], cart: str) -> None:
+def point_at_what_is_there(case, standing: Standing) -> None:
     """Turns about half of what was made up into ids and tokens that stand, so that calls get further than a 404."""
+    stocked = standing.stocked
     if isinstance(case.body, dict) and type(case.body.get("product_id")) is int and case.body["product_id"] > 0:
         case.body["product_id"] = stocked[case.body["product_id"] % len(stocked)]
     if len((case.headers or {}).get("X-Cart-Token") or "") % 2:
-        case.headers["X-Cart-Token"] = cart
-    for name, there in (("key", f"p{stocked[0]}"), ("id_or_slug", str(stocked[0]))):
-        if len(str((case.path_parameters or {}).get(name, ""))) % 2:
-            case.path_parameters[name] = there
+        case.headers["X-Cart-Token"] = standing.cart
+    if case.meta and case.meta.phase.name == meta.TestPhase.STATEFUL:
+        # There the place in a path is what the call before has made or deleted.
+        return
+    for name in standing.there.keys() & (case.path_parameters or {}).keys():
+        if len(str(case.path_parameters[name])) % 2:
+            case.path_parameters[name] = standing.there[name]

@@ -41,8 +41,9 @@ def test_a_line_is_one_json_object_whoever_logs_it(written):
 def test_no_secret_gets_through_in_a_value_a_message_or_a_traceback(written, human):
     text = written(human)
     token = tokens.new_token("cart")
-    secrets = [token, "0123456789abcdef" * 4, "hidden-word"]
+    secrets = [token, "0123456789abcdef" * 4, "hidden-word", "a+b/" * 10 + "cde="]
     said = f"Bearer {token} /cart/resume?cart=1&signature={secrets[1]} postgres://shop:{secrets[2]}@db/shop"
+    said += f" whsec_{secrets[3]}"
     structlog.get_logger("storefront.test").info(said, url=said, nested={"deep": [said]})
     logging.getLogger("some.library").warning("asked %s", said)
     try:
@@ -83,3 +84,22 @@ def test_a_broken_page_leaves_its_traceback_under_the_requests_id_without_its_qu
     assert request["event"] == "request"
     assert {defect["request_id"], request["request_id"]} == {answer["X-Request-Id"]}
     assert "aaaa" not in text.getvalue()
+
+
+def test_a_call_of_the_api_leaves_the_same_line_as_a_page(written, client, db):
+    text = written()
+    page, call = client.get("/no-such-page?q=secret"), client.get("/api/v1/cart?q=secret")
+    of_page, of_call = [json.loads(line) for line in text.getvalue().splitlines()]
+    assert [(name, type(value)) for name, value in of_call.items()] == [
+        (name, type(value)) for name, value in of_page.items()
+    ]
+    assert (of_call["path"], of_call["status"]) == ("/api/v1/cart", 401)
+    assert [of_page["request_id"], of_call["request_id"]] == [page["X-Request-Id"], call["X-Request-Id"]]
+    assert "secret" not in text.getvalue()
+
+
+def test_below_the_level_a_call_leaves_no_line(written, client, db):
+    text = written()
+    logging.getLogger().setLevel(logging.WARNING)
+    client.get("/api/v1/cart")
+    assert text.getvalue() == ""

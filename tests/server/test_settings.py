@@ -52,7 +52,7 @@ def test_each_variable_reaches_its_setting(tmp_path):
     )
     logging, databases = found.pop("LOGGING"), found.pop("DATABASES")
     assert logging["root"]["level"] == "WARNING"
-    assert databases["default"]["ENGINE"] == "django.db.backends.postgresql"
+    assert databases["default"]["ENGINE"] == "storefront.server.postgresql"
     assert (databases["default"]["PASSWORD"], databases["default"]["NAME"]) == ("p@ss", "shops")
     assert databases["default"]["OPTIONS"]["sslmode"] == "require"
     assert found == {

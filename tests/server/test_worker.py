@@ -16,7 +16,9 @@ from django_tasks_db.models import DBTaskResult
 from storefront.carts.models import Cart
 from storefront.kit import clock
 from storefront.server import sweeps
+from storefront.server.models import TaskLease
 from storefront.server.sweeps import Sweep
+from storefront.server.tasks import give_back_lost_tasks, in_hand
 from storefront.server.worker import Worker
 from tests.server.programs import running, wait_until
 
@@ -125,6 +127,66 @@ def test_a_task_that_takes_too_long_to_end_is_given_back_whole(signals):
     row = DBTaskResult.objects.get(pk=result.id)
     assert (row.status, row.started_at, row.finished_at) == (TaskResultStatus.READY, None, None)
     assert (row.exception_class_path, row.traceback) == ("", "")
+
+
+def lost(task, *, starts: int = 1, minutes: float = 2) -> DBTaskResult:
+    """A task that was begun so long ago, by the last of so many workers."""
+    row = DBTaskResult.objects.get(pk=task.id)
+    row.status, row.started_at = TaskResultStatus.RUNNING, clock.now() - timedelta(minutes=minutes)
+    row.worker_ids = [f"worker-{number}" for number in range(starts)]
+    row.save()
+    return row
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_task_whose_worker_was_killed_is_run_by_another():
+    lost(note.enqueue("again"))
+    assert give_back_lost_tasks(now=clock.now(), limit=10) == 1
+    Worker(sweeps=[]).run_once()
+    assert done == ["again"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_task_that_a_worker_has_in_hand_is_left_to_it():
+    row = lost(note.enqueue("long"))
+    TaskLease.objects.create(task=row, worker="worker-0", ends_at=clock.now() + timedelta(seconds=30))
+    assert give_back_lost_tasks(now=clock.now(), limit=10) == 0
+    assert give_back_lost_tasks(now=clock.now() + timedelta(seconds=31), limit=10) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_task_that_was_begun_a_moment_ago_is_left_to_its_worker():
+    lost(note.enqueue("young"), minutes=0.5)
+    assert give_back_lost_tasks(now=clock.now(), limit=10) == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_task_that_every_worker_dies_of_is_given_up():
+    row = lost(note.enqueue("deadly"), starts=5)
+    give_back_lost_tasks(now=clock.now(), limit=10)
+    row.refresh_from_db()
+    assert (row.status, row.traceback) == (
+        TaskResultStatus.FAILED,
+        "Each worker that ran this was killed while it did.",
+    )
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_says_what_it_has_in_hand_until_that_is_done(monkeypatch):
+    monkeypatch.setattr("storefront.server.tasks.HEARTBEAT", 0.01)
+    row = DBTaskResult.objects.get(pk=note.enqueue("long").id)
+    with in_hand(row.pk, "worker-1"):
+        lease = wait_until(TaskLease.objects.first, what="the lease")
+        assert (lease.task_id, lease.worker, lease.ends_at > clock.now()) == (row.pk, "worker-1", True)
+    assert not TaskLease.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_short_task_is_not_written_about():
+    row = DBTaskResult.objects.get(pk=note.enqueue("short").id)
+    with in_hand(row.pk, "worker-1"):
+        pass
+    assert not TaskLease.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)

@@ -3,7 +3,7 @@ from datetime import timedelta
 
 from storefront.kit import clock
 from storefront.server.command import Command as Base
-from storefront.server.command import add_shop_argument, shop_named
+from storefront.server.command import add_shop_argument, listed, shop_named
 from storefront.shops import actions
 from storefront.shops.scopes import SCOPES
 
@@ -26,8 +26,7 @@ class Command(Base):
         parser.add_argument("--expires", type=days, metavar="DAYS", help="days until it ends (default: never)")
 
     def handle(self, *, shop, scopes, name, expires, **_options) -> None:
-        wanted = [scope.strip() for scope in scopes.split(",") if scope.strip()]
         _, secret = actions.create_api_token(
-            shop=shop_named(shop), scopes=wanted, name=name, now=clock.now(), expires_in=expires
+            shop=shop_named(shop), scopes=listed(scopes), name=name, now=clock.now(), expires_in=expires
         )
         self.answer(secret)

@@ -6,11 +6,12 @@ from functools import partial
 
 from django.db import connections
 
+from storefront.apps import rendering
 from storefront.server import readiness, supervisor, web, worker
 from storefront.server.command import Command as Base
 from storefront.server.command import Failed
 
-# A web process has at most this many database connections (environment.database), one for each thread.
+# Each thread of a web process keeps a database connection (environment.database).
 MOST_THREADS = 20
 
 
@@ -43,6 +44,7 @@ class Command(Base):
         if readiness.collect_static_files():
             self.say("Collected the static files.")
         connections.close_all()
+        rendering.reserve(threads)
         beside = "" if no_worker else " with the background worker"
         self.say(f"Serving on http://{host}:{port}{beside}; Ctrl-C stops.")
         code = supervisor.supervise(

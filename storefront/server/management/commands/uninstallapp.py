@@ -1,0 +1,22 @@
+from argparse import ArgumentParser
+
+from storefront.apps import actions, queries
+from storefront.kit import clock
+from storefront.server.command import Command as Base
+from storefront.server.command import add_app_argument, add_shop_argument, app_named, shop_named
+
+
+class Command(Base):
+    help = "Take an app out of a shop, with all that it put there; its token is refused from the next request on."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_shop_argument(parser)
+        add_app_argument(parser)
+
+    def handle(self, *, shop, app, **_options) -> None:
+        found, wanted = shop_named(shop), app_named(app)
+        installation = queries.standing_installation(found, wanted)
+        if installation is None:
+            raise actions.NotInstalled
+        actions.uninstall_app(shop=found, installation=installation, now=clock.now())
+        self.say(f"{wanted} is no longer installed in {found}.")

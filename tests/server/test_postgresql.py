@@ -1,0 +1,48 @@
+"""A connection to PostgreSQL is kept from request to request, and replaced when the server has closed it."""
+
+import pytest
+from django.db import connection, connections
+from django.test.utils import CaptureQueriesContext
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no server that could go away"),
+]
+
+
+@pytest.fixture
+def kept():
+    """A connection as a web thread has it: its own, between two requests."""
+    own = connections["default"].copy()
+    options = {name: value for name, value in own.settings_dict["OPTIONS"].items() if name != "pool"}
+    own.settings_dict = {**own.settings_dict, "OPTIONS": options, "CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
+    own.ensure_connection()
+    yield own
+    own.close()
+
+
+def begin_request(kept):
+    kept.close_if_unusable_or_obsolete()
+
+
+def backend(kept):
+    with kept.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        return cursor.fetchone()[0]
+
+
+def test_a_connection_is_kept_without_asking_the_server(kept):
+    before = backend(kept)
+    begin_request(kept)
+    with CaptureQueriesContext(kept) as asked:
+        assert backend(kept) == before
+    assert len(asked) == 1
+
+
+def test_a_request_after_the_server_closed_the_connection_gets_another_one(kept):
+    before = backend(kept)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(%s, 10000)", [before])
+        assert cursor.fetchone() == (True,)
+    begin_request(kept)
+    assert backend(kept) != before
