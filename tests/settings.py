@@ -15,7 +15,6 @@ if not os.environ.get("TEST_POSTGRES_URL"):
 else:
     os.environ["DATABASE_URL"] = os.environ["TEST_POSTGRES_URL"]
 
-from storefront.server import environment  # noqa: E402
 from storefront.server.settings import *  # noqa: E402, F403
 from storefront.server.settings import DATABASES, STORAGES  # noqa: E402
 
@@ -25,7 +24,8 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
 else:
     DATABASES["default"]["TEST"] = {"NAME": "test_storefront" + os.environ.get("TEST_DATABASE_SUFFIX", "")}
     # Fifty shoppers race for a pool of twenty, on machines that do other things meanwhile: they may wait for it.
-    environment.pooled(DATABASES, timeout=60)
+    pool = {"min_size": 1, "max_size": 20, "timeout": 60}
+    DATABASES["default"] |= {"CONN_MAX_AGE": 0, "OPTIONS": DATABASES["default"]["OPTIONS"] | {"pool": pool}}
 
 # Argon2 takes its time on purpose; the tests that are about passwords put it back.
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -11,13 +11,13 @@ import time_machine
 from django.apps import apps
 from django.contrib.sessions.models import Session
 
-from storefront.carts.actions import add_line
 from storefront.carts.models import Cart
 from storefront.orders.models import Order, Payment
-from tests.carts.factories import make_cart, make_customer, make_group
+from tests.carts.factories import make_group
 from tests.catalogue.factories import make_product
 from tests.checkout.shopper import Shopper, fill_cart, link_to
 from tests.client import ApiClient
+from tests.customers.factories import make_customer
 from tests.shops.factories import make_token
 
 START = datetime(2026, 11, 21, 7, 30, tzinfo=UTC)
@@ -146,15 +146,12 @@ def test_rule_3_the_shopper_arrives_at_the_shops_own_checkout_with_the_cart_load
 
 
 def test_rule_3_the_basket_of_a_signed_in_shopper_and_this_cart_are_merged(shop, shopper, link, mug):
-    trade = make_group(shop, "10")
-    basket = make_cart(shop, make_customer(shop, trade), now=datetime.now(UTC))
+    ada = make_customer(shop, group=make_group(shop, "10"))
     pot = make_product(shop, "Pot")
-    add_line(shop=shop, cart=basket, product_id=pot.pk, qty=1, now=datetime.now(UTC))
-    add_line(shop=shop, cart=basket, product_id=mug.pk, qty=1, now=datetime.now(UTC))
-    session = shopper.browser.session
-    session["baskets"] = {str(shop.pk): str(basket.public_id)}
-    session.save()
-    shopper.browser.cookies["storefront_session"] = session.session_key
+    shopper.sign_in()
+    for product in (pot, mug):
+        shopper.post("/basket/add", {"product": product.pk, "qty": 1})
+    basket = Cart.objects.get(customer=ada)
 
     shopper.follow(link)
 
@@ -162,12 +159,21 @@ def test_rule_3_the_basket_of_a_signed_in_shopper_and_this_cart_are_merged(shop,
     assert lines == {"Pot": (1, Decimal("8.55")), "Mug": (3, Decimal("8.55"))}
     shopper.order()
     order = Order.objects.get()
-    assert order.customer == basket.customer
+    assert order.customer == ada
     # Contract, Authentication: group prices are resolved at checkout and visible on the resulting order.
     assert {line.name: line.unit_price for line in order.lines.all()} == {
         "Pot": Decimal("8.55"),
         "Mug": Decimal("8.55"),
     }
+
+
+def test_rule_3_a_signed_in_shopper_without_a_basket_gets_one_of_their_own(shop, api, shopper, cart, link):
+    ada = make_customer(shop)
+    shopper.sign_in()
+    shopper.follow(link)
+    assert [line.name_snapshot for line in Cart.objects.get(customer=ada).lines.all()] == ["Mug"]
+    # Cart tokens: a signed-in shopper's basket is never shown to the API, so this one is another cart, now empty.
+    assert api.get("/cart", cart=cart).json()["data"]["items"] == []
 
 
 def test_rule_4_an_empty_cart_is_refused_and_no_link_is_issued(api, cart):

@@ -4,6 +4,7 @@ from datetime import timedelta
 from decimal import Decimal
 from urllib.parse import urlencode
 
+import orjson
 import pytest
 from django.db import IntegrityError
 
@@ -209,8 +210,8 @@ def test_an_empty_result_has_last_page_1(api, shop):
 
 
 def labels(*, page: int, last: int) -> list[str]:
-    made = envelope([1], total=last, page=page, per_page=1, path="https://shop.example.com/api/v1/products")
-    return [link["label"] for link in made["links"]][1:-1]
+    made = envelope(["1"], total=last, page=page, per_page=1, path="https://shop.example.com/api/v1/products")
+    return [link["label"] for link in orjson.loads(made)["links"]][1:-1]
 
 
 def test_up_to_1000_pages_there_is_one_entry_per_page():
@@ -231,7 +232,7 @@ def test_above_1000_pages_three_either_side_first_two_and_last_two_are_kept(page
 
 
 def test_gaps_are_shown_as_an_entry_without_url_and_page():
-    links = envelope([1], total=1001, page=500, per_page=1, path="x")["links"]
+    links = orjson.loads(envelope(["1"], total=1001, page=500, per_page=1, path="x"))["links"]
     assert links[3] == {"url": None, "label": "...", "page": None, "active": False}
 
 

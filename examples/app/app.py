@@ -1,0 +1,198 @@
+"""Gift wrapping: a sample app. It offers gift wrapping at checkout, says so on the shop's pages, and notes each sale.
+
+README.md tells how to register it, run it and install it.
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from html import escape
+
+import requests
+from flask import Flask, Response, abort, request
+from standardwebhooks import Webhook, WebhookVerificationError
+
+APP_SECRET = os.environ["APP_SECRET"]  # what install notifications are signed with, whsec_...
+APP_URL = os.environ["APP_URL"]  # where shops and browsers reach this app
+SHOP_URL = os.environ.get("SHOP_URL", "https://{domain}")  # where this app reaches a shop
+DATABASE = os.environ.get("DATABASE", "app.sqlite3")
+
+TABLES = """
+    CREATE TABLE IF NOT EXISTS installation (
+        id INTEGER PRIMARY KEY, domain TEXT, token TEXT, secret TEXT, is_active INTEGER, sequence INTEGER DEFAULT 0
+    );
+    CREATE TABLE IF NOT EXISTS event (id TEXT PRIMARY KEY, installation INTEGER, type TEXT);
+    CREATE TABLE IF NOT EXISTS sale (installation INTEGER, number TEXT, total TEXT);
+"""
+BADGE = """
+    const badge = document.createElement("p");
+    badge.id = "gift-badge";
+    badge.textContent = "We wrap gifts: choose it at checkout.";
+    document.body.append(badge);
+"""
+
+os.umask(0o077)  # The database holds tokens: it is for nobody else to read.
+app = Flask(__name__)
+app.logger.setLevel("INFO")
+
+
+class Uninstalled(Exception):
+    """The shop refused the token, which it does from the moment on when the merchant uninstalls the app."""
+
+
+# What shops call
+
+
+@app.post("/install")
+def install():
+    """A merchant installed the app. Anything but a 2xx has the shop call again, so everything here can be repeated."""
+    notification = verified(APP_SECRET)
+    id, domain = notification["installation_id"], notification["shop_domain"]
+    with database() as db:
+        db.execute(
+            "INSERT INTO installation (id, domain, token, secret, is_active) VALUES (?, ?, ?, ?, 1)"
+            " ON CONFLICT (id) DO UPDATE SET token = excluded.token, secret = excluded.secret, is_active = 1",
+            (id, domain, notification["access_token"], notification["webhook_secret"]),
+        )
+    try:
+        set_up(installation_of(id))
+    except Uninstalled:
+        app.logger.info("Installation %s was gone before it began.", id)
+    return Response(status=204)
+
+
+@app.post("/installations/<int:id>/webhooks")
+def receive_event(id):
+    """Something happened in the shop."""
+    installation = installation_of(id)
+    take_event(installation, verified(installation["secret"]))
+    return Response(status=204)
+
+
+@app.post("/installations/<int:id>/checkout-block")
+def checkout_block(id):
+    """A shopper is at the checkout, and waits no longer than `timeout_ms` for this."""
+    call = verified(installation_of(id)["secret"])
+    names = ", ".join(escape(item["name_snapshot"]) for item in call["items"])
+    return {"html": f"<h3>A gift?</h3><p>We wrap {names} in recycled paper. Write “gift” into the note.</p>"}
+
+
+@app.get("/badge.js")
+def badge():
+    return Response(BADGE, content_type="text/javascript; charset=utf-8")
+
+
+@app.errorhandler(WebhookVerificationError)
+def not_from_the_shop(_error):
+    return Response(status=401)
+
+
+def verified(secret):
+    """The body of a request that a shop signed. Nothing is believed, nor even read, before that is sure."""
+    try:
+        return Webhook(secret).verify(request.get_data(), dict(request.headers))
+    except ValueError as malformed:  # such as a signature that is no base64
+        raise WebhookVerificationError from malformed
+
+
+# What this app does in a shop
+
+
+def set_up(installation):
+    """Make sure whose shop this is, and register. Doing it again changes nothing."""
+    shop = call_shop(installation, "GET", "/shop")["shop"]
+    if shop["domain"] != installation["domain"]:
+        stop(installation)
+        abort(400)
+    here = f"{APP_URL}/installations/{installation['id']}"
+    block = {"type": "checkout_block", "callback_url": f"{here}/checkout-block", "timeout_ms": 2000}
+    blocks = call_shop(installation, "GET", "/extensions")["extensions"]
+    if not any(each["app_installation_id"] == installation["id"] for each in blocks):
+        call_shop(installation, "POST", "/extensions", block)
+    # These two are there once, however often they are registered.
+    call_shop(installation, "POST", "/script-tags", {"src": f"{APP_URL}/badge.js", "location": "body_end"})
+    for topic in ("order.placed", "app.uninstalled"):
+        call_shop(installation, "POST", "/webhooks", {"topic": topic, "address": f"{here}/webhooks"})
+    app.logger.info("Installed in %s (%s).", shop["name"], shop["domain"])
+
+
+def take_event(installation, event):
+    """Do what an event asks for: once, however often it comes, and wholly or not at all."""
+    with database() as db:
+        is_new = db.execute(
+            "INSERT OR IGNORE INTO event VALUES (?, ?, ?)", (event["id"], installation["id"], event["type"])
+        ).rowcount
+        if is_new and event["type"] == "order.placed":
+            order = event["data"]
+            db.execute("INSERT INTO sale VALUES (?, ?, ?)", (installation["id"], order["number"], order["total"]))
+    if event["type"] == "app.uninstalled":
+        stop(installation)
+
+
+@app.cli.command()
+def catch_up():
+    """Read what was not delivered. Have it run once an hour."""
+    with database() as db:
+        active = db.execute("SELECT * FROM installation WHERE is_active").fetchall()
+    for installation in active:
+        try:
+            read_feed(installation)
+        except Uninstalled:
+            app.logger.info("%s uninstalled the app.", installation["domain"])
+        except requests.RequestException as error:
+            app.logger.warning("%s cannot be reached: %s", installation["domain"], error)
+
+
+def read_feed(installation):
+    after = installation["sequence"]
+    while events := call_shop(installation, "GET", f"/events?limit=500&after={after}")["events"]:
+        for event in events:
+            take_event(installation, event)
+        after = events[-1]["sequence"]
+        with database() as db:
+            db.execute("UPDATE installation SET sequence = ? WHERE id = ?", (after, installation["id"]))
+
+
+def stop(installation):
+    """The merchant uninstalled the app: forget what opened the shop, and never call there again."""
+    with database() as db:
+        db.execute("UPDATE installation SET is_active = 0, token = '', secret = '' WHERE id = ?", (installation["id"],))
+
+
+def call_shop(installation, method, path, body=None):
+    """The shop's answer. Raises Uninstalled, after which there is nothing left to do for this shop."""
+    answer = requests.request(
+        method,
+        SHOP_URL.format(domain=installation["domain"]) + "/api/apps" + path,
+        json=body,
+        headers={"X-Shop-Access-Token": installation["token"]},
+        timeout=3,
+        allow_redirects=False,  # The token is for this shop alone.
+    )
+    if answer.status_code == 401:
+        stop(installation)
+        raise Uninstalled
+    answer.raise_for_status()
+    return answer.json()
+
+
+# What this app keeps
+
+
+@contextmanager
+def database() -> Iterator[sqlite3.Connection]:
+    """A transaction."""
+    with closing(sqlite3.connect(DATABASE)) as connection, connection:
+        connection.row_factory = sqlite3.Row
+        yield connection
+
+
+def installation_of(id):
+    """410 has the shop give up on what it still wanted to tell an installation that is no more."""
+    with database() as db:
+        return db.execute("SELECT * FROM installation WHERE id = ? AND is_active", (id,)).fetchone() or abort(410)
+
+
+with database() as db:
+    db.executescript(TABLES)
