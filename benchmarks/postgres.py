@@ -25,8 +25,7 @@ def answering_server() -> str | None:
 
 
 def database_name(folder: object, size: int) -> str:
-    """Of this checkout's own, since another one may be measured on the same server."""
-    return f"storefront_bench_{hashlib.sha256(str(folder).encode()).hexdigest()[:6]}_{size}"
+    return f"{_beginning(folder)}{size}"
 
 
 def with_name(url: str, name: str) -> str:
@@ -43,6 +42,15 @@ def drop(server: str, name: str) -> None:
     _execute(server, sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
+def drop_all(server: str, folder: object) -> None:
+    """Every database that was made for this folder."""
+    with closing(psycopg.connect(server)) as connection:
+        names = connection.execute("SELECT datname FROM pg_database").fetchall()
+    for (name,) in names:
+        if name.startswith(_beginning(folder)):
+            drop(server, name)
+
+
 def vacuum(database: str) -> None:
     """As autovacuum does sooner or later."""
     _execute(database, sql.SQL("VACUUM ANALYZE"))
@@ -51,6 +59,11 @@ def vacuum(database: str) -> None:
 def version(server: str) -> str:
     with closing(psycopg.connect(server)) as connection:
         return str(connection.info.parameter_status("server_version"))
+
+
+def _beginning(folder: object) -> str:
+    """Of this checkout's own, since another one may be measured on the same server."""
+    return f"storefront_bench_{hashlib.sha256(str(folder).encode()).hexdigest()[:6]}_"
 
 
 def _execute(url: str, statement: sql.SQL | sql.Composed) -> None:

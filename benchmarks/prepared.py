@@ -1,7 +1,7 @@
 """Databases to measure with: made once by the product's own commands, and kept for the next run.
 
 A shop is written as a product file and brought in by `storefront importproducts`, whose speed and memory are
-measured on the way. What is kept is made anew when the generator or a migration changes.
+measured on the way. What is kept is made anew when the generator, the schema or the importer's format changes.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import orjson
 
-from benchmarks import postgres, shop, words
+from benchmarks import postgres, shop
 from benchmarks.processes import Broken, memory
 
 FOLDER = Path("var/bench").absolute()
@@ -25,6 +25,12 @@ STOREFRONT = str(Path(sys.executable).with_name("storefront"))
 DOMAIN = "bench.example.com"
 SCOPES = "read_products,read_cart,write_cart"
 OURS = ("STOREFRONT_", "DATABASE_URL", "SECRET_KEY", "EMAIL_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE")
+# What decides what stands in a filled database: our generator, the schema with its triggers, the file's format.
+MAKERS = (
+    *("benchmarks/shop.py", "benchmarks/words.py", "storefront/*/migrations/*.py"),
+    *("storefront/catalogue/trigger*/*.sql", "storefront/catalogue/triggers.py", "storefront/catalogue/native*.py"),
+)
+ROOT = Path(__file__).parent.parent
 # Seconds between two looks at the memory of an import.
 PULSE = 0.2
 
@@ -85,8 +91,7 @@ def stands(state: Path) -> bool:
 def fingerprint() -> str:
     """Changes with whatever the kept databases were made by."""
     digest = hashlib.sha256()
-    sources = [*Path("storefront").glob("*/migrations/*.py"), *map(Path, (shop.__file__, words.__file__))]
-    for path in sorted(path.resolve() for path in sources):
+    for path in sorted(path for pattern in MAKERS for path in ROOT.glob(pattern)):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -152,10 +157,9 @@ def forget_carts(prepared: Prepared) -> None:
 
 
 def drop(server: str | None) -> None:
-    """Remove everything that is kept."""
-    for folder in FOLDER.glob("postgresql-*"):
-        if server:
-            postgres.drop(server, postgres.database_name(FOLDER, int(folder.name.rpartition("-")[2])))
+    """Remove everything that is kept, and what runs that were killed left behind."""
+    if server:
+        postgres.drop_all(server, FOLDER)
     shutil.rmtree(FOLDER, ignore_errors=True)
 
 

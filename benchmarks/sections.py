@@ -29,15 +29,13 @@ LONG_IMPORT, STEADY_IMPORT = 20_000, 100_000
 
 @dataclass(frozen=True)
 class Plan:
-    """How much is measured. `reading` bounds, in seconds, how long pages are read in order."""
+    """How much is measured, the largest of `sizes` whole and the others for comparison. `reading` bounds, in seconds,
+    how long pages are read in order; after `limit` nothing more is begun."""
 
     sizes: tuple[int, ...]
     effort: Effort
     reading: float
-    # Seconds after which nothing more is begun.
     limit: float
-    # The smaller shops are measured for comparison only.
-    only_largest: bool
 
 
 class TimeUp(Broken):
@@ -303,7 +301,7 @@ def measure_all(shops: Sequence[Prepared], place: Place) -> None:
             place.tell(row)
         is_largest = prepared is shops[-1]
         with survived(place, f"{prepared.database}, {prepared.size:,}"):
-            if is_largest or not place.plan.only_largest:
+            if is_largest:
                 with_memory(prepared, place)
             first = without_memory(prepared, place)
             if first and smallest and is_largest:
