@@ -57,4 +57,12 @@ def take_statistics() -> None:
     """Tell PostgreSQL what the look-ups' columns hold by now, ahead of autovacuum, which comes by once a minute."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
-            cursor.execute(f"ANALYZE catalogue_product (shop_id, deleted_at, {', '.join(KEYS)})")
+            for table, columns in _STATISTICS.items():
+                cursor.execute(f"ANALYZE {table} ({', '.join(columns)})")
+
+
+_STATISTICS = {
+    "catalogue_product": ("shop_id", "deleted_at", *KEYS),
+    "catalogue_productsearch": ("product_id",),
+    "catalogue_productcategory": ("product_id",),
+}

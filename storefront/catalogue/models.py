@@ -7,6 +7,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Lower
 
 from storefront.catalogue.inventory_models import StockAdjustment as StockAdjustment
+from storefront.catalogue.schedule_models import ScheduleTold as ScheduleTold
 from storefront.catalogue.uploads import ProductImport as ProductImport
 from storefront.kit.money import MoneyField
 from storefront.shops.models import Shop

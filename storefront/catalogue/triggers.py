@@ -123,45 +123,55 @@ def _span(products: Sequence[int]) -> dict[str, int]:
     return {"first": min(products), "last": max(products)}
 
 
-_AMONG = {"sqlite": "BETWEEN %(first)s AND %(last)s", "postgresql": "= ANY(%(products)s)"}
 _QUIET = {
     "sqlite": ["INSERT INTO catalogue_quiet VALUES (1)"],
     "postgresql": ["SELECT set_config('storefront.quiet', 'on', true)"],
 }
-
-
-def _notes(vendor: str) -> str:
-    """What the triggers would have noted of these products: (shop, category, products)."""
-    listable, among = LISTABLE.format("p"), _AMONG[vendor]
-    return (
-        f"SELECT p.shop_id, 0 AS category, count(*) FILTER (WHERE {listable}) AS products"
-        f" FROM catalogue_product p WHERE p.id {among} GROUP BY p.shop_id"
-        f" UNION ALL SELECT l.shop_id, l.category_id, count(*) FROM catalogue_productcategory l"
-        f" JOIN catalogue_product p ON p.id = l.product_id"
-        f" WHERE l.product_id {among} AND {listable} GROUP BY l.shop_id, l.category_id"
-    )
-
-
-def _listed(vendor: str) -> str:
-    """Puts right what the writer of a search text took for listed."""
-    listable = LISTABLE.format("p")
-    return (
-        f"UPDATE catalogue_productsearch SET listed = NOT listed WHERE product_id {_AMONG[vendor]} AND listed <> EXISTS"
-        f" (SELECT 1 FROM catalogue_product p WHERE p.id = catalogue_productsearch.product_id AND {listable})"
-    )
-
-
+_P = LISTABLE.format("p")
+# What the triggers would have noted of these products: (shop, category, products).
+_NOTES = {
+    "sqlite": f"""
+        SELECT p.shop_id, 0 AS category, count(*) FILTER (WHERE {_P}) AS products
+        FROM catalogue_product p WHERE p.id BETWEEN %(first)s AND %(last)s GROUP BY p.shop_id
+        UNION ALL SELECT l.shop_id, l.category_id, count(*) FROM catalogue_productcategory l
+        JOIN catalogue_product p ON p.id = l.product_id
+        WHERE l.product_id BETWEEN %(first)s AND %(last)s AND {_P} GROUP BY l.shop_id, l.category_id
+    """,
+    # Product by product: where nobody has told PostgreSQL lately how large the tables are, it would read the whole of
+    # them for each batch. OFFSET 0 keeps it from arriving there again.
+    "postgresql": f"""
+        SELECT p.shop_id, 0 AS category, count(*) FILTER (WHERE {_P}) AS products
+        FROM unnest(%(products)s::bigint[]) made (id),
+        LATERAL (SELECT * FROM catalogue_product WHERE id = made.id OFFSET 0) p GROUP BY p.shop_id
+        UNION ALL SELECT l.shop_id, l.category_id, count(*) FROM unnest(%(products)s::bigint[]) made (id),
+        LATERAL (SELECT * FROM catalogue_product WHERE id = made.id OFFSET 0) p,
+        LATERAL (SELECT * FROM catalogue_productcategory WHERE product_id = made.id OFFSET 0) l
+        WHERE {_P} GROUP BY l.shop_id, l.category_id
+    """,
+}
+# Puts right what the writer of a search text took for listed.
+_LISTED = {
+    "sqlite": f"""
+        UPDATE catalogue_productsearch SET listed = NOT listed WHERE product_id BETWEEN %(first)s AND %(last)s
+        AND listed <> EXISTS (SELECT 1 FROM catalogue_product p WHERE p.id = catalogue_productsearch.product_id AND {_P})
+    """,
+    "postgresql": f"""
+        UPDATE catalogue_productsearch s SET listed = NOT s.listed FROM unnest(%(products)s::bigint[]) made (id),
+        LATERAL (SELECT * FROM catalogue_product WHERE id = made.id OFFSET 0) p
+        WHERE s.product_id = made.id AND s.listed <> ({_P})
+    """,
+}
 _LOUD = {
     "sqlite": [
         "DELETE FROM catalogue_quiet",
-        f"{FILL_INDEX} WHERE listed AND product_id {_AMONG['sqlite']} ORDER BY 1",
-        _listed("sqlite"),
-        f"INSERT INTO catalogue_note {_notes('sqlite')}",
+        f"{FILL_INDEX} WHERE listed AND product_id BETWEEN %(first)s AND %(last)s ORDER BY 1",
+        _LISTED["sqlite"],
+        f"INSERT INTO catalogue_note {_NOTES['sqlite']}",
     ],
     "postgresql": [
         "SELECT set_config('storefront.quiet', '', true)",
-        _listed("postgresql"),
-        f"SELECT catalogue_note(made.shop_id, made.category, made.products) FROM ({_notes('postgresql')}) made",
+        _LISTED["postgresql"],
+        f"SELECT catalogue_note(made.shop_id, made.category, made.products) FROM ({_NOTES['postgresql']}) made",
     ],
 }
 

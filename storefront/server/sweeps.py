@@ -11,6 +11,7 @@ from django_tasks_db.models import DBTaskResult
 from storefront.apps.jobs import delete_old_extension_calls
 from storefront.carts.actions import delete_expired_carts
 from storefront.catalogue.jobs import give_up_silent_imports
+from storefront.catalogue.schedule import tell_of_schedule
 from storefront.checkout.jobs import delete_abandoned_checkouts, pay_back_refunds, settle_payments
 from storefront.server.tasks import give_back_lost_tasks
 from storefront.shops.idempotency import delete_expired_answers
@@ -57,6 +58,7 @@ SWEEPS = [
     Sweep("payments to settle", timedelta(minutes=1), settle_payments),
     # A merchant waits for these. Few at a time, since each may wait for a gateway.
     Sweep("refunds to pay back", timedelta(seconds=5), pay_back_refunds, limit=10),
+    Sweep("scheduled publication", timedelta(seconds=10), tell_of_schedule),
     Sweep("expired carts", timedelta(minutes=10), delete_expired_carts),
     Sweep("abandoned checkouts", timedelta(hours=1), delete_abandoned_checkouts),
     Sweep("interrupted imports", timedelta(minutes=1), give_up_silent_imports),

@@ -367,6 +367,14 @@ class Migration(migrations.Migration):
                 'indexes': [models.Index(fields=['shop', '-id'], name='stock_adjustment_newest')],
             },
         ),
+        migrations.CreateModel(
+            name='ScheduleTold',
+            fields=[
+                ('shop', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, serialize=False, to='shops.shop')),
+                ('until', models.DateTimeField()),
+                ('last_id', models.BigIntegerField(default=0)),
+            ],
+        ),
         migrations.AddConstraint(
             model_name='brand',
             constraint=models.UniqueConstraint(models.F('shop'), django.db.models.functions.text.Lower('name'), name='brand_once'),

@@ -1,0 +1,109 @@
+"""A PostgreSQL server of a test's own, which may be killed."""
+
+import getpass
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import psycopg
+
+from tests.server.programs import free_port, wait_until
+
+# Whoever copies the database of the tests into it needs its programs' version to be the server's.
+PROGRAMS = ("initdb", "postgres", "pg_dump", "psql")
+
+
+def programs() -> Path | None:
+    """Where PostgreSQL's programs are, newest first; None where they are not installed beside a server elsewhere."""
+    named = shutil.which("initdb")
+    folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda folder: -int(folder.parent.name))
+    found = [Path(named).parent] if named else []
+    return next((folder for folder in (*found, *folders) if all((folder / name).exists() for name in PROGRAMS)), None)
+
+
+class Cluster:
+    """`url` names its one database, a copy of another."""
+
+    def __init__(self, directory: Path, programs: Path) -> None:
+        self.directory, self.programs, self.port = directory, programs, free_port()
+        # It does not run as root.
+        self.user = "postgres" if os.geteuid() == 0 else getpass.getuser()
+        self.url = f"postgres://{self.user}@127.0.0.1:{self.port}/postgres"
+        self.process: subprocess.Popen | None = None
+
+    def make(self, copied_from: str) -> None:
+        data = self.directory / "data"
+        command = [self.programs / "initdb", "--auth=trust", "--no-sync", f"--username={self.user}", data]
+        subprocess.run(command, **self._as_user, stdout=subprocess.DEVNULL, check=True, timeout=60)
+        self.start()
+        dumped = subprocess.run(
+            [self.programs / "pg_dump", "--no-owner", copied_from], stdout=subprocess.PIPE, check=True, timeout=60
+        )
+        fill = [self.programs / "psql", "--quiet", "--set=ON_ERROR_STOP=1", "--output=/dev/null", self.url]
+        subprocess.run(fill, input=dumped.stdout, check=True, timeout=60)
+
+    def start(self) -> None:
+        # What a killed process has written stays written without fsync; only a machine that goes down would lose it.
+        given = {"listen_addresses": "127.0.0.1", "port": self.port, "unix_socket_directories": "", "fsync": "off"}
+        settings = [part for name, value in given.items() for part in ("-c", f"{name}={value}")]
+        with (self.directory / "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [self.programs / "postgres", "-D", self.directory / "data", *settings],
+                **self._as_user,
+                stdout=log,
+                stderr=log,
+            )
+        wait_until(self.answers, what="PostgreSQL", process=self.process, seconds=60)
+
+    def kill(self) -> None:
+        """All its processes at once, as by the machine's hand: nothing is written down or said goodbye to."""
+        if self.process is None:
+            return
+        pids = [self.process.pid, *children(self.process.pid)]
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.process.wait()
+        # The next one refuses to start while any of them still has the shared memory.
+        deadline = time.monotonic() + 10
+        while any(Path(f"/proc/{pid}").exists() for pid in pids):
+            assert time.monotonic() < deadline, "a process of PostgreSQL does not die"
+            time.sleep(0.01)
+
+    def answers(self) -> bool:
+        with suppress(psycopg.OperationalError), psycopg.connect(self.url, connect_timeout=2):
+            return True
+        return False
+
+    @property
+    def _as_user(self) -> dict:
+        # In a folder that the other user may enter.
+        other = {"user": self.user, "group": self.user, "extra_groups": []} if os.geteuid() == 0 else {}
+        return other | {"cwd": self.directory}
+
+
+def children(pid: int) -> list[int]:
+    with suppress(OSError):
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return []
+
+
+@contextmanager
+def cluster(programs: Path, copied_from: str) -> Iterator[Cluster]:
+    # Folders of pytest's are closed to other users.
+    directory = Path(tempfile.mkdtemp(prefix="storefront-cluster-"))
+    found = Cluster(directory, programs)
+    try:
+        if os.geteuid() == 0:
+            shutil.chown(directory, found.user)
+        found.make(copied_from)
+        yield found
+    finally:
+        found.kill()
+        shutil.rmtree(directory, ignore_errors=True)
