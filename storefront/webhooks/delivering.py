@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
+from itertools import count
 from threading import Event
 from typing import Any
 
@@ -33,8 +34,9 @@ log = structlog.get_logger(__name__)
 CONNECT, TOTAL = 3.0, 10.0
 # Seconds that a kept connection may wait for its next call: less than servers keep theirs.
 KEPT = 1.0
-# Seconds between looks while there is nothing to do, which is what an event waits for at most...
-PULSE = 0.05
+# Seconds between looks while there is nothing to do, which is what an event waits for at most: at first, and once that
+# many looks in a row have found nothing...
+PULSE, QUIET_PULSE, QUIET_AFTER = 0.05, 0.125, 40
 # ...and between turns while there is, so that each has a batch to write.
 BREATH = 0.01
 # A look that takes long, over a table that is being vacuumed, say, may not take more than this share of the time.
@@ -101,11 +103,13 @@ class Deliverer:
     def _next(self, ended: list[Outcome]) -> list[Message]:
         """The next turn's messages. While no call is in flight they are waited for here, which costs a tenth of going
         back to the loop each time."""
-        while True:
+        for look in count():
             began = time.monotonic()
             messages = self._book(ended)
-            if messages or ended or self.calls or self.stopping.wait(pause_after(began)):
-                return messages
+            pulse = PULSE if look < QUIET_AFTER else QUIET_PULSE
+            if messages or ended or self.calls or self.stopping.wait(pause_after(began, pulse)):
+                break
+        return messages
 
     def _book(self, ended: list[Outcome]) -> list[Message]:
         """The database's part of a turn: what to send now."""
@@ -162,9 +166,9 @@ class Deliverer:
         return await self.loop.run_in_executor(self.database, work, *given)
 
 
-def pause_after(began: float) -> float:
+def pause_after(began: float, pulse: float = PULSE) -> float:
     """Seconds from a look that found nothing to the next one."""
-    return max(PULSE, (time.monotonic() - began) / BUSIEST)
+    return max(pulse, (time.monotonic() - began) / BUSIEST)
 
 
 async def deliver(session: aiohttp.ClientSession, message: Message) -> Outcome:
