@@ -8,8 +8,9 @@ from typing import Any
 import orjson
 from django.db import connection, models
 
-# KiB of pages that SQLite keeps in memory while much is written; indexes are written to all over.
-ROOM = 64_000
+# KiB of pages that SQLite keeps in memory while much is written, and pages that its log may hold before they are brought
+# into the file: indexes are written to all over, and many a page again by the next batch.
+ROOM, LOG = 64_000, 32_000
 
 
 @contextmanager
@@ -19,13 +20,16 @@ def room_to_write() -> Iterator[None]:
         yield
         return
     with connection.cursor() as cursor:
-        cursor.execute("PRAGMA cache_size")
-        (usual,) = cursor.fetchone()
-        cursor.execute(f"PRAGMA cache_size = -{ROOM}")
+        usual = {}
+        for name, wanted in (("cache_size", -ROOM), ("wal_autocheckpoint", LOG)):
+            cursor.execute(f"PRAGMA {name}")
+            (usual[name],) = cursor.fetchone()
+            cursor.execute(f"PRAGMA {name} = {wanted}")
         try:
             yield
         finally:
-            cursor.execute(f"PRAGMA cache_size = {usual}")
+            for name, value in usual.items():
+                cursor.execute(f"PRAGMA {name} = {value}")
             cursor.execute("PRAGMA shrink_memory")
 
 
