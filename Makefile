@@ -44,7 +44,7 @@ check: $(READY) ## Run every static check.
 
 bench: $(READY) ## Measure speed and memory, up to a million products; QUICK=1 within three minutes.
 	@$(BIN)/python -m benchmarks.run $(if $(QUICK),--quick) $(if $(ANEW),--anew) $(if $(WRITE),--write) $(if $(DROP),--drop)
-	@$(if $(DROP),:,$(BIN)/python -m benchmarks.deliveries $(if $(QUICK),--quick))
+	@$(if $(DROP),:,$(BIN)/python -m benchmarks.deliveries $(if $(QUICK),--quick) $(if $(WRITE),--write))
 
 clean: ## Remove the virtual environment and every cache; the demo shop in var/ stays.
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,6 +1,6 @@
 """Measures webhooks: how many one worker delivers, how soon after the commit, and what waiting costs.
 
-    python -m benchmarks.deliveries [--quick]
+    python -m benchmarks.deliveries [--quick] [--write]
 
 Each database is measured in a process of its own, with a real worker beside it, whose receivers run in a third process:
 one that answers at once, and five hundred that never do.
@@ -21,7 +21,7 @@ from pathlib import Path
 from statistics import quantiles
 from typing import Any
 
-from benchmarks import postgres
+from benchmarks import postgres, report
 from benchmarks.processes import cpu_seconds, free_port, is_listening
 
 STOREFRONT = str(Path(sys.executable).with_name("storefront"))
@@ -50,12 +50,18 @@ class Result:
     at_least: bool = False
 
     def __str__(self) -> str:
-        met = "" if self.bar is None else self._verdict(self.bar)
-        return f"  {self.what:<62}{self.value:>10,.2f} {self.unit:<5}{met}"
+        verdict = f"{self.met}, bar {self.bar:,g}" if self.bar is not None else ""
+        return f"  {self.what:<62}{self.amount:>16}  {verdict}"
 
-    def _verdict(self, bar: float) -> str:
-        is_met = self.value >= bar if self.at_least else self.value < bar
-        return f"  {'yes' if is_met else 'NO'}, bar {bar:,g}"
+    @property
+    def amount(self) -> str:
+        return f"{self.value:,.{0 if self.value >= 1000 else 2}f} {self.unit}"
+
+    @property
+    def met(self) -> str:
+        if self.bar is None:
+            return ""
+        return "yes" if (self.value >= self.bar if self.at_least else self.value < self.bar) else "**no**"
 
 
 class Call(asyncio.Protocol):
@@ -270,8 +276,9 @@ def measure(quick: bool) -> None:
         print(json.dumps(vars(result)), flush=True)
 
 
-def measure_on(name: str, quick: bool, **environment: str) -> None:
+def measure_on(name: str, quick: bool, **environment: str) -> list[Result]:
     print(name, flush=True)
+    results = []
     given = {
         "STOREFRONT_ALLOW_PRIVATE_CALLBACKS": "1",
         "STOREFRONT_LOG_LEVEL": "info",
@@ -283,14 +290,27 @@ def measure_on(name: str, quick: bool, **environment: str) -> None:
         with subprocess.Popen(command, stdout=subprocess.PIPE, env=found, text=True) as process:
             assert process.stdout
             for line in process.stdout:
-                print(Result(**json.loads(line)), flush=True)
+                results.append(Result(**json.loads(line)))
+                print(results[-1], flush=True)
         if process.returncode:
             raise SystemExit(f"The measurement on {name} broke off.")
+    return results
+
+
+def table(databases: dict[str, list[Result]]) -> str:
+    """What was measured, in Markdown."""
+    lines = [("What", "Database", "Measured", "Bar", "Met"), ("---", "---", "---:", "---:", "---")]
+    for name, results in databases.items():
+        for result in results:
+            bar = "" if result.bar is None else f"{result.bar:,g} {result.unit}"
+            lines.append((result.what, name, result.amount, bar, result.met))
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer of everything")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/performance.md, as full runs do")
     parser.add_argument("--measure", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--receive", nargs=2, type=int, help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -299,14 +319,20 @@ def main() -> None:
     elif given.measure:
         measure(given.quick)
     else:
-        measure_on("SQLite", given.quick, DATABASE_URL="")
-        if server := postgres.answering_server():
-            name = f"storefront_bench_deliveries_{os.getpid()}"
-            postgres.make(server, name)
-            try:
-                measure_on("PostgreSQL", given.quick, DATABASE_URL=postgres.with_name(server, name))
-            finally:
-                postgres.drop(server, name)
+        measure_databases(given.quick, write=given.write or not given.quick)
+
+
+def measure_databases(quick: bool, *, write: bool) -> None:
+    databases = {"SQLite": measure_on("SQLite", quick, DATABASE_URL="")}
+    if server := postgres.answering_server():
+        name = f"storefront_bench_deliveries_{os.getpid()}"
+        postgres.make(server, name)
+        try:
+            databases["PostgreSQL"] = measure_on("PostgreSQL", quick, DATABASE_URL=postgres.with_name(server, name))
+        finally:
+            postgres.drop(server, name)
+    if write:
+        report.write(table(databases), *report.WEBHOOKS)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,8 @@ from pathlib import Path
 
 PAGE = Path("docs/performance.md")
 BEGIN, END = "<!-- measured: written by make bench -->", "<!-- end of measured -->"
+# The same for the second table, which benchmarks/deliveries.py writes.
+WEBHOOKS = "<!-- webhooks: written by make bench -->", "<!-- end of webhooks -->"
 
 
 @dataclass(frozen=True)
@@ -126,8 +128,8 @@ def text(rows: Sequence[Row], about: dict[str, str], warnings: Sequence[str]) ->
     return "\n".join([*told, "", table(rows)])
 
 
-def write(report: str) -> None:
+def write(report: str, begin: str = BEGIN, end: str = END) -> None:
     """Put the report between its marks in docs/performance.md, and leave the rest of the page as it is."""
-    before, _, rest = PAGE.read_text().partition(BEGIN)
-    _, _, after = rest.partition(END)
-    PAGE.write_text(f"{before}{BEGIN}\n\n{report}\n\n{END}{after}")
+    before, _, rest = PAGE.read_text().partition(begin)
+    _, _, after = rest.partition(end)
+    PAGE.write_text(f"{before}{begin}\n\n{report}\n\n{end}{after}")

@@ -3,6 +3,7 @@
 import pytest
 
 from benchmarks import bars, report
+from benchmarks.deliveries import Result, table
 from benchmarks.report import Row
 
 
@@ -49,3 +50,14 @@ def test_writing_keeps_the_page_around_the_table(tmp_path, monkeypatch):
     report.write("new")
     report.write("newer")
     assert page.read_text() == f"# Title\n\n{report.BEGIN}\n\nnewer\n\n{report.END}\n\nAfter.\n"
+
+
+def test_the_second_table_is_written_beside_the_first(tmp_path, monkeypatch):
+    page, marks = tmp_path / "performance.md", report.WEBHOOKS
+    page.write_text(f"{report.BEGIN}\nold\n{report.END}\n\n{marks[0]}\nold\n{marks[1]}\n")
+    monkeypatch.setattr(report, "PAGE", page)
+    measured = {"SQLite": [Result("deliveries", 1500.4, "/s", 1000, True), Result("idle", 1.234, "%", 1)]}
+    report.write(table(measured), *marks)
+    text = page.read_text()
+    assert f"{report.BEGIN}\nold\n{report.END}" in text
+    assert "| deliveries | SQLite | 1,500 /s | 1,000 /s | yes |\n| idle | SQLite | 1.23 % | 1 % | **no** |" in text
