@@ -2,7 +2,8 @@
 
 from datetime import datetime
 
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Value
+from django.db.models.functions import Lower
 
 from storefront.customers.models import Customer
 from storefront.orders.models import Order
@@ -26,5 +27,5 @@ def attach_guest_orders(*, shop: Shop, customer: Customer, now: datetime) -> int
     Only for an address that the customer has just proven to be theirs: it opens what somebody bought, and where they
     live.
     """
-    guests = Order.objects.filter(shop=shop, customer=None, email__iexact=customer.email)
-    return guests.update(customer=customer, updated_at=now)
+    guests = Order.objects.alias(address=Lower("email")).filter(shop=shop, customer=None)
+    return guests.filter(address=Lower(Value(customer.email))).update(customer=customer, updated_at=now)

@@ -2,6 +2,7 @@ import uuid
 
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.functions import Lower
 
 from storefront.catalogue.models import Product, Variant
 from storefront.customers.models import Customer
@@ -77,6 +78,7 @@ class Order(models.Model):
         indexes = [
             models.Index(fields=["shop", "placed_at", "id"]),
             models.Index(fields=["shop", "status", "placed_at", "id"]),
+            models.Index("shop", Lower("email"), condition=Q(customer=None), name="order_guest_email"),
         ]
 
     def __str__(self) -> str:

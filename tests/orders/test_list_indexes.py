@@ -1,14 +1,16 @@
-"""A page of orders is read off an index, newest first, on whichever database the suite runs."""
+"""A page of orders, and a guest's orders, are read off an index on whichever database the suite runs."""
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from storefront.orders.history import attach_guest_orders
 from storefront.orders.models import Order
 from storefront.orders.queries import order_page
+from tests.customers.factories import make_customer
 from tests.shops.factories import NOW
 
-BY_MOMENT, BY_STATUS = (index.name for index in Order._meta.indexes)
+BY_MOMENT, BY_STATUS, BY_EMAIL = (index.name for index in Order._meta.indexes)
 
 
 def plan_of(statement: str) -> str:
@@ -36,3 +38,10 @@ def test_a_page_is_read_off_the_index_of_what_was_asked_for(shop, status, placed
     assert index in plan
     assert "TEMP B-TREE" not in plan
     assert "Sort" not in plan
+
+
+def test_the_orders_of_a_guest_are_found_by_their_address(shop):
+    customer = make_customer(shop)
+    with CaptureQueriesContext(connection) as asked:
+        attach_guest_orders(shop=shop, customer=customer, now=NOW)
+    assert BY_EMAIL in plan_of(asked[0]["sql"])
