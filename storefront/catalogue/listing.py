@@ -1,6 +1,7 @@
 """How a page of the product list is read: two statements, whatever the size of the shop and the depth of the page.
 
-The first tells the list's version and its total; the second reads the page, from the nearest place that is known.
+The first tells the list's version and its total; the second reads the page: of the whole list from the nearest place
+that is known, of a filtered one by the products that are known to stand there.
 """
 
 from collections.abc import Callable
@@ -43,15 +44,27 @@ class _Total:
     total: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """Which products stand on a page: their ids as a statement takes them, in one text, since a hundred numbers in a
+    list take four times as much memory."""
+
+    standing: Standing
+    ids: str
+
+
 # By shop and filters; about half a kilobyte each.
 _totals: Remembered[_Total] = Remembered(4096)
 # By shop and order; each up to about 600 kB, and that only where a whole large shop is read.
 _anchors: Remembered[Anchors] = Remembered(32)
+# By shop, filters, order and place; a kilobyte each, of a hundred products up to two.
+_pages: Remembered[_Page] = Remembered(2048)
 
 
 def forget() -> None:
     """Start from nothing, as a new process does."""
     _totals.clear()
+    _pages.clear()
     _anchors.clear()
 
 
@@ -65,7 +78,7 @@ class Listing:
         short = [word for word in words if len(word) < INDEXED_WORD]
         category = None if filters.category is None else "branch" if filters.with_subcategories else "alone"
         self.shape = Shape(vendor, category, filters.featured, since is not None, len(long), len(short))
-        self.key = (shop, filters.category, category, filters.featured, words)
+        self.key = (shop, filters.category, category, filters.featured, " ".join(words))
         self.params = {"shop": shop, "now": moment, "category": filters.category, "since": since}
         self.params["match"] = " AND ".join('"{}"'.format(word.replace('"', '""')) for word in long)
         for number, word in enumerate(long):
@@ -80,11 +93,7 @@ class Listing:
         params = {**self.params, "limit": limit, "offset": offset, "span": offset + limit}
         if self.shape.is_whole:
             return self._whole_page(standing, total, params), total
-        statement = listing_sql.walked_page(self.shape, self.sort, False)
-        if self.shape.is_gatherable and (offset + limit) * products > total * total:
-            # Walking would look at more rows than there are to gather.
-            statement = listing_sql.gathered_page(self.shape, self.sort)
-        return self._rows(statement, params), total
+        return self._filtered_page(standing, products, total, params), total
 
     def first(self, limit: int) -> list[tuple]:
         """The first rows of the list, for whoever has no use for its total."""
@@ -109,11 +118,27 @@ class Listing:
             _totals.put(self.key, _Total(standing, total))
         return standing, products, total
 
+    def _filtered_page(self, standing: Standing, products: int, total: int, params: dict[str, Any]) -> list[tuple]:
+        offset, limit = params["offset"], params["limit"]
+        key = (*self.key, self.sort, offset, limit)
+        known = None if self.shape.since else _pages.get(key)
+        if known is not None and known.standing.covers(standing):
+            statement = listing_sql.known_page(self.shape.vendor, self.sort)
+            return self.fetch(statement, {"shop": self.shop, "now": self.moment, "ids": known.ids})
+        statement = listing_sql.walked_page(self.shape, self.sort, False)
+        if self.shape.is_gatherable and (offset + limit) * products > total * total:
+            # Walking would look at more rows than there are to gather.
+            statement = listing_sql.gathered_page(self.shape, self.sort)
+        rows = self._rows(statement, params)
+        if not self.shape.since:
+            _pages.put(key, _Page(standing, listing_sql.ids_on(self.shape.vendor, rows)))
+        return rows
+
     def _whole_page(self, standing: Standing, total: int, params: dict[str, Any]) -> list[tuple]:
         offset, limit = params["offset"], params["limit"]
         anchors = _anchors.renew(
             (self.shop, self.sort),
-            lambda kept: kept.standing.version == standing.version and kept.standing.holds(self.moment),
+            lambda kept: kept.standing.covers(standing),
             lambda: Anchors(standing),
         )
         place, key = anchors.before(offset)

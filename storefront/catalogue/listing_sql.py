@@ -3,9 +3,10 @@
 
 Every statement takes `%(shop)s` and `%(now)s`; what else one needs, its function says. A page is found in one of two
 ways, and `listing` chooses: *walked*, along the index of its order until it is full, looking at each row whether it
-fits; or *gathered*, all that fits by the index of a filter, then put in order.
+fits; or *gathered*, all that fits by the index of a filter, then put in order. What stands on it by then is *known*.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -126,6 +127,23 @@ def gathered_page(shape: Shape, sort: str | None) -> str:
 
 
 @cache
+def known_page(vendor: str, sort: str | None) -> str:
+    """The same of a page whose products are known: `ids`, as `ids_on` writes them. Whichever is not listed any more is
+    left out, since one may have gone while this was asked."""
+    ids = "= ANY (CAST(%(ids)s AS bigint[]))"
+    if vendor == "sqlite":
+        ids = "IN (SELECT e.value FROM json_each(%(ids)s) e)"
+    # The plus keeps the databases to the ids.
+    return _records(vendor, sort, f"p.id {ids} AND +p.shop_id = %(shop)s AND {LISTED}")
+
+
+def ids_on(vendor: str, rows: Iterable[tuple]) -> str:
+    """The ids of a page's rows, the last of the sort columns, as this database takes them in one parameter."""
+    ids = ",".join(str(row[-1]) for row in rows)
+    return f"[{ids}]" if vendor == "sqlite" else f"{{{ids}}}"
+
+
+@cache
 def places(sort: str | None) -> str:
     """The place and the sort columns of every `step`th row of the whole list."""
     keys = ", ".join(f"p.{column}" for column, _ in ORDERS[sort])
@@ -138,13 +156,15 @@ def places(sort: str | None) -> str:
 
 def _page(shape: Shape, sort: str | None, rows: str) -> str:
     # The page is found by its sort columns alone, so that skipping rows does not drag whole ones along.
+    ids = f"SELECT g.id FROM ({rows} LIMIT %(limit)s OFFSET %(offset)s) g"
+    return _records(shape.vendor, sort, f"p.id IN ({ids})")
+
+
+def _records(vendor: str, sort: str | None, which: str) -> str:
     # As the database has them, and not made into Python's dates and decimals.
-    plain = "+p.{}" if shape.vendor == "sqlite" else "CAST(p.{} AS text)"
+    plain = "+p.{}" if vendor == "sqlite" else "CAST(p.{} AS text)"
     keys = ", ".join(plain.format(column) for column, _ in ORDERS[sort])
-    return (
-        f"SELECT {records.product()}, {keys} FROM catalogue_product p"
-        f" WHERE p.id IN (SELECT g.id FROM ({rows} LIMIT %(limit)s OFFSET %(offset)s) g) ORDER BY {order_by(sort)}"
-    )
+    return f"SELECT {records.product()}, {keys} FROM catalogue_product p WHERE {which} ORDER BY {order_by(sort)}"
 
 
 def _after(vendor: str, sort: str | None) -> tuple[str, ...]:

@@ -26,6 +26,10 @@ class Standing:
     def holds(self, moment: Any) -> bool:
         return self.since <= moment and (self.until is None or moment < self.until)
 
+    def covers(self, later: "Standing") -> bool:
+        """Whether the list is still the same where that one begins."""
+        return self.version == later.version and self.holds(later.since)
+
 
 class Remembered(Generic[Value]):
     """The most recently used values by key."""

@@ -1,0 +1,272 @@
+"""A page of a filtered list is read by the products that are known to stand on it, and never by those that stood there
+before the list changed."""
+
+import tracemalloc
+from datetime import timedelta
+
+import pytest
+from django.db import connection, transaction
+
+from storefront.catalogue import actions, listing, listing_sql, queries
+from storefront.catalogue.listing import Listing
+from storefront.catalogue.models import Category, Product, ProductCategory, ProductSearch
+from storefront.catalogue.queries import ProductFilters
+from tests.catalogue.factories import make_category, make_media, make_product
+from tests.catalogue.product_files import imported, woo
+from tests.catalogue.test_deep_pages import Captured
+from tests.shops.factories import NOW
+
+HOUR = timedelta(hours=1)
+# Each list, and the cups that stand on it.
+LISTS = {
+    "category": ProductFilters(category="cups"),
+    "branch": ProductFilters(category="kitchen", with_subcategories=True),
+    "words": ProductFilters(q="blue cup"),
+    "short word": ProductFilters(q="cu"),
+    "featured": ProductFilters(featured=True),
+    "word in a category": ProductFilters(q="blue", category="cups"),
+    "by price": ProductFilters(category="cups", sort="price_asc"),
+}
+
+
+@pytest.fixture
+def cast(shop, other_shop):
+    """Two shops with the same six cups each, in a category under another one."""
+    for owner in (shop, other_shop):
+        cups = make_category(owner, "Cups", make_category(owner, "Kitchen"))
+        make_category(owner, "Garden")
+        for n in range(6):
+            make_product(
+                owner,
+                f"Blue cup {n}",
+                categories=(cups,),
+                is_featured=True,
+                price=f"{n + 1}.00",
+                created_at=NOW - n * HOUR,
+                publish_at=NOW + HOUR if n == 4 else None,
+                unpublish_at=NOW + HOUR if n == 0 else None,
+            )
+        make_product(owner, "Lamp", slug="lamp", is_pinned=True)
+    listing.forget()
+    return shop
+
+
+def names(shop, filters, now=NOW, *, page=1, per_page=4) -> list[str]:
+    return [row["name"] for row in queries.product_page(shop, filters, page=page, per_page=per_page, now=now).rows]
+
+
+def anew(shop, filters, now=NOW) -> list[str]:
+    """What a process that remembers nothing reads."""
+    listing.forget()
+    return names(shop, filters, now)
+
+
+def known(captured) -> list[str]:
+    """The statements that read records without looking for them."""
+    return [sql for sql in captured.all if "json_each" in sql or "ANY (CAST(" in sql]
+
+
+def one(shop, n) -> Product:
+    return Product.objects.get(shop=shop, name=f"Blue cup {n}")
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_the_second_read_of_a_page_looks_for_nothing(cast, name):
+    filters = LISTS[name]
+    first = queries.product_page(cast, filters, page=1, per_page=4, now=NOW)
+    with Captured() as statements:
+        again = queries.product_page(cast, filters, page=1, per_page=4, now=NOW + HOUR / 2)
+    assert again == first
+    assert len(statements.all) == 2
+    assert known(statements) == statements.all[1:]
+    assert not statements.pages
+
+
+@pytest.mark.parametrize("sort", listing_sql.ORDERS)
+def test_pages_of_every_order_and_size_are_kept_apart(cast, sort):
+    filters = ProductFilters(category="cups", sort=sort)
+    asked = [(page, size) for size in (1, 2, 3, 5) for page in range(1, 6)]
+    first = [queries.product_page(cast, filters, page=page, per_page=size, now=NOW) for page, size in asked]
+    assert [queries.product_page(cast, filters, page=page, per_page=size, now=NOW) for page, size in asked] == first
+    (whole, *_) = [page for page, (_, size) in zip(first, asked, strict=True) if size == 5]
+    assert [page.written for page in first[:5]] == [[text] for text in whole.written]
+
+
+def test_a_known_page_has_the_very_records(cast):
+    make_media(one(cast, 1))
+    filters = LISTS["category"]
+    before = queries.product_page(cast, filters, page=1, per_page=4, now=NOW)
+    Product.objects.filter(shop=cast).update(stock_qty=3)
+    make_media(one(cast, 2), "https://cdn.example.com/new.jpg")
+    with Captured() as statements:
+        after = queries.product_page(cast, filters, page=1, per_page=4, now=NOW)
+    assert known(statements)
+    assert after != before
+    assert [row["stock_qty"] for row in after.rows] == [3] * 4
+    listing.forget()
+    assert queries.product_page(cast, filters, page=1, per_page=4, now=NOW) == after
+
+
+def update(n: int | str, **changes):
+    """A merchant edits a product."""
+    name = f"Blue cup {n}" if isinstance(n, int) else n
+    return lambda shop: actions.update_product(
+        shop=shop, product=Product.objects.get(shop=shop, name=name), now=NOW, **changes
+    )
+
+
+def write(n: int, **changes):
+    """Somebody writes to the table."""
+    return lambda shop: Product.objects.filter(pk=one(shop, n).pk).update(**changes)
+
+
+def links(shop, n):
+    return ProductCategory.objects.filter(product=one(shop, n))
+
+
+def category(shop, slug) -> Category:
+    return Category.objects.get(shop=shop, slug=slug)
+
+
+def recategorise(name: str, **changes):
+    return lambda shop: actions.update_category(shop=shop, category=category(shop, name), now=NOW, **changes)
+
+
+IN_CATEGORIES, SEARCHED = {"category", "branch", "by price", "word in a category"}, {"words", "short word"}
+UNSORTED = set(LISTS) - {"by price"}
+# What is done, and on which lists it shows.
+CHANGES = {
+    "name": (update(1, name="Red bowl"), {*SEARCHED, "word in a category"}),
+    "description": (update("Lamp", description="For a blue cup"), SEARCHED),
+    "sku": (update("Lamp", sku="BLUE-CUP"), SEARCHED),
+    "text": (lambda shop: ProductSearch.objects.filter(product=one(shop, 1)).update(text="bowl"), SEARCHED),
+    "moved link": (lambda shop: links(shop, 1).update(category=category(shop, "garden")), IN_CATEGORIES),
+    "link gone": (lambda shop: links(shop, 1).delete(), IN_CATEGORIES),
+    "new link": (lambda shop: update("Lamp", categories=[category(shop, "cups")])(shop), {"category", "branch"}),
+    "price": (write(1, price="99.00"), {"by price"}),
+    "pin": (write(5, is_pinned=True), UNSORTED),
+    "place": (write(5, sort_order=-1), UNSORTED),
+    "featured": (write(1, is_featured=False), {"featured"}),
+    "draft": (write(1, status="draft"), set(LISTS)),
+    "unlisted": (write(1, exclude_from_catalog=True), set(LISTS)),
+    "date of the past": (write(1, unpublish_at=NOW - HOUR), set(LISTS)),
+    "deleted": (lambda shop: actions.delete_product(shop=shop, product=one(shop, 1), now=NOW), set(LISTS)),
+    "row gone": (lambda shop: one(shop, 1).delete(), set(LISTS)),
+    "category switched off": (recategorise("cups", is_active=False), IN_CATEGORIES),
+    "parent switched off": (recategorise("kitchen", is_active=False), {"branch"}),
+    "category's new slug": (recategorise("cups", slug="mugs"), IN_CATEGORIES - {"branch"}),
+    "category moved": (recategorise("cups", parent=None), {"branch"}),
+    "category gone": (lambda shop: actions.delete_category(shop=shop, category=category(shop, "cups")), IN_CATEGORIES),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_is_seen_at_once_and_by_its_own_shop_alone(cast, other_shop, change):
+    act, shows_on = CHANGES[change]
+    before = {name: names(cast, filters) for name, filters in LISTS.items()}
+    for name, filters in LISTS.items():
+        assert names(other_shop, filters) == before[name]
+    act(cast)
+    after = {name: names(cast, filters) for name, filters in LISTS.items()}
+    with Captured() as statements:
+        assert {name: names(other_shop, filters) for name, filters in LISTS.items()} == before
+    assert len(known(statements)) == len(LISTS)
+    assert {name for name in LISTS if after[name] != before[name]} >= shows_on
+    assert after == {name: anew(cast, filters) for name, filters in LISTS.items()}
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_product_that_is_made_is_seen_at_once(cast, name):
+    before = names(cast, LISTS[name])
+    cups = category(cast, "cups")
+    make_product(cast, "New blue cup", categories=(cups,), is_featured=True, price="0.50", is_pinned=True)
+    assert names(cast, LISTS[name]) == ["New blue cup", *before[:3]] == anew(cast, LISTS[name])
+
+
+def test_products_that_are_imported_are_seen_at_once(cast, tmp_path):
+    before = names(cast, LISTS["words"])
+    imported(cast, [woo(id="900", sku="N1", name="New blue cup", position="-1")], tmp_path)
+    assert names(cast, LISTS["words"]) == ["New blue cup", *before[:3]] == anew(cast, LISTS["words"])
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_date_that_comes_is_seen_at_once(cast, name):
+    before, later = names(cast, LISTS[name]), NOW + HOUR
+    assert "Blue cup 0" in before
+    assert names(cast, LISTS[name], later - timedelta(microseconds=1)) == before
+    after = names(cast, LISTS[name], later)
+    assert "Blue cup 0" not in after
+    assert "Blue cup 4" in after
+    # And a clock that runs behind it.
+    assert names(cast, LISTS[name], NOW) == before
+    assert anew(cast, LISTS[name], later) == after
+
+
+def test_a_write_that_is_taken_back_leaves_nothing(cast):
+    before = {name: names(cast, filters) for name, filters in LISTS.items()}
+    for name, filters in LISTS.items():
+        with transaction.atomic():
+            write(1, status="draft")(cast)
+            assert names(cast, filters) != before[name]
+            transaction.set_rollback(True)
+    assert {name: names(cast, filters) for name, filters in LISTS.items()} == before
+
+
+@pytest.mark.parametrize("reads", [0, 1])
+@pytest.mark.parametrize("name", LISTS)
+def test_a_write_between_the_two_statements_is_not_remembered_wrongly(cast, name, reads):
+    for _ in range(reads):
+        names(cast, LISTS[name])
+    with Meanwhile(lambda: write(1, status="draft")(cast)):
+        assert "Blue cup 1" not in names(cast, LISTS[name])
+    assert names(cast, LISTS[name]) == anew(cast, LISTS[name])
+
+
+def test_a_list_of_news_is_read_anew_each_time(cast):
+    for _ in range(2):
+        names(cast, ProductFilters(category="cups", updated_since=NOW - HOUR))
+    with Captured() as statements:
+        names(cast, ProductFilters(category="cups", updated_since=NOW - HOUR))
+    assert not known(statements)
+    assert not listing._pages._values
+
+
+def test_what_is_remembered_of_pages_is_bounded():
+    """A shop with large numbers, read in pages of a hundred for ever."""
+    rows = [("{}", 10_000_000_000 + n) for n in range(100)]
+
+    def fetch(statement, params, *, prepared=True):
+        return [(5 << 40, None, None, 10**7, 10**6)] if "listingtotal" in statement else rows
+
+    listing.forget()
+    tracemalloc.start()
+    for page in range(6000):
+        filters = ProductFilters(category=f"cups-{page}", q="blue")
+        Listing(fetch, "sqlite", 1, filters, f"{NOW}{page}", None).page(offset=page * 100, limit=100)
+    taken = tracemalloc.get_traced_memory()[0]
+    listing._pages.clear()
+    freed = taken - tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    listing.forget()
+    assert 1_000_000 < freed < 4_500_000
+
+
+class Meanwhile:
+    """Somebody writes once, between the first statement of a read and the second."""
+
+    def __init__(self, act):
+        self._acts, self._seen = [act], 0
+
+    def __enter__(self):
+        self._wrapped = connection.execute_wrapper(self._note)
+        self._wrapped.__enter__()
+
+    def __exit__(self, *error):
+        self._wrapped.__exit__(*error)
+        assert not self._acts
+
+    def _note(self, execute, sql, params, many, context):
+        self._seen += 1
+        if self._seen == 2 and self._acts:
+            self._acts.pop()()
+        return execute(sql, params, many, context)
