@@ -42,9 +42,9 @@ check: $(READY) ## Run every static check.
 	DATABASE_URL= $(BIN)/storefront makemigrations --check --dry-run
 	$(BIN)/python bin/sizes.py
 
-bench: $(READY) ## Measure speed and memory, up to a million products; QUICK=1 within three minutes.
+bench: $(READY) ## Measure speed and memory, up to a million products, and webhooks; QUICK=1 within three minutes.
 	@$(BIN)/python -m benchmarks.run $(if $(QUICK),--quick) $(if $(ANEW),--anew) $(if $(WRITE),--write) $(if $(DROP),--drop)
-	@$(if $(DROP),:,$(BIN)/python -m benchmarks.deliveries $(if $(QUICK),--quick) $(if $(WRITE),--write))
+	@$(if $(DROP)$(QUICK),:,$(BIN)/python -m benchmarks.deliveries)
 
 clean: ## Remove the virtual environment and every cache; the demo shop in var/ stays.
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
