@@ -8,13 +8,23 @@ from contextlib import closing
 from shutil import which
 
 import pytest
+from django.test import TransactionTestCase
 
 from storefront.customers import throttle
 from storefront.kit.windows import Windows
 from storefront.shops import ratelimit
 from storefront.shops.models import Shop
 from tests.client import ApiClient
+from tests.databases import deployment, django_db_setup, migrated  # noqa: F401, fixtures, of one session each
+from tests.emptying import empty_the_database
 from tests.shops.factories import make_shop, make_token
+
+
+@pytest.fixture(scope="session", autouse=True)
+def emptied_by_deleting() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda _test: empty_the_database())
+        yield
 
 
 @pytest.fixture(autouse=True)

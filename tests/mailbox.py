@@ -73,7 +73,8 @@ class Mailbox:
 @contextmanager
 def open_mailbox() -> Iterator[Mailbox]:
     with _Server() as server:
-        thread = threading.Thread(target=server.serve_forever)
+        # It looks this often whether it shall stop, in seconds.
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         yield Mailbox(server)
         server.shutdown()

@@ -5,7 +5,6 @@ from playwright.sync_api import expect
 
 from tests.examples.conftest import shops  # noqa: F401, a fixture
 from tests.examples.test_app import checkout_link
-from tests.server.conftest import deployment, migrated  # noqa: F401, its own
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
 

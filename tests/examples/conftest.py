@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 import requests
 
-from tests.server.conftest import deployment, migrated  # noqa: F401, fixtures
 from tests.server.programs import clean_environment, free_port, is_listening, running, storefront, wait_until
 
 APP = Path(__file__).parents[2] / "examples" / "app"
@@ -110,7 +109,7 @@ class Street:
 
 
 @pytest.fixture
-def shops(deployment, tmp_path) -> Iterator[Street]:  # noqa: F811
+def shops(deployment, tmp_path) -> Iterator[Street]:
     street = Street(deployment, tmp_path)
     with street.running:
         try:

@@ -123,3 +123,11 @@ def test_migrate_keeps_its_talk_off_stdout(deployment):
     done = storefront("migrate", **deployment)
     assert (done.returncode, done.stdout) == (0, "")
     assert "No migrations to apply." in done.stderr
+
+
+def test_migrate_applies_what_is_missing(deployment):
+    back = storefront("migrate", "sessions", "zero", **deployment)
+    assert back.returncode == 0, back.stderr
+    done = storefront("migrate", **deployment)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "sessions.0001_initial... OK" in done.stderr

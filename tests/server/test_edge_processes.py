@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 from storefront.server.listening import NAME
-from tests.server.conftest import database
+from tests.databases import database
 from tests.server.programs import (
     STOREFRONT,
     clean_environment,

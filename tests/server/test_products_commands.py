@@ -3,25 +3,26 @@
 import json
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from tests.catalogue.product_files import as_csv, woo
+from tests.databases import database
 
 
 @pytest.fixture(scope="module")
-def storefront(tmp_path_factory):
+def storefront(migrated, tmp_path_factory) -> Iterator[Callable[..., subprocess.CompletedProcess]]:
     """Runs the script on a database of its own, with one shop in it."""
-    folder = tmp_path_factory.mktemp("commands")
+    with database(tmp_path_factory.mktemp("commands"), copied_from=migrated) as variables:
 
-    def run(*arguments: str) -> subprocess.CompletedProcess:
-        environment = {"STOREFRONT_DATA_DIR": str(folder), "PATH": ""}
-        command = [sys.executable, "-m", "storefront.server.cli", *arguments]
-        return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+        def run(*arguments: str) -> subprocess.CompletedProcess:
+            command = [sys.executable, "-m", "storefront.server.cli", *arguments]
+            environment = variables | {"PATH": ""}
+            return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
 
-    run("migrate")
-    run("createshop", "--domain", "shop.example.com", "--name", "S", "--base-url", "https://shop.example.com")
-    return run
+        run("createshop", "--domain", "shop.example.com", "--name", "S", "--base-url", "https://shop.example.com")
+        yield run
 
 
 @pytest.fixture

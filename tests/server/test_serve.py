@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.conftest import database
+from tests.databases import database
 from tests.server.programs import free_port, is_listening, running, storefront, wait_until
 
 
