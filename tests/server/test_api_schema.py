@@ -29,9 +29,9 @@ from tests.orders.factories import make_order, sale_line
 
 # A refused add, change or checkout is a 422 to data that fits the description: there was no such product or line.
 EXPECTED = ["2xx", "304", "404", "409", "422"]
+# With a time to fill it would go round again and again, further on a faster machine.
 CONFIG = {
     "seed": 1,
-    "max-time": 40,
     "continue-on-failure": True,
     "output": {"sanitization": {"enabled": False}},
     "generation": {"max-examples": 15, "deterministic": True},
@@ -70,7 +70,7 @@ def order(shop, stocked) -> Order:
 def served() -> Iterator[str]:
     """The WSGI application behind a real socket, since schemathesis' engine calls over nothing else."""
     server = make_server("127.0.0.1", 0, application, threaded=True)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     yield f"http://127.0.0.1:{server.port}"
     server.shutdown()
@@ -98,7 +98,10 @@ def test_the_app_api_is_as_described(served, shop, stocked, cart):
 @pytest.mark.timeout(240)
 def test_the_app_api_is_as_described_to_an_app_without_scopes(served, shop, stocked, cart):
     installed = install_unlimited(shop)
-    succeeded, described = called(served, "/api/apps/", installed.token, furnished(installed, stocked, cart), "403")
+    standing = furnished(installed, stocked, cart)
+    # One refusal for whatever is sent: boundaries of values are worth no calls, and nothing comes to be found again.
+    off = {"coverage": {"enabled": False}, "stateful": {"enabled": False}}
+    succeeded, described = called(served, "/api/apps/", installed.token, standing, "403", **off)
     assert described <= succeeded
 
 
@@ -124,12 +127,14 @@ def furnished(installed: Installed, stocked: list[int], cart: str) -> Standing:
     return Standing(stocked, cart, own | {"product_id": str(stocked[0])})
 
 
-def called(served: str, under: str, token: str, standing: Standing, *also: str) -> tuple[set[str], set[str]]:
+def called(
+    served: str, under: str, token: str, standing: Standing, *also: str, **phases: dict
+) -> tuple[set[str], set[str]]:
     """Call all there is under this path: the operations in which nothing failed, and those that are described."""
     checks = {"positive_data_acceptance": {"expected-statuses": [*EXPECTED, *also]}}
     # Both, or it would make up the one that is missing.
     credential = {"headers": {"Authorization": f"Bearer {token}", "X-Shop-Access-Token": token}}
-    config = SchemathesisConfig.from_dict(CONFIG | credential | {"checks": checks})
+    config = SchemathesisConfig.from_dict(CONFIG | credential | {"checks": checks, "phases": phases})
     schema = schemathesis.openapi.from_url(f"{served}/api/openapi.json", config=config)
     schema = schema.include(path_regex=f"^{under}")
 
@@ -151,7 +156,7 @@ def called(served: str, under: str, token: str, standing: Standing, *also: str) 
         if check.failure_info
     }
     assert not failures, "\n\n".join(sorted(failures))
-    assert end.stop_reason in (StopReason.COMPLETED, StopReason.MAX_TIME)
+    assert end.stop_reason == StopReason.COMPLETED
     paths = schema.raw_schema["paths"].items()
     described = {f"{verb.upper()} {path}" for path, verbs in paths if path.startswith(under) for verb in verbs}
     return {event.label for event in scenarios if event.status == Status.SUCCESS}, described
