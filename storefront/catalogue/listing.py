@@ -1,7 +1,8 @@
 """How a page of the product list is read: two statements, whatever the size of the shop and the depth of the page.
 
-The first tells the list's version and its total; the second reads the page: of the whole list from the nearest place
-that is known, of a filtered one by the products that are known to stand there.
+The first tells the list's version and its total, or two do at the moment when dates begin to hide something; the other
+reads the page: of the whole list from the nearest place that is known, of a filtered one by the products that are known
+to stand there.
 """
 
 from collections.abc import Callable
@@ -55,6 +56,8 @@ class _Page:
 
 # By shop and filters; about half a kilobyte each.
 _totals: Remembered[_Total] = Remembered(4096)
+# Whether dates hid anything of a shop when it was last looked at.
+_hiding: Remembered[bool] = Remembered(4096)
 # By shop and order; each up to about 600 kB, and that only where a whole large shop is read.
 _anchors: Remembered[Anchors] = Remembered(32)
 # By shop, filters, order and place; a kilobyte each, of a hundred products up to two.
@@ -64,6 +67,7 @@ _pages: Remembered[_Page] = Remembered(2048)
 def forget() -> None:
     """Start from nothing, as a new process does."""
     _totals.clear()
+    _hiding.clear()
     _pages.clear()
     _anchors.clear()
 
@@ -107,16 +111,25 @@ class Listing:
         return self.fetch(statement, params, prepared=self.shape.is_kept)
 
     def _state(self) -> tuple[Standing, int, int]:
+        """What the list is now, how many products the shop lists without filters, and how many with them."""
+        if self.shape.is_kept and _hiding.get(self.shop) is False:
+            # What dates hide is not counted then: PostgreSQL would plan that anew each time, for longer than it takes.
+            (*dated, hides, products, total), *_ = self.fetch(listing_sql.kept_state(self.shape), self.params)
+            if not hides:
+                return self._standing(*dated), products, total
         known = None if self.shape.is_kept or self.shape.since else _totals.get(self.key)
         if known is None or not known.standing.holds(self.moment):
             known = _Total(Standing(-1, None, None), 0)
         params = {**self.params, "known_version": known.standing.version, "known_total": known.total}
-        (version, starts, ends, products, total), *_ = self._rows(listing_sql.state(self.shape), params)
-        until = min((moment for moment in (starts, ends) if moment is not None), default=None)
-        standing = Standing(version, self.moment, until)
-        if not self.shape.is_kept and not self.shape.since and version != known.standing.version:
+        (*dated, hides, products, total), *_ = self._rows(listing_sql.state(self.shape), params)
+        standing = self._standing(*dated)
+        _hiding.put(self.shop, bool(hides))
+        if not self.shape.is_kept and not self.shape.since and standing.version != known.standing.version:
             _totals.put(self.key, _Total(standing, total))
         return standing, products, total
+
+    def _standing(self, version: int, starts: Any, ends: Any) -> Standing:
+        return Standing(version, self.moment, min((at for at in (starts, ends) if at is not None), default=None))
 
     def _filtered_page(self, standing: Standing, products: int, total: int, params: dict[str, Any]) -> list[tuple]:
         offset, limit = params["offset"], params["limit"]

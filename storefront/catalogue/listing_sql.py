@@ -71,26 +71,41 @@ def order_by(sort: str | None, alias: str = "p") -> str:
 
 @cache
 def state(shape: Shape) -> str:
-    """One row: the list's version, the next moments at which a date publishes and unpublishes something, how many
-    products the shop lists without filters, how many with them.
+    """One row: the list's version, the next moments at which a date publishes and unpublishes something, whether dates
+    hide anything now, how many products the shop lists without filters, how many with them.
 
     A total that is not kept is only counted if the version is not `known_version`; else it is `known_total`.
     """
-    total = _kept_total(shape)
-    if not shape.is_kept:
-        total = (
-            "CASE WHEN s.version = CAST(%(known_version)s AS bigint) THEN CAST(%(known_total)s AS bigint)"
-            f" ELSE {_counted_total(shape)} END"
-        )
-    upcoming = ", ".join(
-        f"(SELECT min(p.{column}) FROM catalogue_product p"
-        f" WHERE p.shop_id = %(shop)s AND {LISTABLE} AND p.{column} > %(now)s)"
+    if shape.is_kept:
+        return _state(shape.vendor, f"{_kept_total(shape)} - {_hidden(_fits(shape))}")
+    return _state(
+        shape.vendor,
+        "CASE WHEN s.version = CAST(%(known_version)s AS bigint) THEN CAST(%(known_total)s AS bigint)"
+        f" ELSE {_counted_total(shape)} END",
+    )
+
+
+@cache
+def kept_state(shape: Shape) -> str:
+    """The same of a list whose total is kept, which is right where dates hide nothing."""
+    return _state(shape.vendor, _kept_total(shape))
+
+
+def _state(vendor: str, total: str) -> str:
+    part = f"FROM catalogue_product p WHERE p.shop_id = %(shop)s AND {LISTABLE} AND"
+    # The first of an order and not a least one, and no count: PostgreSQL keeps a plan only where one for any moment
+    # looks no worse than one for this moment, and takes a third of all products for later than any.
+    # The plus keeps SQLite's driver from making Python's date of it.
+    plus = "+" if vendor == "sqlite" else ""
+    starts, ends = (
+        f"(SELECT {plus}p.{column} {part} p.{column} > %(now)s ORDER BY p.{column} LIMIT 1)"
         for column in ("publish_at", "unpublish_at")
     )
+    hides = " OR ".join(f"EXISTS (SELECT 1 {part} {hidden})" for hidden in HIDDEN)
     return (
-        f"SELECT s.version, {upcoming}, s.products, {total} FROM (SELECT CAST(COALESCE(sum(version), 0) AS bigint)"
-        " AS version, CAST(COALESCE(sum(products), 0) AS bigint) AS products FROM catalogue_listingtotal"
-        " WHERE shop_id = %(shop)s AND category = 0) s"
+        f"SELECT s.version, {starts}, {ends}, {hides}, s.products, {total} FROM (SELECT"
+        " CAST(COALESCE(sum(version), 0) AS bigint) AS version, CAST(COALESCE(sum(products), 0) AS bigint) AS products"
+        " FROM catalogue_listingtotal WHERE shop_id = %(shop)s AND category = 0) s"
     )
 
 
@@ -192,14 +207,12 @@ def _beyond(columns: tuple[tuple[str, bool], ...], first: int) -> str:
 
 
 def _kept_total(shape: Shape) -> str:
-    if shape.category:
-        kept = (
-            "(SELECT CAST(COALESCE(sum(t.products), 0) AS bigint) FROM catalogue_listingtotal t"
-            " WHERE t.shop_id = %(shop)s AND t.category = (SELECT c.id FROM catalogue_category c"
-            f" WHERE c.shop_id = %(shop)s AND {CATEGORIES_MEANT[shape.category]} AND c.is_active))"
-        )
-        return f"{kept} - {_hidden(_fits(shape))}"
-    return f"s.products - {_hidden([])}"
+    if not shape.category:
+        return "s.products"
+    return (
+        "(SELECT CAST(COALESCE(sum(t.products), 0) AS bigint) FROM catalogue_listingtotal t"
+        f" WHERE t.shop_id = %(shop)s AND t.category = ({_categories(shape)}))"
+    )
 
 
 def _counted_total(shape: Shape) -> str:

@@ -82,6 +82,21 @@ def test_the_second_read_of_a_page_looks_for_nothing(cast, name):
     assert not statements.pages
 
 
+@pytest.mark.parametrize("filters", [ProductFilters(), ProductFilters(category="garden")])
+def test_what_dates_hide_is_counted_only_where_they_hide_something(other_shop, filters):
+    garden = make_category(other_shop, "Garden")
+    product, _ = (make_product(other_shop, categories=(garden,)) for _ in range(2))
+    listing.forget()
+    counted, totals = [], []
+    for change in ({}, {"price": 2}, {"publish_at": NOW + HOUR}, {"price": 3}, {"publish_at": None}, {"price": 4}):
+        Product.objects.filter(pk=product.pk).update(**change)
+        with Captured() as statements:
+            totals.append(queries.product_page(other_shop, filters, page=1, per_page=4, now=NOW).total)
+        counted.append(any("count(*)" in sql for sql in statements.all))
+    assert totals == [2, 2, 1, 1, 2, 2]
+    assert counted == [True, False, True, True, True, False]
+
+
 @pytest.mark.parametrize("sort", listing_sql.ORDERS)
 def test_pages_of_every_order_and_size_are_kept_apart(cast, sort):
     filters = ProductFilters(category="cups", sort=sort)
@@ -236,7 +251,7 @@ def test_what_is_remembered_of_pages_is_bounded():
     rows = [("{}", 10_000_000_000 + n) for n in range(100)]
 
     def fetch(statement, params, *, prepared=True):
-        return [(5 << 40, None, None, 10**7, 10**6)] if "listingtotal" in statement else rows
+        return [(5 << 40, None, None, False, 10**7, 10**6)] if "listingtotal" in statement else rows
 
     listing.forget()
     tracemalloc.start()
