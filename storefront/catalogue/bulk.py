@@ -8,8 +8,8 @@ from typing import Any
 import orjson
 from django.db import connection, models
 
-# KiB of pages that SQLite keeps in memory while much is written, and pages that its log may hold before they are brought
-# into the file: indexes are written to all over, and many a page again by the next batch.
+# KiB of pages that SQLite keeps in memory while much is written, and pages that its log may hold before they are
+# brought into the file: indexes are written to all over, and many a page again by the next batch.
 ROOM, LOG = 64_000, 32_000
 
 

@@ -153,7 +153,9 @@ _NOTES = {
 _LISTED = {
     "sqlite": f"""
         UPDATE catalogue_productsearch SET listed = NOT listed WHERE product_id BETWEEN %(first)s AND %(last)s
-        AND listed <> EXISTS (SELECT 1 FROM catalogue_product p WHERE p.id = catalogue_productsearch.product_id AND {_P})
+        AND listed <> EXISTS (
+            SELECT 1 FROM catalogue_product p WHERE p.id = catalogue_productsearch.product_id AND {_P}
+        )
     """,
     "postgresql": f"""
         UPDATE catalogue_productsearch s SET listed = NOT s.listed FROM unnest(%(products)s::bigint[]) made (id),
