@@ -1,5 +1,6 @@
 """The edge's memory has a bound in bytes, lets go of what was used least recently, and bears many threads."""
 
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -8,6 +9,7 @@ from django.db import connections
 
 from storefront.catalogue import actions
 from storefront.kit import clock
+from storefront.server.edge import canonical
 from storefront.server.memory import Memory
 from tests.catalogue.factories import make_product
 from tests.server.edges import Asked
@@ -79,6 +81,25 @@ def test_many_different_questions_stay_within_the_bound(token):
     assert counters["evictions"] > 0
     assert counters["misses"] == 120
     assert 0 < counters["entries"] < 60
+
+
+@pytest.mark.parametrize("encoding", ["identity", "gzip"])
+def test_what_it_counts_is_what_it_holds(token, encoding):
+    """Large answers and small ones, with all of Python's objects around them: at most what is counted, mostly that."""
+    asked = Asked(capacity=10_000_000)
+    canonical.cache_clear()
+    tracemalloc.start()
+    try:
+        for number in range(40):
+            asked.ask(f"/products?per_page={number + 1}", token, Accept_Encoding=encoding)
+            asked.ask(f"/products?page={number + 10}", token, Accept_Encoding=encoding)
+        counted, before = asked.edge.counters()["bytes"], tracemalloc.get_traced_memory()[0]
+        asked.edge.memory.clear()
+        canonical.cache_clear()
+        held = before - tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert counted / 2 < held <= counted, (held, counted)
 
 
 def test_zero_remembers_nothing(token):
