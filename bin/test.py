@@ -47,7 +47,7 @@ def on_postgres(arguments: Sequence[str]) -> int:
 
 def in_browser(arguments: Sequence[str]) -> int:
     require_browser()
-    return pytest("-m", "browser", *arguments, TEST_POSTGRES_URL="")
+    return pytest("-m", "browser", *PARALLEL, *arguments, TEST_POSTGRES_URL="")
 
 
 STEPS: dict[str, Callable[[Sequence[str]], int]] = {

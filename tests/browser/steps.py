@@ -1,8 +1,17 @@
 """What shoppers do, page by page, as people do it: by labels and buttons."""
 
+from typing import Literal
+
 from playwright.sync_api import Page, expect
 
 PAYS, DECLINED = "4242 4242 4242 4242", "4000 0000 0000 0002"
+
+
+def go_on(page: Page, role: Literal["button", "link"], name: str) -> None:
+    """Click, and wait for the page that it leads to: a click waits for nothing, and what is done next might be done to
+    the page before."""
+    with page.expect_navigation():
+        page.get_by_role("main").get_by_role(role, name=name, exact=True).first.click()
 
 
 def fill_details(page: Page) -> None:
@@ -14,12 +23,12 @@ def fill_details(page: Page) -> None:
     address.get_by_label("Postal code").first.fill("24103")
     address.get_by_label("Town or city").first.fill("Kiel")
     address.get_by_label("Country").first.select_option("DE")
-    page.get_by_role("button", name="Go on to delivery").click()
+    go_on(page, "button", "Go on to delivery")
 
 
 def choose_delivery(page: Page) -> None:
     page.get_by_label("Parcel").check()
-    page.get_by_role("button", name="Go on to payment").click()
+    go_on(page, "button", "Go on to payment")
 
 
 def pay_by_card(page: Page, number: str = PAYS) -> None:

@@ -67,7 +67,7 @@ def test_from_a_mail_to_an_order_in_the_history(street, visit, mailbox, width):
     page.get_by_role("button", name="Add to basket").click()
     page.get_by_role("link", name="See your basket").click()
     page.get_by_role("link", name="Go to checkout").click()
-    page.get_by_role("main").get_by_role("link", name="Sign in").click()
+    steps.go_on(page, "link", "Sign in")
     shopper.photograph("sign-in")
     sign_in(page)
     page.wait_for_url("**/checkout")
@@ -81,7 +81,8 @@ def test_from_a_mail_to_an_order_in_the_history(street, visit, mailbox, width):
 
     order = Order.objects.get()
     assert order.customer == Customer.objects.get()
-    page.get_by_role("link", name="Account").click()
+    with page.expect_navigation():
+        page.get_by_role("link", name="Account").click()
     shopper.photograph("account")
     page.get_by_role("link", name=f"Order {order.number}").click()
     expect(page.locator("main")).to_contain_text("Saucer")
@@ -112,7 +113,7 @@ def test_every_page_of_an_account_can_be_used_by_everybody(street, visit, mailbo
         shopper.open(f"/account/{path}")
         check(shopper)
     page = shopper.open("/account/sign-in")
-    shopper.page.get_by_role("main").get_by_role("button", name="Sign in").click()
+    steps.go_on(page, "button", "Sign in")
     check(shopper)
     shopper.photograph("sign-in-wrong")
     page = shopper.open("/account/register")
@@ -125,6 +126,8 @@ def test_every_page_of_an_account_can_be_used_by_everybody(street, visit, mailbo
     page.get_by_label("Name").fill("Ada Lovelace")
     page.get_by_label("New password").fill(PASSWORD)
     page.get_by_role("button", name="Create my account").click()
+    # A click does not wait for its answer; going elsewhere before that comes would leave her signed out.
+    expect(page.get_by_role("heading", level=1)).to_have_text("Hello, Ada Lovelace")
     check(shopper)
     for city in ("Kiel", "Plön"):
         shopper.open("/account/addresses/new")

@@ -24,7 +24,8 @@ def test_a_parcel_goes_out_and_money_comes_back(street, visit):
     page = merchant.open("/admin/")
     page.get_by_label("Username").fill("anna")
     page.get_by_label("Password").fill("lighthouse-1")
-    page.get_by_role("button", name="Log in").click()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Log in").click()
     page = merchant.open(admin_url(order, "change"))
     page.get_by_role("link", name="Mark as fulfilled").click()
     page.get_by_label("Carrier").fill("DHL")

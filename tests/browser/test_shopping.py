@@ -27,7 +27,8 @@ def test_buying_from_the_front_page_to_the_confirmation(goods, visit, width):
     shopper = visit(width)
     page = shopper.open("/")
     shopper.photograph("home")
-    page.get_by_role("link", name="All products").first.click()
+    with page.expect_navigation():
+        page.get_by_role("link", name="All products").first.click()
     shopper.photograph("listing")
     page.get_by_role("link", name="Cup", exact=True).click()
     page.get_by_role("radio", name="Red").check()
@@ -38,7 +39,7 @@ def test_buying_from_the_front_page_to_the_confirmation(goods, visit, width):
     page.get_by_role("button", name="Add to basket").click()
     expect(page.get_by_text("is in your basket.")).to_be_visible()
     expect(page.locator("#basket-link")).to_contain_text("1")
-    page.get_by_role("link", name="See your basket").click()
+    steps.go_on(page, "link", "See your basket")
     shopper.photograph("basket")
     page.get_by_role("link", name="Go to checkout").click()
     steps.fill_details(page)
