@@ -25,7 +25,7 @@ $(READY): uv.lock pyproject.toml
 	@test -x $(BIN)/pip || "$(PYTHON)" -m venv .venv || { \
 		echo "No virtual environment could be made; on Debian: apt-get install python3-venv"; exit 1; }
 	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check 'uv>=0.13,<1'
-	@UV_LINK_MODE=copy $(BIN)/uv sync --frozen --quiet
+	@UV_LINK_MODE=copy $(BIN)/uv sync --frozen --quiet --compile-bytecode
 	@touch $(READY)
 
 run: $(READY) ## Run a demo shop at http://localhost:8000 (PORT=... to change): web and background worker.

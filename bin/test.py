@@ -10,7 +10,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 import psycopg
 
@@ -18,6 +20,8 @@ import psycopg
 PARALLEL = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
 # What asks no database runs once.
 WITHOUT_DATABASE = ("--ignore=tests/kit", "--ignore=tests/benchmarks")
+# Verifies our signatures in JavaScript; kept where tests/webhooks/test_signing.py looks for it.
+JAVASCRIPT, NODE_MODULES = "standardwebhooks@1.0.0", Path(sys.prefix) / "node"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -58,6 +62,7 @@ STEPS: dict[str, Callable[[Sequence[str]], int]] = {
 
 
 def main(arguments: Sequence[str]) -> int:
+    fetch_javascript()
     outcomes = [run(name, step, arguments) for name, step in STEPS.items()]
     print("\n" + "=" * 30 + " make test " + "=" * 30)
     for outcome in outcomes:
@@ -79,7 +84,20 @@ def run(name: str, step: Callable[[Sequence[str]], int], arguments: Sequence[str
 
 def pytest(*arguments: str, **environment: str) -> int:
     command = [sys.executable, "-m", "pytest", *arguments]
-    return subprocess.run(command, env=os.environ | environment, check=False).returncode
+    environment = dict(os.environ) | environment
+    # Tests start programs by the hundred; each would compile all of its modules again.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    return subprocess.run(command, env=environment, check=False).returncode
+
+
+def fetch_javascript() -> None:
+    """The one library of npm's that a test needs, where Node is; the test says so where it is missing."""
+    npm = shutil.which("npm")
+    if npm and not (NODE_MODULES / "node_modules").exists():
+        NODE_MODULES.mkdir(parents=True, exist_ok=True)
+        command = [npm, "install", "--no-audit", "--no-fund", "--silent", "--prefix", str(NODE_MODULES), JAVASCRIPT]
+        with suppress(subprocess.TimeoutExpired):
+            subprocess.run(command, stdin=subprocess.DEVNULL, timeout=120, check=False)
 
 
 def postgres_url() -> str:

@@ -11,6 +11,8 @@ from django.db import connection, models
 # KiB of pages that SQLite keeps in memory while much is written, and pages that its log may hold before they are
 # brought into the file: indexes are written to all over, and many a page again by the next batch.
 ROOM, LOG = 64_000, 32_000
+# Where SQLite keeps what it must remember until a statement of many rows has succeeded, by PRAGMA temp_store's numbers.
+IN_MEMORY = 2
 
 
 @contextmanager
@@ -21,7 +23,7 @@ def room_to_write() -> Iterator[None]:
         return
     with connection.cursor() as cursor:
         usual = {}
-        for name, wanted in (("cache_size", -ROOM), ("wal_autocheckpoint", LOG)):
+        for name, wanted in (("cache_size", -ROOM), ("wal_autocheckpoint", LOG), ("temp_store", IN_MEMORY)):
             cursor.execute(f"PRAGMA {name}")
             (usual[name],) = cursor.fetchone()
             cursor.execute(f"PRAGMA {name} = {wanted}")

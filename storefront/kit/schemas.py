@@ -116,7 +116,8 @@ class Defect(Error):
     request_id: str = Field(description="Names the request in the service's log.")
 
 
-_ERRORS: dict[int, type[Schema]] = {
+# The shape of an error by its status.
+ERRORS: dict[int, type[Schema]] = {
     400: Error,
     401: Error,
     403: ScopeError,
@@ -132,5 +133,9 @@ _ERRORS: dict[int, type[Schema]] = {
 
 
 def answers(success: dict[int, Any], *errors: int) -> dict[int, Any]:
-    """The `response=` of an operation: what it answers, what every call may meet, and its own error statuses."""
-    return success | {status: _ERRORS[status] for status in sorted({401, 403, 429, 500, 503, *errors})}
+    """The `response=` of an operation: what it answers, what every call may meet, and its own error statuses.
+
+    Errors have no shape here, since Ninja would make a model of each for every operation, and handlers need none of
+    them: the description has their shapes (`server/openapi.py`).
+    """
+    return success | dict.fromkeys(sorted({401, 403, 429, 500, 503, *errors}))

@@ -90,10 +90,11 @@ SQLITE_OPTIONS = {
     "transaction_mode": "IMMEDIATE",
     "timeout": 30,
     # Each thread of a web process has a page cache of its own, which therefore stays small (512 KiB); pages are read no
-    # slower for it, since the operating system caches the file for all of them. What writes much asks for more
+    # slower for it, since the operating system caches the file for all of them. What is sorted beyond that goes to a
+    # temporary file: a page far down a long list would take 50 MB of memory. What writes much asks for more
     # (catalogue/bulk.py).
     "init_command": (
-        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-512; PRAGMA temp_store=MEMORY;"
+        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-512; PRAGMA temp_store=FILE;"
     ),
 }
 # A thread keeps its connection, and with it the statements that are prepared, but not for ever, since the server's end

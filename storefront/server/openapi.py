@@ -1,18 +1,20 @@
 """The API's description of itself: OpenAPI 3.1 from the handlers and schemas, with the headers and errors that every
 call shares, and the page that shows it from static files of our own."""
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import orjson
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.template.loader import render_to_string
+from ninja import Schema
 from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
+from pydantic import create_model
 
 from storefront.kit.conditional import etag_of, is_known
 from storefront.kit.http import JSON
-from storefront.kit.schemas import answers
+from storefront.kit.schemas import ERRORS
 from storefront.server import headers
 from storefront.shops.auth import scope
 from storefront.shops.scopes import SCOPES
@@ -101,7 +103,7 @@ class Description(OpenAPISchema):
         return [{scheme: scopes} for scopes in required for scheme in SECURITY]
 
     def responses(self, operation: Operation) -> dict[int, dict[str, Any]]:
-        self._add_shared_errors(operation)
+        _describe_errors(operation)
         # Handlers write JSON themselves, by the names that the wire has.
         operation.by_alias = True
         described = super().responses(operation)
@@ -112,18 +114,23 @@ class Description(OpenAPISchema):
                 response.pop("content", None)
         return dict(sorted(described.items()))
 
-    @staticmethod
-    def _add_shared_errors(operation: Operation) -> None:
-        """The errors that come with a body, and with an `Idempotency-Key`, whoever wrote the handler."""
-        shared: set[int] = set()
-        if any(model.__ninja_param_source__ == "body" for model in operation.models):
-            shared |= {400, 413, 415, 422}
-        if "POST" in operation.methods:
-            shared |= {400, 409, 413, 422}
-        missing = {status: model for status, model in answers({}, *shared).items() if status in shared}
-        for status, model in missing.items():
-            if status not in operation.response_models:
-                operation.response_models[status] = operation._create_response_model(model)
+
+def _describe_errors(operation: Operation) -> None:
+    """Its own errors, and those that come with a body and with an `Idempotency-Key`, whoever wrote the handler."""
+    errors = ERRORS.keys() & operation.response_models.keys()
+    if any(model.__ninja_param_source__ == "body" for model in operation.models):
+        errors |= {400, 413, 415, 422}
+    if "POST" in operation.methods:
+        errors |= {400, 409, 413, 422}
+    for status in errors:
+        if operation.response_models.get(status) is None:
+            operation.response_models[status] = _error(ERRORS[status])
+
+
+@cache
+def _error(shape: type[Schema]) -> type[Schema]:
+    """As Ninja wraps what an operation answers; one for all operations."""
+    return create_model("Answer", __base__=Schema, response=(shape, ...))
 
 
 def _leave_out_null(content: dict[str, Any]) -> None:
