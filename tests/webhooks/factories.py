@@ -51,7 +51,7 @@ def delivering() -> Iterator[Deliverer]:
     assert not broken, broken
 
 
-def wait_until(condition: Callable[[], Any], seconds: float = 10) -> Any:
+def wait_until(condition: Callable[[], Any], seconds: float = 30) -> Any:
     """The condition's first true answer."""
     deadline = time.monotonic() + seconds
     while not (found := condition()):
