@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 import orjson
 from django.db import IntegrityError, transaction
 
+from storefront.apps.extensions import delete_extensions
 from storefront.apps.models import (
     APP_SECRET,
     WEBHOOK_SECRET,
@@ -160,7 +161,8 @@ def uninstall_app(*, shop: Shop, installation: Installation, now: datetime) -> N
     app_tokens.end_app_tokens(shop=shop, installation_id=installation.pk, now=now)
     address = _last_address(installation)
     webhooks.end_deliveries(installation=installation, now=now)
-    for registered in (Extension, ScriptTag, AllowedScriptHost):
+    delete_extensions(Extension.objects.filter(shop=shop, installation=installation))
+    for registered in (ScriptTag, AllowedScriptHost):
         registered.objects.filter(shop=shop, installation=installation).delete()
     gone = {"id": installation.pk, "app": installation.app.slug}
     event = webhooks.record_event(shop=shop, topic=UNINSTALLED, data=gone, now=now)

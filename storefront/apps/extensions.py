@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from storefront.apps.models import Extension
 from storefront.kit import addresses
@@ -53,9 +54,17 @@ def register_extension(
 @transaction.atomic
 def delete_extension(*, shop: Shop, installation_id: int, extension_id: int) -> None:
     """Take the app's own extension off the pages. Raises NotFound, also for one of another app or shop."""
-    own = Extension.objects.filter(shop=shop, installation=installation_id, pk=extension_id)
-    if not own.delete()[0]:
+    if not delete_extensions(Extension.objects.filter(shop=shop, installation=installation_id, pk=extension_id)):
         raise NotFound
+
+
+@transaction.atomic
+def delete_extensions(extensions: QuerySet[Extension]) -> int:
+    """Delete these and what is kept of their calls: how many. Locked first, so that no call is written down meanwhile
+    (`rendering._record`)."""
+    ids = list(extensions.select_for_update().order_by("pk").values_list("pk", flat=True))
+    Extension.objects.filter(pk__in=ids).delete()
+    return len(ids)
 
 
 def extension_records(shop: Shop) -> list[dict[str, Any]]:

@@ -101,7 +101,7 @@ def ask(shop: Shop, extensions: Sequence[Extension], *, payload: dict[str, Any],
     try:
         _record(asked, now)
     except DatabaseError as error:
-        # As when an extension was deleted meanwhile, or the database is busy. The shopper has the block all the same.
+        # As when the database is busy. The shopper has the block all the same.
         log.warning("extension_calls_not_kept", shop=shop.pk, reason=str(error))
     return asked
 
@@ -164,10 +164,15 @@ def _start(body: bytes) -> str:
 
 @transaction.atomic
 def _record(asked: Sequence[Asked], now: datetime) -> None:
+    """Write down how it went with those that still stand, locked so that none is deleted meanwhile."""
+    rows = Extension.objects.select_for_update(no_key=True).filter(pk__in=[each.extension.pk for each in asked])
+    failures = dict(rows.order_by("pk").values_list("pk", "failures_in_a_row"))
+    asked = [each for each in asked if each.extension.pk in failures]
     ExtensionCall.objects.bulk_create([each.call for each in asked])
-    well = [each.extension.pk for each in asked if each.is_answered]
+    well = [each.extension.pk for each in asked if each.is_answered and failures[each.extension.pk]]
     ill = [each.extension.pk for each in asked if not each.is_answered]
-    Extension.objects.filter(pk__in=well, failures_in_a_row__gt=0).update(failures_in_a_row=0, asked_again_at=None)
+    if well:
+        Extension.objects.filter(pk__in=well).update(failures_in_a_row=0, asked_again_at=None)
     if ill:
         # Counted by the database, since other processes may have just failed with the same one.
         pause = Case(When(failures_in_a_row__gte=PATIENCE - 1, then=Value(now + PAUSE)), default=None)

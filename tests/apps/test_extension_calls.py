@@ -275,7 +275,7 @@ class TestRecord:
             for _ in range(3):
                 extend(app, receiver.url)
                 extend(app, f"http://127.0.0.1:{unused.getsockname()[1]}/")
-            # Which to ask; then in one transaction the calls, those that were shown, and those that failed.
+            # Which to ask; then in one transaction those that still stand, the calls, and those that failed.
             with django_assert_max_num_queries(6):
                 ask(shop)
 

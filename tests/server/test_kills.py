@@ -186,13 +186,14 @@ class Buyer:
         return persist(lambda: browser.post(url, given, headers={"Referer": url}, timeout=10))
 
 
-def persist(ask: Callable[[], requests.Response], seconds: float = 60) -> requests.Response:
+def persist(ask: Callable[[], requests.Response], seconds: float = 90) -> requests.Response:
     """The first answer that is one."""
     deadline = time.monotonic() + seconds
     while True:
         with suppress(requests.RequestException):
             answer = ask()
-            if answer.status_code < 500:
+            # The database may still be at work for a web server that was killed, until it finds nobody there.
+            if answer.status_code < 500 and "idempotency_in_flight" not in answer.text:
                 assert answer.ok, answer.text
                 return answer
         assert time.monotonic() < deadline, "the web server does not answer again"
