@@ -17,8 +17,9 @@ IN_MEMORY = 2
 
 @contextmanager
 def room_to_write() -> Iterator[None]:
-    """Let SQLite's connection of this thread keep many pages in memory meanwhile. Not within a transaction."""
-    if connection.vendor != "sqlite":
+    """Let SQLite's connection of this thread keep many pages in memory meanwhile. Within a transaction, where SQLite
+    does not let itself be told everything, it goes on as it is."""
+    if connection.vendor != "sqlite" or connection.in_atomic_block:
         yield
         return
     with connection.cursor() as cursor:

@@ -3,6 +3,8 @@ import json
 from datetime import UTC, datetime
 from decimal import Decimal
 
+from django.db import connection, transaction
+
 from storefront.catalogue import queries, tree
 from storefront.catalogue.exporting import export_products
 from storefront.catalogue.models import BundleItem, Category, Product, Variant
@@ -200,3 +202,11 @@ def test_goods_whose_stock_nobody_named_are_for_sale(shop, tmp_path):
     imported(shop, file, tmp_path)
     assert dict(Product.objects.values_list("name", "track_inventory")) == {"Mug": False, "Cup": True, "Shirt": False}
     assert list(Variant.objects.order_by("sort_order").values_list("track_inventory", flat=True)) == [False, True]
+
+
+def test_a_file_can_be_imported_within_a_transaction_that_has_begun(shop, tmp_path):
+    """As the demo shop is filled: SQLite then refuses to be told where it keeps what it sorts."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("CREATE TEMPORARY TABLE busy (id integer)")
+        assert imported(shop, as_lines({"name": "Mug"}), tmp_path).created == 1
+        transaction.set_rollback(True)
