@@ -36,7 +36,7 @@ CONNECT, TOTAL = 3.0, 10.0
 KEPT = 1.0
 # Seconds between looks while there is nothing to do, which is what an event waits for at most: at first, and once that
 # many looks in a row have found nothing...
-PULSE, QUIET_PULSE, QUIET_AFTER = 0.05, 0.125, 40
+PULSE, QUIET_PULSE, QUIET_AFTER = 0.05, 0.15, 40
 # ...and between turns while there is, so that each has a batch to write.
 BREATH = 0.01
 # A look that takes long, over a table that is being vacuumed, say, may not take more than this share of the time.
