@@ -1,8 +1,8 @@
-"""Which addresses apps may give us to call: public ones, and nothing that leads into our own network.
+"""Which URLs apps may have us call: those of public hosts, never of our own network (R-APP-14, R-APP-15).
 
-Two guards, since a name can mean another address each time it is looked up. `check_url` judges the text when it is
-registered; it asks no name server, because what that says now binds nobody later. `kit.outbound` judges with
-`is_public` the very address that a socket is about to connect to. (decisions: App API, URLs)
+There are two checks, since a host name can resolve to another address each time. `check_url` checks the text when it is
+registered, without DNS, whose answer may change later. `kit.outbound` checks with `is_public` the address that a socket
+is about to connect to.
 """
 
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
@@ -14,43 +14,44 @@ from yarl import URL
 
 LONGEST_URL = 2048
 
-# Unlike other names these end inside: at this machine, this network, or a cloud's own services.
+# Suffixes of names that lead to this machine, this network, or a cloud's own services.
 INSIDE = ("localhost", "localdomain", "local", "internal", "intranet", "lan", "home.arpa", "private", "corp")
-# `ipaddress` knows what the registries reserve. These they call public, but they lead to something near:
+# `ipaddress` knows the ranges that registries reserve. These count as public there, but lead to something near:
 NEAR = [
-    ip_network("192.0.0.0/24"),  # protocols between a host and its own network, two of them by anycast
+    ip_network("192.0.0.0/24"),  # protocols between a host and its own network, two anycast addresses among them
     ip_network("192.88.99.0/24"),  # relays from IPv4 to IPv6
-    ip_network("168.63.129.16/32"),  # what Azure serves its machines, credentials among it
+    ip_network("168.63.129.16/32"),  # Azure's service for its machines, which hands out credentials
 ]
 IPV6_UNICAST = ip_network("2000::/3")
-# Addresses in here hold an IPv4 address that a gateway would go on to, or have no place in the public network.
+# Ranges whose addresses embed an IPv4 address that a gateway would connect to, or that are not routed publicly.
 IPV6_SPECIAL = [
     ip_network("2001::/23"),  # Teredo, benchmarks, ORCHID
     ip_network("2001:db8::/32"),  # documentation
     ip_network("2002::/16"),  # 6to4
     ip_network("3fff::/20"),  # documentation
 ]
-# How a network that has only IPv6 reaches a public IPv4 address; its name servers hand these out.
+# Prefix by which an IPv6-only network reaches public IPv4 addresses; its name servers return such addresses.
 NAT64 = ip_network("64:ff9b::/96")
 
 _is_domain_name = DomainNameValidator()
 
 
 class BadAddress(ValueError):
-    """An address that we would not call; the message says why in a sentence, for whoever gave it."""
+    """A URL that we do not call. The message says why in a sentence, for the person or program that sent it."""
 
 
 def check_url(url: str) -> str:
-    """The URL, once it is absolute https to a public host, without credentials, ASCII, of at most 2,048 characters.
-
-    Raises BadAddress. Where the operator allows private callbacks, http and private hosts pass, too.
+    """Return the URL unchanged if it is absolute https to a public host, in ASCII, without credentials, and has at most
+    2,048 characters; raise BadAddress otherwise. If the operator allows private callbacks, http and private hosts pass.
     """
     if len(url) > LONGEST_URL:
         raise BadAddress(f"The URL must have at most {LONGEST_URL:,} characters.")
     if not (url.isascii() and url.isprintable()) or " " in url:
-        raise BadAddress("The URL must be of printable ASCII characters; write an international name as xn--….")
+        raise BadAddress(
+            "The URL must contain only printable ASCII characters. Write international host names as xn--…."
+        )
     try:
-        # The parser that aiohttp calls with: what is judged here is what is connected to later.
+        # The parser that aiohttp uses, so that the host checked here is the host connected to later.
         parts = URL(url)
         host = parts.raw_host
     except ValueError:
@@ -58,7 +59,7 @@ def check_url(url: str) -> str:
     if parts.scheme not in (("https", "http") if settings.ALLOW_PRIVATE_CALLBACKS else ("https",)) or not host:
         raise BadAddress("The URL must be absolute and begin with https://.")
     if parts.raw_user is not None or parts.raw_password is not None:
-        raise BadAddress("The URL must not hold a user name or a password.")
+        raise BadAddress("The URL must not contain a user name or password.")
     if parts.port == 0:
         raise BadAddress("The URL's port must be from 1 to 65535.")
     if not settings.ALLOW_PRIVATE_CALLBACKS:
@@ -67,7 +68,7 @@ def check_url(url: str) -> str:
 
 
 def is_public(address: str | IPv4Address | IPv6Address) -> bool:
-    """Whether the address is reached through the public internet alone, whatever form of it this is."""
+    """Whether the address is a public unicast address, also in its IPv4-mapped or NAT64 form."""
     ip = ip_address(address)
     if isinstance(ip, IPv4Address):
         return ip.is_global and not ip.is_multicast and not any(ip in network for network in NEAR)
@@ -75,7 +76,7 @@ def is_public(address: str | IPv4Address | IPv6Address) -> bool:
         return is_public(ip.ipv4_mapped)
     if ip in NAT64:
         return is_public(IPv4Address(ip.packed[-4:]))
-    # Within this prefix the standard library and the registries agree; what is not in it is no public unicast address.
+    # All public unicast addresses are in this prefix, and in it the standard library agrees with the registries.
     return ip in IPV6_UNICAST and ip.is_global and not any(ip in network for network in IPV6_SPECIAL)
 
 
@@ -85,12 +86,12 @@ def _check_host(host: str) -> None:
     except ValueError:
         public = _is_public_name(host)
     if not public:
-        raise BadAddress("The URL's host must be a public one.")
+        raise BadAddress("The URL's host must be public.")
 
 
 def _is_public_name(name: str) -> bool:
-    """Whether this is a full domain name. No top-level domain is a number, so that `127.1`, `0x7f.1` and other ways to
-    write an address, which some resolvers understand, are none."""
+    """Whether this is a fully qualified domain name that can be public. A top-level domain is never a number, so
+    `127.1`, `0x7f.1` and other spellings of an address, which some resolvers accept, are refused."""
     try:
         _is_domain_name(name)
     except ValidationError:

@@ -1,13 +1,13 @@
-"""Pages of a list: which is asked for, and how the App API tells where it stands (decisions: Shop data endpoints)."""
+"""Pagination of the App API's lists: the query parameters, and the `pagination` member (R-APP-30)."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
-from urllib.parse import urlencode
 
 from ninja import Field, Schema
 from pydantic import BeforeValidator, WithJsonSchema
 
 from storefront.kit.ids import LARGEST_ID
+from storefront.kit.pagination import last_page, neighbours, url_prefix
 
 PER_PAGE, MOST_PER_PAGE = 24, 100
 LAST_PAGE = LARGEST_ID
@@ -28,7 +28,7 @@ def _positive_integer(text: Any) -> int:
     digits = str(text)
     if not (digits.isascii() and digits.isdigit()) or not digits.strip("0"):
         raise ValueError("must be an integer of at least 1")
-    # Python will not read thousands of digits; the first twenty are as far beyond any page.
+    # Python refuses to parse thousands of digits. Twenty are beyond any page already.
     return int(digits.lstrip("0")[:20])
 
 
@@ -45,40 +45,41 @@ PageSize = Annotated[
 class PageQuery(Schema):
     """Which page of a list."""
 
-    page: PageNumber = Field(1, description="Which page, from 1. Beyond the last: an empty one.")
-    per_page: PageSize = Field(PER_PAGE, description="Records a page; more than 100 is taken as 100.")
+    page: PageNumber = Field(1, description="Page number, starting at 1. A page after the last is empty.")
+    per_page: PageSize = Field(PER_PAGE, description="Records per page. More than 100 is treated as 100.")
 
     @property
     def start(self) -> int:
-        """How many records stand before this page."""
+        """Number of records before this page."""
         return (self.page - 1) * self.per_page
 
 
 class Pagination(Schema):
     """Where this page stands among all."""
 
-    current_page: int = Field(description="The page that was asked for.")
-    last_page: int = Field(description="The last page that has anything; 1 where there is nothing.")
-    per_page: int = Field(description="Records a page.")
-    total: int = Field(description="How many records there are on all pages.")
-    next_page_url: str | None = Field(description="The next page, with the same filters.")
-    prev_page_url: str | None = Field(description="The page before, with the same filters.")
+    current_page: int = Field(description="The current page number.")
+    last_page: int = Field(description="The last page number; 1 if there are no records.")
+    per_page: int = Field(description="Records per page.")
+    total: int = Field(description="Total number of records on all pages.")
+    next_page_url: str | None = Field(description="URL of the next page, with the same filters; null on the last page.")
+    prev_page_url: str | None = Field(
+        description="URL of the previous page, with the same filters; null on the first page."
+    )
 
 
 def pagination(
     *, page: int, per_page: int, total: int, path: str, given: Sequence[tuple[str, str]] = ()
 ) -> dict[str, Any]:
-    """The `pagination` member of a list. `path` is the list's absolute URL; `given` the filters that page URLs keep."""
-    last = max(1, -(-total // per_page))
-    query = urlencode(given)
-    prefix = f"{path}?{query}&page=" if query else f"{path}?page="
-    # From beyond the end, the way back leads to the last page that has something.
-    previous = min(page - 1, last) if page > 1 else None
+    """The `pagination` member of a list. `path` is the list's absolute URL; `given` holds the filters to repeat in page
+    URLs."""
+    last = last_page(total, per_page)
+    prefix = url_prefix(path, given)
+    previous, following = neighbours(page, last)
     return {
         "current_page": page,
         "last_page": last,
         "per_page": per_page,
         "total": total,
-        "next_page_url": f"{prefix}{page + 1}" if page < last else None,
+        "next_page_url": None if following is None else f"{prefix}{following}",
         "prev_page_url": None if previous is None else f"{prefix}{previous}",
     }

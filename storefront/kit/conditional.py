@@ -1,6 +1,7 @@
-"""Answers that a caller may keep and ask about again (decisions: Conditional reads)."""
+"""Conditional requests: responses with an ETag, and 304 (R-CAT-38)."""
 
 import hashlib
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.http import parse_etags
@@ -11,29 +12,37 @@ CACHE_CONTROL = "private, max-age=0, must-revalidate"
 
 
 def etag_of(content: bytes) -> str:
-    """A strong ETag: the same for the same bytes only."""
+    """A strong ETag: equal only for equal bytes."""
     return f'"{hashlib.sha256(content).hexdigest()[:32]}"'
 
 
 def gzip_etag(etag: str) -> str:
-    """The ETag of the same bytes sent as gzip: other bytes on the wire, so another strong ETag."""
+    """The ETag of the same content sent as gzip: other bytes on the wire need another strong ETag."""
     return f'{etag[:-1]}-gzip"'
 
 
-def is_known(etag: str, if_none_match: str) -> bool:
-    """Whether the header's list names this ETag; `W/` does not matter here (RFC 9110, 13.1.2)."""
+def etag_matches(etag: str, if_none_match: str) -> bool:
+    """Whether the If-None-Match header lists this ETag. `W/` is ignored (RFC 9110, 13.1.2)."""
     return any(known in ("*", etag) for known in (each.removeprefix("W/") for each in parse_etags(if_none_match)))
 
 
-def revalidated_response(request: HttpRequest, body: str) -> HttpResponse:
-    """The body, which is JSON, with its ETag, or a 304 without body if the caller has it already."""
+class Revalidated(HttpResponse):
+    """A response that the edge can cache. `representation` is the whole content, also of a 304 or a response to HEAD.
+    `caller` is the authenticated caller; the API's frame sets it."""
+
+    representation: bytes
+    caller: Any
+
+
+def revalidated_response(request: HttpRequest, body: str) -> Revalidated:
+    """A response with this JSON body and its ETag, or a 304 without a body if the caller has it already."""
     content = body.encode()
-    # For the edge: the whole of it, also where the answer is a 304 or one to HEAD.
-    request.representation = content  # type: ignore[attr-defined]
     headers = {"ETag": etag_of(content), "Cache-Control": CACHE_CONTROL}
     if_none_match = request.headers.get("If-None-Match")
-    if if_none_match is not None and is_known(headers["ETag"], if_none_match):
-        response = HttpResponse(status=304, headers=headers)
+    if if_none_match is not None and etag_matches(headers["ETag"], if_none_match):
+        response = Revalidated(status=304, headers=headers)
         del response["Content-Type"]
-        return response
-    return HttpResponse(content, content_type=JSON, headers=headers)
+    else:
+        response = Revalidated(content, content_type=JSON, headers=headers)
+    response.representation = content
+    return response

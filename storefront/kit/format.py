@@ -1,4 +1,4 @@
-"""Money, times and counts as people write them, for the shopper's pages and the merchant's."""
+"""Money, times and counts for people to read, on the shop's pages and in the admin."""
 
 from datetime import datetime
 from decimal import Decimal

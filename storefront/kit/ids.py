@@ -1,10 +1,10 @@
-"""Ids as they stand in a path (decisions: Ids)."""
+"""Ids in paths (R-CALL-8)."""
 
 LARGEST_ID = 2**53 - 1
 
 
 def as_id(text: str) -> int | None:
-    """The id that a path segment of digits names; None for anything that cannot be one."""
+    """The id in a path segment; None for text that cannot be an id."""
     if not (text.isascii() and text.isdigit()) or len(text) > 16:
         return None
     number = int(text)

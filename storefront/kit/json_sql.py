@@ -1,10 +1,10 @@
-# ruff: noqa: S608, what is put together here is expressions of our own.
-"""JSON that the database writes itself: a page of products measured at a third of what building it in Python takes.
+# ruff: noqa: S608, the statements are built from our own expressions only.
+"""JSON that the database writes: a page of products takes a third of the time that building it in Python takes.
 
-Each function gives an SQL expression for the `vendor`'s database, and what that writes is what orjson would write. Two
-things are left to Python, which `finished` puts in: the addresses of stored files, since only the storage knows them,
-and stored JSON, which each database writes in its own way. They stand between marks: white space, of which the rest
-of the text has none.
+Each function returns an SQL expression for the `vendor`'s database; its text equals what orjson would write. Two
+things are left to `fill_placeholders`: URLs of stored files, since only the storage knows them, and stored JSON, which
+each database formats in its own way. The database writes them between two white space characters, which the rest of the
+text does not contain.
 """
 
 from collections.abc import Callable, Iterable
@@ -18,46 +18,46 @@ Member = tuple[str, str]
 
 
 def column(vendor: str, field: models.Field, name: str) -> str:
-    """The column `name`, which is the field's, as a member's value: decimals are strings with all their digits, times
-    ISO 8601 UTC with six fraction digits, files their addresses."""
+    """The value of the field's column `name` as JSON: decimals as strings with all their digits, times as ISO 8601 UTC
+    with six fraction digits, files as their URLs."""
     if isinstance(field, models.FileField):
-        return picture(vendor, name)
+        return file_url(vendor, name)
     write = _sqlite_column if vendor == "sqlite" else _postgresql_column
     return write(field, name)
 
 
-def picture(vendor: str, file: str, address: str = "CAST(NULL AS text)") -> str:
-    """The address of the stored file that a column names, else that of another column, else null."""
+def file_url(vendor: str, file: str, address: str = "CAST(NULL AS text)") -> str:
+    """The URL of the stored file in column `file`; without one, the URL in column `address`; without that, null."""
     quoted, other = f"to_json({file})::text", f"to_json(nullif({address}, ''))"
     if vendor == "sqlite":
         quoted, other = f"json_quote({file})", f"json_quote(nullif({address}, ''))"
     return f"CASE WHEN {file} <> '' THEN {_marked(vendor, STORED_FILE, quoted)} ELSE {other} END"
 
 
-def written_object(vendor: str, members: Iterable[Member]) -> str:
-    """An object of these members, each a name and the expression of its value."""
+def json_object(vendor: str, members: Iterable[Member]) -> str:
+    """A JSON object. Each member is a name and the SQL expression of its value."""
     if vendor == "sqlite":
-        # One call for all, since putting the text together piece by piece takes twice as long.
+        # One printf for all members; concatenating them takes twice as long.
         pairs = list(members)
         form = ",".join(f'"{name}":%%s' for name, _ in pairs)
         return f"printf('{{{form}}}', {', '.join(value for _, value in pairs)})"
-    # A column has its name already; its driver keeps what it makes of a statement only where that is not too long.
+    # A column needs no alias. It is left out, since the driver caches parsed statements only up to a length.
     named = ", ".join(value if value.endswith(f".{name}") else f'{value} AS "{name}"' for name, value in members)
     return f"(SELECT row_to_json(r) FROM (SELECT {named}) r)"
 
 
-def written_array(vendor: str, item: str, source: str, order: str) -> str:
-    """An array with one item for each row of the source, what follows a FROM, in this order."""
+def json_array(vendor: str, item: str, source: str, order: str) -> str:
+    """A JSON array with one item for each row of `source` (the text after FROM), sorted by `order`."""
     if vendor == "sqlite":
-        # It keeps the order of a subquery for such aggregates; before 3.44 they take none of their own.
+        # The aggregate keeps the subquery's order; before SQLite 3.44 aggregates take no ORDER BY.
         rows = f"SELECT {item} AS item FROM {source} ORDER BY {order}"
         return f"(SELECT '[' || coalesce(group_concat(item, ','), '') || ']' FROM ({rows}))"
     items = f"string_agg(({item})::text, ',' ORDER BY {order})"
     return f"(SELECT ('[' || coalesce({items}, '') || ']')::json FROM {source})"
 
 
-def finished(text: str, address_of: Callable[[str], str | None]) -> str:
-    """The text with what the database leaves to Python; `address_of` gives a stored file's."""
+def fill_placeholders(text: str, address_of: Callable[[str], str | None]) -> str:
+    """The text with its placeholders replaced; `address_of` returns the URL of a stored file."""
     for mark, write in ((STORED_FILE, address_of), (STORED_JSON, _same)):
         if mark in text:
             parts = text.split(mark)
@@ -75,10 +75,10 @@ def _sqlite_column(field: models.Field, name: str) -> str:
         case models.BooleanField():
             written = f"CASE WHEN {name} THEN 'true' ELSE 'false' END"
         case models.DecimalField():
-            # Floats, since it has no decimals; they are right to more digits than a column may have.
+            # SQLite stores floats; they are exact to more digits than a column has.
             written = f"""printf('"%%.{field.decimal_places}f"', {name})"""
         case models.DateTimeField():
-            # Text, to the second or to the microsecond.
+            # SQLite stores text, with or without microseconds.
             written = f"""'"' || replace({name}, ' ', 'T') || substr('.000000Z', length({name}) - 18) || '"'"""
         case models.JSONField():
             marked = _marked("sqlite", STORED_JSON, f"json({name})")
@@ -93,10 +93,10 @@ def _sqlite_column(field: models.Field, name: str) -> str:
 
 
 def _postgresql_column(field: models.Field, name: str) -> str:
-    """A value of which `row_to_json` makes what is wanted."""
+    """An expression that `row_to_json` turns into the wanted JSON."""
     match field:
         case models.DecimalField():
-            # Its scale is the column's.
+            # PostgreSQL keeps the column's scale.
             return f"{name}::text"
         case models.DateTimeField():
             return f"""to_char({name} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')"""

@@ -1,4 +1,4 @@
-"""Money: Decimal with two fraction digits inside, a decimal string on the wire, never a float."""
+"""Money: Decimal with two fraction digits inside, a decimal string on the wire, never a float (R-CALL-2)."""
 
 import re
 from decimal import ROUND_HALF_UP, Decimal
@@ -24,7 +24,7 @@ def to_wire(amount: Decimal | float | None) -> str | None:
 
 
 def parse(text: str) -> Decimal:
-    """The money that a decimal string of at most two fraction digits names; ValueError for anything else."""
+    """Parse a decimal string with at most two fraction digits. Raises ValueError."""
     if not isinstance(text, str) or not _MONEY.match(text):
         raise ValueError('must be a decimal string such as "12.50"')
     return Decimal(text).quantize(CENT)

@@ -1,9 +1,9 @@
-"""HTTP calls to addresses that strangers gave us (decisions: App API, URLs; Events and webhooks).
+"""HTTP calls to URLs that strangers gave us (R-APP-15, R-HOOK-11).
 
-The receiver may be hostile: it may name an address inside our network, answer without end or a byte a minute, or send
-us elsewhere. So the address is judged where the socket is made, after the name was looked up and with nothing between;
-redirects are answers like any other; nothing is decompressed; no cookie is kept and no proxy asked; and one deadline
-holds from the first look-up to the last byte.
+The receiver may be hostile: its name may resolve to an address inside our network, its response may be endless or come
+at a byte a minute, or redirect us. So the address is checked when the socket is created, after the name was resolved;
+redirects are not followed; nothing is decompressed; no cookie is stored and no proxy is used; and one deadline covers
+everything from the DNS look-up to the last byte.
 """
 
 import asyncio
@@ -22,14 +22,14 @@ from django.conf import settings
 
 from storefront.kit.addresses import BadAddress, check_url, is_public
 
-# Bytes of an answer that are read at most.
-MOST = 64 * 1024
-# A look-up blocks a thread, for as long as some name server likes. So many can be slow before others have to wait.
+# Bytes of a response that are read at most.
+MAX_ANSWER_BYTES = 64 * 1024
+# Threads for DNS. A look-up blocks its thread until the name server answers; so many can be slow before others wait.
 NAMES_AT_ONCE = 64
 
 
 class Unreachable(Exception):
-    """There is no answer; `reason` says why in one sentence, fit for a merchant to read."""
+    """There is no response; `reason` says why in one sentence that merchants can read."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -37,13 +37,13 @@ class Unreachable(Exception):
 
 
 class TimedOut(Unreachable):
-    """There was none in time."""
+    """There was no response in time."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back, whatever its status: a redirect is not followed. `body` holds the first bytes as they were sent;
-    `is_cut` when there were more. `seconds` is how long all of it took."""
+    """The response, of any status; redirects are not followed. `body` has the first bytes, not decompressed; `is_cut`
+    says that there were more. `seconds` is the duration of the whole call."""
 
     status: int
     headers: Mapping[str, str]
@@ -53,13 +53,13 @@ class Answer:
 
 
 def open_session(*, keep: float = 0) -> aiohttp.ClientSession:
-    """A session that connects to public addresses only, as often as it is asked to; close it.
+    """A session that connects to public addresses only. The caller closes it.
 
-    A kept connection that the receiver gave up meanwhile looks like a failure, so each call makes its own; unless it
-    can be made again, and comes within `keep` seconds.
+    By default each call opens a connection, since an idle one that the receiver has closed looks like a failure.
+    Callers that can repeat a call set `keep`: the seconds for which an idle connection is used again.
     """
     keeping: dict[str, Any] = {"keepalive_timeout": keep} if keep else {"force_close": True}
-    connector = aiohttp.TCPConnector(limit=0, **keeping, resolver=_Names(), socket_factory=_guarded_socket)
+    connector = aiohttp.TCPConnector(limit=0, **keeping, resolver=_ThreadedResolver(), socket_factory=_guarded_socket)
     return aiohttp.ClientSession(
         connector=connector,
         cookie_jar=aiohttp.DummyCookieJar(),
@@ -77,11 +77,11 @@ async def post(
     headers: Mapping[str, str],
     connect: float,
     total: float,
-    most: int = MOST,
+    most: int = MAX_ANSWER_BYTES,
 ) -> Answer:
-    """The answer to one POST: connected within `connect` seconds, whole within `total`, read up to `most` bytes.
+    """Send one POST: connect within `connect` seconds, finish within `total` seconds, read at most `most` bytes.
 
-    Raises Unreachable, or TimedOut where it took too long.
+    Raises Unreachable, and its subclass TimedOut if it took too long.
     """
     began = time.monotonic()
     try:
@@ -92,12 +92,12 @@ async def post(
                 try:
                     start, is_cut = await _first(answer.content, most)
                 finally:
-                    # Not read to its end, and not to be waited for.
+                    # Closes the connection at once if the response was not read to its end.
                     answer.close()
     except aiohttp.ServerTimeoutError:
-        raise TimedOut(f"No connection within {connect:g} s.") from None
+        raise TimedOut(f"Could not connect within {connect:g} seconds.") from None
     except TimeoutError:
-        raise TimedOut(f"No whole answer within {total:g} s.") from None
+        raise TimedOut(f"No complete response within {total:g} seconds.") from None
     except (BadAddress, aiohttp.ClientError, OSError, UnicodeError) as error:
         raise Unreachable(_reason(error)) from None
     return Answer(answer.status, answer.headers, start, is_cut, time.monotonic() - began)
@@ -112,45 +112,45 @@ async def _first(content: aiohttp.StreamReader, most: int) -> tuple[bytes, bool]
 
 
 def _reason(error: Exception) -> str:
-    # By their own words errors would name our resolver, our addresses and their memory.
+    # The errors' own texts would reveal our resolver, our addresses and memory addresses.
     match error:
         case BadAddress():
             return str(error)
-        # The second for a name that cannot even be asked for, such as one with two dots in a row.
+        # UnicodeError: a name that cannot be encoded for a look-up, such as one with two dots in a row.
         case aiohttp.ClientConnectorDNSError() | UnicodeError():
-            return "The host name is not known."
+            return "The host name could not be resolved."
         case aiohttp.ClientConnectorCertificateError() | ssl.SSLCertVerificationError():
             return "The TLS certificate is not valid."
         case aiohttp.ClientSSLError() | ssl.SSLError():
-            return "No TLS connection could be made."
+            return "The TLS connection failed."
         case aiohttp.ClientConnectorError(os_error=_NotPublic()):
-            return "The host's address is not a public one."
+            return "The host's address is not public."
         case aiohttp.ClientConnectorError():
-            return "No connection could be made."
+            return "Could not connect."
         case aiohttp.ClientResponseError() | aiohttp.ClientPayloadError():
-            return "The answer was not understood."
+            return "The response is not valid HTTP."
         case _:
-            return "The connection broke off."
+            return "The connection was interrupted."
 
 
 class _NotPublic(OSError):
-    """Not connected. An OSError, so that the next of a host's addresses is tried."""
+    """The address is not public, so do not connect. An OSError, so that aiohttp tries the host's next address."""
 
     def __str__(self) -> str:
-        # The same for each address: aiohttp then hands on the error itself, not a summary.
+        # The same text for each address: aiohttp then raises the error itself, not a summary of several.
         return "not public"
 
 
 def _guarded_socket(address: tuple) -> socket.socket:
-    """A socket for the address that will be connected to: the one place that every connection passes."""
+    """A socket for this address, which every connection gets here. Raises _NotPublic."""
     family, kind, protocol, _, (host, *_) = address
     if not settings.ALLOW_PRIVATE_CALLBACKS and not is_public(host):
         raise _NotPublic
     return socket.socket(family, kind, protocol)
 
 
-class _Names(AbstractResolver):
-    """Looks names up in threads of its own, so that slow ones do not use up the loop's."""
+class _ThreadedResolver(AbstractResolver):
+    """Resolves names in threads of its own, so that slow look-ups do not use up the event loop's threads."""
 
     def __init__(self) -> None:
         self.threads = ThreadPoolExecutor(NAMES_AT_ONCE, thread_name_prefix="names")

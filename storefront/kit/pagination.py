@@ -1,4 +1,4 @@
-"""The paginated envelope of the public API (contract: Paginated envelope; decisions: Envelope)."""
+"""The paginated envelope of the public API (R-CAT-16 to R-CAT-18)."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -10,7 +10,7 @@ from django.http import HttpResponse
 
 from storefront.kit.http import JSON
 
-# Up to here every page has its link; beyond, only those near the current page and at both ends.
+# Up to this many pages, every page has a link; beyond, only those near the current page and at both ends.
 EVERY_PAGE_UP_TO = 1000
 NEAR = 3
 
@@ -18,16 +18,13 @@ NEAR = 3
 def envelope(
     records: Sequence[str], *, total: int, page: int, per_page: int, path: str, given: Sequence[tuple[str, str]] = ()
 ) -> str:
-    """The records of one page, which are JSON, in their envelope: JSON with its keys in the contract's order.
+    """The JSON of one page: the records, which are JSON already, in their envelope, with keys in the order of R-CAT-16.
 
-    `path` is the list's absolute URL; `given` the filters of the request, which every page URL keeps.
+    `path` is the list's absolute URL; `given` holds the request's filters, which every page URL repeats.
     """
-    last = max(1, -(-total // per_page))
-    query = urlencode(given)
-    prefix = _quoted(f"{path}?{query}&page=" if query else f"{path}?page=")[:-1]
-    # From beyond the end, the way back leads to the last page that has something.
-    previous = min(page - 1, last) if page > 1 else None
-    following = page + 1 if page < last else None
+    last = last_page(total, per_page)
+    prefix = _quoted(url_prefix(path, given))[:-1]
+    previous, following = neighbours(page, last)
     start = (page - 1) * per_page
     links = [
         _link(prefix, "&laquo; Previous", previous),
@@ -44,9 +41,25 @@ def envelope(
 
 
 def page_response(records: Sequence[dict[str, Any]], **where: Any) -> HttpResponse:
-    """Records that are not JSON yet, in their envelope, as an answer."""
+    """A response with these records, which are not JSON yet, in their envelope."""
     written = [orjson.dumps(record).decode() for record in records]
     return HttpResponse(envelope(written, **where), content_type=JSON)
+
+
+def last_page(total: int, per_page: int) -> int:
+    """The number of the last page; 1 if there are no records."""
+    return max(1, -(-total // per_page))
+
+
+def neighbours(page: int, last: int) -> tuple[int | None, int | None]:
+    """The pages before and after. From a page after the last, the one before is the last with records."""
+    return (min(page - 1, last) if page > 1 else None), (page + 1 if page < last else None)
+
+
+def url_prefix(path: str, given: Sequence[tuple[str, str]]) -> str:
+    """A page's URL up to its number, with the request's filters."""
+    query = urlencode(given)
+    return f"{path}?{query}&page=" if query else f"{path}?page="
 
 
 def _page_links(prefix: str, page: int, last: int) -> list[str]:
@@ -58,19 +71,20 @@ def _page_links(prefix: str, page: int, last: int) -> list[str]:
     return links
 
 
-# Hundreds of links took as long to make as the page of products beside them; they are the same for every page.
+# Cached, since hundreds of links took as long as the page's products. They are the same on every page.
 @lru_cache(maxsize=16)
 def _every_link(prefix: str, last: int) -> tuple[str, ...]:
-    """A link to each page, none of them active."""
+    """A link to each page, none active."""
     return tuple(_link(prefix, str(number), number) for number in range(1, last + 1))
 
 
-def shown_pages(page: int, last: int) -> Iterator[int | None]:
-    """The pages that get a link where there are too many for all, in order; None where some between are left out."""
+def shown_pages(page: int, last: int, *, near: int = NEAR, ends: int = 2) -> Iterator[int | None]:
+    """The pages that get a link when there are too many for all, in order: `ends` at both ends, and `near` on either
+    side of the current page; None stands for a gap."""
     middle = min(page, last)
-    shown = {1, 2, *range(max(1, middle - NEAR), min(last, middle + NEAR) + 1), last - 1, last}
+    shown = {*range(1, ends + 1), *range(middle - near, middle + near + 1), *range(last - ends + 1, last + 1)}
     before = 0
-    for number in sorted(shown):
+    for number in sorted(number for number in shown if 1 <= number <= last):
         if number > before + 1:
             yield None
         yield number

@@ -1,14 +1,14 @@
-"""A refusal: the domain says no, in one sentence for people and one stable word for programs."""
+"""Refusals: exceptions of the domain, each with a sentence for people and a stable code for programs."""
 
 from typing import Any, ClassVar
 
 
 class Refusal(Exception):
-    """Raised by an action that will not do what was asked; nothing has changed.
+    """Raised by an action that refuses a request; nothing has changed.
 
-    Subclasses stand beside the action that raises them and set `status` and `code`. `errors` maps a field
-    to its messages; where it is not given, a 422 names `field`, what was asked for that cannot be had. `extra` adds
-    members to the JSON body (decisions: Error bodies).
+    Subclasses are defined beside the action that raises them and set `status` and `code`. `errors` maps field names to
+    messages; without it, a 422 reports its message under `field`. `extra` adds members to the JSON body (R-ERR-1,
+    R-ERR-8).
     """
 
     status: ClassVar[int] = 422
@@ -37,13 +37,13 @@ class Refusal(Exception):
 
 
 class InvalidFields(Refusal):
-    """Fields that do not fit; `errors` names each."""
+    """Invalid fields; `errors` has the messages of each."""
 
     code = "invalid_fields"
     message = "The request has invalid fields."
 
 
 class NotFound(Refusal):
-    """Unknown here, which is also what another shop's resource looks like."""
+    """Not found. Another shop's resource gets the same response."""
 
     status, code, message = 404, "not_found", "Not found."

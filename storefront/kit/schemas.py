@@ -1,13 +1,14 @@
-"""Shapes that every part of the API shares, for its OpenAPI description."""
+"""Types and schemas that all parts of the API share."""
 
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Annotated, Any
 
 from ninja import Field, Schema
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import BeforeValidator, ConfigDict, WithJsonSchema
 
 from storefront.kit import money
+from storefront.kit.ids import LARGEST_ID
 
 
 def _moment(text: Any) -> datetime:
@@ -20,11 +21,15 @@ def _moment(text: Any) -> datetime:
     try:
         return moment.astimezone(UTC)
     except OverflowError:
-        # At the very ends of the calendar a zone can lead out of it.
+        # At the ends of the calendar, the conversion can leave the range of datetime.
         return moment.replace(tzinfo=UTC)
 
 
-# A time that a caller gives, with its offset, in UTC.
+# An id in a request body: a JSON number, never a string.
+Id = Annotated[int, Field(strict=True, ge=1, le=LARGEST_ID)]
+# An id in a path. Text, so that what is no id is not found rather than invalid.
+PathId = Annotated[str, WithJsonSchema({"type": "integer", "minimum": 1, "maximum": LARGEST_ID})]
+# A time in a request, which must have an offset; converted to UTC.
 Moment = Annotated[datetime, BeforeValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})]
 
 Money = Annotated[
@@ -39,7 +44,7 @@ Measure = Annotated[
     str,
     Field(pattern=r"^[0-9]+\.[0-9]{3}$", description="Decimal string with three fraction digits.", examples=["0.250"]),
 ]
-# Amounts that a caller gives: a decimal string, never a JSON number.
+# An amount in a request: a decimal string, never a JSON number.
 MoneyGiven = Annotated[
     Decimal,
     BeforeValidator(money.parse),
@@ -55,68 +60,93 @@ Timestamp = Annotated[
 ]
 
 
+def _without_defaults(schema: dict[str, Any]) -> None:
+    for member in schema.get("properties", {}).values():
+        member.pop("default", None)
+
+
+class Change(Schema):
+    """The body of a PATCH, or an entry of one of its lists: members that are not sent do not change. The description
+    shows no defaults, since generated clients would send them."""
+
+    model_config = ConfigDict(json_schema_extra=_without_defaults)
+
+
+class ListedChange(Change):
+    """An entry of a list in a PATCH. Entries that are not sent stay."""
+
+    id: Id | None = Field(None, description="Id of an existing entry to update. Without it, a new entry is added.")
+    remove: Annotated[bool, Field(strict=True)] = Field(
+        False, description="Send `true` with the `id` to remove the entry."
+    )
+
+
 class PageLink(Schema):
     """An entry of the page navigation."""
 
-    url: str | None = Field(description="The page's URL; null where there is none.")
-    label: str = Field(description="The page's number, or words, as HTML text.")
-    page: int | None = Field(description="The page's number; null where there is none.")
-    active: bool = Field(description="Whether it is the current page.")
+    url: str | None = Field(description="The page's URL; null if there is none.")
+    label: str = Field(description="The page number or a label, as HTML text.")
+    page: int | None = Field(description="The page number; null if there is none.")
+    active: bool = Field(description="Whether this is the current page.")
 
 
 class Envelope(Schema):
-    """What stands around the `data` of a page (contract: Paginated envelope)."""
+    """A page of records (R-CAT-16)."""
 
-    current_page: int = Field(description="The page that was asked for.")
+    current_page: int = Field(description="The current page number.")
     first_page_url: str = Field(description="URL of the first page.")
-    from_: int | None = Field(alias="from", description="Number of the first record on this page; null if empty.")
-    last_page: int = Field(description="Number of the last page; page until here.")
+    from_: int | None = Field(
+        alias="from", description="Position of the first record on this page; null if the page is empty."
+    )
+    last_page: int = Field(description="The last page number. Use it to read all pages.")
     last_page_url: str = Field(description="URL of the last page.")
     links: list[PageLink] = Field(
-        description="A previous entry, one per page, a next entry; above 1,000 pages those in the middle are left out."
+        description="A previous entry, one per page and a next entry. Above 1,000 pages, some are left out."
     )
     next_page_url: str | None = Field(description="URL of the next page.")
-    path: str = Field(description="URL of the list without parameters.")
-    per_page: int = Field(description="Records a page.")
-    prev_page_url: str | None = Field(description="URL of the page before.")
-    to: int | None = Field(description="Number of the last record on this page; null if empty.")
-    total: int = Field(description="How many records there are on all pages.")
+    path: str = Field(description="URL of the list without query parameters.")
+    per_page: int = Field(description="Records per page.")
+    prev_page_url: str | None = Field(description="URL of the previous page.")
+    to: int | None = Field(description="Position of the last record on this page; null if the page is empty.")
+    total: int = Field(description="Total number of records on all pages.")
 
 
 class Error(Schema):
-    """Why a request was not carried out."""
+    """Why the request was not carried out."""
 
-    message: str = Field(description="One sentence for people.")
-    code: str = Field(description="A stable word for programs.", examples=["not_found"])
+    message: str = Field(description="Human-readable message, one sentence.")
+    code: str = Field(description="Stable error code for programs.", examples=["not_found"])
 
 
 class IdAlone(Schema):
-    """What a write answers to whoever may not read: writing does not imply reading."""
+    """The response to a write by a caller without the read scope: write scopes do not include read scopes."""
 
-    id: int | str = Field(description="Its id, as the whole record has it.")
+    id: int | str = Field(description="The record's id.")
 
 
 class FieldErrors(Error):
-    """A refusal, by the fields that it is about."""
+    """Validation errors by field."""
 
-    errors: dict[str, list[str]] = Field(description="Messages by field.")
-    available: int | None = Field(None, description="With `insufficient_stock`: how many can still be had.")
+    errors: dict[str, list[str]] = Field(description="Error messages by field.")
+    available: int | None = Field(
+        None, description="Only with `insufficient_stock`: the quantity that is still available."
+    )
 
 
 class ScopeError(Error):
-    """The credential lacks a scope."""
+    """The token lacks a scope."""
 
-    required_scopes: list[str] = Field(description="What the call needs.")
-    granted_scopes: list[str] = Field(description="What the credential has.")
+    required_scopes: list[str] = Field(description="Scopes that the call requires.")
+    granted_scopes: list[str] = Field(description="Scopes that the token has.")
 
 
 class Defect(Error):
-    """A defect of the service."""
+    """An internal error."""
 
-    request_id: str = Field(description="Names the request in the service's log.")
+    request_id: str = Field(description="The request's id in the service's log.")
 
 
-# The shape of an error by its status.
+# The schema of an error by its status.
 ERRORS: dict[int, type[Schema]] = {
     400: Error,
     401: Error,
@@ -133,9 +163,9 @@ ERRORS: dict[int, type[Schema]] = {
 
 
 def answers(success: dict[int, Any], *errors: int) -> dict[int, Any]:
-    """The `response=` of an operation: what it answers, what every call may meet, and its own error statuses.
+    """The `response=` of an operation: its successful responses, the errors of every call, and its own error statuses.
 
-    Errors have no shape here, since Ninja would make a model of each for every operation, and handlers need none of
-    them: the description has their shapes (`server/openapi.py`).
+    Errors have no schema here, since Ninja would build models for every operation that no handler needs.
+    `server/api/openapi.py` adds their schemas to the OpenAPI document.
     """
     return success | dict.fromkeys(sorted({401, 403, 429, 500, 503, *errors}))

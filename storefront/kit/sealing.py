@@ -1,4 +1,4 @@
-"""Secrets at rest: authenticated encryption with keys derived from SECRET_KEY and the keys that it replaced."""
+"""Encryption of secrets at rest: authenticated, with keys derived from SECRET_KEY and SECRET_KEY_FALLBACKS."""
 
 import base64
 import hashlib
@@ -9,24 +9,47 @@ from django.conf import settings
 
 
 class Unsealable(Exception):
-    """No key that is still known made this."""
+    """None of the configured keys decrypts this."""
 
 
 def seal(secret: bytes, *, purpose: str) -> bytes:
-    """The secret, readable again only by `unseal` with the same purpose."""
+    """Encrypt the secret. Only `unseal` with the same purpose decrypts it."""
     return _keys(purpose, settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS).encrypt(secret)
 
 
 def unseal(sealed: bytes, *, purpose: str) -> bytes:
-    """What was sealed. Raises Unsealable."""
+    """Decrypt the secret. Raises Unsealable."""
     try:
         return _keys(purpose, settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS).decrypt(sealed)
     except InvalidToken:
         raise Unsealable from None
 
 
-@lru_cache(maxsize=16)
+def is_readable(sealed: bytes, *, purpose: str) -> bool:
+    """Whether one of the configured keys decrypts this."""
+    try:
+        unseal(sealed, purpose=purpose)
+    except Unsealable:
+        return False
+    return True
+
+
+def is_current(sealed: bytes, *, purpose: str) -> bool:
+    """Whether the newest key decrypts this, so that the older keys are not needed for it."""
+    try:
+        _keys(purpose, settings.SECRET_KEY).decrypt(sealed)
+    except InvalidToken:
+        return False
+    return True
+
+
+def reseal(sealed: bytes, *, purpose: str) -> bytes:
+    """Encrypt the same secret with the newest key. Raises Unsealable."""
+    return seal(unseal(sealed, purpose=purpose), purpose=purpose)
+
+
+@lru_cache(maxsize=64)
 def _keys(purpose: str, *secrets: str) -> MultiFernet:
-    # The purpose is mixed into the keys so that what was sealed for one thing cannot be passed off as another.
+    # The purpose is mixed into the keys so that a value sealed for one purpose cannot be used for another.
     digests = (hashlib.sha256(f"storefront.{purpose}:{secret}".encode()).digest() for secret in secrets)
     return MultiFernet([Fernet(base64.urlsafe_b64encode(digest)) for digest in digests])

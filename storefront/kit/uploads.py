@@ -1,4 +1,4 @@
-"""How large a request with files may be."""
+"""The largest size of a request with files."""
 
 from typing import Any, NoReturn
 
@@ -6,14 +6,14 @@ from django.core.exceptions import RequestDataTooBig
 from django.core.files.uploadhandler import FileUploadHandler
 
 LARGEST_UPLOAD = 200 * 1024 * 1024
-# What stands around the file in the request.
-_ENVELOPE = 1024 * 1024
+# The file and the rest of the multipart body around it, in bytes.
+LARGEST_BODY = LARGEST_UPLOAD + 1024 * 1024
 
 
 class BoundedUploads(FileUploadHandler):
-    """First of the handlers: refuses a larger body before a byte of it is written to disk.
+    """The first upload handler: refuses a larger body before a byte of it is written to disk.
 
-    The length is the one the server was told and will not read past, so it cannot be understated.
+    It trusts Content-Length, since the server does not read past it.
     """
 
     def handle_raw_input(
@@ -24,7 +24,7 @@ class BoundedUploads(FileUploadHandler):
         boundary: Any,
         encoding: Any = None,
     ) -> None:
-        if content_length > LARGEST_UPLOAD + _ENVELOPE:
+        if content_length > LARGEST_BODY:
             refuse()
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:

@@ -1,4 +1,4 @@
-"""Moving windows of one minute, counted in memory and exact in threads."""
+"""Sliding windows: calls by name, counted in memory, exact also across threads (R-LIM-9)."""
 
 import time
 from collections import OrderedDict, deque
@@ -8,39 +8,44 @@ MINUTE = 60.0
 
 
 class Windows:
-    """What each name did in the last minute. Holds no more than was let through in it, and no name without a call."""
+    """The calls of each name in the last `length` seconds. Stores only calls that were allowed, no name without a call,
+    and at most `most_names` names: beyond that, the names that called longest ago are dropped."""
 
-    def __init__(self) -> None:
-        # The name that called last stands last; of its calls, in Unix seconds, the newest.
+    def __init__(self, length: float = MINUTE, *, most_names: int | None = None) -> None:
+        self.length, self.most_names = length, most_names
+        # Names in the order of their last call; times of calls in Unix seconds, the newest last.
         self._calls: OrderedDict[str, deque[float]] = OrderedDict()
         self._lock = Lock()
 
     def __len__(self) -> int:
         return len(self._calls)
 
-    def count(self, name: str, limit: int) -> tuple[bool, int, float]:
-        """Whether one more call is within the limit, and is counted then; how many are left; and when, in Unix
-        seconds, the oldest call leaves that stands in the way of another."""
+    def count(self, name: str, limit: int, *, peek: bool = False) -> tuple[bool, int, float]:
+        """Count a call if it is within the limit. Returns whether it is allowed, how many calls are left, and when, in
+        Unix seconds, the call that blocks the next one leaves the window. With `peek`, nothing is counted."""
         with self._lock:
             now = time.time()
             calls = self._calls.setdefault(name, deque())
-            # What is to come was counted before the clock was put back.
-            while calls and not now - MINUTE < calls[0] <= now:
+            # Calls in the future were counted before the clock was set back.
+            while calls and not now - self.length < calls[0] <= now:
                 calls.popleft()
             allowed = len(calls) < limit
-            if allowed:
+            if allowed and not peek:
                 calls.append(now)
                 self._calls.move_to_end(name)
             left = max(0, limit - len(calls))
-            # There are more than the limit where that was lowered meanwhile.
+            # There can be more calls than the limit, if the limit was lowered meanwhile.
             oldest = calls[max(0, len(calls) - limit)] if calls and limit else now
-            self._forget(now - MINUTE)
-            return allowed, left, oldest + MINUTE
+            if not calls:
+                del self._calls[name]
+            self._forget(now - self.length)
+            return allowed, left, oldest + self.length
 
     def _forget(self, before: float) -> None:
-        """Drop names that have not called since."""
+        """Drop names whose last call was before this time, and names beyond `most_names`."""
         while self._calls:
             name, calls = next(iter(self._calls.items()))
-            if calls and calls[-1] > before:
+            is_beyond = self.most_names is not None and len(self._calls) > self.most_names
+            if calls and calls[-1] > before and not is_beyond:
                 return
             del self._calls[name]

@@ -1,0 +1,23 @@
+"""`<number:...>` in paths: never larger than the largest id, unlike Django's `<int:...>`, which has no bound."""
+
+from django.urls import register_converter
+
+from storefront.kit.ids import LARGEST_ID
+
+
+class Number:
+    """A whole number, 0 or more."""
+
+    regex = "[0-9]{1,16}"
+
+    def to_python(self, value: str) -> int:
+        number = int(value)
+        if number > LARGEST_ID:
+            raise ValueError("larger than any id")
+        return number
+
+    def to_url(self, value: int) -> str:
+        return str(value)
+
+
+register_converter(Number, "number")

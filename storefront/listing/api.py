@@ -1,0 +1,88 @@
+from typing import Annotated
+
+from django.http import HttpResponse
+from ninja import Path, Query, Router
+
+from storefront.catalogue import schemas
+from storefront.kit.conditional import revalidated_response
+from storefront.kit.pagination import envelope
+from storefront.kit.refusals import NotFound
+from storefront.kit.schemas import answers
+from storefront.listing import queries
+from storefront.shops.auth import scope
+from storefront.shops.request import Request
+
+router = Router(tags=["Catalogue"])
+
+# Query parameters that page URLs repeat, before `page` (R-CAT-18).
+PAGE_PARAMETERS = ("q", "category", "featured", "sort", "updated_since", "per_page")
+
+ProductKey = Annotated[str, Path(description="The product's id or slug. Digits only are tried as an id first.")]
+CategoryKey = Annotated[str, Path(description="The category's id or slug. Digits only are tried as an id first.")]
+
+
+@router.get(
+    "/products",
+    response=answers({200: schemas.ProductPage, 304: None}, 422),
+    auth=scope("read_products"),
+    summary="List products",
+)
+def list_products(request: Request, asked: Query[schemas.ProductQuery]) -> HttpResponse:
+    """One page of the shop's published products."""
+    filters = queries.ProductFilters(
+        q=asked.q,
+        category=asked.category,
+        featured=asked.is_featured_only(),
+        sort=asked.sort,
+        updated_since=asked.updated_since,
+    )
+    found = queries.product_page(request.shop, filters, page=asked.page, per_page=asked.per_page, now=request.now)
+    body = envelope(
+        found.records_json,
+        total=found.total,
+        page=asked.page,
+        per_page=asked.per_page,
+        path=f"{request.shop.base_url}/api/v1/products",
+        given=[(name, request.GET[name]) for name in PAGE_PARAMETERS if name in request.GET],
+    )
+    return revalidated_response(request, body)
+
+
+@router.get(
+    "/products/{id_or_slug}",
+    response=answers({200: schemas.OneProduct, 304: None}, 404),
+    auth=scope("read_products"),
+    summary="Get a product",
+)
+def get_product(request: Request, id_or_slug: ProductKey) -> HttpResponse:
+    """A published product with its categories, variants and options."""
+    return _one(request, queries.product_json(request.shop, id_or_slug, now=request.now))
+
+
+@router.get(
+    "/categories",
+    response=answers({200: schemas.Categories, 304: None}),
+    auth=scope("read_products"),
+    summary="List categories",
+)
+def list_categories(request: Request) -> HttpResponse:
+    """All active categories of the shop as one flat list, in tree order."""
+    records = queries.categories_json(request.shop, now=request.now)
+    return revalidated_response(request, f'{{"data":[{",".join(records)}]}}')
+
+
+@router.get(
+    "/categories/{id_or_slug}",
+    response=answers({200: schemas.OneCategory, 304: None}, 404),
+    auth=scope("read_products"),
+    summary="Get a category",
+)
+def get_category(request: Request, id_or_slug: CategoryKey) -> HttpResponse:
+    """An active category with its product count."""
+    return _one(request, queries.category_json(request.shop, id_or_slug, now=request.now))
+
+
+def _one(request: Request, record: str | None) -> HttpResponse:
+    if record is None:
+        raise NotFound
+    return revalidated_response(request, f'{{"data":{record}}}')

@@ -1,0 +1,181 @@
+"""Reads a page of the product list with two statements, whatever the size of the shop and the depth of the page.
+
+1. The list's version and total. In the moment when dates begin to hide products, this takes two statements.
+2. The rows of the page. A page of the whole list is read from the nearest anchor, a page of a filtered list by the
+   cached ids of its products, if there are any.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from storefront.catalogue import rules
+from storefront.kit.lru import LruCache
+from storefront.listing import page_sql
+from storefront.listing.page_cache import Anchors, Validity
+from storefront.listing.page_sql import Shape
+
+Fetch = Callable[..., list[tuple]]
+
+# The search index holds runs of three characters.
+INDEXED_WORD = 3
+# Rows that a page may skip before it is worth reading anchors nearer to it.
+DEEP_OFFSET_ROWS = 4000
+# Least number of rows between the anchors that one pass over the whole list adds.
+ANCHOR_STEP_ROWS = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProductFilters:
+    """The filters and the order of a product list. `sort` is a key of `page_sql.ORDERS`.
+
+    `with_subcategories` includes the products of the categories below `category`.
+    """
+
+    q: str = ""
+    category: str | None = None
+    with_subcategories: bool = False
+    featured: bool = False
+    sort: str | None = None
+    updated_since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Total:
+    validity: Validity
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """The products of a page: their ids as a statement takes them, in one text, since a list of a hundred numbers
+    takes four times as much memory."""
+
+    validity: Validity
+    ids: str
+
+
+# By shop and filters; about half a kilobyte each.
+_totals: LruCache[_Total] = LruCache(4096)
+# By shop: whether dates hid any product at the last read.
+_dates_hide: LruCache[bool] = LruCache(4096)
+# By shop and order; up to about 600 kB each, and that only where a large shop is read to its end.
+_anchors: LruCache[Anchors] = LruCache(32)
+# By shop, filters, order, offset and limit; a kilobyte each, up to two for a hundred products.
+_pages: LruCache[_Page] = LruCache(2048)
+
+
+def clear_caches() -> None:
+    """Empty all caches, as in a new process."""
+    _totals.clear()
+    _dates_hide.clear()
+    _pages.clear()
+    _anchors.clear()
+
+
+class Listing:
+    """One shop's list with its filters. `moment` and `since` are as the database compares them."""
+
+    def __init__(self, fetch: Fetch, vendor: str, shop: int, filters: ProductFilters, moment: Any, since: Any) -> None:
+        self.fetch, self.sort, self.shop, self.moment = fetch, filters.sort, shop, moment
+        words = rules.search_words(filters.q)
+        long = [word for word in words if len(word) >= INDEXED_WORD]
+        short = [word for word in words if len(word) < INDEXED_WORD]
+        category = None if filters.category is None else "branch" if filters.with_subcategories else "alone"
+        separate = long[: page_sql.MOST_LONG_WORDS], short[: page_sql.MOST_SHORT_WORDS]
+        rest = [*long[page_sql.MOST_LONG_WORDS :], *short[page_sql.MOST_SHORT_WORDS :]]
+        counts = len(separate[0]), len(separate[1]), bool(rest)
+        self.shape = Shape(vendor, category, filters.featured, since is not None, *counts)
+        self.key = (shop, filters.category, category, filters.featured, " ".join(words))
+        self.params = {"shop": shop, "now": moment, "category": filters.category, "since": since}
+        self.params["match"] = " AND ".join('"{}"'.format(word.replace('"', '""')) for word in long)
+        self.params["rest"] = page_sql.words_parameter(vendor, rest)
+        for number, word in enumerate(separate[0]):
+            self.params[f"word{number}"], self.params[f"like{number}"] = word, rules.like_pattern(word)
+        self.params |= {f"short{number}": word for number, word in enumerate(separate[1])}
+
+    def page(self, *, offset: int, limit: int) -> tuple[list[tuple], int]:
+        """The rows of a page and the total. A row is a record as JSON, followed by its sort columns."""
+        validity, products, total = self._state()
+        if offset >= total:
+            return [], total
+        params = {**self.params, "limit": limit, "offset": offset, "span": offset + limit}
+        if self.shape.is_unfiltered:
+            return self._unfiltered_page(validity, total, params), total
+        return self._filtered_page(validity, products, total, params), total
+
+    def first_rows(self, limit: int) -> list[tuple]:
+        """The first rows of the list, without its total."""
+        if not self.shape.is_unfiltered:
+            return self.page(offset=0, limit=limit)[0]
+        params = {**self.params, "limit": limit, "offset": 0, "span": limit}
+        return self._rows(page_sql.scanned_page(self.shape, self.sort, False), params)
+
+    def _rows(self, statement: str, params: dict[str, Any]) -> list[tuple]:
+        # Other statements are not prepared: their best plan depends on how many rows a word or a category has.
+        return self.fetch(statement, params, prepared=self.shape.has_stored_total)
+
+    def _state(self) -> tuple[Validity, int, int]:
+        """The list's validity, how many products the shop lists without filters, and how many with them."""
+        if self.shape.has_stored_total and _dates_hide.get(self.shop) is False:
+            # Without a count of what dates hide: PostgreSQL would plan it anew each time, which takes longer than
+            # running it.
+            (*dated, hides, products, total), *_ = self.fetch(page_sql.stored_state(self.shape), self.params)
+            if not hides:
+                return self._validity(*dated), products, total
+        cached = None if self.shape.has_stored_total or self.shape.since else _totals.get(self.key)
+        if cached is None or not cached.validity.includes(self.moment):
+            cached = _Total(Validity(-1, None, None), 0)
+        params = {**self.params, "cached_version": cached.validity.version, "cached_total": cached.total}
+        (*dated, hides, products, total), *_ = self._rows(page_sql.state(self.shape), params)
+        validity = self._validity(*dated)
+        _dates_hide.put(self.shop, bool(hides))
+        if not self.shape.has_stored_total and not self.shape.since and validity.version != cached.validity.version:
+            _totals.put(self.key, _Total(validity, total))
+        return validity, products, total
+
+    def _validity(self, version: int, starts: Any, ends: Any) -> Validity:
+        return Validity(version, self.moment, min((at for at in (starts, ends) if at is not None), default=None))
+
+    def _filtered_page(self, validity: Validity, products: int, total: int, params: dict[str, Any]) -> list[tuple]:
+        offset, limit = params["offset"], params["limit"]
+        key = (*self.key, self.sort, offset, limit)
+        cached = None if self.shape.since else _pages.get(key)
+        if cached is not None and cached.validity.covers(validity):
+            statement = page_sql.page_by_ids(self.shape.vendor, self.sort)
+            return self.fetch(statement, {"shop": self.shop, "now": self.moment, "ids": cached.ids})
+        statement = page_sql.scanned_page(self.shape, self.sort, False)
+        if self.shape.has_filter_index and (offset + limit) * products > total * total:
+            # A scan would look at more rows than there are to sort.
+            statement = page_sql.sorted_page(self.shape, self.sort)
+        rows = self._rows(statement, params)
+        if not self.shape.since:
+            _pages.put(key, _Page(validity, page_sql.ids_parameter(self.shape.vendor, rows)))
+        return rows
+
+    def _unfiltered_page(self, validity: Validity, total: int, params: dict[str, Any]) -> list[tuple]:
+        offset, limit = params["offset"], params["limit"]
+        anchors = _anchors.get_current(
+            (self.shop, self.sort),
+            lambda existing: existing.validity.covers(validity),
+            lambda: Anchors(validity),
+        )
+        position, key = anchors.before(offset)
+        if offset - position > DEEP_OFFSET_ROWS:
+            anchors.far_reads += 1
+            # The first far read may be the only one. After the second, more are likely.
+            if anchors.far_reads == 2:
+                self._add_anchors(anchors, total)
+                position, key = anchors.before(offset)
+        params |= {"offset": offset - position, "span": offset - position + limit}
+        params |= {f"a{number}": value for number, value in enumerate(key or ())}
+        rows = self.fetch(page_sql.scanned_page(self.shape, self.sort, key is not None), params)
+        if len(rows) == limit:
+            anchors.add(offset + limit, rows[-1][1:])
+        return rows
+
+    def _add_anchors(self, anchors: Anchors, total: int) -> None:
+        step = max(ANCHOR_STEP_ROWS, total // (Anchors.MAX_PLACES // 2))
+        for position, *key in self.fetch(page_sql.positions(self.sort), {**self.params, "step": step}):
+            anchors.add(position, tuple(key))

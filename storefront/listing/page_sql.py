@@ -1,0 +1,373 @@
+# ruff: noqa: S608, the statements consist of column lists and conditions of this file; values are parameters.
+"""The SQL of the product list, built once per combination of filters.
+
+Every statement takes `%(shop)s` and `%(now)s`; its function names the other parameters. A page is found in one of two
+ways, and `page.py` chooses: *scanned*, along the index of its order until it is full, testing each row; or *sorted*:
+all matching rows are found by the index of a filter, then sorted. A page whose products are cached is read by ids.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from typing import Any
+
+import orjson
+
+from storefront.catalogue import records
+from storefront.catalogue.triggers import SHOP_BITS
+from storefront.listing.sql import HIDDEN, LISTABLE, LISTED
+
+# The columns of each order, and whether they descend. Ties break on the id, so that pages never overlap (R-CAT-23).
+ORDERS: dict[str | None, tuple[tuple[str, bool], ...]] = {
+    None: (("is_pinned", True), ("sort_order", False), ("created_at", True), ("id", True)),
+    "newest": (("created_at", True), ("id", True)),
+    "price_asc": (("price", False), ("id", False)),
+    "price_desc": (("price", True), ("id", True)),
+    "name": (("sort_name", False), ("id", False)),
+}
+
+# Words of a search that have a condition of their own. Further words share one condition, so that searches need few
+# different statements.
+MOST_LONG_WORDS, MOST_SHORT_WORDS = 4, 2
+# Cached statements of each kind: up to 30 kilobytes each, and built again in a fraction of a millisecond.
+MAX_SQL_TEXTS = 64
+
+# A category alone, as integrations filter, or with its subcategories, as shoppers expect.
+CATEGORIES_MEANT = {
+    "alone": "c.slug = %(category)s",
+    "branch": (
+        "EXISTS (SELECT 1 FROM catalogue_category a WHERE a.shop_id = %(shop)s AND a.slug = %(category)s"
+        " AND a.is_active AND c._lft BETWEEN a._lft AND a._rgt)"
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Which filters a list has, without their values.
+
+    `category` is a key of CATEGORIES_MEANT. `since`: whether `updated_since` is given. `long_words` is the number of
+    words that the search index can find (parameters `word0` and on, `like0` and on, and `match` for SQLite),
+    `short_words` of those that it cannot (`short0` and on). `rest`: whether there are further words than
+    MOST_LONG_WORDS and MOST_SHORT_WORDS, which are one list parameter.
+    """
+
+    vendor: str
+    category: str | None = None
+    featured: bool = False
+    since: bool = False
+    long_words: int = 0
+    short_words: int = 0
+    rest: bool = False
+
+    @property
+    def is_unfiltered(self) -> bool:
+        """Whether the list has no filters."""
+        return not (self.category or self.featured or self.since or self.long_words or self.short_words)
+
+    @property
+    def has_stored_total(self) -> bool:
+        """Whether the database stores the total (`ListingTotal`)."""
+        return self.is_unfiltered or self == Shape(self.vendor, category="alone")
+
+    @property
+    def has_filter_index(self) -> bool:
+        """Whether an index finds the products that match a filter."""
+        return bool(self.category or self.featured or self.since or self.long_words)
+
+
+def order_by(sort: str | None, alias: str = "p") -> str:
+    return ", ".join(f"{alias}.{column}{' DESC' if descends else ''}" for column, descends in ORDERS[sort])
+
+
+@lru_cache(MAX_SQL_TEXTS)
+def state(shape: Shape) -> str:
+    """One row: the list's version, the next moments at which a date publishes and unpublishes a product, whether dates
+    hide products now, how many products the shop lists without filters, how many with them.
+
+    A total that is not stored is counted only if the version is not `cached_version`; else it is `cached_total`.
+    """
+    if shape.has_stored_total:
+        return _state(shape.vendor, f"{_stored_total(shape)} - {_hidden(_row_conditions(shape))}")
+    return _state(
+        shape.vendor,
+        "CASE WHEN s.version = CAST(%(cached_version)s AS bigint) THEN CAST(%(cached_total)s AS bigint)"
+        f" ELSE {_counted_total(shape)} END",
+    )
+
+
+@cache
+def stored_state(shape: Shape) -> str:
+    """The same for a list whose total is stored, without subtracting what dates hide."""
+    return _state(shape.vendor, _stored_total(shape))
+
+
+def _state(vendor: str, total: str) -> str:
+    source = f"FROM catalogue_product p WHERE p.shop_id = %(shop)s AND {LISTABLE} AND"
+    # ORDER BY with LIMIT instead of min() or a count: PostgreSQL reuses a generic plan only if it looks no more
+    # expensive than one for this moment, and for any moment it estimates that a third of all products is later.
+    # The plus keeps SQLite's driver from converting the text to a Python datetime.
+    plus = "+" if vendor == "sqlite" else ""
+    starts, ends = (
+        f"(SELECT {plus}p.{column} {source} p.{column} > %(now)s ORDER BY p.{column} LIMIT 1)"
+        for column in ("publish_at", "unpublish_at")
+    )
+    hides = " OR ".join(f"EXISTS (SELECT 1 {source} {hidden})" for hidden in HIDDEN)
+    return (
+        f"SELECT s.version, {starts}, {ends}, {hides}, s.products, {total} FROM (SELECT"
+        " CAST(COALESCE(sum(version), 0) AS bigint) AS version, CAST(COALESCE(sum(products), 0) AS bigint) AS products"
+        " FROM catalogue_listingtotal WHERE shop_id = %(shop)s AND category = 0) s"
+    )
+
+
+@lru_cache(MAX_SQL_TEXTS)
+def scanned_page(shape: Shape, sort: str | None, anchored: bool) -> str:
+    """The records and sort columns of one page: `limit` rows after `offset`, counted from the start of the list or, if
+    `anchored`, after the row whose sort columns are `a0` and on. `span` is the sum of limit and offset."""
+    conditions = " AND ".join(["p.shop_id = %(shop)s", LISTED, *_row_conditions(shape)])
+    keys = ", ".join(f"p.{column}" for column, _ in ORDERS[sort])
+    scans = [
+        f"SELECT {keys} FROM catalogue_product p WHERE {conditions}{beyond} ORDER BY {order_by(sort)}"
+        for beyond in (_after(shape.vendor, sort) if anchored else ("",))
+    ]
+    if len(scans) == 1:
+        return _page(shape, sort, scans[0])
+    union = " UNION ALL ".join(f"SELECT * FROM ({scan} LIMIT %(span)s) part" for scan in scans)
+    return _page(shape, sort, f"SELECT w.id FROM ({union}) w ORDER BY {order_by(sort, 'w')}")
+
+
+@lru_cache(MAX_SQL_TEXTS)
+def sorted_page(shape: Shape, sort: str | None) -> str:
+    """The records and sort columns of one page: `limit` rows after `offset`."""
+    keys = ", ".join(f"p.{column}" for column, _ in ORDERS[sort])
+    ids = _recent_ids(shape) if shape.since else _ids(shape)
+    if shape.vendor == "sqlite":
+        found = f"SELECT {keys} FROM {_products_of(shape, ids)}"
+        return _page(shape, sort, f"{found} ORDER BY {order_by(sort)}")
+    # OFFSET 0 keeps the planner from reading a whole index instead: it overestimates how frequent a word is.
+    found = (
+        f"WITH d AS MATERIALIZED ({ids}) SELECT f.* FROM d CROSS JOIN LATERAL (SELECT {keys} FROM catalogue_product p"
+        f" WHERE p.id = d.id AND p.shop_id = %(shop)s AND {LISTED} OFFSET 0) f"
+    )
+    return _page(shape, sort, f"SELECT f.id FROM ({found}) f ORDER BY {order_by(sort, 'f')}")
+
+
+@cache
+def page_by_ids(vendor: str, sort: str | None) -> str:
+    """The records and sort columns of the products with these ids, `ids` being what `ids_parameter` returns.
+
+    Products that are no longer listed are left out: one may have been unlisted since the version was read.
+    """
+    ids = "= ANY (CAST(%(ids)s AS bigint[]))"
+    if vendor == "sqlite":
+        ids = "IN (SELECT e.value FROM json_each(%(ids)s) e)"
+    # The plus makes the databases look up the ids and not scan the shop's index.
+    return _records(vendor, sort, f"p.id {ids} AND +p.shop_id = %(shop)s AND {LISTED}")
+
+
+def ids_parameter(vendor: str, rows: Iterable[tuple]) -> str:
+    """The ids of a page's rows as one parameter of `page_by_ids`. The id is the last of a row's sort columns."""
+    ids = ",".join(str(row[-1]) for row in rows)
+    return f"[{ids}]" if vendor == "sqlite" else f"{{{ids}}}"
+
+
+@cache
+def positions(sort: str | None) -> str:
+    """The position and the sort columns of every `step`th row of the unfiltered list."""
+    keys = ", ".join(f"p.{column}" for column, _ in ORDERS[sort])
+    names = ", ".join(column for column, _ in ORDERS[sort])
+    return (
+        f"SELECT place, {names} FROM (SELECT {keys}, row_number() OVER (ORDER BY {order_by(sort)}) AS place"
+        f" FROM catalogue_product p WHERE p.shop_id = %(shop)s AND {LISTED}) w WHERE place %% %(step)s = 0"
+    )
+
+
+def _page(shape: Shape, sort: str | None, rows: str) -> str:
+    # The page is found by its sort columns alone, so that skipped rows are read from the index only.
+    ids = f"SELECT g.id FROM ({rows} LIMIT %(limit)s OFFSET %(offset)s) g"
+    return _records(shape.vendor, sort, f"p.id IN ({ids})")
+
+
+def _records(vendor: str, sort: str | None, condition: str) -> str:
+    # Sort columns as the database has them, not converted to Python datetimes and decimals.
+    plain = "+p.{}" if vendor == "sqlite" else "CAST(p.{} AS text)"
+    keys = ", ".join(plain.format(column) for column, _ in ORDERS[sort])
+    return f"SELECT {records.product()}, {keys} FROM catalogue_product p WHERE {condition} ORDER BY {order_by(sort)}"
+
+
+def _after(vendor: str, sort: str | None) -> tuple[str, ...]:
+    """The conditions of the rows after an anchor. If all columns have the same direction, one range of row values;
+    else a range for each column that may be the first to differ, since neither database seeks by an OR of them.
+
+    SQLite always gets a range for each column: in row values it seeks by the columns before the id only, and an import
+    can create any number of products at one moment."""
+    columns = ORDERS[sort]
+    ranges, equal = [], ""
+    for number, (column, _) in enumerate(columns):
+        rest = columns[number:]
+        if len(rest) == 1 or (vendor != "sqlite" and len({descends for _, descends in rest}) == 1):
+            ranges.append(equal + _range_after(rest, number))
+            break
+        ranges.append(equal + _range_after(columns[number : number + 1], number))
+        equal += f" AND p.{column} = %(a{number})s"
+    return tuple(reversed(ranges))
+
+
+def _range_after(columns: tuple[tuple[str, bool], ...], first: int) -> str:
+    names = ", ".join(f"p.{column}" for column, _ in columns)
+    values = ", ".join(f"%(a{number})s" for number in range(first, first + len(columns)))
+    return f" AND ({names}) {'<' if columns[0][1] else '>'} ({values})"
+
+
+def _stored_total(shape: Shape) -> str:
+    if not shape.category:
+        return "s.products"
+    return (
+        "(SELECT CAST(COALESCE(sum(t.products), 0) AS bigint) FROM catalogue_listingtotal t"
+        f" WHERE t.shop_id = %(shop)s AND t.category = ({_categories(shape)}))"
+    )
+
+
+def _counted_total(shape: Shape) -> str:
+    if shape.since:
+        return f"({' + '.join(f'(SELECT count(*) FROM {source})' for source in _recent(shape))})"
+    if shape == Shape(shape.vendor, category=shape.category):
+        # Category links of drafts exist, too.
+        return f"(SELECT count(*) FROM {_products_of(shape, _ids(shape))})"
+    # Counted by indexes and the listed search texts alone, since product rows are far wider; then minus what dates
+    # hide now.
+    return f"((SELECT count(*) FROM ({_ids(shape)}) d) - {_hidden(_row_conditions(shape))})"
+
+
+def _hidden(conditions: list[str]) -> str:
+    """How many products that match the conditions are hidden by a date now."""
+    counts = (
+        "(SELECT count(*) FROM catalogue_product p WHERE "
+        + " AND ".join(["p.shop_id = %(shop)s", LISTABLE, hidden, *conditions])
+        + ")"
+        for hidden in HIDDEN
+    )
+    return f"({' + '.join(counts)})"
+
+
+def _products_of(shape: Shape, ids: str) -> str:
+    """The listed products with these ids, as a FROM clause."""
+    # CROSS JOIN keeps the order of the tables, as SQLite's documentation says.
+    join = "CROSS JOIN" if shape.vendor == "sqlite" else "JOIN"
+    return f"({ids}) d {join} catalogue_product p ON p.id = d.id WHERE p.shop_id = %(shop)s AND {LISTED}"
+
+
+def _ids(shape: Shape) -> str:
+    """The ids of the products that match every filter but `since`, whatever their dates. For a category without other
+    filters, drafts too."""
+    found = []
+    if shape.long_words or shape.short_words:
+        column = "s.product_id"
+        if shape.vendor == "sqlite" and shape.long_words:
+            column = f"(i.rowid & {(1 << SHOP_BITS) - 1})"
+        found.append((column, f"SELECT {column} AS id FROM {_matches(shape)}"))
+    if shape.featured:
+        featured = f"FROM catalogue_product p WHERE p.shop_id = %(shop)s AND {LISTABLE} AND p.is_featured"
+        found.append(("p.id", f"SELECT p.id {featured}"))
+    if shape.category:
+        once = "DISTINCT " if shape.category == "branch" else ""
+        links = "FROM catalogue_productcategory l WHERE l.shop_id = %(shop)s"
+        found.append(
+            (
+                "l.product_id",
+                f"SELECT {once}l.product_id AS id {links} AND l.category_id IN ({_categories(shape)})",
+            )
+        )
+    (column, first), *others = found
+    return first + "".join(f" AND {column} IN ({other})" for _, other in others)
+
+
+def _recent(shape: Shape) -> list[str]:
+    """The listed products that were updated since then, and those that were published by their date since then without
+    an update: two disjoint FROM clauses, each a range of its own index."""
+    others = replace(shape, since=False)
+    rest = "" if others.is_unfiltered else f" AND p.id IN ({_ids(others)})"
+    return [
+        f"catalogue_product p WHERE p.shop_id = %(shop)s AND {LISTED} AND {recent}{rest}"
+        for recent in (
+            "p.updated_at >= %(since)s",
+            "p.publish_at >= %(since)s AND p.updated_at < %(since)s",
+        )
+    ]
+
+
+def _recent_ids(shape: Shape) -> str:
+    return " UNION ALL ".join(f"SELECT p.id FROM {source}" for source in _recent(shape))
+
+
+def _matches(shape: Shape) -> str:
+    """The shop's listed search texts that contain the words, as a FROM clause."""
+    if shape.vendor != "sqlite" or not shape.long_words:
+        # The plus keeps SQLite from reading all texts of a shop if another filter finds fewer products.
+        plus = "+" if shape.vendor == "sqlite" and (shape.category or shape.featured) else ""
+        words = " AND ".join([f"{plus}s.shop_id = %(shop)s", "s.listed", *_words(shape), *_short_words(shape)])
+        return f"catalogue_productsearch s WHERE {words}"
+    first = f"(%(shop)s << {SHOP_BITS})"
+    short = _short_words(shape)
+    texts = ""
+    if short:
+        texts = f" JOIN catalogue_productsearch s ON s.product_id = i.rowid & {(1 << SHOP_BITS) - 1}"
+    return (
+        f"catalogue_searchindex i{texts} WHERE i.catalogue_searchindex MATCH %(match)s"
+        f" AND i.rowid BETWEEN {first} AND {first} + {(1 << SHOP_BITS) - 1}"
+        + "".join(f" AND {condition}" for condition in short)
+    )
+
+
+def _row_conditions(shape: Shape) -> list[str]:
+    """The filters as conditions on one row of a scan, besides being listed."""
+    conditions = []
+    if shape.featured:
+        conditions.append("p.is_featured")
+    if shape.since:
+        # A product that was published by its date since then counts as updated, although its row was not written.
+        conditions.append("(p.updated_at >= %(since)s OR p.publish_at >= %(since)s)")
+    if shape.category:
+        # A scalar subquery, since a planner would turn an EXISTS into a join.
+        conditions.append(
+            "(SELECT true FROM catalogue_productcategory l WHERE l.product_id = p.id"
+            f" AND l.category_id IN ({_categories(shape)}) LIMIT 1)"
+        )
+    if words := [*_words(shape, indexed=False), *_short_words(shape)]:
+        conditions.append(f"(SELECT {' AND '.join(words)} FROM catalogue_productsearch s WHERE s.product_id = p.id)")
+    return conditions
+
+
+def _categories(shape: Shape) -> str:
+    assert shape.category is not None
+    return (
+        "SELECT c.id FROM catalogue_category c WHERE c.shop_id = %(shop)s"
+        f" AND {CATEGORIES_MEANT[shape.category]} AND c.is_active"
+    )
+
+
+def _words(shape: Shape, *, indexed: bool = True) -> list[str]:
+    if indexed and shape.vendor != "sqlite":
+        return [rf"s.text LIKE %(like{number})s ESCAPE '\'" for number in range(shape.long_words)]
+    return [_contains(shape, f"word{number}") for number in range(shape.long_words)]
+
+
+def _short_words(shape: Shape) -> list[str]:
+    words = [_contains(shape, f"short{number}") for number in range(shape.short_words)]
+    return [*words, _REST[shape.vendor]] if shape.rest else words
+
+
+# Whether a text contains every word of a list, which `words_parameter` returns.
+_REST = {
+    "sqlite": "NOT EXISTS (SELECT 1 FROM json_each(%(rest)s) w WHERE instr(s.text, w.value) = 0)",
+    "postgresql": "NOT EXISTS (SELECT 1 FROM unnest(CAST(%(rest)s AS text[])) w WHERE strpos(s.text, w) = 0)",
+}
+
+
+def words_parameter(vendor: str, words: list[str]) -> Any:
+    """A list of words as one parameter."""
+    return orjson.dumps(words).decode() if vendor == "sqlite" else words
+
+
+def _contains(shape: Shape, word: str) -> str:
+    return f"{'instr' if shape.vendor == 'sqlite' else 'strpos'}(s.text, %({word})s) > 0"

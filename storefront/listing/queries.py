@@ -1,0 +1,112 @@
+"""Reads of the catalogue for integrations and pages. The database writes records as JSON, without model instances.
+Integrations get this JSON unchanged (`..._json`), pages get it parsed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import orjson
+from django.db import connections, router
+from django.db.models import Q, QuerySet
+
+from storefront.catalogue import records, rules
+from storefront.catalogue.models import Product
+from storefront.catalogue.records import Record
+from storefront.kit.sql import fetch
+from storefront.listing import sql
+from storefront.listing.page import Listing
+from storefront.listing.page import ProductFilters as ProductFilters
+from storefront.shops.models import Shop
+
+
+def published(now: datetime) -> Q:
+    """The condition for public products, for the ORM. `sql.PUBLISHED` is the same in SQL."""
+    return (
+        Q(status=Product.Status.ACTIVE, deleted_at=None)
+        & (Q(publish_at=None) | Q(publish_at__lte=now))
+        & (Q(unpublish_at=None) | Q(unpublish_at__gt=now))
+    )
+
+
+def published_products(shop: Shop, now: datetime) -> QuerySet[Product]:
+    """The shop's products that shoppers can see and buy now."""
+    return Product.objects.filter(published(now), shop=shop)
+
+
+@dataclass(frozen=True)
+class ProductPage:
+    """The records of one page's products as JSON, and how many products all pages have."""
+
+    records_json: list[str]
+    total: int
+
+    @property
+    def rows(self) -> list[Record]:
+        return [orjson.loads(text) for text in self.records_json]
+
+
+def product_page(shop: Shop, filters: ProductFilters, *, page: int, per_page: int, now: datetime) -> ProductPage:
+    """One page of the public product list (R-CAT-20 to R-CAT-25). `page` starts at 1."""
+    listing = _listing(shop, filters, now)
+    if listing is None:
+        return ProductPage([], 0)
+    # Bounded, so that the offset fits the databases' integers. Such a page is empty in any case.
+    rows, total = listing.page(offset=min((page - 1) * per_page, 2**62), limit=per_page)
+    return ProductPage([records.with_media_urls(shop, row[0]) for row in rows], total)
+
+
+def first_products(shop: Shop, filters: ProductFilters, *, count: int, now: datetime) -> list[Record]:
+    """The first `count` products of a list, without counting the others."""
+    listing = _listing(shop, filters, now)
+    return [orjson.loads(records.with_media_urls(shop, row[0])) for row in listing.first_rows(count)] if listing else []
+
+
+def product_record(shop: Shop, id_or_slug: str, *, now: datetime) -> Record | None:
+    """A published product by id, else by slug, with its categories, variants and options."""
+    text = product_json(shop, id_or_slug, now=now)
+    return None if text is None else orjson.loads(text)
+
+
+def product_json(shop: Shop, id_or_slug: str, *, now: datetime) -> str | None:
+    return _by_id_or_slug(sql.product, shop, id_or_slug, now=now)
+
+
+def categories_json(shop: Shop, *, now: datetime) -> list[str]:
+    """The shop's active categories in the tree's order, each with `products_count`."""
+    rows = _fetch(sql.categories(), {"shop": shop.pk, "now": _moment(now)})
+    return [records.with_media_urls(shop, text) for (text,) in rows]
+
+
+def category_json(shop: Shop, id_or_slug: str, *, now: datetime) -> str | None:
+    """One active category by id, else by slug, with `products_count`."""
+    return _by_id_or_slug(sql.category, shop, id_or_slug, now=now)
+
+
+def _listing(shop: Shop, filters: ProductFilters, now: datetime) -> Listing | None:
+    """None if no product can match: no text contains a NUL, which PostgreSQL refuses as a parameter. A slug that is too
+    long is not looked up either, since lists are cached by their slug."""
+    category = filters.category or ""
+    if "\0" in filters.q or "\0" in category or len(category) > rules.LONGEST_SLUG:
+        return None
+    since = None if filters.updated_since is None else _moment(filters.updated_since)
+    return Listing(_fetch, records.vendor(), shop.pk, filters, _moment(now), since)
+
+
+def _fetch(statement: str, params: dict[str, Any], *, prepared: bool = True) -> list[tuple]:
+    return fetch(connections[router.db_for_read(Product)], statement, params, prepared=prepared)
+
+
+def _moment(moment: datetime) -> Any:
+    """The moment as the database compares it: text on SQLite."""
+    return connections[router.db_for_read(Product)].ops.adapt_datetimefield_value(moment)
+
+
+def _by_id_or_slug(statement: Callable[[str], str], shop: Shop, id_or_slug: str, *, now: datetime) -> str | None:
+    """A record by id if the key consists of digits (R-CAT-27), else or if there is none by slug. A key that can be
+    neither is not looked up."""
+    params = {"shop": shop.pk, "now": _moment(now), "key": rules.as_id(id_or_slug)}
+    found = _fetch(statement("id"), params) if params["key"] is not None else []
+    if not found and len(id_or_slug) <= rules.LONGEST_SLUG and "\0" not in id_or_slug:
+        found = _fetch(statement("slug"), params | {"key": id_or_slug})
+    return records.with_media_urls(shop, found[0][0]) if found else None

@@ -1,0 +1,105 @@
+# ruff: noqa: S608, the statements consist of conditions of this package; values are parameters.
+"""Recomputes the data that is derived from the catalogue's rows, and reports differences: totals, search texts, the
+search index. There should be none; it is for use after restoring a backup or editing the database by hand.
+
+Shops stay open meanwhile. SQLite's other writers wait for each step.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import connection, transaction
+
+from storefront.catalogue import rules
+from storefront.catalogue.models import Category, Product, ProductSearch
+from storefront.catalogue.triggers import rebuild_search_index
+from storefront.kit.bulk_insert import bulk_write_pragmas
+from storefront.listing.sql import LISTABLE
+from storefront.shops.models import Shop
+
+BATCH_ROWS = 2000
+
+# One statement, so that it sees one state of the shop despite other writers.
+_DIFFERENCES = f"""
+    SELECT found.category, CAST(sum(found.kept) AS bigint), CAST(sum(found.counted) AS bigint) FROM (
+        SELECT t.category, t.products AS kept, 0 AS counted FROM catalogue_listingtotal t WHERE t.shop_id = %(shop)s
+        UNION ALL
+        SELECT 0, 0, count(*) FROM catalogue_product p WHERE p.shop_id = %(shop)s AND {LISTABLE}
+        UNION ALL
+        SELECT l.category_id, 0, count(*) FROM catalogue_productcategory l JOIN catalogue_product p
+            ON p.id = l.product_id WHERE l.shop_id = %(shop)s AND {LISTABLE} GROUP BY l.category_id
+    ) found GROUP BY found.category HAVING sum(found.kept) <> sum(found.counted) ORDER BY found.category
+"""
+_ADD = {
+    "sqlite": "INSERT INTO catalogue_note VALUES (%s, %s, %s)",
+    "postgresql": "SELECT catalogue_note(%s, %s, %s)",
+}
+_LISTED = f"""
+    UPDATE catalogue_productsearch SET listed = NOT listed WHERE shop_id = %(shop)s AND listed <>
+        EXISTS (SELECT 1 FROM catalogue_product p WHERE p.id = catalogue_productsearch.product_id AND {LISTABLE})
+"""
+
+
+@dataclass
+class Differences:
+    """What was wrong. `totals`: {category, kept, counted} each, with a category's slug, or None for the whole shop.
+    `texts`: how many search texts were missing, outdated or left over. `listed`: how many were wrongly in or out of the
+    index."""
+
+    totals: list[dict[str, Any]] = field(default_factory=list)
+    texts: int = 0
+    listed: int = 0
+
+
+@bulk_write_pragmas()
+def reindex(*, shop: Shop) -> Differences:
+    """Correct the shop's totals and search texts. Returns what was wrong."""
+    found = Differences()
+    found.texts = sum(_write_texts(shop, batch) for batch in _batches(shop))
+    with transaction.atomic(), connection.cursor() as cursor:
+        found.texts += ProductSearch.objects.filter(shop=shop).exclude(product__deleted_at=None).delete()[0]
+        cursor.execute(_LISTED, {"shop": shop.pk})
+        found.listed = cursor.rowcount
+        cursor.execute(_DIFFERENCES, {"shop": shop.pk})
+        differences = cursor.fetchall()
+        for category, kept, counted in differences:
+            cursor.execute(_ADD[connection.vendor], [shop.pk, category, counted - kept])
+    slugs = dict(Category.objects.filter(shop=shop).values_list("pk", "slug"))
+    found.totals = [
+        {"category": slugs.get(category), "kept": kept, "counted": counted} for category, kept, counted in differences
+    ]
+    return found
+
+
+@bulk_write_pragmas()
+@transaction.atomic
+def rebuild_index() -> None:
+    """Build the search index of all shops from scratch on SQLite. On PostgreSQL it is an ordinary index, which REINDEX
+    rebuilds."""
+    if connection.vendor != "sqlite":
+        return
+    with connection.cursor() as cursor:
+        rebuild_search_index(cursor)
+
+
+def _batches(shop: Shop) -> Iterator[list[int]]:
+    last = 0
+    existing = Product.objects.filter(shop=shop, deleted_at=None).order_by("pk")
+    while ids := list(existing.filter(pk__gt=last).values_list("pk", flat=True)[:BATCH_ROWS]):
+        yield ids
+        last = ids[-1]
+
+
+@transaction.atomic
+def _write_texts(shop: Shop, ids: list[int]) -> int:
+    # Locked, so that a newer text is never overwritten.
+    rows = Product.objects.select_for_update(no_key=True).filter(shop=shop, deleted_at=None, pk__in=ids).order_by("pk")
+    stored = dict(ProductSearch.objects.filter(product_id__in=ids).values_list("product_id", "text"))
+    wrong = [
+        ProductSearch(product_id=id, shop=shop, text=text)
+        for id, *texts in rows.values_list("pk", "name", "description", "sku")
+        if stored.get(id) != (text := rules.search_text(*texts))
+    ]
+    ProductSearch.objects.bulk_create(wrong, update_conflicts=True, unique_fields=["product"], update_fields=["text"])
+    return len(wrong)
