@@ -1,4 +1,5 @@
-"""Products, variants, options, media, categories and stock: what a shop sells, read, searched, imported and exported.
+"""Products, variants, options, media, categories and stock: what a shop sells, how it changes, and which
+values are valid.
 
-Never knows who buys. May import `kit`, `shops`, `apps` and `webhooks`.
+It knows nothing of buyers. It may import `kit`, `shops`, `installations`, `webhooks` and `apps`.
 """

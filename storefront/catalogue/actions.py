@@ -1,5 +1,5 @@
-"""How the catalogue changes. Each action is one transaction, checks every id against the shop, and names what does
-not fit; slugs, sort names, the search text and the tree's bounds are right when it returns."""
+"""Changes of the catalogue. Each action is one transaction, checks that every id is the shop's own, and names the
+fields that are invalid. When it returns, slugs, sort names, search texts and the tree's bounds are up to date."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -8,22 +8,25 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import Case, DateTimeField, F, QuerySet, Value, When
 
-from storefront.catalogue import events, parts, rules, tree, validation
-from storefront.catalogue.events import Known
+from storefront.catalogue import auditing, children, events, rules, tree, validation
+from storefront.catalogue.children import Lists
+from storefront.catalogue.events import Snapshot
 from storefront.catalogue.models import Category, Product, ProductSearch
-from storefront.catalogue.parts import Entry, Lists
+from storefront.catalogue.plans import Entry, Plan
 from storefront.catalogue.validation import Errors
 from storefront.kit.refusals import InvalidFields, NotFound, Refusal
-from storefront.shops.changes import changed
+from storefront.shops import audit
+from storefront.shops.audit_values import column_values
+from storefront.shops.changes import publish_change
 from storefront.shops.models import Shop
 
-# Columns that only the catalogue itself writes.
+# Columns that callers cannot set.
 OWN_COLUMNS = {"id", "shop", "sort_name", "published_on", "created_at", "updated_at", "deleted_at", "lft", "rgt"}
 
 
 class CategoryHasChildren(Refusal):
     code = "category_has_children"
-    message = "Move or delete the categories below this one first."
+    message = "Move or delete its subcategories first."
 
 
 class PartOfBundle(Refusal):
@@ -43,14 +46,16 @@ def create_product(
     slug: str | None = None,
     **fields: Any,
 ) -> Product:
-    """A new product of the shop, whole or not at all. Without `slug`, one is made of the name.
+    """Create a product with its children, completely or not at all. Without `slug`, one is made from the name.
 
-    Fields are Product's, references as rows or ids; lists are as `catalogue.parts` describes. Raises InvalidFields.
+    `fields` are those of Product, references as rows or ids. See `catalogue.children` for the lists. Raises
+    InvalidFields.
     """
     product = Product(shop=shop, created_at=now, updated_at=now)
     lists = Lists(categories=categories, options=options, variants=variants, media=media, bundle_items=bundle_items)
-    _write_product(product, {"name": "", **rules.counts_stock(fields), **fields}, slug, lists, now)
-    events.tell(shop, Known(), [product.pk], now)
+    _write_product(product, {"name": "", **rules.stock_tracking_default(fields), **fields}, slug, lists, now)
+    after = events.emit_changes(shop, Snapshot(), [product.pk], now)
+    auditing.record_products(shop, Snapshot(), after, [product.pk], now=now)
     return product
 
 
@@ -66,47 +71,49 @@ def update_product(
     media: Sequence[Entry] | None = None,
     bundle_items: Sequence[Entry] | None = None,
     slug: str | None = None,
-    before: Known | None = None,
+    before: Snapshot | None = None,
     **changes: Any,
 ) -> Product:
-    """The product with these fields and lists changed and all others as they are now, whatever was read before.
+    """Change these fields and lists of the product. All others keep their present values, not those of `product`.
 
-    Whoever has begun to write by itself says what was known `before`, for apps to be told of all of it. Raises
-    InvalidFields, and NotFound for a product that is deleted or another shop's.
+    A caller that has already written to the product passes the snapshot from `before` that, so that events and audit
+    entries cover its changes. Raises InvalidFields, and NotFound for a product that is deleted or another shop's.
     """
     fresh = Product.objects.select_for_update(no_key=True).filter(shop=shop, pk=product.pk, deleted_at=None).first()
     if fresh is None:
         raise NotFound
-    before = before or events.known(shop, [fresh.pk])
+    before = before or events.take_snapshot(shop, [fresh.pk])
     lists = Lists(categories=categories, options=options, variants=variants, media=media, bundle_items=bundle_items)
     _write_product(fresh, changes, slug, lists, now)
-    events.tell(shop, before, [fresh.pk], now)
+    after = events.emit_changes(shop, before, [fresh.pk], now)
+    auditing.record_products(shop, before, after, [fresh.pk], now=now)
     return fresh
 
 
 @transaction.atomic
 def delete_product(*, shop: Shop, product: Product, now: datetime) -> None:
-    """Take the product out of the shop for good; orders keep what they copied, and its slug is free again.
+    """Mark the product as deleted. Orders keep their copies, and its slug can be used again.
 
-    Raises NotFound, and PartOfBundle while a bundle that still stands contains it.
+    Raises NotFound, and PartOfBundle if a bundle that is not deleted contains it.
     """
     fresh = Product.objects.select_for_update(no_key=True).filter(shop=shop, pk=product.pk, deleted_at=None).first()
     if fresh is None:
         raise NotFound
     bundle = Product.objects.filter(shop=shop, deleted_at=None, bundle_items__product=fresh).first()
     if bundle is not None:
-        raise PartOfBundle(f"{fresh.name} is part of the bundle {bundle.name}. Take it out of there first.")
-    with events.told(shop, fresh.pk, now=now):
+        raise PartOfBundle(f"{fresh.name} is part of the bundle {bundle.name}. Remove it from the bundle first.")
+    with events.emitting_changes(shop, fresh.pk, now=now) as before:
         fresh.deleted_at = fresh.updated_at = now
         fresh.save(update_fields=["deleted_at", "updated_at"])
     ProductSearch.objects.filter(product=fresh).delete()
-    changed(shop.pk)
+    auditing.record_products(shop, before, Snapshot(), [fresh.pk], now=now)
+    publish_change(shop.pk)
 
 
 @transaction.atomic
 def restore_product(*, shop: Shop, product: Product, now: datetime) -> Product:
-    """Bring a deleted product back as a draft; under another slug where its own has been taken meanwhile. To apps,
-    which were told that it is gone, it is a new one.
+    """Restore a deleted product as a draft, with a new slug if its own is in use. Apps get `product.created`, since
+    they got `product.deleted` before.
 
     Raises NotFound for a product that is not deleted or another shop's.
     """
@@ -115,22 +122,23 @@ def restore_product(*, shop: Shop, product: Product, now: datetime) -> Product:
     )
     if fresh is None:
         raise NotFound
-    if _standing(shop, Product).filter(slug=fresh.slug).exists():
+    if _existing(shop, Product).filter(slug=fresh.slug).exists():
         fresh.slug = unique_slug(shop, fresh.slug)
     fresh.deleted_at, fresh.status = None, Product.Status.DRAFT
-    _derive(fresh, now)
+    _set_derived_fields(fresh, now)
     _save(fresh, ["deleted_at", "status", "slug", "sort_name", "published_on", "updated_at"], None)
     write_search_text(fresh)
-    events.tell(shop, Known(), [fresh.pk], now)
-    changed(shop.pk)
+    after = events.emit_changes(shop, Snapshot(), [fresh.pk], now)
+    auditing.record_products(shop, Snapshot(), after, [fresh.pk], now=now, action="product.restored")
+    publish_change(shop.pk)
     return fresh
 
 
 @transaction.atomic
 def set_status(*, shop: Shop, products: QuerySet[Product], status: str, now: datetime) -> int:
-    """Give all of these products that still stand this status; how many had another one.
+    """Set the status of these products, except deleted ones. Returns how many had another status.
 
-    A few statements for every five hundred of them; `published_on` as `rules.published_on` has it.
+    A few statements for every `events.BATCH_ROWS` products. `published_on` follows `rules.published_on`.
     """
     public_from: Any = Case(When(publish_at__gt=now, then=F("publish_at")), default=Value(now))
     if status != Product.Status.ACTIVE:
@@ -138,31 +146,34 @@ def set_status(*, shop: Shop, products: QuerySet[Product], status: str, now: dat
     published_on = Case(
         When(published_on__lte=now, then=F("published_on")), default=public_from, output_field=DateTimeField()
     )
-    standing = Product.objects.filter(shop=shop, deleted_at=None)
-    meant = standing.filter(pk__in=products.order_by().values("pk")).exclude(status=status)
-    ids = list(meant.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))
-    for start in range(0, len(ids), events.BATCH):
-        batch = ids[start : start + events.BATCH]
-        standing.filter(pk__in=batch).update(status=status, published_on=published_on, updated_at=now)
-        events.tell_of_change(shop, batch, now)
-    changed(shop.pk)
-    return len(ids)
+    existing = Product.objects.filter(shop=shop, deleted_at=None)
+    affected = existing.filter(pk__in=products.order_by().values("pk")).exclude(status=status)
+    found = list(affected.select_for_update(no_key=True).order_by("pk").values_list("pk", "name", "status"))
+    for start in range(0, len(found), events.BATCH_ROWS):
+        changing = found[start : start + events.BATCH_ROWS]
+        batch = [pk for pk, _, _ in changing]
+        existing.filter(pk__in=batch).update(status=status, published_on=published_on, updated_at=now)
+        events.emit_updated(shop, batch, now)
+        auditing.record_statuses(shop, changing, status, now)
+    publish_change(shop.pk)
+    return len(found)
 
 
 @transaction.atomic
-def settle_product(*, product: Product, before: Known, now: datetime) -> None:
-    """Bring what follows from a product's row in step with it, after the row was written elsewhere, such as by a
-    form of the admin: sort name, first publication, time of change, search text. Apps are told what is other than it
-    was `before` that."""
-    _derive(product, now)
+def finish_product_update(*, product: Product, before: Snapshot, now: datetime) -> None:
+    """Update what is derived from a product's row after other code has written it, such as a form of the admin: sort
+    name, first publication, time of change, search text. Emits events and records audit entries for the changes since
+    `before`."""
+    _set_derived_fields(product, now)
     product.save(update_fields=["sort_name", "published_on", "updated_at"])
     write_search_text(product)
-    events.tell(product.shop, before, [product.pk], now)
-    changed(product.shop_id)
+    after = events.emit_changes(product.shop, before, [product.pk], now)
+    auditing.record_products(product.shop, before, after, [product.pk], now=now)
+    publish_change(product.shop_id)
 
 
 def write_search_text(product: Product) -> None:
-    """Keep what `q` looks through in step with the product's name, description and SKU."""
+    """Update the text that `q` searches from the product's name, description and SKU."""
     text = rules.search_text(product.name, product.description, product.sku)
     ProductSearch.objects.bulk_create(
         [ProductSearch(product=product, shop_id=product.shop_id, text=text)],
@@ -173,10 +184,9 @@ def write_search_text(product: Product) -> None:
 
 
 def unique_slug(shop: Shop, name: str, *, model: type[Product] | type[Category] = Product) -> str:
-    """A slug made of the name that none of the shop's standing products (or categories) has: mug, mug-2, mug-3."""
+    """A slug made from the name that no existing product (or category) of the shop has: mug, mug-2, mug-3."""
     slug = rules.slug_of(name, fallback=str(model._meta.verbose_name))
-    standing = _standing(shop, model).filter(slug__startswith=slug).values_list("slug", flat=True)
-    taken = set(standing)
+    taken = set(_existing(shop, model).filter(slug__startswith=slug).values_list("slug", flat=True))
     if slug not in taken:
         return slug
     return next(numbered for n in range(2, len(taken) + 3) if (numbered := f"{slug}-{n}") not in taken)
@@ -192,7 +202,7 @@ def create_category(
     slug: str | None = None,
     **fields: Any,
 ) -> Category:
-    """A new category, at the top or under a parent of the same shop. Raises InvalidFields."""
+    """Create a category, at the top level or under a parent of the same shop. Raises InvalidFields."""
     tree.lock(shop)
     category = Category(shop=shop, created_at=now, updated_at=now)
     errors: Errors = {}
@@ -201,45 +211,50 @@ def create_category(
     if errors:
         raise InvalidFields(errors=errors)
     _save(category, None, slug)
-    return _numbered(category)
+    audit.record_created(shop=shop, object=category, now=now)
+    return _renumber(category)
 
 
 @transaction.atomic
 def update_category(
     *, shop: Shop, category: Category, now: datetime, slug: str | None = None, **changes: Any
 ) -> Category:
-    """The category with these fields changed; a new `parent` moves it with all that is below it.
+    """Change these fields of the category. A new `parent` moves it with its subcategories.
 
-    Raises InvalidFields, also for a move under itself or its own descendant, and NotFound.
+    Raises InvalidFields, also for a move under itself or one of its descendants, and NotFound.
     """
     tree.lock(shop)
     fresh = Category.objects.select_for_update().filter(shop=shop, pk=category.pk).first()
     if fresh is None:
         raise NotFound
+    before = column_values(fresh)
     errors: Errors = {}
     given = validation.assign(fresh, _writable(changes), errors)
     if "parent" in given and fresh.parent is not None and tree.is_within(fresh.parent, category):
-        errors["parent_id"] = ["A category cannot be moved under itself or under one below it."]
+        errors["parent_id"] = ["A category cannot be moved under itself or one of its subcategories."]
     _choose_slug(fresh, slug, errors)
     if errors:
         raise InvalidFields(errors=errors)
     fresh.updated_at = now
     _save(fresh, [*given, "slug", "updated_at"], slug)
-    return _numbered(fresh)
+    after = column_values(fresh)
+    audit.record_change(shop=shop, action="category.updated", object=fresh, before=before, after=after, now=now)
+    return _renumber(fresh)
 
 
 @transaction.atomic
-def delete_category(*, shop: Shop, category: Category) -> None:
-    """Delete a category that has none below it; its products stay in the shop. Raises CategoryHasChildren, NotFound."""
+def delete_category(*, shop: Shop, category: Category, now: datetime) -> None:
+    """Delete a category without subcategories. Its products stay. Raises CategoryHasChildren and NotFound."""
     tree.lock(shop)
     fresh = Category.objects.filter(shop=shop, pk=category.pk).first()
     if fresh is None:
         raise NotFound
     if fresh.children.exists():
         raise CategoryHasChildren
+    audit.record_deleted(shop=shop, rows=[fresh], now=now)
     fresh.delete()
     tree.renumber(shop)
-    changed(shop.pk)
+    publish_change(shop.pk)
 
 
 def _write_product(product: Product, changes: dict[str, Any], slug: str | None, lists: Lists, now: datetime) -> None:
@@ -248,52 +263,52 @@ def _write_product(product: Product, changes: dict[str, Any], slug: str | None, 
     given = validation.assign(product, _writable(changes), errors)
     _choose_slug(product, slug, errors)
     validation.check_product(product, errors)
-    plans = parts.plan_lists(product, lists, now, errors)
+    plans = children.plan_lists(product, lists, now, errors)
     _check_type(product, given, plans, errors)
     _check_default_variant(product, plans.variants, errors)
     if errors:
         raise InvalidFields(errors=errors)
 
-    _derive(product, now)
+    _set_derived_fields(product, now)
     derived = ["slug", "type", "default_variant", "sort_name", "published_on", "updated_at"]
     _save(product, None if is_new else [*given, *derived], slug)
     write_search_text(product)
-    plans.write(product, now)
-    changed(product.shop_id)
+    plans.write()
+    publish_change(product.shop_id)
 
 
-def _check_type(product: Product, given: list[str], plans: parts.Plans, errors: Errors) -> None:
-    """A product with variants is a variable one and one with parts a bundle, and says so by itself unless it was told
-    otherwise."""
+def _check_type(product: Product, given: list[str], plans: children.Plans, errors: Errors) -> None:
+    """Make a product with variants variable, and one with bundle items a bundle. Another type that is given with them
+    is an error."""
     if plans.variants is not None:
-        has_variants = bool(plans.variants.writes)
+        has_variants = bool(plans.variants.rows)
     else:
         has_variants = product.pk is not None and product.variants.exists()
     if has_variants:
-        _make_it(Product.Type.VARIABLE, "variants", product, given, errors)
-    if plans.bundle_items is not None and plans.bundle_items.writes:
-        _make_it(Product.Type.BUNDLE, "parts", product, given, errors)
+        _require_type(Product.Type.VARIABLE, "variants", product, given, errors)
+    if plans.bundle_items is not None and plans.bundle_items.rows:
+        _require_type(Product.Type.BUNDLE, "bundle items", product, given, errors)
 
 
-def _make_it(type: Product.Type, what: str, product: Product, given: list[str], errors: Errors) -> None:
+def _require_type(type: Product.Type, children_name: str, product: Product, given: list[str], errors: Errors) -> None:
     if product.type == type:
         return
     if "type" in given or product.type == Product.Type.VARIABLE:
-        errors.setdefault("type", []).append(f"A product with {what} is of type {type}.")
+        errors.setdefault("type", []).append(f"A product with {children_name} must have the type {type}.")
     product.type = type
 
 
-def _check_default_variant(product: Product, variants: parts.Plan | None, errors: Errors) -> None:
+def _check_default_variant(product: Product, variants: Plan | None, errors: Errors) -> None:
     chosen = product.default_variant_id
     if chosen is None:
         return
     if variants is not None and any(row.pk == chosen for row in variants.deletes):
         product.default_variant = None
     elif product.default_variant is None or product.default_variant.product_id != product.pk:
-        errors.setdefault("default_variant_id", []).append("Not a variant of this product.")
+        errors.setdefault("default_variant_id", []).append("This variant does not belong to the product.")
 
 
-def _derive(product: Product, now: datetime) -> None:
+def _set_derived_fields(product: Product, now: datetime) -> None:
     product.sort_name = rules.sort_name(product.name)
     product.published_on = rules.published_on(product, now)
     product.updated_at = now
@@ -303,44 +318,45 @@ def _choose_slug(row: Product | Category, slug: str | None, errors: Errors) -> N
     if slug is None:
         row.slug = row.slug or unique_slug(row.shop, row.name, model=type(row))
     elif not rules.is_slug(slug):
-        errors["slug"] = [f"Expected 1 to {rules.LONGEST_SLUG} characters without white space or any of / \\ ? # %."]
-    elif _standing(row.shop, type(row)).filter(slug=slug).exclude(pk=row.pk).exists():
-        errors["slug"] = [f"Another {row._meta.verbose_name} of the shop has this slug."]
+        errors["slug"] = [f"Expected 1 to {rules.LONGEST_SLUG} characters without spaces or any of / \\ ? # %."]
+    elif _existing(row.shop, type(row)).filter(slug=slug).exclude(pk=row.pk).exists():
+        errors["slug"] = [f"Another {row._meta.verbose_name} of this shop already has this slug."]
     else:
         row.slug = slug
 
 
 def _save(row: Product | Category, fields: list[str] | None, slug: str | None) -> None:
-    """Save the row; when somebody took its slug in the same moment, a made one is made again, a given one refused."""
+    """Save the row. If another transaction has just used its slug, a generated slug is generated again; a given `slug`
+    raises InvalidFields."""
     for _ in range(5):
         try:
             with transaction.atomic():
                 row.save(update_fields=fields)
             return
         except IntegrityError:
-            if not _standing(row.shop, type(row)).filter(slug=row.slug).exclude(pk=row.pk).exists():
+            if not _existing(row.shop, type(row)).filter(slug=row.slug).exclude(pk=row.pk).exists():
                 raise
             if slug is not None:
                 break
             row.slug = unique_slug(row.shop, row.name, model=type(row))
-    raise InvalidFields(errors={"slug": [f"Another {row._meta.verbose_name} of the shop has this slug."]})
+    raise InvalidFields(errors={"slug": [f"Another {row._meta.verbose_name} of this shop already has this slug."]})
 
 
-def _standing(shop: Shop, model: type[Product] | type[Category]) -> Any:
+def _existing(shop: Shop, model: type[Product] | type[Category]) -> Any:
     if model is Product:
         return Product.objects.filter(shop=shop, deleted_at=None)
     return model.objects.filter(shop=shop)
 
 
 def _writable(fields: dict[str, Any]) -> dict[str, Any]:
-    closed = sorted(OWN_COLUMNS & fields.keys())
-    if closed:
-        raise TypeError(f"The catalogue itself writes {', '.join(closed)}.")
+    read_only = sorted(OWN_COLUMNS & fields.keys())
+    if read_only:
+        raise TypeError(f"Read-only fields: {', '.join(read_only)}.")
     return fields
 
 
-def _numbered(category: Category) -> Category:
+def _renumber(category: Category) -> Category:
     tree.renumber(category.shop)
-    changed(category.shop_id)
+    publish_change(category.shop_id)
     category.refresh_from_db(fields=["lft", "rgt"])
     return category

@@ -11,41 +11,65 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from storefront.catalogue import actions, rules, tree
 from storefront.catalogue.admin_adjustments import StockAdjustmentAdmin as StockAdjustmentAdmin
-from storefront.catalogue.admin_imports import ProductImportAdmin as ProductImportAdmin
+from storefront.catalogue.admin_forms import check_picture
 from storefront.catalogue.admin_products import ProductAdmin as ProductAdmin
 from storefront.catalogue.admin_variants import VariantAdmin as VariantAdmin
 from storefront.catalogue.models import Brand, Category, ShippingOrigin, TaxClass, Vendor
-from storefront.shops.admin_base import ShopScopedAdmin
+from storefront.shops.admin_base import ShopScopedAdmin, view_and_edit
 from storefront.shops.admin_forms import ShopScopedForm
+from storefront.shops.rights import Right
 
 
-@admin.register(Brand, Vendor, ShippingOrigin, TaxClass)
 class NamedAdmin(ShopScopedAdmin):
+    """Rows that have only a name."""
+
     list_display = fields = ["name"]
     search_fields = ["name"]
     ordering = ["name", "id"]
 
 
+@admin.register(Brand, Vendor)
+class BrandOrVendorAdmin(NamedAdmin):
+    rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
+
+
+@admin.register(ShippingOrigin, TaxClass)
+class OriginOrTaxClassAdmin(NamedAdmin):
+    rights = view_and_edit(Right.VIEW_PRICES, Right.CHANGE_PRICES)
+
+
 class CategoryForm(ShopScopedForm):
-    constraint_errors = {"category_slug_once": ("slug", "Another category of this shop has this slug.")}
+    constraint_errors = {"category_slug_once": ("slug", "Another category of this shop already has this slug.")}
 
     slug = forms.CharField(
         required=False,
         max_length=rules.LONGEST_SLUG,
         widget=UnfoldAdminTextInputWidget,
-        help_text="The category's place in the shop's addresses. Empty: made of the name.",
+        help_text="Last part of the category's web address. Leave empty to create it from the name.",
     )
 
     def clean_slug(self) -> str:
         slug = self.cleaned_data["slug"].strip()
         if slug and not rules.is_slug(slug):
-            raise forms.ValidationError("A slug has no spaces and none of the characters / ? # % and \\.")
+            raise forms.ValidationError("A slug cannot contain spaces or the characters / ? # % \\")
         return slug
+
+    def clean_image(self) -> Any:
+        return self._checked("image")
+
+    def clean_banner(self) -> Any:
+        return self._checked("banner")
+
+    def _checked(self, name: str) -> Any:
+        file = self.cleaned_data.get(name)
+        if file and name in self.changed_data:
+            check_picture(file)
+        return file
 
     def clean_parent(self) -> Category | None:
         parent = self.cleaned_data["parent"]
         if parent and self.instance.pk and tree.is_within(parent, self.instance):
-            raise forms.ValidationError("A category cannot be moved under itself or under one below it.")
+            raise forms.ValidationError("A category cannot be moved under itself or one of its subcategories.")
         return parent
 
     def clean(self) -> None:
@@ -59,7 +83,8 @@ class CategoryAdmin(ShopScopedAdmin):
     """The shop's tree, each category under its parent."""
 
     form = CategoryForm
-    list_display = ["in_tree", "slug", "goods", "sort_order", "is_active"]
+    rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
+    list_display = ["in_tree", "slug", "product_count", "sort_order", "is_active"]
     list_filter = ["is_active"]
     list_per_page = 200
     search_fields = ["name", "slug"]
@@ -83,39 +108,39 @@ class CategoryAdmin(ShopScopedAdmin):
         )
 
     def choice_label(self, row: Category) -> str:
-        """The way down to it, since half of a shop's branches end in Accessories."""
+        """The path from the top level, since many branches have a category of the same name, such as Accessories."""
         above = Category.objects.filter(shop=row.shop_id, lft__lt=row.lft, rgt__gt=row.rgt).order_by("lft")
         return " › ".join([*above.values_list("name", flat=True), row.name])
 
     @display(description="products")
-    def goods(self, row: Category) -> int:
-        return row.goods  # type: ignore[attr-defined]
+    def product_count(self, row: Category) -> int:
+        return row.product_count  # type: ignore[attr-defined]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         above = Category.objects.filter(shop=OuterRef("shop"), lft__lt=OuterRef("lft"), rgt__gt=OuterRef("rgt"))
         depth = Subquery(above.order_by().values("shop").annotate(count=Count("pk")).values("count"))
-        standing = Count("product_links", filter=Q(product_links__product__deleted_at=None))
-        return super().get_queryset(request).annotate(depth=Coalesce(depth, 0), goods=standing)
+        existing = Count("product_links", filter=Q(product_links__product__deleted_at=None))
+        return super().get_queryset(request).annotate(depth=Coalesce(depth, 0), product_count=existing)
 
     def save_model(self, request: Any, obj: Category, form: CategoryForm, change: bool) -> None:
         names = [name for name in form.changed_data if name in form.cleaned_data]
         fields = {name: getattr(obj, name) for name in names}
-        # A slug that was made of the name, since the form was left without one.
+        # The form's slug, or the one that `clean` made from the name.
         slug = fields.pop("slug", None) or (obj.slug if "slug" in form.cleaned_data else None)
         if change:
             actions.update_category(shop=request.shop, category=obj, now=request.now, slug=slug, **fields)
         else:
-            made = actions.create_category(shop=request.shop, now=request.now, slug=slug, **fields)
-            obj.pk, obj._state.adding = made.pk, False
+            created = actions.create_category(shop=request.shop, now=request.now, slug=slug, **fields)
+            obj.pk, obj._state.adding = created.pk, False
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> tuple[Any, Any, Any, Any]:
-        """Products stay; whether a category may go is for the action to say."""
+        """Products stay. The action refuses categories that cannot be deleted."""
         return [str(category) for category in objs], {"categories": len(objs)}, set(), []
 
     def delete_model(self, request: Any, obj: Category) -> None:
-        actions.delete_category(shop=request.shop, category=obj)
+        actions.delete_category(shop=request.shop, category=obj, now=request.now)
 
     def delete_queryset(self, request: Any, queryset: QuerySet) -> None:
-        # From the leaves up, so that a branch chosen as a whole can go.
+        # Subcategories first, so that a selected branch can be deleted as a whole.
         for category in queryset.order_by("-lft"):
-            actions.delete_category(shop=request.shop, category=category)
+            actions.delete_category(shop=request.shop, category=category, now=request.now)

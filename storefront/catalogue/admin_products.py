@@ -1,16 +1,15 @@
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import mark_safe
 from unfold.decorators import action, display
 from unfold.enums import ActionVariant
 
-from storefront.catalogue import actions, events, rules
-from storefront.catalogue.admin_adjustments import StockAdjustmentInline
+from storefront.catalogue import actions, events, rules, thumbnails
+from storefront.catalogue.admin_adjustments import StockAdjustingAdmin, StockAdjustmentInline
 from storefront.catalogue.admin_forms import (
     BundleItemForm,
     MediaForm,
@@ -18,25 +17,33 @@ from storefront.catalogue.admin_forms import (
     ProductForm,
     VariantForm,
 )
-from storefront.catalogue.inventory_actions import note_adjustments
-from storefront.catalogue.models import BundleItem, Media, Option, OptionValue, Product, Variant
+from storefront.catalogue.inventory_actions import record_adjustments
+from storefront.catalogue.models import BundleItem, Media, Option, OptionValue, Product, Variant, WantedThumbnails
 from storefront.kit.format import format_count, format_money
 from storefront.kit.refusals import Refusal
 from storefront.shops.admin_base import (
     ShopRelatedFilter,
-    ShopScopedAdmin,
     ShopScopedTabularInline,
     moment,
+    view_and_edit,
 )
+from storefront.shops.places import page_address
+from storefront.shops.rights import Right
 
 EMPTY_TILE = mark_safe('<span class="thumbnail" aria-hidden="true"></span>')
+# Shown beside a picture of which the worker could not make thumbnails, with the reason from `kit/pictures.py`.
+BROKEN = (
+    '<p class="errorlist">Pages show this picture in full size or not at all: the file {}. Open it in a picture '
+    "editor, save it anew as JPEG, PNG or WebP, and upload that in its place.</p>"
+)
 STATUS_COLOURS = {"active": "success", "draft": "info", "archived": "warning"}
 
 
 class VariantInline(ShopScopedTabularInline):
-    """The columns a merchant touches daily; the rest is on the variant's own page, one click away."""
+    """The columns that merchants change often. The others are on the variant's own page, to which each row links."""
 
     model = Variant
+    rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
     form = VariantForm
     tab = True
     per_page = 50
@@ -46,6 +53,7 @@ class VariantInline(ShopScopedTabularInline):
 
 class OptionValueInline(ShopScopedTabularInline):
     model = OptionValue
+    rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
     fields = ["label", "price", "sort_order"]
     ordering_field = "sort_order"
     hide_ordering_field = True
@@ -53,6 +61,7 @@ class OptionValueInline(ShopScopedTabularInline):
 
 class OptionInline(ShopScopedTabularInline):
     model = Option
+    rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
     form = OptionForm
     tab = True
     fields = ["name", "type", "required", "sort_order"]
@@ -61,6 +70,7 @@ class OptionInline(ShopScopedTabularInline):
 
 class MediaInline(ShopScopedTabularInline):
     model = Media
+    rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
     form = MediaForm
     tab = True
     verbose_name = "picture"
@@ -70,16 +80,24 @@ class MediaInline(ShopScopedTabularInline):
 
     @display(description="picture")
     def preview(self, row: Media) -> str:
-        return thumbnail(row) if row.pk else ""
+        if not row.pk:
+            return ""
+        problem = getattr(row, "problem", None)
+        return format_html("{}{}", thumbnail(row), format_html(BROKEN, problem) if problem else "")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet:
+        problem = WantedThumbnails.objects.filter(shop=OuterRef("shop"), file=OuterRef("file")).exclude(file="")
+        return super().get_queryset(request).annotate(problem=Subquery(problem.values("problem")[:1]))
 
 
 class BundleItemInline(ShopScopedTabularInline):
     model = BundleItem
+    rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
     form = BundleItemForm
     fk_name = "bundle"
     tab = True
-    verbose_name = "part of the bundle"
-    verbose_name_plural = "parts of the bundle"
+    verbose_name = "bundle item"
+    verbose_name_plural = "bundle items"
     fields = ["product", "variant", "qty", "sort_order"]
     autocomplete_fields = ["product", "variant"]
 
@@ -99,7 +117,7 @@ class StockFilter(admin.SimpleListFilter):
 
 
 class DeletedFilter(admin.SimpleListFilter):
-    """Deleted products are out of sight until asked for, so that they can be restored."""
+    """Deleted products are listed only with this filter, to restore them."""
 
     title = "deleted"
     parameter_name = "deleted"
@@ -112,8 +130,17 @@ class DeletedFilter(admin.SimpleListFilter):
 
 
 @admin.register(Product)
-class ProductAdmin(ShopScopedAdmin):
+class ProductAdmin(StockAdjustingAdmin):
     form = ProductForm
+    rights = {
+        **view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS),
+        "adjust": Right.ADJUST_STOCK,
+        "publish": Right.CHANGE_PRODUCTS,
+        "unpublish": Right.CHANGE_PRODUCTS,
+        "archive": Right.CHANGE_PRODUCTS,
+        "restore": Right.CHANGE_PRODUCTS,
+        "restore_chosen": Right.CHANGE_PRODUCTS,
+    }
     list_display = ["picture", "name", "sku", "state", "price_shown", "stock", "changed"]
     list_display_links = ["picture", "name"]
     list_filter = [
@@ -127,7 +154,7 @@ class ProductAdmin(ShopScopedAdmin):
     search_fields = ["sort_name", "sku", "variants__sku"]
     ordering = ["-updated_at", "-id"]
     actions = ["publish", "unpublish", "archive", "restore_chosen"]
-    actions_detail = ["restore"]
+    actions_detail = ["adjust", "restore"]
     autocomplete_fields = ["brand", "vendor"]
     inlines = [VariantInline, OptionInline, MediaInline, BundleItemInline, StockAdjustmentInline]
     fieldsets: Any = [
@@ -191,7 +218,7 @@ class ProductAdmin(ShopScopedAdmin):
             },
         ),
         (
-            "In the shop",
+            "Visibility",
             {
                 "classes": ["tab"],
                 "fields": [
@@ -226,7 +253,7 @@ class ProductAdmin(ShopScopedAdmin):
         first = next(iter(row.media.all()), None)
         return thumbnail(first) if first else EMPTY_TILE
 
-    @display(description="state", ordering="status", label={**STATUS_COLOURS, "deleted": "danger"})
+    @display(description="status", ordering="status", label={**STATUS_COLOURS, "deleted": "danger"})
     def state(self, row: Product) -> tuple[str, str]:
         return ("deleted", "Deleted") if row.deleted_at else (row.status, row.get_status_display())
 
@@ -243,13 +270,18 @@ class ProductAdmin(ShopScopedAdmin):
             variants = row.variants.all()
             counted = [variant.stock_qty for variant in variants if variant.track_inventory]
             return f"{format_count(sum(counted))} in {len(variants)} variants"
-        return format_count(row.stock_qty) if row.track_inventory else "not counted"
+        return format_count(row.stock_qty) if row.track_inventory else "not tracked"
+
+    @display(description="categories")
+    def in_categories(self, row: Product) -> str:
+        """Replaces the form's field for staff who can only view products."""
+        return ", ".join(str(category) for category in row.categories.all()) or "–"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         return super().get_queryset(request).prefetch_related("media", "variants")
 
     def get_search_results(self, request: HttpRequest, queryset: QuerySet, search_term: str) -> Any:
-        # sort_name is without case and accents, as PostgreSQL and SQLite would each not be by themselves.
+        # `sort_name` has no case and no accents. The databases differ in how they compare these.
         by_name = Q()
         for word in search_term.split():
             by_name &= Q(sort_name__contains=rules.sort_name(word))
@@ -257,8 +289,9 @@ class ProductAdmin(ShopScopedAdmin):
         found = by_name | Q(sku__icontains=search_term) | Q(of_variant)
         return (queryset.filter(found) if search_term.strip() else queryset), False
 
-    def view_on_site(self, obj: Product) -> str:
-        return f"{obj.shop.base_url}{reverse('website:product', args=[obj.slug])}"
+    def view_on_site(self, obj: Product) -> str | None:
+        # The slug is empty while an invalid form is shown again.
+        return obj.slug and page_address("website:product", obj.slug, shop=obj.shop)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """A deleted product can be looked at and restored, not changed."""
@@ -268,27 +301,32 @@ class ProductAdmin(ShopScopedAdmin):
         return super().has_delete_permission(request, obj) and getattr(obj, "deleted_at", None) is None
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
-        deleted = Product.objects.filter(shop=request.shop, pk=object_id).exclude(deleted_at=None)  # type: ignore[attr-defined]
+        product = self.get_object(request, str(object_id))
+        if product is None:
+            return []
+        # A variable product has no stock of its own.
+        of_existing = {"adjust"} if product.type != Product.Type.VARIABLE else set()
+        names = {"restore"} if product.deleted_at else of_existing
         offered = super().get_actions_detail(request, object_id)
-        return offered if deleted.exists() else []
+        return [each for each in offered if each.action_name.removeprefix("catalogue_product_") in names]
 
     def save_model(self, request: Any, obj: Product, form: ProductForm, change: bool) -> None:
-        """Only what was changed here; stock as a difference. What follows from it comes in `save_related`."""
+        """Write the changed fields, stock as a difference. `save_related` updates what is derived from them."""
         if change:
-            # Orders and other staff wait from here on; until here they may have changed what was not touched.
+            # Locked from here on. Changes that others made before to other fields stay.
             Product.objects.select_for_update(no_key=True).get(shop=request.shop, pk=obj.pk)
-            form.before = events.known(request.shop, [obj.pk])
-            form.stock_as_difference()
+            form.before = events.take_snapshot(request.shop, [obj.pk])
+            form.set_stock_difference()
         super().save_model(request, obj, form, change)
 
     def save_related(self, request: Any, form: ProductForm, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)
         chosen = form.cleaned_data["in_categories"] if "in_categories" in form.changed_data else None
-        # Also brings in step what follows from the rest: search, sorting, the type, when it was first published.
+        # This also updates what is derived from the other fields: search text, sort name, type, first publication.
         actions.update_product(
             shop=request.shop, product=form.instance, now=request.now, categories=chosen, before=form.before
         )
-        note_adjustments(shop=request.shop, before=form.before, user=request.user, now=request.now)
+        record_adjustments(shop=request.shop, before=form.before, user=request.user, now=request.now)
 
     def delete_model(self, request: Any, obj: Product) -> None:
         actions.delete_product(shop=request.shop, product=obj, now=request.now)
@@ -304,7 +342,7 @@ class ProductAdmin(ShopScopedAdmin):
             self.message_user(request, " ".join(refused), messages.WARNING)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> tuple[Any, Any, Any, Any]:
-        """Deleting hides the product and takes nothing with it."""
+        """Only the product: deleting marks it as deleted, and its children stay."""
         return [str(product) for product in objs], {"products": len(objs)}, set(), []
 
     @admin.action(description="Publish")
@@ -321,14 +359,14 @@ class ProductAdmin(ShopScopedAdmin):
 
     def _set_status(self, request: Any, queryset: QuerySet, status: str) -> None:
         count = actions.set_status(shop=request.shop, products=queryset, status=status, now=request.now)
-        self.message_user(request, f"{format_count(count)} changed.", messages.SUCCESS)
+        self.message_user(request, f"{format_count(count)} updated.", messages.SUCCESS)
 
     @admin.action(description="Restore deleted")
     def restore_chosen(self, request: Any, queryset: QuerySet) -> None:
         deleted = list(queryset.exclude(deleted_at=None))
         for product in deleted:
             actions.restore_product(shop=request.shop, product=product, now=request.now)
-        self.message_user(request, f"{format_count(len(deleted))} restored, as drafts.", messages.SUCCESS)
+        self.message_user(request, f"{format_count(len(deleted))} restored as drafts.", messages.SUCCESS)
 
     @action(
         description="Restore",
@@ -336,7 +374,7 @@ class ProductAdmin(ShopScopedAdmin):
         variant=ActionVariant.PRIMARY,
         dialog={
             "title": "Restore this product?",
-            "description": "It comes back as a draft.",
+            "description": "It will be restored as a draft.",
             "form_class": None,
             "form_submit_text": "Restore",
         },
@@ -348,10 +386,12 @@ class ProductAdmin(ShopScopedAdmin):
 
 
 def low_stock() -> Q:
-    """Counted, and at or under the threshold at which the merchant wants to know."""
+    """The condition for tracked stock at or below the low stock threshold."""
     return Q(track_inventory=True, stock_qty__lte=F("low_stock_threshold"))
 
 
 def thumbnail(picture: Media) -> str:
-    url = picture.file.url if picture.file else picture.source_url
+    url = picture.source_url
+    if picture.file.name:
+        url = thumbnails.url_of(picture.file.name, thumbnails.SMALL) or picture.file.url
     return format_html('<img src="{}" alt="{}" class="thumbnail" loading="lazy">', url, picture.alt)

@@ -5,18 +5,21 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from storefront.catalogue import actions, events
+from storefront.catalogue.admin_adjustments import StockAdjustingAdmin
 from storefront.catalogue.admin_forms import StockForm, VariantForm
-from storefront.catalogue.inventory_actions import note_adjustments
+from storefront.catalogue.inventory_actions import record_adjustments
 from storefront.catalogue.models import Media, Product, Variant
-from storefront.shops.admin_base import ShopScopedAdmin, money
+from storefront.shops import audit
+from storefront.shops.admin_base import money
+from storefront.shops.rights import Right
 
 
 @admin.register(Variant)
-class VariantAdmin(ShopScopedAdmin):
-    """All of one variant; variants are made and deleted with their product."""
+class VariantAdmin(StockAdjustingAdmin):
+    """All fields of a variant. Variants are created and deleted on their product's page."""
 
     form = VariantForm
-    can_add = can_delete_rows = False
+    rights = {"view": Right.VIEW_PRODUCTS, "change": Right.CHANGE_PRODUCTS, "adjust": Right.ADJUST_STOCK}
     list_display = ["product", "name", "sku", "price_shown", "stock_qty", "is_active"]
     list_display_links = ["product", "name"]
     list_select_related = ["shop", "product"]
@@ -24,6 +27,7 @@ class VariantAdmin(ShopScopedAdmin):
     search_fields = ["name", "sku", "product__sort_name"]
     ordering = ["product__sort_name", "sort_order", "id"]
     readonly_fields = ["product"]
+    actions_detail = ["adjust"]
     fieldsets: Any = [
         (None, {"fields": ["product", "name", "option_values", "sku", "barcode", "is_active", "image", "sort_order"]}),
         ("Price", {"fields": ["price", "compare_price", "cost_price"]}),
@@ -35,6 +39,10 @@ class VariantAdmin(ShopScopedAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         return super().get_queryset(request).filter(product__deleted_at=None)
 
+    def history_of(self, row: Variant) -> audit.Object:
+        """The product's history, which includes changes of its variants."""
+        return audit.object_of(row.product)
+
     def choice_label(self, row: Variant) -> str:
         return f"{row.product.name}, {row.name}"
 
@@ -45,11 +53,11 @@ class VariantAdmin(ShopScopedAdmin):
         return form
 
     def save_model(self, request: Any, obj: Variant, form: StockForm, change: bool) -> None:
-        # The product before its variant, as all who lock both.
+        # The product is locked before its variant, as everywhere that locks both.
         product = Product.objects.select_for_update(no_key=True).get(shop=request.shop, pk=obj.product_id)
-        before = events.known(request.shop, [product.pk])
-        form.stock_as_difference()
+        before = events.take_snapshot(request.shop, [product.pk])
+        form.set_stock_difference()
         super().save_model(request, obj, form, change)
-        # Whoever reads what changed since a moment reads products.
-        actions.settle_product(product=product, before=before, now=request.now)
-        note_adjustments(shop=request.shop, before=before, user=request.user, now=request.now)
+        # The product's `updated_at` changes too, since `updated_since` filters by it.
+        actions.finish_product_update(product=product, before=before, now=request.now)
+        record_adjustments(shop=request.shop, before=before, user=request.user, now=request.now)

@@ -1,5 +1,4 @@
-"""Products for installed apps: read whatever their status, made, changed and deleted (decisions: Shop data
-endpoints)."""
+"""Products for installed apps: read in any status, created, changed and deleted (R-APP-31, R-APP-32)."""
 
 from typing import Annotated
 
@@ -13,15 +12,15 @@ from storefront.kit.app_pagination import pagination
 from storefront.kit.http import json_response
 from storefront.kit.ids import as_id
 from storefront.kit.refusals import NotFound
-from storefront.kit.schemas import answers
+from storefront.kit.schemas import PathId, answers
 from storefront.shops.auth import app_scope
-from storefront.shops.request import Request
+from storefront.shops.request import Request, record_or_id
 
-router = Router(tags=["App"])
+router = Router(tags=["App: Products"])
 
-KEPT = ("status", "q", "updated_since", "per_page")
+PAGE_PARAMETERS = ("status", "q", "updated_since", "per_page")
 
-ProductId = Annotated[str, Path(description="The product's number.", examples=["12"])]
+ProductId = Annotated[PathId, Path(description="The product's id.", examples=[12])]
 
 
 @router.get(
@@ -31,10 +30,10 @@ ProductId = Annotated[str, Path(description="The product's number.", examples=["
     summary="List products",
 )
 def list_products_for_app(request: Request, asked: Query[schemas.AppProductQuery]) -> HttpResponse:
-    """One page of the shop's products of any status, the newest change first; deleted ones are left out.
+    """One page of the shop's products of any status, most recently changed first, without deleted products.
 
-    What changes while pages are read comes to the front: who reads all pages asks afterwards with `updated_since` for
-    what has changed since the beginning.
+    Products that change while you read move to the front. After you have read all pages, list again with
+    `updated_since` to get what has changed since you started.
     """
     records, total = app_queries.product_page(
         request.shop,
@@ -49,7 +48,7 @@ def list_products_for_app(request: Request, asked: Query[schemas.AppProductQuery
         per_page=asked.per_page,
         total=total,
         path=f"{request.shop.base_url}/api/apps/products",
-        given=[(name, request.GET[name]) for name in KEPT if name in request.GET],
+        given=[(name, request.GET[name]) for name in PAGE_PARAMETERS if name in request.GET],
     )
     return json_response({"products": records, "pagination": where})
 
@@ -58,10 +57,10 @@ def list_products_for_app(request: Request, asked: Query[schemas.AppProductQuery
     "/products/{product_id}",
     auth=app_scope("read_products"),
     response=answers({200: schemas.ProductOfApp}, 404),
-    summary="Read one product",
+    summary="Get a product",
 )
-def read_product_for_app(request: Request, product_id: ProductId) -> HttpResponse:
-    """One product of any status with its categories, variants, options and parts."""
+def get_product_for_app(request: Request, product_id: ProductId) -> HttpResponse:
+    """A product of any status with its categories, variants, options and bundle items."""
     record = app_queries.product_record(request.shop, as_id(product_id))
     if record is None:
         raise NotFound
@@ -72,10 +71,11 @@ def read_product_for_app(request: Request, product_id: ProductId) -> HttpRespons
     "/products",
     auth=app_scope("write_products"),
     response=answers({201: schemas.ChangedProductOfApp}, 400, 409, 413, 415, 422),
-    summary="Make a product",
+    summary="Create a product",
 )
-def make_product_for_app(request: Request, body: schemas.ProductGiven) -> HttpResponse:
-    """Make a product with its lists, whole or not at all. It is a draft unless `status` says otherwise."""
+def create_product_for_app(request: Request, body: schemas.ProductGiven) -> HttpResponse:
+    """Create a product with its variants, options, pictures and bundle items, completely or not at all. It is a draft
+    unless `status` is sent."""
     product = actions.create_product(shop=request.shop, now=request.now, **body.model_dump(exclude_unset=True))
     return _answer(request, product, status=201)
 
@@ -84,11 +84,11 @@ def make_product_for_app(request: Request, body: schemas.ProductGiven) -> HttpRe
     "/products/{product_id}",
     auth=app_scope("write_products"),
     response=answers({200: schemas.ChangedProductOfApp}, 400, 404, 413, 415, 422),
-    summary="Change a product",
+    summary="Update a product",
 )
-def change_product_for_app(request: Request, product_id: ProductId, body: schemas.ProductChange) -> HttpResponse:
-    """Change the members that are sent. Of a list that is sent, entries with an `id` change what stands, entries
-    without make something new, and what no entry names is removed."""
+def update_product_for_app(request: Request, product_id: ProductId, body: schemas.ProductChange) -> HttpResponse:
+    """Update the members that are sent. In a list of entries, an entry with an `id` updates the existing entry, or
+    removes it with `remove: true`; an entry without one is added; entries that are not sent stay."""
     changes = body.model_dump(exclude_unset=True)
     product = actions.update_product(
         shop=request.shop, product=_product(request, product_id), now=request.now, **changes
@@ -103,14 +103,14 @@ def change_product_for_app(request: Request, product_id: ProductId, body: schema
     summary="Delete a product",
 )
 def delete_product_for_app(request: Request, product_id: ProductId) -> HttpResponse:
-    """Take a product out of the shop; orders keep what they say of it. A part of a bundle has to be taken out of the
+    """Delete a product. Orders keep their data about it. A product that is part of a bundle must be removed from the
     bundle first."""
     actions.delete_product(shop=request.shop, product=_product(request, product_id), now=request.now)
     return json_response({"message": "Product deleted."})
 
 
 def _product(request: Request, product_id: str) -> Product:
-    product = app_queries.standing_product(request.shop, as_id(product_id))
+    product = app_queries.existing_product(request.shop, as_id(product_id))
     if product is None:
         raise NotFound
     return product
@@ -118,5 +118,5 @@ def _product(request: Request, product_id: str) -> Product:
 
 def _answer(request: Request, product: Product, status: int = 200) -> HttpResponse:
     record = app_queries.product_record(request.shop, product.pk)
-    assert record is not None, "it was written in this very request"
-    return json_response({"product": request.caller.told(record, reading="read_products")}, status=status)
+    assert record is not None, "it was written in this request"
+    return json_response({"product": record_or_id(request, record, reading="read_products")}, status=status)

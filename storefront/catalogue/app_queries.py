@@ -1,5 +1,5 @@
-# ruff: noqa: S608, what is put together here is expressions of our own, and numbers.
-"""What installed apps read of the catalogue: products of any status that are not deleted."""
+# ruff: noqa: S608, the statements consist of constant expressions and numbers.
+"""Reads of the catalogue for installed apps: products of any status that are not deleted."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -14,7 +14,7 @@ from storefront.kit.sql import fetch
 from storefront.shops.models import Shop
 
 
-def standing_product(shop: Shop, product_id: int | None) -> Product | None:
+def existing_product(shop: Shop, product_id: int | None) -> Product | None:
     if product_id is None:
         return None
     return Product.objects.filter(shop=shop, pk=product_id, deleted_at=None).first()
@@ -23,13 +23,13 @@ def standing_product(shop: Shop, product_id: int | None) -> Product | None:
 def product_page(
     shop: Shop, *, status: str | None, q: str, updated_since: datetime | None, start: int, count: int
 ) -> tuple[list[Record], int]:
-    """So many products from this place on, the newest change first, as records of the list; and how many there are."""
+    """`count` products from index `start` on, most recently changed first, as records of the list; and the total."""
     found = Product.objects.filter(shop=shop, deleted_at=None)
     if status is not None:
         found = found.filter(status=status)
     if updated_since is not None:
         found = found.filter(updated_at__gte=updated_since)
-    # Word by word over the text: the index of the search holds only what the shop lists.
+    # Without the search index, which holds only the products that the shop lists.
     for word in rules.search_words(q):
         found = found.filter(search__text__contains=word)
     ids = list(found.order_by("-updated_at", "-pk").values_list("pk", flat=True)[start : start + count])
@@ -38,12 +38,12 @@ def product_page(
 
 
 def product_record(shop: Shop, product_id: int | None) -> Record | None:
-    """One product with its categories, variants, options and parts."""
+    """One product with its categories, variants, options and bundle items."""
     return None if product_id is None else whole_products(shop, [product_id]).get(product_id)
 
 
 def whole_products(shop: Shop, ids: Collection[int]) -> dict[int, Record]:
-    """Those of these products that stand, as single records, by id; in one read."""
+    """The single records of these products by id, without deleted ones, in one query."""
     return _records(shop, ids, records.whole_product(for_apps=True))
 
 
@@ -55,7 +55,7 @@ def _records(shop: Shop, ids: Collection[int], record: str) -> dict[int, Record]
         f"SELECT {record} FROM catalogue_product p"
         f" WHERE p.shop_id = %(shop)s AND p.id IN ({chosen}) AND p.deleted_at IS NULL"
     )
-    # Events tell of what was written a moment ago, so it is read where it was written.
+    # On the connection of the write, since events contain what was just written.
     rows = fetch(connection, statement, {"shop": shop.pk}, prepared=len(ids) == 1)
-    found = [orjson.loads(records.finished(shop, row[0])) for row in rows]
+    found = [orjson.loads(records.with_media_urls(shop, row[0])) for row in rows]
     return {each["id"]: each for each in found}

@@ -1,88 +1,96 @@
-"""What apps are told of products and their stock, whoever changes them (decisions: Topics).
+"""Emits the events of products and their stock (R-HOOK-1, R-HOOK-6).
 
-What to tell is found by comparing what apps could read before a write with what they can read after it. So a write
-that changed nothing tells nothing, and stock is told of by `inventory.updated` alone: a sale is no change of the
-product. Both belong into the transaction of the write, whose rows are locked by then.
+Changes are found by comparing what apps could read before a write with what they can read after it. So a write that
+changes nothing emits nothing, and a change of stock emits `inventory.updated` alone: a sale does not change the
+product. Both reads belong to the transaction of the write and need its rows locked.
 """
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
-from storefront.apps.models import Installation
 from storefront.catalogue.app_queries import Record, whole_products
 from storefront.catalogue.inventory import Item, stock_of
+from storefront.catalogue.models import Variant
+from storefront.installations.models import Installation
 from storefront.kit.clock import timestamp
 from storefront.shops.models import Shop
 from storefront.webhooks.actions import record_events
 
-# Products of which the records are held in memory at once.
-BATCH = 500
-# What makes no difference to a product, or is told of as stock.
+# Products whose records are in memory at the same time.
+BATCH_ROWS = 500
+# Members whose change is no `product.updated`.
 _STOCK = {"stock_qty", "damaged_qty", "updated_at"}
 
 
 @dataclass(frozen=True)
-class Known:
-    """What apps can read of some products: their records by product id, and their stock by item id."""
+class Snapshot:
+    """What apps can read of some products: their records by product id, and their stock by item id. For the audit log
+    also the cost prices of their variants by variant id, which apps cannot read."""
 
     products: dict[int, Record] = field(default_factory=dict)
     stock: dict[str, Item] = field(default_factory=dict)
+    costs: dict[int, Decimal | None] = field(default_factory=dict)
 
 
-def known(shop: Shop, products: Collection[int]) -> Known:
+def take_snapshot(shop: Shop, products: Collection[int]) -> Snapshot:
     """What apps can read of these products at this moment."""
-    return Known(whole_products(shop, products), stock_of(shop, products))
+    records = whole_products(shop, products)
+    variants = [variant["id"] for record in records.values() for variant in record["variants"]]
+    costs = Variant.objects.filter(shop=shop, pk__in=variants).values_list("pk", "cost_price") if variants else ()
+    return Snapshot(records, stock_of(shop, products), dict(costs))
 
 
 @contextmanager
-def told(shop: Shop, *products: int, now: datetime) -> Iterator[None]:
-    """Tell apps what a write to these products, which stand locked, has changed."""
-    before = known(shop, products)
-    yield
-    tell(shop, before, products, now)
+def emitting_changes(shop: Shop, *products: int, now: datetime) -> Iterator[Snapshot]:
+    """Emit the changes that the block makes to these products, which must be locked. Yields the state before."""
+    before = take_snapshot(shop, products)
+    yield before
+    emit_changes(shop, before, products, now)
 
 
-def tell(shop: Shop, before: Known, products: Collection[int], now: datetime) -> None:
-    """Tell apps how these products and their stock differ from what they were."""
-    after = known(shop, products)
+def emit_changes(shop: Shop, before: Snapshot, products: Collection[int], now: datetime) -> Snapshot:
+    """Emit how these products and their stock differ from `before`. Returns their state now."""
+    after = take_snapshot(shop, products)
     happened = []
     for id in products:
-        told = _told_of(before.products.get(id), after.products.get(id), now)
-        happened += [told] if told else []
+        event = _product_event(before.products.get(id), after.products.get(id), now)
+        happened += [event] if event else []
     happened += [
         ("inventory.updated", item)
         for key, item in after.stock.items()
-        if _apart_from(before.stock.get(key), {"updated_at"}) != _apart_from(item, {"updated_at"})
+        if _without(before.stock.get(key), {"updated_at"}) != _without(item, {"updated_at"})
     ]
     _record(shop, happened, now)
+    return after
 
 
-def tell_of_change(shop: Shop, products: Collection[int], now: datetime) -> None:
-    """Tell apps of products that are known to have changed, and their stock not."""
+def emit_updated(shop: Shop, products: Collection[int], now: datetime) -> None:
+    """Emit `product.updated` for products that have changed, apart from their stock, in the given order."""
     records = whole_products(shop, products)
-    _record(shop, [("product.updated", record) for record in records.values()], now)
+    _record(shop, [("product.updated", records[id]) for id in products if id in records], now)
 
 
-def tell_of_stock(shop: Shop, products: Collection[int], variants: Collection[int], now: datetime) -> None:
-    """Tell apps of stock that is known to have changed: one read and one write, however many rows it is."""
-    tell_of_items(shop, stock_of(shop, products, variants), now)
+def emit_stock_changes(shop: Shop, products: Collection[int], variants: Collection[int], now: datetime) -> None:
+    """Emit `inventory.updated` for stock that has changed, by one read and one write for any number of rows."""
+    emit_item_changes(shop, stock_of(shop, products, variants), now)
 
 
-def tell_of_items(shop: Shop, items: Mapping[str, Item], now: datetime) -> None:
+def emit_item_changes(shop: Shop, items: Mapping[str, Item], now: datetime) -> None:
     _record(shop, [("inventory.updated", item) for item in items.values()], now)
 
 
-def tell_of_import(shop: Shop, products: Collection[int], now: datetime) -> None:
-    """Tell of new products that came by a file, if an app is there to hear of them: a million events that nobody
-    reads would take longer to write than the products."""
+def emit_created(shop: Shop, products: Collection[int], now: datetime) -> None:
+    """Emit the events of new products from a file, if an app is installed: a million events without a reader would
+    take longer to write than the products."""
     if not has_apps(shop):
         return
     ids = list(products)
-    for start in range(0, len(ids), BATCH):
-        tell(shop, Known(), ids[start : start + BATCH], now)
+    for start in range(0, len(ids), BATCH_ROWS):
+        emit_changes(shop, Snapshot(), ids[start : start + BATCH_ROWS], now)
 
 
 def has_apps(shop: Shop) -> bool:
@@ -90,25 +98,26 @@ def has_apps(shop: Shop) -> bool:
     return Installation.objects.filter(shop=shop, uninstalled_at=None).exists()
 
 
-def _told_of(before: Record | None, after: Record | None, now: datetime) -> tuple[str, Record] | None:
+def _product_event(before: Record | None, after: Record | None, now: datetime) -> tuple[str, Record] | None:
+    """The topic and record of the event for this difference, if any."""
     if after is None:
-        # What it was to the last.
-        gone = {"deleted_at": timestamp(now), "updated_at": timestamp(now)}
-        return ("product.deleted", before | gone) if before else None
+        # The last record of the product.
+        deletion = {"deleted_at": timestamp(now), "updated_at": timestamp(now)}
+        return ("product.deleted", before | deletion) if before else None
     if before is None:
         return "product.created", after
     return ("product.updated", after) if _without_stock(before) != _without_stock(after) else None
 
 
 def _without_stock(record: Record) -> dict[str, Any]:
-    variants = [_apart_from(variant, _STOCK) for variant in record["variants"]]
-    return _apart_from(record, _STOCK) | {"variants": variants}
+    variants = [_without(variant, _STOCK) for variant in record["variants"]]
+    return _without(record, _STOCK) | {"variants": variants}
 
 
-def _apart_from(record: Record | None, members: Collection[str]) -> dict[str, Any]:
+def _without(record: Record | None, members: Collection[str]) -> dict[str, Any]:
     return {name: value for name, value in (record or {}).items() if name not in members}
 
 
 def _record(shop: Shop, happened: list[tuple[str, dict[str, Any]]], now: datetime) -> None:
     if happened:
-        record_events(shop=shop, happened=happened, now=now)
+        record_events(shop=shop, events=happened, now=now)

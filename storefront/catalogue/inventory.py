@@ -1,6 +1,6 @@
-"""Stock as programs outside see it: an item for each product that has no variants, and for each variant.
+"""Stock as apps and integrations read it: an item for each product without variants, and for each variant.
 
-Damaged pieces and the threshold of low stock are the product's own, so each of its variants shows the same.
+Damaged units and the low stock threshold belong to the product, so each of its variants shows the same values.
 """
 
 from collections.abc import Collection, Sequence
@@ -16,7 +16,7 @@ from storefront.shops.models import Shop
 
 Item = dict[str, Any]
 
-# Of a product, and what is a variant's own where there is one.
+# Columns of products and variants. A variant's own apply if there is one.
 _OF_BOTH = ("pk", "name", "sku", "track_inventory", "allow_backorders", "stock_qty", "updated_at")
 _OF_PRODUCT = ("damaged_qty", "low_stock_threshold")
 _COLUMNS = (*_OF_PRODUCT, *_OF_BOTH, *(f"variants__{name}" for name in _OF_BOTH))
@@ -25,7 +25,7 @@ _ORDER = ("pk", "variants__sort_order", "variants__pk")
 
 @dataclass(frozen=True, kw_only=True)
 class InventoryFilters:
-    """What a list of stock is narrowed to; None: not by this."""
+    """The filters of a stock list. None: no filter."""
 
     sku: str | None = None
     product_id: int | None = None
@@ -33,11 +33,11 @@ class InventoryFilters:
 
 
 def inventory_page(shop: Shop, filters: InventoryFilters, *, start: int, count: int) -> tuple[list[Item], int]:
-    """So many items from this place on, by product and then in the order of its variants; and how many there are."""
-    found = _narrowed(_stock(shop), shop, filters)
-    # First the ids, which an index holds, so that a deep page passes over no rows; then what is told of them.
+    """`count` items from index `start` on, by product and then in the order of its variants; and the total."""
+    found = _filtered(_stock(shop), shop, filters)
+    # First the ids, from an index, so that a deep page skips no table rows; then the columns of the page.
     page = list(found.order_by(*_ORDER).values_list("pk", "variants__pk")[start : start + count])
-    items = _items(_stock(shop).filter(pk__in={product for product, _ in page}).filter(_any_of(page)))
+    items = _items(_stock(shop).filter(pk__in={product for product, _ in page}).filter(_is_on_page(page)))
     of_variants = filters.sku is not None or filters.variant_id is not None
     total = found.count() if of_variants else _count_all(shop, filters.product_id)
     return items, total
@@ -56,20 +56,20 @@ def stock_of(shop: Shop, products: Collection[int], variants: Collection[int] = 
 
 
 def item_id(product: int, variant: int | None) -> str:
-    """What names an item: `p12`, or of a variant `p12-v34`."""
+    """The item's id: `p12` for a product, `p12-v34` for a variant."""
     return f"p{product}" if variant is None else f"p{product}-v{variant}"
 
 
 def _stock(shop: Shop) -> QuerySet[Product]:
-    # Said in so many words, as the index `product_standing` has it: SQLite does not look into parameters.
+    # A literal condition, as in the partial index `product_standing`: SQLite does not match parameters with it.
     return Product.objects.filter(shop=shop, deleted_at=None).extra(where=["catalogue_product.id > 0"])
 
 
-def _narrowed(found: QuerySet[Product], shop: Shop, filters: InventoryFilters) -> QuerySet[Product]:
-    # In one condition, since each `filter` of its own would join the variants once more.
+def _filtered(found: QuerySet[Product], shop: Shop, filters: InventoryFilters) -> QuerySet[Product]:
+    # One condition, since each call of `filter` would join the variants again.
     wanted = Q()
     if filters.sku is not None:
-        # Both tables are asked by their index of SKUs; a product's own counts only where it has no variants.
+        # Both tables are searched by their index of SKUs. A product's own SKU counts only if it has no variants.
         own = Product.objects.filter(shop=shop, sku=filters.sku).values("pk")
         variants = Variant.objects.filter(shop=shop, sku=filters.sku).order_by().values("product")
         wanted &= Q(pk__in=own.union(variants)) & (Q(variants=None, sku=filters.sku) | Q(variants__sku=filters.sku))
@@ -81,13 +81,13 @@ def _narrowed(found: QuerySet[Product], shop: Shop, filters: InventoryFilters) -
     return found.filter(wanted)
 
 
-def _any_of(page: Sequence[tuple[int, int | None]]) -> Q:
+def _is_on_page(page: Sequence[tuple[int, int | None]]) -> Q:
     return Q(variants=None) | Q(variants__in=[variant for _, variant in page if variant is not None])
 
 
 def _count_all(shop: Shop, product_id: int | None) -> int:
-    """How many there are in the shop, or of one product. Products and variants are counted each by an index, since
-    counting them joined takes many times as long."""
+    """How many items the shop has, or one product. Products and variants are counted separately, each by an index,
+    since counting the join takes many times as long."""
     products, variants = _stock(shop), Variant.objects.filter(shop=shop, product__deleted_at=None)
     if product_id is not None:
         products, variants = products.filter(pk=product_id), variants.filter(product=product_id)

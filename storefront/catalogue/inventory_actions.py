@@ -3,29 +3,30 @@ from datetime import datetime
 
 from django.db import transaction
 
-from storefront.catalogue import events
-from storefront.catalogue.events import Known
+from storefront.catalogue import auditing, events
+from storefront.catalogue.events import Snapshot
 from storefront.catalogue.inventory import Item, item_id, stock_of
 from storefront.catalogue.models import Product, StockAdjustment, Variant
+from storefront.catalogue.parsing import LARGEST_INTEGER
 from storefront.catalogue.stock import InsufficientStock
-from storefront.catalogue.validation import LARGEST_INTEGER
 from storefront.kit.refusals import InvalidFields
-from storefront.shops.changes import changed
+from storefront.shops import audit
+from storefront.shops.changes import publish_change
 from storefront.shops.models import ApiToken, Shop, User
 
-# The reason of a change that a merchant made in a form, where none is asked for.
+# The reason of adjustments by forms that do not ask for one.
 BY_FORM = "Changed in the admin"
 
 
 class BelowZero(InsufficientStock):
-    """More was to be taken away than there is."""
+    """The adjustment would remove more units than there are."""
 
     field = "delta"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Author:
-    """Who puts a stock right: one of them."""
+    """Who adjusts stock. Exactly one of these is set."""
 
     installation_id: int | None = None
     token: ApiToken | None = None
@@ -33,17 +34,17 @@ class Author:
 
 
 @dataclass(frozen=True)
-class By:
-    """So many pieces more, or, below zero, fewer."""
+class AdjustBy:
+    """Add so many units; a negative number removes units."""
 
-    pieces: int
+    units: int
 
 
 @dataclass(frozen=True)
-class To:
-    """To so many pieces, however many there were."""
+class AdjustTo:
+    """Set the stock to so many units."""
 
-    pieces: int
+    units: int
 
 
 @transaction.atomic
@@ -52,23 +53,23 @@ def adjust_stock(
     shop: Shop,
     product_id: int,
     variant_id: int | None = None,
-    change: By | To,
+    change: AdjustBy | AdjustTo,
     reason: str,
     author: Author,
     now: datetime,
 ) -> Item:
-    """Put the stock of a product, or of one of its variants, right, and write down who did so and why: the item then.
+    """Adjust the stock of a product, or of one of its variants, and record who did so and why. Returns the item.
 
-    Stock passes below zero only where a sale may take it there: where it is backordered or not counted. Raises
-    InvalidFields, and BelowZero where fewer pieces are left than are to go.
+    Stock falls below zero only where a sale could take it there: with backorders, or if it is not tracked. Raises
+    InvalidFields, and BelowZero if fewer units are left than are to be removed.
     """
     product, variant = _locked(shop, product_id, variant_id)
     row = variant or product
-    delta = change.pieces if isinstance(change, By) else change.pieces - row.stock_qty
+    delta = change.units if isinstance(change, AdjustBy) else change.units - row.stock_qty
     stock = row.stock_qty + delta
     _check(row, change, stock)
     if delta:
-        # What stands locked can only be what it was read as.
+        # The row is locked, so its stock is still the value that was read.
         row.stock_qty, row.updated_at = stock, now
         row.save(update_fields=["stock_qty", "updated_at"])
     StockAdjustment.objects.create(
@@ -83,16 +84,19 @@ def adjust_stock(
         user=author.user,
         made_at=now,
     )
+    after = {"stock_qty": stock, "reason": reason} | ({"variant_id": variant.pk} if variant else {})
+    about, before = auditing.stock_object(product, variant), {"stock_qty": stock - delta}
+    audit.record(shop=shop, action="stock.adjusted", object=about, before=before, after=after, now=now)
     of_variants = [variant.pk] if variant else []
     items = stock_of(shop, [] if variant else [product.pk], of_variants)
     if delta:
-        events.tell_of_items(shop, items, now)
-        changed(shop.pk)
+        events.emit_item_changes(shop, items, now)
+        publish_change(shop.pk)
     return items[item_id(product.pk, variant.pk if variant else None)]
 
 
-def note_adjustments(*, shop: Shop, before: Known, user: User, now: datetime) -> None:
-    """Write down which stocks somebody of the staff has changed in a form, part of whose transaction this is."""
+def record_adjustments(*, shop: Shop, before: Snapshot, user: User, now: datetime) -> None:
+    """Record the stock changes that a form of the admin has made since `before`. Call it in the form's transaction."""
     after = stock_of(shop, list(before.products))
     pairs = [(was, after[key]) for key, was in before.stock.items() if key in after]
     StockAdjustment.objects.bulk_create(
@@ -112,27 +116,29 @@ def note_adjustments(*, shop: Shop, before: Known, user: User, now: datetime) ->
 
 
 def _locked(shop: Shop, product_id: int, variant_id: int | None) -> tuple[Product, Variant | None]:
-    """The rows that are meant, which nobody else changes now: the product before its variant, as all who lock both."""
+    """The product and variant with these ids, locked. The product comes first, as everywhere that locks both."""
     products = Product.objects.select_for_update(no_key=True)
     product = products.filter(shop=shop, pk=product_id, deleted_at=None).first()
     if product is None:
-        raise InvalidFields(errors={"product_id": ["The shop has no such product."]})
+        raise InvalidFields(errors={"product_id": ["The shop has no product with this id."]})
     if variant_id is None:
         if Variant.objects.filter(shop=shop, product=product).exists():
-            raise InvalidFields(errors={"variant_id": [f"{product.name} is sold by its variants: name one of them."]})
+            raise InvalidFields(errors={"variant_id": [f"{product.name} has variants. Adjust the stock of a variant."]})
         return product, None
     variant = Variant.objects.select_for_update(no_key=True).filter(shop=shop, product=product, pk=variant_id).first()
     if variant is None:
-        raise InvalidFields(errors={"variant_id": ["Not a variant of this product."]})
+        raise InvalidFields(errors={"variant_id": ["This variant does not belong to the product."]})
     return product, variant
 
 
-def _check(row: Product | Variant, change: By | To, stock: int) -> None:
-    field = "delta" if isinstance(change, By) else "set"
+def _check(row: Product | Variant, change: AdjustBy | AdjustTo, stock: int) -> None:
+    field = "delta" if isinstance(change, AdjustBy) else "set"
     if abs(stock) > LARGEST_INTEGER:
-        raise InvalidFields(errors={field: [f"Stock goes from -{LARGEST_INTEGER} to {LARGEST_INTEGER}."]})
+        raise InvalidFields(errors={field: [f"Stock must be from -{LARGEST_INTEGER} to {LARGEST_INTEGER}."]})
     if stock >= 0 or not row.track_inventory or row.allow_backorders:
         return
-    if isinstance(change, To):
-        raise InvalidFields(errors={field: ["Below 0 only where backorders are allowed or stock is not tracked."]})
-    raise BelowZero(f"There are only {max(row.stock_qty, 0)} to take away.", available=max(row.stock_qty, 0))
+    if isinstance(change, AdjustTo):
+        raise InvalidFields(
+            errors={field: ["Stock can be below 0 only if backorders are allowed or stock is not tracked."]}
+        )
+    raise BelowZero(f"Only {max(row.stock_qty, 0)} in stock.", available=max(row.stock_qty, 0))

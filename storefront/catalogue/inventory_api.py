@@ -1,4 +1,4 @@
-"""Stock, in the public API's form and in the App API's (decisions: Shop data endpoints)."""
+"""Stock, in the public API and in the App API (R-APP-30, R-APP-35)."""
 
 from typing import Any
 
@@ -15,12 +15,12 @@ from storefront.kit.pagination import page_response
 from storefront.kit.schemas import answers
 from storefront.shops.auth import app_scope, scope
 from storefront.shops.models import ApiToken
-from storefront.shops.request import Caller, Request
+from storefront.shops.request import Caller, Request, record_or_id
 
 router = Router(tags=["Inventory"])
-app_router = Router(tags=["App"])
+app_router = Router(tags=["App: Inventory"])
 
-KEPT = ("sku", "product_id", "variant_id", "per_page")
+PAGE_PARAMETERS = ("sku", "product_id", "variant_id", "per_page")
 
 
 @router.get(
@@ -30,7 +30,7 @@ KEPT = ("sku", "product_id", "variant_id", "per_page")
     summary="List stock",
 )
 def list_inventory(request: Request, asked: Query[schemas.InventoryQuery]) -> HttpResponse:
-    """One page of the shop's stock: an item for each product without variants, and for each variant, by product."""
+    """One page of the shop's stock, ordered by product: an item for each variant, or product without variants."""
     items, where = _page(request, asked, "/api/v1/inventory")
     return page_response(items, **where)
 
@@ -39,12 +39,13 @@ def list_inventory(request: Request, asked: Query[schemas.InventoryQuery]) -> Ht
     "/inventory/adjustments",
     auth=scope("write_inventory"),
     response=answers({201: schemas.ChangedInventoryItem}, 400, 409, 413, 415, 422),
-    summary="Put a stock right",
+    summary="Adjust stock",
 )
 def adjust_inventory(request: Request, body: schemas.AdjustmentGiven) -> HttpResponse:
-    """Change the stock of a product or variant, for a reason that the merchant can look up.
+    """Change the stock of a product or variant, with a reason that the merchant can see.
 
-    Two changes by `delta` at once both count. Stock passes below zero only where it is backordered or not tracked.
+    Two simultaneous changes by `delta` are both applied. Stock can fall below zero only if backorders are allowed or
+    stock is not tracked.
     """
     return json_response({"data": _adjust(request, body)}, status=201)
 
@@ -56,7 +57,7 @@ def adjust_inventory(request: Request, body: schemas.AdjustmentGiven) -> HttpRes
     summary="List stock",
 )
 def list_inventory_for_app(request: Request, asked: Query[schemas.InventoryQuery]) -> HttpResponse:
-    """One page of the shop's stock: an item for each product without variants, and for each variant, by product."""
+    """One page of the shop's stock, ordered by product: an item for each variant, or product without variants."""
     items, where = _page(request, asked, "/api/apps/inventory")
     return json_response({"inventory": items, "pagination": pagination(**where)})
 
@@ -65,20 +66,21 @@ def list_inventory_for_app(request: Request, asked: Query[schemas.InventoryQuery
     "/inventory/adjustments",
     auth=app_scope("write_inventory"),
     response=answers({201: schemas.ChangedInventoryItemOfApp}, 400, 409, 413, 415, 422),
-    summary="Put a stock right",
+    summary="Adjust stock",
 )
 def adjust_inventory_for_app(request: Request, body: schemas.AdjustmentGiven) -> HttpResponse:
-    """Change the stock of a product or variant, for a reason that the merchant can look up.
+    """Change the stock of a product or variant, with a reason that the merchant can see.
 
-    Two changes by `delta` at once both count. Stock passes below zero only where it is backordered or not tracked.
+    Two simultaneous changes by `delta` are both applied. Stock can fall below zero only if backorders are allowed or
+    stock is not tracked.
     """
     return json_response({"inventory_item": _adjust(request, body)}, status=201)
 
 
 def _page(request: Request, asked: schemas.InventoryQuery, path: str) -> tuple[list[Item], dict[str, Any]]:
-    """The items of a page, and where it stands, as both forms of the list need it."""
+    """The items of a page, and the arguments of both APIs' pagination."""
     items, total = inventory.inventory_page(request.shop, asked.filters, start=asked.start, count=asked.per_page)
-    given = [(name, request.GET[name]) for name in KEPT if name in request.GET]
+    given = [(name, request.GET[name]) for name in PAGE_PARAMETERS if name in request.GET]
     url = request.shop.base_url + path
     return items, {"page": asked.page, "per_page": asked.per_page, "path": url, "given": given, "total": total}
 
@@ -93,7 +95,7 @@ def _adjust(request: Request, body: schemas.AdjustmentGiven) -> dict[str, Any]:
         author=_author(request.caller),
         now=request.now,
     )
-    return request.caller.told(item, reading="read_inventory")
+    return record_or_id(request, item, reading="read_inventory")
 
 
 def _author(caller: Caller) -> Author:

@@ -1,4 +1,4 @@
-"""Stock as it goes over the wire, both ways. Answers are written by `inventory.py`; these document them."""
+"""Stock in requests and responses. Responses are written by `inventory.py`; these schemas document them."""
 
 import re
 from typing import Annotated
@@ -7,47 +7,46 @@ from ninja import Field, Schema
 from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 
 from storefront.catalogue.inventory import InventoryFilters
-from storefront.catalogue.inventory_actions import By, To
-from storefront.catalogue.validation import LARGEST_INTEGER
+from storefront.catalogue.inventory_actions import AdjustBy, AdjustTo
+from storefront.catalogue.parsing import LARGEST_INTEGER
 from storefront.kit.app_pagination import PageQuery, Pagination
 from storefront.kit.ids import LARGEST_ID, as_id
 from storefront.kit.refusals import InvalidFields
-from storefront.kit.schemas import Envelope, IdAlone, Timestamp
+from storefront.kit.schemas import Envelope, Id, IdAlone, Timestamp
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def _one_line(text: str) -> str:
     if _CONTROL.search(text):
-        raise ValueError("must not hold line breaks or control characters")
+        raise ValueError("must not contain line breaks or control characters")
     if not text.strip():
         raise ValueError("must not be empty")
     return text.strip()
 
 
-def _asked_id(text: object) -> int:
+def _parse_id(text: object) -> int:
     id = as_id(str(text))
     if id is None:
         raise ValueError("must be an id")
     return id
 
 
-AskedId = Annotated[
-    int, BeforeValidator(_asked_id), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": LARGEST_ID})
+QueryId = Annotated[
+    int, BeforeValidator(_parse_id), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": LARGEST_ID})
 ]
-Id = Annotated[int, Field(strict=True, ge=1, le=LARGEST_ID)]
-Pieces = Annotated[int, Field(strict=True, ge=-LARGEST_INTEGER, le=LARGEST_INTEGER)]
+Units = Annotated[int, Field(strict=True, ge=-LARGEST_INTEGER, le=LARGEST_INTEGER)]
 Reason = Annotated[str, Field(strict=True, min_length=1, max_length=255), AfterValidator(_one_line)]
 
 
 class InventoryQuery(PageQuery):
-    """What a list of stock can be narrowed to."""
+    """Filters for the list of stock."""
 
     sku: Annotated[str, Field(min_length=1, max_length=255)] | None = Field(
-        None, description="Only what has exactly this SKU."
+        None, description="Only stock with exactly this SKU."
     )
-    product_id: AskedId | None = Field(None, description="Only the stock of this product, or of its variants.")
-    variant_id: AskedId | None = Field(None, description="Only the stock of this variant.")
+    product_id: QueryId | None = Field(None, description="Only stock of this product and its variants.")
+    variant_id: QueryId | None = Field(None, description="Only stock of this variant.")
 
     @property
     def filters(self) -> InventoryFilters:
@@ -55,62 +54,68 @@ class InventoryQuery(PageQuery):
 
 
 class AdjustmentGiven(Schema):
-    """A stock to be put right: `delta` or `set`, exactly one of them."""
+    """A stock adjustment, with exactly one of `delta` and `set`."""
 
-    product_id: Id = Field(description="The product.")
-    variant_id: Id | None = Field(None, description="The variant; required where the product has any.")
-    delta: Pieces | None = Field(None, description="So many pieces more, or, below zero, fewer.", examples=[-2])
-    set: Pieces | None = Field(
-        None, description="The stock as it was counted, whatever it was before. Below zero as sales may bring it there."
+    product_id: Id = Field(description="The product's id.")
+    variant_id: Id | None = Field(None, description="The variant's id. Required if the product has variants.")
+    delta: Units | None = Field(None, description="Units to add to the stock; negative to remove units.", examples=[-2])
+    set: Units | None = Field(
+        None, description="The new stock, whatever it was before. Can be below 0 where sales could take it there."
     )
-    reason: Reason = Field(description="Why, for the merchant to read.", examples=["Two broke"])
+    reason: Reason = Field(description="Reason, shown to the merchant.", examples=["Two broke"])
 
     @property
-    def change(self) -> By | To:
-        """Raises InvalidFields where it is not exactly one."""
+    def change(self) -> AdjustBy | AdjustTo:
+        """The requested change. Raises InvalidFields unless exactly one of `delta` and `set` is sent."""
         if self.delta is not None and self.set is None:
-            return By(self.delta)
+            return AdjustBy(self.delta)
         if self.set is not None and self.delta is None:
-            return To(self.set)
+            return AdjustTo(self.set)
         raise InvalidFields(errors={"delta": ["Send either delta or set."]})
 
 
 class InventoryItem(Schema):
     """The stock of a product without variants, or of a variant."""
 
-    id: str = Field(description="Its name: `p` and the product's number; of a variant `-v` and its number follow.")
-    product_id: int = Field(description="The product's number.")
-    variant_id: int | None = Field(description="The variant's number; null where the product has none.")
-    sku: str = Field(description="The merchant's article number; may be empty.")
-    name: str = Field(description="The product's name, with the variant's behind it.")
-    track_inventory: bool = Field(description="When false it sells regardless of stock.")
-    allow_backorders: bool = Field(description="When true it sells past zero stock.")
-    stock_qty: int = Field(description="Pieces in stock.")
-    damaged_qty: int = Field(description="The product's damaged pieces, the same in each of its variants.")
-    low_stock_threshold: int = Field(description="At or below this stock the merchant is warned; the product's.")
+    id: str = Field(
+        description="The item's key: `p` and the product's id, followed by `-v` and the variant's id for a variant."
+    )
+    product_id: int = Field(description="The product's id.")
+    variant_id: int | None = Field(description="The variant's id; null if the product has no variants.")
+    sku: str = Field(description="The SKU; may be empty.")
+    name: str = Field(description="The product's name, followed by the variant's name.")
+    track_inventory: bool = Field(description="If false, the item sells regardless of stock.")
+    allow_backorders: bool = Field(description="If true, the item still sells when out of stock.")
+    stock_qty: int = Field(description="Units in stock.")
+    damaged_qty: int = Field(description="Damaged units of the product; the same for each of its variants.")
+    low_stock_threshold: int = Field(
+        description="The product's low stock threshold: the merchant is warned at or below it."
+    )
     updated_at: Timestamp = Field(description="When the product or variant was last changed or sold.")
 
 
 class InventoryPage(Envelope):
     """One page of stock."""
 
-    data: list[InventoryItem] = Field(description="The items, by product.")
+    data: list[InventoryItem] = Field(description="The items, ordered by product.")
 
 
 class ChangedInventoryItem(Schema):
-    """One item."""
+    """The item after the adjustment."""
 
-    data: InventoryItem | IdAlone = Field(description="The item; its id alone without `read_inventory`.")
+    data: InventoryItem | IdAlone = Field(description="The item. Only its id without the scope `read_inventory`.")
 
 
 class InventoryOfApp(Schema):
     """One page of stock."""
 
-    inventory: list[InventoryItem] = Field(description="The items, by product.")
-    pagination: Pagination = Field(description="Where this page stands.")
+    inventory: list[InventoryItem] = Field(description="The items, ordered by product.")
+    pagination: Pagination = Field(description="Position of this page in the list.")
 
 
 class ChangedInventoryItemOfApp(Schema):
-    """One item."""
+    """The item after the adjustment."""
 
-    inventory_item: InventoryItem | IdAlone = Field(description="The item; its id alone without `read_inventory`.")
+    inventory_item: InventoryItem | IdAlone = Field(
+        description="The item. Only its id without the scope `read_inventory`."
+    )

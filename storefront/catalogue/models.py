@@ -6,17 +6,13 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Lower
 
-from storefront.catalogue.inventory_models import StockAdjustment as StockAdjustment
-from storefront.catalogue.schedule_models import ScheduleTold as ScheduleTold
-from storefront.catalogue.uploads import ProductImport as ProductImport
+from storefront.catalogue.listable import LISTABLE
+from storefront.installations.models import Installation
 from storefront.kit.money import MoneyField
-from storefront.shops.models import Shop
+from storefront.shops.models import ApiToken, Shop, User
 
-# Stock may pass below zero only where it is not tracked or may be backordered.
+# Stock can fall below zero only if it is not tracked or backorders are allowed.
 STOCK_HOLDS = Q(stock_qty__gte=0) | Q(allow_backorders=True) | Q(track_inventory=False)
-
-# What product lists can show, whatever the hour: the part of `sql.LISTED` that an index can hold.
-LISTABLE = Q(status="active", deleted_at__isnull=True, exclude_from_catalog=False)
 
 
 class MeasureField(models.DecimalField):
@@ -30,7 +26,7 @@ class MeasureField(models.DecimalField):
 
 
 class NamedOnce(models.Model):
-    """A name that a shop uses once, whatever its case."""
+    """A name that is unique in its shop, ignoring case."""
 
     name = models.CharField(max_length=200)
 
@@ -49,7 +45,7 @@ class Brand(NamedOnce):
 
 
 class Vendor(NamedOnce):
-    """Who supplies the goods; never shown outside the admin."""
+    """A supplier of products. Never shown outside the admin."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="vendors")
 
@@ -58,7 +54,7 @@ class Vendor(NamedOnce):
 
 
 class ShippingOrigin(NamedOnce):
-    """Where goods are sent from."""
+    """A place from which orders are shipped."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="shipping_origins")
 
@@ -67,7 +63,7 @@ class ShippingOrigin(NamedOnce):
 
 
 class TaxClass(NamedOnce):
-    """Goods that are taxed alike, such as reduced."""
+    """Products with the same tax rates, such as reduced."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="tax_classes")
 
@@ -77,7 +73,7 @@ class TaxClass(NamedOnce):
 
 
 class Category(models.Model):
-    """A node of the shop's category forest. Columns stand in the contract's order."""
+    """A node of the shop's category tree. The columns are in the API's order (R-CAT-32)."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="categories")
     legacy_source_id = models.BigIntegerField(null=True, blank=True)
@@ -85,7 +81,7 @@ class Category(models.Model):
     slug = models.CharField(max_length=255)
     description = models.TextField(blank=True, default="")
     parent = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="children")
-    # Bounds of the nested set, one line of numbers per shop; written by catalogue/tree.py alone.
+    # Bounds of the nested set, numbered per shop. Only catalogue/tree.py writes them.
     lft = models.IntegerField(db_column="_lft", default=0, editable=False)
     rgt = models.IntegerField(db_column="_rgt", default=0, editable=False)
     image = models.ImageField(upload_to="categories/", max_length=500, null=True, blank=True)
@@ -118,7 +114,7 @@ class Category(models.Model):
 
 
 class Product(models.Model):
-    """Something a shop sells. Columns stand in the contract's order and the API returns every one of them."""
+    """Something a shop sells. The API returns every column, in this order (R-CAT-9, R-CAT-12)."""
 
     class Status(models.TextChoices):
         DRAFT = "draft"
@@ -165,8 +161,8 @@ class Product(models.Model):
     is_gift_card = models.BooleanField(default=False)
     exclude_from_group_discounts = models.BooleanField(default=False)
     min_custom_price = MoneyField(null=True, blank=True)
-    compare_price = MoneyField(help_text="The former price; shown struck through where it is above the price.")
-    cost_price = MoneyField(help_text="What the shop pays for it.")
+    compare_price = MoneyField(help_text="Previous price. Shown crossed out if it is higher than the price.")
+    cost_price = MoneyField(help_text="What the shop pays for the product.")
     show_lowest_price = models.BooleanField(default=False)
     default_variant = models.ForeignKey("Variant", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     weight = MeasureField(default=Decimal("0.000"))
@@ -207,18 +203,18 @@ class Product(models.Model):
     deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
     max_downloads = models.PositiveIntegerField(default=0, help_text="0: no limit.")
     download_expiry_days = models.PositiveIntegerField(default=0, help_text="0: never.")
-    # Ours, after the contract's columns.
+    # Records show these columns last (R-CAT-9).
     tags = models.JSONField(default=list, blank=True)
     attributes = models.JSONField(
         default=list, blank=True, help_text='[{"name": "Colour", "values": ["Blue"], "variation": true}]'
     )
-    sort_name = models.CharField(max_length=500, editable=False, help_text="The name without case, for sorting.")
+    sort_name = models.CharField(max_length=500, editable=False, help_text="The name in lowercase, for sorting.")
 
     categories = models.ManyToManyField(Category, through="ProductCategory", related_name="products")
 
     class Meta:
         constraints = [
-            # A deleted product gives its slug free.
+            # The slug of a deleted product can be used again.
             models.UniqueConstraint(
                 fields=["shop", "slug"], condition=Q(deleted_at__isnull=True), name="product_slug_once"
             ),
@@ -245,19 +241,19 @@ class Product(models.Model):
         indexes = [
             models.Index(fields=["shop", "sku"]),
             models.Index(fields=["shop", "legacy_source_id"]),
-            # What apps and the admin list: all that stand, the newest change first.
+            # The lists of apps and the admin: all products that are not deleted, newest change first.
             models.Index(
                 fields=["shop", "-updated_at", "-id", "status"],
                 condition=Q(deleted_at__isnull=True),
                 name="product_newest_change",
             ),
-            # Stock by the product's id. Every id is above 0: it stands there so that only a query that says so
-            # (`inventory._stock`) is led by this index, and SQLite takes it for no list of the public.
+            # Stock lists, by the product's id. Every id is above 0; the condition is there so that only a query that
+            # has it too (`inventory._stock`) uses this index, and SQLite does not choose it for public lists.
             models.Index(
                 fields=["shop", "id"], condition=Q(deleted_at__isnull=True, id__gt=0), name="product_standing"
             ),
-            # One per order of the list (`listing_sql.ORDERS`), so that a page is read and not sorted; the dates at the
-            # end spare looking into the rows themselves while pages are skipped.
+            # One for each order of the list (`page_sql.ORDERS`), so that pages need no sorting. The dates at the end
+            # allow rows to be skipped without reading the table.
             models.Index(
                 fields=["shop", "-is_pinned", "sort_order", "-created_at", "-id", "publish_at", "unpublish_at"],
                 condition=LISTABLE,
@@ -283,7 +279,7 @@ class Product(models.Model):
                 condition=LISTABLE & Q(is_featured=True),
                 name="product_list_featured",
             ),
-            # What a date keeps out of the lists for now, or has taken out of them.
+            # Products that a date hides from lists, because it is still to come or has passed.
             models.Index(
                 fields=["shop", "publish_at", "id"],
                 condition=LISTABLE & Q(publish_at__isnull=False),
@@ -300,7 +296,7 @@ class Product(models.Model):
         return self.name
 
     def is_published(self, now: datetime) -> bool:
-        """Whether shoppers and integrations may see and buy it now (decisions: Which products are public)."""
+        """Whether shoppers and integrations can see and buy it now (R-CAT-2)."""
         return (
             self.status == self.Status.ACTIVE
             and self.deleted_at is None
@@ -309,12 +305,12 @@ class Product(models.Model):
         )
 
     def can_sell(self, qty: int) -> bool:
-        """Whether its own stock allows this many pieces in all."""
+        """Whether the product's own stock allows this quantity."""
         return not self.track_inventory or self.allow_backorders or self.stock_qty >= qty
 
 
 class Variant(models.Model):
-    """One buyable form of a variable product, with its own price and stock."""
+    """A version of a variable product, with its own price and stock."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="variants")
     product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="variants")
@@ -324,14 +320,14 @@ class Variant(models.Model):
     barcode = models.CharField(max_length=100, null=True, blank=True)
     price = MoneyField()
     compare_price = MoneyField()
-    cost_price = MoneyField(help_text="What the shop pays for it; never leaves the admin.")
-    weight = MeasureField(null=True, blank=True, help_text="Empty: the product's.")
+    cost_price = MoneyField(help_text="What the shop pays for the variant. Never shown outside the admin.")
+    weight = MeasureField(null=True, blank=True, help_text="If empty, the product's weight is used.")
     track_inventory = models.BooleanField(default=True)
     stock_qty = models.IntegerField(default=0)
     allow_backorders = models.BooleanField(default=False)
     is_active = models.BooleanField(default=True)
     option_values = models.JSONField(
-        default=dict, blank=True, help_text='Such as {"Colour": "Blue"}; a name left out means any value.'
+        default=dict, blank=True, help_text='Such as {"Colour": "Blue"}. A name that is left out matches any value.'
     )
     image = models.ForeignKey("Media", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     sort_order = models.IntegerField(default=0)
@@ -352,12 +348,12 @@ class Variant(models.Model):
         return self.name
 
     def can_sell(self, qty: int) -> bool:
-        """Whether this many pieces in all may be sold (contract: Product; an inactive variant sells at no quantity)."""
+        """Whether this quantity can be sold (R-CAT-15)."""
         return self.is_active and (not self.track_inventory or self.allow_backorders or self.stock_qty >= qty)
 
 
 class Option(models.Model):
-    """A choice on top of the product or variant, such as an engraving; its values may cost extra."""
+    """A choice that the shopper makes for a product, such as an engraving. Its values can add to the price."""
 
     class Type(models.TextChoices):
         SELECT = "select"
@@ -381,7 +377,7 @@ class Option(models.Model):
 
 
 class OptionValue(models.Model):
-    """One value of an option. A `text` option has at most one, which carries the price of any text."""
+    """A value of an option. A `text` option has at most one, which holds the price of any text."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
     option = models.ForeignKey(Option, on_delete=models.CASCADE, related_name="values")
@@ -398,7 +394,7 @@ class OptionValue(models.Model):
 
 
 class Media(models.Model):
-    """A picture of a product: an uploaded file, or an address elsewhere that an import named."""
+    """A picture of a product: an uploaded file, or the URL of a picture elsewhere, from an import."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
     product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="media")
@@ -406,7 +402,7 @@ class Media(models.Model):
     file = models.ImageField(
         upload_to="products/", max_length=500, blank=True, width_field="width", height_field="height"
     )
-    source_url = models.CharField(max_length=2048, blank=True, help_text="Where the picture is, if it is not uploaded.")
+    source_url = models.CharField(max_length=2048, blank=True, help_text="URL of the picture, if it is not uploaded.")
     alt = models.CharField("alternative text", max_length=500, blank=True)
     width = models.PositiveIntegerField(null=True, blank=True, editable=False)
     height = models.PositiveIntegerField(null=True, blank=True, editable=False)
@@ -423,7 +419,7 @@ class Media(models.Model):
 
 
 class ProductCategory(models.Model):
-    """The pivot: a product's place in a category."""
+    """A product's place in a category, which the API calls `pivot`."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
     product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="category_links")
@@ -442,7 +438,7 @@ class ProductCategory(models.Model):
 
 
 class BundleItem(models.Model):
-    """A part of a bundle. Selling the bundle takes the stock of its parts."""
+    """An item of a bundle. Selling the bundle takes the stock of its items."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
     bundle = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="bundle_items")
@@ -460,12 +456,12 @@ class BundleItem(models.Model):
 
 
 class ProductSearch(models.Model):
-    """What `q` looks through: name, description and SKU of a product without case, one a line."""
+    """The text that `q` searches: a product's name, description and SKU, one per line, without case."""
 
     product = models.OneToOneField(Product, primary_key=True, on_delete=models.CASCADE, related_name="search")
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
     text = models.TextField()
-    # Whether the product is LISTABLE; the database's triggers write it (catalogue/triggers.py).
+    # Whether the product is LISTABLE. Written by triggers (catalogue/triggers.py).
     listed = models.BooleanField(default=False, editable=False)
 
     def __str__(self) -> str:
@@ -473,12 +469,12 @@ class ProductSearch(models.Model):
 
 
 class ListingTotal(models.Model):
-    """How many LISTABLE products a shop has, in all or in one category: the sum over its rows. Kept by the database's
-    triggers (catalogue/triggers.py), which say why a total may have several rows.
+    """How many LISTABLE products a shop has, in total or in one category: the sum over its rows. Written by triggers
+    (catalogue/triggers.py). `trigger_sql/install_postgresql.sql` says why a total can have several rows.
 
-    The sum of `version` over the rows of the whole shop is another one after every write that changes which products
-    a list shows or in which order, and never one that it was before. No foreign keys: what is left of a shop or a
-    category that is gone counts nothing.
+    The sum of `version` over the rows of the whole shop changes with every write that changes which products a list
+    shows or in which order, and never returns to an earlier value. No foreign keys: rows of a deleted shop or category
+    do no harm.
     """
 
     shop = models.ForeignKey(Shop, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False)
@@ -491,3 +487,79 @@ class ListingTotal(models.Model):
 
     def __str__(self) -> str:
         return f"{self.products} in {self.category}"
+
+
+class StockAdjustment(models.Model):
+    """A change of stock other than a sale, with its reason: units came in, broke, or were counted.
+
+    One of three columns says who made it: an app, an API token of the shop, or a member of its staff.
+    """
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
+    product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="adjustments")
+    variant = models.ForeignKey(Variant, null=True, on_delete=models.SET_NULL, related_name="adjustments")
+    # Can be twice as large as a stock: from the lowest stock to the highest.
+    delta = models.BigIntegerField(help_text="Change of the stock; negative if units were removed.")
+    stock_after = models.IntegerField(help_text="Stock after the adjustment.")
+    reason = models.CharField(max_length=255)
+    installation = models.ForeignKey(
+        Installation, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False
+    )
+    token = models.ForeignKey(ApiToken, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False)
+    user = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False)
+    made_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [models.Index(fields=["shop", "-id"], name="stock_adjustment_newest")]
+
+    def __str__(self) -> str:
+        return f"{self.delta:+} {self.variant or self.product}"
+
+    @property
+    def made_by(self) -> str:
+        """Who made the adjustment, or a dash if that row was deleted."""
+        return str(self.installation or self.token or self.user or "–")
+
+
+class ScheduleTold(models.Model):
+    """Progress of a shop's events for products that a date publishes or unpublishes (schedule.py). Events have been
+    emitted for dates before `until`, and at `until` for products up to `last_id`. Only shops with an app have a row."""
+
+    shop = models.OneToOneField(Shop, on_delete=models.CASCADE, primary_key=True)
+    until = models.DateTimeField()
+    last_id = models.BigIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"{self.shop} until {self.until:%F %T}"
+
+
+class CleanedText(models.Model):
+    """A cached description with its HTML cleaned for pages. Its key is a digest of the source text, so it is never out
+    of date. Old rows are deleted, and made again when a page needs them."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
+    digest = models.CharField(max_length=64, help_text="SHA-256 of the text, and of the rules it was cleaned by.")
+    html = models.TextField()
+    made_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["shop", "digest"], name="cleaned_text_once")]
+
+    def __str__(self) -> str:
+        return self.digest
+
+
+class WantedThumbnails(models.Model):
+    """An uploaded picture whose thumbnails were requested from the worker and are not made yet."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
+    file = models.CharField(max_length=500)
+    asked_at = models.DateTimeField()
+    problem = models.CharField(max_length=200, blank=True, help_text="Why they could not be made.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["shop", "file"], name="wanted_thumbnails_once")]
+
+    def __str__(self) -> str:
+        return self.file

@@ -1,8 +1,8 @@
-"""Records as integrations see them: which columns, under which names, in which order.
+"""Records as integrations read them: which columns, with which names, in which order.
 
-Columns come from the tables themselves, so that a new column is in the API at once. Only `shop_id` stays out: it is
-the tenancy's, the same in every row a caller can see. The database writes a record as JSON (`kit.json_sql`); what is
-here are the SQL expressions that it does so by. Products are `p` in them, categories `c`.
+Columns are taken from the models, so that the API has a new column at once. `shop_id` is left out: it is the same in
+every row that a caller can see. The database writes records as JSON (`kit.json_sql`); the functions here return the
+SQL expressions for it. Their aliases are `p` for products and `c` for categories.
 """
 
 from collections.abc import Iterable
@@ -38,14 +38,21 @@ HIDDEN_COLUMNS: dict[type[models.Model], set[str]] = {
     Media: {"shop_id", "product_id", "source_url"},
     BundleItem: {"shop_id", "bundle_id"},
 }
-# What follows `media` in a product: ours, after everything that the contract names. Of variants likewise.
-OWN_MEMBERS = ("tags", "attributes", "sort_name")
-OWN_MEMBERS_OF_VARIANT = ("sort_order", "created_at", "updated_at")
+
+
+def _columns_from(model: type[models.Model], first: str) -> tuple[str, ...]:
+    names = [str(column.column) for column in model._meta.concrete_fields]
+    return tuple(names[names.index(first) :])
+
+
+# Columns that come after a product's `media` and a variant's `image` (R-CAT-9, R-CAT-29).
+OWN_MEMBERS = _columns_from(Product, "tags")
+OWN_MEMBERS_OF_VARIANT = _columns_from(Variant, "sort_order")
 
 
 @cache
 def vendor() -> str:
-    """The kind of database that the catalogue is read from; a process uses one."""
+    """The vendor of the database from which the catalogue is read. It is the same for the life of the process."""
     return connections[router.db_for_read(Product)].vendor
 
 
@@ -59,11 +66,11 @@ def product() -> str:
 def whole_product(*, for_apps: bool = False) -> str:
     """A product as the single read shows it, with its categories, variants and options. Takes `%(shop)s`.
 
-    Apps see the categories that are switched off too, and the parts of a bundle: what they read they may write back.
+    With `for_apps` also the inactive categories and a bundle's items, so that an app can send back what it has read.
     """
     pivot = _object(_columns(ProductCategory, "l").items())
-    # The pluses keep SQLite from going by the shop's indexes, which hold all its links, categories and variants; a
-    # product has few.
+    # The pluses keep SQLite from using the indexes by shop, which hold all links, categories and variants of the shop;
+    # a product has few.
     categories = _array(
         category(("pivot", pivot)),
         "catalogue_productcategory l JOIN catalogue_category c ON c.id = l.category_id"
@@ -85,17 +92,17 @@ def whole_product(*, for_apps: bool = False) -> str:
 
 
 def category(*more: Member) -> str:
-    """A category, with more members at its end."""
+    """A category with `more` members at its end."""
     return _text(_object([*_columns(Category, "c").items(), *more]))
 
 
-def finished(shop: Shop, text: str) -> str:
-    """A record that the database wrote, with what it leaves to us."""
-    return json_sql.finished(text, lambda file: media_url(shop, file))
+def with_media_urls(shop: Shop, text: str) -> str:
+    """A record that the database wrote, with the URLs of its pictures, which the database cannot know."""
+    return json_sql.fill_placeholders(text, lambda file: media_url(shop, file))
 
 
 def media_url(shop: Shop, file: str | None, source_url: str | None = None) -> str | None:
-    """Where a picture is: the uploaded file's absolute URL, else the address it was imported with."""
+    """A picture's URL: the absolute URL of the uploaded file, else the URL that it was imported with."""
     if not file:
         return source_url or None
     url = default_storage.url(file)
@@ -110,14 +117,14 @@ def _product(single: list[Member]) -> str:
 
 
 def _media() -> str:
-    members = _columns(Media, "m") | {"file": json_sql.picture(vendor(), "m.file", "m.source_url")}
+    members = _columns(Media, "m") | {"file": json_sql.file_url(vendor(), "m.file", "m.source_url")}
     return _object(("url" if name == "file" else name, value) for name, value in members.items())
 
 
 def _variant() -> str:
     members = _columns(Variant, "v")
     own = [(name, members.pop(name)) for name in OWN_MEMBERS_OF_VARIANT]
-    return _object([*members.items(), ("image", json_sql.picture(vendor(), "m.file", "m.source_url")), *own])
+    return _object([*members.items(), ("image", json_sql.file_url(vendor(), "m.file", "m.source_url")), *own])
 
 
 def _bundle_items() -> str:
@@ -132,12 +139,12 @@ def _option() -> str:
 
 
 def _text(record: str) -> str:
-    """PostgreSQL's JSON would be read by its driver."""
+    """As text, since PostgreSQL's driver would parse JSON."""
     return f"CAST({record} AS text)"
 
 
 def _columns(model: type[models.Model], alias: str) -> dict[str, str]:
-    """What each of the table's columns that records show is written by, in their order."""
+    """The SQL expressions of the columns that records show, by name, in the table's order."""
     return {
         str(field.column): json_sql.column(vendor(), field, f"{alias}.{field.column}")
         for field in model._meta.concrete_fields
@@ -146,8 +153,8 @@ def _columns(model: type[models.Model], alias: str) -> dict[str, str]:
 
 
 def _object(members: Iterable[Member]) -> str:
-    return json_sql.written_object(vendor(), members)
+    return json_sql.json_object(vendor(), members)
 
 
 def _array(item: str, source: str, order: str) -> str:
-    return json_sql.written_array(vendor(), item, source, order)
+    return json_sql.json_array(vendor(), item, source, order)

@@ -1,11 +1,12 @@
-"""What the catalogue decides without database or clock: slugs, search words, what values may look like."""
+"""Rules of the catalogue that need neither database nor clock: slugs, search words, the shape of JSON values."""
 
 import re
 import unicodedata
-from collections.abc import Container
+from collections.abc import Container, Mapping, Sized
 from datetime import datetime
 from typing import Any
 
+import orjson
 from django.utils.text import slugify
 
 from storefront.catalogue.models import Product
@@ -13,37 +14,50 @@ from storefront.kit.ids import LARGEST_ID as LARGEST_ID
 from storefront.kit.ids import as_id as as_id
 
 LONGEST_SLUG = 255
+# Maximum bytes of a JSON column.
+LARGEST_JSON = 100_000
+# Maximum entries of a product's lists, and of an option's values.
+MOST_ENTRIES = {
+    "categories": 1000,
+    "media": 500,
+    "variants": 2000,
+    "options": 100,
+    "values": 1000,
+    "bundle_items": 200,
+}
+# Maximum levels of a category's path.
+MOST_LEVELS = 30
 
-# A slug is one segment of a path. Letters of any script are welcome: imported shops have them.
+# A slug is one segment of a path. Letters of all scripts are allowed: imported shops have them.
 _SLUG = re.compile(r"[^\s/\\?#%\x00-\x1f\x7f]+\Z")
 _LIKE_MARKS = re.compile(r"[%_\\]")
 
 
 def slug_of(name: str, *, fallback: str = "item") -> str:
-    """A slug made of a name: ASCII where the name has any, never empty, never digits alone."""
+    """A slug made from a name: in ASCII if possible, never empty, never digits alone."""
     slug = slugify(name)[:200].strip("-_") or slugify(name, allow_unicode=True)[:200].strip("-_") or fallback
-    # Digits alone would be taken for an id (decisions: Single read).
+    # Digits alone would be read as an id (R-CAT-27).
     return f"{fallback}-{slug}" if slug.isdigit() else slug
 
 
 def is_slug(text: str) -> bool:
-    """Whether the text can stand in a URL as a slug."""
+    """Whether the text can be a slug in a URL."""
     return len(text) <= LONGEST_SLUG and text not in (".", "..") and _SLUG.match(text) is not None
 
 
 def sort_name(name: str) -> str:
-    """The name as it sorts: without case and accents, so that É stands beside e on every database."""
+    """The name for sorting, without case and accents, so that É sorts beside e on every database."""
     plain = "".join(mark for mark in unicodedata.normalize("NFKD", name) if not unicodedata.combining(mark))
     return plain.casefold()[:500]
 
 
 def search_text(name: str, description: str, sku: str) -> str:
-    """What `q` looks through, one a line; words have no white space, so none matches across lines."""
+    """The text that `q` searches, one value per line. Search words have no white space, so none spans two lines."""
     return _folded("\n".join([name, description, sku]))
 
 
 def search_words(q: str) -> tuple[str, ...]:
-    """The words of a search, each of which must occur (decisions: List parameters)."""
+    """The words of a search. A product matches if all of them occur (R-CAT-20)."""
     return tuple(dict.fromkeys(_folded(q).split()))
 
 
@@ -53,7 +67,7 @@ def like_pattern(word: str) -> str:
 
 
 def published_on(product: Product, now: datetime) -> datetime | None:
-    """When the product was first published, or will be; stays once it has been."""
+    """When the product was or will be first published. Does not change after that; None while it is not active."""
     if product.published_on is not None and product.published_on <= now:
         return product.published_on
     if product.status != Product.Status.ACTIVE:
@@ -62,11 +76,24 @@ def published_on(product: Product, now: datetime) -> datetime | None:
 
 
 def json_errors(values: dict[str, Any]) -> dict[str, list[str]]:
-    """What is wrong with the JSON members among these, by field."""
+    """Problems of the JSON fields among these values, by field."""
+    found = {}
+    for field, value in values.items():
+        if field in _JSON_SHAPES:
+            fits, expected = _JSON_SHAPES[field]
+            if not fits(value):
+                found[field] = [f"Expected {expected}."]
+            elif value and len(orjson.dumps(value)) > LARGEST_JSON:
+                found[field] = [f"Expected at most {LARGEST_JSON:,} bytes of JSON."]
+    return found
+
+
+def too_many(lists: Mapping[str, Sized | None]) -> dict[str, str]:
+    """The lists with more than MOST_ENTRIES, by name, each with a phrase that says so."""
     return {
-        field: [f"Expected {_JSON_SHAPES[field][1]}."]
-        for field, value in values.items()
-        if field in _JSON_SHAPES and not _JSON_SHAPES[field][0](value)
+        name: f"has {len(entries):,} entries; at most {MOST_ENTRIES[name]:,} are allowed"
+        for name, entries in lists.items()
+        if entries is not None and len(entries) > MOST_ENTRIES[name]
     }
 
 
@@ -88,11 +115,31 @@ def _is_translations(value: Any) -> bool:
 
 def _is_attributes(value: Any) -> bool:
     return isinstance(value, list) and all(
-        isinstance(item, dict) and isinstance(item.get("name"), str) and _is_texts(item.get("values", []))
+        isinstance(item, dict)
+        and isinstance(item.get("name"), str)
+        and _is_texts(item.get("values", []))
+        # Other members are allowed if they are neither objects nor lists.
+        and not any(isinstance(other, dict | list) for name, other in item.items() if name != "values")
         for item in value
     )
 
 
+_TEXT_BY_NAME = {"type": "object", "additionalProperties": {"type": "string"}}
+_TEXTS = {"type": "array", "items": {"type": "string"}}
+# The shapes of JSON fields in the API's description.
+JSON_SCHEMAS: dict[str, dict[str, Any]] = {
+    "translations": {"type": "object", "additionalProperties": _TEXT_BY_NAME},
+    "tags": _TEXTS,
+    "attributes": {
+        "type": "array",
+        "items": {
+            "type": "object",
+            "required": ["name"],
+            "properties": {"name": {"type": "string"}, "values": _TEXTS, "variation": {"type": "boolean"}},
+        },
+    },
+    "option_values": _TEXT_BY_NAME,
+}
 _JSON_SHAPES = {
     "translations": (_is_translations, 'an object such as {"de": {"name": "Becher"}}, or null'),
     "tags": (_is_texts, 'a list of texts such as ["new"]'),
@@ -101,16 +148,16 @@ _JSON_SHAPES = {
 }
 
 
-def counts_stock(given: Container[str]) -> dict[str, bool]:
-    """Whether new goods have their stock counted, where nobody said: only if somebody said how much there is.
+def stock_tracking_default(given: Container[str]) -> dict[str, bool]:
+    """The default of `track_inventory` for a new product or variant: true only if `stock_qty` is given.
 
-    A product that is made of a name and a price can then be bought.
+    So a product that is created with a name and a price can be bought.
     """
     return {} if "track_inventory" in given else {"track_inventory": "stock_qty" in given}
 
 
 def full_name(product: str, variant: str | None) -> str:
-    """What goods are called where they stand alone: `Mug – Blue`."""
+    """The name of a product or variant outside its product's page: `Mug – Blue`."""
     if not variant:
         return product
     return variant if variant.startswith(product) else f"{product} – {variant}"

@@ -1,4 +1,4 @@
-"""Stock leaves and comes back here and nowhere else while selling: by conditional updates, rows in a fixed order."""
+"""Takes stock for orders and puts it back: by conditional updates, rows in a fixed order (R-CART-33)."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -12,19 +12,19 @@ from django.db.models import F, Model, Q, QuerySet
 from storefront.catalogue import events
 from storefront.catalogue.models import Product, Variant
 from storefront.kit.refusals import Refusal
-from storefront.shops.changes import changed
+from storefront.shops.changes import publish_change
 from storefront.shops.models import Shop
 
 Kind = Literal["product", "variant", "damaged"]
 
-# Rows of every sale are locked in this order, then by id, so that two sales never wait for each other in a circle.
-# "damaged" counts pieces of a product's row too, so it shares that row's place.
+# Every sale locks rows in this order, then by id, so that sales cannot deadlock. "damaged" is a column of the product's
+# row, so it has the same position.
 _TABLE_ORDER: dict[Kind, int] = {"product": 0, "damaged": 0, "variant": 1}
 
 
 @dataclass(frozen=True)
 class StockUse:
-    """So many pieces of one stock: a product's, a variant's, or a product's damaged pieces."""
+    """A quantity of one stock: of a product, a variant, or a product's damaged units."""
 
     kind: Kind
     id: int
@@ -32,10 +32,10 @@ class StockUse:
 
 
 class InsufficientStock(Refusal):
-    """Fewer are left than were asked for. `use` is the stock that is short, `available` what it still has."""
+    """Less stock than requested (R-CART-31). `use` is the stock that is short, `available` the quantity left."""
 
     code, field = "insufficient_stock", "qty"
-    message = "Not enough of it is left."
+    message = "Not enough stock."
 
     def __init__(self, message: str | None = None, *, available: int, use: StockUse | None = None) -> None:
         super().__init__(message, available=available)
@@ -44,49 +44,49 @@ class InsufficientStock(Refusal):
 
 @transaction.atomic
 def take_stock(*, shop: Shop, uses: Iterable[StockUse], now: datetime) -> list[StockUse]:
-    """Take all of these pieces or none, and say which stocks were lowered.
+    """Take all of these quantities or none. Returns the stocks that were lowered.
 
-    What is not tracked sells without being counted, so it is not among the answer. Backordered stock passes below
-    zero. Raises InsufficientStock for the first stock that is short; the caller's transaction must then end.
+    Stock that is not tracked is not lowered, so it is not in the result. With backorders, stock can fall below zero.
+    Raises InsufficientStock for the first stock that is short; the caller's transaction must then end.
     """
     taken = []
     for use in _in_lock_order(uses):
         if _lower(shop, use, now):
             taken.append(use)
-        elif not _sells_uncounted(shop, use):
+        elif not _is_untracked(shop, use):
             raise InsufficientStock(available=available(shop, use), use=use)
-    _tell(shop, taken, now)
-    changed(shop.pk)
+    _emit_changes(shop, taken, now)
+    publish_change(shop.pk)
     return taken
 
 
 @transaction.atomic
 def put_back_stock(*, shop: Shop, uses: Iterable[StockUse], now: datetime) -> None:
-    """Raise the stocks that `take_stock` lowered. A product that is gone since takes nothing back."""
+    """Raise the stocks that `take_stock` lowered. Rows that were deleted since are skipped."""
     raised = _in_lock_order(uses)
     for use in raised:
         column = _column(use)
         _rows(shop, use).update(**{column: F(column) + use.qty}, updated_at=now)
-    _tell(shop, raised, now)
-    changed(shop.pk)
+    _emit_changes(shop, raised, now)
+    publish_change(shop.pk)
 
 
 def available(shop: Shop, use: StockUse) -> int:
-    """How many pieces the stock has left to sell now, never below zero."""
+    """The quantity that the stock has left to sell now, at least zero."""
     left = _rows(shop, use).values_list(_column(use), flat=True).first()
     return max(left or 0, 0)
 
 
-def _tell(shop: Shop, uses: list[StockUse], now: datetime) -> None:
+def _emit_changes(shop: Shop, uses: list[StockUse], now: datetime) -> None:
     variants = {use.id for use in uses if use.kind == "variant"}
-    events.tell_of_stock(shop, {use.id for use in uses if use.kind != "variant"}, variants, now)
+    events.emit_stock_changes(shop, {use.id for use in uses if use.kind != "variant"}, variants, now)
 
 
 def _in_lock_order(uses: Iterable[StockUse]) -> list[StockUse]:
-    pieces: Counter[tuple[Kind, int]] = Counter()
+    totals: Counter[tuple[Kind, int]] = Counter()
     for use in uses:
-        pieces[use.kind, use.id] += use.qty
-    merged = [StockUse(kind, id, qty) for (kind, id), qty in pieces.items() if qty > 0]
+        totals[use.kind, use.id] += use.qty
+    merged = [StockUse(kind, id, qty) for (kind, id), qty in totals.items() if qty > 0]
     return sorted(merged, key=lambda use: (_TABLE_ORDER[use.kind], use.id, use.kind))
 
 
@@ -99,7 +99,7 @@ def _lower(shop: Shop, use: StockUse, now: datetime) -> bool:
     return changed == 1
 
 
-def _sells_uncounted(shop: Shop, use: StockUse) -> bool:
+def _is_untracked(shop: Shop, use: StockUse) -> bool:
     return use.kind != "damaged" and _rows(shop, use).filter(track_inventory=False).exists()
 
 

@@ -1,12 +1,12 @@
-# ruff: noqa: S608, what is put together here is column lists and conditions of this file.
-"""What the database itself keeps in step with the catalogue, whoever writes it: how many products each list has
+# ruff: noqa: S608, the statements consist of column lists and conditions of this file.
+"""Triggers that keep derived data up to date with every write to the catalogue: how many products each list has
 (`ListingTotal`), which search texts are listed (`ProductSearch.listed`), and on SQLite the search index.
 
-Triggers and not code of ours, because totals must stay right through every way of writing: actions, the admin's
-bulk updates, imports by COPY, an operator's SQL. A stock sale changes nothing that they watch.
+These are triggers and not Python code, because totals must stay correct with every kind of write: actions, the admin's
+bulk updates, imports by COPY, an operator's SQL. A sale of stock changes no column that they watch.
 
-SQLite drops a table's triggers with the table, and Django makes some changes by making a table anew. A migration that
-does so to a table named here takes them down first and puts them up again: `remove(editor)`, `install(editor)`.
+`migrate` creates them after all migrations (`kit/triggers.py`). They are created again when Django remakes a table on
+SQLite (`server/sqlite3`). A migration that removes a column named here drops them first: `remove(editor)`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,8 +17,10 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError, transaction
 
-# What decides whether lists can show a product, and what decides where it stands in them.
-LISTABLE = "({0}.status = 'active' AND {0}.deleted_at IS NULL AND NOT {0}.exclude_from_catalog)"
+from storefront.catalogue.listable import listable
+from storefront.kit.triggers import TriggerSet
+
+# Columns that decide whether lists show a product, and where.
 PLACED_BY = (
     "publish_at",
     "unpublish_at",
@@ -29,40 +31,41 @@ PLACED_BY = (
     "sort_name",
     "is_featured",
 )
-# A row of the search index is numbered by shop and product together, so that a search reads its own shop's rows only.
+# A rowid of the search index contains the shop's and the product's id, so that a search reads only rows of its shop.
 SHOP_BITS = 40
 
 FILL_INDEX = (
     "INSERT INTO catalogue_searchindex (rowid, text)"
     f" SELECT (shop_id << {SHOP_BITS}) + product_id, text FROM catalogue_productsearch"
 )
-# What stands between two statements of a file.
+# Separates the statements of a file.
 BREAK = "\n;;\n"
 EXTENSIONS = ("pg_trgm", "btree_gin")
+_P = f"({listable('p')})"
 
 
 def install(editor: Any) -> None:
-    """Put everything up; what stands already is replaced."""
-    remove(editor)
-    for statement in statements(editor.connection.vendor):
-        editor.execute(statement)
+    """Does nothing. Migration 0002 calls it, when tables still lack columns that triggers now name."""
+
+
+fill = install
 
 
 def remove(editor: Any) -> None:
-    """Take the triggers down; tables and what they hold stay."""
+    """Drop the triggers. The tables and their rows stay."""
     for statement in _file(f"remove_{editor.connection.vendor}.sql").split(BREAK):
         editor.execute(statement)
 
 
 def create_search_index(editor: Any) -> None:
-    """Make the index that `q` is answered from, empty on SQLite. Raises ImproperlyConfigured where it may not."""
+    """Create the search index, empty on SQLite. Raises ImproperlyConfigured if PostgreSQL's extensions are missing."""
     if editor.connection.vendor == "sqlite":
-        # Texts come folded, so that case means nothing here; ranking is not asked for, so that no sizes are kept.
+        # Texts are casefolded already, hence case_sensitive. Results are not ranked, hence no column sizes.
         editor.execute(
             "CREATE VIRTUAL TABLE catalogue_searchindex USING fts5"
             "(text, content='', columnsize=0, tokenize='trigram case_sensitive 1')"
         )
-        # An import writes much at once: let it come together in memory (bytes), and be merged less often.
+        # For imports, which write many rows at once: a larger buffer (in bytes), merged less often.
         for setting, value in (("hashsize", 8_000_000), ("automerge", 8)):
             editor.execute(
                 f"INSERT INTO catalogue_searchindex (catalogue_searchindex, rank) VALUES ('{setting}', {value})"
@@ -81,45 +84,58 @@ def drop_search_index(editor: Any) -> None:
     editor.execute(f"DROP {kind} IF EXISTS catalogue_searchindex")
 
 
-def fill(editor: Any) -> None:
-    """Work out everything from what stands; the triggers must be down and the SQLite index empty."""
-    listable = LISTABLE.format("p")
+def _refill(editor: Any) -> None:
+    """Recompute all derived data from the rows, while the triggers do not exist."""
+    is_sqlite = editor.connection.vendor == "sqlite"
+    if not is_sqlite:
+        # SQLite has one writer at a time anyway.
+        tables = "catalogue_product, catalogue_productcategory, catalogue_productsearch"
+        editor.execute(f"LOCK TABLE {tables} IN SHARE ROW EXCLUSIVE MODE")
+    # A random version, so that it equals none that a process has cached.
+    version = "random() & 1073741823" if is_sqlite else "floor(random() * 1073741824)::bigint"
     totals = "INSERT INTO catalogue_listingtotal (shop_id, category, products, version)"
+    editor.execute(
+        "UPDATE catalogue_productsearch SET listed = NOT listed WHERE listed <> EXISTS (SELECT 1 FROM"
+        f" catalogue_product p WHERE p.id = catalogue_productsearch.product_id AND {_P})"
+    )
+    if is_sqlite:
+        rebuild_search_index(editor)
     editor.execute("DELETE FROM catalogue_listingtotal")
-    editor.execute(f"{totals} SELECT p.shop_id, 0, count(*), 0 FROM catalogue_product p WHERE {listable} GROUP BY 1")
     editor.execute(
-        f"{totals} SELECT l.shop_id, l.category_id, count(*), 0 FROM catalogue_productcategory l"
-        f" JOIN catalogue_product p ON p.id = l.product_id WHERE {listable} GROUP BY 1, 2"
+        f"{totals} SELECT shop_id, category, products, {version} FROM ("
+        f"SELECT p.shop_id, 0 AS category, count(*) AS products FROM catalogue_product p WHERE {_P} GROUP BY p.shop_id"
+        " UNION ALL SELECT l.shop_id, l.category_id, count(*) FROM catalogue_productcategory l"
+        f" JOIN catalogue_product p ON p.id = l.product_id WHERE {_P} GROUP BY l.shop_id, l.category_id) counted"
     )
-    editor.execute(
-        "UPDATE catalogue_productsearch SET listed = EXISTS (SELECT 1 FROM catalogue_product p"
-        f" WHERE p.id = catalogue_productsearch.product_id AND {listable})"
-    )
-    if editor.connection.vendor == "sqlite":
-        editor.execute(f"{FILL_INDEX} WHERE listed ORDER BY 1")
+
+
+def rebuild_search_index(editor: Any) -> None:
+    """Rebuild SQLite's search index from the search texts. `editor` can be a cursor: only `execute` is needed."""
+    editor.execute("INSERT INTO catalogue_searchindex (catalogue_searchindex) VALUES ('delete-all')")
+    editor.execute(f"{FILL_INDEX} WHERE listed ORDER BY 1")
 
 
 @contextmanager
-def noted_together(connection: Any, products: Sequence[int]) -> Iterator[None]:
-    """Have new products, their links and search texts noted and indexed once for all of them, where each would be by
-    itself.
+def deferred_totals(connection: Any, products: Sequence[int]) -> Iterator[None]:
+    """Count and index the products that the block creates, with their links and search texts, once at its end instead
+    of once for each row. `products` are their ids.
 
-    Belongs into a transaction, which makes nothing else of the catalogue meanwhile.
+    Call it in a transaction. The block must write no other rows of the catalogue.
     """
     if not products:
         yield
         return
-    among = {"products": list(products)} if connection.vendor == "postgresql" else _span(products)
+    ids = {"products": list(products)} if connection.vendor == "postgresql" else _span(products)
     with connection.cursor() as cursor:
         for statement in _QUIET[connection.vendor]:
             cursor.execute(statement)
         yield
         for statement in _LOUD[connection.vendor]:
-            cursor.execute(statement, among if "%(" in statement else None)
+            cursor.execute(statement, ids if "%(" in statement else None)
 
 
 def _span(products: Sequence[int]) -> dict[str, int]:
-    # SQLite has one writer at a time, so that all between two new ids are new.
+    # SQLite has one writer at a time, so all ids between two new ones are new.
     return {"first": min(products), "last": max(products)}
 
 
@@ -127,8 +143,7 @@ _QUIET = {
     "sqlite": ["INSERT INTO catalogue_quiet VALUES (1)"],
     "postgresql": ["SELECT set_config('storefront.quiet', 'on', true)"],
 }
-_P = LISTABLE.format("p")
-# What the triggers would have noted of these products: (shop, category, products).
+# The changes of totals that the triggers would have made for these products: (shop, category, products).
 _NOTES = {
     "sqlite": f"""
         SELECT p.shop_id, 0 AS category, count(*) FILTER (WHERE {_P}) AS products
@@ -137,8 +152,8 @@ _NOTES = {
         JOIN catalogue_product p ON p.id = l.product_id
         WHERE l.product_id BETWEEN %(first)s AND %(last)s AND {_P} GROUP BY l.shop_id, l.category_id
     """,
-    # Product by product: where nobody has told PostgreSQL lately how large the tables are, it would read the whole of
-    # them for each batch. OFFSET 0 keeps it from arriving there again.
+    # Product by product: with outdated statistics, PostgreSQL would read whole tables for each batch. OFFSET 0 keeps it
+    # from doing so.
     "postgresql": f"""
         SELECT p.shop_id, 0 AS category, count(*) FILTER (WHERE {_P}) AS products
         FROM unnest(%(products)s::bigint[]) made (id),
@@ -149,7 +164,7 @@ _NOTES = {
         WHERE {_P} GROUP BY l.shop_id, l.category_id
     """,
 }
-# Puts right what the writer of a search text took for listed.
+# Corrects `listed` where the writer of a search text set it wrongly.
 _LISTED = {
     "sqlite": f"""
         UPDATE catalogue_productsearch SET listed = NOT listed WHERE product_id BETWEEN %(first)s AND %(last)s
@@ -160,7 +175,7 @@ _LISTED = {
     "postgresql": f"""
         UPDATE catalogue_productsearch s SET listed = NOT s.listed FROM unnest(%(products)s::bigint[]) made (id),
         LATERAL (SELECT * FROM catalogue_product WHERE id = made.id OFFSET 0) p
-        WHERE s.product_id = made.id AND s.listed <> ({_P})
+        WHERE s.product_id = made.id AND s.listed <> {_P}
     """,
 }
 _LOUD = {
@@ -191,14 +206,10 @@ def _create_extension(editor: Any, name: str) -> None:
 
 
 def statements(vendor: str) -> list[str]:
-    """The statements that put everything up on this kind of database."""
+    """The statements that create the triggers and what they need, for 'sqlite' or 'postgresql'."""
     text = _file(f"install_{vendor}.sql")
     for mark, sql in {
-        "LISTABLE_NEW": LISTABLE.format("NEW"),
-        "LISTABLE_OLD": LISTABLE.format("OLD"),
-        "LISTABLE_P": LISTABLE.format("p"),
-        "LISTABLE_N": LISTABLE.format("n"),
-        "LISTABLE_O": LISTABLE.format("o"),
+        **{f"LISTABLE_{row.upper()}": f"({listable(row)})" for row in ("NEW", "OLD", "p", "n", "o")},
         "PLACED_BY": ", ".join(PLACED_BY),
         "PLACED_NEW": ", ".join(f"NEW.{column}" for column in PLACED_BY),
         "PLACED_OLD": ", ".join(f"OLD.{column}" for column in PLACED_BY),
@@ -213,3 +224,12 @@ def statements(vendor: str) -> list[str]:
 
 def _file(name: str) -> str:
     return (files(__package__) / "trigger_sql" / name).read_text()
+
+
+TRIGGERS = TriggerSet(
+    app_label="catalogue",
+    consequence="the totals of product lists and the search go wrong with the next product that is written",
+    statements=statements,
+    remove=remove,
+    refill=_refill,
+)

@@ -14,25 +14,28 @@ from storefront.shops.admin_base import (
     ShopScopedTabularInline,
     moment,
     money,
+    view_and_edit,
 )
 from storefront.shops.admin_forms import ShopScopedForm, WordsField
+from storefront.shops.rights import Right
 
 
 class GroupPriceForm(ShopScopedForm):
     constraint_errors = {
-        "group_price_product_once": ("product", "This product has a price for the group already."),
-        "group_price_variant_once": ("variant", "This variant has a price for the group already."),
+        "group_price_product_once": ("product", "This product already has a price for this group."),
+        "group_price_variant_once": ("variant", "This variant already has a price for this group."),
     }
 
     def clean(self) -> None:
         super().clean()
         product, variant = self.cleaned_data.get("product"), self.cleaned_data.get("variant")
         if product and variant and variant.product_id != product.pk:
-            self.add_error("variant", f"This is not a variant of {product}.")
+            self.add_error("variant", f"This variant does not belong to {product}.")
 
 
 class GroupPriceInline(ShopScopedTabularInline):
     model = GroupPrice
+    rights = view_and_edit(Right.VIEW_PRICES, Right.CHANGE_PRICES)
     form = GroupPriceForm
     fields = ["product", "variant", "price"]
     autocomplete_fields = ["product", "variant"]
@@ -42,8 +45,9 @@ class GroupPriceInline(ShopScopedTabularInline):
 
 @admin.register(CustomerGroup)
 class CustomerGroupAdmin(ShopScopedAdmin):
-    """Registered here, beside the prices that a group has."""
+    """Registered in this room because the page includes the group's prices."""
 
+    rights = view_and_edit(Right.VIEW_PRICES, Right.CHANGE_PRICES)
     list_display = ["name", "discount"]
     search_fields = ["name"]
     ordering = ["name"]
@@ -56,18 +60,19 @@ class CustomerGroupAdmin(ShopScopedAdmin):
 
 
 class DiscountForm(ShopScopedForm):
-    constraint_errors = {"discount_value_range": ("value", "A percentage is between 0 and 100.")}
+    constraint_errors = {"discount_value_range": ("value", "Enter a percentage from 0 to 100.")}
 
     def clean(self) -> None:
         super().clean()
         starts, ends = self.cleaned_data.get("starts_at"), self.cleaned_data.get("ends_at")
         if starts and ends and ends <= starts:
-            self.add_error("ends_at", "The end is before the start.")
+            self.add_error("ends_at", "The end must be after the start.")
 
 
 @admin.register(Discount)
 class DiscountAdmin(ShopScopedAdmin):
     form = DiscountForm
+    rights = view_and_edit(Right.VIEW_PRICES, Right.CHANGE_PRICES)
     list_display = ["name", "reduction", "category", "from_subtotal", "starts", "ends", "is_active"]
     list_select_related = ["shop", "category"]
     list_filter = ["is_active", ("category", ShopRelatedFilter)]
@@ -89,13 +94,14 @@ class CountryForm(ShopScopedForm):
     def clean_country(self) -> str:
         country = self.cleaned_data["country"].upper()
         if not is_country(country):
-            raise forms.ValidationError("Expected a code of two letters such as DE.")
+            raise forms.ValidationError("Enter a two-letter country code, such as DE.")
         return country
 
 
 @admin.register(TaxRate)
 class TaxRateAdmin(ShopScopedAdmin):
     form = CountryForm
+    rights = view_and_edit(Right.VIEW_PRICES, Right.CHANGE_PRICES)
     list_display = ["name", "country", "region", "tax_class", "rate", "applies_to_shipping"]
     list_select_related = ["shop", "tax_class"]
     list_filter = [("tax_class", ShopRelatedFilter)]
@@ -110,33 +116,36 @@ class TaxRateAdmin(ShopScopedAdmin):
 
 class ShippingRateForm(ShopScopedForm):
     countries = WordsField(
-        help_text="Codes of two letters with commas between them, such as DE, AT. Empty: everywhere."
+        help_text="Two-letter country codes separated by commas, such as DE, AT. Leave empty for all countries."
     )
-    constraint_errors = {"shipping_rate_weight_range": ("maximum_weight", "Less than the smallest weight.")}
+    constraint_errors = {
+        "shipping_rate_weight_range": ("maximum_weight", "The maximum weight must not be below the minimum weight.")
+    }
 
     def clean_countries(self) -> list[str]:
         countries = [country.upper() for country in self.cleaned_data["countries"]]
         if wrong := [country for country in countries if not is_country(country)]:
-            raise forms.ValidationError(f"Not a code of two letters: {', '.join(wrong)}.")
+            raise forms.ValidationError(f"Not a two-letter country code: {', '.join(wrong)}.")
         return countries
 
 
 @admin.register(ShippingRate)
 class ShippingRateAdmin(ShopScopedAdmin):
     form = ShippingRateForm
-    list_display = ["name", "price_shown", "free", "goes_to", "is_active", "sort_order"]
+    rights = view_and_edit(Right.VIEW_PRICES, Right.CHANGE_PRICES)
+    list_display = ["name", "price_shown", "free_from_shown", "countries_shown", "is_active", "sort_order"]
     search_fields = ["name"]
     ordering = ["sort_order", "id"]
     fieldsets: Any = [
         (None, {"fields": ["name", "price", "free_from", "is_active", "sort_order"]}),
-        ("Where it is offered", {"fields": ["countries", "minimum_weight", "maximum_weight"]}),
+        ("Availability", {"fields": ["countries", "minimum_weight", "maximum_weight"]}),
     ]
 
     price_shown = money("price")
-    free = money("free_from", "free from")
+    free_from_shown = money("free_from", "free from")
 
     @display(description="countries")
-    def goes_to(self, row: ShippingRate) -> str:
+    def countries_shown(self, row: ShippingRate) -> str:
         return ", ".join(row.countries) or "everywhere"
 
 

@@ -12,7 +12,7 @@ from storefront.shops.models import Shop
 
 
 class GroupPrice(models.Model):
-    """What one customer group pays for a product or a variant (contract: Cart add rules, 4)."""
+    """The price of a product or a variant for one customer group (R-CART-30)."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
     group = models.ForeignKey(CustomerGroup, on_delete=models.CASCADE, related_name="prices")
@@ -36,19 +36,19 @@ class GroupPrice(models.Model):
 
 
 class Discount(models.Model):
-    """A discount that applies by itself while it runs. Discounts add up, never below a total of zero."""
+    """An automatic discount. Discounts add up, but never reduce the total below zero."""
 
     class Kind(models.TextChoices):
-        PERCENT = "percent", "percent of the goods"
+        PERCENT = "percent", "percentage"
         AMOUNT = "amount", "fixed amount"
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="discounts")
     name = models.CharField(max_length=100)
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.PERCENT)
     value = models.DecimalField(max_digits=14, decimal_places=2, validators=[MinValueValidator(Decimal(0))])
-    minimum_subtotal = MoneyField(help_text="Applies from this value of goods on.")
+    minimum_subtotal = MoneyField(help_text="Applies to a subtotal of at least this amount.")
     category = models.ForeignKey(
-        Category, null=True, blank=True, on_delete=models.CASCADE, help_text="Empty: the whole basket."
+        Category, null=True, blank=True, on_delete=models.CASCADE, help_text="Leave empty to apply to the whole basket."
     )
     starts_at = models.DateTimeField(null=True, blank=True)
     ends_at = models.DateTimeField(null=True, blank=True)
@@ -65,20 +65,25 @@ class Discount(models.Model):
         return self.name
 
     def runs(self, now: datetime) -> bool:
+        """Whether it is active and `now` is within its period."""
         started = self.starts_at is None or self.starts_at <= now
         return self.is_active and started and (self.ends_at is None or now < self.ends_at)
 
 
 class TaxRate(models.Model):
-    """The tax on goods of one class delivered to one country, or to one region of it."""
+    """The tax on products of one tax class in one country, or in one region of it."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="tax_rates")
     name = models.CharField(max_length=60, help_text="Such as VAT.")
     tax_class = models.ForeignKey(
-        TaxClass, null=True, blank=True, on_delete=models.CASCADE, help_text="Empty: goods without a tax class."
+        TaxClass,
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        help_text="Leave empty for products without a tax class.",
     )
     country = models.CharField(max_length=2, help_text="ISO 3166 code, such as DE.")
-    region = models.CharField(max_length=100, blank=True, help_text="Empty: the whole country.")
+    region = models.CharField(max_length=100, blank=True, help_text="Leave empty for the whole country.")
     percent = models.DecimalField(
         max_digits=6, decimal_places=3, validators=[MinValueValidator(Decimal(0)), MaxValueValidator(Decimal(100))]
     )
@@ -102,16 +107,18 @@ class TaxRate(models.Model):
 
 
 class ShippingRate(models.Model):
-    """One way of delivery that a shopper can choose, and its price."""
+    """A delivery method that a shopper can choose, and its price."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="shipping_rates")
     name = models.CharField(max_length=100, help_text="As shoppers see it, such as Parcel, 2 to 3 days.")
-    countries = models.JSONField(default=list, blank=True, help_text="ISO 3166 codes; empty: everywhere.")
+    countries = models.JSONField(default=list, blank=True, help_text="ISO 3166 codes. Empty for all countries.")
     price = MoneyField()
-    free_from = MoneyField(null=True, blank=True, help_text="Free from this value of goods on; empty: never.")
+    free_from = MoneyField(
+        null=True, blank=True, help_text="Free for a subtotal of at least this amount. Leave empty if it is never free."
+    )
     minimum_weight = models.DecimalField(max_digits=10, decimal_places=3, default=Decimal(0))
     maximum_weight = models.DecimalField(
-        max_digits=10, decimal_places=3, null=True, blank=True, help_text="In the weight unit of the catalogue."
+        max_digits=10, decimal_places=3, null=True, blank=True, help_text="In the same unit as product weights."
     )
     sort_order = models.IntegerField(default=0)
     is_active = models.BooleanField(default=True)

@@ -1,4 +1,4 @@
-"""What prices depend on in a shop: its discounts, taxes, ways of delivery, and the terms of its customer groups."""
+"""Reads what prices depend on: discounts, tax rates, shipping rates, and the terms of customer groups."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -19,14 +19,16 @@ from storefront.shops.models import Shop
 
 @dataclass(frozen=True, slots=True)
 class GroupTerms:
-    """What a customer group pays for some products: prices of its own, else a percentage off, with exceptions."""
+    """What a customer group pays for some products: group prices, or a percentage off the list price.
+
+    `prices` is keyed by product and variant id. `excluded` are the ids of products without the percentage."""
 
     percent: Decimal = ZERO
     prices: dict[tuple[int, int | None], Decimal] = field(default_factory=dict)
     excluded: frozenset[int] = frozenset()
 
     def price(self, product_id: int, variant_id: int | None) -> Decimal | None:
-        """The group's own price: the variant's where it has one, else the product's."""
+        """The group price of the variant, else of the product; None without one."""
         own = self.prices.get((product_id, variant_id))
         return own if own is not None else self.prices.get((product_id, None))
 
@@ -34,14 +36,14 @@ class GroupTerms:
         return ZERO if product_id in self.excluded else self.percent
 
     def price_of(self, list_price: Decimal, product_id: int, variant_id: int | None = None) -> Decimal:
-        """What a piece without options costs the group, in whole cents."""
+        """The unit price for the group without options, rounded to cents."""
         own = self.price(product_id, variant_id)
         return quantize(price_for_group(list_price, own=own, percent=self.percent_off(product_id)))
 
 
 NO_TERMS = GroupTerms()
 
-# Asked for on every read of a cart, and therefore put together once.
+# Every read of a cart runs this query, so its SQL is built once.
 _DISCOUNT = Columns(Discount)
 _RUNNING = (
     f"SELECT {_DISCOUNT.of('d')} FROM pricing_discount d WHERE d.shop_id = %(shop)s AND d.is_active"  # noqa: S608
@@ -50,7 +52,7 @@ _RUNNING = (
 
 
 def group_terms(shop: Shop, customer_id: int | None, product_ids: Collection[int]) -> GroupTerms:
-    """The terms for these products of the customer's group; NO_TERMS, without asking, for nobody."""
+    """The terms of the customer's group for these products; NO_TERMS without a group. No query without a customer."""
     if customer_id is None:
         return NO_TERMS
     group = CustomerGroup.objects.filter(shop=shop, customer__id=customer_id, customer__shop=shop).first()
@@ -69,17 +71,17 @@ def group_terms(shop: Shop, customer_id: int | None, product_ids: Collection[int
 
 
 def running_discounts(shop: Shop, now: datetime) -> list[Discount]:
-    """The automatic discounts that run now, oldest first, which is the order they apply in."""
+    """The automatic discounts that run now, oldest first. They apply in this order."""
     moment = connection.ops.adapt_datetimefield_value(now)
     rows = fetch(connection, _RUNNING, {"shop": shop.pk, "now": moment})
     return [_DISCOUNT.instance(connection, row) for row in rows]
 
 
 def tax_rates(shop: Shop, country: str) -> list[TaxRate]:
-    """Every rate for the country, of all its regions and of all tax classes."""
+    """All tax rates of the country, for all its regions and tax classes."""
     return list(TaxRate.objects.filter(shop=shop, country=country).order_by("pk"))
 
 
 def shipping_rates(shop: Shop) -> list[ShippingRate]:
-    """The ways of delivery on offer, in the merchant's order; `rules.shipping_options` picks those that fit."""
+    """The active shipping rates, in the merchant's order. `rules.shipping_options` selects those that fit a basket."""
     return list(ShippingRate.objects.filter(shop=shop, is_active=True).order_by("sort_order", "pk"))

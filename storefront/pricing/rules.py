@@ -1,4 +1,4 @@
-"""What things cost, decided without a database or a clock. Amounts are Decimal in the shop's currency."""
+"""Price rules, without database or clock. Amounts are Decimal in the shop's currency."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ HUNDRED = Decimal(100)
 
 @dataclass(frozen=True, slots=True)
 class PricedLine:
-    """What the rules need to know of a line: its whole amount, and what decides its discounts and tax."""
+    """What the rules need to know of a line. `amount` is the line total before discounts."""
 
     amount: Decimal
     qty: int = 1
@@ -25,7 +25,7 @@ class PricedLine:
 
 @dataclass(frozen=True, slots=True)
 class DiscountLine:
-    """One discount that applies, and how much of it falls on each line."""
+    """An applied discount, and its share on each line."""
 
     name: str
     amount: Decimal
@@ -34,7 +34,7 @@ class DiscountLine:
 
 @dataclass(frozen=True, slots=True)
 class TaxLine:
-    """The tax of one rate on everything it applies to, rounded once, as an invoice shows it."""
+    """The tax of one rate on all lines it applies to, rounded once, as an invoice shows it."""
 
     name: str
     percent: Decimal
@@ -43,7 +43,7 @@ class TaxLine:
 
 @dataclass(frozen=True, slots=True)
 class ShippingOption:
-    """A way of delivery that fits, at its price for this basket."""
+    """A shipping rate that fits a basket, and its price for that basket."""
 
     rate: ShippingRate
     price: Decimal
@@ -51,9 +51,10 @@ class ShippingOption:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What a basket comes to. `tax` is added to the other sums, or contained in them where prices include tax.
+    """The totals of a basket. `tax` is added to the other sums, or included in them if prices include tax.
 
-    `line_discounts` and `line_taxes` follow the lines; with the tax on shipping they add up to the sums above.
+    `line_discounts` and `line_taxes` are in the order of the lines. They add up to `discount` and, with `shipping_tax`,
+    to `tax`.
     """
 
     subtotal: Decimal
@@ -81,11 +82,10 @@ def unit_price(
     custom_price: Decimal | None = None,
     is_damaged: bool = False,
 ) -> Decimal:
-    """The price of one piece, with its options on top.
+    """The price of one piece, with its options.
 
-    The shopper's own price comes first where there is one, then the price of a damaged piece, then the group's price
-    (contract: Cart add rules, 4: a group price is the price), then the list price less the group's percentage. What
-    options add is the same for everybody.
+    The first of these that exists: the custom price, the price of damaged units if `is_damaged`, the group price
+    (R-CART-30), the list price less the group's percentage. Option prices are then added in full.
     """
     if custom_price is not None:
         price = custom_price
@@ -97,14 +97,15 @@ def unit_price(
 
 
 def price_for_group(list_price: Decimal, *, own: Decimal | None, percent: Decimal) -> Decimal:
-    """The group's own price where it has one, else the list price less its percentage. Not rounded."""
+    """The group price if there is one, else the list price less the percentage. Not rounded."""
     return own if own is not None else list_price * (HUNDRED - percent) / HUNDRED
 
 
 def share_out(amount: Decimal, weights: Sequence[Decimal]) -> list[Decimal]:
-    """The amount cut into whole cents in proportion to the weights, adding up to it exactly.
+    """Split the amount in proportion to the weights, in whole cents that add up to it exactly.
 
-    No share is above its weight unless the amount is above their sum. Weights of nothing but zero share alike.
+    No share exceeds its weight unless the amount exceeds the sum of the weights. If all weights are 0, the shares are
+    equal.
     """
     if not weights:
         return []
@@ -121,10 +122,10 @@ def share_out(amount: Decimal, weights: Sequence[Decimal]) -> list[Decimal]:
 
 
 def applied_discounts(lines: Sequence[PricedLine], discounts: Iterable[Discount], now: datetime) -> list[DiscountLine]:
-    """The discounts that run and apply, in order. They add up, each at most what is left of the lines it is for.
+    """The discounts that run and apply, in order. They add up; each takes at most what is left of its lines.
 
-    A percentage is of the goods' full prices, whatever other discounts take. `minimum_subtotal` is compared with the
-    value of the whole basket.
+    A percentage is of the lines' full amounts, regardless of other discounts. `minimum_subtotal` is compared with the
+    subtotal of the whole basket.
     """
     left = [line.amount for line in lines]
     subtotal = sum(left, ZERO)
@@ -134,8 +135,8 @@ def applied_discounts(lines: Sequence[PricedLine], discounts: Iterable[Discount]
             continue
         fits = [discount.category_id is None or discount.category_id in line.category_ids for line in lines]
         weights = [amount if fit else ZERO for amount, fit in zip(left, fits, strict=True)]
-        goods = sum((line.amount for line, fit in zip(lines, fits, strict=True) if fit), ZERO)
-        amount = min(_face_value(discount, goods), sum(weights, ZERO))
+        base = sum((line.amount for line, fit in zip(lines, fits, strict=True) if fit), ZERO)
+        amount = min(_face_value(discount, base), sum(weights, ZERO))
         if amount > 0:
             shares = share_out(amount, weights)
             left = [rest - share for rest, share in zip(left, shares, strict=True)]
@@ -143,16 +144,16 @@ def applied_discounts(lines: Sequence[PricedLine], discounts: Iterable[Discount]
     return applied
 
 
-def _face_value(discount: Discount, goods: Decimal) -> Decimal:
+def _face_value(discount: Discount, base: Decimal) -> Decimal:
     if discount.kind == Discount.Kind.PERCENT:
-        return quantize(goods * discount.value / HUNDRED)
+        return quantize(base * discount.value / HUNDRED)
     return quantize(discount.value)
 
 
 def rate_for(
     rates: Iterable[TaxRate], *, tax_class_id: int | None, country: str | None, region: str = ""
 ) -> TaxRate | None:
-    """The tax rate for goods of a class delivered there: the region's own, else the country's, else none."""
+    """The tax rate of a tax class at the destination: the region's own, else the country's, else None."""
     fitting = [
         rate
         for rate in rates
@@ -164,14 +165,14 @@ def rate_for(
 
 
 def tax_of(amount: Decimal, percent: Decimal, *, included: bool) -> Decimal:
-    """The tax contained in an amount, or to be added to it."""
+    """The tax included in an amount, or to be added to it."""
     return quantize(amount * percent / (HUNDRED + percent if included else HUNDRED))
 
 
 def shipping_options(
     rates: Iterable[ShippingRate], *, country: str, weight: Decimal, subtotal: Decimal
 ) -> list[ShippingOption]:
-    """The ways of delivery to the country for goods of this weight, each at its price for goods of this value."""
+    """The shipping rates to the country for this weight, each with its price for this subtotal."""
     return [
         ShippingOption(rate, shipping_price(rate, subtotal))
         for rate in rates
@@ -183,7 +184,7 @@ def shipping_options(
 
 
 def shipping_price(rate: ShippingRate, subtotal: Decimal) -> Decimal:
-    """What the delivery costs for goods of this value."""
+    """The price of delivery for this subtotal."""
     free = rate.free_from is not None and subtotal >= rate.free_from
     return ZERO if free else rate.price
 
@@ -199,9 +200,9 @@ def totals(
     region: str = "",
     prices_include_tax: bool = True,
 ) -> Totals:
-    """Subtotal, discounts, delivery and tax put together. Without a country there is no tax yet.
+    """The totals of these lines. Without a country there is no tax.
 
-    total = subtotal - discount + shipping, plus tax where prices do not include it, and never below zero.
+    total = subtotal - discount + shipping, plus tax if prices do not include it. Never below zero.
     """
     subtotal = sum((line.amount for line in lines), ZERO)
     applied = applied_discounts(lines, discounts, now)
@@ -244,28 +245,30 @@ def _taxed(
     *,
     included: bool,
 ) -> _Taxed:
-    """Tax is rounded once a rate and then shared out over its lines, so that the lines add up to what is paid.
+    """Taxes by rate, by line and for shipping. `net` holds the lines' amounts after discounts.
 
-    Delivery is taxed like the goods it brings, in proportion to their value.
+    Tax is rounded once per rate and then split over its lines, so that the lines add up to what is paid. Shipping is
+    taxed at the rates of the lines, in proportion to their amounts.
     """
     taxed = _Taxed(lines=[], of_lines=[ZERO] * len(lines), of_shipping=ZERO)
     if not rates or country is None:
         return taxed
-    delivery = share_out(shipping, net)
-    goods: dict[int, list[int]] = {}
-    found: dict[int, TaxRate] = {}
+    shipping_shares = share_out(shipping, net)
+    indexes_by_rate: dict[int, list[int]] = {}
+    rates_by_id: dict[int, TaxRate] = {}
     for i, line in enumerate(lines):
         rate = rate_for(rates, tax_class_id=line.tax_class_id, country=country, region=region)
         if rate is not None and line.is_taxable:
-            found[rate.pk] = rate
-            goods.setdefault(rate.pk, []).append(i)
-    for key, rate in found.items():
-        bases = [net[i] for i in goods[key]]
-        carried = sum((delivery[i] for i in goods[key]), ZERO) if rate.applies_to_shipping else ZERO
-        amount = tax_of(sum(bases, carried), rate.percent, included=included)
+            rates_by_id[rate.pk] = rate
+            indexes_by_rate.setdefault(rate.pk, []).append(i)
+    for rate_id, rate in rates_by_id.items():
+        indexes = indexes_by_rate[rate_id]
+        bases = [net[i] for i in indexes]
+        shipping_base = sum((shipping_shares[i] for i in indexes), ZERO) if rate.applies_to_shipping else ZERO
+        amount = tax_of(sum(bases, shipping_base), rate.percent, included=included)
         taxed.lines.append(TaxLine(rate.name, rate.percent, amount))
-        *shares, of_delivery = share_out(amount, [*bases, carried])
-        taxed.of_shipping += of_delivery
-        for i, share in zip(goods[key], shares, strict=True):
+        *shares, shipping_share = share_out(amount, [*bases, shipping_base])
+        taxed.of_shipping += shipping_share
+        for i, share in zip(indexes, shares, strict=True):
             taxed.of_lines[i] = share
     return taxed

@@ -1,5 +1,5 @@
--- A total is kept in as many rows as transactions write it at once: each takes one that nobody holds, or adds one.
--- So writers of one shop neither wait for each other here nor meet in a deadlock; readers add the rows up.
+-- A total has as many rows as transactions write it concurrently: each uses a row that is not locked, or adds one.
+-- So writers of one shop neither wait for each other here nor deadlock; readers add up the rows.
 CREATE FUNCTION catalogue_note(shop bigint, of_category bigint, more bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   free bigint;
@@ -63,7 +63,8 @@ BEGIN
   RETURN NULL;
 END $$
 ;;
--- The products are locked, so that whoever lists or unlists one at this moment counts its links, or is seen here.
+-- The products are locked, so that a concurrent change of a product's status either counts the new links or is seen
+-- here.
 CREATE FUNCTION catalogue_links_made() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM FROM catalogue_product p WHERE p.id IN (SELECT product_id FROM new_rows) ORDER BY p.id FOR NO KEY UPDATE;
@@ -120,7 +121,7 @@ BEGIN
   RETURN NEW;
 END $$
 ;;
--- Quiet: an import notes a whole batch at its end, in the same transaction (`triggers.noted_together`).
+-- Quiet: an import counts a whole batch at its end, in the same transaction (`triggers.deferred_totals`).
 CREATE TRIGGER catalogue_product_made AFTER INSERT ON catalogue_product
   REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN (<NOT_QUIET>)
   EXECUTE FUNCTION catalogue_products_made()

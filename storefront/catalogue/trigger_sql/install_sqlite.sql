@@ -1,8 +1,8 @@
--- Writing to this view adds to a total, and makes it where there is none yet.
+-- Inserting into this view adds to a total, and creates the total if there is none yet.
 CREATE VIEW catalogue_note AS SELECT 0 AS shop_id, 0 AS category, 0 AS more
 ;;
--- While it has a row, what is made is neither noted nor indexed: an import does so for a whole batch at its end, in
--- the same transaction (`triggers.noted_together`).
+-- While this table has a row, new rows are neither counted nor indexed: an import does both for a whole batch at its
+-- end, in the same transaction (`triggers.deferred_totals`).
 CREATE TABLE catalogue_quiet (id integer)
 ;;
 CREATE TRIGGER catalogue_note_taken INSTEAD OF INSERT ON catalogue_note BEGIN
@@ -76,7 +76,7 @@ WHEN (NEW.slug, NEW.is_active, NEW._lft, NEW._rgt) IS NOT (OLD.slug, OLD.is_acti
   INSERT INTO catalogue_note VALUES (NEW.shop_id, 0, 0);
 END
 ;;
--- The index holds the texts of exactly those rows that say `listed`. Taking one out needs the text that went in.
+-- The index holds the texts of the rows that are `listed`. Removing a text needs the text that was added.
 CREATE TRIGGER catalogue_search_made AFTER INSERT ON catalogue_productsearch
 WHEN NOT EXISTS (SELECT 1 FROM catalogue_quiet) BEGIN
   INSERT INTO catalogue_searchindex (rowid, text)

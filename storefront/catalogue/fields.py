@@ -1,0 +1,293 @@
+"""How values of each type of column are read, checked and written, as one table: `KINDS`.
+
+The schemas of what apps send, the checks before a write, and the native product file all use `kind_of(column)`. So a
+new column of a product needs its line in the model and its description in `schemas.Product`. Only a new type of
+column needs a row here, and one in `kit/json_sql.py`, where the database writes records.
+"""
+
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from datetime import datetime
+from decimal import Decimal
+from functools import cache
+from typing import Annotated, Any, Literal
+
+import orjson
+from django.core.exceptions import ValidationError
+from django.db import models
+from ninja import Field
+from pydantic import BeforeValidator, WithJsonSchema
+
+from storefront.catalogue import parsing, rules
+from storefront.catalogue.models import BundleItem, MeasureField, Product
+from storefront.catalogue.parsing import LARGEST_INTEGER, InvalidValue, quoted
+from storefront.kit import clock, markup, money
+from storefront.kit.ids import LARGEST_ID
+from storefront.kit.schemas import Moment, MoneyGiven
+
+# The largest whole number that every JSON parser reads exactly.
+LARGEST_EXACT = 2**53 - 1
+# Minimum values of columns that differ from those of their type. The constraints of the tables are the same.
+LEAST: dict[type[models.Model], dict[str, int]] = {
+    Product: {"billing_interval_count": 1, "damaged_qty": 0},
+    BundleItem: {"qty": 1},
+}
+
+MemberParser = Callable[[Any], Any]
+
+
+def _whole(low: int, high: int) -> Any:
+    return Annotated[int, Field(strict=True, ge=low, le=high)]
+
+
+# The types of members that apps send.
+Id = _whole(1, LARGEST_ID)
+Integer = _whole(-LARGEST_INTEGER, LARGEST_INTEGER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One type of column. A column that may be null also accepts and returns None.
+
+    `given`: the type annotation of a member that an app sends. `parse`: turns a member of the native product file into
+    the column's value; raises InvalidValue. `dump`: turns the value into such a member. `clean`: takes the row, the
+    column and a value, and returns what the column stores; raises ValidationError.
+    """
+
+    given: Any
+    parse: MemberParser
+    dump: Callable[[Any], Any] = lambda value: value
+    clean: Callable[[models.Model, Any, Any], Any]
+
+
+@cache
+def kind_of(column: Any) -> Kind:
+    """The kind of the column. Raises KeyError for a type that `KINDS` lacks."""
+    make = next((KINDS[type] for type in type(column).__mro__ if type in KINDS), None)
+    if make is None:
+        raise KeyError(f"{column} is of a type that catalogue/fields.py does not have.")
+    kind = make(column)
+    if column.choices:
+        values = [value for value, _ in column.choices]
+        kind = replace(kind, given=Literal[tuple(values)], parse=_choice(values))
+    return _nullable(kind) if column.null else kind
+
+
+def writable(model: type[models.Model], closed: Collection[str]) -> list[str]:
+    """The attribute names of the model's columns, without the fields in `closed`."""
+    return [column.attname for column in model._meta.concrete_fields if column.name not in closed]
+
+
+def text_parser(limit: int | None) -> MemberParser:
+    """A parser for a text of at most `limit` characters."""
+    return lambda value: parsing.check_text(_is(str, value, "a text"), limit)
+
+
+def url_parser(limit: int) -> MemberParser:
+    """A parser for an http or https URL of at most `limit` characters."""
+
+    def parse(value: Any) -> str:
+        address = parsing.check_text(_is(str, value, "an address"), limit)
+        if not address.startswith(("https://", "http://")):
+            raise InvalidValue(f"expected a URL that begins with https:// or http://, found {quoted(address)}")
+        return address
+
+    return parse
+
+
+def boolean(value: Any) -> bool:
+    return _is(bool, value, "true or false")
+
+
+def _nullable(kind: Kind) -> Kind:
+    return Kind(
+        given=kind.given | None,
+        parse=or_none(kind.parse),
+        dump=or_none(kind.dump),
+        clean=lambda row, column, value: None if value is None else kind.clean(row, column, value),
+    )
+
+
+def or_none(parse: MemberParser) -> MemberParser:
+    return lambda value: None if value is None else parse(value)
+
+
+def _reference(column: Any) -> Kind:
+    def parse(value: Any) -> Any:
+        raise InvalidValue("means nothing in another shop")
+
+    return Kind(given=Id, parse=parse, clean=_of_same_shop)
+
+
+def _money(column: Any) -> Kind:
+    def parse(value: Any) -> Decimal:
+        try:
+            return money.parse(value)
+        except ValueError:
+            raise InvalidValue(f'expected a decimal string such as "12.50", found {quoted(str(value))}') from None
+
+    return Kind(given=MoneyGiven, parse=parse, dump=money.to_wire, clean=_clean)
+
+
+_MEASURE = r"[0-9]{1,9}(\.[0-9]{1,3})?"
+
+
+def _measure_given(value: Any) -> Decimal:
+    if not isinstance(value, str) or not re.fullmatch(_MEASURE, value, re.ASCII):
+        raise ValueError('must be a decimal string such as "0.250"')
+    return Decimal(value)
+
+
+MeasureGiven = Annotated[
+    Decimal, BeforeValidator(_measure_given), WithJsonSchema({"type": "string", "pattern": f"^{_MEASURE}$"})
+]
+
+
+def _measure(column: Any) -> Kind:
+    parse = parsing.measure()
+    return Kind(
+        given=MeasureGiven,
+        parse=lambda value: parse(_is(str, value, 'a decimal string such as "0.250"')),
+        dump=lambda value: f"{value:.3f}",
+        clean=_clean,
+    )
+
+
+def _flag(column: Any) -> Kind:
+    return Kind(given=Annotated[bool, Field(strict=True)], parse=boolean, clean=_clean)
+
+
+def _moment(column: Any) -> Kind:
+    return Kind(
+        given=Moment,
+        parse=lambda value: parsing.moment(_is(str, value, "a time such as 2026-11-21T07:30:00Z")),
+        dump=clock.timestamp,
+        clean=_clean_moment,
+    )
+
+
+def _json(column: Any) -> Kind:
+    def parse(value: Any) -> Any:
+        if problems := rules.json_errors({column.name: value}):
+            raise InvalidValue(problems[column.name][0].rstrip(".").replace("Expected", "expected"))
+        if _holds_nul(value):
+            raise InvalidValue("contains a NUL character")
+        return value
+
+    # The contents are checked by `rules.json_errors`.
+    given = Annotated[Any, WithJsonSchema(rules.JSON_SCHEMAS[column.name])]
+    return Kind(given=given, parse=parse, clean=_clean_json)
+
+
+def _large_integer(column: Any) -> Kind:
+    return Kind(given=_whole(-LARGEST_ID, LARGEST_ID), parse=_integer_of(column, LARGEST_EXACT), clean=_clean)
+
+
+def _integer(column: Any) -> Kind:
+    low = 0 if isinstance(column, models.PositiveIntegerField) else -LARGEST_INTEGER
+    return Kind(given=_whole(low, LARGEST_INTEGER), parse=_integer_of(column, LARGEST_INTEGER), clean=_clean_integer)
+
+
+def _address(column: Any) -> Kind:
+    return replace(_text(column), parse=url_parser(column.max_length))
+
+
+def _html(column: Any) -> Kind:
+    return replace(_text(column), parse=lambda value: parsing.html(_is(str, value, "a text")), clean=_clean_html)
+
+
+def _text(column: Any) -> Kind:
+    given = Annotated[str, Field(strict=True, max_length=column.max_length)]
+    return Kind(given=given, parse=text_parser(column.max_length), clean=_clean)
+
+
+# By the class of a column: the function that returns its kind. The most specific class applies.
+KINDS: dict[type[models.Field], Callable[[Any], Kind]] = {
+    models.ForeignKey: _reference,
+    money.MoneyField: _money,
+    MeasureField: _measure,
+    models.BooleanField: _flag,
+    models.DateTimeField: _moment,
+    models.JSONField: _json,
+    models.BigIntegerField: _large_integer,
+    models.IntegerField: _integer,
+    models.URLField: _address,
+    models.TextField: _html,
+    models.CharField: _text,
+    models.FileField: _text,
+}
+
+
+def _is(kind: type, value: Any, expected: str) -> Any:
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise InvalidValue(f"expected {expected}, found {quoted(orjson.dumps(value).decode())}")
+    return value
+
+
+def _choice(values: list[str]) -> MemberParser:
+    def parse(value: Any) -> str:
+        if value not in values:
+            raise InvalidValue(f"expected one of {', '.join(values)}, found {quoted(str(value))}")
+        return value
+
+    return parse
+
+
+def _integer_of(column: Any, high: int) -> MemberParser:
+    low = 0 if isinstance(column, models.PositiveIntegerField) else -LARGEST_INTEGER
+    low = LEAST.get(column.model, {}).get(column.name, low)
+
+    def parse(value: Any) -> int:
+        if not low <= _is(int, value, "a whole number") <= high:
+            raise InvalidValue(f"expected a whole number from {low} to {high}, found {value}")
+        return value
+
+    return parse
+
+
+def _holds_nul(value: Any) -> bool:
+    return b"\\u0000" in orjson.dumps(value)
+
+
+def _clean(row: models.Model, column: Any, value: Any) -> Any:
+    if isinstance(value, str) and "\0" in value:
+        raise ValidationError("NUL characters cannot be stored.")
+    return column.clean(value, row)
+
+
+def _clean_moment(row: models.Model, column: Any, value: Any) -> Any:
+    if isinstance(value, datetime) and value.tzinfo is None:
+        raise ValidationError("Expected a time with its UTC offset.")
+    return _clean(row, column, value)
+
+
+def _clean_integer(row: models.Model, column: Any, value: Any) -> Any:
+    # PostgreSQL's range, on SQLite too, so that a shop can move from one database to the other.
+    cleaned = _clean(row, column, value)
+    if abs(cleaned) > LARGEST_INTEGER:
+        raise ValidationError(f"Expected a number from -{LARGEST_INTEGER} to {LARGEST_INTEGER}.")
+    return cleaned
+
+
+def _clean_html(row: models.Model, column: Any, value: Any) -> Any:
+    cleaned = _clean(row, column, value)
+    if problem := markup.problem_of_change(cleaned, getattr(row, column.attname)):
+        raise ValidationError(f"This text {problem}.")
+    return cleaned
+
+
+def _clean_json(row: models.Model, column: Any, value: Any) -> Any:
+    if problems := rules.json_errors({column.name: value}):
+        raise ValidationError(problems[column.name])
+    if _holds_nul(value):
+        raise ValidationError("NUL characters cannot be stored.")
+    return value
+
+
+def _of_same_shop(row: Any, column: Any, value: Any) -> Any:
+    id = rules.as_id(str(value.pk if isinstance(value, models.Model) else value))
+    found = None if id is None else column.related_model.objects.filter(shop_id=row.shop_id, pk=id).first()
+    if found is None:
+        raise ValidationError(f"The shop has no {column.related_model._meta.verbose_name} with this id.")
+    return found

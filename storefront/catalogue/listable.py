@@ -1,0 +1,24 @@
+"""Which products lists can show, apart from their dates: as a condition for the ORM and as SQL. Defined only here."""
+
+from typing import Any
+
+from django.db.models import Q
+
+_IS: dict[str, Any] = {"status": "active", "deleted_at__isnull": True, "exclude_from_catalog": False}
+
+# The part of `sql.LISTED` that a partial index can have as its condition.
+LISTABLE = Q(**_IS)
+
+
+def listable(row: str) -> str:
+    """The same in SQL, joined by AND, for the row with this alias, such as `p` or `NEW`."""
+    return " AND ".join(_condition(row, *item) for item in _IS.items())
+
+
+def _condition(row: str, lookup: str, value: Any) -> str:
+    column, _, is_null = lookup.partition("__")
+    if is_null:
+        return f"{row}.{column} IS {'' if value else 'NOT '}NULL"
+    if isinstance(value, bool):
+        return f"{'' if value else 'NOT '}{row}.{column}"
+    return f"{row}.{column} = '{value}'"

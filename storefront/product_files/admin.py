@@ -1,0 +1,193 @@
+import csv
+import io
+import tempfile
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.html import format_html, format_html_join
+from unfold.decorators import action, display
+from unfold.enums import ActionVariant
+
+from storefront.kit.format import format_count
+from storefront.kit.spreadsheets import escape_formula
+from storefront.kit.uploads import LARGEST_UPLOAD
+from storefront.product_files import jobs
+from storefront.product_files.exporting import export_products
+from storefront.product_files.models import ProductImport
+from storefront.shops import audit
+from storefront.shops.admin_base import ShopScopedAdmin, moment
+from storefront.shops.admin_forms import ShopScopedForm
+from storefront.shops.models import Shop
+from storefront.shops.rights import Right
+
+STATE_COLOURS = {"waiting": "info", "running": "info", "done": "success", "failed": "danger"}
+SHOWN_PROBLEMS = 200
+
+
+class ProductImportForm(ShopScopedForm):
+    def clean_file(self) -> Any:
+        file = self.cleaned_data.get("file")
+        if not file:
+            raise forms.ValidationError("Choose a file.")
+        if file.size > LARGEST_UPLOAD:
+            raise forms.ValidationError(f"Files up to {LARGEST_UPLOAD // 1024 // 1024} MiB can be uploaded.")
+        return file
+
+
+@admin.register(ProductImport)
+class ProductImportAdmin(ShopScopedAdmin):
+    """Uploads of product files, the progress of their imports, and the reports. Exports are actions of the list."""
+
+    form = ProductImportForm
+    rights = {
+        "view": Right.EXPORT_PRODUCTS,
+        "add": Right.IMPORT_PRODUCTS,
+        "download_report": Right.EXPORT_PRODUCTS,
+        "export_native": Right.EXPORT_PRODUCTS,
+        "export_woocommerce": Right.EXPORT_PRODUCTS,
+        "export_shopify": Right.EXPORT_PRODUCTS,
+    }
+    list_display = ["file_name", "state_shown", "result", "begun", "who"]
+    list_select_related = ["shop", "user"]
+    ordering = ["-created_at", "-id"]
+    actions_list = [
+        {
+            "title": "Export all products",
+            "icon": "download",
+            "items": ["export_native", "export_woocommerce", "export_shopify"],
+        }
+    ]
+    actions_detail = ["download_report"]
+    change_form_outer_before_template = "catalogue/admin/import_progress.html"
+
+    begun = moment("created_at", "uploaded")
+    finished = moment("finished_at", "finished")
+
+    @display(description="status", label=STATE_COLOURS)
+    def state_shown(self, row: ProductImport) -> tuple[str, str]:
+        return row.state, row.get_state_display()
+
+    @display(description="by")
+    def who(self, row: ProductImport) -> str:
+        return (row.user.get_full_name() or row.user.get_username()) if row.user else "–"
+
+    @display(description="result")
+    def result(self, row: ProductImport) -> str:
+        if row.state == ProductImport.State.WAITING:
+            return "Waiting to start"
+        if row.state == ProductImport.State.RUNNING:
+            return f"{row.percent}% of the file processed"
+        counts = [(row.created, "created"), (row.updated, "updated"), (row.skipped, "skipped"), (row.failed, "failed")]
+        text = ", ".join(f"{format_count(count)} {word}" for count, word in counts)
+        return f"Dry run, nothing changed: {text}" if row.dry_run else text
+
+    @display(description="problems")
+    def problems_shown(self, row: ProductImport) -> str:
+        """A table of the first problems; the download has all that were stored."""
+        if not row.problems:
+            return "None"
+        lines = format_html_join(
+            "",
+            '<tr><td class="pr-4 py-1 align-top text-right">{}</td><td class="pr-4 py-1 align-top">{}</td>'
+            '<td class="py-1">{}</td></tr>',
+            ((each["line"], each["column"] or "–", each["reason"]) for each in row.problems[:SHOWN_PROBLEMS]),
+        )
+        more = len(row.problems) - SHOWN_PROBLEMS
+        rest = format_html("<p>{} more in the downloaded report.</p>", format_count(more)) if more > 0 else ""
+        return format_html(
+            '<table class="text-left"><thead><tr><th class="pr-4 text-right">Line</th><th class="pr-4">Column</th>'
+            "<th>Reason</th></tr></thead><tbody>{}</tbody></table>{}",
+            lines,
+            rest,
+        )
+
+    @display(description="what would change")
+    def changes_shown(self, row: ProductImport) -> str:
+        words = {"create": "New", "update": "Changed"}
+        lines = ((words.get(each["change"], ""), each["name"], ", ".join(each["fields"])) for each in row.changes)
+        return format_html(
+            '<table class="text-left"><tbody>{}</tbody></table>',
+            format_html_join(
+                "",
+                '<tr><td class="pr-4 py-1 align-top">{}</td><td class="pr-4 py-1 align-top">{}</td>'
+                '<td class="py-1">{}</td></tr>',
+                lines,
+            ),
+        )
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        if obj is None:
+            return ["file", "format", "update", "dry_run"]
+        reason = ["reason"] if obj.reason else []
+        changes = ["changes_shown"] if obj.dry_run and obj.changes else []
+        return ["file_name", "state", *reason, "result", "problems_shown", *changes, "begun", "finished", "who"]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        return self.get_fields(request, obj) if obj else []
+
+    def save_model(self, request: Any, obj: ProductImport, form: Any, change: bool) -> None:
+        obj.user, obj.file_name = request.user, str(obj.file.name)[-255:]
+        super().save_model(request, obj, form, change)
+        jobs.run_product_import.enqueue(obj.pk, audit.current_place())
+
+    def log_addition(self, request: Any, obj: Any, message: Any) -> None:
+        """Records nothing: the worker writes the import's one audit entry when it ends."""
+
+    def history_of(self, row: ProductImport) -> audit.Object:
+        return audit.Object("import", row.pk, row.file_name)
+
+    def response_add(
+        self, request: HttpRequest, obj: ProductImport, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        """Redirect to the report, which follows the import's progress."""
+        return self.back_to(request, obj)
+
+    @action(description="Download the report", icon="download", url_path="report", variant=ActionVariant.DEFAULT)
+    def download_report(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        row = self.row_or_404(request, object_id)
+        response = HttpResponse(content_type="text/csv; charset=utf-8")
+        response["Content-Disposition"] = f'attachment; filename="import-{row.pk}.csv"'
+        # With a BOM, spreadsheet programs read the file as UTF-8.
+        response.write("\ufeff")
+        lines = csv.writer(response)
+        lines.writerow(["line", "column", "reason", "severity"])
+        for each in row.problems:
+            # Reasons quote the uploaded file, so they can begin like a formula.
+            lines.writerow([escape_formula(str(each[name])) for name in ("line", "column", "reason", "severity")])
+        return response
+
+    def _export(self, request: Any, format: str) -> HttpResponseBase:
+        # An export is expensive and audited, so no other site may make a user's browser request it.
+        if request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site"):
+            raise PermissionDenied("Products can be exported only from the shop's admin.")
+        return exported(request.shop, format, request.now)
+
+    @action(description="Native (JSON Lines), complete", url_path="export/native")
+    def export_native(self, request: Any) -> HttpResponseBase:
+        return self._export(request, "native")
+
+    @action(description="WooCommerce CSV", url_path="export/woocommerce")
+    def export_woocommerce(self, request: Any) -> HttpResponseBase:
+        return self._export(request, "woocommerce")
+
+    @action(description="Shopify CSV", url_path="export/shopify")
+    def export_shopify(self, request: Any) -> HttpResponseBase:
+        return self._export(request, "shopify")
+
+
+def exported(shop: Shop, format: str, now: datetime) -> FileResponse:
+    """All of the shop's products as a download. Written to disk first, so that an error does not send half a file."""
+    raw = tempfile.TemporaryFile()  # noqa: SIM115, the response closes it
+    out = io.TextIOWrapper(raw, encoding="utf-8", newline="", write_through=True)
+    count = export_products(shop=shop, format=format, out=out)
+    audit.record(shop=shop, action="products.exported", after={"format": format, "products": count}, now=now)
+    out.detach()
+    raw.seek(0)
+    extension = "jsonl" if format == "native" else "csv"
+    name = f"{shop.domain}-{format}-{shop.local_time(now):%Y-%m-%d}.{extension}"
+    return FileResponse(raw, as_attachment=True, filename=name)

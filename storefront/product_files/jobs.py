@@ -1,0 +1,149 @@
+"""Tasks and sweeps of the worker: imports of uploaded product files, and the cache of cleaned texts."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import structlog
+from django.db import transaction
+from django_tasks import task
+
+from storefront.catalogue.models import CleanedText
+from storefront.kit import clock
+from storefront.kit.refusals import Refusal
+from storefront.product_files.importing import Report, import_products
+from storefront.product_files.models import ProductImport
+from storefront.shops import audit
+
+log = structlog.get_logger(__name__)
+
+# After this time without a heartbeat, an import's worker is considered dead.
+SILENCE = timedelta(minutes=10)
+HEARTBEAT_EVERY = timedelta(seconds=1)
+# How long a cleaned text is cached; afterwards its next view creates it again.
+KEPT_TEXTS = timedelta(days=30)
+# Limits of the stored report; its counts include everything.
+MOST_PROBLEMS = 1000
+MOST_CHANGES = 200
+
+BROKE = "The import stopped because of an internal error. Products imported so far are kept. Please try again later."
+WENT_AWAY = "The import was interrupted. Products imported so far are kept. Upload the file again to continue."
+
+
+@task()
+def run_product_import(import_id: int, uploaded_from: str = "") -> None:
+    """Import an uploaded file on behalf of its uploader. After an interruption, it can run again from the start:
+    products that were imported already exist."""
+    row = ProductImport.objects.select_related("shop", "user").filter(pk=import_id).first()
+    if row is None or row.has_ended or not row.file:
+        return
+    heartbeat = Heartbeat(row)
+    heartbeat.record(0)
+    try:
+        with audit.acting(_uploader(row), place=uploaded_from), local_file(row) as path:
+            report = import_products(
+                shop=row.shop,
+                file=path,
+                format=row.format,
+                update=row.update,
+                dry_run=row.dry_run,
+                now=clock.now(),
+                progress=heartbeat,
+                audit_object=audit.Object("import", row.pk, row.file_name),
+            )
+    except Refusal as refusal:
+        _end(row, state=ProductImport.State.FAILED, reason=_sentence(refusal))
+    except Exception:
+        log.exception("product_import_failed", product_import=row.pk)
+        _end(row, state=ProductImport.State.FAILED, reason=BROKE)
+    else:
+        _end(row, state=ProductImport.State.DONE, **_result(report))
+
+
+def give_up_silent_imports(*, now: datetime, limit: int) -> int:
+    """Mark imports as failed whose worker was killed; returns how many."""
+    silent = ProductImport.objects.filter(state=ProductImport.State.RUNNING, heartbeat_at__lt=now - SILENCE)
+    rows = list(silent.select_related("shop", "user").order_by("id")[:limit])
+    for row in rows:
+        with transaction.atomic(), audit.acting(_uploader(row)):
+            _end(row, state=ProductImport.State.FAILED, reason=WENT_AWAY)
+            audit_object = audit.Object("import", row.pk, row.file_name)
+            audit.record(shop=row.shop, action="import.interrupted", object=audit_object, now=now)
+    return len(rows)
+
+
+def _uploader(row: ProductImport) -> audit.Actor:
+    return audit.staff(row.user) if row.user else audit.SYSTEM
+
+
+class Heartbeat:
+    """Records an import's progress, at most once a second. The importer calls it after each batch."""
+
+    def __init__(self, row: ProductImport) -> None:
+        self.row = row
+        self.recorded_at: datetime | None = None
+
+    def __call__(self, read: int, size: int) -> None:
+        """Takes the bytes read so far, and the file's size in bytes."""
+        if self.recorded_at is None or clock.now() - self.recorded_at >= HEARTBEAT_EVERY:
+            self.record(read * 100 // size if size else 100)
+
+    def record(self, percent: int) -> None:
+        self.recorded_at = clock.now()
+        unfinished = ProductImport.objects.filter(pk=self.row.pk, finished_at=None)
+        unfinished.update(state=ProductImport.State.RUNNING, heartbeat_at=self.recorded_at, percent=min(percent, 100))
+
+
+@contextmanager
+def local_file(row: ProductImport) -> Iterator[Path]:
+    """A local copy of the upload, whichever storage it is in. Deleted at the end of the `with` block."""
+    with tempfile.NamedTemporaryFile(suffix=Path(row.file_name).suffix) as copy:
+        with row.file.open("rb") as upload:
+            shutil.copyfileobj(upload, copy)
+        copy.flush()
+        yield Path(copy.name)
+
+
+def _result(report: Report) -> dict[str, Any]:
+    members = ("line", "column", "reason", "severity")
+    return {
+        "created": report.created,
+        "updated": report.updated,
+        "skipped": report.skipped,
+        "failed": report.failed,
+        "percent": 100,
+        "problems": [{name: getattr(problem, name) for name in members} for problem in report.problems[:MOST_PROBLEMS]],
+        "changes": [_stored_change(change) for change in report.changes[:MOST_CHANGES]],
+    }
+
+
+def _stored_change(change: dict[str, Any]) -> dict[str, Any]:
+    """A change as it is stored in the report: a new product by name, an updated one by slug and the changed fields."""
+    name = change.get("name") or change.get("slug") or ""
+    fields = sorted(change.get("fields") or ())
+    return {"line": change["line"], "change": change["change"], "name": name, "fields": fields}
+
+
+def _end(row: ProductImport, **columns: Any) -> None:
+    """Save the result, and delete the file once it is committed."""
+    with transaction.atomic():
+        row.refresh_from_db(fields=["file"])
+        name, storage = row.file.name, row.file.storage
+        ProductImport.objects.filter(pk=row.pk).update(finished_at=clock.now(), file="", **columns)
+        if name:
+            transaction.on_commit(lambda: storage.delete(name))
+
+
+def _sentence(refusal: Refusal) -> str:
+    details = [text for texts in (refusal.errors or {}).values() for text in texts]
+    return " ".join(details) or refusal.text
+
+
+def delete_old_cleaned_texts(*, now: datetime, limit: int) -> int:
+    """Delete cleaned descriptions that were cached too long ago; returns how many rows were deleted."""
+    old = CleanedText.objects.filter(made_at__lt=now - KEPT_TEXTS).order_by("made_at").values_list("pk", flat=True)
+    return CleanedText.objects.filter(pk__in=list(old[:limit])).delete()[0]

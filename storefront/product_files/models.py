@@ -1,0 +1,71 @@
+"""The model of uploaded product files."""
+
+from django.db import models
+from django.db.models import Q
+
+from storefront.kit.storage import private_files
+from storefront.shops.models import Shop, User
+
+
+class ProductImport(models.Model):
+    """A product file that a merchant uploaded, with the result of its import. The file is deleted afterwards."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting"
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed", "Failed"
+
+    class Format(models.TextChoices):
+        AUTO = "auto", "Detect automatically"
+        WOOCOMMERCE = "woocommerce", "WooCommerce CSV"
+        SHOPIFY = "shopify", "Shopify CSV"
+        NATIVE = "native", "Native (JSON Lines)"
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    user = models.ForeignKey(User, null=True, editable=False, on_delete=models.SET_NULL, related_name="+")
+    file = models.FileField(upload_to="imports/", storage=private_files, max_length=500, blank=True)
+    file_name = models.CharField("file", max_length=255, editable=False)
+    format = models.CharField(max_length=15, choices=Format, default=Format.AUTO)
+    update = models.BooleanField(
+        "update existing products",
+        default=False,
+        help_text="If off, existing products are skipped.",
+    )
+    dry_run = models.BooleanField(
+        "dry run", default=False, help_text="If on, nothing is saved and the report shows what would change."
+    )
+    state = models.CharField(max_length=10, choices=State, default=State.WAITING, editable=False)
+    percent = models.PositiveSmallIntegerField("progress", default=0, editable=False)
+    created = models.PositiveIntegerField(default=0, editable=False)
+    updated = models.PositiveIntegerField(default=0, editable=False)
+    skipped = models.PositiveIntegerField(default=0, editable=False)
+    failed = models.PositiveIntegerField(default=0, editable=False)
+    problems = models.JSONField(
+        default=list, editable=False, help_text='[{"line": 2, "column": "Price", "reason": "...", "severity": "error"}]'
+    )
+    changes = models.JSONField(
+        default=list, editable=False, help_text="The first changes that were made, or would be made."
+    )
+    reason = models.TextField("failure reason", blank=True, editable=False)
+    created_at = models.DateTimeField()
+    heartbeat_at = models.DateTimeField(null=True, editable=False, help_text="Last sign of life of the worker.")
+    finished_at = models.DateTimeField(null=True, editable=False)
+
+    class Meta:
+        # Its table, permissions and admin pages keep the names from when it was part of the room `catalogue`.
+        app_label = "catalogue"
+        ordering = ["-created_at", "-id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state__in=["waiting", "running", "done", "failed"]), name="product_import_state"
+            )
+        ]
+        indexes = [models.Index(fields=["shop", "created_at"]), models.Index(fields=["state", "heartbeat_at"])]
+
+    def __str__(self) -> str:
+        return self.file_name
+
+    @property
+    def has_ended(self) -> bool:
+        return self.state in (self.State.DONE, self.State.FAILED)

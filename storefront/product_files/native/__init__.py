@@ -1,0 +1,1 @@
+"""The native format, JSON Lines with one product per line: reading and writing."""

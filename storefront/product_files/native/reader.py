@@ -1,0 +1,269 @@
+"""The native product file: JSON Lines, one product per line, with the members of the API's single read.
+
+Ids and times of creation and change are left out. Names replace ids: `brand`, `vendor`, `shipping_origin`, `tax_class`.
+Categories are paths such as `Kitchen > Cups`, or an object if a category has more than a name: {path, sort_order,
+nodes: [{name, slug, description, ...}]}, root first. A variant can have `is_default`; `bundle_items` are given by slug
+and option values. Uploaded pictures are given by URL; pictures of categories are left out.
+"""
+
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any
+
+import orjson
+from django.db import models
+
+from storefront.catalogue import parsing, rules
+from storefront.catalogue.fields import MemberParser, boolean, kind_of, or_none, text_parser, url_parser
+from storefront.catalogue.models import (
+    BundleItem,
+    Category,
+    Media,
+    Option,
+    OptionValue,
+    Product,
+    ProductCategory,
+    Variant,
+)
+from storefront.catalogue.parsing import InvalidValue
+from storefront.product_files import parsers
+from storefront.product_files.csv_reading import Table, UnreadableFile
+from storefront.product_files.native.members import members
+from storefront.product_files.parsed_products import (
+    NAMED,
+    CategoryNode,
+    CategoryPath,
+    Failure,
+    ParsedBundleItem,
+    ParsedMedia,
+    ParsedOption,
+    ParsedProduct,
+    ParsedVariant,
+    Problem,
+    ReadResult,
+)
+from storefront.product_files.parsers import LIMITS
+from storefront.product_files.row_store import RowStore
+
+# Members of the single read that mean nothing in another shop, and are ignored without a warning.
+_IGNORED = {"id", "created_at", "updated_at", "deleted_at", "sort_name", "default_variant_id"}
+_IGNORED |= {"vendor_id", "shipping_origin_id", "brand_id", "tax_class_id", "product_id", "shop_id"}
+_LISTS = {"categories", "media", "variants", "options", "bundle_items"}
+_picture_url = url_parser(LIMITS[Media]["source_url"])
+
+
+def recognises(table: Table) -> bool:
+    """Whether the file begins like JSON, as no CSV file does."""
+    return table.start()[:1] in ("{", "[")
+
+
+def read(table: Table) -> Iterator[ReadResult]:
+    """Every product of the file; bundles come last, so that their items exist by then."""
+    if table.start()[:1] != "{":
+        raise UnreadableFile(
+            'Expected JSON Lines, one product a line, such as {"name": "Mug", "price": "9.50"}; no list around them.'
+        )
+    unknown: set[str] = set()
+    with RowStore() as bundles:
+        for line, text in table.lines():
+            text = text.strip("\ufeff \t\r\n")
+            if not text:
+                continue
+            found = _product(line, text, unknown)
+            if isinstance(found, ParsedProduct) and found.bundle_items:
+                bundles.add(f"line {line}", line, [text])
+            else:
+                yield found
+        for _, rows in bundles.groups():
+            yield from (_product(line, text, unknown) for line, (text,) in rows)
+
+
+def _product(line: int, text: str, unknown: set[str]) -> ReadResult:
+    try:
+        given = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        return Failure([Problem(line, "", f"is not JSON ({error})")])
+    if not isinstance(given, dict):
+        return Failure([Problem(line, "", 'expected an object such as {"name": "Mug"}')])
+    reader = _Reader(line)
+    parsed = reader.product(given)
+    for name in given.keys() - members(Product).keys() - _IGNORED - _LISTS - set(NAMED) - {"slug", "type"} - unknown:
+        unknown.add(name)
+        parsed.warn(name, "is not a product field; ignored")
+    return Failure(reader.problems) if reader.problems else parsed
+
+
+# Cached, since thousands of products share a category.
+@lru_cache(maxsize=10_000)
+def _plain_path(text: str) -> CategoryPath | None:
+    names = [name.strip() for name in text.split(">")]
+    nodes = [CategoryNode(parsing.check_text(name, LIMITS[Category]["name"])) for name in names if name]
+    return CategoryPath(parsers.check_levels(tuple(nodes))) if nodes else None
+
+
+def _parser_of(model: type[models.Model], column: str) -> MemberParser:
+    return kind_of(model._meta.get_field(column)).parse
+
+
+class _Reader:
+    """Reads one line. Every problem is recorded with the member's path, such as `variants.0.price`."""
+
+    def __init__(self, line: int) -> None:
+        self.line = line
+        self.problems: list[Problem] = []
+
+    def product(self, given: dict[str, Any]) -> ParsedProduct:
+        fields = self.fields(Product, given, "")
+        if "type" in given:
+            self.read_into(fields, "type", given["type"], _parser_of(Product, "type"), "")
+        name = fields.get("name", "")
+        if "name" in given and not name:
+            self.refuse("name", "is empty")
+        slug = self.value(text_parser(None), given["slug"], "slug") if given.get("slug") is not None else None
+        parsed = ParsedProduct(self.line, [], fields)
+        parsed.slug = parsers.slug(slug) if slug else rules.slug_of(name, fallback="product")
+        self._identify(parsed, bool(slug))
+        if "name" not in given:
+            parsed.refusal_if_new = "name: is required for a new product"
+        for kind in NAMED:
+            if kind in given:
+                parsed.related_names[kind] = self.value(or_none(text_parser(200)), given[kind], kind) or None
+        self._lists(given, parsed)
+        if fields.get("stock_qty") is not None:
+            self._settle(parsed, fields, "stock_qty")
+        return parsed
+
+    def _identify(self, parsed: ParsedProduct, stated: bool) -> None:
+        """Set the product's key: the stated slug, otherwise the SKU, otherwise the slug of its name."""
+        sku = parsed.fields.get("sku")
+        parsed.keys.append(("sku", sku) if sku and not stated else ("slug", parsed.slug))
+
+    def _lists(self, given: dict[str, Any], parsed: ParsedProduct) -> None:
+        if "categories" in given:
+            parsed.categories = self.each(given["categories"], "categories", self.category)
+        if "media" in given:
+            parsed.media = self.each(given["media"], "media", self.media)
+        if "variants" in given:
+            parsed.variants = self.each(given["variants"], "variants", lambda *item: self.variant(parsed, *item))
+            parsed.variants_complete = parsed.states_default = True
+            if parsed.variants:
+                parsed.fields.setdefault("type", Product.Type.VARIABLE)
+            keys = [variant.key for variant in parsed.variants]
+            if len(set(keys)) < len(keys):
+                self.refuse("variants", "two variants have the same option_values")
+        if "options" in given:
+            parsed.options = self.each(given["options"], "options", self.option)
+        if "bundle_items" in given:
+            parsed.bundle_items = self.each(given["bundle_items"], "bundle_items", self.bundle_item)
+
+    def category(self, given: Any, path: str) -> CategoryPath | None:
+        if isinstance(given, str):
+            return self.value(_plain_path, given, path)
+        if not isinstance(given, dict) or not isinstance(given.get("path"), str):
+            self.refuse(path, 'expected a path such as "Kitchen > Cups", or an object with such a path')
+            return None
+        sort_order = self.value(
+            _parser_of(ProductCategory, "sort_order"), given.get("sort_order", 0), f"{path}.sort_order"
+        )
+        if "nodes" in given:
+            nodes = self.each(given["nodes"], f"{path}.nodes", self.category_node)
+            nodes = self.value(parsers.check_levels, nodes, f"{path}.nodes") or []
+        else:
+            plain = self.category(given["path"], path)
+            nodes = list(plain.nodes) if plain else []
+        return CategoryPath(tuple(nodes), sort_order) if nodes else None
+
+    def category_node(self, given: Any, path: str) -> CategoryNode | None:
+        if not isinstance(given, dict) or not given.get("name"):
+            self.refuse(path, "expected an object with a name")
+            return None
+        fields = self.fields(Category, given, path)
+        if given.get("slug"):
+            fields["slug"] = parsers.slug(self.value(text_parser(None), given["slug"], f"{path}.slug") or "")
+        return CategoryNode(fields.pop("name", ""), fields)
+
+    def media(self, given: Any, path: str) -> ParsedMedia | None:
+        if isinstance(given, str):
+            given = {"url": given}
+        if not isinstance(given, dict):
+            self.refuse(path, 'expected a URL, or an object such as {"url": "https://...", "alt": ""}')
+            return None
+        url = self.value(_picture_url, given.get("url"), f"{path}.url")
+        return ParsedMedia(url or "", self.fields(Media, given, path))
+
+    def variant(self, parsed: ParsedProduct, given: Any, path: str) -> ParsedVariant | None:
+        if not isinstance(given, dict):
+            self.refuse(path, "expected an object")
+            return None
+        fields = self.fields(Variant, given, path)
+        values = fields.pop("option_values", {})
+        if not fields.get("name"):
+            fields["name"] = " / ".join(values.values())[: LIMITS[Variant]["name"]]
+        if fields.get("stock_qty") is not None:
+            self._settle(parsed, fields, f"{path}.stock_qty")
+        image = self.value(or_none(_picture_url), given.get("image"), f"{path}.image")
+        default = self.value(boolean, given.get("is_default", False), f"{path}.is_default")
+        return ParsedVariant(self.line, values, fields, image, "image" in given, bool(default))
+
+    def option(self, given: Any, path: str) -> ParsedOption | None:
+        if not isinstance(given, dict) or not given.get("name"):
+            self.refuse(path, "expected an object with a name")
+            return None
+        fields = self.fields(Option, given, path)
+        if "type" in given:
+            self.read_into(fields, "type", given["type"], _parser_of(Option, "type"), path)
+        values = self.each(given.get("values", []), f"{path}.values", self.option_value)
+        return ParsedOption(fields.pop("name", ""), fields, values)
+
+    def option_value(self, given: Any, path: str) -> tuple[str, dict[str, Any]] | None:
+        if not isinstance(given, dict) or not isinstance(given.get("label"), str):
+            self.refuse(path, "expected an object with a label")
+            return None
+        fields = self.fields(OptionValue, given, path)
+        return fields.pop("label", ""), fields
+
+    def bundle_item(self, given: Any, path: str) -> ParsedBundleItem | None:
+        if not isinstance(given, dict) or not isinstance(given.get("product"), str):
+            self.refuse(path, "expected an object with the product's slug")
+            return None
+        variant = given.get("variant")
+        if variant is not None and rules.json_errors({"option_values": variant}):
+            self.refuse(f"{path}.variant", 'expected option values such as {"Colour": "Blue"}')
+        fields = {"qty": 1, "sort_order": 0} | self.fields(BundleItem, given, path)
+        return ParsedBundleItem(given["product"], variant, fields)
+
+    def _settle(self, parsed: ParsedProduct, fields: dict[str, Any], path: str) -> None:
+        fields["stock_qty"] = Decimal(fields["stock_qty"])
+        parsers.settle_stock(parsed, fields, path, self.line)
+
+    def each(self, given: Any, path: str, read_item: Callable[[Any, str], Any]) -> list[Any]:
+        if not isinstance(given, list):
+            self.refuse(path, "expected a list")
+            return []
+        items = [read_item(item, f"{path}.{number}") for number, item in enumerate(given)]
+        return [item for item in items if item is not None]
+
+    def fields(self, model: type[models.Model], given: dict[str, Any], path: str) -> dict[str, Any]:
+        """The parsed values of the members that are columns of the model."""
+        fields: dict[str, Any] = {}
+        kinds = members(model)
+        for name in given.keys() & kinds.keys():
+            self.read_into(fields, name, given[name], kinds[name].parse, path)
+        return fields
+
+    def read_into(self, fields: dict[str, Any], name: str, value: Any, parse: MemberParser, path: str) -> None:
+        try:
+            fields[name] = parse(value)
+        except InvalidValue as unfit:
+            self.refuse(f"{path}.{name}" if path else name, str(unfit))
+
+    def value(self, parse: MemberParser, value: Any, path: str) -> Any:
+        try:
+            return parse(value)
+        except InvalidValue as unfit:
+            self.refuse(path, str(unfit))
+            return None
+
+    def refuse(self, path: str, reason: str) -> None:
+        self.problems.append(Problem(self.line, path, reason))

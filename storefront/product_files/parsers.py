@@ -1,0 +1,143 @@
+"""Parsers for values of product files: texts, money, whole numbers, booleans, slugs, stock.
+
+Every parser takes the trimmed text of a value and raises InvalidValue with a phrase that follows the column's name.
+"""
+
+from collections.abc import Sized
+from decimal import ROUND_FLOOR, Decimal
+from typing import Any, TypeVar
+
+from django.db import models
+
+from storefront.catalogue import rules
+from storefront.catalogue.models import Category, Media, Option, OptionValue, Product, Variant
+from storefront.catalogue.parsing import LARGEST_INTEGER, InvalidValue, Parse, check_text, number, quoted
+from storefront.kit.money import LARGEST, ZERO, quantize
+from storefront.product_files.parsed_products import ParsedProduct
+
+
+def _limits(model: type[models.Model]) -> dict[str, int]:
+    return {
+        column.name: column.max_length
+        for column in model._meta.concrete_fields
+        if isinstance(column, models.CharField) and column.max_length
+    }
+
+
+# Maximum length of each text column. SQLite does not enforce it, so it is checked here.
+LIMITS: dict[type[models.Model], dict[str, int]] = {
+    model: _limits(model) for model in (Category, Media, Option, OptionValue, Product, Variant)
+}
+
+Nodes = TypeVar("Nodes", bound=Sized)
+
+
+def check_levels(nodes: Nodes) -> Nodes:
+    """The nodes of a category's path. Raises InvalidValue if they are more levels than a tree can have."""
+    if len(nodes) > rules.MOST_LEVELS:
+        raise InvalidValue(f"has {len(nodes)} levels; at most {rules.MOST_LEVELS} are allowed")
+    return nodes
+
+
+def text(limit: int | None = None) -> Parse:
+    return lambda value: check_text(value, limit)
+
+
+def text_or_none(limit: int | None = None) -> Parse:
+    return lambda value: check_text(value, limit) or None
+
+
+def url(value: str) -> str:
+    """A picture's http or https URL; blank stays blank."""
+    if value and not value.lower().startswith(("https://", "http://")):
+        raise InvalidValue(f"expected a URL that begins with https:// or http://, found {quoted(value)}")
+    return check_text(value, LIMITS[Media]["source_url"])
+
+
+def required(parse: Parse) -> Parse:
+    def parse_unless_blank(value: str) -> Any:
+        if not value:
+            raise InvalidValue("is empty")
+        return parse(value)
+
+    return parse_unless_blank
+
+
+def money(value: str) -> Decimal:
+    """An amount that is not negative, in whole cents; blank is zero."""
+    if not value:
+        return ZERO
+    amount = number(value)
+    if amount.is_signed() and amount:
+        raise InvalidValue(f"expected an amount that is not negative, found {quoted(value)}")
+    if amount > LARGEST:
+        raise InvalidValue(f"is larger than {LARGEST}")
+    return quantize(abs(amount))
+
+
+def money_or_none(value: str) -> Decimal | None:
+    return money(value) if value else None
+
+
+def integer(low: int = -LARGEST_INTEGER, high: int = LARGEST_INTEGER, blank: int | None = 0) -> Parse:
+    """A parser for whole numbers, including such as `5.0`."""
+
+    def parse(value: str) -> int | None:
+        if not value:
+            return blank
+        amount = number(value)
+        if amount != amount.to_integral_value():
+            raise InvalidValue(f"expected a whole number, found {quoted(value)}")
+        if not low <= amount <= high:
+            raise InvalidValue(f"expected a whole number from {low} to {high}, found {quoted(value)}")
+        return int(amount)
+
+    return parse
+
+
+_TRUE = {"1", "true", "yes", "y", "on"}
+_FALSE = {"0", "false", "no", "n", "off"}
+
+
+def boolean(*, blank: bool) -> Parse:
+    def parse(value: str) -> bool:
+        word = value.lower()
+        if word in _TRUE:
+            return True
+        if word in _FALSE:
+            return False
+        if not word:
+            return blank
+        raise InvalidValue(f"expected 1 or 0, or true or false, found {quoted(value)}")
+
+    return parse
+
+
+def slug(value: str) -> str:
+    """The slug that a file states, in any script; changed into a valid one if necessary."""
+    if rules.is_slug(value) and not value.isdigit():
+        return check_text(value)
+    return rules.slug_of(value, fallback="product")
+
+
+def stock(value: str) -> Decimal:
+    """The stock level that the file states; `settle_stock` changes it to one that the shop can store."""
+    amount = number(value)
+    if abs(amount) > LARGEST_INTEGER:
+        raise InvalidValue(f"expected a quantity up to {LARGEST_INTEGER}, found {quoted(value)}")
+    return amount
+
+
+def settle_stock(parsed: ParsedProduct, fields: dict[str, Any], column: str, line: int) -> None:
+    """Round the stock level down to a whole number, and raise a negative one to zero unless the product can be
+    backordered or is not tracked. Adds a warning for each change."""
+    qty = fields.get("stock_qty")
+    if not isinstance(qty, Decimal):
+        return
+    whole = int(qty.to_integral_value(rounding=ROUND_FLOOR))
+    if whole != qty:
+        parsed.warn(column, f"stock {qty} was imported as {whole}", line)
+    if whole < 0 and fields.get("track_inventory", True) and not fields.get("allow_backorders", False):
+        parsed.warn(column, f"stock {whole} was imported as 0, because backorders are not allowed", line)
+        whole = 0
+    fields["stock_qty"] = whole

@@ -1,0 +1,102 @@
+"""Rows that imported products refer to by name: categories by path, brands, vendors, shipping origins, tax classes.
+
+Missing rows are created. Callers hold the lock of the shop's tree, so that two imports never create the same row twice.
+"""
+
+from datetime import datetime
+from itertools import chain, count
+from typing import Any
+
+from storefront.catalogue import rules, tree
+from storefront.catalogue.models import Brand, Category, ShippingOrigin, TaxClass, Vendor
+from storefront.product_files.parsed_products import NAMED, CategoryPath, ParsedProduct
+from storefront.shops.models import Shop
+
+MODELS: dict[str, Any] = {"brand": Brand, "vendor": Vendor, "shipping_origin": ShippingOrigin, "tax_class": TaxClass}
+Names = tuple[str, ...]
+
+
+class References:
+    """Ids by name for one shop, cached across the batches of one import."""
+
+    def __init__(self, shop: Shop) -> None:
+        self.shop = shop
+        self.clear()
+
+    def clear(self) -> None:
+        """Clear the cache: after a rollback, the rows created in that transaction are gone."""
+        self._ids: dict[str, dict[str, int]] = {name: {} for name in NAMED}
+        self._paths: dict[Names, int] = {}
+
+    def resolve(self, products: list[ParsedProduct], now: datetime) -> None:
+        """Create the missing rows that these products refer to, and renumber the tree."""
+        self.look_up(products)
+        missing: dict[Names, CategoryPath] = {}
+        for parsed in products:
+            for path in parsed.categories or ():
+                if path.key not in self._paths:
+                    missing.setdefault(path.key, path)
+        for path in missing.values():
+            self._create_path(path, now)
+        if missing:
+            tree.renumber(self.shop)
+        for kind, ids in self._ids.items():
+            wanted: dict[str, str] = {}
+            for parsed in products:
+                if (name := parsed.related_names.get(kind)) and name.casefold() not in ids:
+                    wanted.setdefault(name.casefold(), name)
+            rows = MODELS[kind].objects.bulk_create(MODELS[kind](shop=self.shop, name=name) for name in wanted.values())
+            ids.update(zip(wanted, (row.pk for row in rows), strict=True))
+
+    def look_up(self, products: list[ParsedProduct]) -> None:
+        """Read the existing rows of each kind if these products refer to a name that is not cached yet."""
+        if any(path.key not in self._paths for parsed in products for path in parsed.categories or ()):
+            self._read_categories()
+        for kind in NAMED:
+            names = (parsed.related_names.get(kind) for parsed in products)
+            if any(name and name.casefold() not in self._ids[kind] for name in names):
+                rows = MODELS[kind].objects.filter(shop=self.shop).values_list("name", "pk")
+                self._ids[kind] = {name.casefold(): pk for name, pk in rows}
+
+    def category_id(self, path: CategoryPath) -> int | None:
+        """The category's id; None if it does not exist yet."""
+        return self._paths.get(path.key)
+
+    def id_of(self, kind: str, name: str | None) -> int | None:
+        """The id of the brand, vendor, shipping origin or tax class of this name; `kind` is one of NAMED."""
+        return self._ids[kind].get(name.casefold()) if name else None
+
+    def _read_categories(self) -> None:
+        rows = Category.objects.filter(shop=self.shop).order_by("lft", "id").values_list("id", "parent_id", "name")
+        parents = {id: (parent, name.casefold()) for id, parent, name in rows}
+        self._paths = {}
+        for id in parents:
+            names: list[str] = []
+            node = id
+            while node is not None and len(names) <= len(parents):
+                node, name = parents[node]
+                names.append(name)
+            # If siblings have the same name, the first is used.
+            self._paths.setdefault(tuple(reversed(names)), id)
+
+    def _create_path(self, path: CategoryPath, now: datetime) -> None:
+        """Create every category of the path that does not exist."""
+        parent = None
+        for depth, node in enumerate(path.nodes, 1):
+            names = path.key[:depth]
+            if names not in self._paths:
+                slug = self._free_slug(node.fields.get("slug"), path.names[:depth])
+                fields = {**node.fields, "slug": slug, "created_at": now, "updated_at": now}
+                created = Category.objects.create(shop=self.shop, name=node.name, parent_id=parent, **fields)
+                self._paths[names] = created.pk
+            parent = self._paths[names]
+
+    def _free_slug(self, stated: str | None, names: Names) -> str:
+        """The first free slug: the stated one, the name's, that of parent and name, or that followed by a number."""
+        own = rules.slug_of(names[-1], fallback="category")
+        together = rules.slug_of(" ".join(names[-2:]), fallback="category")
+        numbered = (f"{together}-{number}" for number in count(2))
+        return next(slug for slug in chain(filter(None, [stated, own, together]), numbered) if not self._exists(slug))
+
+    def _exists(self, slug: str) -> bool:
+        return Category.objects.filter(shop=self.shop, slug=slug).exists()

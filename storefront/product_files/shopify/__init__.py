@@ -1,0 +1,1 @@
+"""Shopify's CSV files: reading and writing."""

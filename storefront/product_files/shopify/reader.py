@@ -1,0 +1,301 @@
+"""Shopify's product CSV, with its old and new headers: rows that share a handle are one product.
+
+A group's first row has the product and its first variant; further rows have a variant, a picture or both. Weights in
+grams become kilograms.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime
+from decimal import Decimal
+from functools import cache
+from typing import Any
+
+from storefront.catalogue import parsing
+from storefront.catalogue.models import Category, Media, Product, Variant
+from storefront.catalogue.parsing import quoted
+from storefront.product_files import parsers
+from storefront.product_files.csv_reading import Table, normalised_header
+from storefront.product_files.parsed_products import (
+    CategoryNode,
+    CategoryPath,
+    Failure,
+    ParsedMedia,
+    ParsedProduct,
+    ParsedVariant,
+    Problem,
+    ReadResult,
+)
+from storefront.product_files.parsers import LIMITS
+from storefront.product_files.row_store import RowStore
+from storefront.product_files.rows import ColumnIndex, RowReader, mappings_in_file
+from storefront.shops.models import Shop
+
+EXPECTED = "Handle (or URL handle), Title, Option1 Name, Option1 Value, Variant Price (or Price), Image Src"
+
+# Every column that is read, with its old and new headers and those found in real files.
+HEADERS: dict[str, tuple[str, ...]] = {
+    "handle": ("Handle", "URL handle"),
+    "title": ("Title",),
+    "body": ("Body (HTML)", "Body HTML", "Body", "Description"),
+    "vendor": ("Vendor",),
+    "category": ("Product Category", "Standard Product Type"),
+    "type": ("Type", "Custom Product Type", "Product Type"),
+    "tags": ("Tags",),
+    "published": ("Published", "Published on online store"),
+    "status": ("Status",),
+    "sku": ("Variant SKU", "SKU"),
+    "barcode": ("Variant Barcode", "Barcode"),
+    "price": ("Variant Price", "Price"),
+    "compare price": ("Variant Compare At Price", "Compare-at price", "Compare at price"),
+    "cost": ("Cost per item", "Variant Cost"),
+    "taxable": ("Variant Taxable", "Charge tax"),
+    "tax code": ("Variant Tax Code", "Tax code"),
+    "tracker": ("Variant Inventory Tracker", "Inventory tracker"),
+    "quantity": ("Variant Inventory Qty", "Variant Inventory Quantity", "Inventory quantity"),
+    "policy": ("Variant Inventory Policy",),
+    "continue selling": ("Continue selling when out of stock",),
+    "grams": ("Variant Grams", "Weight value (grams)"),
+    "requires shipping": ("Variant Requires Shipping", "Requires shipping"),
+    "image": ("Image Src", "Product image URL"),
+    "image position": ("Image Position",),
+    "image text": ("Image Alt Text",),
+    "variant image": ("Variant Image", "Variant image URL"),
+    "gift card": ("Gift Card",),
+    "meta title": ("SEO Title",),
+    "meta description": ("SEO Description",),
+} | {f"option{n} {part}": (f"Option{n} {part}",) for n in (1, 2, 3) for part in ("name", "value")}
+
+_KNOWN = {normalised_header(header): name for name, headers in HEADERS.items() for header in headers}
+_GRAM = Decimal("0.001")
+_VARIANT_CELLS = ("price", "sku", "policy", "option1 value", "option2 value", "option3 value", "quantity", "barcode")
+_TITLE, _DEFAULT_TITLE = "title", "default title"
+
+
+@cache
+def column_of(header: str) -> str | None:
+    return _KNOWN.get(normalised_header(header))
+
+
+def recognises(columns: ColumnIndex) -> bool:
+    """Whether a file with these columns is Shopify's."""
+    return "handle" in columns and any(name in columns for name in ("title", "option1 value", "price", "image"))
+
+
+def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> Iterator[ReadResult]:
+    """Every product of the file, by handle; a row without a handle belongs to the row above."""
+    reader = _Reader(columns)
+    handle = ""
+    with RowStore() as store:
+        for row in table.rows():
+            if isinstance(row, Failure):
+                yield row
+                continue
+            handle = row.values[columns.index["handle"]] or handle
+            if handle:
+                store.add(handle, row.line, row.values)
+            else:
+                yield Failure(
+                    [Problem(row.line, columns.header["handle"], "is empty, and there is no product in the rows above")]
+                )
+        for name, rows in store.groups():
+            yield reader.product(name, [RowReader(columns, line, values) for line, values in rows])
+
+
+class _Reader:
+    """Reads the groups of one file with the given columns."""
+
+    def __init__(self, columns: ColumnIndex) -> None:
+        self.columns = columns
+        product, variant = LIMITS[Product], LIMITS[Variant]
+        self.product_mappings = mappings_in_file(
+            columns,
+            [
+                ("title", "name", parsers.required(parsers.text(product["name"]))),
+                ("body", "description", parsing.html),
+                ("tags", "tags", _tags),
+                ("gift card", "is_gift_card", parsers.boolean(blank=False)),
+                ("meta title", "meta_title", parsers.text_or_none(product["meta_title"])),
+                ("meta description", "meta_description", lambda value: parsing.html(value) or None),
+                ("taxable", "is_taxable", parsers.boolean(blank=True)),
+                ("requires shipping", "requires_shipping", parsers.boolean(blank=True)),
+                ("tax code", "tic_code", parsers.text_or_none(product["tic_code"])),
+            ],
+        )
+        self.variant_mappings = mappings_in_file(
+            columns,
+            [
+                ("sku", "sku", lambda value: parsing.check_text(value.removeprefix("'"), variant["sku"])),
+                (
+                    "barcode",
+                    "barcode",
+                    lambda value: parsing.check_text(value.removeprefix("'"), variant["barcode"]) or None,
+                ),
+                ("price", "price", parsers.money),
+                ("compare price", "compare_price", parsers.money),
+                ("cost", "cost_price", parsers.money),
+                ("grams", "weight", parsing.measure(_GRAM, blank=Decimal("0.000"))),
+            ],
+        )
+        self.options = [n for n in (1, 2, 3) if f"option{n} name" in columns and f"option{n} value" in columns]
+
+    def product(self, handle: str, rows: list[RowReader]) -> ReadResult:
+        """The product of these rows, of which the first has the fields of the product itself."""
+        first = rows[0]
+        parsed = self._product(handle, first)
+        rows = self._without_repeats(parsed, rows)
+        parsed.media = self._pictures(rows) if "image" in self.columns else None
+        names = [(n, first[f"option{n} name"]) for n in self.options if first[f"option{n} name"]]
+        variant_rows = [row for row in rows if any(row[name] for name in _VARIANT_CELLS)] or [first]
+        if self._is_simple(names, variant_rows):
+            self._sales_fields(parsed, variant_rows[0], parsed.fields)
+            if self.options:
+                parsed.fields["type"] = Product.Type.SIMPLE
+            else:
+                parsed.refusal_if_variable = (
+                    "the product has variants, which need the columns Option1 Name and Option1 Value"
+                )
+        elif not names:
+            first.refuse("option1 name", "is required for a product with several variants")
+        else:
+            self._add_variants(parsed, names, variant_rows)
+        problems = [problem for row in rows for problem in row.problems]
+        return Failure(problems) if problems else parsed
+
+    def _without_repeats(self, parsed: ParsedProduct, rows: list[RowReader]) -> list[RowReader]:
+        """The rows without those of a second product with this handle, which has a title and the same options again."""
+        kept: list[RowReader] = []
+        seen: set[tuple[str, ...]] = set()
+        is_repeat = False
+        for row in rows:
+            options = tuple(row[f"option{n} value"] for n in self.options)
+            if row["title"] and kept:
+                is_repeat = options in seen and any(row[name] for name in _VARIANT_CELLS)
+                if is_repeat:
+                    reason = f"is already on line {kept[0].line}; this product was skipped"
+                    parsed.warn(self.columns.header["handle"], reason, row.line)
+            if not is_repeat:
+                kept.append(row)
+                seen.add(options)
+        return kept
+
+    def _is_simple(self, names: list[tuple[int, str]], variant_rows: list[RowReader]) -> bool:
+        if len(variant_rows) > 1:
+            return False
+        values = [(name.lower(), variant_rows[0][f"option{n} value"].lower()) for n, name in names]
+        return not values or values == [(_TITLE, _DEFAULT_TITLE)]
+
+    def _product(self, handle: str, first: RowReader) -> ParsedProduct:
+        fields: dict[str, Any] = {}
+        first.read_into(fields, self.product_mappings)
+        slug = first.read("handle", lambda _: parsers.slug(handle), "")
+        parsed = ParsedProduct(first.line, [("slug", slug)], fields, slug)
+        parsed.if_new["status"] = Product.Status.ACTIVE
+        if "title" not in self.columns:
+            parsed.refusal_if_new = "a new product needs the column Title"
+        if "status" in self.columns or "published" in self.columns:
+            fields["status"] = self._status(first)
+        if "vendor" in self.columns:
+            parsed.related_names["brand"] = first.read("vendor", parsers.text(200)) or None
+        if "category" in self.columns or "type" in self.columns:
+            parsed.categories = self._categories(first)
+        return parsed
+
+    def _status(self, first: RowReader) -> str:
+        """Active only if the product is both active and published."""
+        status = first["status"].lower() or "active"
+        if status == "archived":
+            return Product.Status.ARCHIVED
+        if status not in ("active", "draft", "unlisted"):
+            first.refuse("status", f"expected active, draft or archived, found {quoted(first['status'])}")
+        published = first.read("published", parsers.boolean(blank=True))
+        return Product.Status.ACTIVE if status == "active" and published else Product.Status.DRAFT
+
+    def _categories(self, first: RowReader) -> list[CategoryPath]:
+        paths: list[CategoryPath] = []
+        for column in ("category", "type"):
+            steps = first[column].split(">") if column == "category" else [first[column]]
+            names = [first.read_part(column, parsers.text(LIMITS[Category]["name"]), step.strip()) for step in steps]
+            names = [name for name in names if name and name.lower() != "uncategorized"]
+            if names and not any(path.names[-1].casefold() == names[-1].casefold() for path in paths):
+                paths.append(CategoryPath(tuple(map(CategoryNode, names))))
+        return paths
+
+    def _pictures(self, rows: list[RowReader]) -> list[ParsedMedia]:
+        found: dict[str, tuple[int, ParsedMedia]] = {}
+        for row in rows:
+            url = row.read("image", parsers.url)
+            if url and url not in found:
+                position = row.read("image position", parsers.integer(blank=len(found) + 1), 0)
+                text = row.read("image text", parsers.text(LIMITS[Media]["alt"]), "")
+                fields = {"alt": text} if "image text" in self.columns else {}
+                found[url] = (position, ParsedMedia(url, fields))
+        return [picture for _, picture in sorted(found.values(), key=lambda positioned: positioned[0])]
+
+    def _add_variants(self, parsed: ParsedProduct, names: list[tuple[int, str]], variant_rows: list[RowReader]) -> None:
+        fields = parsed.fields
+        parsed.variants, parsed.variants_complete = [], True
+        lines: dict[tuple, int] = {}
+        for order, row in enumerate(variant_rows):
+            values = {name: row.read(f"option{n} value", parsers.text(200), "") for n, name in names}
+            values = {name: value for name, value in values.items() if value}
+            variant = ParsedVariant(row.line, values, {"name": " / ".join(values.values()), "sort_order": order})
+            self._sales_fields(parsed, row, variant.fields)
+            variant.states_image = "variant image" in self.columns
+            variant.image = row.read("variant image", parsers.url) or None
+            if lines.setdefault(variant.key, row.line) != row.line:
+                row.refuse("option1 value", f"has the same options as the variant on line {lines[variant.key]}")
+            parsed.variants.append(variant)
+        fields |= {"type": Product.Type.VARIABLE, "track_inventory": False, "stock_qty": 0}
+        parsed.if_new["attributes"] = [
+            {
+                "name": name,
+                "values": _distinct(variant.option_values.get(name) for variant in parsed.variants),
+                "variation": True,
+            }
+            for _, name in names
+        ]
+        prices = [
+            variant.fields["price"]
+            for variant in parsed.variants
+            if variant.fields.get("is_active", True) and "price" in variant.fields
+        ]
+        if prices:
+            # Sorting by price uses the cheapest variant's price.
+            fields["price"] = min(prices)
+
+    def _sales_fields(self, parsed: ParsedProduct, row: RowReader, fields: dict[str, Any]) -> None:
+        """Read price, stock and so on into the fields of a variant, or of a product without variants."""
+        row.read_into(fields, self.variant_mappings)
+        if "tracker" in self.columns:
+            fields["track_inventory"] = bool(row["tracker"])
+        if "policy" in self.columns:
+            fields["allow_backorders"] = row["policy"].lower() == "continue"
+        elif "continue selling" in self.columns:
+            fields["allow_backorders"] = row.read("continue selling", parsers.boolean(blank=False))
+        if "quantity" in self.columns:
+            fields["stock_qty"] = row.read("quantity", lambda value: parsers.stock(value or "0"))
+        parsers.settle_stock(parsed, fields, self.columns.header.get("quantity", "Inventory quantity"), row.line)
+        if not row["price"]:
+            self._without_price(parsed, row, fields)
+
+    def _without_price(self, parsed: ParsedProduct, row: RowReader, fields: dict[str, Any]) -> None:
+        if "price" not in self.columns:
+            parsed.refusal_if_new = parsed.refusal_if_new or "a new product needs a price column"
+        elif fields is not parsed.fields:
+            fields["is_active"] = False
+            parsed.warn(
+                self.columns.header["price"], "there is no price; the variant was imported as inactive", row.line
+            )
+        elif fields.get("status", Product.Status.ACTIVE) == Product.Status.ACTIVE:
+            fields["status"] = Product.Status.DRAFT
+            parsed.warn(
+                self.columns.header["price"], "there is no price; the product was imported as a draft", row.line
+            )
+
+
+def _tags(value: str) -> list[str]:
+    return _distinct(parsing.check_text(tag.strip()) for tag in value.split(","))
+
+
+def _distinct(values: Any) -> list[str]:
+    return list(dict.fromkeys(value for value in values if value))

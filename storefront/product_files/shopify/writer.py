@@ -1,0 +1,123 @@
+"""Writes products like Shopify's own export, with the classic headers that old and new versions of Shopify read."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from itertools import zip_longest
+from typing import Any
+
+from storefront.catalogue.models import Product, Variant
+from storefront.kit.money import to_wire
+from storefront.product_files.export_values import (
+    Categories,
+    category_branches,
+    picture_url,
+    plain_number,
+    variants_of,
+    variation_attributes,
+)
+from storefront.shops.models import Shop
+
+Row = dict[str, str]
+
+HEADER = (
+    *("Handle", "Title", "Body (HTML)", "Vendor", "Product Category", "Type", "Tags", "Published"),
+    *(f"Option{number} {part}" for number in (1, 2, 3) for part in ("Name", "Value")),
+    *("Variant SKU", "Variant Grams", "Variant Inventory Tracker", "Variant Inventory Qty"),
+    *("Variant Inventory Policy", "Variant Fulfillment Service", "Variant Price", "Variant Compare At Price"),
+    *("Variant Requires Shipping", "Variant Taxable", "Variant Barcode", "Image Src", "Image Position"),
+    *("Image Alt Text", "Gift Card", "SEO Title", "SEO Description", "Variant Image", "Variant Weight Unit"),
+    *("Variant Tax Code", "Cost per item", "Status"),
+)
+_GRAMS = Decimal(1000)
+# Shopify supports no more.
+MOST_OPTIONS = 3
+
+
+class RowBuilder:
+    """Builds the header and the rows of Shopify's CSV for one shop's products."""
+
+    byte_order_mark = False
+    header = HEADER
+
+    def __init__(self, shop: Shop, categories: Categories) -> None:
+        self.shop, self.categories = shop, categories
+
+    def rows(self, product: Product) -> Iterator[Row]:
+        """A row with the product, its first variant and first picture; then a row per further variant or picture."""
+        media = list(product.media.all())
+        # An option for which every variant allows any value is left out.
+        chosen = {name for each in variants_of(product) for name in each.option_values}
+        names = [name for name in variation_attributes(product) if name in chosen][:MOST_OPTIONS]
+        variants = [self._variant(product, each, names) for each in variants_of(product)] if names else []
+        pictures = [
+            {"Image Src": picture_url(self.shop, each), "Image Position": str(order), "Image Alt Text": each.alt}
+            for order, each in enumerate(media, 1)
+        ]
+        product_values = self._product(product, names)
+        empty: Row = {}
+        for variant, picture in zip_longest(variants or [self._simple(product)], pictures, fillvalue=empty):
+            yield {"Handle": product.slug, **product_values, **variant, **picture}
+            product_values = {}
+
+    def _product(self, product: Product, names: list[str]) -> Row:
+        row = {
+            "Title": product.name,
+            "Body (HTML)": product.description,
+            "Vendor": product.brand.name if product.brand else "",
+            "Tags": ", ".join(product.tags),
+            "Published": "true",
+            "Gift Card": _word(product.is_gift_card),
+            "SEO Title": product.meta_title or "",
+            "SEO Description": product.meta_description or "",
+            "Status": product.status,
+        }
+        # There is room for one path, and for one category without parents as the type.
+        paths = [[node.name for node in each] for each in category_branches(product, self.categories)]
+        if paths:
+            row["Product Category"] = " > ".join(paths[0])
+        row["Type"] = next((path[0] for path in paths[1:] if len(path) == 1), "")
+        return row | {f"Option{number} Name": name for number, name in enumerate(names, 1)}
+
+    def _simple(self, product: Product) -> Row:
+        options = {"Option1 Name": "Title", "Option1 Value": "Default Title"}
+        return {**options, **_variant_values(product, product), "Variant Grams": _grams(product.weight)}
+
+    def _variant(self, product: Product, variant: Variant, names: list[str]) -> Row:
+        row = _variant_values(product, variant) | {"Variant Grams": _grams(variant.weight or product.weight)}
+        image = next((each for each in product.media.all() if each.pk == variant.image_id), None)
+        row["Variant Image"] = picture_url(self.shop, image) if image else ""
+        for number, name in enumerate(names, 1):
+            # Shopify cannot express that any value fits; `Any` is an ordinary value there.
+            row[f"Option{number} Value"] = variant.option_values.get(name, "Any")
+        return row
+
+
+def _variant_values(product: Product, row: Any) -> Row:
+    return {
+        "Variant SKU": _as_text(row.sku),
+        "Variant Inventory Tracker": "shopify" if row.track_inventory else "",
+        "Variant Inventory Qty": str(row.stock_qty),
+        "Variant Inventory Policy": "continue" if row.allow_backorders else "deny",
+        "Variant Fulfillment Service": "manual",
+        "Variant Price": to_wire(row.price) or "",
+        "Variant Compare At Price": (to_wire(row.compare_price) or "") if row.compare_price else "",
+        "Variant Requires Shipping": _word(product.requires_shipping),
+        "Variant Taxable": _word(product.is_taxable),
+        "Variant Barcode": _as_text(row.barcode or ""),
+        "Variant Weight Unit": "kg",
+        "Variant Tax Code": product.tic_code or "",
+        "Cost per item": plain_number(row.cost_price or None),
+    }
+
+
+def _as_text(code: str) -> str:
+    """The code, with a second apostrophe if it begins with one: Shopify removes the first."""
+    return f"'{code}" if code.startswith("'") else code
+
+
+def _grams(kilograms: Decimal) -> str:
+    return plain_number(kilograms * _GRAMS)
+
+
+def _word(value: bool) -> str:
+    return "true" if value else "false"

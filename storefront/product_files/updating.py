@@ -1,0 +1,318 @@
+"""Updates existing products from a file, and writes only what differs.
+
+Rows keep their ids: variants are matched by their option values, options by name, pictures by URL. Variants that a
+complete list lacks are deactivated, not deleted, since carts and orders may refer to them.
+"""
+
+from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
+from copy import deepcopy
+from datetime import datetime
+from typing import Any
+
+from storefront.catalogue import children, events, records, rules
+from storefront.catalogue.actions import write_search_text
+from storefront.catalogue.models import (
+    BundleItem,
+    Media,
+    Option,
+    OptionValue,
+    Product,
+    ProductCategory,
+    Variant,
+)
+from storefront.catalogue.parsing import InvalidValue
+from storefront.catalogue.plans import Plan, plan_of
+from storefront.product_files.creating import all_pictures, bundle_item_row
+from storefront.product_files.parsed_products import (
+    CategoryPath,
+    ParsedMedia,
+    ParsedOption,
+    ParsedProduct,
+    ParsedVariant,
+    option_key,
+)
+from storefront.product_files.references import References
+from storefront.shops.models import Shop
+
+Changes = dict[str, list[Any]]
+
+
+def existing_products(shop: Shop, ids: Iterable[int]) -> dict[int, Product]:
+    """These products of the shop by id, with every related row that a file can state prefetched."""
+    found = Product.objects.filter(shop=shop, pk__in=ids).select_related(
+        "brand", "vendor", "shipping_origin", "tax_class"
+    )
+    lists = ("variants", "options__values", "media", "category_links", "bundle_items__product", "bundle_items__variant")
+    return found.prefetch_related(*lists).in_bulk()
+
+
+def update_product(
+    *, shop: Shop, product: Product, parsed: ParsedProduct, references: References, now: datetime, write: bool
+) -> Changes:
+    """Apply the parsed product to the existing one; returns the changes as {member: [before, after]}.
+
+    Without `write`, only compares. Raises InvalidValue if the parsed product cannot update this product.
+    """
+    updating = _ProductUpdate(shop, product, parsed, references, now)
+    updating.compare()
+    if write and updating.changes:
+        # As for new products, events are recorded only if the shop has an app.
+        with events.emitting_changes(shop, product.pk, now=now) if events.has_apps(shop) else nullcontext():
+            updating.write()
+    return updating.changes
+
+
+class _ProductUpdate:
+    """The differences between one product and its parsed product, and the plans that write them."""
+
+    def __init__(
+        self, shop: Shop, product: Product, parsed: ParsedProduct, references: References, now: datetime
+    ) -> None:
+        self.shop, self.product, self.parsed = shop, product, parsed
+        self.references, self.now = references, now
+        self.changes: Changes = {}
+        self.columns: set[str] = set()
+        self.plans = children.Plans()
+        # The product's pictures by URL, including new ones.
+        self.images: dict[str, Media] = {}
+
+    def compare(self) -> None:
+        parsed, product = self.parsed, self.product
+        has_variants = any(variant.is_active for variant in product.variants.all())
+        if parsed.refusal_if_new and parsed.variants is not None and product.type != Product.Type.VARIABLE:
+            raise InvalidValue(f"the product {product.slug} has no variations")
+        if parsed.refusal_if_variable and has_variants:
+            raise InvalidValue(parsed.refusal_if_variable)
+        self._fields()
+        self._media()
+        if parsed.variants is not None:
+            self._variants(parsed.variants)
+        elif has_variants and parsed.fields.get("type", Product.Type.VARIABLE) != Product.Type.VARIABLE:
+            self.plans.variants = Plan(self._deactivated(product.variants.all()))
+        if parsed.options is not None:
+            self._options(parsed.options)
+        if parsed.categories is not None:
+            self._categories(parsed.categories)
+        if parsed.bundle_items is not None:
+            self._bundle()
+
+    def write(self) -> None:
+        if self.plans.bundle_items is not None:
+            # Looked up only now: in a dry run, the items may not exist yet.
+            items = [bundle_item_row(self.shop, self.product.pk, item) for item in self.parsed.bundle_items or ()]
+            self.plans.bundle_items.writes = [(BundleItem(shop=self.shop, **item), []) for item in items]
+        self.plans.write()
+        product = self.product
+        product.sort_name = rules.sort_name(product.name)
+        if "published_on" not in self.parsed.fields:
+            product.published_on = rules.published_on(product, self.now)
+        product.updated_at = self.now
+        product.save(update_fields=[*self.columns, "sort_name", "published_on", "updated_at"])
+        if self.columns & {"name", "description", "sku"}:
+            write_search_text(product)
+
+    def _set(self, row: Any, fields: dict[str, Any], path: str = "") -> list[str]:
+        """Set the fields that differ and record the changes; returns the changed columns."""
+        changed = []
+        for name, value in fields.items():
+            before = getattr(row, name)
+            if before != value:
+                self.changes[f"{path}{name}"] = [before, value]
+                setattr(row, name, value)
+                changed.append(name)
+        return changed
+
+    def _fields(self) -> None:
+        self.columns.update(self._set(self.product, self.parsed.fields))
+        for kind, name in self.parsed.related_names.items():
+            row = getattr(self.product, kind)
+            before = row.name if row else None
+            if (before or "").casefold() != (name or "").casefold():
+                self.changes[kind] = [before, name]
+                setattr(self.product, f"{kind}_id", self.references.id_of(kind, name))
+                self.columns.add(kind)
+
+    def _media(self) -> None:
+        existing = [(self._url(row), row) for row in self.product.media.all()]
+        self.images = dict(existing)
+        is_complete = self.parsed.media is not None
+
+        def put(row: Media | None, wanted: tuple[int, ParsedMedia]) -> tuple[Media, list[str]]:
+            order, picture = wanted
+            path, fields = f"media {picture.url}", {"sort_order": order} if is_complete else {}
+            fields |= picture.fields
+            if row is not None:
+                self.images[picture.url] = row
+                return row, self._set(row, fields, f"{path} ")
+            self.changes[path] = [None, "added"]
+            fields = {"sort_order": len(self.images)} | fields
+            row = self.images[picture.url] = Media(
+                shop=self.shop, product=self.product, source_url=picture.url, **fields
+            )
+            return row, []
+
+        wanted = [(picture.url, (order, picture)) for order, picture in enumerate(all_pictures(self.parsed))]
+        self.plans.media = plan = plan_of(existing, wanted, put)
+        if is_complete:
+            self._record_removed(plan, "media")
+        else:
+            plan.deletes = []
+
+    def _url(self, row: Media) -> str:
+        return records.media_url(self.shop, row.file.name, row.source_url) or ""
+
+    def _variants(self, wanted: list[ParsedVariant]) -> None:
+        existing: dict[Any, Variant] = {}
+        for row in self.product.variants.all():
+            existing.setdefault(option_key(row.option_values), row)
+        self.plans.variants = plan = plan_of(
+            existing.items(), [(variant.key, variant) for variant in wanted], self._put_variant
+        )
+        if "attributes" not in self.parsed.fields:
+            self._add_variation_values(wanted)
+        missing, plan.deletes = plan.deletes, []
+        rows = [row for row, _ in plan.writes]
+        if self.parsed.variants_complete:
+            plan.writes += self._deactivated(missing)
+        default = next((row for row, each in zip(rows[::-1], wanted[::-1], strict=True) if each.is_default), None)
+        if default is not None or self.parsed.states_default:
+            self._choose_default(default)
+
+    def _put_variant(self, row: Variant | None, wanted: ParsedVariant) -> tuple[Variant, list[str]]:
+        image = self.images.get(wanted.image) if wanted.image else None
+        if row is None:
+            return self._new_variant(wanted, image), []
+        changed = self._set(row, wanted.fields, f"variant {row.name} ")
+        # A new picture has no id yet, just as a variant without a picture has no image id.
+        if wanted.states_image and ((row.image_id is None) != (image is None) or (image and row.image_id != image.pk)):
+            self.changes[f"variant {row.name} image"] = [None, wanted.image]
+            row.image = image
+            changed.append("image")
+        return row, self._with_updated_at(row, changed)
+
+    def _new_variant(self, wanted: ParsedVariant, image: Media | None) -> Variant:
+        self.changes[f"variant {wanted.fields.get('name')}"] = [None, "added"]
+        return Variant(
+            shop=self.shop,
+            product=self.product,
+            option_values=wanted.option_values,
+            image=image if wanted.states_image else None,
+            created_at=self.now,
+            updated_at=self.now,
+            **rules.stock_tracking_default(wanted.fields),
+            **wanted.fields,
+        )
+
+    def _add_variation_values(self, wanted: list[ParsedVariant]) -> None:
+        """Add the variants' option values to the product's attributes, and keep the values that are there."""
+        attributes = deepcopy(self.product.attributes)
+        by_name = {item["name"]: item for item in attributes}
+        for name, value in (pair for variant in wanted for pair in variant.option_values.items()):
+            if name not in by_name:
+                by_name[name] = {"name": name, "values": [], "variation": True}
+                attributes.append(by_name[name])
+            if value not in by_name[name].setdefault("values", []):
+                by_name[name]["values"].append(value)
+        self.columns.update(self._set(self.product, {"attributes": attributes}))
+
+    def _deactivated(self, rows: Iterable[Variant]) -> list[tuple[Variant, list[str]]]:
+        return [
+            (row, self._with_updated_at(row, self._set(row, {"is_active": False}, f"variant {row.name} ")))
+            for row in rows
+        ]
+
+    def _choose_default(self, row: Variant | None) -> None:
+        before = self.product.default_variant_id
+        if row is None and before is None:
+            return
+        if row is None or row.pk != before:
+            self.changes["default_variant"] = [before, row.name if row else None]
+            self.columns.add("default_variant")
+            self.product.default_variant = row
+
+    def _options(self, wanted: list[ParsedOption]) -> None:
+        self.plans.values = values = Plan()
+
+        def put(row: Option | None, numbered: tuple[int, ParsedOption]) -> tuple[Option, list[str]]:
+            order, option = numbered
+            path, fields = f"option {option.name}", {"sort_order": order, **option.fields}
+            changed: list[str] = []
+            if row is None:
+                row = Option(shop=self.shop, product=self.product, name=option.name, **fields)
+                self.changes[path] = [None, "added"]
+            else:
+                changed = self._set(row, fields, f"{path} ")
+            of_option = self._option_values(row, option)
+            values.writes += of_option.writes
+            values.deletes += of_option.deletes
+            return row, changed
+
+        existing = [(row.name, row) for row in self.product.options.all()]
+        numbered = [(option.name, (order, option)) for order, option in enumerate(wanted)]
+        self.plans.options = plan_of(existing, numbered, put)
+        self._record_removed(self.plans.options, "option")
+
+    def _option_values(self, option: Option, wanted: ParsedOption) -> Plan:
+        def put(row: OptionValue | None, value: tuple[str, dict[str, Any]]) -> tuple[OptionValue, list[str]]:
+            label, fields = value
+            path = f"option {wanted.name} {label}"
+            if row is not None:
+                return row, self._set(row, fields, f"{path} ")
+            self.changes[path] = [None, "added"]
+            return OptionValue(shop=self.shop, option=option, label=label, **fields), []
+
+        existing = [(row.label, row) for row in option.values.all()] if option.pk else []
+        numbered = enumerate(wanted.values)
+        values = [(label, (label, {"sort_order": order, **fields})) for order, (label, fields) in numbered]
+        plan = plan_of(existing, values, put)
+        self._record_removed(plan, f"option {wanted.name}")
+        return plan
+
+    def _categories(self, wanted: list[CategoryPath]) -> None:
+        def put(link: ProductCategory | None, path: CategoryPath) -> tuple[ProductCategory, list[str]]:
+            name = "category " + " > ".join(path.names)
+            if link is not None:
+                fields = {} if path.sort_order is None else {"sort_order": path.sort_order}
+                return link, self._with_updated_at(link, self._set(link, fields, f"{name} "))
+            self.changes[name] = [None, "added"]
+            category = self.references.category_id(path)
+            return children.new_link(self.product, category, self.now, path.sort_order or 0), []
+
+        existing = [(link.category_id, link) for link in self.product.category_links.all()]
+        # In a dry run, a new category has no id.
+        ids = ((self.references.category_id(path) or path.key, path) for path in wanted)
+        self.plans.categories = plan_of(existing, _unique_by_key(ids), put)
+        self._record_removed(self.plans.categories, "category")
+
+    def _bundle(self) -> None:
+        rows = list(self.product.bundle_items.all())
+        before = [
+            (row.product.slug, row.variant.option_values if row.variant else None, row.qty, row.sort_order)
+            for row in rows
+        ]
+        wanted = [
+            (item.product, item.variant, item.fields["qty"], item.fields["sort_order"])
+            for item in self.parsed.bundle_items or ()
+        ]
+        if before != wanted:
+            self.changes["bundle_items"] = [len(before), len(wanted)]
+            self.plans.bundle_items = Plan(deletes=rows)
+
+    def _with_updated_at(self, row: Any, changed: Sequence[str]) -> list[str]:
+        """The columns to write, with `updated_at` set if any changed."""
+        if not changed:
+            return []
+        row.updated_at = self.now
+        return [*changed, "updated_at"]
+
+    def _record_removed(self, plan: Plan, path: str) -> None:
+        for row in plan.deletes:
+            self.changes[f"{path} {row}"] = ["removed", None]
+
+
+def _unique_by_key(keyed: Iterable[tuple[Any, CategoryPath]]) -> list[tuple[Any, CategoryPath]]:
+    found: dict[Any, CategoryPath] = {}
+    for key, path in keyed:
+        found.setdefault(key, path)
+    return list(found.items())

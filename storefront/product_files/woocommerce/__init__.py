@@ -1,0 +1,1 @@
+"""WooCommerce's CSV files: reading and writing."""

@@ -1,0 +1,387 @@
+"""WooCommerce's product CSV: one row a product, variations in rows of their own, before or after their parents.
+
+Weights become kilograms and lengths centimetres or inches, by the units in the headers. Products without a price, and
+grouped and external products, which this shop does not support, are imported as drafts with a warning.
+"""
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from storefront.catalogue import parsing, rules
+from storefront.catalogue.models import Product, Variant
+from storefront.catalogue.parsing import quoted
+from storefront.kit.money import ZERO
+from storefront.product_files import parsers
+from storefront.product_files.csv_reading import Table, UnreadableFile
+from storefront.product_files.parsed_products import (
+    Failure,
+    ParsedMedia,
+    ParsedProduct,
+    ParsedVariant,
+    ReadResult,
+)
+from storefront.product_files.parsers import LIMITS
+from storefront.product_files.row_store import RowStore
+from storefront.product_files.rows import ColumnIndex, FieldMapping, RowReader, mappings_in_file
+from storefront.product_files.woocommerce.headers import DISTINCTIVE, KILOGRAMS, LENGTHS, unit_of
+from storefront.product_files.woocommerce.parsers import (
+    category_paths,
+    download_limit,
+    moment,
+    paragraphs,
+    split_list,
+    texts,
+)
+from storefront.product_files.woocommerce.variations import is_repeat, problems_of_repeated_options, with_variations
+from storefront.shops.models import Shop
+
+EXPECTED = "ID, Type, SKU, Name, Published, Regular price, Categories"
+
+LARGEST_ID = 2**62
+TYPES = ("simple", "variable", "variation", "grouped", "external")
+_IMAGE_COMMA = re.compile(r",\s*(?=https?://)")
+
+
+def recognises(columns: ColumnIndex) -> bool:
+    """Whether a file with these columns is WooCommerce's."""
+    return any(name in columns for name in ("id", "sku", "name")) and any(name in columns for name in DISTINCTIVE)
+
+
+def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> Iterator[ReadResult]:
+    """Every product of the file: simple ones in file order, then variable ones, after all rows have been read."""
+    reader = _Reader(columns, shop, now)
+    with RowStore() as store:
+        for found in table.rows():
+            if isinstance(found, Failure):
+                yield found
+                continue
+            row = RowReader(columns, found.line, found.values)
+            kind = reader.kind_of(row)
+            if kind == "variation":
+                store.add(_parent_reference(row["parent"]), row.line, row.values)
+            elif kind == "variable":
+                _store_parent(store, row)
+            elif kind:
+                yield reader.single(row, kind)
+            else:
+                yield Failure(row.problems)
+        for _, rows in store.groups():
+            yield from reader.family([RowReader(columns, line, values) for line, values in rows])
+
+
+def _store_parent(store: RowStore, row: RowReader) -> None:
+    group = f"row:{row.line}"
+    store.add(group, row.line, row.values)
+    if row["id"]:
+        store.alias(f"id:{row['id']}", group)
+    if row["sku"]:
+        store.alias(f"sku:{row['sku']}", group)
+
+
+def _parent_reference(value: str) -> str:
+    return f"id:{value[3:].strip()}" if value[:3].lower() == "id:" else f"sku:{value}"
+
+
+class _Reader:
+    """Reads the rows of one file with the row columns."""
+
+    def __init__(self, columns: ColumnIndex, shop: Shop, now: datetime) -> None:
+        self.columns, self.now, self.zone = columns, now, ZoneInfo(shop.timezone)
+        limits = LIMITS[Product]
+        weight, unit, length = self._units()
+        self.priced = "regular price" in columns or "sale price" in columns
+        self.common: list[FieldMapping] = [
+            ("barcode", "barcode", parsers.text_or_none(limits["barcode"])),
+            ("cost", "cost_price", parsers.money),
+            ("sku", "sku", parsers.text(limits["sku"])),
+            ("position", "sort_order", parsers.integer()),
+        ]
+        self.product_mappings = mappings_in_file(
+            columns,
+            [
+                *self.common,
+                ("name", "name", parsers.required(parsers.text(limits["name"]))),
+                ("short description", "short_description", paragraphs),
+                ("description", "description", paragraphs),
+                ("featured", "is_featured", parsers.boolean(blank=False)),
+                ("low stock", "low_stock_threshold", parsers.integer(blank=0)),
+                ("weight", "weight", parsing.measure(weight, blank=Decimal("0.000"))),
+                ("length", "length", parsing.measure(length)),
+                ("width", "width", parsing.measure(length)),
+                ("height", "height", parsing.measure(length)),
+                ("download limit", "max_downloads", download_limit),
+                ("download expiry", "download_expiry_days", download_limit),
+                ("tags", "tags", lambda value: [parsing.check_text(tag) for tag in split_list(value)]),
+                ("visibility", "exclude_from_catalog", lambda value: value.lower() in ("hidden", "search")),
+                ("tax status", "is_taxable", lambda value: value.lower() not in ("none", "shipping", "false", "0")),
+            ],
+        )
+        self.variant_mappings = mappings_in_file(columns, [*self.common, ("weight", "weight", parsing.measure(weight))])
+        self.unit = unit
+        self.attributes = [
+            number
+            for number in range(1, 200)
+            if f"attribute {number} name" in columns and f"attribute {number} values" in columns
+        ]
+
+    def _units(self) -> tuple[Decimal, str | None, Decimal]:
+        header = self.columns.header
+        weight = unit_of(header.get("weight", "")) or "kg"
+        named = {unit_of(header[name]) for name in ("length", "width", "height") if name in header}
+        length = next(iter(named - {""}), "cm")
+        if weight not in KILOGRAMS or length not in LENGTHS or len(named - {""}) > 1:
+            raise UnreadableFile(
+                f"The units in the header are not supported; expected one of {', '.join(KILOGRAMS)} for weight and "
+                f"one of {', '.join(LENGTHS)} for length, width and height."
+            )
+        unit, factor = LENGTHS[length]
+        return KILOGRAMS[weight], unit if named else None, factor
+
+    def kind_of(self, row: RowReader) -> str:
+        """The row's base type; empty, with a problem recorded, if the type is unknown or a variation has no parent."""
+        stated = row["type"].lower()
+        if stated in TYPES:
+            return stated if stated != "variation" or row["parent"] else self._no_parent(row)
+        words = {word.strip() for word in stated.split(",")} - {"", "downloadable", "virtual"}
+        if words - set(TYPES):
+            row.refuse("type", f"expected one of {', '.join(TYPES)}, found {quoted(row['type'])}")
+            return ""
+        kind = next((name for name in ("variation", "variable", "grouped", "external") if name in words), "simple")
+        return kind if kind != "variation" or row["parent"] else self._no_parent(row)
+
+    def _no_parent(self, row: RowReader) -> str:
+        row.refuse("parent", "is empty; a variation needs its parent's SKU, or id: followed by the parent's ID")
+        return ""
+
+    def single(self, row: RowReader, kind: str) -> ReadResult:
+        """A product that is a single row."""
+        parsed = self._product(row)
+        fields, words = parsed.fields, row["type"].lower()
+        if "type" in self.columns:
+            fields["type"] = "digital" if "downloadable" in words else "simple"
+            fields["requires_shipping"] = "virtual" not in words
+        if self.priced:
+            self._price(row, parsed, fields)
+        if kind in ("grouped", "external"):
+            self._draft(parsed, row, "type", f"{kind} products are not supported; imported as a draft")
+        elif self.priced and not (row["regular price"] or row["sale price"]):
+            self._draft(parsed, row, "regular price", "there is no price; the product was imported as a draft")
+        elif not self.priced:
+            parsed.refusal_if_new = "a new product needs a price column"
+        parsers.settle_stock(parsed, fields, self.columns.header.get("stock", "Stock"), row.line)
+        return Failure(row.problems) if row.problems else parsed
+
+    def _draft(self, parsed: ParsedProduct, row: RowReader, column: str, reason: str) -> None:
+        if (parsed.if_new | parsed.fields).get("status") == Product.Status.ACTIVE:
+            parsed.warn(self.columns.header.get(column, "Regular price"), reason, row.line)
+        if "published" in self.columns or column == "regular price":
+            parsed.fields["status"] = Product.Status.DRAFT
+        parsed.if_new["status"] = Product.Status.DRAFT
+
+    def _product(self, row: RowReader) -> ParsedProduct:
+        """The fields that simple and variable products share."""
+        fields: dict[str, Any] = {}
+        row.read_into(fields, self.product_mappings)
+        source_id = row.read("id", parsers.integer(0, LARGEST_ID, blank=None))
+        if "published" in self.columns:
+            published = row["published"].lower() in ("1", "true", "1.0")
+            fields["status"] = Product.Status.ACTIVE if published else Product.Status.DRAFT
+        if self.unit:
+            fields["dimension_unit"] = self.unit if any(fields.get(side) for side in _SIDES) else None
+        self._stock(row, fields)
+        parsed = ParsedProduct(
+            row.line, [], fields, if_new={"status": Product.Status.ACTIVE, "legacy_source_id": source_id or None}
+        )
+        if "name" not in self.columns:
+            parsed.refusal_if_new = "a new product needs the column Name"
+        self._identify(row, parsed, source_id)
+        self._relations(row, parsed)
+        if attributes := self._attributes(row):
+            fields["attributes"] = [{"name": name, "values": values} for name, values in attributes]
+        elif self.attributes:
+            fields["attributes"] = []
+        return parsed
+
+    def _identify(self, row: RowReader, parsed: ParsedProduct, source_id: int | None) -> None:
+        sku = parsed.fields.get("sku")
+        if source_id:
+            parsed.keys.append(("legacy_source_id", source_id))
+        if sku:
+            parsed.keys.append(("sku", sku))
+        stated = row["slug"]
+        parsed.slug = parsers.slug(stated) if stated else rules.slug_of(row["name"], fallback="product")
+        if stated or not parsed.keys:
+            parsed.keys.append(("slug", parsed.slug))
+
+    def _relations(self, row: RowReader, parsed: ParsedProduct) -> None:
+        if "categories" in self.columns:
+            parsed.categories = list(row.read("categories", category_paths, ()))
+        if "images" in self.columns:
+            parsed.media = self._media(row, parsed)
+        if "tax class" in self.columns:
+            word = row.read("tax class", parsers.text(200), "")
+            parsed.related_names["tax_class"] = None if word.lower() in ("", "standard", "parent") else word
+        if "brands" in self.columns:
+            brands = row.read("brands", category_paths, ())
+            parsed.related_names["brand"] = brands[0].nodes[-1].name if brands else None
+
+    def _media(self, row: RowReader, parsed: ParsedProduct) -> list[ParsedMedia]:
+        urls = []
+        for part in _IMAGE_COMMA.split(row["images"]):
+            if part.lower().startswith(("http://", "https://")):
+                urls.append(row.read_part("images", parsers.url, part.strip(" ,")))
+            elif part:
+                parsed.warn(self.columns.header["images"], f"{quoted(part)} is not a URL; ignored", row.line)
+        return [ParsedMedia(url) for url in dict.fromkeys(urls) if url]
+
+    def _attributes(self, row: RowReader) -> list[tuple[str, list[str]]]:
+        found = []
+        for number in self.attributes:
+            if name := row.read(f"attribute {number} name", parsers.text(200)):
+                found.append((name, row.read(f"attribute {number} values", texts, [])))
+        return found
+
+    def _stock(self, row: RowReader, fields: dict[str, Any]) -> None:
+        if "backorders" in self.columns:
+            fields["allow_backorders"] = row["backorders"].lower() in ("1", "yes", "true", "notify")
+        stated = row["in stock"].lower()
+        if row["stock"] and row["stock"].lower() != "parent":
+            fields["track_inventory"] = True
+            fields["stock_qty"] = row.read("stock", parsers.stock)
+        elif "stock" in self.columns or "in stock" in self.columns:
+            # WooCommerce does not count this stock: it only states whether the product is in stock.
+            fields["track_inventory"] = stated in ("0", "no", "false", "outofstock")
+            if fields["track_inventory"]:
+                fields["stock_qty"] = Decimal(0)
+            if stated in ("backorder", "onbackorder"):
+                fields["allow_backorders"] = True
+
+    def _price(self, row: RowReader, parsed: ParsedProduct, fields: dict[str, Any]) -> None:
+        """During the sale, the sale price with the regular price as compare price; otherwise the regular price."""
+        regular = row.read("regular price", parsers.money_or_none)
+        sale = row.read("sale price", parsers.money_or_none)
+        if sale is not None and not self._sale_runs(row):
+            parsed.warn(self.columns.header["sale price"], "the sale is not active today; ignored", row.line)
+            sale = None
+        fields["price"] = regular or ZERO if sale is None else sale
+        fields["compare_price"] = ZERO if sale is None else regular or ZERO
+
+    def _sale_runs(self, row: RowReader) -> bool:
+        starts = row.read("sale starts", lambda value: moment(value, self.zone))
+        ends = row.read("sale ends", lambda value: moment(value, self.zone, end=True))
+        return (starts is None or starts <= self.now) and (ends is None or self.now <= ends)
+
+    def family(self, rows: list[RowReader]) -> Iterator[ReadResult]:
+        """A variable product with its variations; parents that repeat it come after as products of their own."""
+        parents = [row for row in rows if self.kind_of(row) == "variable"]
+        variations = [row for row in rows if self.kind_of(row) == "variation"]
+        parsed = self._product(parents[0]) if parents else self._existing_parent(variations[0])
+        problems = list(parents[0].problems) if parents else []
+        parsed.variants = []
+        variation_values: dict[str, list[str]] = {}
+        for row in variations:
+            self._add_variation(parsed, row, parents[0] if parents else None, variation_values)
+            problems += row.problems
+        if parents:
+            self._finish_parent(parsed, parents[0], variation_values)
+        problems += problems_of_repeated_options(parsed.variants)
+        yield Failure(problems) if problems else parsed
+        for row in parents[1:]:
+            repeated = self._product(row)
+            yield Failure(row.problems) if row.problems else repeated
+
+    def _existing_parent(self, row: RowReader) -> ParsedProduct:
+        reference = row["parent"]
+        kind, value = _parent_reference(reference).split(":", 1)
+        keys: list[tuple[str, Any]] = [("sku", value)]
+        if kind == "id":
+            keys = [("legacy_source_id", int(value) if value.isascii() and value.isdigit() and len(value) < 17 else 0)]
+        reason = f"there is no variable product {quoted(reference)} in the file or the shop"
+        return ParsedProduct(row.line, keys, {}, refusal_if_new=reason)
+
+    def _add_variation(
+        self, parsed: ParsedProduct, row: RowReader, parent: RowReader | None, variation_values: dict[str, list[str]]
+    ) -> None:
+        spellings = {item["name"].casefold(): item["name"] for item in parsed.fields.get("attributes", [])}
+        values: dict[str, str] = {}
+        for name, chosen in self._attributes(row):
+            name = spellings.get(name.casefold(), name)
+            variation_values.setdefault(name, [])
+            # A blank value means any value, for which the name is left out.
+            if chosen:
+                values[name] = ", ".join(chosen)
+                variation_values[name].append(values[name])
+        fields: dict[str, Any] = {}
+        row.read_into(fields, self.variant_mappings)
+        fields["name"] = row.read(
+            "name", lambda value: parsing.check_text((" / ".join(values.values()) or value)[: LIMITS[Variant]["name"]])
+        )
+        if source_id := row.read("id", parsers.integer(0, LARGEST_ID, blank=None)):
+            fields["legacy_source_id"] = source_id
+        if "published" in self.columns:
+            # -1 only repeats that the parent is a draft; 0 is a deactivated variation.
+            fields["is_active"] = row["published"] != "0"
+        self._variation_stock(parsed, row, parent, fields)
+        if self.priced:
+            self._price(row, parsed, fields)
+            if not (row["regular price"] or row["sale price"]):
+                parsed.warn(
+                    self.columns.header.get("regular price", "Regular price"),
+                    "there is no price; the variation was imported as inactive",
+                    row.line,
+                )
+                fields["is_active"] = False
+        images = self._media(row, parsed) if "images" in self.columns else []
+        variant = ParsedVariant(row.line, values, fields, images[0].url if images else None, "images" in self.columns)
+        if not any(is_repeat(variant, other) for other in parsed.variants or []):
+            parsed.variants.append(variant)  # type: ignore[union-attr]
+
+    def _variation_stock(
+        self, parsed: ParsedProduct, row: RowReader, parent: RowReader | None, fields: dict[str, Any]
+    ) -> None:
+        self._stock(row, fields)
+        if row["stock"].lower() == "parent" and parent:
+            shared: dict[str, Any] = {}
+            self._stock(parent, shared)
+            fields |= shared
+            parsed.warn(
+                self.columns.header["stock"],
+                "shared its parent's stock; imported with the same stock of its own",
+                row.line,
+            )
+        parsers.settle_stock(parsed, fields, self.columns.header.get("stock", "Stock"), row.line)
+
+    def _finish_parent(self, parsed: ParsedProduct, row: RowReader, variation_values: dict[str, list[str]]) -> None:
+        fields, variants = parsed.fields, parsed.variants or []
+        fields["type"] = Product.Type.VARIABLE
+        if "type" in self.columns:
+            fields["requires_shipping"] = "virtual" not in row["type"].lower()
+        prices = [
+            variant.fields["price"] for variant in variants if variant.fields.get("is_active", True) and self.priced
+        ]
+        if prices:
+            # Sorting by price uses the cheapest variant's price.
+            fields["price"] = min(prices)
+        if self.attributes:
+            fields["attributes"] = with_variations(fields.get("attributes", []), variation_values)
+            self._preselect(row, variants)
+        parsers.settle_stock(parsed, fields, self.columns.header.get("stock", "Stock"), row.line)
+
+    def _preselect(self, row: RowReader, variants: list[ParsedVariant]) -> None:
+        wanted = {
+            row[f"attribute {number} name"].casefold(): row[f"attribute {number} default"].casefold()
+            for number in self.attributes
+            if row[f"attribute {number} default"]
+        }
+        for variant in variants if wanted else []:
+            chosen = {name.casefold(): value.casefold() for name, value in variant.option_values.items()}
+            if all(wanted.get(name) == value for name, value in chosen.items()):
+                variant.is_default = True
+                return
+
+
+_SIDES = ("length", "width", "height")

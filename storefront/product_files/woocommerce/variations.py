@@ -1,0 +1,30 @@
+"""Comparison of the variations of one product, and the attributes that they are chosen by."""
+
+from typing import Any
+
+from storefront.product_files.parsed_products import ParsedVariant, Problem
+
+
+def is_repeat(variant: ParsedVariant, other: ParsedVariant) -> bool:
+    """Whether a row repeats another, as in files that were concatenated."""
+    return variant.key == other.key and variant.fields.get("sku") == other.fields.get("sku")
+
+
+def problems_of_repeated_options(variants: list[ParsedVariant]) -> list[Problem]:
+    """A problem for each variation that has the same option values as an earlier one."""
+    first: dict[Any, int] = {}
+    problems = []
+    for variant in variants:
+        if first.setdefault(variant.key, variant.line) != variant.line:
+            reason = f"has the same options as the variation on line {first[variant.key]}"
+            problems.append(Problem(variant.line, "", reason))
+    return problems
+
+
+def with_variations(attributes: list[dict[str, Any]], variation_values: dict[str, list[str]]) -> list[dict[str, Any]]:
+    """The attributes, with `variation` set for those that variations are chosen by."""
+    by_name = {item["name"]: item for item in attributes}
+    for name, values in variation_values.items():
+        item = by_name.setdefault(name, {"name": name, "values": []})
+        item["values"] = list(dict.fromkeys([*item["values"], *values]))
+    return [item | {"variation": name in variation_values} for name, item in by_name.items()]

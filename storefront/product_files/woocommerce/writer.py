@@ -1,0 +1,189 @@
+"""Writes products like WooCommerce's own export: a row for a variable product, then a row for each variation.
+
+The additional column `Slug` is for an import into this service; WooCommerce ignores it.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+
+from django.db.models import Max
+
+from storefront.catalogue.models import Product, Variant
+from storefront.kit.money import to_wire
+from storefront.product_files.export_values import (
+    Categories,
+    category_branches,
+    flag,
+    picture_urls,
+    plain_number,
+    variants_of,
+    variation_attributes,
+)
+from storefront.shops.models import Shop
+
+Row = dict[str, str]
+
+BEFORE_MEASURES = (
+    *("ID", "Type", "SKU", "GTIN, UPC, EAN, or ISBN", "Name", "Slug", "Published", "Is featured?"),
+    *("Visibility in catalog", "Short description", "Description", "Tax status", "Tax class", "In stock?", "Stock"),
+    *("Low stock amount", "Backorders allowed?", "Weight (kg)"),
+)
+AFTER_MEASURES = (
+    *("Sale price", "Regular price", "Categories", "Tags", "Images", "Download limit", "Download expiry days"),
+    *("Parent", "Position", "Brands", "Cost of goods"),
+)
+ATTRIBUTE_PARTS = ("name", "value(s)", "visible", "global", "default")
+_BREAK = re.compile(r"\\n|\n")
+_CENTIMETRES = Decimal("2.54")
+
+
+class RowBuilder:
+    """Builds the header and the rows of WooCommerce's CSV for one shop's products."""
+
+    # WooCommerce's own files begin with a BOM.
+    byte_order_mark = True
+
+    def __init__(self, shop: Shop, categories: Categories) -> None:
+        self.shop, self.categories = shop, categories
+        products = Product.objects.filter(shop=shop, deleted_at=None)
+        units = set(
+            products.exclude(dimension_unit=None).order_by().values_list("dimension_unit", flat=True).distinct()
+        )
+        self.unit = "in" if units == {"in"} else "cm"
+        self.own_ids_from = products.aggregate(last=Max("legacy_source_id"))["last"] or 0
+        attributes = max(map(len, products.values_list("attributes", flat=True).iterator()), default=0)
+        option_values = Variant.objects.filter(shop=shop).values_list("option_values", flat=True)
+        # Variants can have options that are not among the attributes.
+        attributes += max(map(len, option_values.iterator()), default=0)
+        self.header = [
+            *BEFORE_MEASURES,
+            *(f"{side} ({self.unit})" for side in ("Length", "Width", "Height")),
+            *AFTER_MEASURES,
+            *(f"Attribute {number} {part}" for number in range(1, attributes + 1) for part in ATTRIBUTE_PARTS),
+        ]
+
+    def rows(self, product: Product) -> Iterator[Row]:
+        """The rows of the product and its variations."""
+        source_id = self._source_id(product)
+        yield self._product(product, source_id)
+        for variant in variants_of(product):
+            yield self._variation(product, variant, product.sku or f"id:{source_id}")
+
+    def _source_id(self, product: Product) -> int:
+        """The id that the product was imported with, or else its own, offset to differ from all imported ids."""
+        return product.legacy_source_id or self.own_ids_from + product.pk
+
+    def _product(self, product: Product, source_id: int) -> Row:
+        found = variants_of(product)
+        row = {
+            "ID": str(source_id),
+            "Type": _type(product, bool(found)),
+            "SKU": product.sku,
+            "GTIN, UPC, EAN, or ISBN": product.barcode or "",
+            "Name": product.name,
+            "Slug": product.slug,
+            "Published": "1" if product.status == Product.Status.ACTIVE else "-1",
+            "Is featured?": flag(product.is_featured),
+            "Visibility in catalog": "hidden" if product.exclude_from_catalog else "visible",
+            "Short description": _text(product.short_description),
+            "Description": _text(product.description),
+            "Tax status": "taxable" if product.is_taxable else "none",
+            "Tax class": product.tax_class.name if product.tax_class else "",
+            "Low stock amount": str(product.low_stock_threshold or ""),
+            "Categories": _listed(
+                " > ".join(_step(node.name) for node in each) for each in category_branches(product, self.categories)
+            ),
+            "Tags": _listed(product.tags),
+            "Images": ", ".join(picture_urls(self.shop, product).values()),
+            "Download limit": str(product.max_downloads or ""),
+            "Download expiry days": str(product.download_expiry_days or ""),
+            "Position": str(product.sort_order),
+            "Brands": _listed([_step(product.brand.name)]) if product.brand else "",
+            "Cost of goods": plain_number(product.cost_price or None),
+            **_stock(product),
+            **self._measures(product),
+            **_attributes(product),
+        }
+        return row if found else row | _prices(product)
+
+    def _measures(self, product: Product) -> Row:
+        factor = _CENTIMETRES if self.unit == "cm" and product.dimension_unit == "in" else Decimal(1)
+        sides = {"Length": product.length, "Width": product.width, "Height": product.height}
+        measures = {
+            f"{name} ({self.unit})": plain_number(None if side is None else side * factor)
+            for name, side in sides.items()
+        }
+        return {"Weight (kg)": plain_number(product.weight or None), **measures}
+
+    def _variation(self, product: Product, variant: Variant, parent: str) -> Row:
+        row = {
+            "ID": str(variant.legacy_source_id or ""),
+            "Type": "variation",
+            "SKU": variant.sku,
+            "GTIN, UPC, EAN, or ISBN": variant.barcode or "",
+            "Name": f"{product.name} - {variant.name}",
+            "Published": flag(variant.is_active),
+            "Is featured?": "0",
+            "Visibility in catalog": "visible",
+            "Tax status": "taxable" if product.is_taxable else "none",
+            "Tax class": "parent",
+            "Weight (kg)": plain_number(variant.weight),
+            "Images": picture_urls(self.shop, product).get(variant.image_id or 0, ""),
+            "Parent": parent,
+            "Position": str(variant.sort_order),
+            "Cost of goods": plain_number(variant.cost_price or None),
+            **_stock(variant),
+            **_prices(variant),
+        }
+        for number, name in enumerate(variation_attributes(product), 1):
+            row |= {f"Attribute {number} name": name, f"Attribute {number} global": "0"}
+            row[f"Attribute {number} value(s)"] = _listed([variant.option_values.get(name, "")])
+        return row
+
+
+def _type(product: Product, variable: bool) -> str:
+    words = ["variable" if variable or product.type == Product.Type.VARIABLE else "simple"]
+    words += ["downloadable"] if product.type == Product.Type.DIGITAL else []
+    words += [] if product.requires_shipping else ["virtual"]
+    return ", ".join(words)
+
+
+def _attributes(product: Product) -> Row:
+    row: Row = {}
+    by_variants = variation_attributes(product)
+    others = {item["name"]: item.get("values", []) for item in product.attributes if item["name"] not in by_variants}
+    default = next((each for each in variants_of(product) if each.pk == product.default_variant_id), None)
+    # Attributes that variants are chosen by come first, so that variation rows can use the same numbers.
+    for number, (name, values) in enumerate([*by_variants.items(), *others.items()], 1):
+        row |= {f"Attribute {number} name": name, f"Attribute {number} value(s)": _listed(values)}
+        row |= {f"Attribute {number} visible": "1", f"Attribute {number} global": "0"}
+        if default is not None:
+            row[f"Attribute {number} default"] = default.option_values.get(name, "")
+    return row
+
+
+def _stock(row: Product | Variant) -> Row:
+    backorders = {"Backorders allowed?": flag(row.allow_backorders)}
+    if not row.track_inventory:
+        return {"In stock?": "1", "Stock": "", **backorders}
+    return {"In stock?": flag(row.stock_qty > 0 or row.allow_backorders), "Stock": str(row.stock_qty), **backorders}
+
+
+def _prices(row: Product | Variant) -> Row:
+    """A compare price above the price becomes a sale; WooCommerce cannot store a lower one."""
+    if row.compare_price > row.price:
+        return {"Sale price": to_wire(row.price) or "", "Regular price": to_wire(row.compare_price) or ""}
+    return {"Sale price": "", "Regular price": to_wire(row.price) or ""}
+
+
+def _text(text: str) -> str:
+    return _BREAK.sub(lambda found: "\\n" if found[0] == "\n" else "\\\\n", text)
+
+
+def _listed(values: Iterable[str]) -> str:
+    return ", ".join(value.replace(",", "\\,") for value in values)
+
+
+def _step(name: str) -> str:
+    return name.replace("&", "&amp;").replace(">", "&gt;")
