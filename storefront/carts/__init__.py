@@ -1,4 +1,4 @@
-"""Carts and their lines: keys, tokens, expiry, merging; what the cart API and the shop's basket page work on.
+"""Carts and their lines: keys, tokens, expiry, merging. The cart API and the shop's basket page use this room.
 
-Never takes stock and never takes payment. May import the rooms up to `pricing`.
+Never takes stock or payments. May import the rooms up to `pricing`.
 """

@@ -4,12 +4,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
 from storefront.carts import queries, rules, sql
-from storefront.carts.goods import Goods, Levels, load_goods, stock_levels
 from storefront.carts.models import LIFETIME, Cart, CartLine
+from storefront.carts.purchasable import Purchasable, load_purchasables, stock_levels
 from storefront.catalogue.stock import InsufficientStock
 from storefront.customers.models import Customer
 from storefront.kit import money, tokens
@@ -21,7 +22,7 @@ from storefront.shops.models import Shop
 
 
 class ProductUnavailable(Refusal):
-    """Unknown, draft, unpublished, deleted, or an inactive variant (contract: Cart add rules, 1)."""
+    """Unknown, draft, unpublished, deleted, or an inactive variant (R-CART-25)."""
 
     code, message, field = "product_unavailable", "This product is not available.", "product_id"
 
@@ -31,16 +32,16 @@ class VariantRequired(Refusal):
 
 
 class CartTooLarge(Refusal):
-    code, message, field = "cart_too_large", f"A cart holds at most {rules.MAX_LINES} lines.", "cart"
+    code, message, field = "cart_too_large", f"A cart can have at most {rules.MAX_LINES} lines.", "cart"
 
 
 class LineNotFound(Refusal):
-    status, code, message = 404, "line_not_found", "The cart has no such line."
+    status, code, message = 404, "line_not_found", "The cart has no line with this key."
 
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """A line as it now is, its cart, and the token to go on with: new for a new cart, None for a shopper's basket."""
+    """A line after the write, its cart, and the cart's token: a new one for a new cart, None for a shopper's basket."""
 
     cart: Cart
     line: CartLine
@@ -49,7 +50,7 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A cart after a write, with all its lines, and the token that names it."""
+    """A cart after a write, all its lines, and its token."""
 
     cart: Cart
     lines: list[CartLine]
@@ -58,22 +59,22 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class LineChange:
-    """What pricing a line again changed. An unavailable line stays as it was and must leave before an order."""
+    """What repricing found for a line. An unavailable line keeps its snapshots; the cart cannot be ordered with it."""
 
     line: CartLine
     old_price: Decimal
     is_unavailable: bool = False
 
 
-# What a line keeps of the catalogue as it was when it was added or last priced.
+# Columns in which a line copies the catalogue when it is added or repriced.
 _SNAPSHOTS = ["price_snapshot", "name_snapshot", "image_snapshot", "options", "bundle_items"]
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
-    """What is to be added, checked against the product but not yet against a cart."""
+class _LineRequest:
+    """What a caller wants to add: checked against the product, not yet against a cart."""
 
-    goods: Goods
+    purchasable: Purchasable
     key: str
     choices: list[rules.Choice]
     custom_fields: list[dict[str, str]]
@@ -96,134 +97,116 @@ def add_line(
     is_damaged: bool = False,
     with_token: bool = True,
 ) -> Added:
-    """Put so many pieces into the cart that `token` or `cart` names, or into a new one (contract: Cart add rules).
+    """Add `qty` pieces to the cart that `token` or `cart` identifies, or to a new one (R-CART-12).
 
-    Adding what is there already raises its line's quantity. A new cart gets a token unless `with_token` is false, as
-    for a basket that begins in the shop. Raises ProductUnavailable, VariantRequired, OptionRequired, InvalidOption,
-    InvalidCustomPrice, InsufficientStock, CartTooLarge and InvalidFields.
+    If the cart has the same line, its quantity is increased. A new cart gets a token unless `with_token` is false, as
+    for a basket that a shopper begins in the shop.
+
+    Raises ProductUnavailable, VariantRequired, OptionRequired, InvalidOption, InvalidCustomPrice, InsufficientStock,
+    CartTooLarge and InvalidFields.
     """
     check_qty(qty, least=1)
-    # The product is read before the transaction, which on SQLite keeps all other writers waiting.
-    goods = _goods_for_sale(shop, product_id, variant_id, now)
-    wanted = _wanted(goods, options, custom_fields, custom_price, is_damaged)
-    names_none = cart is None and not tokens.is_well_formed(token, queries.TOKEN_PREFIX)
+    # Read the product before the transaction: on SQLite a transaction blocks all other writers.
+    purchasable = _load_for_sale(shop, product_id, variant_id, now)
+    wanted = _line_request(purchasable, options, custom_fields, custom_price, is_damaged)
+    is_new = cart is None and not tokens.is_well_formed(token, queries.TOKEN_PREFIX)
     try:
-        # Where no cart is named there is nothing to lock, and the write is one that is whole by itself.
-        with nullcontext() if names_none else transaction.atomic():
-            held, lines = _held(shop, now, token, cart)
-            line = _merged_line(shop, now, held, lines, wanted, qty)
-            if held is None:
-                held, token = _new_cart(shop, now, like=cart, with_token=with_token)
-                sql.insert_cart(held, line)
+        # Without an existing cart there is nothing to lock, and `insert_cart` is atomic by itself.
+        with nullcontext() if is_new else transaction.atomic():
+            locked, lines = _lock_cart(shop, now, token, cart)
+            line = _merged_line(shop, now, locked, lines, wanted, qty)
+            if locked is None:
+                locked, token = _new_cart(shop, now, like=cart, with_token=with_token)
+                sql.insert_cart(locked, line)
             elif line.pk is None:
-                line.cart = held
+                line.cart = locked
                 sql.insert_line(line)
             else:
                 line.save()
     except IntegrityError:
-        # The merchant deleted the variant since it was read; that is a refusal like any other.
-        _goods_for_sale(shop, product_id, variant_id, now)
+        # The merchant may have deleted the variant since it was read: then raise the refusal instead.
+        _load_for_sale(shop, product_id, variant_id, now)
         raise
-    return Added(held, line, token if held.token_digest else None)
+    return Added(locked, line, token if locked.token_digest else None)
 
 
 def change_line(
     *, shop: Shop, now: datetime, key: str, qty: int, token: str | None = None, cart: Cart | None = None
 ) -> Changed:
-    """Give the line this quantity; 0 removes it.
+    """Set the line's quantity; 0 removes the line (R-CART-13).
 
     Raises LineNotFound, InsufficientStock, ProductUnavailable and InvalidFields.
     """
     check_qty(qty, least=0)
     with transaction.atomic():
-        held, lines = _held(shop, now, token, cart)
+        locked, lines = _lock_cart(shop, now, token, cart)
         line = next((line for line in lines if line.key == key), None)
-        if held is None or line is None:
+        if locked is None or line is None:
             raise LineNotFound
         if qty == 0:
             CartLine.objects.filter(shop=shop, pk=line.pk).delete()
             lines.remove(line)
         else:
-            _check_raise(shop, now, line, lines, qty)
+            _check_raised_qty(shop, now, line, lines, qty)
             line.qty = qty
             line.save(update_fields=["qty"])
-    return Changed(held, lines, token)
+    return Changed(locked, lines, token)
 
 
 def remove_line(*, shop: Shop, now: datetime, key: str, token: str | None = None, cart: Cart | None = None) -> Changed:
-    """Take the line out of the cart. Raises LineNotFound."""
+    """Remove the line from the cart (R-CART-14). Raises LineNotFound."""
     return change_line(shop=shop, now=now, key=key, qty=0, token=token, cart=cart)
 
 
 def empty_cart(*, shop: Shop, now: datetime, token: str | None = None, cart: Cart | None = None) -> Changed:
-    """Take every line out. Without a usable token this makes an empty cart (decisions: Writes without a token)."""
+    """Remove all lines. Without a usable token, create an empty cart (R-CART-6)."""
     with transaction.atomic():
-        held, lines = _held(shop, now, token, cart)
-        if held is None:
-            held, token = _new_cart(shop, now, like=cart, with_token=True)
-            held.save(force_insert=True)
+        locked, lines = _lock_cart(shop, now, token, cart)
+        if locked is None:
+            locked, token = _new_cart(shop, now, like=cart, with_token=True)
+            locked.save(force_insert=True)
         if lines:
-            CartLine.objects.filter(shop=shop, cart=held).delete()
-    return Changed(held, [], token)
+            CartLine.objects.filter(shop=shop, cart=locked).delete()
+    return Changed(locked, [], token)
 
 
 @transaction.atomic
 def open_customer_cart(*, shop: Shop, customer: Customer, now: datetime) -> Cart:
-    """The customer's one basket, empty where there was none or its time has passed. Two at once open the same."""
+    """The customer's one basket, created if missing or expired. Concurrent calls return the same cart."""
     Cart.objects.filter(shop=shop, customer=customer, expires_at__lte=now).delete()
     times = {"created_at": now, "updated_at": now, "expires_at": now + LIFETIME}
     return Cart.objects.get_or_create(shop=shop, customer=customer, defaults=times)[0]
 
 
-@transaction.atomic
-def merge_carts(*, shop: Shop, source: Cart, target: Cart, now: datetime) -> Cart:
-    """Move what is in `source` into `target` and leave `source` empty.
-
-    Lines that both have add up. Quantities stop at what stock allows, and lines that do not fit a cart stay out. The
-    target's own customer group decides the prices.
-    """
-    if source.pk == target.pk:
-        return target
-    ids = sorted([source.pk, target.pk])
-    # Both at once in one order, so that two merges the other way round do not wait for each other.
-    carts = {cart.pk: cart for cart in Cart.objects.select_for_update().filter(shop=shop, pk__in=ids).order_by("pk")}
-    if len(carts) < len(ids):
-        return target
-    lines = list(CartLine.objects.filter(shop=shop, cart=target).order_by("pk"))
-    arriving = list(CartLine.objects.filter(shop=shop, cart=source).order_by("pk"))
-    levels = stock_levels(shop, rules.held([*lines, *arriving]))
-    for line in arriving:
-        _move(line, lines, target, levels)
-    CartLine.objects.filter(shop=shop, cart=source).delete()
-    Cart.objects.filter(pk__in=ids).update(updated_at=now, expires_at=now + LIFETIME)
-    if carts[target.pk].customer_id is not None:
-        reprice_cart(shop=shop, cart=target, now=now)
-    target.refresh_from_db()
-    return target
+def open_basket(*, shop: Shop, public_id: UUID, now: datetime) -> Cart:
+    """The visitor's basket with this id, which only their session knows; created if there is none. Concurrent calls
+    return the same cart."""
+    times = {"created_at": now, "updated_at": now, "expires_at": now + LIFETIME}
+    return Cart.objects.get_or_create(shop=shop, public_id=public_id, defaults=times)[0]
 
 
 @transaction.atomic
 def reprice_cart(*, shop: Shop, cart: Cart, now: datetime) -> list[LineChange]:
-    """Bring the snapshots of every line up to what the catalogue says now; the lines whose price changed, and those
-    that cannot be bought any more. Writes nothing where nothing changed."""
+    """Update the snapshots of every line from the catalogue. Returns the lines whose price changed and those that can
+    no longer be bought. Writes only lines that changed."""
     locked = Cart.objects.select_for_update().filter(shop=shop, pk=cart.pk).first()
     lines = queries.cart_lines(shop, cart) if locked else []
-    goods = load_goods(shop, {(line.product_id, line.variant_id) for line in lines}) if lines else {}
+    purchasables = load_purchasables(shop, {(line.product_id, line.variant_id) for line in lines}) if lines else {}
     customer_id = locked.customer_id if locked else None
     terms = pricing.group_terms(shop, customer_id, {line.product_id for line in lines})
     changes = []
     for line in lines:
-        found = goods.get((line.product_id, line.variant_id))
-        change = _repriced(line, found, terms, now)
+        found = purchasables.get((line.product_id, line.variant_id))
+        change = _reprice_line(line, found, terms, now)
         if change is not None:
             changes.append(change)
     return changes
 
 
 def delete_expired_carts(*, now: datetime, limit: int = 500) -> int:
-    """Delete up to so many carts of all shops whose time has passed; how many it were.
+    """Delete up to `limit` expired carts of all shops. Returns how many were deleted.
 
-    One that somebody is writing to at this moment is passed over: the write renews it.
+    Skips carts that are locked by a write, which renews them.
     """
     with transaction.atomic():
         expired = Cart.objects.select_for_update(skip_locked=True).filter(expires_at__lte=now).order_by("expires_at")
@@ -234,61 +217,61 @@ def delete_expired_carts(*, now: datetime, limit: int = 500) -> int:
 
 
 def check_qty(qty: int, *, least: int) -> None:
-    """Raises InvalidFields for a quantity that no line can have."""
+    """Raises InvalidFields for a quantity below `least` or above the limit (R-LIM-5)."""
     if not least <= qty <= rules.MAX_QTY:
         raise InvalidFields(errors={"qty": [f"Expected {least} to {rules.MAX_QTY}."]})
 
 
-def _goods_for_sale(shop: Shop, product_id: int, variant_id: int | None, now: datetime) -> Goods:
-    goods = load_goods(shop, [(product_id, variant_id)]).get((product_id, variant_id))
-    if goods is None or not goods.is_for_sale(now):
+def _load_for_sale(shop: Shop, product_id: int, variant_id: int | None, now: datetime) -> Purchasable:
+    purchasable = load_purchasables(shop, [(product_id, variant_id)]).get((product_id, variant_id))
+    if purchasable is None or not purchasable.is_for_sale(now):
         raise ProductUnavailable
-    if goods.needs_variant:
+    if purchasable.needs_variant:
         raise VariantRequired
-    return goods
+    return purchasable
 
 
-def _wanted(
-    goods: Goods,
+def _line_request(
+    purchasable: Purchasable,
     options: Mapping[str, Any] | None,
     custom_fields: Sequence[Mapping[str, str]] | None,
     custom_price: Decimal | None,
     is_damaged: bool,
-) -> _Wanted:
-    choices = rules.choose(goods.options, options)
+) -> _LineRequest:
+    choices = rules.resolve_choices(purchasable.options, options)
     fields = rules.custom_fields(custom_fields or ())
-    rules.check_custom_price(goods.product, goods.variant, choices, custom_price)
+    rules.check_custom_price(purchasable.product, purchasable.variant, choices, custom_price)
     key = rules.line_key(
-        goods.product.pk,
-        goods.variant.pk if goods.variant else None,
+        purchasable.product.pk,
+        purchasable.variant.pk if purchasable.variant else None,
         choices=choices,
         custom_fields=fields,
         custom_price=custom_price,
         is_damaged=is_damaged,
     )
-    return _Wanted(goods, key, choices, fields, custom_price, is_damaged)
+    return _LineRequest(purchasable, key, choices, fields, custom_price, is_damaged)
 
 
-def _held(shop: Shop, now: datetime, token: str | None, cart: Cart | None) -> tuple[Cart | None, list[CartLine]]:
-    """The cart that is meant, its life renewed, with its lines; (None, []) where there is none.
+def _lock_cart(shop: Shop, now: datetime, token: str | None, cart: Cart | None) -> tuple[Cart | None, list[CartLine]]:
+    """The identified cart, renewed, with its lines; (None, []) if there is none.
 
-    Renewing it locks its row, so that whatever else is written to this cart waits until this transaction ends. A
-    basket given as a row has been found live by its caller and counts as live here.
+    The renewing UPDATE locks the cart's row, so other writes to this cart wait until this transaction ends. A `cart`
+    given as a row is not checked for expiry: the caller has found it live.
     """
     if cart is not None:
-        named = Cart.objects.filter(shop=shop, pk=cart.pk)
+        found = Cart.objects.filter(shop=shop, pk=cart.pk)
     elif tokens.is_well_formed(token, queries.TOKEN_PREFIX):
-        named = queries.named_carts(shop, token, now)
+        found = queries.carts_with_token(shop, token, now)
     else:
         return None, []
-    if not named.update(updated_at=now, expires_at=now + LIFETIME):
+    if not found.update(updated_at=now, expires_at=now + LIFETIME):
         return None, []
     return queries.cart_with_lines(shop, now, token=token, cart=cart)
 
 
 def _new_cart(shop: Shop, now: datetime, *, like: Cart | None, with_token: bool) -> tuple[Cart, str | None]:
-    """A cart that is not stored yet, and its token. `like` is a basket that vanished meanwhile: the new one has the
-    same owner, no token."""
+    """An unsaved cart and its token. With `like`, a cart that was deleted meanwhile: one of the same customer, without
+    a token."""
     token = tokens.new_token(queries.TOKEN_PREFIX) if with_token and like is None else None
     cart = Cart(
         shop=shop,
@@ -302,41 +285,44 @@ def _new_cart(shop: Shop, now: datetime, *, like: Cart | None, with_token: bool)
 
 
 def _merged_line(
-    shop: Shop, now: datetime, cart: Cart | None, lines: list[CartLine], wanted: _Wanted, qty: int
+    shop: Shop, now: datetime, cart: Cart | None, lines: list[CartLine], wanted: _LineRequest, qty: int
 ) -> CartLine:
-    """The line to write, new or raised, at today's price. Raises what stands against it."""
-    goods = wanted.goods
+    """The line to write, new or with its quantity raised, at today's price. Raises CartTooLarge, InsufficientStock,
+    InvalidCustomPrice and InvalidFields."""
+    purchasable = wanted.purchasable
     line = next((line for line in lines if line.key == wanted.key), None)
     if line is None and len(lines) >= rules.MAX_LINES:
         raise CartTooLarge
     line = line or CartLine(
         shop=shop,
         key=wanted.key,
-        product_id=goods.product.pk,
-        variant_id=goods.variant.pk if goods.variant else None,
+        product_id=purchasable.product.pk,
+        variant_id=purchasable.variant.pk if purchasable.variant else None,
         qty=0,
-        is_digital=goods.product.type == "digital",
-        is_bundle=goods.product.type == "bundle",
+        is_digital=purchasable.product.type == "digital",
+        is_bundle=purchasable.product.type == "bundle",
         custom_fields=wanted.custom_fields,
         custom_price=wanted.custom_price,
         is_damaged=wanted.is_damaged,
         created_at=now,
     )
-    terms = pricing.group_terms(shop, cart.customer_id if cart else None, [goods.product.pk])
-    _snapshot(line, goods, wanted.choices, terms)
-    fits = rules.most_that_fit(rules.line_stock_uses(line, 1), rules.held(lines), goods.levels)
+    terms = pricing.group_terms(shop, cart.customer_id if cart else None, [purchasable.product.pk])
+    _snapshot(line, purchasable, wanted.choices, terms)
+    if line.pk is None and not rules.has_room_for_text(line, lines):
+        raise CartTooLarge(rules.TOO_MUCH_TEXT)
+    fits = rules.addable_qty(rules.line_stock_uses(line, 1), rules.stock_needed(lines), purchasable.levels)
     if fits is not None and qty > fits:
-        raise _short(goods.name, fits)
+        raise _insufficient_stock(purchasable.name, fits)
     line.qty += qty
     if line.qty > rules.MAX_QTY:
-        raise InvalidFields(errors={"qty": [f"One line holds at most {rules.MAX_QTY} pieces."]})
+        raise InvalidFields(errors={"qty": [f"A line can have a quantity of at most {rules.MAX_QTY}."]})
     return line
 
 
-def _snapshot(line: CartLine, goods: Goods, choices: Sequence[rules.Choice], terms: GroupTerms) -> None:
+def _snapshot(line: CartLine, purchasable: Purchasable, choices: Sequence[rules.Choice], terms: GroupTerms) -> None:
     price = unit_price(
-        goods.product,
-        goods.variant,
+        purchasable.product,
+        purchasable.variant,
         [choice.price for choice in choices],
         group_price=terms.price(line.product_id, line.variant_id),
         group_percent=terms.percent_off(line.product_id),
@@ -346,52 +332,40 @@ def _snapshot(line: CartLine, goods: Goods, choices: Sequence[rules.Choice], ter
     if price > money.LARGEST:
         raise rules.InvalidCustomPrice("The price is too high.", errors={"custom_price": ["Too high."]})
     line.price_snapshot = price
-    line.name_snapshot = goods.name
-    line.image_snapshot = goods.image
-    line.bundle_items = goods.bundle_items
+    line.name_snapshot = purchasable.name
+    line.image_snapshot = purchasable.image
+    line.bundle_items = purchasable.bundle_items
     line.options = [choice.stored() for choice in choices]
 
 
-def _short(name: str, available: int) -> InsufficientStock:
-    left = f"Only {available} more can be had." if available else "No more can be had."
-    return InsufficientStock(f"There is not enough of {name} in stock. {left}", available=available)
+def _insufficient_stock(name: str, available: int) -> InsufficientStock:
+    left = f"Only {available} more available." if available else "No more are available."
+    return InsufficientStock(f"Not enough stock of {name}. {left}", available=available)
 
 
-def _check_raise(shop: Shop, now: datetime, line: CartLine, lines: list[CartLine], qty: int) -> None:
-    # Taking pieces out is always allowed, also when the shop has meanwhile sold what the line still asks for.
+def _check_raised_qty(shop: Shop, now: datetime, line: CartLine, lines: list[CartLine], qty: int) -> None:
+    # Lowering a quantity is always allowed, even if stock has fallen below it.
     if qty <= line.qty:
         return
-    goods = _goods_for_sale(shop, line.product_id, line.variant_id, now)
+    purchasable = _load_for_sale(shop, line.product_id, line.variant_id, now)
     one = rules.line_stock_uses(line, 1)
-    # A bundle may have other parts by now than the line was made of.
-    levels = goods.levels | stock_levels(shop, {(use.kind, use.id) for use in one} - goods.levels.keys())
-    fits = rules.most_that_fit(one, rules.held(other for other in lines if other is not line), levels)
+    # The bundle's items may have changed since the line was added.
+    levels = purchasable.levels | stock_levels(shop, {(use.kind, use.id) for use in one} - purchasable.levels.keys())
+    fits = rules.addable_qty(one, rules.stock_needed(other for other in lines if other is not line), levels)
     if fits is not None and qty > fits:
-        raise InsufficientStock(f"Only {fits} of {line.name_snapshot} can be had.", available=fits)
+        raise InsufficientStock(f"Only {fits} of {line.name_snapshot} available.", available=fits)
 
 
-def _move(line: CartLine, lines: list[CartLine], target: Cart, levels: Levels) -> None:
-    """Add an arriving line to the target's, as far as stock, quantity and number of lines allow."""
-    fits = rules.most_that_fit(rules.line_stock_uses(line, 1), rules.held(lines), levels)
-    qty = line.qty if fits is None else min(line.qty, fits)
-    same = next((other for other in lines if other.key == line.key), None)
-    if same is not None:
-        same.qty = min(same.qty + qty, rules.MAX_QTY)
-        same.save(update_fields=["qty"])
-    elif qty > 0 and len(lines) < rules.MAX_LINES:
-        line.cart, line.qty = target, qty
-        line.save(update_fields=["cart", "qty"])
-        lines.append(line)
-
-
-def _repriced(line: CartLine, goods: Goods | None, terms: GroupTerms, now: datetime) -> LineChange | None:
+def _reprice_line(
+    line: CartLine, purchasable: Purchasable | None, terms: GroupTerms, now: datetime
+) -> LineChange | None:
     old, before = line.price_snapshot, [getattr(line, name) for name in _SNAPSHOTS]
     try:
-        if goods is None or goods.needs_variant or not goods.is_for_sale(now):
+        if purchasable is None or purchasable.needs_variant or not purchasable.is_for_sale(now):
             raise ProductUnavailable
-        choices = rules.choose(goods.options, rules.as_chosen(line.options))
-        rules.check_custom_price(goods.product, goods.variant, choices, line.custom_price)
-        _snapshot(line, goods, choices, terms)
+        choices = rules.resolve_choices(purchasable.options, rules.choices_to_resolve(line.options))
+        rules.check_custom_price(purchasable.product, purchasable.variant, choices, line.custom_price)
+        _snapshot(line, purchasable, choices, terms)
     except Refusal:
         return LineChange(line, old, is_unavailable=True)
     if [getattr(line, name) for name in _SNAPSHOTS] != before:

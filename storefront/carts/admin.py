@@ -8,10 +8,12 @@ from storefront.kit import clock
 from storefront.kit.format import format_money
 from storefront.kit.money import ZERO
 from storefront.shops.admin_base import ReadOnlyAdmin, ReadOnlyInline, moment, money
+from storefront.shops.rights import Right
 
 
 class CartLineInline(ReadOnlyInline):
     model = CartLine
+    rights = {"view": Right.VIEW_CARTS}
     fields = readonly_fields = ["product_name", "chosen", "qty", "price", "line_total"]
 
     price = money("price_snapshot", "price")
@@ -20,11 +22,11 @@ class CartLineInline(ReadOnlyInline):
     def product_name(self, row: CartLine) -> str:
         return row.name_snapshot
 
-    @display(description="chosen")
+    @display(description="options")
     def chosen(self, row: CartLine) -> str:
         return ", ".join(f"{choice['name']}: {choice['value']}" for choice in [*row.options, *row.custom_fields]) or "–"
 
-    @display(description="sum")
+    @display(description="total")
     def line_total(self, row: CartLine) -> str:
         return format_money(row.qty * row.price_snapshot, row.shop.currency)
 
@@ -34,13 +36,14 @@ class CartLineInline(ReadOnlyInline):
 
 @admin.register(Cart)
 class CartAdmin(ReadOnlyAdmin):
-    """What shoppers have in their baskets. A cart's token is as good as the cart, so even its digest stays away."""
+    """Carts, read-only. A cart's token gives access to the cart, so not even its digest is loaded."""
 
-    list_display = ["cart", "customer", "pieces", "goods", "state", "changed"]
+    rights = {"view": Right.VIEW_CARTS}
+    list_display = ["cart", "customer", "pieces", "subtotal", "state", "changed"]
     list_select_related = ["shop", "customer"]
     search_fields = ["public_id", "customer__email", "lines__name_snapshot"]
     ordering = ["-updated_at", "-id"]
-    fields = readonly_fields = ["public_id", "customer", "state", "pieces", "goods", "begun", "changed", "expires"]
+    fields = readonly_fields = ["public_id", "customer", "state", "pieces", "subtotal", "begun", "changed", "expires"]
     inlines = [CartLineInline]
 
     begun = moment("created_at", "begun")
@@ -51,19 +54,19 @@ class CartAdmin(ReadOnlyAdmin):
     def cart(self, row: Cart) -> str:
         return str(row.public_id)[:8]
 
-    @display(description="pieces", ordering="pieces")
+    @display(description="items", ordering="pieces")
     def pieces(self, row: Cart) -> int:
         return row.pieces or 0  # type: ignore[attr-defined]
 
-    @display(description="goods", ordering="goods")
-    def goods(self, row: Cart) -> str:
-        return format_money(row.goods or ZERO, row.shop.currency)  # type: ignore[attr-defined]
+    @display(description="subtotal", ordering="subtotal")
+    def subtotal(self, row: Cart) -> str:
+        return format_money(row.subtotal or ZERO, row.shop.currency)  # type: ignore[attr-defined]
 
-    @display(description="state", label={"Live": "success", "Expired": "warning"})
+    @display(description="status", label={"Active": "success", "Expired": "warning"})
     def state(self, row: Cart) -> str:
-        return "Live" if row.is_live(clock.now()) else "Expired"
+        return "Active" if row.is_live(clock.now()) else "Expired"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
-        goods = Sum(F("lines__qty") * F("lines__price_snapshot"), output_field=DecimalField())
+        subtotal = Sum(F("lines__qty") * F("lines__price_snapshot"), output_field=DecimalField())
         rows = super().get_queryset(request).defer("token_digest")
-        return rows.annotate(pieces=Sum("lines__qty"), goods=goods)
+        return rows.annotate(pieces=Sum("lines__qty"), subtotal=subtotal)

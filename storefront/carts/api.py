@@ -11,7 +11,7 @@ from storefront.shops.request import Request
 
 router = Router(tags=["Cart"])
 
-LineKey = Annotated[str, Path(description="The line's `key`, as the cart's read gives it.", examples=["p12"])]
+LineKey = Annotated[str, Path(description="The line's `key`, as returned by `GET /api/v1/cart`.", examples=["p12"])]
 
 TOKEN = {
     "parameters": [
@@ -19,7 +19,7 @@ TOKEN = {
             "name": "X-Cart-Token",
             "in": "header",
             "required": False,
-            "description": "Names the cart. An unknown, malformed or expired one counts as none.",
+            "description": "The cart's token. An unknown, malformed or expired token is treated as none.",
             "schema": {"type": "string"},
         }
     ]
@@ -33,12 +33,12 @@ TOKEN = {
     summary="Read the cart",
     openapi_extra=TOKEN,
 )
-def read_cart(request: Request) -> HttpResponse:
-    """The cart that `X-Cart-Token` names. Without a usable token: an empty cart and `cart_token` null."""
+def get_cart(request: Request) -> HttpResponse:
+    """The cart that `X-Cart-Token` identifies. Without a usable token: an empty cart, and `cart_token` is null."""
     token = _cart_token(request)
     cart, lines = queries.cart_with_lines(request.shop, request.now, token=token)
     totals = queries.cart_totals(request.shop, lines, request.now)
-    contents = schemas.contents_record(lines, totals)
+    contents = schemas.cart_record(lines, totals, queries.cart_orders(request.shop, cart))
     return json_response({"cart_token": token if cart else None, "data": contents})
 
 
@@ -50,7 +50,8 @@ def read_cart(request: Request) -> HttpResponse:
     openapi_extra=TOKEN,
 )
 def add_to_cart(request: Request, body: schemas.AddToCart) -> HttpResponse:
-    """Add a product to the cart that `X-Cart-Token` names, or to a new one. What is there already is raised."""
+    """Add a product to the cart that `X-Cart-Token` identifies, or to a new cart. If the cart already has the same
+    line, its quantity is increased."""
     added = actions.add_line(
         shop=request.shop,
         now=request.now,
@@ -78,8 +79,8 @@ def add_to_cart(request: Request, body: schemas.AddToCart) -> HttpResponse:
     summary="Change a line's quantity",
     openapi_extra=TOKEN,
 )
-def change_cart_line(request: Request, key: LineKey, body: schemas.ChangeQty) -> HttpResponse:
-    """Give the line with this key another quantity; 0 removes it."""
+def update_cart_line(request: Request, key: LineKey, body: schemas.ChangeQty) -> HttpResponse:
+    """Change the quantity of the line with this key. 0 removes the line."""
     changed = actions.change_line(shop=request.shop, now=request.now, token=_cart_token(request), key=key, qty=body.qty)
     return _changed(request, changed, "Cart updated." if body.qty else "Item removed from cart.")
 
@@ -92,7 +93,7 @@ def change_cart_line(request: Request, key: LineKey, body: schemas.ChangeQty) ->
     openapi_extra=TOKEN,
 )
 def remove_cart_line(request: Request, key: LineKey) -> HttpResponse:
-    """Take the line with this key out of the cart."""
+    """Remove the line with this key from the cart."""
     changed = actions.remove_line(shop=request.shop, now=request.now, token=_cart_token(request), key=key)
     return _changed(request, changed, "Item removed from cart.")
 
@@ -105,7 +106,7 @@ def remove_cart_line(request: Request, key: LineKey) -> HttpResponse:
     openapi_extra=TOKEN,
 )
 def empty_cart(request: Request) -> HttpResponse:
-    """Take every line out of the cart. Without a usable token this makes an empty cart and answers its token."""
+    """Remove all lines from the cart. Without a usable token, an empty cart is created and its token returned."""
     changed = actions.empty_cart(shop=request.shop, now=request.now, token=_cart_token(request))
     return _changed(request, changed, "Cart emptied.")
 
@@ -117,4 +118,5 @@ def _cart_token(request: Request) -> str | None:
 def _changed(request: Request, changed: actions.Changed, message: str) -> HttpResponse:
     totals = queries.cart_totals(request.shop, changed.lines, request.now)
     body: dict[str, Any] = {"message": message, "cart_token": changed.token}
-    return json_response(body | {"data": schemas.contents_record(changed.lines, totals)})
+    orders = queries.cart_orders(request.shop, changed.cart)
+    return json_response(body | {"data": schemas.cart_record(changed.lines, totals, orders)})

@@ -13,23 +13,38 @@ LIFETIME = timedelta(days=7)
 
 
 class Cart(models.Model):
-    """A basket. The API names it by a token, a signed link by `public_id`, a shopper's session by `public_id` too."""
+    """An integration's cart, identified by its token, or a shopper's basket, which belongs to a session or a customer.
+
+    Neither ever becomes the other. A checkout link copies lines from one to the other; `Arrival` records how many.
+    """
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="carts")
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     token_digest = models.CharField(
-        max_length=64, null=True, unique=True, editable=False, help_text="Null for a basket that began in the shop."
+        max_length=64,
+        null=True,
+        unique=True,
+        editable=False,
+        help_text="Null for a basket that was started in the shop.",
     )
     customer = models.ForeignKey(
         Customer,
         null=True,
         blank=True,
         on_delete=models.CASCADE,
-        help_text="Set for a signed-in shopper's basket only.",
+        help_text="Only set for a signed-in shopper's basket.",
     )
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
     expires_at = models.DateTimeField(db_index=True)
+    ordered_at = models.DateTimeField(
+        null=True, editable=False, help_text="When an order was last placed from this cart. Null if none was."
+    )
+    merge_report = models.JSONField(
+        null=True,
+        editable=False,
+        help_text="What merging added to this basket and what did not fit, until a page says so.",
+    )
 
     class Meta:
         constraints = [
@@ -46,7 +61,7 @@ class Cart(models.Model):
 
 
 class CartLine(models.Model):
-    """One line of a cart, with the price, name and picture as they were when it was added."""
+    """A line of a cart, with price, name and picture as of when it was added or last repriced."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
     cart = models.ForeignKey(Cart, on_delete=models.CASCADE, related_name="lines")
@@ -75,3 +90,59 @@ class CartLine(models.Model):
 
     def __str__(self) -> str:
         return f"{self.qty} × {self.name_snapshot}"
+
+
+class CheckoutLink(models.Model):
+    """A checkout link to an integration's cart. The URL contains this `public_id`, not the cart's."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    cart = models.ForeignKey(Cart, on_delete=models.CASCADE, related_name="links")
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["expires_at"], name="checkout_link_expiry")]
+
+    def __str__(self) -> str:
+        return str(self.public_id)
+
+
+class Arrival(models.Model):
+    """What following a checkout link copied from an integration's cart into a shopper's basket.
+
+    `lines` holds `{line, key, qty, own}`: the id of the basket's line, its key in both carts, how many pieces were
+    copied, and how many pieces of the line no link brought. `missing` holds `{name, wanted, qty}` for what did not fit.
+    `was_merged` is true if the basket was not empty before.
+    """
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    source = models.ForeignKey(Cart, on_delete=models.CASCADE, related_name="departures")
+    target = models.ForeignKey(Cart, on_delete=models.CASCADE, related_name="arrivals")
+    lines = models.JSONField(default=list)
+    missing = models.JSONField(default=list)
+    was_merged = models.BooleanField(default=False)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["target", "source"], name="arrival_once_a_source")]
+
+    def __str__(self) -> str:
+        return f"{self.source} → {self.target}"
+
+
+class CartOrder(models.Model):
+    """An order placed with items from an integration's cart; the cart API returns it in `orders`. `order_id` is no
+    foreign key, because this room must not import `orders`."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    cart = models.ForeignKey(Cart, on_delete=models.CASCADE, related_name="orders")
+    order_id = models.BigIntegerField()
+    number = models.BigIntegerField()
+    placed_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["cart", "order_id"], name="cart_order_once")]
+
+    def __str__(self) -> str:
+        return str(self.number)

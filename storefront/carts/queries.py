@@ -7,7 +7,7 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from storefront.carts import sql
-from storefront.carts.models import Cart, CartLine
+from storefront.carts.models import Cart, CartLine, CartOrder
 from storefront.catalogue.models import Product, ProductCategory, Variant
 from storefront.customers.models import Customer
 from storefront.kit import tokens
@@ -17,25 +17,15 @@ from storefront.pricing import queries as pricing
 from storefront.pricing import rules
 from storefront.shops.models import Shop
 
-TOKEN_PREFIX = "cart"  # noqa: S105, what a token begins with is no secret
-
-
-def live_cart(shop: Shop, token: str | None, now: datetime) -> Cart | None:
-    """The cart that the token names; None for an unknown, malformed or expired one, or one of another shop.
-
-    A signed-in shopper's basket is never found by a token (contract: A cart is attached to no customer).
-    """
-    if not tokens.is_well_formed(token, TOKEN_PREFIX):
-        return None
-    return named_carts(shop, token, now).first()
+TOKEN_PREFIX = "cart"  # noqa: S105, a token's prefix is no secret
 
 
 def cart_with_lines(
     shop: Shop, now: datetime, *, token: str | None = None, cart: Cart | None = None
 ) -> tuple[Cart | None, list[CartLine]]:
-    """The live cart that the token names, or the given one whatever its age, and its lines, in one read.
+    """The live cart with this token, or the given cart even if it has expired, and its lines, in one query.
 
-    (None, []) where there is none.
+    (None, []) if there is none.
     """
     if cart is not None:
         rows = fetch(connection, sql.LINES_BY_CART, {"shop": shop.pk, "cart": cart.pk})
@@ -48,14 +38,14 @@ def cart_with_lines(
     if not rows:
         return None, []
     found = sql.CART.instance(connection, rows[0])
-    lines = [sql.LINE.instance(connection, own) for row in rows if (own := row[len(sql.CART) :])[0] is not None]
+    lines = [sql.LINE.instance(connection, columns) for row in rows if (columns := row[len(sql.CART) :])[0] is not None]
     for line in lines:
         line.cart = found
     return found, lines
 
 
 def cart_by_public_id(shop: Shop, public_id: UUID | str, now: datetime) -> Cart | None:
-    """The live cart with this public id, a shopper's own or one from the API; None also for what is no UUID."""
+    """The live cart with this public id, a shopper's basket or an integration's cart. None also for an invalid UUID."""
     try:
         public_id = UUID(str(public_id))
     except ValueError:
@@ -73,6 +63,13 @@ def cart_lines(shop: Shop, cart: Cart) -> list[CartLine]:
     return list(CartLine.objects.filter(shop=shop, cart=cart).order_by("pk"))
 
 
+def cart_orders(shop: Shop, cart: Cart | None) -> list[CartOrder]:
+    """Orders placed from this cart, oldest first. Runs no query if there are none."""
+    if cart is None or cart.ordered_at is None:
+        return []
+    return list(CartOrder.objects.filter(shop=shop, cart=cart).order_by("pk"))
+
+
 def cart_totals(
     shop: Shop,
     lines: Sequence[CartLine],
@@ -82,13 +79,13 @@ def cart_totals(
     region: str = "",
     shipping: Decimal = ZERO,
 ) -> rules.Totals:
-    """What the lines come to, with automatic discounts. Tax needs the country that the goods go to."""
+    """Totals of the lines, with automatic discounts. Without a country there is no tax."""
     discounts = pricing.running_discounts(shop, now) if lines else []
-    categories = _categories(shop, lines) if any(discount.category_id for discount in discounts) else {}
+    categories = _category_ids(shop, lines) if any(discount.category_id for discount in discounts) else {}
     rates = pricing.tax_rates(shop, country) if country else []
     products = _taxed_products(shop, lines) if rates else {}
     return rules.totals(
-        [_priced(line, categories, products) for line in lines],
+        [_priced_line(line, categories, products) for line in lines],
         now=now,
         discounts=discounts,
         shipping=shipping,
@@ -100,13 +97,13 @@ def cart_totals(
 
 
 def needs_shipping(shop: Shop, lines: Iterable[CartLine]) -> bool:
-    """Whether any of the lines has to be sent somewhere."""
+    """Whether any of the lines is shipped."""
     ids = {line.product_id for line in lines if not line.is_digital}
     return bool(ids) and Product.objects.filter(shop=shop, pk__in=ids, requires_shipping=True).exists()
 
 
 def shipping_options(shop: Shop, lines: Sequence[CartLine], country: str) -> list[rules.ShippingOption]:
-    """The ways of delivery that fit these lines' weight and value, in the merchant's order."""
+    """The delivery methods for these lines' weight and value, in the merchant's order."""
     subtotal = sum((line.price_snapshot * line.qty for line in lines), ZERO)
     return rules.shipping_options(
         pricing.shipping_rates(shop), country=country, weight=cart_weight(shop, lines), subtotal=subtotal
@@ -114,7 +111,7 @@ def shipping_options(shop: Shop, lines: Sequence[CartLine], country: str) -> lis
 
 
 def cart_weight(shop: Shop, lines: Sequence[CartLine]) -> Decimal:
-    """The weight of what has to be sent: the variant's where it has one, else the product's."""
+    """Total weight of the lines that are shipped. A variant without a weight has its product's."""
     products = dict(
         Product.objects.filter(
             shop=shop, pk__in={line.product_id for line in lines}, requires_shipping=True
@@ -132,12 +129,15 @@ def cart_weight(shop: Shop, lines: Sequence[CartLine]) -> Decimal:
     return weight
 
 
-def named_carts(shop: Shop, token: str, now: datetime) -> QuerySet[Cart]:
-    """The live cart that a well-formed token names, if there is one; `sql.LINES_BY_TOKEN` says the same."""
+def carts_with_token(shop: Shop, token: str, now: datetime) -> QuerySet[Cart]:
+    """The live cart with this well-formed token. `sql.LINES_BY_TOKEN` has the same condition.
+
+    A customer's basket is never found by a token (R-CART-9).
+    """
     return Cart.objects.filter(shop=shop, token_digest=tokens.digest(token), customer__isnull=True, expires_at__gt=now)
 
 
-def _categories(shop: Shop, lines: Iterable[CartLine]) -> dict[int, set[int]]:
+def _category_ids(shop: Shop, lines: Iterable[CartLine]) -> dict[int, set[int]]:
     found: dict[int, set[int]] = {}
     links = ProductCategory.objects.filter(shop=shop, product_id__in={line.product_id for line in lines})
     for product_id, category_id in links.values_list("product_id", "category_id"):
@@ -150,7 +150,7 @@ def _taxed_products(shop: Shop, lines: Iterable[CartLine]) -> dict[int, tuple[in
     return {pk: (tax_class_id, taxed) for pk, tax_class_id, taxed in rows.values_list("pk", "tax_class", "is_taxable")}
 
 
-def _priced(
+def _priced_line(
     line: CartLine, categories: dict[int, set[int]], products: dict[int, tuple[int | None, bool]]
 ) -> rules.PricedLine:
     tax_class_id, is_taxable = products.get(line.product_id, (None, True))

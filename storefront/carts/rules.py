@@ -1,4 +1,4 @@
-"""What makes a line distinct, what it takes from stock, which choices and prices of a shopper's own are valid. Pure."""
+"""Rules of cart lines: their key, the stock they use, valid options, texts and custom prices. No database access."""
 
 import hashlib
 from collections import Counter
@@ -21,24 +21,27 @@ MAX_LINES = 200
 MAX_CUSTOM_FIELDS = 20
 MAX_FIELD_NAME = 100
 MAX_TEXT = 1_000
+# Limit for the texts in all lines of a cart together, in bytes: every call reads the whole cart, and carts are copied.
+MAX_CART_TEXT = 64 * 1024
+TOO_MUCH_TEXT = f"The texts in a cart can have at most {MAX_CART_TEXT // 1024} KiB in total."
 
 
 class OptionRequired(Refusal):
-    """A required option is not chosen (contract: Cart add rules, 3)."""
+    """A required option is not chosen (R-CART-26)."""
 
     code = "option_required"
 
 
 class InvalidOption(Refusal):
-    """What was sent for an option is not one of its values, or there is no such option."""
+    """The value is not one of the option's, or the product has no such option (R-CART-27)."""
 
     code = "invalid_option"
 
 
 class InvalidCustomPrice(Refusal):
-    """The shopper's own price is not taken, or too low."""
+    """The product allows no custom price, or the price is too low (R-CART-28)."""
 
-    code, message = "invalid_custom_price", "This product does not take a price of your own."
+    code, message = "invalid_custom_price", "This product does not accept a custom price."
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,7 @@ class OfferedOption:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What was chosen for one option: a value of it, or a text without `value_id`."""
+    """The chosen value of an option. A free text has no `value_id`."""
 
     option_id: int
     name: str
@@ -72,7 +75,7 @@ class Choice:
     value_id: int | None = None
 
     def stored(self) -> dict[str, Any]:
-        """As a cart line keeps it. `value_id` is for pricing the line again and is not shown."""
+        """JSON for a cart line. `value_id` is used for repricing only; responses leave it out."""
         return {
             "id": self.option_id,
             "name": self.name,
@@ -82,11 +85,10 @@ class Choice:
         }
 
 
-def choose(options: Iterable[OfferedOption], chosen: Mapping[str, Any] | None) -> list[Choice]:
-    """The choices, in the options' order. Raises InvalidOption and OptionRequired, which name the option.
+def resolve_choices(options: Iterable[OfferedOption], chosen: Mapping[str, Any] | None) -> list[Choice]:
+    """The choices, in the order of the options. Raises InvalidOption and OptionRequired, which name the option.
 
-    `chosen` maps an option's id to the id of its value, or to free text for a text option. None and blank text mean
-    that nothing is chosen.
+    `chosen` maps an option's id to the id of a value, or to a text for a text option. None or blank text: no choice.
     """
     offered = {str(option.id): option for option in options}
     given = {str(key): value for key, value in (chosen or {}).items()}
@@ -108,12 +110,12 @@ def _choice(option: OfferedOption, given: Any) -> Choice | None:
     for value in option.values:
         if not isinstance(given, bool) and str(given) == str(value.id):
             return Choice(option.id, option.name, value.label, value.price, value.id)
-    raise _invalid(f"What was sent is not a value of {option.name}.")
+    raise _invalid(f"This is not a valid choice for {option.name}.")
 
 
 def _text_choice(option: OfferedOption, given: Any) -> Choice:
     if not isinstance(given, str) or len(given) > MAX_TEXT or "\0" in given:
-        raise _invalid(f"{option.name} takes a text of at most {MAX_TEXT} characters.")
+        raise _invalid(f"{option.name} can have at most {MAX_TEXT} characters.")
     price = option.values[0].price if option.values else money.ZERO
     return Choice(option.id, option.name, given.strip(), price)
 
@@ -122,8 +124,8 @@ def _invalid(message: str) -> InvalidOption:
     return InvalidOption(message, errors={"options": [message]})
 
 
-def as_chosen(stored: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """The choices that a line keeps, in the form that `choose` takes, to be checked against what is offered now."""
+def choices_to_resolve(stored: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """A line's stored choices as the argument of `resolve_choices`, to check them against the current options."""
     return {
         str(choice["id"]): choice["value"] if choice["value_id"] is None else choice["value_id"] for choice in stored
     }
@@ -132,10 +134,10 @@ def as_chosen(stored: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 def check_custom_price(
     product: Product, variant: Variant | None, choices: Iterable[Choice], custom_price: Decimal | None
 ) -> None:
-    """Raises InvalidCustomPrice where the product takes no price of the shopper's own, or a higher one."""
+    """Raises InvalidCustomPrice if the product allows no custom price, or only a higher one."""
     least = product.min_custom_price
     if custom_price is None:
-        # A product that is sold for what the shopper offers may have no price of its own, and is then not free.
+        # A pay-what-you-want product may be listed at 0; without a custom price, its minimum still applies.
         listed = unit_price(product, variant, [choice.price for choice in choices])
         too_low = product.allow_custom_price and least is not None and listed < least
     elif not product.allow_custom_price:
@@ -148,7 +150,7 @@ def check_custom_price(
 
 
 def custom_fields(given: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
-    """The fields as a line keeps them. Raises InvalidFields."""
+    """The fields as a line stores them, names stripped. Raises InvalidFields."""
     if len(given) > MAX_CUSTOM_FIELDS:
         raise InvalidFields(errors={"custom_fields": [f"Expected at most {MAX_CUSTOM_FIELDS}."]})
     fields = [{"name": field["name"].strip(), "value": field["value"]} for field in given]
@@ -160,6 +162,19 @@ def custom_fields(given: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
     return fields
 
 
+def text_bytes(line: CartLine) -> int:
+    """Size of the line's custom fields and option texts, in bytes of UTF-8."""
+    texts = [text for field in line.custom_fields for text in (field["name"], field["value"])]
+    texts += [choice["value"] for choice in line.options if choice["value_id"] is None]
+    return sum(len(text.encode()) for text in texts)
+
+
+def has_room_for_text(line: CartLine, lines: Iterable[CartLine]) -> bool:
+    """Whether the line's texts fit into a cart with these lines. A line without texts always fits."""
+    size = text_bytes(line)
+    return not size or size + sum(map(text_bytes, lines)) <= MAX_CART_TEXT
+
+
 def line_key(
     product_id: int,
     variant_id: int | None,
@@ -169,7 +184,7 @@ def line_key(
     custom_price: Decimal | None = None,
     is_damaged: bool = False,
 ) -> str:
-    """`p12`, `p12-v34`, and 12 hex digits behind it when something else makes the line distinct (decisions: Keys)."""
+    """`p12` or `p12-v34`, with 12 hex digits appended if anything else makes the line distinct (R-CART-21)."""
     plain = f"p{product_id}" if variant_id is None else f"p{product_id}-v{variant_id}"
     distinct: dict[str, Any] = {
         "custom_fields": sorted([field["name"], field["value"]] for field in custom_fields),
@@ -192,9 +207,10 @@ def stock_uses(
     is_damaged: bool = False,
     bundle_items: Iterable[Mapping[str, Any]] = (),
 ) -> list[StockUse]:
-    """The stocks that so many pieces take from: the parts of a bundle, else the variant's, else the product's.
+    """The stocks that `qty` pieces use: those of a bundle's items, else the variant's, else the product's.
 
-    Whether a stock is tracked at all is not asked here. A bundle may name one part twice, so the answer adds up.
+    Includes stocks that are not tracked. Quantities of the same stock are added up, since a bundle may contain an item
+    twice.
     """
     if is_damaged:
         return [StockUse("damaged", product_id, qty)]
@@ -211,7 +227,7 @@ def _stock_of(product_id: int, variant_id: int | None) -> tuple[Kind, int]:
 
 
 def line_stock_uses(line: CartLine, qty: int | None = None) -> list[StockUse]:
-    """The stocks that a line takes from, for its own quantity or for another."""
+    """The stocks that a line uses, for its own quantity or for another."""
     return stock_uses(
         line.product_id,
         line.variant_id,
@@ -221,8 +237,8 @@ def line_stock_uses(line: CartLine, qty: int | None = None) -> list[StockUse]:
     )
 
 
-def held(lines: Iterable[CartLine]) -> Counter[tuple[Kind, int]]:
-    """How many pieces of each stock these lines ask for together."""
+def stock_needed(lines: Iterable[CartLine]) -> Counter[tuple[Kind, int]]:
+    """Pieces of each stock that these lines need together."""
     pieces: Counter[tuple[Kind, int]] = Counter()
     for line in lines:
         for use in line_stock_uses(line):
@@ -230,13 +246,13 @@ def held(lines: Iterable[CartLine]) -> Counter[tuple[Kind, int]]:
     return pieces
 
 
-def most_that_fit(
+def addable_qty(
     one: Iterable[StockUse], taken: Mapping[tuple[Kind, int], int], levels: Mapping[tuple[Kind, int], int | None]
 ) -> int | None:
-    """How many more pieces the stocks allow, beside what is taken of them; None when nothing limits it.
+    """How many pieces can be added to what is already taken; None without a limit.
 
-    `one` is what a single piece uses. `levels` holds what each stock can sell in all, None without a limit; a stock
-    that is not in it has nothing.
+    `one` is what a single piece uses. `levels` holds the sellable pieces of each stock, None without a limit; a stock
+    that is absent has 0.
     """
     limits = []
     for use in one:

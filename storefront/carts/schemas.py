@@ -1,29 +1,28 @@
-"""The cart as it goes over the wire, both ways."""
+"""Requests and responses of the cart API."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
 from ninja import Field, Schema
 from pydantic import BeforeValidator, WithJsonSchema
 
 from storefront.carts import rules
-from storefront.carts.models import CartLine
-from storefront.catalogue.rules import LARGEST_ID
+from storefront.carts.models import CartLine, CartOrder
+from storefront.kit.clock import timestamp
 from storefront.kit.money import to_wire
-from storefront.kit.schemas import Money, MoneyGiven
+from storefront.kit.schemas import Id, Money, MoneyGiven
 from storefront.pricing.rules import Totals
 
-# Booleans, fractions and strings are no integers here, whatever pydantic would make of them.
-Id = Annotated[int, Field(strict=True, ge=1, le=LARGEST_ID)]
+# Integers are strict: pydantic would convert booleans, fractions and strings.
 
 
 def _choice(given: Any) -> int | str | None:
     if given is not None and (isinstance(given, bool) or not isinstance(given, int | str)):
-        raise ValueError("must be the id of a value, or a text")
+        raise ValueError("must be a value id or a text")
     return given
 
 
-# Said as one expectation, where a union would list what each of its types has against the value.
+# One error message; a union would report an error for each of its types.
 Choice = Annotated[
     Any,
     BeforeValidator(_choice),
@@ -32,33 +31,33 @@ Choice = Annotated[
 
 
 class CustomFieldGiven(Schema):
-    """Something the shopper writes for this line."""
+    """A custom text for a line."""
 
     name: Annotated[str, Field(strict=True, min_length=1, max_length=rules.MAX_FIELD_NAME)] = Field(
-        description="What it is, such as `Dedication`."
+        description="The field's name, such as `Dedication`."
     )
-    value: Annotated[str, Field(strict=True, max_length=rules.MAX_TEXT)] = Field(description="The text itself.")
+    value: Annotated[str, Field(strict=True, max_length=rules.MAX_TEXT)] = Field(description="The field's value.")
 
 
 class AddToCart(Schema):
-    """What to put into the cart."""
+    """A product to add to the cart."""
 
-    product_id: Id = Field(description="The product.")
+    product_id: Id = Field(description="The product's id.")
     qty: Annotated[int, Field(strict=True, ge=1, le=rules.MAX_QTY)] = Field(
-        description="How many pieces; added to those that the same line has already."
+        description="The quantity to add. If the cart already has the same line, it is added to that line."
     )
-    variant_id: Id | None = Field(None, description="The variant; required for a variable product.")
+    variant_id: Id | None = Field(None, description="The variant's id. Required for a variable product.")
     options: dict[str, Choice] | None = Field(
-        None, description="By option id: the id of the chosen value, or the text of a text option."
+        None, description="Chosen options: option id to value id, or to the text of a text option."
     )
     custom_fields: list[CustomFieldGiven] | None = Field(
-        None, max_length=rules.MAX_CUSTOM_FIELDS, description="What the shopper writes for this line."
+        None, max_length=rules.MAX_CUSTOM_FIELDS, description="Custom texts for this line."
     )
     custom_price: MoneyGiven | None = Field(
-        None, description="The shopper's own price for one piece, where the product allows one.", examples=["25.00"]
+        None, description="A custom unit price, if the product allows one.", examples=["25.00"]
     )
     is_damaged: Annotated[bool, Field(strict=True)] | None = Field(
-        None, description="Whether to sell from the damaged pieces, at their price."
+        None, description="Whether to sell a damaged unit, at the price of damaged units."
     )
 
 
@@ -66,56 +65,56 @@ class ChangeQty(Schema):
     """A line's new quantity."""
 
     qty: Annotated[int, Field(strict=True, ge=0, le=rules.MAX_QTY)] = Field(
-        description="How many pieces the line then has; 0 removes it."
+        description="The new quantity of the line. 0 removes the line."
     )
 
 
 class LineOption(Schema):
-    """A choice on a line."""
+    """A chosen option of a line."""
 
-    id: int = Field(description="The option.")
-    name: str = Field(description="The option's name when it was chosen.")
-    value: str = Field(description="The chosen value's label, or the text.")
-    price: Money = Field(description="What it adds to the price of one piece.")
+    id: int = Field(description="The option's id.")
+    name: str = Field(description="The option's name when the line was added.")
+    value: str = Field(description="The label of the chosen value, or the text.")
+    price: Money = Field(description="Amount added to the unit price.")
 
 
 class LineBundleItem(Schema):
-    """A part of a bundle."""
+    """An item of a bundle."""
 
-    product_id: int = Field(description="The part's product.")
-    variant_id: int | None = Field(description="The part's variant, where it has one.")
-    name: str = Field(description="The part's name.")
-    sku: str = Field(description="The part's SKU.")
-    qty: int = Field(description="How many of it are in one bundle.")
+    product_id: int = Field(description="The item's product id.")
+    variant_id: int | None = Field(description="The item's variant id, if any.")
+    name: str = Field(description="The item's name.")
+    sku: str = Field(description="The item's SKU.")
+    qty: int = Field(description="Quantity in one bundle.")
 
 
 class LineCustomField(Schema):
-    """Something the shopper wrote for this line."""
+    """A custom text of a line."""
 
-    name: str = Field(description="What it is.")
-    value: str = Field(description="The text itself.")
+    name: str = Field(description="The field's name.")
+    value: str = Field(description="The field's value.")
 
 
 class Line(Schema):
     """A line as the answer to adding shows it."""
 
-    product_id: int = Field(description="The product.")
-    variant_id: int | None = Field(description="The variant, where one was chosen.")
-    qty: int = Field(description="How many pieces the line has now.")
-    price_snapshot: Money = Field(description="Price of one piece with its options, as resolved when it was added.")
-    name_snapshot: str = Field(description="The name when it was added.")
-    image_snapshot: str | None = Field(description="Address of the product's first image when it was added.")
-    is_digital: bool = Field(description="Whether it is downloaded instead of sent.")
-    is_bundle: bool = Field(description="Whether it is made up of other products.")
-    bundle_items: list[LineBundleItem] = Field(description="The parts of a bundle; empty for anything else.")
-    custom_fields: list[LineCustomField] = Field(description="What the shopper wrote for this line.")
-    is_damaged: bool = Field(description="Whether it sells from the damaged pieces.")
+    product_id: int = Field(description="The product's id.")
+    variant_id: int | None = Field(description="The variant's id, if one was chosen.")
+    qty: int = Field(description="The quantity of the line.")
+    price_snapshot: Money = Field(description="Unit price with options, when the line was added.")
+    name_snapshot: str = Field(description="Product name when the line was added.")
+    image_snapshot: str | None = Field(description="URL of the product's first image when the line was added.")
+    is_digital: bool = Field(description="Whether the product is digital.")
+    is_bundle: bool = Field(description="Whether the product is a bundle.")
+    bundle_items: list[LineBundleItem] = Field(description="The items in the bundle; empty for other products.")
+    custom_fields: list[LineCustomField] = Field(description="Custom texts for this line.")
+    is_damaged: bool = Field(description="Whether the line sells damaged units.")
 
 
 class AddedLine(Line):
     """A line as the answer to adding shows it."""
 
-    options: list[LineOption] = Field(description="What was chosen.")
+    options: list[LineOption] = Field(description="The chosen options.")
 
 
 class CartItem(Line):
@@ -123,53 +122,66 @@ class CartItem(Line):
 
     key: str = Field(description="Names the line for PATCH and DELETE. Read it from the cart, never build it.")
     line_total: Money = Field(description="price_snapshot times qty.")
-    options: list[LineOption] = Field(description="What was chosen.")
+    options: list[LineOption] = Field(description="The chosen options.")
 
 
 class CartTotals(Schema):
-    """What the cart comes to."""
+    """Totals of the cart."""
 
     subtotal: Money = Field(description="Sum of the lines.")
-    shipping: Money = Field(description="0.00: the cart has no address yet.")
-    tax: Money = Field(description="0.00: the cart has no address yet.")
-    discount: Money = Field(description="What automatic discounts take off.")
+    shipping: Money = Field(description="Always 0.00, because a cart has no address.")
+    tax: Money = Field(description="Always 0.00, because a cart has no address.")
+    discount: Money = Field(description="Total of automatic discounts.")
     total: Money = Field(description="subtotal - discount + shipping + tax, never below zero.")
     item_count: int = Field(description="Sum of the quantities.")
     line_count: int = Field(description="Number of lines.")
 
 
+class PlacedOrder(Schema):
+    """An order placed with items from the cart."""
+
+    id: int = Field(description="The order's id in `/api/apps/orders`.")
+    number: int = Field(description="The order number that shopper and merchant see.")
+    placed_at: str = Field(description="When the order was placed.", examples=["2026-11-21T08:30:00.000000Z"])
+
+
 class CartContents(Schema):
-    """Lines and totals."""
+    """Lines, totals and placed orders of the cart."""
 
     items: list[CartItem] = Field(description="The lines, in the order they were added.")
-    totals: CartTotals = Field(description="What they come to.")
+    totals: CartTotals = Field(description="The cart's totals.")
+    orders: list[PlacedOrder] = Field(
+        description="Orders placed through checkout links of this cart. Ordered items are removed from the cart."
+    )
 
 
 class CartRead(Schema):
-    """A cart, or the empty one that stands for none."""
+    """A cart, or an empty cart if there is none."""
 
-    cart_token: str | None = Field(description="Names the cart; null where the token sent names none.")
-    data: CartContents = Field(description="What is in it.")
+    cart_token: str | None = Field(description="The cart's token; null if there is no cart.")
+    data: CartContents = Field(description="The cart's contents.")
 
 
 class CartAdded(Schema):
-    """The answer to adding."""
+    """The added line and the token of its cart."""
 
-    message: str = Field(description="For people.", examples=["Item added to cart."])
-    cart_token: str = Field(description="Send it as X-Cart-Token from now on. Treat it like a session id.")
-    data: AddedLine = Field(description="The line as it is now.")
+    message: str = Field(description="Human-readable message.", examples=["Item added to cart."])
+    cart_token: str = Field(
+        description="The cart's token. Send it as X-Cart-Token with later requests. Treat it like a session id."
+    )
+    data: AddedLine = Field(description="The line after the change.")
 
 
 class CartChanged(Schema):
     """The cart after a change."""
 
-    message: str = Field(description="For people.")
-    cart_token: str = Field(description="Names the cart.")
-    data: CartContents = Field(description="What is in it now.")
+    message: str = Field(description="Human-readable message.")
+    cart_token: str = Field(description="The cart's token.")
+    data: CartContents = Field(description="The cart's contents after the change.")
 
 
 def line_record(line: CartLine) -> dict[str, Any]:
-    """Members in the contract's order, `options` behind them; `key` and `line_total` belong to the cart read alone."""
+    """The line after adding, members in the order of R-CART-20. Only the cart read has `key` and `line_total`."""
     return {
         "product_id": line.product_id,
         "variant_id": line.variant_id,
@@ -189,14 +201,14 @@ def line_record(line: CartLine) -> dict[str, Any]:
 
 
 def item_record(line: CartLine) -> dict[str, Any]:
-    """A line of the cart read."""
+    """A line as the cart read returns it."""
     record = {"key": line.key} | line_record(line)
     options = record.pop("options")
     return record | {"line_total": to_wire(line.price_snapshot * line.qty), "options": options}
 
 
 def contents_record(lines: Sequence[CartLine], totals: Totals) -> dict[str, Any]:
-    """Lines and totals, as reads and changes answer them."""
+    """Lines and totals."""
     return {
         "items": [item_record(line) for line in lines],
         "totals": {
@@ -211,6 +223,14 @@ def contents_record(lines: Sequence[CartLine], totals: Totals) -> dict[str, Any]
     }
 
 
+def cart_record(lines: Sequence[CartLine], totals: Totals, orders: Iterable[CartOrder]) -> dict[str, Any]:
+    """An integration's cart, as reads and changes return it."""
+    placed = [
+        {"id": order.order_id, "number": order.number, "placed_at": timestamp(order.placed_at)} for order in orders
+    ]
+    return contents_record(lines, totals) | {"orders": placed}
+
+
 def _members(stored: dict[str, Any], *names: str) -> dict[str, Any]:
-    """These members in this order, which PostgreSQL does not keep."""
+    """These members in this order: PostgreSQL's jsonb does not keep the order of keys."""
     return {name: stored[name] for name in names}

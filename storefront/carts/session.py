@@ -1,7 +1,9 @@
-"""The visitor's basket: a signed-in customer's own cart, on every device; else the cart that the session keeps the
-public id of, for each shop."""
+"""The visitor's basket. A signed-in customer has one cart on all devices; for other visitors, the session stores the
+public id of a cart for each shop."""
 
-from storefront.carts import actions, queries
+from uuid import UUID, uuid4
+
+from storefront.carts import actions, merging, queries
 from storefront.carts.models import Cart
 from storefront.customers import session as customers
 from storefront.customers.models import Customer
@@ -12,51 +14,96 @@ _BASKETS = "baskets"
 
 
 def basket_of(request: Request) -> Cart | None:
-    """The visitor's live basket in this shop; None for a visitor who has none yet, or whose basket expired."""
+    """The visitor's live basket in this shop; None if there is none or if it has expired."""
     customer = customer_of(request)
     if customer is not None:
         return queries.cart_of_customer(request.shop, customer, request.now)
-    return _basket_of_browser(request)
+    return browser_basket(request)
 
 
-def basket_to_fill(request: Request) -> Cart | None:
-    """The basket to put something into: a customer's is made where there is none, a visitor's first by the adding."""
+def basket_to_add_to(request: Request) -> Cart | None:
+    """The basket to add a line to. A customer's is created if needed. For a visitor without one it is None: `add_line`
+    creates the cart."""
     customer = customer_of(request)
     if customer is not None:
         return actions.open_customer_cart(shop=request.shop, customer=customer, now=request.now)
-    return _basket_of_browser(request)
+    return browser_basket(request)
 
 
-def keep_basket(request: Request, cart: Cart) -> None:
-    """Make this cart the visitor's basket in its shop. A customer's is found without."""
+def browser_basket(request: Request) -> Cart | None:
+    """The basket that belongs to the session, not to a customer."""
+    public_id = request.session.get(_BASKETS, {}).get(str(request.shop.pk))
+    found = queries.cart_by_public_id(request.shop, public_id, request.now) if public_id else None
+    if found is None or found.customer_id is not None:
+        return None
+    return found if found.token_digest is None else _own_copy(request, found)
+
+
+def open_basket(request: Request, public_id: UUID) -> Cart:
+    """The basket to copy lines into. A visitor without one gets a basket with this id; concurrent requests share it."""
+    basket = basket_to_add_to(request)
+    if basket is None:
+        basket = actions.open_basket(shop=request.shop, public_id=public_id, now=request.now)
+        remember_basket(request, basket)
+    return basket
+
+
+def adopt_basket(request: Request, public_id: str) -> None:
+    """Merge the basket that this browser has at the shop's other place with the one that it has here.
+
+    Ignores a customer's basket and an integration's cart, which the holder of its token can read and change.
+    """
+    shop, now = request.shop, request.now
+    arriving = queries.cart_by_public_id(shop, public_id, now)
+    if arriving is None or arriving.customer_id is not None or arriving.token_digest is not None:
+        return
+    own = basket_to_add_to(request)
+    if own is None or own.pk == arriving.pk:
+        remember_basket(request, arriving)
+    elif own.customer_id is not None:
+        merging.merge_carts(shop=shop, source=arriving, target=own, now=now)
+    else:
+        # Keep the arriving basket: the other place knows it already.
+        remember_basket(request, merging.merge_carts(shop=shop, source=own, target=arriving, now=now))
+
+
+def remember_basket(request: Request, cart: Cart) -> None:
+    """Store this cart in the session as the visitor's basket in its shop.
+
+    Does nothing for a customer's basket, which is found by the customer, and for an integration's cart, which the
+    holder of its token can read and change.
+    """
     baskets = request.session.get(_BASKETS, {})
-    if cart.customer_id is None and baskets.get(str(cart.shop_id)) != str(cart.public_id):
+    if cart.customer_id is None and cart.token_digest is None and baskets.get(str(cart.shop_id)) != str(cart.public_id):
         request.session[_BASKETS] = {**baskets, str(cart.shop_id): str(cart.public_id)}
 
 
 def sign_in(request: Request, customer: Customer) -> None:
-    """Let the customer in, and put what the browser's basket holds into theirs.
+    """Sign the customer in and merge the browser's basket into theirs.
 
-    Merging moves lines, so of two sign-ins at once the second finds nothing left to move.
+    Merging moves lines, so of two concurrent sign-ins the second finds nothing to move.
     """
-    brought = _basket_of_browser(request)
-    customers.enter(request, customer)
+    brought = browser_basket(request)
+    customers.start_session(request, customer)
     _forget_basket(request)
     if brought is not None:
         own = actions.open_customer_cart(shop=request.shop, customer=customer, now=request.now)
-        actions.merge_carts(shop=request.shop, source=brought, target=own, now=request.now)
+        merging.merge_carts(shop=request.shop, source=brought, target=own, now=request.now)
 
 
 def sign_out(request: Request) -> None:
-    """Let the customer go. The browser's basket is empty then; the customer's stays as it is."""
-    customers.leave(request)
+    """Sign the customer out. The browser has no basket then; the customer's does not change."""
+    customers.end_session(request)
     _forget_basket(request)
 
 
-def _basket_of_browser(request: Request) -> Cart | None:
-    public_id = request.session.get(_BASKETS, {}).get(str(request.shop.pk))
-    found = queries.cart_by_public_id(request.shop, public_id, request.now) if public_id else None
-    return found if found and found.customer_id is None else None
+def _own_copy(request: Request, shared: Cart) -> Cart:
+    """A new basket with a copy of the lines, for a session from the time when an integration's cart could be a basket:
+    the holder of its token can read and change such a cart."""
+    own = actions.open_basket(shop=request.shop, public_id=uuid4(), now=request.now)
+    merging.copy_into_basket(shop=request.shop, source=shared, target=own, now=request.now)
+    remember_basket(request, own)
+    return own
 
 
 def _forget_basket(request: Request) -> None:

@@ -1,5 +1,5 @@
-# ruff: noqa: S608, what is put together here is column lists and conditions of this file; values are parameters.
-"""What every cart call reads and writes, its SQL put together once: building it took most of what such a call cost."""
+# ruff: noqa: S608, the f-strings insert only column lists and conditions of this file; values are parameters.
+"""The SQL of every cart call, built once at import: building it with the ORM took most of a call's time."""
 
 from django.db import connection, transaction
 
@@ -7,7 +7,7 @@ from storefront.carts.models import Cart, CartLine
 from storefront.catalogue.models import Product
 from storefront.kit.sql import Columns, fetch
 
-# What a cart needs to know of a product.
+# The columns of a product that a cart needs.
 PRODUCT = Columns(
     Product,
     "id",
@@ -26,10 +26,10 @@ PRODUCT = Columns(
     "allow_backorders",
     "stock_qty",
 )
-CART = Columns(Cart, "id", "shop_id", "public_id", "token_digest", "customer_id")
+CART = Columns(Cart, "id", "shop_id", "public_id", "token_digest", "customer_id", "ordered_at")
 LINE = Columns(CartLine)
 
-# One row a line, each behind its cart; a cart without lines is one row whose line is all nulls.
+# One row per line, with the cart's columns first. A cart without lines is one row with nulls for the line.
 _LINES = (
     f"SELECT {CART.of('c')}, {LINE.of('l')} FROM carts_cart c LEFT JOIN carts_cartline l ON l.cart_id = c.id"
     " WHERE c.shop_id = %(shop)s AND {} ORDER BY l.id"
@@ -44,11 +44,11 @@ _PRODUCTS = (
     " FROM catalogue_product p WHERE p.shop_id = %(shop)s AND p.id IN ({})"
 )
 
-_NEW_CART = Columns(Cart, without=["id"])
+_NEW_CART = Columns(Cart, without=["id", "ordered_at"])
 _NEW_LINE = Columns(CartLine, without=["id"])
 _INSERT_CART = f"{_NEW_CART.insertion()} RETURNING id"
 _INSERT_LINE = f"{_NEW_LINE.insertion()} RETURNING id"
-# One statement is a transaction by itself, and PostgreSQL hears of it once instead of four times.
+# A single statement is atomic, and takes one round trip to PostgreSQL instead of four.
 _INSERT_BOTH = (
     f"WITH made AS ({_NEW_CART.insertion(prefix='cart_')} RETURNING id)"
     f" {_NEW_LINE.insertion(cart_id='(SELECT id FROM made)')} RETURNING cart_id, id"
@@ -56,32 +56,32 @@ _INSERT_BOTH = (
 
 
 def products(count: int) -> str:
-    """So many products by id, `id0` and so on, each with the file and the address of its first picture, and whether it
-    has options."""
+    """The query for `count` products, with the parameters `shop`, `id0`, `id1` and so on. Each row has the PRODUCT
+    columns, file and source URL of the first picture, and whether the product has options."""
     return _PRODUCTS.format(", ".join(f"%(id{number})s" for number in range(count)))
 
 
 def insert_cart(cart: Cart, line: CartLine) -> None:
-    """A new cart with its first line: both or neither."""
+    """Insert a new cart and its first line, atomically, and set their ids."""
     if connection.vendor == "postgresql":
         given = _NEW_CART.values(connection, cart, prefix="cart_") | _NEW_LINE.values(connection, line)
         [(cart_id, line_id)] = fetch(connection, _INSERT_BOTH, given)
-        _inserted(cart, cart_id)
+        _set_inserted(cart, cart_id)
         line.cart = cart
-        _inserted(line, line_id)
+        _set_inserted(line, line_id)
     else:
         with transaction.atomic():
             [(cart_id,)] = fetch(connection, _INSERT_CART, _NEW_CART.values(connection, cart))
-            _inserted(cart, cart_id)
+            _set_inserted(cart, cart_id)
             line.cart = cart
             insert_line(line)
 
 
 def insert_line(line: CartLine) -> None:
-    """A new line of a cart that stands."""
+    """Insert a line into an existing cart and set its id."""
     [(line_id,)] = fetch(connection, _INSERT_LINE, _NEW_LINE.values(connection, line))
-    _inserted(line, line_id)
+    _set_inserted(line, line_id)
 
 
-def _inserted(row: Cart | CartLine, id: int) -> None:
+def _set_inserted(row: Cart | CartLine, id: int) -> None:
     row.pk, row._state.adding, row._state.db = id, False, connection.alias

@@ -14,8 +14,8 @@ class ShopWithPaymentsForm(ShopForm):
         choices=[(gateway.name, gateway.label) for gateway in GATEWAYS.values()],
         widget=UnfoldAdminCheckboxSelectMultipleWidget,
         required=False,
-        label="Ways to pay",
-        help_text="What shoppers can choose from. Without any, only what costs nothing can be ordered.",
+        label="Payment methods",
+        help_text="Payment methods that shoppers can choose. Without any, shoppers can place only free orders.",
     )
 
 
@@ -25,5 +25,5 @@ class ShopWithPaymentsAdmin(ShopAdmin):
     fieldsets: Any = [
         (None, {"fields": ["name", "email", "country", "timezone", "currency"]}),
         ("Prices and payment", {"fields": ["prices_include_tax", "payment_methods", "manual_payment_instructions"]}),
-        ("Address on the web", {"fields": ["domain", "base_url", "is_active"]}),
+        ("Web address", {"fields": ["domain", "base_url", "is_active"]}),
     ]

@@ -14,11 +14,11 @@ from storefront.shops.request import Request
 
 router = Router(tags=["Cart"])
 
-CartToken = Annotated[str | None, Header(alias="X-Cart-Token", description="The token that names the cart.")]
+CartToken = Annotated[str | None, Header(alias="X-Cart-Token", description="The cart's token.")]
 
 
 class EmptyCart(Refusal):
-    """There is nothing to pay for, or no cart at all (contract: Checkout handoff rules, 4)."""
+    """The cart is empty, or there is no cart (R-LINK-5)."""
 
     code, field = "empty_cart", "cart"
     message = "The cart is empty. Add something before going to checkout."
@@ -30,11 +30,11 @@ class EmptyCart(Refusal):
     auth=scope("write_cart"),
     summary="Get a checkout link",
 )
-def issue_checkout_link(request: Request, cart_token: CartToken = None) -> HttpResponse:
-    """A signed link, valid for an hour, that hands the shopper to the shop's own checkout with this cart."""
-    cart = carts.live_cart(request.shop, cart_token, request.now)
-    if cart is None or not carts.cart_lines(request.shop, cart):
+def create_checkout_link(request: Request, cart_token: CartToken = None) -> HttpResponse:
+    """A signed link that takes the shopper to the shop's checkout with this cart. It is valid for one hour."""
+    cart, lines = carts.cart_with_lines(request.shop, request.now, token=cart_token)
+    if cart is None or not lines:
         raise EmptyCart
     url = link.issue_checkout_link(shop=request.shop, cart=cart, now=request.now)
-    answer = {"cart_token": cart_token, "checkout_url": url, "expires_in": link.LIFETIME}
+    answer = {"cart_token": cart_token, "checkout_url": url, "expires_in": link.LIFETIME_SECONDS}
     return json_response(answer, headers={"Cache-Control": "no-store"})

@@ -1,9 +1,9 @@
-"""Where the checkout and the confirmation fetch apps' blocks, after the page is there. No order depends on it."""
+"""Apps' blocks in the checkout and on the confirmation page. The browser fetches them after the page has loaded, so
+that no order depends on an app."""
 
 from typing import Any
-from uuid import UUID
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.views.decorators.http import require_GET
 
 from storefront.apps.models import Extension
@@ -11,40 +11,39 @@ from storefront.apps.pages import blocks_page
 from storefront.carts.schemas import contents_record
 from storefront.carts.session import basket_of
 from storefront.checkout import queries
-from storefront.checkout.pages import private
+from storefront.checkout.order_access import for_its_shopper
+from storefront.checkout.owner import owner_of
 from storefront.kit.money import to_wire
 from storefront.orders.models import Order, OrderLine
-from storefront.orders.queries import order_by_public_id
+from storefront.shops.private_pages import private_page
 from storefront.shops.request import Request
 
 _MONEY = ("subtotal", "shipping", "tax", "discount", "total")
 
 
 @require_GET
-@private
+@private_page
 def checkout_blocks(request: Request) -> HttpResponse:
-    """For the basket as the cart's read shows it, with delivery and tax as far as they are known."""
+    """Blocks for the basket. Apps get its lines and totals, with delivery and tax as far as they are known."""
     cart = basket_of(request)
     if cart is None:
         return HttpResponse(status=204)
-    checkout = queries.open_checkout(request.shop, cart)
+    checkout = queries.open_checkout(request.shop, cart, owner_of(request))
     quote = queries.quote(request.shop, cart, checkout, request.now)
     return blocks_page(request, Extension.Type.CHECKOUT_BLOCK, **contents_record(quote.lines, quote.totals))
 
 
 @require_GET
-@private
-def confirmation_blocks(request: Request, public_id: UUID) -> HttpResponse:
-    """For the order's lines, for whoever knows the order's unguessable address."""
-    order = order_by_public_id(request.shop, public_id)
-    if order is None:
-        raise Http404
+@private_page
+@for_its_shopper
+def confirmation_blocks(request: Request, order: Order) -> HttpResponse:
+    """Blocks for a placed order. Apps get its lines and totals."""
     items = [_item(line) for line in order.lines.all()]
     return blocks_page(request, Extension.Type.CONFIRMATION_BLOCK, items=items, totals=_totals(order, items))
 
 
 def _item(line: OrderLine) -> dict[str, Any]:
-    """The line with the names that it had in the cart, so that an app reads all its calls alike."""
+    """The line with the member names of a cart line, so that apps get the same format in all calls."""
     return {
         "product_id": line.product_id,
         "variant_id": line.variant_id,

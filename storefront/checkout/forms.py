@@ -1,9 +1,8 @@
-"""What a shopper fills in. Each form names its fields to browsers, so that they can fill them in themselves."""
+"""The checkout's forms. Their fields have `autocomplete` tokens, so that browsers can fill them in."""
 
 import calendar
 import re
 from datetime import date, datetime
-from decimal import Decimal
 from typing import Any
 
 from django import forms
@@ -12,21 +11,29 @@ from django.core.validators import RegexValidator
 from storefront.checkout.gateways import Card, Gateway, is_card_number
 from storefront.checkout.models import Checkout
 from storefront.checkout.queries import Delivery
+from storefront.kit.names import has_address, has_invisible_characters
 
-# Countries whose post does without postal codes.
+# Countries without postal codes.
 _WITHOUT_POSTAL_CODE = (
     "AE AG AO AW BF BI BJ BO BS BW BZ CD CF CG CI CK CM DJ DM ER FJ GA GD GH GM GQ GY HK JM KI KM KN KP "
     "LC ML MO MR MS MW NR NU PA QA RW SB SC SL SR ST SY TD TF TG TK TL TO TT TV UG VU YE ZW"
 )
 WITHOUT_POSTAL_CODE = frozenset(_WITHOUT_POSTAL_CODE.split())
 
-NO_CONTROL_CHARACTERS = RegexValidator(
-    re.compile(r"[\x00-\x1f\x7f]"), "Please leave out line breaks and control characters.", inverse_match=True
-)
+
+def no_control_characters(text: str) -> None:
+    if has_invisible_characters(text):
+        raise forms.ValidationError("Line breaks and control characters are not allowed.")
+
+
+def persons_name(text: str) -> None:
+    no_control_characters(text)
+    if has_address(text):
+        raise forms.ValidationError("Email and web addresses are not allowed here. Put a space after each full stop.")
 
 
 class CheckoutForm(forms.Form):
-    """A form whose first field with an error is where the shopper goes on."""
+    """A form that sets the focus to its first field with an error."""
 
     def full_clean(self) -> None:
         super().full_clean()
@@ -37,28 +44,28 @@ class CheckoutForm(forms.Form):
 
 class ContactForm(CheckoutForm):
     email = forms.EmailField(
-        label="E-mail address",
+        label="Email address",
         max_length=254,
-        help_text="Your order confirmation goes here.",
+        help_text="We will send your order confirmation to this address.",
         widget=forms.EmailInput({"autocomplete": "email"}),
     )
     phone = forms.CharField(
         label="Phone",
         required=False,
         max_length=40,
-        validators=[RegexValidator(r"^[0-9+()/. x-]*$", "Please use digits, spaces and + ( ) / . - only.")],
-        help_text="Only for questions about the delivery.",
+        validators=[RegexValidator(r"^[0-9+()/. x-]*$", "Use only digits, spaces and + ( ) / . -")],
+        help_text="Only used if there are questions about your delivery.",
         widget=forms.TextInput({"autocomplete": "tel", "type": "tel"}),
     )
 
 
 class AddressForm(CheckoutForm):
-    """An address. `section` is `shipping` or `billing`, as browsers know them; `home` the country chosen at first."""
+    """An address. `section` is `shipping` or `billing`, used in `autocomplete`; `home` is the preselected country."""
 
-    name = forms.CharField(label="Name", max_length=200)
+    name = forms.CharField(label="Name", max_length=200, validators=[persons_name])
     company = forms.CharField(label="Company", max_length=200, required=False)
     line1 = forms.CharField(label="Street and number", max_length=200)
-    line2 = forms.CharField(label="Apartment, floor and the like", max_length=200, required=False)
+    line2 = forms.CharField(label="Apartment, floor, etc.", max_length=200, required=False)
     postal_code = forms.CharField(label="Postal code", max_length=20)
     city = forms.CharField(label="Town or city", max_length=100)
     region = forms.CharField(label="State or region", max_length=100, required=False)
@@ -82,12 +89,12 @@ class AddressForm(CheckoutForm):
         for name, token in self.AUTOCOMPLETE.items():
             self.fields[name].widget.attrs["autocomplete"] = f"{section} {token}"
             if isinstance(self.fields[name], forms.CharField):
-                self.fields[name].validators.append(NO_CONTROL_CHARACTERS)
+                self.fields[name].validators.append(no_control_characters)
         country = self.fields["country"]
         assert isinstance(country, forms.ChoiceField)
         pick = [] if len(countries) == 1 else [("", "Please choose")]
         country.choices = [*pick, *countries.items()]
-        country.error_messages["invalid_choice"] = "The shop does not deliver there."
+        country.error_messages["invalid_choice"] = "The shop does not deliver to this country."
         if home in countries:
             country.initial = home
         if self.data.get(self.add_prefix("country")) in WITHOUT_POSTAL_CODE:
@@ -95,15 +102,13 @@ class AddressForm(CheckoutForm):
 
 
 class BillingChoiceForm(CheckoutForm):
-    same = forms.BooleanField(
-        label="The billing address is the same as the delivery address", required=False, initial=True
-    )
+    same = forms.BooleanField(label="Same as delivery address", required=False, initial=True)
 
 
 class Details:
-    """The first page of the checkout: contact, where it goes, and who pays, checked together.
+    """The forms of the checkout's first page: contact, delivery address and billing address, validated together.
 
-    Where nothing is delivered there is only the billing address.
+    If nothing is delivered, there is only the billing address.
     """
 
     def __init__(
@@ -118,15 +123,15 @@ class Details:
     ) -> None:
         shipping = (checkout and checkout.shipping_address) or None
         billing = (checkout and checkout.billing_address) or None
-        known = {"email": checkout.email, "phone": checkout.phone} if checkout else None
+        contact = {"email": checkout.email, "phone": checkout.phone} if checkout else None
         self.needs_delivery = needs_delivery
-        self.contact = ContactForm(submitted, initial=known)
+        self.contact = ContactForm(submitted, initial=contact)
         self.same = BillingChoiceForm(submitted, initial={"same": not billing})
         self.shipping = AddressForm(
             submitted, section="shipping", countries=delivery_countries, home=home, initial=shipping
         )
         self.asks_billing = not needs_delivery or submitted is None or "same" not in submitted
-        # An address that is the same is not asked for, whatever a browser filled into its fields.
+        # If the billing address is the same, its fields are ignored: a browser may have filled them in.
         self.billing = AddressForm(
             submitted if self.asks_billing else None,
             section="billing",
@@ -136,19 +141,19 @@ class Details:
         )
 
     @property
-    def asked(self) -> list[CheckoutForm]:
+    def submitted_forms(self) -> list[CheckoutForm]:
         forms: list[CheckoutForm] = [self.contact]
         if self.needs_delivery:
             forms += [self.shipping]
         return [*forms, self.billing] if self.asks_billing else forms
 
     def is_valid(self) -> bool:
-        """Whether all that was asked for fits; otherwise the first field that does not gets the focus, and only it."""
-        wrong = [form for form in self.asked if not form.is_valid()]
-        for form in wrong[1:]:
+        """Whether all submitted forms are valid. If not, only the first field with an error gets the focus."""
+        invalid = [form for form in self.submitted_forms if not form.is_valid()]
+        for form in invalid[1:]:
             for field in form.fields.values():
                 field.widget.attrs.pop("autofocus", None)
-        return not wrong
+        return not invalid
 
     def cleaned(self) -> dict[str, Any]:
         """The arguments of `save_details`."""
@@ -160,11 +165,9 @@ class Details:
 
 
 class DeliveryForm(CheckoutForm):
-    """Which of the ways on offer. The plain way has no id and is named by a dash."""
+    """The choice of a delivery method. The plain delivery has no rate id; its value is a dash."""
 
-    delivery = forms.ChoiceField(
-        label="Delivery", error_messages={"required": "Please choose how your order is delivered."}
-    )
+    delivery = forms.ChoiceField(label="Delivery", error_messages={"required": "Please choose a delivery method."})
 
     PLAIN = "-"
 
@@ -172,12 +175,12 @@ class DeliveryForm(CheckoutForm):
         super().__init__(*args, **kwargs)
         field = self.fields["delivery"]
         assert isinstance(field, forms.ChoiceField)
-        field.choices = [(self.name_of(way), way.name) for way in deliveries]
-        field.error_messages["invalid_choice"] = "This way of delivery is not on offer any more."
+        field.choices = [(self.value_of(delivery), delivery.name) for delivery in deliveries]
+        field.error_messages["invalid_choice"] = "This delivery method is no longer available."
 
     @classmethod
-    def name_of(cls, way: Delivery) -> str:
-        return str(way.rate_id or cls.PLAIN)
+    def value_of(cls, delivery: Delivery) -> str:
+        return str(delivery.rate_id or cls.PLAIN)
 
     @property
     def rate_id(self) -> int | None:
@@ -186,14 +189,13 @@ class DeliveryForm(CheckoutForm):
 
 
 class PaymentForm(CheckoutForm):
-    """How to pay, what was agreed to, and a word to the shop. `total` is the total that the page showed."""
+    """Payment method, note, and the checkout's id. The template adds a signed copy of what the page shows."""
 
-    method = forms.ChoiceField(label="Payment", error_messages={"required": "Please choose how you pay."})
+    method = forms.ChoiceField(label="Payment", error_messages={"required": "Please choose a payment method."})
     note = forms.CharField(
         label="Note to the shop", required=False, max_length=1000, widget=forms.Textarea({"rows": 3})
     )
     checkout = forms.UUIDField(widget=forms.HiddenInput)
-    total = forms.DecimalField(max_digits=14, decimal_places=2, min_value=Decimal(0), widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, gateways: list[Gateway], is_free: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -203,8 +205,12 @@ class PaymentForm(CheckoutForm):
         method.required = not is_free
 
 
+class OrderEmailForm(CheckoutForm):
+    email = forms.EmailField(label="Email address", max_length=254, widget=forms.EmailInput({"autocomplete": "email"}))
+
+
 class CardForm(CheckoutForm):
-    """A card, for as long as one request lasts: what was typed is never written back into the page."""
+    """A payment card. Its data exist during one request only and are never rendered back into the page."""
 
     number = forms.CharField(
         label="Card number",
@@ -212,14 +218,14 @@ class CardForm(CheckoutForm):
         widget=forms.TextInput({"autocomplete": "cc-number", "inputmode": "numeric"}),
     )
     expiry = forms.CharField(
-        label="Expires",
+        label="Expiry date",
         max_length=9,
         help_text="Month and year, such as 09/29.",
         widget=forms.TextInput({"autocomplete": "cc-exp", "inputmode": "numeric", "placeholder": "MM/YY"}),
     )
     cvc = forms.CharField(
         label="Security code",
-        help_text="Three or four digits on the card.",
+        help_text="The three or four digits on the card.",
         validators=[RegexValidator(r"^[0-9]{3,4}$", "Please enter the three or four digits.")],
         widget=forms.TextInput({"autocomplete": "cc-csc", "inputmode": "numeric", "maxlength": 4}),
     )
@@ -231,7 +237,7 @@ class CardForm(CheckoutForm):
     def clean_number(self) -> str:
         number = re.sub(r"[ -]", "", self.cleaned_data["number"])
         if not is_card_number(number):
-            raise forms.ValidationError("This is not a card number. Please check the digits.")
+            raise forms.ValidationError("Please check the card number.")
         return number
 
     def clean_expiry(self) -> date:
@@ -249,6 +255,6 @@ class CardForm(CheckoutForm):
         return Card(**self.cleaned_data)
 
     def forget(self) -> None:
-        """Drop what was typed, keeping what is wrong with it."""
-        self.errors  # noqa: B018, what was typed is checked before it goes
+        """Drop the submitted data, but keep the errors."""
+        self.errors  # noqa: B018, reading it validates the data before they are dropped
         self.data = {}

@@ -1,4 +1,4 @@
-"""Payment gateways: promise money (authorise), take it (capture), let it go (void), or give it back (refund).
+"""Payment gateways: authorise, capture, void and refund payments.
 
 Each of the four may wait on a network, so none is called inside a transaction.
 """
@@ -17,15 +17,15 @@ from storefront.shops.models import Shop
 
 
 class PaymentDeclined(Refusal):
-    """The payment was not promised; nothing was sold and nothing was charged."""
+    """The gateway declined the authorisation; no order was placed and nothing was charged."""
 
     code = "payment_declined"
-    message = "The payment was declined. Nothing was charged. Please try another card or another way to pay."
+    message = "The payment was declined. Nothing was charged. Please try another card or payment method."
 
 
 @dataclass(frozen=True, repr=False)
 class Card:
-    """What a card form holds, on its way to a gateway and nowhere else; it does not even print itself."""
+    """Card data, passed to a gateway only. Without a repr, so that logs and error reports do not contain them."""
 
     number: str
     expiry: date
@@ -34,7 +34,7 @@ class Card:
 
 @dataclass(frozen=True)
 class Authorisation:
-    """A promise of money. `is_held`: the gateway holds it and waits for capture or void."""
+    """An authorised payment. `is_held`: the gateway holds the money until capture or void."""
 
     gateway: str
     amount: Decimal
@@ -44,8 +44,8 @@ class Authorisation:
 
 
 @dataclass(frozen=True)
-class Repayment:
-    """Money to give back of the payment that the gateway calls `reference`. `key` names this refund and no other."""
+class RefundRequest:
+    """A refund of the payment with the gateway's id `reference`. `key` is the idempotency key."""
 
     key: str
     reference: str
@@ -54,14 +54,14 @@ class Repayment:
 
 
 class RefundDeclined(Refusal):
-    """The gateway will not give the money back, however often it is asked."""
+    """The gateway declined the refund. Retrying is useless."""
 
     code = "refund_declined"
-    message = "The gateway declined the refund."
+    message = "The payment gateway declined the refund."
 
 
 class Gateway(Protocol):
-    """A way to pay. `label` and `hint` are for shoppers; `takes_card` asks for a card on the shop's own form."""
+    """A payment gateway. Shoppers see `label` and `hint`; `takes_card` adds the card form to the payment page."""
 
     name: str
     label: str
@@ -69,51 +69,53 @@ class Gateway(Protocol):
     takes_card: bool
 
     def authorise(self, *, shop: Shop, amount: Decimal, card: Card | None) -> Authorisation:
-        """Have the amount promised. Raises PaymentDeclined."""
+        """Authorise the amount. Raises PaymentDeclined."""
         ...
 
     def capture(self, authorisation: Authorisation) -> None:
-        """Take what was promised. Again for the same authorisation changes nothing."""
+        """Take the authorised money. Idempotent."""
         ...
 
     def void(self, authorisation: Authorisation) -> None:
-        """Let go of what was promised. Again for the same authorisation changes nothing."""
+        """Release the authorised money. Idempotent."""
         ...
 
-    def refund(self, repayment: Repayment) -> str:
-        """Give back part of what was taken; the gateway's own name for that, empty where it has none. Again under the
-        same key gives nothing more, and has the same answer. Raises RefundDeclined."""
+    def refund(self, refund: RefundRequest) -> str:
+        """Refund all or part of a captured payment. Returns the gateway's id for the refund; empty if it has none.
+
+        Idempotent by `key`: a repeated call moves no money and returns the same id. Raises RefundDeclined.
+        """
         ...
 
 
 class Manual:
-    """Invoice, bank transfer or cash: the shop tells how, and says later that the money came."""
+    """Invoice, bank transfer or cash: the shop gives instructions, and later marks the order as paid."""
 
     name = "manual"
     label = "Invoice or bank transfer"
-    hint = "You get the payment details with your order confirmation."
+    hint = "We will send the payment details with your order confirmation."
     takes_card = False
 
     def authorise(self, *, shop: Shop, amount: Decimal, card: Card | None) -> Authorisation:
         return Authorisation(self.name, amount, shop.currency)
 
     def capture(self, authorisation: Authorisation) -> None:
-        """Nothing is held, so nothing is taken."""
+        """Nothing is held."""
 
     def void(self, authorisation: Authorisation) -> None:
-        """Nothing is held, so nothing is let go."""
+        """Nothing is held."""
 
-    def refund(self, repayment: Repayment) -> str:
-        """The shop gives the money back the way it came; here that is only written down."""
+    def refund(self, refund: RefundRequest) -> str:
+        """The shop refunds the money itself; here it is only recorded."""
         return ""
 
 
 class Demo:
-    """The card form of a demonstration shop. It knows three test cards and never charges anybody."""
+    """The card form of a demo shop. It accepts or declines three test cards and never charges anybody."""
 
     name = "demo"
-    label = "Card (demonstration)"
-    hint = "No money moves."
+    label = "Card (demo)"
+    hint = "No real payment is made."
     takes_card = True
 
     PAYS = "4242424242424242"
@@ -128,26 +130,26 @@ class Demo:
         if number in self.DECLINES:
             raise PaymentDeclined(self.DECLINES[number])
         if number != self.PAYS:
-            # Somebody's real card must not seem to work here.
-            raise PaymentDeclined("This demonstration takes only the test cards shown below.")
+            # A real card must not seem to work.
+            raise PaymentDeclined("The demo accepts only the test cards shown below.")
         return Authorisation(self.name, amount, shop.currency, f"demo_{secrets.token_hex(12)}", is_held=True)
 
     def capture(self, authorisation: Authorisation) -> None:
-        """No money moves."""
+        """No real payment is made."""
 
     def void(self, authorisation: Authorisation) -> None:
-        """No money moves."""
+        """No real payment is made."""
 
-    def refund(self, repayment: Repayment) -> str:
-        """No money moves. The same key has the same name, as it would have at a gateway that keeps them."""
-        return f"demo_refund_{repayment.key}"
+    def refund(self, refund: RefundRequest) -> str:
+        """No money moves. The id depends on the key alone, so that a repeated call returns the same."""
+        return f"demo_refund_{refund.key}"
 
 
 GATEWAYS: dict[str, Gateway] = {gateway.name: gateway for gateway in (Manual(), Demo())}
 
 
 def offered_gateways(shop: Shop) -> list[Gateway]:
-    """What the shop lets its shoppers pay with, in its order."""
+    """The shop's payment methods, in its order."""
     return [GATEWAYS[name] for name in shop.payment_methods if name in GATEWAYS]
 
 

@@ -1,33 +1,33 @@
-"""What the worker does for checkouts, a call each; every one harmless to run twice or by two workers at once."""
+"""Sweeps of the worker for checkouts. Each is safe to run twice, and in two workers at once."""
 
 from datetime import datetime, timedelta
 
-from storefront.checkout.actions import pay_back, settle
+from storefront.checkout.actions import carry_out_refund, settle_payment
 from storefront.checkout.models import Checkout
 from storefront.orders.models import Payment, Refund
 
-# Addresses that nobody ordered with are kept no longer than this; nor is the way back from a checkout to its order.
-KEPT = timedelta(days=14)
-# A payment this young is being settled by the request that made it.
+# How long checkouts are kept after their last change, whether abandoned or ordered.
+KEPT_FOR = timedelta(days=14)
+# A younger payment is still being settled by the request that created it.
 YOUNG = timedelta(minutes=2)
 
 
 def delete_abandoned_checkouts(*, now: datetime, limit: int) -> int:
-    """Remove at most `limit` checkouts that nobody has touched for `KEPT`; how many were removed."""
-    old = Checkout.objects.filter(updated_at__lt=now - KEPT).order_by("updated_at").values_list("pk", flat=True)
+    """Delete up to `limit` checkouts that have not changed for `KEPT_FOR`. Returns how many were deleted."""
+    old = Checkout.objects.filter(updated_at__lt=now - KEPT_FOR).order_by("updated_at").values_list("pk", flat=True)
     return Checkout.objects.filter(pk__in=list(old[:limit])).delete()[0]
 
 
 def settle_payments(*, now: datetime, limit: int) -> int:
-    """Take or let go of money that gateways still hold for orders, as after a crash or a cancellation; how many."""
-    held = Payment.objects.filter(status=Payment.Status.AUTHORISED, created_at__lt=now - YOUNG)
-    waiting = held.select_related("order", "shop").order_by("pk")[:limit]
-    return sum(settle(shop=payment.shop, payment=payment, now=now) for payment in waiting)
+    """Capture or void payments that gateways still hold, as after a crash or a cancellation. Returns how many."""
+    authorised = Payment.objects.filter(status=Payment.Status.AUTHORISED, created_at__lt=now - YOUNG)
+    unsettled = authorised.select_related("order", "shop").order_by("pk")[:limit]
+    return sum(settle_payment(shop=payment.shop, payment=payment, now=now) for payment in unsettled)
 
 
 def pay_back_refunds(*, now: datetime, limit: int) -> int:
-    """Have gateways carry out the refunds that are due, among them those that a worker left when it was killed; how
-    many came to an end."""
-    due = Refund.objects.filter(status=Refund.Status.PENDING, due_at__lte=now)
-    waiting = due.select_related("shop", "order", "payment").order_by("due_at", "pk")[:limit]
-    return sum(pay_back(shop=refund.shop, refund=refund, now=now) for refund in waiting)
+    """Have gateways carry out the refunds that are due, including those of a worker that was killed. Returns how many
+    were completed or failed."""
+    pending = Refund.objects.filter(status=Refund.Status.PENDING, due_at__lte=now)
+    due = pending.select_related("shop", "order", "payment").order_by("due_at", "pk")[:limit]
+    return sum(carry_out_refund(shop=refund.shop, refund=refund, now=now) for refund in due)

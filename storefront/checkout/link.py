@@ -1,11 +1,13 @@
-"""The checkout link: a password for one hour (contract: Checkout handoff rules; decisions: Checkout link).
+"""The checkout link: as secret as a password, and valid for one hour (R-LINK-8).
 
-Threats: a link that was altered, guessed or kept must open nothing, so the signature covers the whole URL as it was
-made, byte by byte, and the time it ends. A link that was read over a shoulder must not be found later, so it is taken
-out of the request before anything can log it, is never stored, and the browser is led to a URL without it at once.
+Threats: an altered, guessed or old link must not work. So the signature covers the whole URL, byte by byte, including
+its expiry. A link must not leak from logs or the browser's history. So its query is removed from the request before
+anything can log it, it is never stored, and the browser is redirected at once to a URL without it. The integration that
+created the cart, and people who forward the link, must not see what the follower enters. So following the link copies
+the cart, and the link has a public id of its own instead of the cart's.
 """
 
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from urllib.parse import parse_qs
 from uuid import UUID
 
@@ -13,46 +15,66 @@ from django.views.decorators.debug import sensitive_variables
 
 from storefront.carts import queries as carts
 from storefront.carts.models import LIFETIME as CART_LIFETIME
-from storefront.carts.models import Cart
+from storefront.carts.models import Cart, CheckoutLink
 from storefront.kit.refusals import Refusal
 from storefront.kit.signing import is_signed_url, sign_url
 from storefront.shops.models import Shop
 
 PATH = "/cart/resume"
-LIFETIME = 3600
+LIFETIME_SECONDS = 3600
+# Expired links are kept this much longer, in case the clocks of machines differ.
+KEPT_FOR = timedelta(minutes=5)
 
 
 class LinkRefused(Refusal):
-    """The link is not one that the shop made, or its hour is over, or its cart is gone."""
+    """The link was not issued by the shop, or it has expired, or its cart no longer exists."""
 
     status, code = 403, "link_refused"
-    message = "This checkout link has expired or is not complete."
+    message = "This checkout link has expired or is incomplete."
 
 
 def issue_checkout_link(*, shop: Shop, cart: Cart, now: datetime) -> str:
-    """A URL that loads the cart into the checkout of whoever follows it within `LIFETIME` seconds.
+    """A URL that copies the cart into the checkout of the shopper who follows it within `LIFETIME_SECONDS` seconds.
 
-    Asking for it is a write on the cart and renews the cart's life, so that the cart outlives its link.
+    Renews the cart, so that it outlives the link.
     """
     Cart.objects.filter(shop=shop, pk=cart.pk).update(updated_at=now, expires_at=now + CART_LIFETIME)
-    expires = int(now.timestamp()) + LIFETIME
-    return sign_url(f"{shop.base_url}{PATH}?cart={cart.public_id}&expires={expires}")
+    expires = int(now.timestamp()) + LIFETIME_SECONDS
+    ends = datetime.fromtimestamp(expires, UTC)
+    link = CheckoutLink.objects.create(shop=shop, cart=cart, created_at=now, expires_at=ends)
+    return sign_url(f"{shop.base_url}{PATH}?cart={link.public_id}&expires={expires}")
+
+
+def delete_expired_links(*, now: datetime, limit: int) -> int:
+    """Delete up to `limit` expired links. Returns how many were deleted."""
+    old = CheckoutLink.objects.filter(expires_at__lt=now - KEPT_FOR).order_by("expires_at").values_list("pk", flat=True)
+    return CheckoutLink.objects.filter(pk__in=list(old[:limit])).delete()[0]
 
 
 @sensitive_variables()
 def cart_of_link(*, shop: Shop, query: str, now: datetime) -> Cart:
-    """The cart that a followed link names. `query` is the query string exactly as it arrived.
+    """The cart of a followed link. `query` is the query string, byte by byte as it arrived.
 
-    Raises LinkRefused for anything but a live link of this shop to a live cart.
+    Raises LinkRefused unless it is an unexpired link of this shop to a live cart.
     """
-    # The URL is rebuilt from the shop's own address: a Host header that a caller controls decides nothing.
+    # Rebuild the URL from the shop's own address, not from the Host header, which the caller controls.
     if not is_signed_url(f"{shop.base_url}{PATH}?{query}"):
         raise LinkRefused
-    # Only `issue_checkout_link` made this, so its parts are there and have their form.
-    parts = parse_qs(query)
-    if now.timestamp() > int(parts["expires"][0]):
+    # The signature is valid, so `issue_checkout_link` made the query, and its parameters are present and valid.
+    parameters = parse_qs(query)
+    if now.timestamp() > int(parameters["expires"][0]):
         raise LinkRefused
-    cart = carts.cart_by_public_id(shop, UUID(parts["cart"][0]), now)
+    cart = _cart_with_link(shop, UUID(parameters["cart"][0]), now)
     if cart is None:
         raise LinkRefused
     return cart
+
+
+def _cart_with_link(shop: Shop, public_id: UUID, now: datetime) -> Cart | None:
+    links = CheckoutLink.objects.filter(shop=shop, public_id=public_id, cart__expires_at__gt=now)
+    link = links.select_related("cart").first()
+    if link is not None:
+        return link.cart
+    # Older links have the cart's own public id. They expire like all others, by their signed expiry.
+    cart = carts.cart_by_public_id(shop, public_id, now)
+    return cart if cart is not None and cart.token_digest is not None else None

@@ -9,15 +9,23 @@ from storefront.shops.models import Shop
 
 
 class Checkout(models.Model):
-    """What a shopper has filled in on the way from one basket to one order.
+    """What a shopper has entered in one browser to order one basket.
 
-    It becomes at most one order: `order` is set in the transaction that places it, so that placing again, by a
-    double click or a reload, finds the order that stands.
+    A customer's basket is the same on all their devices, but each browser has its own checkout: `owner` is a secret of
+    one session, without which nobody can read the checkout.
+
+    A checkout becomes at most one order. `order` is set in the transaction that places it, so that a double click or a
+    reload finds the existing order.
     """
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     cart = models.ForeignKey(Cart, null=True, on_delete=models.SET_NULL, related_name="checkouts")
+    owner = models.UUIDField(
+        null=True,
+        editable=False,
+        help_text="Secret of the session that the checkout belongs to. Null for older checkouts.",
+    )
     email = models.EmailField(blank=True)
     phone = models.CharField(max_length=40, blank=True)
     shipping_address = models.JSONField(null=True)
@@ -32,7 +40,7 @@ class Checkout(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["cart"], condition=models.Q(order__isnull=True), name="checkout_one_open_a_cart"
+                fields=["cart", "owner"], condition=models.Q(order__isnull=True), name="checkout_one_open_a_session"
             )
         ]
 

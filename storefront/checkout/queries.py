@@ -15,13 +15,13 @@ from storefront.pricing.queries import shipping_rates
 from storefront.pricing.rules import Totals
 from storefront.shops.models import Shop
 
-# What delivery is called in a shop that has not set up any ways of delivery: it sends everywhere at no charge.
+# Name of the delivery in a shop without shipping rates, which delivers everywhere free of charge.
 PLAIN_DELIVERY = "Delivery"
 
 
 @dataclass(frozen=True)
 class Delivery:
-    """One way of delivery on offer; `rate` is None for the plain one."""
+    """A delivery method that can be chosen. `rate` is None for PLAIN_DELIVERY."""
 
     name: str
     price: Decimal
@@ -34,10 +34,10 @@ class Delivery:
 
 @dataclass(frozen=True)
 class Quote:
-    """What the basket comes to for a checkout, as far as that is filled in.
+    """Lines, totals and delivery of a basket, with what its checkout has so far.
 
-    `deliveries` are the ways to its address; `delivery` is the one chosen, None while there is none that fits or
-    where nothing is delivered.
+    `deliveries` are the delivery methods for its address. `delivery` is the chosen one; None if none is chosen, none is
+    available or nothing is delivered.
     """
 
     lines: list[CartLine]
@@ -51,29 +51,33 @@ class Quote:
         return not self.needs_delivery or self.delivery is not None
 
 
-def open_checkout(shop: Shop, cart: Cart) -> Checkout | None:
-    """The checkout that this cart is on, not yet an order."""
-    return Checkout.objects.filter(shop=shop, cart=cart, order=None).first()
+def open_checkout(shop: Shop, cart: Cart, owner: UUID | None) -> Checkout | None:
+    """The owner's checkout of this cart that is not yet an order."""
+    if owner is None:
+        return None
+    return Checkout.objects.filter(shop=shop, cart=cart, owner=owner, order=None).first()
 
 
-def begun_checkout(shop: Shop, customer: Customer) -> Checkout:
-    """A checkout as a customer finds it: with their e-mail address and their default address. Not saved."""
+def prefilled_checkout(shop: Shop, customer: Customer) -> Checkout:
+    """An unsaved checkout with the customer's email address, phone and default address."""
     address = default_address(shop, customer)
-    known = {"name": customer.name}
+    shipping_address = {"name": customer.name}
     if address:
-        known = {name: getattr(address, name) for name in ADDRESS_FIELDS if name != "phone"}
+        shipping_address = {name: getattr(address, name) for name in ADDRESS_FIELDS if name != "phone"}
     phone = (address.phone if address else "") or customer.phone
-    return Checkout(shop=shop, email=customer.email, phone=phone, shipping_address=known)
+    return Checkout(shop=shop, email=customer.email, phone=phone, shipping_address=shipping_address)
 
 
-def checkout_of_cart(shop: Shop, cart: Cart, public_id: UUID) -> Checkout | None:
-    """The cart's checkout of that id, whether it has become an order or not."""
-    found = Checkout.objects.filter(shop=shop, cart=cart, public_id=public_id)
+def checkout_of_cart(shop: Shop, cart: Cart, owner: UUID | None, public_id: UUID) -> Checkout | None:
+    """The owner's checkout of this cart with this public id, whether it has become an order or not."""
+    if owner is None:
+        return None
+    found = Checkout.objects.filter(shop=shop, cart=cart, owner=owner, public_id=public_id)
     return found.select_related("order").first()
 
 
 def delivery_countries(shop: Shop) -> dict[str, str]:
-    """Where the shop delivers to: names by code, in the order of the names."""
+    """The countries that the shop delivers to: names by code, sorted by name."""
     rates = shipping_rates(shop)
     if any(not rate.countries for rate in rates) or not rates:
         return countries()
@@ -82,7 +86,7 @@ def delivery_countries(shop: Shop) -> dict[str, str]:
 
 
 def quote(shop: Shop, cart: Cart, checkout: Checkout | None, now: datetime) -> Quote:
-    """The basket priced for the checkout: with tax once an address is known, with delivery once it is chosen."""
+    """The quote for the basket. Includes tax once an address is known, and delivery once it is chosen."""
     lines = carts.cart_lines(shop, cart)
     needs_delivery = carts.needs_shipping(shop, lines)
     address = tax_address(checkout, needs_delivery=needs_delivery) if checkout else None
@@ -101,12 +105,12 @@ def quote(shop: Shop, cart: Cart, checkout: Checkout | None, now: datetime) -> Q
 
 
 def tax_address(checkout: Checkout, *, needs_delivery: bool) -> dict[str, str] | None:
-    """The address that decides delivery and tax: where the goods go; where nothing goes, who pays."""
+    """The address for delivery and tax: the delivery address, or the billing address if nothing is delivered."""
     return checkout.shipping_address if needs_delivery else billing_address(checkout)
 
 
 def billing_address(checkout: Checkout) -> dict[str, str] | None:
-    """Who pays: the delivery address where no other was given."""
+    """The billing address, by default the delivery address."""
     return checkout.billing_address or checkout.shipping_address
 
 
@@ -118,9 +122,9 @@ def _deliveries(shop: Shop, lines: list[CartLine], country: str) -> list[Deliver
 
 
 def _chosen(checkout: Checkout | None, deliveries: list[Delivery]) -> Delivery | None:
-    """The way chosen; where there is one way only, that one, so that nobody is asked what has one answer."""
+    """The chosen delivery method. If there is only one, that one, chosen or not."""
     if checkout is None or not deliveries:
         return None
     if len(deliveries) == 1:
         return deliveries[0]
-    return next((way for way in deliveries if way.rate_id == checkout.shipping_rate_id), None)
+    return next((delivery for delivery in deliveries if delivery.rate_id == checkout.shipping_rate_id), None)

@@ -1,14 +1,24 @@
-from django.urls import path
+from django.urls import path, re_path
 
-from storefront.checkout import blocks, pages
+from storefront.checkout import blocks, handover_pages, link_pages, order_pages, pages
 
 app_name = "checkout"
-urlpatterns = [
-    path("cart/resume", pages.resume, name="resume"),
+
+open_pages = [path("cart/resume", link_pages.resume, name="resume")]
+secure_pages = [
     path("checkout", pages.details, name="checkout"),
+    path("checkout/undo", pages.undo, name="undo"),
     path("checkout/delivery", pages.delivery, name="delivery"),
     path("checkout/payment", pages.payment, name="payment"),
     path("checkout/blocks", blocks.checkout_blocks, name="checkout_blocks"),
     path("orders/<uuid:public_id>", pages.confirmation, name="confirmation"),
+    path("orders/<uuid:public_id>/e-mail", order_pages.order_email, name="order_email"),
     path("orders/<uuid:public_id>/blocks", blocks.confirmation_blocks, name="confirmation_blocks"),
 ]
+urlpatterns = [*open_pages, *secure_pages]
+
+# Only where secure pages have a host of their own. On both hosts: the handover of a visitor from one to the other. On
+# the secure host: the second half of following a checkout link. On the shop's host: redirects to the secure pages.
+hand_over_pages = [path("arrive", handover_pages.arrive), path("hand-over", handover_pages.hand_over)]
+link_arrival_pages = [path("cart/arrive", handover_pages.arrive_by_link)]
+moved_pages = [re_path(r"^(?P<path>(?:checkout|account|orders)(?:/.*)?)$", handover_pages.redirect_to_secure)]

@@ -2,68 +2,104 @@ from typing import Any
 
 from django.contrib import admin
 from django.db import transaction
-from django.forms import BaseInlineFormSet, ValidationError
+from django.forms import BaseInlineFormSet, BooleanField, ValidationError
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from unfold.decorators import action
+from unfold.widgets import UnfoldBooleanWidget
 
 from storefront.customers import actions, jobs, queries
 from storefront.customers.models import Address, Customer
 from storefront.kit.countries import countries
 from storefront.kit.format import format_money, format_time
-from storefront.shops.admin_base import ShopRelatedFilter, ShopScopedAdmin, ShopScopedStackedInline, moment
+from storefront.kit.names import has_address, has_invisible_characters
+from storefront.shops import audit
+from storefront.shops.admin_base import (
+    ShopRelatedFilter,
+    ShopScopedAdmin,
+    ShopScopedStackedInline,
+    moment,
+    view_and_edit,
+)
 from storefront.shops.admin_forms import ShopScopedForm
+from storefront.shops.rights import Right
 
-# Orders shown on a customer's page; the list of orders finds the others by the e-mail address.
+# Orders shown on a customer's page. The order list finds all of them by email address.
 LATEST = 20
 
 
-class CustomerForm(ShopScopedForm):
+class NamedForm(ShopScopedForm):
+    """A form with a person's name. An existing name is not checked again."""
+
+    def clean_name(self) -> str:
+        name = self.cleaned_data["name"]
+        if "name" in self.changed_data and (has_address(name) or has_invisible_characters(name)):
+            raise ValidationError("A name cannot contain email addresses, web addresses or control characters.")
+        return name
+
+
+class CustomerForm(NamedForm):
+    """Leaves the email address to `actions.set_email`: a customer with a password has to confirm it first."""
+
+    withdraw = BooleanField(label="Cancel the address change", required=False, widget=UnfoldBooleanWidget)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        pending = self.instance.pending_email
+        if pending is None:
+            del self.fields["withdraw"]
+        else:
+            self.fields["withdraw"].help_text = f"{pending} is waiting for the customer's confirmation."
+
     def clean_email(self) -> str:
         return queries.normal_email(self.cleaned_data["email"])
 
+    def changed_columns(self) -> list[str]:
+        return [name for name in super().changed_columns() if name != "email"]
 
-class AddressForm(ShopScopedForm):
-    # Said of all addresses together, by the formset.
+
+class AddressForm(NamedForm):
+    # The formset checks the default address across all forms.
     def _check_constraints(self) -> None:
         pass
 
     def clean_country(self) -> str:
         code = self.cleaned_data["country"].upper()
         if code not in countries():
-            raise ValidationError("Expected the code of a country, such as DE.")
+            raise ValidationError("Enter a country code, such as DE.")
         return code
 
 
 class AddressFormSet(BaseInlineFormSet):
-    """A customer's addresses, of which one is the usual one."""
+    """A customer's addresses, of which at most one is marked as the default."""
 
     def clean(self) -> None:
         super().clean()
-        if len(self.ticked()) > 1:
-            raise ValidationError("Only one address can be the usual one.")
+        if len(self.marked_default()) > 1:
+            raise ValidationError("Only one address can be the default address.")
 
-    def ticked(self) -> list[Address]:
+    def marked_default(self) -> list[Address]:
         kept = [form for form in self.forms if form not in self.deleted_forms]
         return [form.instance for form in kept if getattr(form, "cleaned_data", {}).get("is_default")]
 
     @transaction.atomic
     def save(self, commit: bool = True) -> Any:
-        """First none is the usual one, since there may never be two of them."""
-        usual = self.ticked()
+        """Clears the default before saving, since a constraint allows one default per customer."""
+        defaults = self.marked_default()
         for form in self.forms:
             form.instance.is_default = False
-        book = Address.objects.filter(customer=self.instance)
-        book.update(is_default=False)
+        addresses = Address.objects.filter(customer=self.instance)
+        addresses.update(is_default=False)
         saved = super().save(commit)
-        book.filter(pk__in=[address.pk for address in usual]).update(is_default=True)
+        addresses.filter(pk__in=[address.pk for address in defaults]).update(is_default=True)
         return saved
 
 
 class AddressInline(ShopScopedStackedInline):
     model = Address
+    rights = view_and_edit(Right.VIEW_CUSTOMERS, Right.CHANGE_CUSTOMERS)
     form = AddressForm
     formset = AddressFormSet
     tab = True
@@ -73,12 +109,16 @@ class AddressInline(ShopScopedStackedInline):
 @admin.register(Customer)
 class CustomerAdmin(ShopScopedAdmin):
     form = CustomerForm
+    rights = {
+        **view_and_edit(Right.VIEW_CUSTOMERS, Right.CHANGE_CUSTOMERS),
+        "send_password_reset": Right.CHANGE_CUSTOMERS,
+    }
     list_display = ["name_or_email", "email", "group", "since"]
     list_select_related = ["shop", "group"]
     list_filter = [("group", ShopRelatedFilter)]
     search_fields = ["email", "name", "phone"]
     ordering = ["-created_at", "-id"]
-    fields = ["email", "name", "phone", "group", "note", "account", "bought"]
+    fields = ["email", "withdraw", "name", "phone", "group", "note", "account", "bought"]
     readonly_fields = ["account", "bought"]
     inlines = [AddressInline]
     actions_detail = ["send_password_reset"]
@@ -91,15 +131,15 @@ class CustomerAdmin(ShopScopedAdmin):
 
     @admin.display(description="account")
     def account(self, row: Customer) -> str:
-        return "Signs in with a password" if row.can_sign_in else "Has not chosen a password"
+        return "Password set" if row.can_sign_in else "No password set"
 
     @admin.display(description="orders")
     def bought(self, row: Customer) -> SafeString | str:
         if row.pk is None:
-            return "None yet"
+            return "None"
         orders = list(row.orders.filter(shop=row.shop_id).order_by("-placed_at", "-pk")[:LATEST])
         if not orders:
-            return "None yet"
+            return "None"
         sales = queries.sales_of(row.shop, [row])[row.pk]
         lines = format_html_join(
             mark_safe("<br>"),
@@ -116,10 +156,24 @@ class CustomerAdmin(ShopScopedAdmin):
             ),
         )
         total = format_money(sales.spent, row.shop.currency)
-        return format_html("{} in all, {} paid<br>{}", sales.count, total, lines)
+        orders_text = "1 order" if sales.count == 1 else f"{sales.count} orders"
+        return format_html("{}, {} paid<br>{}", orders_text, total, lines)
+
+    def get_fields(self, request: Any, obj: Any = None) -> Any:
+        is_pending = obj is not None and obj.pending_email is not None
+        return [name for name in self.fields if name != "withdraw" or is_pending]
+
+    def save_model(self, request: Any, obj: Any, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        if change and {"email", "withdraw"} & set(form.changed_data):
+            email = form.cleaned_data["email"] if "email" in form.changed_data else form.initial["email"]
+            actions.set_email(shop=request.shop, customer_id=obj.pk, email=email, now=request.now)
+            obj.refresh_from_db(fields=["email", "pending_email", "session_mark"])
+            if obj.pending_email:
+                self.message_user(request, f"{obj.pending_email} takes effect when the customer confirms it.")
 
     def save_related(self, request: Any, form: Any, formsets: Any, change: bool) -> None:
-        """With the addresses saved, the customer is whole, and what was done is told."""
+        """Records the event after the addresses are saved, since its data contain them."""
         super().save_related(request, form, formsets, change)
         has_changed = form.has_changed() or any(formset.has_changed() for formset in formsets)
         if not change:
@@ -133,13 +187,14 @@ class CustomerAdmin(ShopScopedAdmin):
         description="Send password reset",
         icon="key",
         dialog={
-            "title": "Send a mail to choose a password?",
-            "description": "The customer gets a link that works for an hour. The password they have stays until then.",
+            "title": "Send a password reset email?",
+            "description": "The customer gets a link that works for one hour. The current password works until then.",
             "form_class": None,
-            "form_submit_text": "Send the mail",
+            "form_submit_text": "Send email",
         },
     )
     def send_password_reset(self, request: Any, form: Any, object_id: str) -> HttpResponse:
         customer = self.row_or_404(request, object_id)
         jobs.send_password_link.enqueue(request.shop.pk, customer.email, "reset")
-        return self.done(request, customer, "The mail is on its way.")
+        audit.record(shop=request.shop, action="customer.password_mail_sent", object=customer, now=request.now)
+        return self.done(request, customer, "Password reset email sent.")

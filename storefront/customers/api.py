@@ -9,15 +9,15 @@ from storefront.kit.http import json_response
 from storefront.kit.ids import as_id
 from storefront.kit.pagination import page_response
 from storefront.kit.refusals import NotFound
-from storefront.kit.schemas import answers
+from storefront.kit.schemas import PathId, answers
 from storefront.shops.auth import scope
-from storefront.shops.request import Request
+from storefront.shops.request import Request, record_or_id
 
 router = Router(tags=["Customers"])
 
-KEPT = ("email", "per_page")
+PAGE_PARAMETERS = ("email", "per_page")
 
-CustomerId = Annotated[str, Path(description="The customer's number.", examples=["12"])]
+CustomerId = Annotated[PathId, Path(description="The customer's id.", examples=[12])]
 
 
 @router.get(
@@ -29,67 +29,68 @@ CustomerId = Annotated[str, Path(description="The customer's number.", examples=
 def list_customers(request: Request, asked: Query[schemas.CustomerQuery]) -> HttpResponse:
     """One page of the shop's customers, newest first."""
     records, total = queries.customer_page(request.shop, email=asked.email, start=asked.start, count=asked.per_page)
-    return page_response(records, total=total, **place(request, asked, "/api/v1/customers"))
+    return page_response(records, total=total, **page_position(request, asked, "/api/v1/customers"))
 
 
 @router.get(
     "/customers/{customer_id}",
     auth=scope("read_customers"),
     response=answers({200: schemas.OneCustomer}, 404),
-    summary="Read one customer",
+    summary="Get a customer",
 )
-def read_customer(request: Request, customer_id: CustomerId) -> HttpResponse:
-    """One customer with the address book."""
-    return json_response({"data": read(request, customer_id)})
+def get_customer(request: Request, customer_id: CustomerId) -> HttpResponse:
+    """A customer with all addresses."""
+    return json_response({"data": read_record(request, customer_id)})
 
 
 @router.post(
     "/customers",
     auth=scope("write_customers"),
     response=answers({201: schemas.ChangedCustomer}, 400, 409, 413, 415, 422),
-    summary="Make a customer",
+    summary="Create a customer",
 )
-def make_customer(request: Request, body: schemas.CustomerGiven) -> HttpResponse:
-    """Make a customer who can then choose a password by a link that the shop mails."""
-    return json_response({"data": make(request, body)}, status=201)
+def create_customer(request: Request, body: schemas.CustomerGiven) -> HttpResponse:
+    """Create a customer. The customer can then set a password with a link that the shop emails."""
+    return json_response({"data": create(request, body)}, status=201)
 
 
 @router.patch(
     "/customers/{customer_id}",
     auth=scope("write_customers"),
     response=answers({200: schemas.ChangedCustomer}, 400, 404, 413, 415, 422),
-    summary="Change a customer",
+    summary="Update a customer",
 )
-def change_customer(request: Request, customer_id: CustomerId, body: schemas.CustomerChange) -> HttpResponse:
-    """Change the members that are sent."""
-    return json_response({"data": change(request, customer_id, body)})
+def update_customer(request: Request, customer_id: CustomerId, body: schemas.CustomerChange) -> HttpResponse:
+    """Update the members that are sent."""
+    return json_response({"data": update(request, customer_id, body)})
 
 
-def place(request: Request, asked: schemas.CustomerQuery, path: str) -> dict[str, Any]:
-    """Where a page stands, as both forms of the list need it."""
-    given = [(name, request.GET[name]) for name in KEPT if name in request.GET]
+def page_position(request: Request, asked: schemas.CustomerQuery, path: str) -> dict[str, Any]:
+    """Arguments for the pagination of both APIs: page, size, URL of the list, and the filters to repeat in links."""
+    given = [(name, request.GET[name]) for name in PAGE_PARAMETERS if name in request.GET]
     return {"page": asked.page, "per_page": asked.per_page, "path": request.shop.base_url + path, "given": given}
 
 
-def read(request: Request, customer_id: str) -> dict[str, Any]:
+def read_record(request: Request, customer_id: str) -> dict[str, Any]:
+    """The record of a customer. Raises NotFound."""
     customer = queries.customer_by_id(request.shop, as_id(customer_id))
     if customer is None:
         raise NotFound
     return queries.customer_record(request.shop, customer)
 
 
-def make(request: Request, body: schemas.CustomerGiven) -> dict[str, Any]:
-    return _told(request, actions.create_customer(shop=request.shop, now=request.now, **body.model_dump()))
+def create(request: Request, body: schemas.CustomerGiven) -> dict[str, Any]:
+    return _record(request, actions.create_customer(shop=request.shop, now=request.now, **body.model_dump()))
 
 
-def change(request: Request, customer_id: str, body: schemas.CustomerChange) -> dict[str, Any]:
+def update(request: Request, customer_id: str, body: schemas.CustomerChange) -> dict[str, Any]:
     changes = body.model_dump(exclude_unset=True)
     addresses = changes.pop("addresses", None)
     customer = actions.update_customer(
         shop=request.shop, customer_id=as_id(customer_id) or 0, now=request.now, changes=changes, addresses=addresses
     )
-    return _told(request, customer)
+    return _record(request, customer)
 
 
-def _told(request: Request, customer: Customer) -> dict[str, Any]:
-    return request.caller.told(queries.customer_record(request.shop, customer), reading="read_customers")
+def _record(request: Request, customer: Customer) -> dict[str, Any]:
+    return record_or_id(request, queries.customer_record(request.shop, customer), reading="read_customers")

@@ -1,4 +1,4 @@
-"""The same resource in the App API's form (decisions: Shop data endpoints)."""
+"""The customers of `api.py` in the App API's format (R-APP-30)."""
 
 from django.http import HttpResponse
 from ninja import Query, Router
@@ -11,7 +11,7 @@ from storefront.kit.schemas import answers
 from storefront.shops.auth import app_scope
 from storefront.shops.request import Request
 
-router = Router(tags=["App"])
+router = Router(tags=["App: Customers"])
 
 
 @router.get(
@@ -23,38 +23,38 @@ router = Router(tags=["App"])
 def list_customers_for_app(request: Request, asked: Query[schemas.CustomerQuery]) -> HttpResponse:
     """One page of the shop's customers, newest first."""
     records, total = queries.customer_page(request.shop, email=asked.email, start=asked.start, count=asked.per_page)
-    where = pagination(total=total, **api.place(request, asked, "/api/apps/customers"))
-    return json_response({"customers": records, "pagination": where})
+    position = pagination(total=total, **api.page_position(request, asked, "/api/apps/customers"))
+    return json_response({"customers": records, "pagination": position})
 
 
 @router.get(
     "/customers/{customer_id}",
     auth=app_scope("read_customers"),
     response=answers({200: schemas.CustomerOfApp}, 404),
-    summary="Read one customer",
+    summary="Get a customer",
 )
-def read_customer_for_app(request: Request, customer_id: CustomerId) -> HttpResponse:
-    """One customer with the address book."""
-    return json_response({"customer": api.read(request, customer_id)})
+def get_customer_for_app(request: Request, customer_id: CustomerId) -> HttpResponse:
+    """A customer with all addresses."""
+    return json_response({"customer": api.read_record(request, customer_id)})
 
 
 @router.post(
     "/customers",
     auth=app_scope("write_customers"),
     response=answers({201: schemas.ChangedCustomerOfApp}, 400, 409, 413, 415, 422),
-    summary="Make a customer",
+    summary="Create a customer",
 )
-def make_customer_for_app(request: Request, body: schemas.CustomerGiven) -> HttpResponse:
-    """Make a customer who can then choose a password by a link that the shop mails."""
-    return json_response({"customer": api.make(request, body)}, status=201)
+def create_customer_for_app(request: Request, body: schemas.CustomerGiven) -> HttpResponse:
+    """Create a customer. The customer can then set a password with a link that the shop emails."""
+    return json_response({"customer": api.create(request, body)}, status=201)
 
 
 @router.patch(
     "/customers/{customer_id}",
     auth=app_scope("write_customers"),
     response=answers({200: schemas.ChangedCustomerOfApp}, 400, 404, 413, 415, 422),
-    summary="Change a customer",
+    summary="Update a customer",
 )
-def change_customer_for_app(request: Request, customer_id: CustomerId, body: schemas.CustomerChange) -> HttpResponse:
-    """Change the members that are sent."""
-    return json_response({"customer": api.change(request, customer_id, body)})
+def update_customer_for_app(request: Request, customer_id: CustomerId, body: schemas.CustomerChange) -> HttpResponse:
+    """Update the members that are sent."""
+    return json_response({"customer": api.update(request, customer_id, body)})

@@ -1,9 +1,11 @@
-"""Links sent by mail, which prove that an e-mail address is somebody's own.
+"""Emailed links, which prove that the person who follows them owns an email address.
 
-Threats: a link that was altered or made up must open nothing, so it is a signed URL (`kit.signing`) that names its
-shop. One that was kept must not open anything later, so it ends after an hour, and at once when what it was sent for
-is done: it holds a mark that a new password or a new e-mail address changes. One that a mail scanner follows must
-change nothing, so following it only lets the browser that did choose a password, or agree to the new address.
+Threats: a forged or altered link must have no effect, so a link is a signed URL (`kit.signing`) that names its shop. An
+old link must have no effect, so it expires after an hour, and as soon as it was used: it contains a mark that changes
+with the password and the email address, and a link to a new address is valid only while that address is pending. A mail
+scanner that follows a link must change nothing, so following it only allows that browser to choose a password, or to
+confirm the new address. An app may have entered the address of its own mailbox, so confirming a new address also
+requires the customer's sign-in.
 """
 
 import hashlib
@@ -18,24 +20,28 @@ from storefront.customers.models import Customer
 from storefront.kit.refusals import Refusal
 from storefront.kit.signing import is_signed_url, sign_url
 from storefront.shops.models import Shop
+from storefront.shops.places import secure_base
 
 PATH = "/account/link"
-LIFETIME = 3600
-# The mark of an address that no customer has.
+LIFETIME_SECONDS = 3600
+# Mark in links to an address that no customer has.
 NOBODY = "new"
 
 
 class LinkRefused(Refusal):
-    """Not a link that the shop sent, or its hour is over, or it has done what it was sent for."""
+    """The link is not from the shop, has expired, or has been used."""
 
     status, code = 403, "link_refused"
-    message = "This link has expired, was used before, or is not complete."
+    message = "This link has expired, has already been used, or is incomplete."
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What somebody who followed a link may do until it expires (Unix seconds): choose the password of whoever has
-    this e-mail address or, where a customer is named, make it that customer's address."""
+    """What a followed link allows until it expires (Unix seconds).
+
+    Without `customer_id`: choose the password of the customer with this email address. With it: make the address that
+    customer's email address.
+    """
 
     email: str
     mark: str
@@ -44,45 +50,52 @@ class Proof:
 
 
 def password_link(*, shop: Shop, email: str, now: datetime) -> str:
-    """Lets its receiver choose a password, and so become a customer where nobody has the address yet."""
+    """A link with which the receiver chooses a password; creates the customer if nobody has the address yet."""
     customer = queries.customer_by_email(shop, email)
     return _link(shop, now, email=queries.normal_email(email), mark=mark_of(customer))
 
 
 def email_link(*, shop: Shop, customer: Customer, email: str, now: datetime) -> str:
-    """Lets its receiver make this address the customer's."""
+    """A link that confirms this address as the customer's new one."""
     return _link(shop, now, email=queries.normal_email(email), mark=mark_of(customer), customer=customer.pk)
 
 
 @sensitive_variables()
 def proof_of_link(*, shop: Shop, query: str, now: datetime) -> Proof:
-    """What a followed link proves. `query` is the query string exactly as it arrived. Raises LinkRefused."""
-    if not is_signed_url(f"{shop.base_url}{PATH}?{query}"):
+    """The proof in a followed link. `query` is the query string exactly as received. Raises LinkRefused."""
+    if not is_signed_url(f"{secure_base(shop)}{PATH}?{query}"):
         raise LinkRefused
-    # Only `_link` made this, so its parts are there and have their form.
-    parts = {name: values[0] for name, values in parse_qs(query).items()}
-    customer_id = int(parts["customer"]) if "customer" in parts else None
-    proof = Proof(parts["email"], parts["mark"], int(parts["expires"]), customer_id)
-    if not still_proves(shop=shop, proof=proof, now=now):
+    # The signature shows that `_link` created the query, so its parameters exist and are well-formed.
+    parameters = {name: values[0] for name, values in parse_qs(query).items()}
+    customer_id = int(parameters["customer"]) if "customer" in parameters else None
+    proof = Proof(parameters["email"], parameters["mark"], int(parameters["expires"]), customer_id)
+    if not is_valid_proof(shop=shop, proof=proof, now=now):
         raise LinkRefused
     return proof
 
 
-def still_proves(*, shop: Shop, proof: Proof, now: datetime) -> bool:
+def is_valid_proof(*, shop: Shop, proof: Proof, now: datetime) -> bool:
+    """Whether the proof has not expired and has not been used."""
     if proof.customer_id is None:
         customer = queries.customer_by_email(shop, proof.email)
     else:
         customer = queries.customer_by_id(shop, proof.customer_id)
-    return proof.expires >= now.timestamp() and mark_of(customer) == proof.mark
+    return is_valid_proof_for(customer, proof, now)
+
+
+def is_valid_proof_for(customer: Customer | None, proof: Proof, now: datetime) -> bool:
+    """`is_valid_proof` for a caller that has already read the customer whom the proof is about."""
+    is_pending = proof.customer_id is None or (customer is not None and customer.pending_email == proof.email)
+    return is_pending and proof.expires >= now.timestamp() and mark_of(customer) == proof.mark
 
 
 def mark_of(customer: Customer | None) -> str:
-    """Changes with the customer's password and with the e-mail address; tells nothing of either."""
+    """A hash that changes with the customer's password and email address, and reveals neither."""
     if customer is None:
         return NOBODY
     return hashlib.sha256(f"storefront.account-link:{customer.session_mark}:{customer.email}".encode()).hexdigest()[:32]
 
 
-def _link(shop: Shop, now: datetime, **parts: str | int) -> str:
-    query = urlencode(parts | {"expires": int(now.timestamp()) + LIFETIME})
-    return sign_url(f"{shop.base_url}{PATH}?{query}")
+def _link(shop: Shop, now: datetime, **parameters: str | int) -> str:
+    query = urlencode(parameters | {"expires": int(now.timestamp()) + LIFETIME_SECONDS})
+    return sign_url(f"{secure_base(shop)}{PATH}?{query}")

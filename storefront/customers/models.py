@@ -18,7 +18,7 @@ class CustomerGroup(models.Model):
         decimal_places=2,
         default=Decimal(0),
         validators=[MinValueValidator(0), MaxValueValidator(100)],
-        help_text="Taken off every price that has no group price of its own.",
+        help_text="Discount on every price that has no group price.",
     )
 
     class Meta:
@@ -35,13 +35,22 @@ class CustomerGroup(models.Model):
 
 
 class Customer(models.Model):
-    """A shopper known to one shop. The same e-mail address at two shops is two customers."""
+    """A shopper known to one shop. The same email address at two shops is two customers."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="customers")
-    email = models.EmailField(help_text="In lower case.")
-    password = models.CharField(max_length=200, blank=True, help_text="Hash; empty for somebody who cannot sign in.")
+    email = models.EmailField(help_text="In lowercase.")
+    pending_email = models.EmailField(
+        null=True,
+        blank=True,
+        help_text="New email address in lowercase. Replaces the current one when the customer confirms it.",
+    )
+    password = models.CharField(
+        max_length=200, blank=True, help_text="Password hash; empty if the customer cannot sign in."
+    )
     session_mark = models.UUIDField(
-        default=uuid.uuid4, editable=False, help_text="Sessions hold it; a new one ends them, and every mailed link."
+        default=uuid.uuid4,
+        editable=False,
+        help_text="Stored in sessions and emailed links. A new value ends all of them.",
     )
     name = models.CharField(max_length=200, blank=True)
     phone = models.CharField(max_length=40, blank=True)
@@ -54,6 +63,10 @@ class Customer(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["shop", "email"], name="customer_email_once"),
             models.CheckConstraint(condition=models.Q(email=Lower("email")), name="customer_email_lower"),
+            models.CheckConstraint(
+                condition=models.Q(pending_email=None) | models.Q(pending_email=Lower("pending_email")),
+                name="customer_pending_email_lower",
+            ),
         ]
         indexes = [models.Index(fields=["shop", "id"], name="customer_list")]
 
@@ -79,7 +92,7 @@ class Address(models.Model):
     region = models.CharField(max_length=100, blank=True)
     country = models.CharField(max_length=2)
     phone = models.CharField(max_length=40, blank=True)
-    is_default = models.BooleanField("the usual one", default=False)
+    is_default = models.BooleanField("default address", default=False)
 
     class Meta:
         verbose_name_plural = "addresses"

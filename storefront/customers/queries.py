@@ -15,8 +15,7 @@ ADDRESS_FIELDS = ("name", "company", "line1", "line2", "postal_code", "city", "r
 
 @dataclass(frozen=True, slots=True)
 class Sales:
-    """What a customer has bought: orders that were not cancelled, and the money of those that are paid, less what
-    they were given back."""
+    """Number of a customer's orders that were not cancelled, and the total of the paid ones less refunds."""
 
     count: int = 0
     spent: Decimal = ZERO
@@ -32,36 +31,36 @@ def customer_by_id(shop: Shop, customer_id: int | None) -> Customer | None:
 
 
 def customer_by_email(shop: Shop, email: str) -> Customer | None:
-    """The customer with this e-mail address, in whatever case it is written."""
+    """The customer with this email address, ignoring case."""
     return Customer.objects.filter(shop=shop, email=normal_email(email)).first()
 
 
 def normal_email(email: str) -> str:
-    """The address as it is kept and compared: without the case that no mail server tells apart."""
+    """The email address as stored and compared: in lowercase, without surrounding spaces."""
     return email.strip().lower()
 
 
 def customer_page(shop: Shop, *, email: str | None, start: int, count: int) -> tuple[list[dict[str, Any]], int]:
-    """So many customers from this place on, newest first, as records without addresses; and how many there are."""
-    found = Customer.objects.filter(shop=shop)
+    """`count` customers from offset `start`, newest first, as records without addresses; and the total number."""
+    matching = Customer.objects.filter(shop=shop)
     if email is not None:
-        found = found.filter(email=normal_email(email))
-    # What stands before a deep page is skipped in the index alone; only the page's own rows are read.
-    ids = list(found.order_by("-pk").values_list("pk", flat=True)[start : start + count])
+        matching = matching.filter(email=normal_email(email))
+    # The ids are read first, so that the rows before a deep page are skipped in the index alone.
+    ids = list(matching.order_by("-pk").values_list("pk", flat=True)[start : start + count])
     rows = list(Customer.objects.filter(shop=shop, pk__in=ids).select_related("group").order_by("-pk"))
     sales = sales_of(shop, rows)
-    return [_record(row, sales.get(row.pk, NO_SALES)) for row in rows], found.count()
+    return [_record(row, sales.get(row.pk, NO_SALES)) for row in rows], matching.count()
 
 
 def customer_record(shop: Shop, customer: Customer) -> dict[str, Any]:
-    """The customer as programs outside read it, with addresses, the default one first. Never a password."""
+    """The customer as API JSON, with addresses, the default first. Never contains the password."""
     sales = sales_of(shop, [customer]).get(customer.pk, NO_SALES)
     addresses = [address_record(address) for address in addresses_of(shop, customer)]
     return _record(customer, sales) | {"addresses": addresses}
 
 
 def addresses_of(shop: Shop, customer: Customer) -> list[Address]:
-    """The customer's addresses, the default one first."""
+    """The customer's addresses, the default first."""
     return list(Address.objects.filter(shop=shop, customer=customer).order_by("-is_default", "pk"))
 
 
@@ -70,19 +69,19 @@ def default_address(shop: Shop, customer: Customer) -> Address | None:
 
 
 def sales_of(shop: Shop, customers: Iterable[Customer]) -> dict[int, Sales]:
-    """What these customers have bought, by their ids, in one read."""
+    """The sales of these customers by customer id, in one query. Customers without orders are missing."""
     ids = [customer.pk for customer in customers]
     if not ids:
         return {}
-    standing = ~Q(orders__status="cancelled")
-    # By the customer's side of the relation, since the room of orders is built on this one.
+    not_cancelled = ~Q(orders__status="cancelled")
+    # Through the reverse relation, since this room cannot import the orders' models.
     rows = Customer.objects.filter(shop=shop, pk__in=ids, orders__shop=shop).annotate(
-        count=Count("orders", filter=standing),
-        paid=Sum("orders__total", filter=standing & ~Q(orders__payment_status="pending"), default=ZERO),
-        refunded=Sum("orders__refunded", filter=standing, default=ZERO),
+        count=Count("orders", filter=not_cancelled),
+        paid=Sum("orders__total", filter=not_cancelled & ~Q(orders__payment_status="pending"), default=ZERO),
+        refunded=Sum("orders__refunded", filter=not_cancelled, default=ZERO),
     )
-    found = rows.values_list("pk", "count", "paid", "refunded")
-    return {pk: Sales(count, paid - refunded) for pk, count, paid, refunded in found}
+    sums = rows.values_list("pk", "count", "paid", "refunded")
+    return {pk: Sales(count, paid - refunded) for pk, count, paid, refunded in sums}
 
 
 def address_record(address: Address) -> dict[str, Any]:
@@ -98,6 +97,7 @@ def _record(customer: Customer, sales: Sales) -> dict[str, Any]:
     return {
         "id": customer.pk,
         "email": customer.email,
+        "pending_email": customer.pending_email,
         "name": customer.name,
         "phone": customer.phone,
         "group": {"id": group.pk, "name": group.name} if group else None,

@@ -1,4 +1,4 @@
-"""Orders: what was sold to whom at which price, copied at the moment of sale; payments; fulfilment; taking stock.
+"""Orders: what was sold to whom at which price, copied when the order is placed; payments, fulfilments, refunds, stock.
 
-Never reads a price from the catalogue again once an order stands. May import the rooms up to `carts`.
+Never reads a price from the catalogue after an order is placed. May import the rooms up to `carts`.
 """

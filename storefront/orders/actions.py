@@ -11,12 +11,14 @@ from storefront.orders import jobs
 from storefront.orders.models import Order, OrderCounter, OrderLine, Payment
 from storefront.orders.queries import order_record
 from storefront.orders.rules import Promise, Sale, SaleLine
+from storefront.orders.unpaid import check_unpaid
+from storefront.shops import audit
 from storefront.shops.models import Shop
 from storefront.webhooks.actions import record_event
 
 
 class OrderNotOpen(Refusal):
-    """Cancelled and fulfilled orders stay as they are."""
+    """The order is cancelled or fulfilled, so it can no longer be changed in this way."""
 
     code = "order_not_open"
     message = "Only an open order can be changed in this way."
@@ -25,112 +27,128 @@ class OrderNotOpen(Refusal):
 class PartlyFulfilled(Refusal):
     code = "order_partly_fulfilled"
     message = (
-        "Part of this order has been handed over, so it cannot be cancelled. Fulfil what is left, or refund what will "
-        "not be sent."
+        "Part of this order has been fulfilled, so it cannot be cancelled. Fulfil the rest, or refund the items "
+        "that will not be shipped."
     )
 
 
 class OrderNotPayable(Refusal):
     code = "order_not_payable"
-    message = "This order is not waiting for a payment."
+    message = "This order has no pending payment."
 
 
 @transaction.atomic
 def place_order(*, shop: Shop, sale: Sale, promise: Promise | None, now: datetime) -> Order:
-    """Sell: take the stock, write the order with its copies, tell of it. All of it or nothing.
+    """Take the stock, create the order, record the event and queue the confirmation mail, in one transaction.
 
-    Without a promise of payment there is nothing to pay. Raises InsufficientStock naming the line that is short and
-    how many are left.
+    Without a promise of payment the order is free. Raises TooManyUnpaid, and InsufficientStock, whose message names the
+    line that is short and how many pieces are left.
     """
     taken = _take_stock_of(shop, sale.lines, now)
-    # The counter's row queues all sales of the shop until the commit, and a number that a refusal threw away would be
-    # a gap in the books: so it comes after everything that can refuse.
-    order = Order.objects.create(number=_next_number(shop), **_order_columns(shop, sale, promise, now))
+    # Updating the counter locks its row until the commit, and all other sales of the shop wait for it. So it comes
+    # late: only what must run under that lock follows. A refusal after it rolls back the number too.
+    number = _next_number(shop)
+    if promise and not promise.is_held:
+        check_unpaid(shop=shop, sale=sale)
+    order = Order.objects.create(number=number, **_order_columns(shop, sale, promise, now))
     OrderLine.objects.bulk_create([_order_line(order, line, taken) for line in sale.lines])
     if promise:
-        _write_down_promise(order, promise, now)
+        _create_payment(order, sale, promise, now)
     record_event(shop=shop, topic="order.placed", data=order_record(order), now=now)
-    # A row in the same database: the mail is due if and only if the order stands.
+    after, actor = _audited_sale(order, sale), _audit_actor(sale)
+    audit.record(shop=shop, action="order.placed", object=order, after=after, actor=actor, now=now)
+    # The task is a row in the same database, so the mail is sent if and only if the order is committed.
     jobs.send_order_confirmation.enqueue(order.pk)
     return order
 
 
 @transaction.atomic
 def mark_paid(*, shop: Shop, order: Order, now: datetime) -> Order:
-    """The shop says that the money has come.
+    """Record that the shop has received the payment.
 
-    Raises OrderNotPayable when it had come before, when the order is cancelled, or while a gateway holds the money and
-    will say so itself.
+    Raises OrderNotPayable if the order is paid or cancelled, or while a gateway holds the money: then the gateway's
+    capture marks the order as paid.
     """
     order = lock_order(shop, order)
-    waits = order.status != Order.Status.CANCELLED and order.payment_status == Order.PaymentStatus.PENDING
-    if not waits or order.payments.filter(status=Payment.Status.AUTHORISED).exists():
+    is_unpaid = order.status != Order.Status.CANCELLED and order.payment_status == Order.PaymentStatus.PENDING
+    if not is_unpaid or order.payments.filter(status=Payment.Status.AUTHORISED).exists():
         raise OrderNotPayable
-    order.payments.filter(status=Payment.Status.PENDING).update(status=Payment.Status.PAID, updated_at=now)
-    return _paid(order, now)
+    before = {"payment_status": order.payment_status}
+    order.payments.filter(status=Payment.Status.PENDING).update(status=Payment.Status.PAID, place="", updated_at=now)
+    order = _set_paid(order, now)
+    after, action = {"payment_status": order.payment_status}, "order.marked_paid"
+    audit.record(shop=shop, action=action, object=order, before=before, after=after, now=now)
+    return order
 
 
 @transaction.atomic
 def record_capture(*, shop: Shop, payment: Payment, now: datetime) -> bool:
-    """Write down that the gateway took what it held; False when that was written down before."""
+    """Record that the gateway captured the payment. False if that was recorded before."""
     order = lock_order(shop, payment.order)
-    held = Payment.objects.filter(shop=shop, pk=payment.pk, status=Payment.Status.AUTHORISED)
-    if not held.update(status=Payment.Status.PAID, updated_at=now):
+    authorised = Payment.objects.filter(shop=shop, pk=payment.pk, status=Payment.Status.AUTHORISED)
+    if not authorised.update(status=Payment.Status.PAID, updated_at=now):
         return False
     if order.payment_status == Order.PaymentStatus.PENDING:
-        _paid(order, now)
+        _set_paid(order, now)
     return True
 
 
 @transaction.atomic
 def record_void(*, shop: Shop, payment: Payment, now: datetime) -> bool:
-    """Write down that the gateway let go of what it held; False when that was written down before."""
-    held = Payment.objects.filter(shop=shop, pk=payment.pk, status=Payment.Status.AUTHORISED)
-    return held.update(status=Payment.Status.VOIDED, updated_at=now) == 1
+    """Record that the gateway voided the payment. False if that was recorded before."""
+    authorised = Payment.objects.filter(shop=shop, pk=payment.pk, status=Payment.Status.AUTHORISED)
+    return authorised.update(status=Payment.Status.VOIDED, updated_at=now) == 1
 
 
 @transaction.atomic
 def cancel_order(*, shop: Shop, order: Order, reason: str = "", restock: bool = True, now: datetime) -> Order:
-    """Take the sale back: unless told otherwise its stock returns; payments that have not come are called off.
+    """Cancel an open order. `restock` returns its stock; pending payments are voided.
 
-    Money that a gateway still holds is let go by `checkout.jobs.settle_payments`, which may wait on a network as no
-    transaction may. Money that was paid stays paid until it is refunded. Raises OrderNotOpen and PartlyFulfilled.
+    `checkout.jobs.settle_payments` voids money that a gateway still holds, since no transaction may wait on a network.
+    Paid money is not refunded. Raises OrderNotOpen and PartlyFulfilled.
     """
     order = lock_order(shop, order)
     if order.status != Order.Status.OPEN:
         raise OrderNotOpen
     if order.fulfilments.exists():
         raise PartlyFulfilled
-    if restock:
-        put_back_goods(order, now)
-    order.payments.filter(status=Payment.Status.PENDING).update(status=Payment.Status.VOIDED, updated_at=now)
+    before = {"status": order.status}
+    restocked = restock and restock_order(order, now)
+    order.payments.filter(status=Payment.Status.PENDING).update(status=Payment.Status.VOIDED, place="", updated_at=now)
     order.status, order.cancelled_at, order.updated_at = Order.Status.CANCELLED, now, now
     order.cancel_reason = reason
     order.save(update_fields=["status", "cancelled_at", "cancel_reason", "restocked_at", "updated_at"])
     record_event(shop=shop, topic="order.cancelled", data=order_record(order), now=now)
+    after = {"status": order.status, "reason": reason, "restocked": restocked}
+    audit.record(shop=shop, action="order.cancelled", object=order, before=before, after=after, now=now)
     return order
 
 
 @transaction.atomic
 def annotate_order(*, shop: Shop, order: Order, changes: Mapping[str, Any], now: datetime) -> Order:
-    """Change what `changes` names of the shop's own remarks: note, tags."""
+    """Update the shop's internal `note` and `tags`, as far as `changes` has them."""
     order = lock_order(shop, order)
+    before = {"note": order.note, "tags": order.tags}
     for field in ("note", "tags"):
         if field in changes:
             setattr(order, field, changes[field])
     order.updated_at = now
     order.save(update_fields=["note", "tags", "updated_at"])
+    after, action = {"note": order.note, "tags": order.tags}, "order.updated"
+    audit.record_change(shop=shop, action=action, object=order, before=before, after=after, now=now)
     return order
 
 
 def lock_order(shop: Shop, order: Order) -> Order:
-    """The order as it stands, and nobody else changes it until the caller's transaction ends."""
+    """The current row of the order, locked until the caller's transaction ends."""
     return Order.objects.select_for_update().get(shop=shop, pk=order.pk)
 
 
-def put_back_goods(order: Order, now: datetime) -> bool:
-    """Return to stock what the order took, once; whether they returned now. The caller, who has locked the order,
-    saves `restocked_at`."""
+def restock_order(order: Order, now: datetime) -> bool:
+    """Return to stock what the order took, unless it was returned before. Whether it was returned now.
+
+    The caller has locked the order and saves `restocked_at`.
+    """
     if order.restocked_at is not None:
         return False
     put_back_stock(shop=order.shop, uses=_stock_taken(order), now=now)
@@ -142,11 +160,11 @@ def _take_stock_of(shop: Shop, lines: list[SaleLine], now: datetime) -> list[Sto
     try:
         return take_stock(shop=shop, uses=[use for line in lines for use in line.uses], now=now)
     except InsufficientStock as error:
-        raise _named(error, lines) from None
+        raise _name_short_line(error, lines) from None
 
 
-def _named(error: InsufficientStock, lines: list[SaleLine]) -> InsufficientStock:
-    """The refusal in the shopper's words: which line is short, and how many are left."""
+def _name_short_line(error: InsufficientStock, lines: list[SaleLine]) -> InsufficientStock:
+    """The refusal with a message for shoppers: which line is short, and how many pieces are left."""
     short = error.use
     name = next(line.name for line in lines if short and any(_is_same_stock(use, short) for use in line.uses))
     if error.available == 0:
@@ -161,7 +179,7 @@ def _is_same_stock(one: StockUse, other: StockUse) -> bool:
 def _next_number(shop: Shop) -> int:
     counter = OrderCounter.objects.filter(shop=shop)
     if not counter.update(last_number=F("last_number") + 1):
-        # The shop's first order; where two are first at once, the second waits here for the first one's commit.
+        # The shop's first order. Of two concurrent first orders, the second waits here for the first one's commit.
         OrderCounter.objects.bulk_create([OrderCounter(shop=shop)], ignore_conflicts=True)
         counter.update(last_number=F("last_number") + 1)
     return counter.values_list("last_number", flat=True).get()
@@ -195,13 +213,13 @@ def _order_columns(shop: Shop, sale: Sale, promise: Promise | None, now: datetim
 
 def _order_line(order: Order, line: SaleLine, taken: list[StockUse]) -> OrderLine:
     columns = {name: getattr(line, name) for name in line.__dataclass_fields__ if name != "uses"}
-    # Only what really was lowered is written down: a cancellation must not raise a stock that nobody counts.
-    mine = [use for use in line.uses if any(_is_same_stock(use, lowered) for lowered in taken)]
-    stock_taken = [{"stock": use.kind, "id": use.id, "qty": use.qty} for use in mine]
+    # Record only stocks that were lowered: a cancellation must not raise a stock that is not tracked.
+    own_uses = [use for use in line.uses if any(_is_same_stock(use, lowered) for lowered in taken)]
+    stock_taken = [{"stock": use.kind, "id": use.id, "qty": use.qty} for use in own_uses]
     return OrderLine(shop=order.shop, order=order, stock_taken=stock_taken, **columns)
 
 
-def _write_down_promise(order: Order, promise: Promise, now: datetime) -> Payment:
+def _create_payment(order: Order, sale: Sale, promise: Promise, now: datetime) -> Payment:
     status = Payment.Status.AUTHORISED if promise.is_held else Payment.Status.PENDING
     return Payment.objects.create(
         shop=order.shop,
@@ -211,16 +229,28 @@ def _write_down_promise(order: Order, promise: Promise, now: datetime) -> Paymen
         amount=promise.amount,
         currency=order.currency,
         reference=promise.reference,
+        place="" if promise.is_held or sale.customer_id is not None else sale.place,
         created_at=now,
         updated_at=now,
     )
 
 
-def _paid(order: Order, now: datetime) -> Order:
+def _set_paid(order: Order, now: datetime) -> Order:
     order.payment_status, order.updated_at = Order.PaymentStatus.PAID, now
     order.save(update_fields=["payment_status", "updated_at"])
     record_event(shop=order.shop, topic="order.paid", data=order_record(order), now=now)
     return order
+
+
+def _audited_sale(order: Order, sale: Sale) -> dict[str, Any]:
+    """What the audit log records of a sale; the order has the rest."""
+    payment = {"total": order.total, "currency": order.currency, "payment_method": order.payment_method}
+    return payment | {"lines": len(sale.lines)}
+
+
+def _audit_actor(sale: Sale) -> audit.Actor:
+    # Only the id, no personal data: those are in the order.
+    return audit.Actor(audit.Kind.CUSTOMER, sale.customer_id)
 
 
 def _stock_taken(order: Order) -> list[StockUse]:

@@ -12,7 +12,7 @@ from storefront.kit.format import format_money
 from storefront.kit.refusals import Refusal
 from storefront.orders import actions
 from storefront.orders.admin_forms import CancelForm, OrderForm, RefundForm, TrackingForm, confirm
-from storefront.orders.admin_parts import (
+from storefront.orders.admin_inlines import (
     PAYMENT_COLOURS,
     FulfilmentInline,
     OrderLineInline,
@@ -24,6 +24,7 @@ from storefront.orders.models import Order, Payment
 from storefront.orders.refunds import request_refund
 from storefront.orders.templatetags import order_text
 from storefront.shops.admin_base import ShopScopedAdmin, moment, money
+from storefront.shops.rights import Right
 
 EVENTUAL: Any = {FulfilmentInline: "fulfilments", RefundInline: "refunds"}
 STATUS_COLOURS = {"open": "info", "fulfilled": "success", "cancelled": "danger"}
@@ -31,10 +32,18 @@ STATUS_COLOURS = {"open": "info", "fulfilled": "success", "cancelled": "danger"}
 
 @admin.register(Order)
 class OrderAdmin(ShopScopedAdmin):
-    """What was sold. The copies it is made of never change; notes, tags and what happens to it do."""
+    """Orders. Only note and tags can be edited; everything else changes by actions."""
 
     form = OrderForm
-    can_add = can_delete_rows = False
+    rights = {
+        "view": Right.VIEW_ORDERS,
+        "change": Right.ANNOTATE_ORDERS,
+        "fulfil": Right.FULFIL_ORDERS,
+        "fulfil_chosen": Right.FULFIL_ORDERS,
+        "mark_paid": Right.TAKE_PAYMENTS,
+        "refund": Right.REFUND_ORDERS,
+        "cancel": Right.CANCEL_ORDERS,
+    }
     list_display = ["order", "placed", "buyer", "sum", "payment", "state"]
     list_filter = ["status", "payment_status"]
     search_fields = ["number", "email", "customer__name", "lines__name", "lines__sku"]
@@ -45,8 +54,8 @@ class OrderAdmin(ShopScopedAdmin):
     actions_detail = ["fulfil", "mark_paid", "refund", "cancel"]
     fieldsets: Any = [
         (None, {"fields": ["order", "status", "payment_status", "placed", "note", "tags"]}),
-        ("Shopper", {"fields": ["buyer", "phone_shown", "ship_to", "bill_to", "shopper_note_shown"]}),
-        ("Sums", {"fields": ["goods", "less", "delivery", "taxes", "sum", "back"]}),
+        ("Customer", {"fields": ["buyer", "phone_shown", "ship_to", "bill_to", "shopper_note_shown"]}),
+        ("Totals", {"fields": ["subtotal_shown", "discount_shown", "delivery", "taxes", "sum", "refunded_shown"]}),
     ]
     readonly_fields = [
         "order",
@@ -60,19 +69,19 @@ class OrderAdmin(ShopScopedAdmin):
         "ship_to",
         "bill_to",
         "shopper_note_shown",
-        "goods",
-        "less",
+        "subtotal_shown",
+        "discount_shown",
         "delivery",
         "taxes",
         "sum",
-        "back",
+        "refunded_shown",
     ]
 
     placed = moment("placed_at")
     cancelled = moment("cancelled_at")
-    goods = money("subtotal", "goods")
+    subtotal_shown = money("subtotal", "goods")
     sum = money("total", "total")
-    back = money("refunded")
+    refunded_shown = money("refunded")
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         shown = super().get_fieldsets(request, obj)
@@ -81,33 +90,33 @@ class OrderAdmin(ShopScopedAdmin):
         return [shown[0], ("Cancellation", {"fields": ["cancelled", "why_cancelled"]}), *shown[1:]]
 
     def get_inlines(self, request: HttpRequest, obj: Any) -> Any:
-        """Of parcels and refunds, only where there are any."""
+        """Fulfilments and refunds are shown only if there are any."""
         shown = super().get_inlines(request, obj)
         return [inline for inline in shown if inline not in EVENTUAL or getattr(obj, EVENTUAL[inline]).exists()]
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
-        """The deeds that can still be done; the others would only be refused."""
+        """Only the actions that are possible in the order's current state."""
         order = self.get_object(request, str(object_id))
-        fitting = {"fulfil", "cancel"} if order and order.status == Order.Status.OPEN else set()
+        possible = {"fulfil", "cancel"} if order and order.status == Order.Status.OPEN else set()
         if order and order.fulfilments.exists():
-            fitting.discard("cancel")
+            possible.discard("cancel")
         if order and order.payments.filter(status=Payment.Status.PAID, refunded__lt=F("amount")).exists():
-            fitting.add("refund")
+            possible.add("refund")
         if order and order.status != Order.Status.CANCELLED and order.payment_status == Order.PaymentStatus.PENDING:
-            fitting.add("mark_paid")
-        found = super().get_actions_detail(request, object_id)
-        return [each for each in found if each.action_name.removeprefix("orders_order_") in fitting]
+            possible.add("mark_paid")
+        offered = super().get_actions_detail(request, object_id)
+        return [each for each in offered if each.action_name.removeprefix("orders_order_") in possible]
 
     @display(description="order", ordering="number")
     def order(self, row: Order) -> str:
         return f"#{row.number}"
 
-    @display(description="shopper", ordering="email")
+    @display(description="customer", ordering="email")
     def buyer(self, row: Order) -> str:
         name = (row.billing_address or {}).get("name")
         return f"{name}, {row.email}" if name else row.email
 
-    @display(description="state", ordering="status", label=STATUS_COLOURS)
+    @display(description="status", ordering="status", label=STATUS_COLOURS)
     def state(self, row: Order) -> tuple[str, str]:
         return row.status, row.get_status_display()
 
@@ -119,20 +128,20 @@ class OrderAdmin(ShopScopedAdmin):
     def phone_shown(self, row: Order) -> str:
         return row.phone or "–"
 
-    @display(description="note of the shopper")
+    @display(description="note from the customer")
     def shopper_note_shown(self, row: Order) -> str:
         return row.shopper_note or "–"
 
     @display(description="delivery address")
     def ship_to(self, row: Order) -> str:
-        return address_lines(row.shipping_address) if row.shipping_address else "Nothing to deliver"
+        return address_lines(row.shipping_address) if row.shipping_address else "No delivery needed"
 
     @display(description="billing address")
     def bill_to(self, row: Order) -> str:
         return address_lines(row.billing_address)
 
     @display(description="discount")
-    def less(self, row: Order) -> str:
+    def discount_shown(self, row: Order) -> str:
         names = ", ".join(line["name"] for line in row.discount_lines)
         return with_names(format_money(row.discount, row.currency), names)
 
@@ -142,11 +151,11 @@ class OrderAdmin(ShopScopedAdmin):
 
     @display(description="tax")
     def taxes(self, row: Order) -> str:
-        kind = "contained in the prices" if row.prices_include_tax else "added to the prices"
+        kind = "included in prices" if row.prices_include_tax else "added to prices"
         names = ", ".join(f"{line['name']} {line['percent']}%" for line in row.tax_lines)
         return with_names(format_money(row.tax, row.currency), ", ".join(filter(None, [names, kind])))
 
-    @display(description="why it was cancelled")
+    @display(description="cancellation reason")
     def why_cancelled(self, row: Order) -> str:
         return row.cancel_reason or "–"
 
@@ -156,51 +165,49 @@ class OrderAdmin(ShopScopedAdmin):
         variant=ActionVariant.PRIMARY,
         dialog=confirm(
             "Mark as fulfilled?",
-            "Everything that is left of this order has been handed over. The shopper gets a mail.",
+            "Marks all remaining items as fulfilled and emails the customer.",
             "Mark as fulfilled",
             TrackingForm,
         ),
     )
     def fulfil(self, request: Any, form: Any, object_id: str) -> HttpResponse:
         order = self.row_or_404(request, object_id)
-        return self._carry_out(request, order, fulfil_order, "Marked as fulfilled.", tracking=form.tracking)
+        return self._perform(request, order, fulfil_order, "Marked as fulfilled.", tracking=form.tracking)
 
     @action(
         description="Mark as paid",
         icon="payments",
-        dialog=confirm("Mark as paid?", "The shop has received the money for this order.", "Mark as paid"),
+        dialog=confirm(
+            "Mark as paid?", "Confirm that the shop has received the payment for this order.", "Mark as paid"
+        ),
     )
     def mark_paid(self, request: Any, form: Any, object_id: str) -> HttpResponse:
         order = self.row_or_404(request, object_id)
-        return self._carry_out(request, order, actions.mark_paid, "Marked as paid.")
+        return self._perform(request, order, actions.mark_paid, "Marked as paid.")
 
     @action(
         description="Cancel",
         icon="cancel",
         variant=ActionVariant.DANGER,
         dialog=confirm(
-            "Cancel this order?", "Its goods go back to stock. This cannot be undone.", "Cancel the order", CancelForm
+            "Cancel this order?", "All items are restocked. This cannot be undone.", "Cancel order", CancelForm
         ),
     )
     def cancel(self, request: Any, form: Any, object_id: str) -> HttpResponse:
         order = self.row_or_404(request, object_id)
-        return self._carry_out(request, order, actions.cancel_order, "Cancelled.", **form.given)
+        return self._perform(request, order, actions.cancel_order, "Order cancelled.", **form.given)
 
     @action(
         description="Refund",
         icon="undo",
-        dialog=confirm("Refund this order?", "The money goes back the way it came.", "Refund", RefundForm),
+        dialog=confirm("Refund this order?", "The refund goes to the original payment method.", "Refund", RefundForm),
     )
     def refund(self, request: Any, form: Any, object_id: str) -> HttpResponse:
         order = self.row_or_404(request, object_id)
-        return self._carry_out(request, order, request_refund, "The refund is on its way.", **form.given)
+        return self._perform(request, order, request_refund, "Refund started.", **form.given)
 
-    def _carry_out(self, request: Any, order: Order, deed: Any, text: str, **given: Any) -> HttpResponse:
-        try:
-            deed(shop=request.shop, order=order, now=request.now, **given)
-        except Refusal as refusal:
-            self.message_user(request, refusal.text, messages.ERROR)
-            return self.back_to(request, order)
+    def _perform(self, request: Any, order: Order, change: Any, text: str, **given: Any) -> HttpResponse:
+        change(shop=request.shop, order=order, now=request.now, **given)
         return self.done(request, order, text)
 
     @admin.action(description="Mark as fulfilled")
@@ -209,11 +216,10 @@ class OrderAdmin(ShopScopedAdmin):
         for order in queryset:
             try:
                 fulfil_order(shop=request.shop, order=order, now=request.now)
-                self.log_change(request, order, "Marked as fulfilled.")
             except Refusal:
                 refused.append(str(order))
         if refused:
-            self.message_user(request, f"Not open, so left as they were: {', '.join(refused)}.", messages.WARNING)
+            self.message_user(request, f"Skipped, because they are not open: {', '.join(refused)}.", messages.WARNING)
 
 
 def address_lines(address: dict[str, Any]) -> str:

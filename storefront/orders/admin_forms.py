@@ -1,4 +1,4 @@
-"""What a merchant fills in about an order: remarks, a parcel's tracking, how much to give back, why to cancel."""
+"""The admin's forms for an order: note and tags, tracking data, cancellation, refund."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ from storefront.shops.admin_forms import ShopScopedForm, WordsField
 
 
 def confirm(title: str, description: str, submit: str, form: type[BaseDialogForm] | None = None) -> Any:
-    """A dialog before a deed; its form is a POST of its own."""
+    """A dialog that asks before an action; its form is posted separately."""
     return {"title": title, "description": description, "form_class": form, "form_submit_text": submit}
 
 
@@ -47,14 +47,14 @@ class TrackingForm(BaseDialogForm):
         required=False,
         assume_scheme="https",
         widget=UnfoldAdminURLInputWidget,
-        help_text="Where the shopper can follow the parcel.",
+        help_text="Where the customer can track the parcel.",
     )
 
     def clean_tracking_url(self) -> str:
         url = self.cleaned_data["tracking_url"]
-        # A link of any other kind does not belong into a shopper's page.
+        # The link is shown to shoppers, so other schemes such as ftp: are refused.
         if url and not url.startswith(("https://", "http://")):
-            raise ValidationError("Enter an http or https address.")
+            raise ValidationError("Enter a URL that begins with http:// or https://.")
         return url
 
     @property
@@ -77,15 +77,15 @@ class RefundForm(BaseDialogForm):
         min_value=CENT,
         required=False,
         widget=UnfoldAdminDecimalFieldWidget,
-        help_text="Left empty: all that is left of the payment.",
+        help_text="Leave empty to refund the full remaining amount.",
     )
     reason = forms.CharField(max_length=10_000, required=False, widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}))
-    restock = forms.BooleanField(label="Put the goods back to stock", required=False, widget=UnfoldBooleanWidget)
+    restock = forms.BooleanField(label="Restock items", required=False, widget=UnfoldBooleanWidget)
 
     def __init__(self, request: Any, object_id: int | str | None = None, *args: Any, **kwargs: Any) -> None:
         super().__init__(request, object_id, *args, **kwargs)
-        gone = Order.objects.filter(shop=request.shop, pk=object_id or 0, restocked_at=None)
-        if not gone.exclude(status=Order.Status.OPEN).exists():
+        restockable = Order.objects.filter(shop=request.shop, pk=object_id or 0, restocked_at=None)
+        if not restockable.exclude(status=Order.Status.OPEN).exists():
             del self.fields["restock"]
 
     @property

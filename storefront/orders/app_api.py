@@ -1,4 +1,4 @@
-"""The same resource in the App API's form (decisions: Shop data endpoints)."""
+"""The orders of `api.py` in the App API (R-APP-30)."""
 
 from django.http import HttpResponse
 from ninja import Query, Router
@@ -11,7 +11,7 @@ from storefront.orders.api import OrderId
 from storefront.shops.auth import app_scope
 from storefront.shops.request import Request
 
-router = Router(tags=["App"])
+router = Router(tags=["App: Orders"])
 
 
 @router.get(
@@ -22,8 +22,8 @@ router = Router(tags=["App"])
 )
 def list_orders_for_app(request: Request, asked: Query[schemas.OrderQuery]) -> HttpResponse:
     """One page of the shop's orders, newest first."""
-    records, total = api.page(request, asked)
-    where = pagination(total=total, **api.place(request, asked, "/api/apps/orders"))
+    records, total = api.list_records(request, asked)
+    where = pagination(total=total, **api.page_position(request, asked, "/api/apps/orders"))
     return json_response({"orders": records, "pagination": where})
 
 
@@ -31,22 +31,22 @@ def list_orders_for_app(request: Request, asked: Query[schemas.OrderQuery]) -> H
     "/orders/{order_id}",
     auth=app_scope("read_orders"),
     response=answers({200: schemas.OrderOfApp}, 404),
-    summary="Read one order",
+    summary="Get an order",
 )
-def read_order_for_app(request: Request, order_id: OrderId) -> HttpResponse:
+def get_order_for_app(request: Request, order_id: OrderId) -> HttpResponse:
     """One order with its lines, addresses, payments, fulfilments and refunds."""
-    return json_response({"order": api.read(request, order_id)})
+    return json_response({"order": api.read_record(request, order_id)})
 
 
 @router.patch(
     "/orders/{order_id}",
     auth=app_scope("write_orders"),
     response=answers({200: schemas.ChangedOrderOfApp}, 400, 404, 413, 415, 422),
-    summary="Change an order's note and tags",
+    summary="Update an order's note and tags",
 )
-def change_order_for_app(request: Request, order_id: OrderId, body: schemas.OrderChange) -> HttpResponse:
-    """Change the members that are sent. Nothing else of an order can be changed: it is what was sold."""
-    return json_response({"order": api.change(request, order_id, body)})
+def update_order_for_app(request: Request, order_id: OrderId, body: schemas.OrderChange) -> HttpResponse:
+    """Update the order's note or tags. Nothing else of an order can be changed."""
+    return json_response({"order": api.update_record(request, order_id, body)})
 
 
 @router.post(
@@ -55,9 +55,11 @@ def change_order_for_app(request: Request, order_id: OrderId, body: schemas.Orde
     response=answers({201: schemas.NewFulfilmentOfApp}, 400, 404, 409, 413, 415, 422),
     summary="Fulfil an order",
 )
-def fulfil_for_app(request: Request, order_id: OrderId, body: schemas.FulfilmentGiven | None = None) -> HttpResponse:
-    """Tell that pieces of an open order have been handed over. The shopper gets a mail."""
-    return json_response({"fulfilment": api.hand_over(request, order_id, body)}, status=201)
+def fulfil_order_for_app(
+    request: Request, order_id: OrderId, body: schemas.FulfilmentGiven | None = None
+) -> HttpResponse:
+    """Mark items of an open order as fulfilled. The shopper gets an email."""
+    return json_response({"fulfilment": api.fulfil(request, order_id, body)}, status=201)
 
 
 @router.post(
@@ -66,9 +68,11 @@ def fulfil_for_app(request: Request, order_id: OrderId, body: schemas.Fulfilment
     response=answers({201: schemas.ChangedOrderOfApp}, 400, 404, 409, 413, 415, 422),
     summary="Cancel an order",
 )
-def cancel_for_app(request: Request, order_id: OrderId, body: schemas.CancellationGiven | None = None) -> HttpResponse:
-    """End an open order of which nothing has been handed over. What was paid stays paid until it is refunded."""
-    return json_response({"order": api.call_off(request, order_id, body)}, status=201)
+def cancel_order_for_app(
+    request: Request, order_id: OrderId, body: schemas.CancellationGiven | None = None
+) -> HttpResponse:
+    """Cancel an open order that has no fulfilments. Payments are not refunded automatically."""
+    return json_response({"order": api.cancel(request, order_id, body)}, status=201)
 
 
 @router.post(
@@ -77,7 +81,7 @@ def cancel_for_app(request: Request, order_id: OrderId, body: schemas.Cancellati
     response=answers({201: schemas.NewRefundOfApp}, 400, 404, 409, 413, 415, 422),
     summary="Refund an order",
 )
-def refund_for_app(request: Request, order_id: OrderId, body: schemas.RefundGiven | None = None) -> HttpResponse:
-    """Give money back through the gateway that took it. The answer does not wait for that: `order.refunded` tells of
-    it, and so does the order."""
-    return json_response({"refund": api.give_back(request, order_id, body)}, status=201)
+def refund_order_for_app(request: Request, order_id: OrderId, body: schemas.RefundGiven | None = None) -> HttpResponse:
+    """Refund money through the gateway that took the payment. The response does not wait for the gateway: the event
+    `order.refunded` and the order show the result."""
+    return json_response({"refund": api.refund(request, order_id, body)}, status=201)

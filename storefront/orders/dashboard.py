@@ -1,16 +1,16 @@
-"""What a merchant sees first: how sales go, what waits, what runs out."""
+"""The admin's start page: sales, orders to fulfil, low stock."""
 
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib import messages
 from django.db.models import Count, F, QuerySet, Sum
-from django.http import HttpRequest
 
 from storefront.catalogue.models import Product, Variant
 from storefront.kit.format import format_count, format_money, format_time
 from storefront.orders.models import Order
 from storefront.shops.models import Shop
+from storefront.shops.rights import Right
 from storefront.webhooks.queries import paused_webhooks
 
 SALES_DAYS = 30
@@ -20,7 +20,7 @@ MOST_PAUSED = 5
 
 
 def sales(shop: Shop, now: datetime) -> dict[str, Any]:
-    """Count and sum of what was sold in the last 30 days, in the shop's currency; cancelled orders left out."""
+    """`count` and `total` of the orders of the last 30 days in the shop's currency, without cancelled ones."""
     placed = Order.objects.filter(shop=shop, currency=shop.currency, placed_at__gt=now - timedelta(days=SALES_DAYS))
     return placed.exclude(status=Order.Status.CANCELLED).aggregate(count=Count("pk"), total=Sum("total", default=0))
 
@@ -34,7 +34,7 @@ def newest_orders(shop: Shop) -> QuerySet[Order]:
 
 
 def low_products(shop: Shop) -> QuerySet[Product]:
-    """What is sold by its own stock and has come down to its threshold, least first."""
+    """Active products whose own stock is at or below their threshold. Variants are in `low_variants`."""
     sold = Product.objects.filter(shop=shop, deleted_at=None, status=Product.Status.ACTIVE, track_inventory=True)
     return sold.exclude(type__in=["variable", "bundle"]).filter(stock_qty__lte=F("low_stock_threshold"))
 
@@ -44,21 +44,37 @@ def low_variants(shop: Shop) -> QuerySet[Variant]:
     return sold.filter(product__status=Product.Status.ACTIVE, stock_qty__lte=F("product__low_stock_threshold"))
 
 
-def show(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Fill the admin's start page."""
-    shop, now = request.shop, request.now  # type: ignore[attr-defined]
-    sold, products, variants = sales(shop, now), low_products(shop), low_variants(shop)
-    for paused in paused_webhooks(shop)[:MOST_PAUSED]:
+def show(request: Any, context: dict[str, Any]) -> dict[str, Any]:
+    """Add to the template context of the admin's start page what the user's role may see."""
+    shop, rights = request.shop, request.rights
+    context["title"] = "Home"
+    context["figures"] = []
+    if Right.MANAGE_WEBHOOKS in rights:
+        _warn_of_paused(request)
+    if Right.SEE_FIGURES in rights:
+        sold = sales(shop, request.now)
+        context["figures"] += [
+            ("Sales in 30 days", format_money(sold["total"], shop.currency)),
+            ("Orders in 30 days", format_count(sold["count"])),
+        ]
+    if Right.VIEW_ORDERS in rights:
+        context["figures"].append(("Orders to fulfil", format_count(orders_to_fulfil(shop).count())))
+        context["newest_orders"] = _newest(shop)
+    if Right.VIEW_PRODUCTS in rights:
+        products, variants = low_products(shop), low_variants(shop)
+        context["figures"].append(("Low stock", format_count(products.count() + variants.count())))
+        context["running_out"] = _lowest_stock(products, variants)
+    return context
+
+
+def _warn_of_paused(request: Any) -> None:
+    for paused in paused_webhooks(request.shop)[:MOST_PAUSED]:
         reason = paused.get_pause_reason_display()
         messages.warning(request, f"{paused.installation}’s webhook for {paused.topic} is paused: {reason}.")
-    context["title"] = "Home"
-    context["figures"] = [
-        ("Sales in 30 days", format_money(sold["total"], shop.currency)),
-        ("Orders in 30 days", format_count(sold["count"])),
-        ("Orders to fulfil", format_count(orders_to_fulfil(shop).count())),
-        ("Low in stock", format_count(products.count() + variants.count())),
-    ]
-    context["newest_orders"] = [
+
+
+def _newest(shop: Shop) -> list[dict[str, Any]]:
+    return [
         {
             "row": order,
             "total": format_money(order.total, order.currency),
@@ -66,11 +82,9 @@ def show(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         }
         for order in newest_orders(shop)
     ]
-    context["running_out"] = _running_out(products, variants)
-    return context
 
 
-def _running_out(products: QuerySet[Product], variants: QuerySet[Variant]) -> list[dict[str, Any]]:
+def _lowest_stock(products: QuerySet[Product], variants: QuerySet[Variant]) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = [
         {"page": "admin:catalogue_product_change", "id": row.pk, "name": row.name, "left": row.stock_qty}
         for row in products.order_by("stock_qty", "id")[:SHORTEST]

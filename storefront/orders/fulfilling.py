@@ -1,4 +1,4 @@
-"""Handing over what was sold, at once or in parts."""
+"""Fulfilling orders, fully or partially."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -12,19 +12,20 @@ from storefront.orders import jobs
 from storefront.orders.actions import OrderNotOpen, lock_order
 from storefront.orders.models import Fulfilment, FulfilmentLine, Order, OrderLine
 from storefront.orders.queries import order_record
+from storefront.shops import audit
 from storefront.shops.models import Shop
 from storefront.webhooks.actions import record_event
 
 
-class NotLeft(Refusal):
-    """More was to be handed over than is left of a line, or of a line that the order does not have."""
+class NotLeftToFulfil(Refusal):
+    """A quantity exceeds what is left of the line, or the order has no such line."""
 
     code, field = "not_left_to_fulfil", "lines"
 
 
 @dataclass(frozen=True)
 class Tracking:
-    """Where a parcel is to be found; empty where it cannot be followed."""
+    """Tracking data of a parcel; empty without tracking."""
 
     carrier: str = ""
     tracking_number: str = ""
@@ -43,13 +44,14 @@ def fulfil_order(
     tracking: Tracking = UNTRACKED,
     now: datetime,
 ) -> Fulfilment:
-    """Write down what has been handed over: so many pieces of the lines with these ids, or everything that is left.
+    """Record a fulfilment. `pieces` holds pairs of a line's id and a quantity; without it, everything that is left.
 
-    The order is fulfilled once nothing is left. The shopper gets a mail. Raises OrderNotOpen and NotLeft.
+    The order is fulfilled once nothing is left. The shopper gets an email. Raises OrderNotOpen and NotLeftToFulfil.
     """
     order = lock_order(shop, order)
     if order.status != Order.Status.OPEN:
         raise OrderNotOpen
+    before = {"status": order.status}
     lines = {line.pk: line for line in OrderLine.objects.filter(shop=shop, order=order)}
     chosen = _left(lines) if pieces is None else _chosen(lines, pieces)
     fulfilment = Fulfilment.objects.create(shop=shop, order=order, created_at=now, **asdict(tracking))
@@ -64,6 +66,8 @@ def fulfil_order(
     order.updated_at = now
     order.save(update_fields=["status", "updated_at"])
     record_event(shop=shop, topic="order.fulfilled", data=order_record(order), now=now)
+    after = {"status": order.status, "pieces": chosen} | asdict(tracking)
+    audit.record(shop=shop, action="order.fulfilled", object=order, before=before, after=after, now=now)
     jobs.send_fulfilment_mail.enqueue(fulfilment.pk)
     return fulfilment
 
@@ -79,9 +83,9 @@ def _chosen(lines: dict[int, OrderLine], pieces: Iterable[tuple[int, int]]) -> d
     for id, qty in chosen.items():
         line = lines.get(id)
         if line is None:
-            raise NotLeft(f"This order has no line {id}.")
+            raise NotLeftToFulfil(f"This order has no line with the id {id}.")
         if qty > line.left:
-            raise NotLeft(f"Of line {id}, {line.name}, {line.left or 'none'} {_is(line.left)} left to fulfil.")
+            raise NotLeftToFulfil(f"Of line {id}, {line.name}, {line.left or 'none'} {_is(line.left)} left to fulfil.")
     return dict(chosen)
 
 

@@ -1,4 +1,4 @@
-"""A customer's own orders: their history, and guest orders that turn out to be theirs."""
+"""A customer's orders: their history, and guest orders under their email address."""
 
 from datetime import datetime
 
@@ -21,11 +21,20 @@ def order_of(shop: Shop, customer: Customer, number: int) -> Order | None:
     return found.prefetch_related("lines", "payments", "fulfilments__lines__line").first()
 
 
-def attach_guest_orders(*, shop: Shop, customer: Customer, now: datetime) -> int:
-    """Give the customer the orders that were placed without an account under their e-mail address; how many.
+def order_ids_of(shop: Shop, *, email: str, customer: Customer | None = None) -> list[int]:
+    """The ids of all orders with this email address, and of all orders of this customer."""
+    named = Order.objects.alias(address=Lower("email")).filter(shop=shop, address=Lower(Value(email.strip())))
+    found = set(named.values_list("pk", flat=True))
+    if customer:
+        found |= set(orders_of(shop, customer).values_list("pk", flat=True))
+    return sorted(found)
 
-    Only for an address that the customer has just proven to be theirs: it opens what somebody bought, and where they
-    live.
+
+def attach_guest_orders(*, shop: Shop, customer: Customer, now: datetime) -> int:
+    """Assign to the customer the guest orders with their email address. Returns how many.
+
+    Call only after the customer has proven that the address is theirs, because orders show what somebody bought and
+    where they live.
     """
     guests = Order.objects.alias(address=Lower("email")).filter(shop=shop, customer=None)
     return guests.filter(address=Lower(Value(customer.email))).update(customer=customer, updated_at=now)

@@ -1,20 +1,21 @@
-"""What the worker does for orders."""
+"""Tasks of the worker for orders: mails to shoppers."""
 
 from typing import Any
 
 from django.core.mail import EmailMessage
 from django.template.loader import render_to_string
-from django.urls import reverse
 from django_tasks import task
 
+from storefront.customers.queries import normal_email
 from storefront.orders.models import Fulfilment, Order
 from storefront.shops import mail
+from storefront.shops.places import page_address
 
 
 @task()
 def send_order_confirmation(order_id: int, tries: int = 0) -> None:
-    """Mail the shopper what they ordered. A mail server that is away is asked again later."""
-    order = Order.objects.select_related("shop").prefetch_related("lines").get(pk=order_id)
+    """Send the order confirmation. Retried later if the mail server does not respond."""
+    order = Order.objects.select_related("shop", "customer").prefetch_related("lines").get(pk=order_id)
     mail.send(
         confirmation_mail(order),
         what="order_confirmation",
@@ -25,8 +26,8 @@ def send_order_confirmation(order_id: int, tries: int = 0) -> None:
 
 @task()
 def send_fulfilment_mail(fulfilment_id: int, tries: int = 0) -> None:
-    """Mail the shopper what has been handed over, and where it can be followed."""
-    found = Fulfilment.objects.select_related("order__shop").prefetch_related("lines__line")
+    """Send the email about a fulfilment, with its tracking data."""
+    found = Fulfilment.objects.select_related("order__shop", "order__customer").prefetch_related("lines__line")
     mail.send(
         fulfilment_mail(found.get(pk=fulfilment_id)),
         what="fulfilment",
@@ -36,12 +37,12 @@ def send_fulfilment_mail(fulfilment_id: int, tries: int = 0) -> None:
 
 
 def confirmation_mail(order: Order) -> EmailMessage:
-    """The confirmation as plain text, answered to the shop."""
+    """The confirmation as plain text."""
     return _mail(order, "confirmation", subject=f"Your order {order.number} at {order.shop.name}")
 
 
 def fulfilment_mail(fulfilment: Fulfilment) -> EmailMessage:
-    """What has been handed over, as plain text; whether that is all of it, the order's page tells."""
+    """The email about a fulfilment, as plain text. Whether the order is complete, only the order's page says."""
     order = fulfilment.order
     what = "is on its way" if order.shipping_address else "is ready"
     subject = f"Your order {order.number} at {order.shop.name} {what}"
@@ -49,7 +50,13 @@ def fulfilment_mail(fulfilment: Fulfilment) -> EmailMessage:
 
 
 def _mail(order: Order, name: str, *, subject: str, **context: Any) -> EmailMessage:
-    shop = order.shop
-    url = shop.base_url + reverse("checkout:confirmation", args=[order.public_id])
+    """A mail to the order's email address.
+
+    A shopper may have entered a stranger's address. So the mail contains texts that the shopper typed (`is_proved`)
+    only if the address belongs to the order's customer.
+    """
+    shop, customer = order.shop, order.customer
+    context["is_proved"] = customer is not None and customer.email == normal_email(order.email)
+    url = page_address("checkout:confirmation", order.public_id, shop=shop)
     text = render_to_string(f"orders/{name}.txt", {"order": order, "shop": shop, "url": url} | context)
     return mail.message(shop=shop, to=order.email, subject=subject, text=text)

@@ -11,7 +11,7 @@ from storefront.shops.models import Shop
 
 
 class OrderCounter(models.Model):
-    """The last order number a shop has given. Its row is taken last in a transaction and held for one commit."""
+    """The last order number of a shop. Lock its row late in a transaction: all sales of the shop wait for it."""
 
     shop = models.OneToOneField(Shop, primary_key=True, on_delete=models.CASCADE)
     last_number = models.BigIntegerField(default=1000)
@@ -21,7 +21,7 @@ class OrderCounter(models.Model):
 
 
 class Order(models.Model):
-    """A sale. Names, prices and addresses are copies; nothing here changes when the catalogue does."""
+    """A sale. Names, prices and addresses are copies, so a change of the catalogue does not change them."""
 
     class Status(models.TextChoices):
         OPEN = "open"
@@ -40,15 +40,15 @@ class Order(models.Model):
     status = models.CharField(max_length=10, choices=Status, default=Status.OPEN)
     payment_status = models.CharField(max_length=20, choices=PaymentStatus, default=PaymentStatus.PENDING)
     customer = models.ForeignKey(Customer, null=True, blank=True, on_delete=models.SET_NULL, related_name="orders")
-    email = models.EmailField("e-mail address")
+    email = models.EmailField("email address")
     phone = models.CharField(max_length=40, blank=True)
     currency = models.CharField(max_length=3)
     subtotal = MoneyField()
     discount = MoneyField()
     shipping = MoneyField()
-    tax = MoneyField(help_text="Tax added to the prices, or contained in them where prices include tax.")
+    tax = MoneyField(help_text="Tax added to the prices, or included in them if prices include tax.")
     total = MoneyField()
-    refunded = MoneyField(help_text="What has been given back.")
+    refunded = MoneyField(help_text="Amount that has been refunded.")
     prices_include_tax = models.BooleanField()
     tax_lines = models.JSONField(default=list, help_text='[{"name": "VAT", "percent": "19", "amount": "3.80"}]')
     discount_lines = models.JSONField(default=list, help_text='[{"name": "Autumn", "amount": "5.00"}]')
@@ -56,14 +56,14 @@ class Order(models.Model):
     shipping_address = models.JSONField(null=True)
     billing_address = models.JSONField()
     payment_method = models.CharField(max_length=40)
-    note = models.TextField(blank=True, help_text="From the shop's side; shoppers do not see it.")
+    note = models.TextField(blank=True, help_text="Internal note. Shoppers do not see it.")
     shopper_note = models.TextField(blank=True)
     tags = models.JSONField(default=list, blank=True)
     placed_at = models.DateTimeField()
     updated_at = models.DateTimeField()
     cancelled_at = models.DateTimeField(null=True, blank=True)
     cancel_reason = models.TextField(blank=True)
-    restocked_at = models.DateTimeField(null=True, blank=True, help_text="When its goods went back to stock, once.")
+    restocked_at = models.DateTimeField(null=True, blank=True, help_text="When the order's items were restocked.")
 
     class Meta:
         ordering = ["-placed_at", "-id"]
@@ -86,7 +86,7 @@ class Order(models.Model):
 
 
 class OrderLine(models.Model):
-    """One line of an order, and which stock it took, so that a cancellation can put it back."""
+    """A line of an order. `stock_taken` records which stock it took, so that a cancellation can restock it."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
     order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="lines")
@@ -122,12 +122,12 @@ class OrderLine(models.Model):
 
     @property
     def left(self) -> int:
-        """How many pieces have not been handed over."""
+        """How many pieces have not been fulfilled."""
         return self.qty - self.fulfilled_qty
 
 
 class Fulfilment(models.Model):
-    """A parcel, or whatever else was handed over at once: some or all pieces of an order."""
+    """Items of an order that were shipped or picked up together."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
     order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="fulfilments")
@@ -144,7 +144,7 @@ class Fulfilment(models.Model):
 
 
 class FulfilmentLine(models.Model):
-    """So many pieces of an order's line."""
+    """A quantity of an order line in a fulfilment."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
     fulfilment = models.ForeignKey(Fulfilment, on_delete=models.CASCADE, related_name="lines")
@@ -163,7 +163,7 @@ class FulfilmentLine(models.Model):
 
 
 class Payment(models.Model):
-    """Money promised or received for an order through one gateway."""
+    """A payment of an order through one gateway, pending or received."""
 
     class Status(models.TextChoices):
         PENDING = "pending"
@@ -176,9 +176,14 @@ class Payment(models.Model):
     gateway = models.CharField(max_length=40)
     status = models.CharField(max_length=10, choices=Status)
     amount = MoneyField()
-    refunded = MoneyField(help_text="What has been given back or is about to be.")
+    refunded = MoneyField(help_text="Amount that has been refunded or is being refunded.")
     currency = models.CharField(max_length=3)
-    reference = models.CharField(max_length=255, blank=True, help_text="The gateway's own name for this payment.")
+    reference = models.CharField(max_length=255, blank=True, help_text="The gateway's id for this payment.")
+    place = models.CharField(
+        max_length=32,
+        blank=True,
+        help_text="Digest of where a visitor ordered from, while the payment is pending.",
+    )
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
 
@@ -189,13 +194,16 @@ class Payment(models.Model):
                 condition=Q(refunded__gte=0, refunded__lte=F("amount")), name="payment_refunded_within_amount"
             )
         ]
+        indexes = [
+            models.Index(fields=["shop", "place"], condition=Q(status="pending"), name="payment_waiting_by_place")
+        ]
 
     def __str__(self) -> str:
         return f"{self.amount} {self.currency} by {self.gateway}"
 
 
 class Refund(models.Model):
-    """Money on its way back. A pending one waits until `due_at` for its gateway, which knows it by its `key`."""
+    """A refund of a payment. While pending, it is sent to the gateway at `due_at`, with `key` as idempotency key."""
 
     class Status(models.TextChoices):
         PENDING = "pending"
@@ -210,9 +218,11 @@ class Refund(models.Model):
     amount = MoneyField()
     currency = models.CharField(max_length=3)
     reason = models.TextField(blank=True)
-    restocked = models.BooleanField(default=False, help_text="Whether the order's goods went back to stock with it.")
-    reference = models.CharField(max_length=255, blank=True, help_text="The gateway's own name for this refund.")
-    failure = models.CharField(max_length=255, blank=True, help_text="Why it failed.")
+    restocked = models.BooleanField(
+        default=False, help_text="Whether the order's items were restocked with the refund."
+    )
+    reference = models.CharField(max_length=255, blank=True, help_text="The gateway's id for this refund.")
+    failure = models.CharField(max_length=255, blank=True, help_text="Why the refund failed.")
     due_at = models.DateTimeField()
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
@@ -223,4 +233,4 @@ class Refund(models.Model):
         indexes = [models.Index(fields=["due_at"], condition=Q(status="pending"), name="refund_due")]
 
     def __str__(self) -> str:
-        return f"{self.amount} {self.currency} back"
+        return f"Refund of {self.amount} {self.currency}"

@@ -14,7 +14,7 @@ _PARTS = ("lines", "payments", "fulfilments__lines", "refunds")
 
 
 def order_by_public_id(shop: Shop, public_id: UUID) -> Order | None:
-    """The order whose unguessable id this is, with lines, payments and fulfilments."""
+    """The order with this unguessable id, with lines, payments and fulfilments."""
     orders = Order.objects.filter(shop=shop, public_id=public_id)
     return orders.prefetch_related("lines", "payments", "fulfilments__lines__line").first()
 
@@ -28,20 +28,20 @@ def order_by_id(shop: Shop, order_id: int | None) -> Order | None:
 def order_page(
     shop: Shop, *, status: str | None, placed_since: datetime | None, start: int, count: int
 ) -> tuple[list[dict[str, Any]], int]:
-    """So many orders from this place on, newest first, without their parts; and how many there are."""
+    """`count` orders from position `start`, newest first, without their children; and the total number of orders."""
     found = Order.objects.filter(shop=shop)
     if status is not None:
         found = found.filter(status=status)
     if placed_since is not None:
         found = found.filter(placed_at__gte=placed_since)
-    # What stands before a deep page is skipped in the index alone; only the page's own rows are read.
+    # Select ids first: rows before a deep page are skipped in the index, and only the page's rows are read.
     ids = list(found.order_by("-placed_at", "-id").values_list("pk", flat=True)[start : start + count])
     rows = Order.objects.filter(shop=shop, pk__in=ids).order_by("-placed_at", "-id")
     return [order_summary(order) for order in rows], found.count()
 
 
 def order_record(order: Order) -> dict[str, Any]:
-    """The order as programs outside read it: money as strings, addresses and parts whole."""
+    """The order for the API and events, with addresses and all children. Money is strings."""
     prefetch_related_objects([order], *_PARTS)
     return order_summary(order) | {
         "shipping_address": order.shipping_address,
@@ -125,7 +125,7 @@ def fulfilment_record(fulfilment: Fulfilment) -> dict[str, Any]:
         "carrier": fulfilment.carrier,
         "tracking_number": fulfilment.tracking_number,
         "tracking_url": fulfilment.tracking_url,
-        "lines": [{"line_id": part.line_id, "qty": part.qty} for part in fulfilment.lines.all()],
+        "lines": [{"line_id": line.line_id, "qty": line.qty} for line in fulfilment.lines.all()],
         "created_at": timestamp(fulfilment.created_at),
     }
 

@@ -1,7 +1,7 @@
-"""Giving money back: promised here, given by a gateway that no transaction waits for, then written down here.
+"""Refunds: requested here, carried out by a gateway outside any transaction, then recorded here.
 
-A refund is reserved on its payment from the moment it is asked for, so that refunds asked for at once never come to
-more than was paid. The worker has the gateway carry it out (`checkout.jobs.pay_back_refunds`).
+A request reserves the amount on its payment, so that concurrent refunds never exceed what was paid. The worker has the
+gateway carry it out (`checkout.jobs.pay_back_refunds`).
 """
 
 from datetime import datetime, timedelta
@@ -12,51 +12,53 @@ from django.db import transaction
 from storefront.kit.format import format_money
 from storefront.kit.money import ZERO
 from storefront.kit.refusals import InvalidFields, Refusal
-from storefront.orders.actions import lock_order, put_back_goods
+from storefront.orders.actions import lock_order, restock_order
 from storefront.orders.models import Order, Payment, Refund
 from storefront.orders.queries import order_record
+from storefront.shops import audit
 from storefront.shops.models import Shop
 from storefront.webhooks.actions import record_event
 
-# A gateway that did not answer is asked again after this; by then whoever asked it is done or dead.
+# After this time a refund without a result is sent to the gateway again: the worker that sent it is done or dead.
 AGAIN = timedelta(minutes=1)
 
 
 class NothingPaid(Refusal):
     code = "order_not_paid"
-    message = "Only money that has been paid can be refunded."
+    message = "Only paid amounts can be refunded."
 
 
 class RefundTooLarge(Refusal):
     code, field = "refund_too_large", "amount"
 
 
-class NotHandedOver(Refusal):
+class OrderStillOpen(Refusal):
     code, field = "order_still_open", "restock"
-    message = "The goods of an open order cannot come back: cancel the order to put them back to stock."
+    message = "An open order cannot be restocked with a refund. Cancel the order to restock its items."
 
 
 @transaction.atomic
 def request_refund(
     *, shop: Shop, order: Order, amount: Decimal | None = None, reason: str = "", restock: bool = False, now: datetime
 ) -> Refund:
-    """Owe the shopper this much of what they paid, or all that is left of it; the worker sees to it within seconds.
+    """Request a refund of this amount, by default of all that is left. The worker carries it out within seconds.
 
-    `restock` puts the order's goods back, if they are not back already. Raises NothingPaid, RefundTooLarge,
-    NotHandedOver and InvalidFields.
+    `restock` returns the order's items to stock, if they were not returned before. Raises NothingPaid, RefundTooLarge,
+    OrderStillOpen and InvalidFields.
     """
     order = lock_order(shop, order)
-    # An order is paid by one payment: it is placed with one promise at most.
+    # An order has at most one payment.
     payment = Payment.objects.filter(shop=shop, order=order, status=Payment.Status.PAID).first()
     if payment is None:
         raise NothingPaid
     if restock and order.status == Order.Status.OPEN:
-        raise NotHandedOver
+        raise OrderStillOpen
+    before = {"refunded": payment.refunded}
     amount = _reserve(payment, amount, now)
-    restocked = restock and put_back_goods(order, now)
+    restocked = restock and restock_order(order, now)
     order.updated_at = now
     order.save(update_fields=["restocked_at", "updated_at"])
-    return Refund.objects.create(
+    refund = Refund.objects.create(
         shop=shop,
         order=order,
         payment=payment,
@@ -68,20 +70,23 @@ def request_refund(
         created_at=now,
         updated_at=now,
     )
+    after = {"amount": amount, "currency": refund.currency, "reason": reason, "restocked": restocked}
+    audit.record(shop=shop, action="order.refunded", object=order, before=before, after=after, now=now)
+    return refund
 
 
 def claim_refund(*, shop: Shop, refund: Refund, now: datetime) -> bool:
-    """Whether the caller is the one to ask the gateway now. Should it never tell how that went, the refund is due again
-    after `AGAIN`, and asked for under the same key."""
-    waiting = Refund.objects.filter(shop=shop, pk=refund.pk, status=Refund.Status.PENDING, due_at=refund.due_at)
-    return waiting.update(due_at=now + AGAIN) == 1
+    """Whether the caller has claimed the refund and must send it to the gateway now. Without a recorded result, the
+    refund is due again after `AGAIN`, with the same key."""
+    pending = Refund.objects.filter(shop=shop, pk=refund.pk, status=Refund.Status.PENDING, due_at=refund.due_at)
+    return pending.update(due_at=now + AGAIN) == 1
 
 
 @transaction.atomic
 def record_refunded(*, shop: Shop, refund: Refund, reference: str, now: datetime) -> bool:
-    """Write down that the gateway gave the money back; False when its end was written down before."""
+    """Record that the gateway refunded the money. False if a result was recorded before."""
     order = lock_order(shop, refund.order)
-    if not _end(shop, refund, now, status=Refund.Status.DONE, reference=reference):
+    if not _finish(shop, refund, now, status=Refund.Status.DONE, reference=reference):
         return False
     order.refunded += refund.amount
     is_all = order.refunded >= refund.payment.amount
@@ -94,10 +99,10 @@ def record_refunded(*, shop: Shop, refund: Refund, reference: str, now: datetime
 
 @transaction.atomic
 def record_refund_failed(*, shop: Shop, refund: Refund, why: str, now: datetime) -> bool:
-    """Write down that the gateway will not give the money back, which can then be refunded anew; False when its end
-    was written down before."""
+    """Record that the gateway declined the refund, and release the reserved amount. False if a result was recorded
+    before."""
     lock_order(shop, refund.order)
-    if not _end(shop, refund, now, status=Refund.Status.FAILED, failure=why[:255]):
+    if not _finish(shop, refund, now, status=Refund.Status.FAILED, failure=why[:255]):
         return False
     payment = Payment.objects.get(shop=shop, pk=refund.payment_id)
     payment.refunded -= refund.amount
@@ -106,13 +111,13 @@ def record_refund_failed(*, shop: Shop, refund: Refund, why: str, now: datetime)
 
 
 def _reserve(payment: Payment, amount: Decimal | None, now: datetime) -> Decimal:
-    """Set this much of the payment aside, or all that is left."""
+    """Reserve this amount of the payment, by default all that is left. Returns the amount."""
     left = payment.amount - payment.refunded
     if amount is None:
         amount = left
     elif amount <= ZERO:
         raise InvalidFields(errors={"amount": ["amount must be more than 0.00."]})
-    # By the sum that was read, in Python's decimals: SQLite would add them as floats, and be a fraction of a cent off.
+    # Add in Python, with the old value as condition: SQLite would add floats, and be off by a fraction of a cent.
     unchanged = Payment.objects.filter(shop=payment.shop_id, pk=payment.pk, refunded=payment.refunded)
     if not left or amount > left or not unchanged.update(refunded=payment.refunded + amount, updated_at=now):
         raise RefundTooLarge(_too_large(payment, left))
@@ -121,10 +126,10 @@ def _reserve(payment: Payment, amount: Decimal | None, now: datetime) -> Decimal
 
 def _too_large(payment: Payment, left: Decimal) -> str:
     if not left:
-        return "All that was paid has been refunded, or is about to be."
+        return "The full amount has been refunded or is being refunded."
     return f"At most {format_money(left, payment.currency)} can still be refunded."
 
 
-def _end(shop: Shop, refund: Refund, now: datetime, **columns: str) -> bool:
+def _finish(shop: Shop, refund: Refund, now: datetime, **columns: str) -> bool:
     pending = Refund.objects.filter(shop=shop, pk=refund.pk, status=Refund.Status.PENDING)
     return pending.update(updated_at=now, **columns) == 1

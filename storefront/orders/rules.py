@@ -1,4 +1,4 @@
-"""What a sale consists of before it is an order, and what can be written on one."""
+"""The data of a sale before it becomes an order, and the rules for tags."""
 
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -14,7 +14,7 @@ MOST_TAGS, LONGEST_TAG = 20, 40
 
 @dataclass(frozen=True)
 class SaleLine:
-    """One line at the price it is sold for. `uses` is the stock that the whole line takes."""
+    """A line at its selling price. `uses` is the stock that the whole line takes."""
 
     product_id: int
     variant_id: int | None
@@ -37,8 +37,9 @@ class SaleLine:
 
 @dataclass(frozen=True)
 class Sale:
-    """Everything an order copies: who buys what at which price, delivered where and how. Amounts in the shop's
-    currency; `shipping_address` is None where nothing is delivered."""
+    """Everything that an order copies. Amounts are in the shop's currency; `shipping_address` is None if nothing is
+    delivered. `place` is a digest of the visitor's network address, for the limit of unpaid orders; empty for a sale
+    that is not a visitor's, which has no such limit."""
 
     lines: list[SaleLine]
     email: str
@@ -53,13 +54,14 @@ class Sale:
     customer_id: int | None = None
     shipping_method: str = ""
     shopper_note: str = ""
+    place: str = ""
     tax_lines: list[dict[str, str]] = field(default_factory=list)
     discount_lines: list[dict[str, str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Promise:
-    """How the order will be paid. `is_held`: a gateway holds the money under `reference` until it is taken."""
+    """How the order will be paid. `is_held`: a gateway holds the money under `reference` until capture or void."""
 
     gateway: str
     amount: Decimal
@@ -68,11 +70,11 @@ class Promise:
 
 
 def check_tag(text: str) -> str:
-    """The tag without white space around it. ValueError for one that cannot be, such as one with a comma, which stands
-    between tags where people write them."""
+    """The tag without surrounding white space. Raises ValueError for an invalid tag. Commas are invalid because they
+    separate tags in forms."""
     tag = text.strip()
     if not 1 <= len(tag) <= LONGEST_TAG:
         raise ValueError(f"must have 1 to {LONGEST_TAG} characters")
     if "," in tag or any(ord(character) < 32 or ord(character) == 127 for character in tag):
-        raise ValueError("must not hold commas or control characters")
+        raise ValueError("must not contain commas or control characters")
     return tag

@@ -1,17 +1,18 @@
-"""Orders as they go over the wire, both ways. Answers are written by `queries.py`; these document them."""
+"""Requests and responses of the orders API. `queries.py` builds the responses; these schemas document them."""
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
 from ninja import Field, Schema
 from pydantic import AfterValidator
 
+from storefront.carts.schemas import LineBundleItem, LineCustomField, LineOption
 from storefront.customers.schemas import Note
 from storefront.kit.app_pagination import PageQuery, Pagination
 from storefront.kit.ids import LARGEST_ID
-from storefront.kit.schemas import Envelope, IdAlone, Moment, Money, MoneyGiven, Timestamp
+from storefront.kit.schemas import Change, Envelope, Id, IdAlone, Moment, Money, MoneyGiven, Timestamp
 from storefront.orders.rules import MOST_TAGS, check_tag
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -20,7 +21,7 @@ _is_web_address = URLValidator(schemes=["http", "https"])
 
 def _one_line(text: str) -> str:
     if _CONTROL.search(text):
-        raise ValueError("must not hold line breaks or control characters")
+        raise ValueError("must not contain line breaks or control characters")
     return text.strip()
 
 
@@ -29,11 +30,10 @@ def _web_address(text: str) -> str:
         if text:
             _is_web_address(text)
     except ValidationError:
-        raise ValueError("must be an http or https address") from None
+        raise ValueError("must be a URL that begins with http:// or https://") from None
     return text
 
 
-Id = Annotated[int, Field(strict=True, ge=1, le=LARGEST_ID)]
 Pieces = Annotated[int, Field(strict=True, ge=1, le=LARGEST_ID)]
 Word = Annotated[str, Field(strict=True, max_length=100), AfterValidator(_one_line)]
 WebAddress = Annotated[str, Field(strict=True, max_length=2048), AfterValidator(_web_address)]
@@ -43,192 +43,199 @@ OrderStatus = Literal["open", "fulfilled", "cancelled"]
 
 
 class OrderQuery(PageQuery):
-    """What a list of orders can be asked for."""
+    """Filters for the list of orders."""
 
     status: OrderStatus | None = Field(None, description="Only orders with this status.")
-    placed_since: Moment | None = Field(None, description="Only orders placed at this moment or later.")
+    placed_since: Moment | None = Field(None, description="Only orders placed at or after this time.")
 
 
-class OrderChange(Schema):
-    """What to change of an order. Members that are not sent stay as they are."""
+class OrderChange(Change):
+    """Changes of an order. Members that are not sent do not change."""
 
-    note: Note = Field("", description="The shop's own note; shoppers do not see it.")
+    note: Note = Field("", description="Internal note. Shoppers do not see it.")
     tags: list[Tag] = Field(
         [],
         max_length=MOST_TAGS,
-        description="All of the order's tags, each of 1 to 40 characters without a comma.",
+        description="All of the order's tags. Each has 1 to 40 characters and no comma.",
         examples=[["gift", "call first"]],
     )
 
 
 class LineToFulfil(Schema):
-    """So many pieces of a line."""
+    """A quantity of an order line."""
 
-    line_id: Id = Field(description="The line of the order.")
-    qty: Pieces = Field(description="How many pieces of it; at most those that are left.")
+    line_id: Id = Field(description="The order line's id.")
+    qty: Pieces = Field(description="Quantity to fulfil, at most the quantity that is left.")
 
 
 class FulfilmentGiven(Schema):
-    """What has been handed over, and where it is to be found."""
+    """Fulfilled items and their tracking data."""
 
     lines: Annotated[list[LineToFulfil], Field(min_length=1, max_length=1000)] | None = Field(
-        None, description="Which pieces; without it, everything that is left."
+        None, description="The lines to fulfil. By default everything that is left."
     )
-    carrier: Word = Field("", description="Who carries it.", examples=["DHL"])
-    tracking_number: Word = Field("", description="What the carrier calls the parcel.")
-    tracking_url: WebAddress = Field("", description="Where the shopper can follow it.")
+    carrier: Word = Field("", description="The carrier.", examples=["DHL"])
+    tracking_number: Word = Field("", description="The carrier's tracking number.")
+    tracking_url: WebAddress = Field("", description="Where the shopper can track the parcel.")
 
 
 class CancellationGiven(Schema):
-    """Why the order ends, and what becomes of its goods."""
+    """Why the order is cancelled, and whether to restock its items."""
 
-    reason: Note = Field("", description="Kept with the order; shoppers do not see it.")
-    restock: Flag = Field(True, description="Whether the goods go back to stock.")
+    reason: Note = Field("", description="Stored with the order. Shoppers do not see it.")
+    restock: Flag = Field(True, description="Whether to restock the items.")
 
 
 class RefundGiven(Schema):
-    """How much to give back."""
+    """The refund to make."""
 
-    amount: MoneyGiven | None = Field(None, description="How much; without it, all that is left of the payment.")
-    reason: Note = Field("", description="Kept with the refund; shoppers do not see it.")
+    amount: MoneyGiven | None = Field(None, description="Amount to refund. By default the full remaining amount.")
+    reason: Note = Field("", description="Stored with the refund. Shoppers do not see it.")
     restock: Flag = Field(
-        False, description="Whether the order's goods go back to stock, once. An open order is cancelled for that."
+        False,
+        description="Whether to restock the order's items, once. Cancel an open order instead.",
     )
 
 
 class TaxLine(Schema):
-    """One tax of an order."""
+    """A tax of an order."""
 
     name: str = Field(description="The tax's name.")
     percent: str = Field(description="The rate.", examples=["19"])
-    amount: Money = Field(description="What it comes to.")
+    amount: Money = Field(description="The tax amount.")
 
 
 class DiscountLine(Schema):
-    """One discount of an order."""
+    """A discount of an order."""
 
     name: str = Field(description="The discount's name.")
-    amount: Money = Field(description="What it takes off.")
+    amount: Money = Field(description="The discount amount.")
 
 
 class OrderRecord(Schema):
-    """An order as the list shows it."""
+    """An order in a list."""
 
     id: int = Field(description="The order's id.")
-    number: int = Field(description="The number that the shopper knows; counted in each shop.")
-    status: OrderStatus = Field(description="Whether there is something left to hand over.")
+    number: int = Field(description="The order number that shopper and merchant see, unique in the shop.")
+    status: OrderStatus = Field(description="The order's status. An open order has items left to fulfil.")
     payment_status: Literal["pending", "paid", "partially_refunded", "refunded"] = Field(
-        description="Whether the money has come, or gone back."
+        description="The payment status."
     )
-    customer_id: int | None = Field(description="The customer, where there is an account.")
-    email: str = Field(description="The shopper's e-mail address.")
+    customer_id: int | None = Field(description="The customer's id; null for a guest.")
+    email: str = Field(description="The shopper's email address.")
     phone: str = Field(description="The shopper's phone number; may be empty.")
-    currency: str = Field(description="ISO 4217 code; all amounts are in it.", examples=["EUR"])
-    subtotal: Money = Field(description="What the lines come to.")
-    discount: Money = Field(description="What is taken off.")
-    shipping: Money = Field(description="What delivery costs.")
-    tax: Money = Field(description="Tax added to the prices, or contained in them.")
-    total: Money = Field(description="What is paid.")
-    refunded: Money = Field(description="What has been given back of it.")
-    prices_include_tax: bool = Field(description="Whether the prices contain the tax.")
-    tax_lines: list[TaxLine] = Field(description="The taxes one by one.")
-    discount_lines: list[DiscountLine] = Field(description="The discounts one by one.")
-    shipping_method: str = Field(description="The way of delivery; empty where nothing is delivered.")
-    payment_method: str = Field(description="The way to pay; empty where there was nothing to pay.")
-    note: str = Field(description="The shop's own note.")
-    shopper_note: str = Field(description="What the shopper wrote.")
-    tags: list[str] = Field(description="The shop's own tags.")
-    placed_at: Timestamp = Field(description="When it was placed.")
-    updated_at: Timestamp = Field(description="When something about it last changed.")
-    cancelled_at: Timestamp | None = Field(description="When it was cancelled.")
-    cancel_reason: str = Field(description="Why it was cancelled; may be empty.")
-    restocked_at: Timestamp | None = Field(description="When its goods went back to stock.")
+    currency: str = Field(description="ISO 4217 currency code of all amounts.", examples=["EUR"])
+    subtotal: Money = Field(description="Sum of the lines.")
+    discount: Money = Field(description="Total of discounts.")
+    shipping: Money = Field(description="Delivery price.")
+    tax: Money = Field(description="Tax added to the prices, or included in them.")
+    total: Money = Field(description="Total of the order.")
+    refunded: Money = Field(description="Amount refunded.")
+    prices_include_tax: bool = Field(description="Whether prices include tax.")
+    tax_lines: list[TaxLine] = Field(description="The individual taxes.")
+    discount_lines: list[DiscountLine] = Field(description="The individual discounts.")
+    shipping_method: str = Field(description="The delivery method; empty if nothing is delivered.")
+    payment_method: str = Field(description="The payment method; empty if the order was free.")
+    note: str = Field(description="Internal note. Shoppers do not see it.")
+    shopper_note: str = Field(description="The shopper's note.")
+    tags: list[str] = Field(description="The order's tags.")
+    placed_at: Timestamp = Field(description="When the order was placed.")
+    updated_at: Timestamp = Field(description="When the order last changed.")
+    cancelled_at: Timestamp | None = Field(description="When the order was cancelled.")
+    cancel_reason: str = Field(description="Cancellation reason; may be empty.")
+    restocked_at: Timestamp | None = Field(description="When the order's items were restocked.")
+
+
+class ChosenOption(LineOption):
+    """A chosen option of an order line."""
+
+    value_id: int | None = Field(None, description="The id of the chosen value; null for a text.")
 
 
 class OrderLineRecord(Schema):
-    """One line of an order, as it was sold."""
+    """A line of an order, as it was sold."""
 
     id: int = Field(description="The line's id.")
-    product_id: int | None = Field(description="The product; null once it is gone.")
-    variant_id: int | None = Field(description="The variant, if it was one.")
+    product_id: int | None = Field(description="The product's id; null if the product was deleted.")
+    variant_id: int | None = Field(description="The variant's id, if any.")
     sku: str = Field(description="The SKU; may be empty.")
-    name: str = Field(description="The name.")
+    name: str = Field(description="The name of the product.")
     image: str | None = Field(description="URL of the picture.")
-    qty: int = Field(description="How many pieces were sold.")
-    fulfilled_qty: int = Field(description="How many of them have been handed over.")
-    unit_price: Money = Field(description="The price of a piece.")
+    qty: int = Field(description="Quantity sold.")
+    fulfilled_qty: int = Field(description="Quantity fulfilled.")
+    unit_price: Money = Field(description="The unit price.")
     line_total: Money = Field(description="What the line comes to.")
     tax: Money = Field(description="The line's share of the tax.")
-    is_digital: bool = Field(description="Whether it is delivered as data.")
-    is_bundle: bool = Field(description="Whether it consists of other products.")
-    is_damaged: bool = Field(description="Whether it was sold as damaged.")
-    requires_shipping: bool = Field(description="Whether it is sent.")
-    bundle_items: list[dict[str, Any]] = Field(description="What a bundle consists of.")
-    options: list[dict[str, Any]] = Field(description="The chosen options.")
-    custom_fields: list[dict[str, Any]] = Field(description="What the shopper wrote for this line.")
+    is_digital: bool = Field(description="Whether the product is digital.")
+    is_bundle: bool = Field(description="Whether the product is a bundle.")
+    is_damaged: bool = Field(description="Whether damaged units were sold.")
+    requires_shipping: bool = Field(description="Whether the product is shipped.")
+    bundle_items: list[LineBundleItem] = Field(description="The items of a bundle; empty for other products.")
+    options: list[ChosenOption] = Field(description="The chosen options.")
+    custom_fields: list[LineCustomField] = Field(description="Custom texts for this line.")
 
 
 class PaymentRecord(Schema):
-    """Money promised or received."""
+    """A payment of an order, pending or received."""
 
     id: int = Field(description="The payment's id.")
-    gateway: str = Field(description="The way to pay.", examples=["manual"])
-    status: Literal["pending", "authorised", "paid", "voided"] = Field(description="Whether the money has come.")
-    amount: Money = Field(description="How much.")
-    refunded: Money = Field(description="How much of it has been given back, or is about to be.")
+    gateway: str = Field(description="The payment method.", examples=["manual"])
+    status: Literal["pending", "authorised", "paid", "voided"] = Field(description="The payment's status.")
+    amount: Money = Field(description="The amount.")
+    refunded: Money = Field(description="Amount that has been refunded or is being refunded.")
     currency: str = Field(description="ISO 4217 code.")
-    reference: str = Field(description="The gateway's own name for it; may be empty.")
-    created_at: Timestamp = Field(description="When it was promised.")
+    reference: str = Field(description="The gateway's id; may be empty.")
+    created_at: Timestamp = Field(description="When the payment was created.")
     updated_at: Timestamp = Field(description="When it last changed.")
 
 
 class FulfilledLine(Schema):
-    """So many pieces of a line."""
+    """A quantity of an order line."""
 
-    line_id: int = Field(description="The line of the order.")
-    qty: int = Field(description="How many pieces of it.")
+    line_id: int = Field(description="The order line's id.")
+    qty: int = Field(description="Quantity fulfilled.")
 
 
 class FulfilmentRecord(Schema):
-    """What was handed over at once."""
+    """Items of an order that were shipped or picked up together."""
 
     id: int = Field(description="The fulfilment's id.")
-    order_id: int = Field(description="The order.")
-    carrier: str = Field(description="Who carries it; may be empty.")
-    tracking_number: str = Field(description="What the carrier calls the parcel; may be empty.")
-    tracking_url: str = Field(description="Where it can be followed; may be empty.")
-    lines: list[FulfilledLine] = Field(description="What it consists of.")
-    created_at: Timestamp = Field(description="When it was written down.")
+    order_id: int = Field(description="The order's id.")
+    carrier: str = Field(description="The carrier; may be empty.")
+    tracking_number: str = Field(description="The carrier's tracking number; may be empty.")
+    tracking_url: str = Field(description="Where the parcel can be tracked; may be empty.")
+    lines: list[FulfilledLine] = Field(description="The fulfilled quantities by line.")
+    created_at: Timestamp = Field(description="When the fulfilment was created.")
 
 
 class RefundRecord(Schema):
-    """Money given back, or about to be."""
+    """A refund, pending or completed."""
 
     id: int = Field(description="The refund's id.")
-    order_id: int = Field(description="The order.")
-    payment_id: int = Field(description="The payment that it gives back.")
+    order_id: int = Field(description="The order's id.")
+    payment_id: int = Field(description="The id of the refunded payment.")
     status: Literal["pending", "done", "failed"] = Field(
-        description="A pending one is carried out by its gateway within seconds; read the order to see its end."
+        description="The gateway processes a pending refund within seconds. Get the order to see the result."
     )
-    amount: Money = Field(description="How much.")
+    amount: Money = Field(description="The amount.")
     currency: str = Field(description="ISO 4217 code.")
-    reason: str = Field(description="Why; may be empty.")
-    restocked: bool = Field(description="Whether the order's goods went back to stock with it.")
-    reference: str = Field(description="The gateway's own name for it; may be empty.")
-    failure: str = Field(description="Why it failed; empty otherwise.")
-    created_at: Timestamp = Field(description="When it was asked for.")
+    reason: str = Field(description="The reason; may be empty.")
+    restocked: bool = Field(description="Whether the order's items were restocked with the refund.")
+    reference: str = Field(description="The gateway's id; may be empty.")
+    failure: str = Field(description="Why the refund failed; otherwise empty.")
+    created_at: Timestamp = Field(description="When the refund was created.")
     updated_at: Timestamp = Field(description="When it last changed.")
 
 
 class WholeOrder(OrderRecord):
-    """An order as the single read shows it."""
+    """A single order with all its details."""
 
-    shipping_address: dict[str, str] | None = Field(description="Where it goes; null where nothing is delivered.")
-    billing_address: dict[str, str] = Field(description="Who pays.")
-    lines: list[OrderLineRecord] = Field(description="What was sold.")
-    payments: list[PaymentRecord] = Field(description="How it is paid.")
-    fulfilments: list[FulfilmentRecord] = Field(description="What has been handed over, oldest first.")
-    refunds: list[RefundRecord] = Field(description="What is given back, oldest first.")
+    shipping_address: dict[str, str] | None = Field(description="The delivery address; null if nothing is delivered.")
+    billing_address: dict[str, str] = Field(description="The billing address.")
+    lines: list[OrderLineRecord] = Field(description="The order lines.")
+    payments: list[PaymentRecord] = Field(description="The payments.")
+    fulfilments: list[FulfilmentRecord] = Field(description="The fulfilments, oldest first.")
+    refunds: list[RefundRecord] = Field(description="The refunds, oldest first.")
 
 
 class OrderPage(Envelope):
@@ -240,53 +247,55 @@ class OrderPage(Envelope):
 class OneOrder(Schema):
     """One order."""
 
-    data: WholeOrder = Field(description="The order.")
+    data: WholeOrder = Field(description="The order's id.")
 
 
 class ChangedOrder(Schema):
-    """The order as it is now."""
+    """The order after the change."""
 
-    data: WholeOrder | IdAlone = Field(description="The order; its id alone without `read_orders`.")
+    data: WholeOrder | IdAlone = Field(description="The order. Only its id without the scope `read_orders`.")
 
 
 class NewFulfilment(Schema):
     """The fulfilment."""
 
-    data: FulfilmentRecord | IdAlone = Field(description="The fulfilment; its id alone without `read_orders`.")
+    data: FulfilmentRecord | IdAlone = Field(description="The fulfilment. Only its id without the scope `read_orders`.")
 
 
 class NewRefund(Schema):
     """The refund."""
 
-    data: RefundRecord | IdAlone = Field(description="The refund; its id alone without `read_orders`.")
+    data: RefundRecord | IdAlone = Field(description="The refund. Only its id without the scope `read_orders`.")
 
 
 class OrdersOfApp(Schema):
     """One page of orders."""
 
     orders: list[OrderRecord] = Field(description="The orders, newest first.")
-    pagination: Pagination = Field(description="Where this page stands.")
+    pagination: Pagination = Field(description="Position of this page in the list.")
 
 
 class OrderOfApp(Schema):
     """One order."""
 
-    order: WholeOrder = Field(description="The order.")
+    order: WholeOrder = Field(description="The order's id.")
 
 
 class ChangedOrderOfApp(Schema):
-    """The order as it is now."""
+    """The order after the change."""
 
-    order: WholeOrder | IdAlone = Field(description="The order; its id alone without `read_orders`.")
+    order: WholeOrder | IdAlone = Field(description="The order. Only its id without the scope `read_orders`.")
 
 
 class NewFulfilmentOfApp(Schema):
     """The fulfilment."""
 
-    fulfilment: FulfilmentRecord | IdAlone = Field(description="The fulfilment; its id alone without `read_orders`.")
+    fulfilment: FulfilmentRecord | IdAlone = Field(
+        description="The fulfilment. Only its id without the scope `read_orders`."
+    )
 
 
 class NewRefundOfApp(Schema):
     """The refund."""
 
-    refund: RefundRecord | IdAlone = Field(description="The refund; its id alone without `read_orders`.")
+    refund: RefundRecord | IdAlone = Field(description="The refund. Only its id without the scope `read_orders`.")

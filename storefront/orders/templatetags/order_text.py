@@ -1,5 +1,7 @@
-"""How an order's money, times and addresses read, in its confirmation mail and on the checkout's pages."""
+"""Filters that format an order's money, times and addresses in mails and on the checkout's pages."""
 
+import re
+import unicodedata
 from datetime import datetime
 from decimal import Decimal
 
@@ -7,6 +9,7 @@ from django import template
 
 from storefront.kit.countries import country_name
 from storefront.kit.format import format_money, format_time
+from storefront.kit.names import has_address
 from storefront.shops.models import Shop
 
 register = template.Library()
@@ -23,15 +26,32 @@ def shop_time(moment: datetime, shop: Shop) -> str:
 
 
 @register.filter
-def address_lines(address: dict[str, str] | None) -> list[str]:
-    """An address as it stands on a parcel, a line each."""
+def address_lines(address: dict[str, str] | None, is_whole: bool = True) -> list[str]:
+    """The lines of an address, as on a parcel.
+
+    With `is_whole` false: only postal code, town and country, and of these only what cannot be abused as a message to
+    the reader.
+    """
     if not address:
         return []
+    country = country_name(address.get("country", ""))
+    if not is_whole:
+        return [line for line in (" ".join(filter(None, [_postal_code(address), _town(address)])), country) if line]
     town = " ".join(part for part in (address.get("postal_code"), address.get("city")) if part)
-    parts = [address.get(name, "") for name in ("name", "company", "line1", "line2")]
-    return [
-        part for part in (*parts, town, address.get("region", ""), country_name(address.get("country", ""))) if part
-    ]
+    lines = [address.get(name, "") for name in ("name", "company", "line1", "line2")]
+    return [line for line in (*lines, town, address.get("region", ""), country) if line]
+
+
+def _postal_code(address: dict[str, str]) -> str:
+    code = address.get("postal_code", "")
+    return code if re.fullmatch(r"[A-Za-z0-9 -]{1,10}", code) else ""
+
+
+def _town(address: dict[str, str]) -> str:
+    town = address.get("city", "")
+    words = [word for word in town.split() if len(word) > 2]
+    is_plain = all(each.isalpha() or unicodedata.combining(each) or each in " '’.-/()" for each in town)
+    return town if is_plain and len(town) <= 40 and len(words) <= 4 and not has_address(town) else ""
 
 
 @register.filter
@@ -42,5 +62,5 @@ def percent(rate: Decimal | str) -> str:
 
 @register.filter
 def card_number(digits: str) -> str:
-    """In groups of four, as it stands on the card."""
+    """In groups of four digits, as on the card."""
     return " ".join(digits[i : i + 4] for i in range(0, len(digits), 4))

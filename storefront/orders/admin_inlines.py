@@ -1,4 +1,4 @@
-"""What an order's page shows of its lines, parcels, payments and refunds, and the list of all payments."""
+"""The tables on an order's admin page (lines, fulfilments, payments, refunds), and the list of all payments."""
 
 from typing import Any
 
@@ -10,6 +10,7 @@ from unfold.decorators import display
 
 from storefront.orders.models import Fulfilment, OrderLine, Payment, Refund
 from storefront.shops.admin_base import ReadOnlyAdmin, ReadOnlyInline, moment, money
+from storefront.shops.rights import Right
 
 PAYMENT_COLOURS = {
     "pending": "warning",
@@ -23,6 +24,7 @@ PAYMENT_COLOURS = {
 
 class OrderLineInline(ReadOnlyInline):
     model = OrderLine
+    rights = {"view": Right.VIEW_ORDERS}
     fields = readonly_fields = ["name", "details", "sku", "qty", "fulfilled_qty", "price", "sum"]
 
     price = money("unit_price", "price")
@@ -31,9 +33,9 @@ class OrderLineInline(ReadOnlyInline):
     @display(description="details")
     def details(self, row: OrderLine) -> str:
         chosen = [f"{choice['name']}: {choice['value']}" for choice in [*row.options, *row.custom_fields]]
-        parts = [f"{part['qty']} × {part['name']}" for part in row.bundle_items]
+        contents = [f"{item['qty']} × {item['name']}" for item in row.bundle_items]
         damaged = ["damaged"] if row.is_damaged else []
-        return ", ".join([*chosen, *parts, *damaged]) or "–"
+        return ", ".join([*chosen, *contents, *damaged]) or "–"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         return super().get_queryset(request).select_related("shop", "order")
@@ -41,10 +43,11 @@ class OrderLineInline(ReadOnlyInline):
 
 class PaymentInline(ReadOnlyInline):
     model = Payment
-    fields = readonly_fields = ["gateway", "status", "amount_shown", "back", "reference", "made"]
+    rights = {"view": Right.VIEW_PAYMENTS}
+    fields = readonly_fields = ["gateway", "status", "amount_shown", "refunded_shown", "reference", "made"]
 
     amount_shown = money("amount")
-    back = money("refunded", "given back")
+    refunded_shown = money("refunded", "refunded")
     made = moment("created_at", "made")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
@@ -53,19 +56,20 @@ class PaymentInline(ReadOnlyInline):
 
 class FulfilmentInline(ReadOnlyInline):
     model = Fulfilment
+    rights = {"view": Right.VIEW_ORDERS}
     fields = readonly_fields = ["pieces", "carrier", "tracking", "made"]
 
     made = moment("created_at", "made")
 
-    @display(description="pieces")
+    @display(description="items")
     def pieces(self, row: Fulfilment) -> str:
-        return ", ".join(str(part) for part in row.lines.all())
+        return ", ".join(str(line) for line in row.lines.all())
 
     @display(description="tracking")
     def tracking(self, row: Fulfilment) -> Any:
         if not row.tracking_url:
             return row.tracking_number or "–"
-        text = row.tracking_number or "Follow the parcel"
+        text = row.tracking_number or "Track the parcel"
         return format_html('<a href="{}" rel="noopener noreferrer">{}</a>', row.tracking_url, text)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
@@ -74,12 +78,13 @@ class FulfilmentInline(ReadOnlyInline):
 
 class RefundInline(ReadOnlyInline):
     model = Refund
+    rights = {"view": Right.VIEW_PAYMENTS}
     fields = readonly_fields = ["amount_shown", "state", "reason", "restocked", "reference", "made"]
 
     amount_shown = money("amount")
     made = moment("created_at", "made")
 
-    @display(description="state")
+    @display(description="status")
     def state(self, row: Refund) -> str:
         return f"{row.get_status_display()}: {row.failure}" if row.failure else row.get_status_display()
 
@@ -89,18 +94,28 @@ class RefundInline(ReadOnlyInline):
 
 @admin.register(Payment)
 class PaymentAdmin(ReadOnlyAdmin):
+    rights = {"view": Right.VIEW_PAYMENTS}
     list_display = ["made", "order", "gateway", "amount_shown", "state"]
     list_select_related = ["shop", "order"]
     list_filter = ["status", "gateway"]
     search_fields = ["order__number", "order__email", "reference"]
     ordering = ["-created_at", "-id"]
-    fields = readonly_fields = ["order", "gateway", "amount_shown", "back", "status", "reference", "made", "changed"]
+    fields = readonly_fields = [
+        "order",
+        "gateway",
+        "amount_shown",
+        "refunded_shown",
+        "status",
+        "reference",
+        "made",
+        "changed",
+    ]
 
     amount_shown = money("amount")
-    back = money("refunded", "given back")
+    refunded_shown = money("refunded", "refunded")
     made = moment("created_at", "made")
     changed = moment("updated_at", "last change")
 
-    @display(description="state", ordering="status", label=PAYMENT_COLOURS)
+    @display(description="status", ordering="status", label=PAYMENT_COLOURS)
     def state(self, row: Payment) -> tuple[str, str]:
         return row.status, row.get_status_display()

@@ -1,4 +1,4 @@
-"""What is for sale, as a cart needs to know it: price, choices, parts, picture and stock, in a few joined reads."""
+"""What a cart needs to know of products and variants, in few queries: price, options, bundle items, image, stock."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -17,15 +17,15 @@ from storefront.kit.sql import fetch
 from storefront.shops.models import Shop
 
 Stock = tuple[Kind, int]
-# How many pieces of a stock may be sold in all; None without a limit.
+# Sellable pieces by stock; None without a limit.
 Levels = Mapping[Stock, int | None]
 
 _VARIANT_COLUMNS = ("product_id", "name", "price", "is_active", "track_inventory", "allow_backorders", "stock_qty")
 
 
 @dataclass(slots=True)
-class Goods:
-    """A product, and the variant of it that is meant."""
+class Purchasable:
+    """A product, or one of its variants, with what a cart line copies or checks. `levels` includes its bundle items."""
 
     product: Product
     image: str | None
@@ -39,7 +39,7 @@ class Goods:
         return full_name(self.product.name, self.variant.name if self.variant else None)
 
     def is_for_sale(self, now: datetime) -> bool:
-        """Whether it is published, and its variant active (contract: Cart add rules, 1)."""
+        """Whether it is published, and its variant active (R-CART-25)."""
         return self.product.is_published(now) and (self.variant is None or self.variant.is_active)
 
     @property
@@ -47,32 +47,36 @@ class Goods:
         return self.product.type == Product.Type.VARIABLE and self.variant is None
 
 
-def load_goods(shop: Shop, wanted: Collection[tuple[int, int | None]]) -> dict[tuple[int, int | None], Goods]:
-    """The goods by product and variant id, published or not; what the shop does not have is left out."""
+def load_purchasables(
+    shop: Shop, wanted: Collection[tuple[int, int | None]]
+) -> dict[tuple[int, int | None], Purchasable]:
+    """Purchasables by product and variant id, published or not. Ids that the shop does not have are left out."""
     products = _products(shop, {product_id for product_id, _ in wanted})
     variants = _variants(shop, {variant_id for _, variant_id in wanted if variant_id is not None})
     options = _options(shop, [product.pk for product in products.values() if product.has_options])
-    parts = _parts(shop, [product.pk for product in products.values() if product.type == Product.Type.BUNDLE])
+    bundle_items = _bundle_items(
+        shop, [product.pk for product in products.values() if product.type == Product.Type.BUNDLE]
+    )
     found = {}
     for product_id, variant_id in wanted:
         product = products.get(product_id)
         variant = variants.get(variant_id) if variant_id is not None else None
         if product is None or (variant_id is not None and (variant is None or variant.product_id != product_id)):
             continue
-        items = parts.get(product_id, [])
-        found[product_id, variant_id] = Goods(
+        items = bundle_items.get(product_id, [])
+        found[product_id, variant_id] = Purchasable(
             product=product,
             image=_image(shop, product),
             variant=variant,
             options=options.get(product_id, []),
-            bundle_items=[_part(item) for item in items],
+            bundle_items=[_item_snapshot(item) for item in items],
             levels=_levels_of(product, variant, items),
         )
     return found
 
 
 def stock_levels(shop: Shop, stocks: Iterable[Stock]) -> dict[Stock, int | None]:
-    """How many pieces of each stock may be sold in all; None without a limit, absent when there is no such stock."""
+    """Sellable pieces by stock; None without a limit. A stock that does not exist is absent."""
     stocks = set(stocks)
     levels: dict[Stock, int | None] = {}
     products = {id for kind, id in stocks if kind != "variant"}
@@ -120,7 +124,7 @@ def _options(shop: Shop, product_ids: Collection[int]) -> dict[int, list[Offered
     return {product_id: list(options.values()) for product_id, options in found.items()}
 
 
-def _parts(shop: Shop, product_ids: Collection[int]) -> dict[int, list[BundleItem]]:
+def _bundle_items(shop: Shop, product_ids: Collection[int]) -> dict[int, list[BundleItem]]:
     if not product_ids:
         return {}
     found: dict[int, list[BundleItem]] = {}
@@ -130,21 +134,21 @@ def _parts(shop: Shop, product_ids: Collection[int]) -> dict[int, list[BundleIte
     return found
 
 
-def _part(item: BundleItem) -> dict[str, Any]:
-    part: Product | Variant = item.variant or item.product
+def _item_snapshot(item: BundleItem) -> dict[str, Any]:
+    sold: Product | Variant = item.variant or item.product
     name = item.product.name if item.variant is None else f"{item.product.name} – {item.variant.name}"
     return {
         "product_id": item.product_id,
         "variant_id": item.variant_id,
         "name": name,
-        "sku": part.sku,
+        "sku": sold.sku,
         "qty": item.qty,
     }
 
 
 def _levels_of(product: Product, variant: Variant | None, items: Iterable[BundleItem]) -> dict[Stock, int | None]:
     levels: dict[Stock, int | None] = {("product", product.pk): _level(product)}
-    # Damaged pieces are there or not: they cannot be ordered from anywhere.
+    # Damaged units are never backordered, so their count is always the limit.
     levels["damaged", product.pk] = product.damaged_qty
     if variant is not None:
         levels["variant", variant.pk] = _level(variant)
@@ -163,7 +167,7 @@ def _level(row: Product | Variant) -> int | None:
 
 
 def _image(shop: Shop, product: Any) -> str | None:
-    """The first picture's address (decisions: Line members beyond the contract)."""
+    """URL of the first picture; None without one (R-CART-23)."""
     if product.picture_file:
         url = default_storage.url(product.picture_file)
         return url if "://" in url else shop.base_url + url

@@ -1,0 +1,80 @@
+"""Access to an order's page.
+
+Its URL cannot be guessed, but it is in mails and in the history of shared browsers. So the URL is enough for one day;
+after that, the page requires the order's email address, or a sign-in as its customer.
+"""
+
+from collections.abc import Callable
+from datetime import timedelta
+from functools import wraps
+from uuid import UUID
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.utils.crypto import constant_time_compare
+
+from storefront.checkout.forms import OrderEmailForm
+from storefront.customers import limits
+from storefront.customers.queries import normal_email
+from storefront.customers.session import customer_of
+from storefront.orders.models import Order
+from storefront.orders.queries import order_by_public_id
+from storefront.shops.request import Request
+
+OPEN_FOR = timedelta(days=1)
+
+_SHOWN = "orders"
+# How many orders a session can unlock by email address. The oldest are dropped.
+MOST_SHOWN = 20
+
+Page = Callable[[Request, Order], HttpResponse]
+
+
+def for_its_shopper(page: Page) -> Callable[[Request, UUID], HttpResponse]:
+    """Decorates a page of one order: without access, it asks for the order's email address instead."""
+
+    @wraps(page)
+    def guarded(request: Request, public_id: UUID) -> HttpResponse:
+        order = order_of_address(request, public_id)
+        return (
+            page(request, order)
+            if may_see(request, order)
+            else ask_for_email(request, order, OrderEmailForm(), status=403)
+        )
+
+    return guarded
+
+
+def order_of_address(request: Request, public_id: UUID) -> Order:
+    """The order with this public id. Raises Http404."""
+    order = order_by_public_id(request.shop, public_id)
+    if order is None:
+        raise Http404
+    return order
+
+
+def may_see(request: Request, order: Order) -> bool:
+    """Whether the order is recent, unlocked in this session, or the signed-in customer's."""
+    if request.now - order.placed_at < OPEN_FOR or str(order.public_id) in request.session.get(_SHOWN, ()):
+        return True
+    customer = customer_of(request)
+    return customer is not None and customer.pk == order.customer_id
+
+
+def prove_email(request: Request, order: Order, email: str) -> bool:
+    """Whether this is the order's email address. If so, unlocks the order in this session.
+
+    Each call counts. Raises LimitReached.
+    """
+    limits.count(request, "order_pages", order.public_id)
+    if not constant_time_compare(normal_email(email), normal_email(order.email)):
+        return False
+    unlocked = [each for each in request.session.get(_SHOWN, ()) if each != str(order.public_id)]
+    request.session[_SHOWN] = [*unlocked, str(order.public_id)][-MOST_SHOWN:]
+    return True
+
+
+def ask_for_email(request: Request, order: Order, form: OrderEmailForm, *, status: int) -> HttpResponse:
+    """The page that asks for the order's email address. It shows nothing of the order."""
+    context = {"form": form, "public_id": order.public_id, "customer": customer_of(request)}
+    return render(request, "checkout/whose_order.html", context, status=status)

@@ -1,0 +1,95 @@
+"""Rate limits for visitors: starting baskets, placing orders, requesting emails, trying cards.
+
+Each action is counted per visitor (by network, or by customer if signed in) and per subject, such as an email address;
+both counts must allow it. Counting signed-in customers by account keeps them from waiting for others in the same
+network. Shops are counted separately, except for emails: a mailbox is the same mailbox for every shop. API calls are
+not counted here, since each has a token.
+
+Known and unknown email addresses are counted alike, so a refusal reveals nothing. With Redis, all web processes share
+the counts; without, each process has its own. If two requests compete for the last permitted action, one is refused.
+"""
+
+import math
+from collections.abc import Iterable
+
+from django.conf import settings
+from limits import RateLimitItem
+
+from storefront.customers.queries import normal_email
+from storefront.customers.session import customer_of
+from storefront.kit import tokens
+from storefront.kit.callers import client_network
+from storefront.shops.ratelimit import seconds_to_wait
+from storefront.shops.request import Request
+from storefront.shops.throttle import TooManyTries
+
+
+class LimitReached(TooManyTries):
+    """`retry_after` is in seconds."""
+
+    def __init__(self, retry_after: int) -> None:
+        super().__init__(retry_after)
+        self.text = f"Too many attempts. Please try again in {_in_words(retry_after)}."
+
+
+def count(request: Request, what: str, subject: object = "") -> None:
+    """Count an action for the visitor and, if given, for its subject: an email address, a checkout, an order.
+
+    `what` is a name in `settings.LIMITS`. Raises LimitReached.
+    """
+    check(request, what, subject)
+    _count_all(_counters(request, what, subject), is_look=False)
+
+
+def check(request: Request, what: str, subject: object = "") -> None:
+    """Raises LimitReached if `count` would, without counting."""
+    _count_all(_counters(request, what, subject), is_look=True)
+
+
+def count_mail(request: Request, email: str) -> None:
+    """Count an email that the visitor causes to this address. Raises LimitReached.
+
+    Emails to the signed-in customer's own address are not limited.
+    """
+    check_mail(request, email)
+    _count_all(_mail_counters(request, email), is_look=False)
+
+
+def check_mail(request: Request, email: str) -> None:
+    """Raises LimitReached if `count_mail` would, without counting."""
+    _count_all(_mail_counters(request, email), is_look=True)
+
+
+def _counters(request: Request, what: str, subject: object) -> list[tuple[RateLimitItem, str]]:
+    """The limits that apply, each with the name of its counter."""
+    names = [(what, _visitor(request))]
+    if subject:
+        # Hashed, so that Redis contains no email addresses.
+        names.append((f"{what}_each", tokens.digest(str(subject))))
+    return [(item, f"{kind}:{request.shop.pk}:{name}") for kind, name in names for item in settings.LIMITS[kind]]
+
+
+def _mail_counters(request: Request, email: str) -> list[tuple[RateLimitItem, str]]:
+    customer, email = customer_of(request), normal_email(email)
+    if customer is not None and customer.email == email:
+        return []
+    return [(item, f"mails:{tokens.digest(email)}") for item in settings.LIMITS["mails_each"]]
+
+
+def _visitor(request: Request) -> str:
+    customer = customer_of(request)
+    return f"customer:{customer.pk}" if customer else client_network(request)
+
+
+def _count_all(counters: Iterable[tuple[RateLimitItem, str]], *, is_look: bool) -> None:
+    for item, name in counters:
+        wait = seconds_to_wait(item, name, peek=is_look)
+        if wait:
+            raise LimitReached(wait)
+
+
+def _in_words(seconds: int) -> str:
+    """The duration in words, rounded up: `2 minutes`, `3 hours`."""
+    minutes = math.ceil(seconds / 60)
+    amount, unit = (minutes, "minute") if minutes <= 90 else (math.ceil(minutes / 60), "hour")
+    return f"{amount} {unit}{'s' * (amount > 1)}"
