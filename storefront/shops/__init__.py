@@ -1,4 +1,4 @@
-"""Shops, the people who run them, their API tokens and scopes, and which shop a token or a host means.
+"""Shops, their staff, API tokens and scopes, and finding the shop of a token or a host.
 
 Never reads a product, a cart or an order. May import `kit`.
 """

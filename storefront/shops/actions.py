@@ -4,12 +4,12 @@ from zoneinfo import available_timezones
 
 from babel.numbers import list_currencies
 from django.db import transaction
-from django.utils.crypto import get_random_string
 
 from storefront.kit import tokens
 from storefront.kit.refusals import InvalidFields, Refusal
-from storefront.shops import changes
-from storefront.shops.models import ApiToken, Shop, StaffMember, User
+from storefront.shops import audit, changes, places, staff_jobs, staff_sessions
+from storefront.shops.invitations import withdraw_invitations
+from storefront.shops.models import ApiToken, Shop, StaffMember
 from storefront.shops.scopes import SCOPES
 
 
@@ -25,27 +25,31 @@ def create_shop(
     email: str | None = None,
     payment_methods: tuple[str, ...] = ("manual",),
 ) -> Shop:
-    """Open a shop. Raises InvalidFields, which names each field that does not fit."""
+    """Create a shop. Raises InvalidFields, which names each invalid field."""
     domain, base_url, currency = domain.strip().lower(), base_url.strip().rstrip("/"), currency.strip().upper()
     errors: dict[str, list[str]] = {}
     if not domain or any(mark in domain for mark in "/: ") or len(domain) > 253:
         errors["domain"] = ["Expected a host name such as shop.example.com, without scheme, port or path."]
+    elif places.is_reserved(domain):
+        errors["domain"] = [places.reserved_message(domain)]
     elif Shop.objects.filter(domain=domain).exists():
-        errors["domain"] = [f"{domain} is another shop's domain."]
+        errors["domain"] = [f"Another shop already has the domain {domain}."]
     if not name.strip() or len(name) > 200:
         errors["name"] = ["Expected a name of 1 to 200 characters."]
     parts = urlsplit(base_url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or parts.username:
         errors["base_url"] = ["Expected an absolute URL such as https://shop.example.com."]
+    elif places.is_reserved(parts.hostname):
+        errors["base_url"] = [places.reserved_message(parts.hostname)]
     if currency not in list_currencies():
         errors["currency"] = ["Expected an ISO 4217 code such as EUR."]
     if timezone not in available_timezones():
         errors["timezone"] = ["Expected a time zone name such as Europe/Berlin."]
     if email is not None and "@" not in email:
-        errors["email"] = ["Expected an e-mail address."]
+        errors["email"] = ["Expected an email address."]
     if errors:
         raise InvalidFields(errors=errors)
-    return Shop.objects.create(
+    shop = Shop.objects.create(
         domain=domain,
         name=name.strip(),
         base_url=base_url,
@@ -56,12 +60,22 @@ def create_shop(
         created_at=now,
         updated_at=now,
     )
+    audit.record_created(shop=shop, object=shop, now=now)
+    return shop
 
 
+@transaction.atomic
 def create_api_token(
-    *, shop: Shop, scopes: list[str], name: str, now: datetime, expires_in: timedelta | None = None
+    *,
+    shop: Shop,
+    scopes: list[str],
+    name: str,
+    now: datetime,
+    expires_in: timedelta | None = None,
+    requests_per_minute: int | None = None,
 ) -> tuple[ApiToken, str]:
-    """A new API token of the shop: its row, and the secret itself, which is not kept. Raises InvalidFields."""
+    """Create an API token of the shop. Returns its row and the secret, of which only the digest is stored. Raises
+    InvalidFields."""
     unknown = sorted(set(scopes) - SCOPES.keys())
     if unknown:
         raise InvalidFields(errors={"scopes": [f"Unknown: {', '.join(unknown)}. Known: {', '.join(SCOPES)}."]})
@@ -74,59 +88,69 @@ def create_api_token(
         digest=tokens.digest(secret),
         ending=secret[-4:],
         scopes=[scope for scope in SCOPES if scope in scopes],
+        requests_per_minute=requests_per_minute,
         created_at=now,
         expires_at=now + expires_in if expires_in else None,
     )
+    staff_jobs.notify_owners(shop, "new_token", row.name)
+    audit.record_created(shop=shop, object=row, now=now)
     return row, secret
 
 
 @transaction.atomic
 def revoke_api_token(*, shop: Shop, token: ApiToken, now: datetime) -> None:
-    """Make the token worthless from the next request on."""
-    ApiToken.objects.filter(shop=shop, pk=token.pk, revoked_at=None).update(revoked_at=now)
-    changes.changed(shop.pk)
+    """Revoke the token, from the next request on."""
+    if ApiToken.objects.filter(shop=shop, pk=token.pk, revoked_at=None).update(revoked_at=now):
+        after = {"revoked_at": now}
+        audit.record(shop=shop, action="token.revoked", object=token, before={"revoked_at": None}, after=after, now=now)
+    changes.publish_change(shop.pk)
 
 
 class LastOwner(Refusal):
-    code, message = "last_owner", "A shop keeps at least one owner. Make somebody else an owner first."
+    code, message = "last_owner", "A shop must have at least one owner. Make somebody else an owner first."
 
 
 @transaction.atomic
-def add_staff(*, shop: Shop, email: str, role: str) -> tuple[StaffMember, str | None]:
-    """Give somebody a place in the shop: the place, and a first password where they had no account yet.
-
-    The password is not kept. Raises InvalidFields for somebody who is there already.
-    """
-    email = email.strip().lower()
-    user, password = User.objects.filter(email__iexact=email).first(), None
-    if user is None:
-        password = get_random_string(16)
-        user = User.objects.create_user(username=email, email=email, password=password, is_staff=True)
-    elif StaffMember.objects.filter(shop=shop, user=user).exists():
-        raise InvalidFields(errors={"email": [f"{email} is on the staff of this shop already."]})
-    if not user.is_staff:
-        user.is_staff = True
-        user.save(update_fields=["is_staff"])
-    return StaffMember.objects.create(shop=shop, user=user, role=role), password
-
-
-@transaction.atomic
-def change_role(*, shop: Shop, member: StaffMember, role: str) -> None:
-    """Raises LastOwner where nobody would be left to run the shop."""
+def change_role(*, shop: Shop, member: StaffMember, role: str, now: datetime) -> None:
+    """Change the role of a staff member. Open invitations by somebody who is no longer an owner are withdrawn; all
+    owners are notified of a new owner. Raises LastOwner if the shop would have no owner left."""
     if role != StaffMember.Role.OWNER:
         _keep_an_owner(shop, without=[member.pk])
-    StaffMember.objects.filter(shop=shop, pk=member.pk).update(role=role)
+        withdraw_invitations(shop=shop, invited_by=member.user_id, now=now)
+    locked = StaffMember.objects.select_for_update(no_key=True).filter(shop=shop, pk=member.pk)
+    old = locked.values_list("role", flat=True).first()
+    locked.update(role=role)
+    if role == StaffMember.Role.OWNER != old:
+        staff_jobs.notify_owners(shop, "new_owner", member.user.email)
+    about, action = audit.person(member.user), "staff.role_changed"
+    audit.record_change(shop=shop, action=action, object=about, before={"role": old}, after={"role": role}, now=now)
 
 
 @transaction.atomic
-def remove_staff(*, shop: Shop, members: list[int]) -> None:
-    """Take these people's places in the shop, by the places' ids; their accounts stay. Raises LastOwner."""
+def remove_staff(*, shop: Shop, members: list[int], now: datetime) -> None:
+    """Remove staff members, by the ids of their StaffMember rows. Their accounts stay; their open invitations are
+    withdrawn. Raises LastOwner."""
     _keep_an_owner(shop, without=members)
-    StaffMember.objects.filter(shop=shop, pk__in=members).delete()
+    leaving = StaffMember.objects.filter(shop=shop, pk__in=members)
+    withdraw_invitations(shop=shop, invited_by__in=list(leaving.values_list("user", flat=True)), now=now)
+    for member in leaving.select_related("user"):
+        about, before = audit.person(member.user), {"role": member.role}
+        audit.record(shop=shop, action="staff.removed", object=about, before=before, now=now)
+    leaving.delete()
+
+
+@transaction.atomic
+def end_sessions_of_staff(*, shop: Shop, member: StaffMember, now: datetime) -> int:
+    """Sign a staff member out of the admin in every browser; returns the number of sessions. Sessions belong to the
+    person, not to a shop, so this signs them out of other shops, too."""
+    ended = staff_sessions.end_sessions(member.user)
+    about = audit.person(member.user)
+    audit.record(shop=shop, action="staff.sessions_ended", object=about, after={"sessions": ended}, now=now)
+    return ended
 
 
 def _keep_an_owner(shop: Shop, *, without: list[int]) -> None:
-    # Two owners who remove each other at once queue here.
+    # Locks the shop, so that of two owners who remove each other at once, one fails.
     Shop.objects.select_for_update().get(pk=shop.pk)
     if not StaffMember.objects.filter(shop=shop, role=StaffMember.Role.OWNER).exclude(pk__in=without).exists():
         raise LastOwner

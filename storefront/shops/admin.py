@@ -3,8 +3,9 @@ from urllib.parse import urlsplit
 from zoneinfo import available_timezones
 
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.contrib.auth.models import Group
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
@@ -13,18 +14,21 @@ from django_tasks_db.models import DBTaskResult
 from unfold.decorators import action, display
 from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
-    UnfoldAdminEmailInputWidget,
     UnfoldAdminSelectWidget,
 )
 
 from storefront.kit import clock
-from storefront.shops import actions
-from storefront.shops.admin_base import ShopScopedAdmin, moment
+from storefront.shops import actions, places
+from storefront.shops.admin_base import ShopScopedAdmin, may_operate, moment, view_and_edit
 from storefront.shops.admin_forms import ShopScopedForm
-from storefront.shops.models import AllowedOrigin, ApiToken, StaffMember
+from storefront.shops.admin_staff import StaffInvitationAdmin as StaffInvitationAdmin
+from storefront.shops.admin_staff import StaffMemberAdmin as StaffMemberAdmin
+from storefront.shops.audit_admin import AuditEntryAdmin as AuditEntryAdmin
+from storefront.shops.models import AllowedOrigin, ApiToken
+from storefront.shops.rights import Right
 from storefront.shops.scopes import SCOPES
 
-# Rights follow the staff's place in a shop, and background work belongs to no shop.
+# Rights come from the user's role in a shop, not from groups; background tasks belong to no shop.
 admin.site.unregister([Group, DBTaskResult])
 
 
@@ -32,78 +36,42 @@ class ShopForm(ShopScopedForm):
     timezone = forms.ChoiceField(
         choices=[(name, name.replace("_", " ")) for name in sorted(available_timezones())],
         widget=UnfoldAdminSelectWidget,
-        help_text="Times in this admin are on this clock.",
+        help_text="Times in the admin are shown in this time zone.",
     )
 
     def clean_country(self) -> str:
         return self.cleaned_data["country"].upper()
 
+    def clean_domain(self) -> str:
+        return self._unreserved("domain", self.cleaned_data["domain"])
+
+    def clean_base_url(self) -> str:
+        return self._unreserved("base_url", urlsplit(self.cleaned_data["base_url"]).hostname or "")
+
+    def _unreserved(self, field: str, host: str) -> str:
+        if places.is_reserved(host):
+            raise forms.ValidationError(places.reserved_message(host))
+        return self.cleaned_data[field]
+
 
 class ShopAdmin(ShopScopedAdmin):
-    """The settings of the shop that the session works on. Only the operator moves a shop to another domain.
+    """The settings of the session's shop. Only the operator can change the domain.
 
-    `checkout` registers it, which knows the ways to pay.
+    `checkout` registers this class, since it knows the payment methods.
     """
 
     form = ShopForm
+    rights = {"view": Right.MANAGE_SETTINGS, "change": Right.MANAGE_SETTINGS}
     shop_lookup = "pk"
-    owners_only = True
-    can_add = can_delete_rows = False
     list_select_related = False
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return [] if request.user.is_superuser else ["domain", "base_url", "currency", "is_active"]
+        return [] if may_operate(request) else ["domain", "base_url", "currency", "is_active"]
 
     def changelist_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not self.has_view_permission(request):
+            raise PermissionDenied
         return HttpResponseRedirect(reverse("admin:shops_shop_change", args=[request.shop.pk]))  # type: ignore
-
-
-class NewStaffForm(ShopScopedForm):
-    email = forms.EmailField(
-        label="E-mail address",
-        widget=UnfoldAdminEmailInputWidget,
-        help_text="Somebody without an account gets one, with a first password that is shown once.",
-    )
-
-
-@admin.register(StaffMember)
-class StaffMemberAdmin(ShopScopedAdmin):
-    owners_only = True
-    list_display = ["person", "email", "role"]
-    list_select_related = ["user"]
-    search_fields = ["user__email", "user__first_name", "user__last_name"]
-    actions = None
-
-    @display(description="name", ordering="user__username")
-    def person(self, row: StaffMember) -> str:
-        return row.user.get_full_name() or row.user.get_username()
-
-    @display(description="e-mail address", ordering="user__email")
-    def email(self, row: StaffMember) -> str:
-        return row.user.email
-
-    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
-        return super().get_form(request, obj, change=change, **kwargs | ({} if obj else {"form": NewStaffForm}))
-
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return ["person", "email", "role"] if obj else ["email", "role"]
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return ["person", "email"] if obj else []
-
-    def save_model(self, request: Any, obj: StaffMember, form: Any, change: bool) -> None:
-        if change:
-            actions.change_role(shop=request.shop, member=obj, role=obj.role)
-            return
-        member, password = actions.add_staff(shop=request.shop, email=form.cleaned_data["email"], role=obj.role)
-        obj.pk, obj.user = member.pk, member.user
-        if password:
-            self.message_user(
-                request, f"First password of {obj.user.email}, shown this once: {password}", messages.WARNING
-            )
-
-    def delete_model(self, request: Any, obj: StaffMember) -> None:
-        actions.remove_staff(shop=request.shop, members=[obj.pk])
 
 
 class AllowedOriginForm(ShopScopedForm):
@@ -119,7 +87,7 @@ class AllowedOriginForm(ShopScopedForm):
 @admin.register(AllowedOrigin)
 class AllowedOriginAdmin(ShopScopedAdmin):
     form = AllowedOriginForm
-    owners_only = True
+    rights = view_and_edit(Right.MANAGE_SETTINGS, Right.MANAGE_SETTINGS)
     list_display = fields = ["origin"]
     search_fields = ["origin"]
 
@@ -128,24 +96,29 @@ class NewTokenForm(ShopScopedForm):
     scopes = forms.MultipleChoiceField(
         choices=list(SCOPES.items()),
         widget=UnfoldAdminCheckboxSelectMultipleWidget,
-        label="May",
-        help_text="Writing does not imply reading.",
+        label="Permissions",
+        help_text="Write permissions do not include read permissions.",
     )
 
     def clean_expires_at(self) -> Any:
         expires_at = self.cleaned_data["expires_at"]
         if expires_at and expires_at <= self.now:
-            raise forms.ValidationError("This time has passed.")
+            raise forms.ValidationError("Enter a time in the future.")
         return expires_at
 
 
 @admin.register(ApiToken)
 class ApiTokenAdmin(ShopScopedAdmin):
-    """Tokens are made, shown once, and revoked; never deleted, so that it can be seen who could do what."""
+    """Tokens are created, shown once, and revoked. They are not deleted, so that past permissions can be looked up."""
 
-    owners_only = True
-    can_delete_rows = False
-    list_display = ["name", "token", "allowed", "state", "created", "expires"]
+    rights = {
+        "view": Right.MANAGE_TOKENS,
+        "add": Right.MANAGE_TOKENS,
+        "change": Right.MANAGE_TOKENS,
+        "revoke": Right.MANAGE_TOKENS,
+        "revoke_chosen": Right.MANAGE_TOKENS,
+    }
+    list_display = ["name", "token", "allowed", "state", "created", "expires", "last_used"]
     search_fields = ["name", "ending"]
     ordering = ["-created_at"]
     actions = ["revoke_chosen"]
@@ -154,16 +127,17 @@ class ApiTokenAdmin(ShopScopedAdmin):
     created = moment("created_at")
     expires = moment("expires_at")
     revoked = moment("revoked_at")
+    last_used = moment("last_used_at")
 
     @display(description="token")
     def token(self, row: ApiToken) -> str:
         return f"api_…{row.ending}"
 
-    @display(description="may")
+    @display(description="permissions")
     def allowed(self, row: ApiToken) -> str:
         return ", ".join(SCOPES[scope] for scope in row.scopes if scope in SCOPES)
 
-    @display(description="state", label={"Valid": "success", "Revoked": "danger", "Expired": "warning"})
+    @display(description="status", label={"Valid": "success", "Revoked": "danger", "Expired": "warning"})
     def state(self, row: ApiToken) -> str:
         if row.revoked_at:
             return "Revoked"
@@ -178,10 +152,20 @@ class ApiTokenAdmin(ShopScopedAdmin):
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         if obj is None:
             return ["name", "scopes", "expires_at", "requests_per_minute"]
-        return ["name", "token", "allowed", "state", "requests_per_minute", "created", "expires", "revoked"]
+        return [
+            "name",
+            "token",
+            "allowed",
+            "state",
+            "requests_per_minute",
+            "created",
+            "expires",
+            "revoked",
+            "last_used",
+        ]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return ["token", "allowed", "state", "created", "expires", "revoked"] if obj else []
+        return ["token", "allowed", "state", "created", "expires", "revoked", "last_used"] if obj else []
 
     def save_model(self, request: Any, obj: ApiToken, form: Any, change: bool) -> None:
         if change:
@@ -193,39 +177,38 @@ class ApiTokenAdmin(ShopScopedAdmin):
             name=obj.name,
             now=request.now,
             expires_in=obj.expires_at - request.now if obj.expires_at else None,
+            requests_per_minute=obj.requests_per_minute,
         )
-        ApiToken.objects.filter(pk=row.pk).update(requests_per_minute=obj.requests_per_minute)
         obj.pk, obj.ending = row.pk, row.ending
         request.new_secret = secret
 
     def response_add(self, request: Any, obj: ApiToken, post_url_continue: str | None = None) -> HttpResponse:
-        """The secret, in the answer to the post itself: it is in no session, no message and no log."""
+        """Show the secret in the response to the POST itself, so that it gets into no session, message or log."""
         context = {
             **self.admin_site.each_context(request),
             "title": f"Token “{obj.name}”",
             "opts": self.opts,
             "secret": request.new_secret,
             "kind": "token",
-            "use": "Programs send it as “Authorization: Bearer …”. Whoever has it can do what it may do.",
+            "use": "Programs send it as “Authorization: Bearer …”. Anyone who has it can use its permissions.",
             "then": "../",
         }
         response = TemplateResponse(request, "shops/admin/new_secret.html", context)
         response["Cache-Control"] = "no-store"
         return response
 
-    @admin.action(description="Revoke the chosen tokens")
+    @admin.action(description="Revoke selected tokens")
     def revoke_chosen(self, request: Any, queryset: QuerySet) -> None:
         for token in queryset:
             actions.revoke_api_token(shop=request.shop, token=token, now=request.now)
-            self.log_change(request, token, "Revoked.")
-        self.message_user(request, "Revoked. Programs that use these tokens are refused from now on.")
+        self.message_user(request, "Tokens revoked. Programs can no longer use them.")
 
     @action(
         description="Revoke",
         icon="block",
         dialog={
             "title": "Revoke this token?",
-            "description": "Programs that use it are refused from now on. This cannot be undone.",
+            "description": "Programs can no longer use it. This cannot be undone.",
             "form_class": None,
             "form_submit_text": "Revoke",
         },
@@ -233,4 +216,4 @@ class ApiTokenAdmin(ShopScopedAdmin):
     def revoke(self, request: Any, form: Any, object_id: str) -> HttpResponse:
         token = self.row_or_404(request, object_id)
         actions.revoke_api_token(shop=request.shop, token=token, now=request.now)
-        return self.done(request, token, "Revoked.")
+        return self.done(request, token, "Token revoked.")

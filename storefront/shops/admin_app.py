@@ -2,6 +2,6 @@ from django.contrib.admin.apps import AdminConfig
 
 
 class MerchantAdminConfig(AdminConfig):
-    """Puts `ShopAdminSite` in the place of Django's own admin site."""
+    """Replaces Django's default admin site by `ShopAdminSite`."""
 
     default_site = "storefront.shops.admin_site.ShopAdminSite"

@@ -1,37 +1,49 @@
-"""What every admin class stands on: rows, choices, filters and actions of the session's shop alone.
+"""Base classes of the admin: rows, choices, filters and actions of the session's shop only.
 
-Rights follow the user's place in the shop (`StaffMember`), not Django's permission rows. Another shop's row is a
-404, the same as one that never was.
+Rights come from the user's role in the shop (`shops.rights`), not from Django's permission rows. Another shop's row is
+a 404, like a row that does not exist.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import wraps
 from typing import Any
 
 from django.contrib import admin, messages
-from django.contrib.admin.exceptions import NotRegistered
+from django.contrib.admin.exceptions import DisallowedModelAdminLookup, DisallowedModelAdminToField, NotRegistered
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.utils import quote, unquote
 from django.core.exceptions import PermissionDenied
+from django.core.paginator import EmptyPage
 from django.db import IntegrityError, models, transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from unfold.admin import ModelAdmin, StackedInline, TabularInline
 from unfold.contrib.filters.admin import RelatedDropdownFilter
+from unfold.dataclasses import UnfoldAction
+from unfold.forms import PaginationInlineFormSet
+from unfold.paginator import InfinitePaginator
 
 from storefront.kit.format import format_money, format_time
 from storefront.kit.refusals import Refusal
 from storefront.shops import changes
+from storefront.shops.admin_audit import AuditedAdmin
 from storefront.shops.admin_forms import ShopScopedForm
+from storefront.shops.admin_lookups import offered_lookups, possible_id, possible_ids
+from storefront.shops.rights import Right
 
+NO_SUCH_FILTER = "This list cannot be filtered by that, so it shows all rows."
+LAST_PAGE = 1_000_000
 CHANGED_MEANWHILE = "Somebody changed the same thing at the same moment. Nothing was saved; please look and try again."
 
 
 class ScopedToShop:
-    """Shared by pages and inlines: which rows are there, which can be chosen, and who may do what."""
+    """Shared by pages and inlines: restricts rows and choices to the shop, and checks rights."""
 
     form = ShopScopedForm
     shop_lookup = "shop"
-    owners_only = False
-    can_add = can_change = can_delete_rows = True
+    # The right needed for view, add, change, delete, and for each admin action by its name. What is missing here is
+    # allowed to nobody.
+    rights: Mapping[str, Right] = {}
     model: type[models.Model]
     admin_site: admin.AdminSite
 
@@ -55,34 +67,86 @@ class ScopedToShop:
             field.widget.attrs["rows"] = 3
         return field
 
-    def _may_enter(self, request: HttpRequest, row: Any = None) -> bool:
-        is_owner = getattr(request, "is_owner", None)  # absent before anybody has entered a shop
-        return is_owner is not None and (is_owner or not self.owners_only)
+    def may(self, request: HttpRequest, action: str) -> bool:
+        """Whether the user's role in the session's shop has the right for this action, a key of `rights`."""
+        right = self.rights.get(action)
+        # A request without a shop has no rights.
+        return right is not None and right in getattr(request, "rights", ())
 
     def has_module_permission(self, request: HttpRequest) -> bool:
-        return self._may_enter(request)
+        return self.may(request, "view")
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return self._may_enter(request)
+        return self.may(request, "view")
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return self.can_add and self._may_enter(request)
+        return self.may(request, "add")
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return self.can_change and self._may_enter(request)
+        return self.may(request, "change")
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return self.can_delete_rows and self._may_enter(request)
+        return self.may(request, "delete")
 
 
-class ShopScopedAdmin(ScopedToShop, ModelAdmin):
-    """One kind of the shop's rows."""
+class ShopScopedAdmin(ScopedToShop, AuditedAdmin, ModelAdmin):
+    """Admin of a model whose rows belong to a shop."""
 
+    # Query parameters that its lists accept besides those of their filters.
+    extra_lookups: frozenset[str] = frozenset()
+    view_on_site: Any = False
     show_full_result_count = False
     list_per_page = 50
     list_filter_submit = True
     warn_unsaved_form = True
     list_select_related: Any = ["shop"]
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        """The actions on selected rows that the user's role allows."""
+        found = super().get_actions(request)
+        return {name: each for name, each in found.items() if name == "delete_selected" or self.may(request, name)}
+
+    def get_unfold_action(self, action: str) -> UnfoldAction:
+        """An action with a page of its own: checks the right, and that the row is the shop's. A refusal is shown."""
+        found = super().get_unfold_action(action)
+        run_action = found.method
+
+        @wraps(run_action)
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+            if not self.may(request, action):
+                raise PermissionDenied
+            row = self.row_or_404(request, kwargs["object_id"]) if "object_id" in kwargs else None
+            try:
+                return run_action(request, *args, **kwargs)
+            except Refusal as refusal:
+                self.message_user(request, sentence_of(refusal), messages.ERROR)
+                return self.back_to(request, row)
+
+        found.method = guarded
+        return found
+
+    def _filter_unfold_actions_by_permissions(self, request: HttpRequest, actions: Any, object_id: Any = None) -> Any:
+        start = len(f"{self.opts.app_label}_{self.opts.model_name}_")
+        return [each for each in actions if self.may(request, each.action_name[start:])]
+
+    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest | None = None) -> bool:
+        offered = offered_lookups(self.model, self.get_list_filter(request))
+        return lookup in offered or lookup in self.extra_lookups
+
+    def to_field_allowed(self, request: HttpRequest, to_field: str) -> bool:
+        return to_field == self.opts.pk.name
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        id = possible_id(self.model, str(object_id))
+        return None if id is None else super().get_object(request, str(id), from_field)
+
+    def response_action(self, request: HttpRequest, queryset: models.QuerySet) -> Any:
+        """Run the action on the posted ids that are valid; others are ignored."""
+        posted = request.POST.copy()
+        chosen = possible_ids(self.model, posted.getlist(ACTION_CHECKBOX_NAME))
+        posted.setlist(ACTION_CHECKBOX_NAME, [str(key) for key in chosen])
+        request.POST = posted  # type: ignore[assignment]
+        return super().response_action(request, queryset)
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
         return bind(super().get_form(request, obj, change=change, **kwargs), request)
@@ -95,20 +159,23 @@ class ShopScopedAdmin(ScopedToShop, ModelAdmin):
 
     def save_related(self, request: Any, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)
-        # Nearly all that a merchant saves is shown to callers of the API, or decides who is one.
-        changes.changed(request.shop.pk)
+        # Nearly everything that a merchant saves affects responses of the API.
+        changes.publish_change(request.shop.pk)
 
     def delete_model(self, request: Any, obj: Any) -> None:
+        self.record_deletion(request, [obj])
         super().delete_model(request, obj)
-        changes.changed(request.shop.pk)
+        changes.publish_change(request.shop.pk)
 
     @transaction.atomic
     def delete_queryset(self, request: Any, queryset: models.QuerySet) -> None:
+        self.record_deletion(request, queryset)
         super().delete_queryset(request, queryset)
-        changes.changed(request.shop.pk)
+        changes.publish_change(request.shop.pk)
 
     def row_or_404(self, request: HttpRequest, object_id: str) -> Any:
-        """The row that a page of our own is about, which nobody opens who may not open the row's own."""
+        """The row for a page of our own. Raises PermissionDenied without the right to view the row, Http404 without the
+        row."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         row = self.get_object(request, unquote(object_id))
@@ -117,34 +184,67 @@ class ShopScopedAdmin(ScopedToShop, ModelAdmin):
         return row
 
     def done(self, request: HttpRequest, row: Any, text: str) -> HttpResponse:
-        """Back to the row's page after a dialog, with a message, and the deed written into its history."""
-        self.log_change(request, row, text)
+        """Return to the row's page after a dialog, with a message. The action itself has recorded what was done."""
         self.message_user(request, text, messages.SUCCESS)
         return self.back_to(request, row)
 
     def back_to(self, request: HttpRequest, row: Any) -> HttpResponse:
-        url = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_change", args=[quote(row.pk)])
-        # A dialog is sent by htmx, which would put a redirect's page into the dialog.
+        """A redirect to the row's page, or to the list without a row."""
+        view, keys = ("change", [quote(row.pk)]) if row else ("changelist", [])
+        url = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_{view}", args=keys)
+        # htmx sends the dialog's form, and would show the target of a plain redirect inside the dialog.
         return HttpResponse(status=204, headers={"HX-Redirect": url}) if is_htmx(request) else HttpResponseRedirect(url)
 
     def _get_obj_does_not_exist_redirect(self, request: HttpRequest, opts: Any, object_id: str) -> HttpResponse:
         raise Http404
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        return or_say_why(request, lambda: super(ShopScopedAdmin, self).changeform_view(request, *args, **kwargs))
+        return refusal_as_message(
+            request, lambda: super(ShopScopedAdmin, self).changeform_view(request, *args, **kwargs)
+        )
 
     def delete_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        return or_say_why(request, lambda: super(ShopScopedAdmin, self).delete_view(request, *args, **kwargs))
+        return refusal_as_message(request, lambda: super(ShopScopedAdmin, self).delete_view(request, *args, **kwargs))
 
     def changelist_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        return or_say_why(request, lambda: super(ShopScopedAdmin, self).changelist_view(request, *args, **kwargs))
+        try:
+            return refusal_as_message(
+                request, lambda: super(ShopScopedAdmin, self).changelist_view(request, *args, **kwargs)
+            )
+        except (DisallowedModelAdminLookup, DisallowedModelAdminToField):
+            messages.error(request, NO_SUCH_FILTER)
+            return HttpResponseRedirect(request.path)
 
 
 class ReadOnlyAdmin(ShopScopedAdmin):
-    """Rows that the admin shows and never writes."""
+    """Rows that the admin only shows: `rights` has no right to change them."""
 
-    can_add = can_change = can_delete_rows = False
     warn_unsaved_form = False
+
+
+class EndlessPaginator(InfinitePaginator):
+    """Pagination without a total, up to a page number that databases can still skip to."""
+
+    def validate_number(self, number: Any) -> int:
+        number = super().validate_number(number)
+        if number > LAST_PAGE:
+            raise EmptyPage("There are no rows on this page.")
+        return number
+
+
+class EndlessAdmin(ReadOnlyAdmin):
+    """Admin of rows that are too many to count."""
+
+    paginator = EndlessPaginator
+
+
+class PagedFormSet(PaginationInlineFormSet):
+    def get_page_num(self) -> int:
+        try:
+            return super().get_page_num()
+        except ValueError:
+            # Unfold accepts ² as a digit, too, which int() does not.
+            return 1
 
 
 class ScopedInline(ScopedToShop):
@@ -159,26 +259,41 @@ class ScopedInline(ScopedToShop):
 class ShopScopedTabularInline(ScopedInline, TabularInline):
     """The shop's rows of one parent, as a table."""
 
+    formset: Any = PagedFormSet
+
 
 class ShopScopedStackedInline(ScopedInline, StackedInline):
     """The shop's rows of one parent, one under the other."""
 
+    formset: Any = PagedFormSet
+
 
 class ReadOnlyInline(ShopScopedTabularInline):
-    can_add = can_change = can_delete_rows = False
+    """Rows that are only shown: `rights` has no right to change them."""
+
     can_delete = False
 
 
+def view_and_edit(view: Right, change: Right) -> dict[str, Right]:
+    """The `rights` of a page where one right covers adding, changing and deleting."""
+    return {"view": view, "add": change, "change": change, "delete": change}
+
+
 class ShopRelatedFilter(RelatedDropdownFilter):
-    """A list filter by a related row, which offers the shop's own alone."""
+    """A list filter by a related row, which offers only the shop's rows."""
 
     def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> list[tuple[Any, str]]:
         rows = choices_of(field.related_model, request, model_admin.admin_site)
         return [(row.pk, str(row)) for row in rows]
 
 
+def may_operate(request: HttpRequest) -> bool:
+    """Whether the user is the operator of the deployment, who can see and set more than a shop's owners."""
+    return Right.OPERATE in request.rights  # type: ignore[attr-defined]
+
+
 def choices_of(model: type[models.Model], request: HttpRequest, site: admin.AdminSite) -> models.QuerySet:
-    """The rows of this kind that the session's shop can choose from, in their admin's order."""
+    """The shop's rows of this model that a form can offer, in the order of the model's admin. Without deleted rows."""
     try:
         ordering = site.get_model_admin(model).get_ordering(request)
     except NotRegistered:
@@ -190,24 +305,29 @@ def choices_of(model: type[models.Model], request: HttpRequest, site: admin.Admi
 
 
 def bind(form: type[ShopScopedForm], request: Any) -> type[ShopScopedForm]:
-    """Tell the form class, which Django made for this one request, its shop and time."""
+    """Set shop and time on the form class, which Django created for this request."""
     form.shop, form.now = request.shop, request.now
     return form
 
 
-def or_say_why(request: HttpRequest, view: Callable[[], Any]) -> Any:
-    """The view's answer; a refusal becomes a message on the same page, everything rolled back."""
+def refusal_as_message(request: HttpRequest, view: Callable[[], Any]) -> Any:
+    """The view's response. A refusal is rolled back and becomes a message on the same page."""
     try:
         return view()
     except Refusal as refusal:
-        reasons = [text for texts in (refusal.errors or {}).values() for text in texts]
-        messages.error(request, " ".join(reasons) or refusal.text)
+        messages.error(request, sentence_of(refusal))
     except (IntegrityError, models.ProtectedError):
-        # Forms check every constraint first; this is left to two people saving in the same instant.
+        # Forms check every constraint first, so this happens only if two people save at the same moment.
         messages.error(request, CHANGED_MEANWHILE)
     if is_htmx(request):
         return HttpResponse(status=204, headers={"HX-Refresh": "true"})
     return HttpResponseRedirect(request.get_full_path())
+
+
+def sentence_of(refusal: Refusal) -> str:
+    """The refusal's text for people: the messages of its fields, or its own message."""
+    reasons = [text for texts in (refusal.errors or {}).values() for text in texts]
+    return " ".join(reasons) or refusal.text
 
 
 def is_htmx(request: HttpRequest) -> bool:
@@ -215,7 +335,7 @@ def is_htmx(request: HttpRequest) -> bool:
 
 
 def money(field: str, title: str | None = None) -> Callable:
-    """A column or read-only field that writes an amount with its currency."""
+    """A list column or read-only field that shows an amount with its currency."""
 
     @admin.display(description=title or field.replace("_", " "), ordering=field)
     def shown(self: Any, row: Any) -> str:
@@ -226,7 +346,7 @@ def money(field: str, title: str | None = None) -> Callable:
 
 
 def moment(field: str, title: str | None = None) -> Callable:
-    """A column or read-only field that writes a time on the shop's clock."""
+    """A list column or read-only field that shows a time in the shop's time zone."""
 
     @admin.display(description=title or field.removesuffix("_at").replace("_", " "), ordering=field)
     def shown(self: Any, row: Any) -> str:

@@ -1,4 +1,4 @@
-"""The form under every admin page: it belongs to one shop, and writes only what was changed."""
+"""The base form of the admin: it belongs to one shop, and saves only changed columns."""
 
 from datetime import datetime
 from typing import Any
@@ -8,18 +8,21 @@ from django.core.exceptions import FieldDoesNotExist, ValidationError
 from django.db import models
 from unfold.widgets import UnfoldAdminTextInputWidget
 
+from storefront.kit import markup
+from storefront.kit.refusals import InvalidFields
+from storefront.shops.admin_lookups import possible_ids
 from storefront.shops.models import Shop
 
-IMPOSSIBLE = "This does not fit, by itself or with the other values."
+IMPOSSIBLE = "This value is not valid, or does not fit the other values."
 
 
 class ShopScopedForm(forms.ModelForm):
-    """`shop` and `now` are set on the class that an admin makes for one request."""
+    """`bind` sets `shop` and `now` on the form class of each request."""
 
     shop: Shop
     now: datetime
 
-    # What to say, and beside which field, where the general sentence would not help.
+    # By constraint name: field and message, where the general message would not help.
     constraint_errors: dict[str, tuple[str, str]] = {}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -27,9 +30,35 @@ class ShopScopedForm(forms.ModelForm):
         if self.instance._state.adding and hasattr(self.instance, "shop_id"):
             self.instance.shop = self.shop
 
+    def clean(self) -> Any:
+        cleaned = super().clean()
+        for field in self.instance._meta.concrete_fields:
+            if isinstance(field, models.TextField) and field.name in self.changed_data:
+                self._check_markup(field.name)
+        return cleaned
+
+    def _check_markup(self, name: str) -> None:
+        """Refuse a changed text that cannot be shown as HTML."""
+        if problem := markup.problem_of_change(self.cleaned_data.get(name) or "", self.initial.get(name)):
+            self.add_error(name, f"This text {problem}.")
+
+    def full_clean(self) -> None:
+        self._check_choices()
+        super().full_clean()
+
+    def _check_choices(self) -> None:
+        """Raises InvalidFields for a choice that cannot be an id. Django's autocomplete fields would query it when the
+        form is shown again, and fail."""
+        for name, field in self.fields.items():
+            if self.is_bound and isinstance(field, forms.ModelChoiceField):
+                given = self[name].data
+                chosen = [str(each) for each in (given if isinstance(given, list) else [given]) if each]
+                if len(possible_ids(field.queryset.model, chosen)) < len(chosen):  # type: ignore[union-attr]
+                    raise InvalidFields(errors={name: [f"{field.label or name}: choose one of the options."]})
+
     def _post_clean(self) -> None:
-        # Django would check constraints too, but leaves out each that has a column which is no field of the form, so
-        # every one that begins with the shop.
+        # Django's own check skips every constraint with a column that is not in the form, such as `shop`. So it is
+        # switched off here, and `_check_constraints` checks all of them.
         self.instance.validate_constraints = lambda exclude=None: None
         try:
             super()._post_clean()  # type: ignore[misc]
@@ -38,7 +67,7 @@ class ShopScopedForm(forms.ModelForm):
         self._check_constraints()
 
     def _check_constraints(self) -> None:
-        """The table's constraints as field errors, over all columns: those that are no field hold what the row has."""
+        """Check all constraints of the table and report violations as field errors."""
         exclude = set(self.errors)
         for model, constraints in self.instance.get_constraints():
             for constraint in constraints:
@@ -53,11 +82,14 @@ class ShopScopedForm(forms.ModelForm):
             return field if field in self.fields else None, message
         field = next((name for name in reversed(_columns_of(constraint)) if name in self.fields), None)
         if field and isinstance(constraint, models.UniqueConstraint):
-            return field, f"Another {self.instance._meta.verbose_name} of this shop has this {self[field].label}."
+            return (
+                field,
+                f"Another {self.instance._meta.verbose_name} of this shop already has this {self[field].label}.",
+            )
         return field, IMPOSSIBLE if field else error
 
     def changed_columns(self) -> list[str]:
-        """The columns to write: what was changed here, never what somebody else changed meanwhile."""
+        """The columns to save: only those changed in this form, so that concurrent changes of others are kept."""
         columns = {"updated_at"} if hasattr(self.instance, "updated_at") else set()
         for name in self.changed_data:
             try:
@@ -81,12 +113,12 @@ class ShopScopedForm(forms.ModelForm):
 
 
 class WordsField(forms.CharField):
-    """A list of short texts, written with commas between them."""
+    """A list of short texts, separated by commas."""
 
     widget = UnfoldAdminTextInputWidget
 
     def __init__(self, **kwargs: Any) -> None:
-        given: dict[str, Any] = {"required": False, "help_text": "With commas between them."} | kwargs
+        given: dict[str, Any] = {"required": False, "help_text": "Separate with commas."} | kwargs
         super().__init__(**given)
 
     def prepare_value(self, value: Any) -> Any:
@@ -101,7 +133,7 @@ class WordsField(forms.CharField):
 
 
 def stamp(row: models.Model, now: datetime) -> None:
-    """Give the row its times where it has such columns."""
+    """Set `created_at` of a new row and `updated_at`, if the row has these columns."""
     if row._state.adding and hasattr(row, "created_at"):
         row.created_at = now
     if hasattr(row, "updated_at"):
@@ -109,7 +141,7 @@ def stamp(row: models.Model, now: datetime) -> None:
 
 
 def _columns_of(constraint: Any) -> list[str]:
-    """The columns that a constraint is about, the one to blame last."""
+    """The columns of a constraint. An error is shown at the last one that is in the form."""
     if isinstance(constraint, models.CheckConstraint):
         return [name for name, *_ in _leaves(constraint.condition)][::-1]
     if fields := getattr(constraint, "fields", ()):
@@ -124,7 +156,7 @@ def _named_in(expression: Any) -> list[str]:
 
 
 def _leaves(condition: Any) -> list[Any]:
-    """The (column, lookup) names of a condition, however nested, without their values."""
+    """The lookups of a condition, nested ones too, each split at `__` into column and lookup names."""
     leaves: list[Any] = []
     for child in condition.children:
         leaves += _leaves(child) if isinstance(child, models.Q) else [child[0].split("__")]

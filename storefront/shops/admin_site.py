@@ -1,7 +1,8 @@
-"""The merchant's admin: one shop at a time, on that shop's clock.
+"""The merchant's admin: one shop at a time, in that shop's time zone.
 
-Who may enter, and which shop the session works on, is decided here and nowhere else. Every admin class reads
-`request.shop` and `request.is_owner`, which this site sets before any view of it runs.
+Only this module decides who may enter, and which shop the session works on. It sets `request.shop` and
+`request.rights`, which every admin class reads, before any view runs. Signing in is in `signin`, confirming one's
+identity again in `confirmation`.
 """
 
 import json
@@ -11,8 +12,9 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.contrib.admin.views.autocomplete import AutocompleteJsonView
+from django.core.paginator import Paginator
 from django.db.models import Model, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.middleware.csrf import get_token
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
@@ -20,54 +22,108 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 from unfold.sites import UnfoldAdminSite
 
-from storefront.shops import queries
-from storefront.shops.models import Shop, StaffMember, User
+from storefront.kit.ids import as_id
+from storefront.shops import audit, queries, rights, staff_sessions
+from storefront.shops.admin_account import AccountPages
+from storefront.shops.admin_lookups import NUL, has_nul
+from storefront.shops.confirmation import ask_to_confirm, must_confirm
+from storefront.shops.models import Shop, User
+from storefront.shops.password_change import change_password
 from storefront.shops.request import StaffRequest
+from storefront.shops.rights import Right
+from storefront.shops.second_factor import must_have_one
+from storefront.shops.signin import WORKS_ON
 
-SESSION_KEY = "admin_shop"
 LONGEST_SWITCHER = 50
 
-# Somebody without a shop must still be able to leave and to change a password.
+# A user without a shop must still be able to sign out and to change the password.
 OPEN_TO_ALL = {"logout", "password_change", "password_change_done", "i18n_javascript"}
+# Setting up a second factor can require a confirmation first.
+OPEN_BEFORE_ENROLLING = {"logout", "confirm"}
+# Pages about the user. They open also without a shop, and use the shop's time zone if there is one.
+OF_THE_PERSON = {"confirm", "security", "security_add", "security_remove", "security_codes", "security_end"}
 
 
-class ShopAdminSite(UnfoldAdminSite):
+class ShopAdminSite(AccountPages, UnfoldAdminSite):
     enable_nav_sidebar = True
     index_template = "admin/dashboard.html"
 
-    def admin_view(self, view: Callable, cacheable: bool = False) -> Callable:
-        """Django's check of who is there, then the shop, then the view."""
-        if view.__name__ in OPEN_TO_ALL:
-            return super().admin_view(view, cacheable)
+    def admin_view(self, view: Callable, cacheable: bool = False) -> Any:
+        """Wrap a view in these steps: Django's permission check, required enrolment and confirmation, the shop, the
+        view."""
+        name = view.__name__
 
         @wraps(view)
+        def proved(request: StaffRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            if name not in OPEN_BEFORE_ENROLLING and must_enrol(request):
+                return HttpResponseRedirect(reverse("admin:enrol"))
+            if must_confirm(request):
+                return ask_to_confirm(request)
+            return view(request, *args, **kwargs) if name in OPEN_TO_ALL else in_shop(request, *args, **kwargs)
+
         def in_shop(request: StaffRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            if has_nul(request.GET) or has_nul(request.POST) or NUL in request.path_info:
+                raise Http404
             if not enter_shop(request):
-                return self.no_shop(request)
+                return view(request, *args, **kwargs) if name in OF_THE_PERSON else self.no_shop(request)
             with timezone.override(ZoneInfo(request.shop.timezone)):
                 response = view(request, *args, **kwargs)
-                # Rendered here, since times are written while rendering.
+                # Rendered here, since rendering formats times in the active time zone.
                 return response.render() if isinstance(response, TemplateResponse) else response
 
-        return super().admin_view(in_shop, cacheable)
+        return super().admin_view(proved, cacheable)
+
+    def has_permission(self, request: HttpRequest) -> bool:
+        """Whether a staff user has completed signing in. Without that, no page of the admin opens."""
+        return super().has_permission(request) and staff_sessions.staff_session_of(request) is not None
+
+    def extra_context(self, context: dict[str, Any], request: HttpRequest) -> dict[str, Any]:
+        # The theme would put its colours into an inline style, which the policy blocks. admin.css has them.
+        return context | {"colors": None}
 
     def no_shop(self, request: HttpRequest) -> HttpResponse:
         context = {**self.each_context(request), "title": "No shop yet", "is_nav_sidebar_enabled": False}
         return TemplateResponse(request, "shops/admin/no_shop.html", context, status=403)
 
+    def get_urls(self) -> list[Any]:
+        """Django's URLs without `view_on_site`, which no page here links to."""
+        return [url for url in super().get_urls() if getattr(url, "name", None) != "view_on_site"]
+
+    def search(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Search the menu for pages, among those that the user may open in this shop."""
+        term = request.GET.get("s", "").strip().lower()
+        found = self._search_apps(self.get_app_list(request), term) if term else []
+        template = "command_results" if "extended" in request.GET else "search_results"
+        # All on one page, since the menu is short.
+        pages = Paginator(found, max(len(found), 1))
+        context = {"page_obj": pages, "results": pages.page(1), "page_counter": 0}
+        return TemplateResponse(request, f"unfold/helpers/{template}.html", context, headers={"HX-Trigger": "search"})
+
     def extra_urls(self) -> list[URLPattern]:
-        return [path("shop/", self.admin_view(require_POST(self.switch_shop)), name="switch_shop")]
+        from storefront.shops import staff_pages
+
+        switch = path("shop/", self.admin_view(require_POST(self.switch_shop)), name="switch_shop")
+        return [switch, *staff_pages.urls(), *self.signin_urls(), *self.account_urls()]
+
+    def logout(self, request: Any, extra_context: dict[str, Any] | None = None) -> Any:
+        if request.method == "POST" and (row := staff_sessions.staff_session_of(request)):
+            staff_sessions.end_sessions(_user(request), session_id=row.pk)
+        return super().logout(request, extra_context)
+
+    def password_change(self, request: Any, extra_context: dict[str, Any] | None = None) -> Any:
+        """A new password signs out all other browsers. Guesses at the old one are limited as when signing in."""
+        return change_password(request, lambda: super(ShopAdminSite, self).password_change(request, extra_context))
 
     def switch_shop(self, request: StaffRequest) -> HttpResponse:
-        """Work on another of the user's shops from now on."""
-        chosen = request.POST.get("shop", "")
-        found = queries.shops_of(_user(request)).filter(pk=chosen).first() if chosen.isdecimal() else None
+        """Switch the session to another of the user's shops."""
+        chosen = as_id(request.POST.get("shop", ""))
+        found = queries.shops_of(_user(request)).filter(pk=chosen).first() if chosen else None
         if found is None:
             raise Http404
-        request.session[SESSION_KEY] = found.pk
-        # The page one comes from is a 404 in the other shop; the start page is there in each.
+        work_on(request, found)
+        # The current page may be a 404 in the other shop; the start page exists in each.
         start = reverse("admin:index")
-        # htmx would follow a redirect by itself and put the page into the link.
+        # htmx would follow a plain redirect and put the page into the link.
         return HttpResponse(status=204, headers={"HX-Redirect": start})
 
     def autocomplete_view(self, request: HttpRequest) -> HttpResponse:
@@ -75,7 +131,7 @@ class ShopAdminSite(UnfoldAdminSite):
 
 
 class OwnChoices(AutocompleteJsonView):
-    """What a form's field offers while one types: what it would accept, so nothing deleted."""
+    """Choices of an autocomplete field: the rows that the form accepts, so no deleted ones."""
 
     def get_queryset(self) -> QuerySet:
         rows = super().get_queryset()
@@ -83,13 +139,13 @@ class OwnChoices(AutocompleteJsonView):
         return rows.filter(deleted_at=None) if deletable else rows
 
     def serialize_result(self, obj: Model, to_field_name: str) -> dict[str, str]:
-        """A page may tell more than the name where names are not enough to choose by."""
+        """An admin class can define `choice_label` if the row's name is not enough to choose by."""
         label = getattr(self.model_admin, "choice_label", str)
         return {"id": str(getattr(obj, to_field_name)), "text": label(obj)}
 
 
 def shop_name(request: HttpRequest) -> str:
-    """What stands at the top of the menu: the shop that the session works on."""
+    """The title of the menu: the name of the session's shop."""
     return request.shop.name if has_entered(request) else "Storefront"  # type: ignore[attr-defined]
 
 
@@ -102,9 +158,9 @@ def shop_url(request: HttpRequest) -> str:
 
 
 def shop_switcher(request: HttpRequest) -> list[dict[str, Any]]:
-    """The user's other shops, as posts: a link that is merely followed must not change where one works.
+    """Menu items that switch to the user's other shops. They send a POST, since following a link must not switch shops.
 
-    Empty for a user of one shop, who then never sees a switcher.
+    Empty for a user with one shop, who sees no switcher.
     """
     if not has_entered(request):
         return []
@@ -127,28 +183,46 @@ def shop_switcher(request: HttpRequest) -> list[dict[str, Any]]:
 
 
 def has_entered(request: HttpRequest) -> bool:
-    """Whether the request works on a shop; the login page, for one, does not."""
-    return getattr(request, "is_owner", None) is not None
+    """Whether the request works on a shop. The login page, for example, does not."""
+    return getattr(request, "rights", None) is not None
 
 
 def enter_shop(request: StaffRequest) -> bool:
-    """Set `request.shop` and `request.is_owner`: the session's shop while the user still belongs to it, else the
-    first of theirs. False for a user who belongs to none."""
+    """Set `request.shop` to the session's shop if the user still belongs to it, otherwise to their first shop, and
+    `request.rights` to the rights of their role there. False for a user without a shop."""
     shops = queries.shops_of(_user(request))
-    remembered = request.session.get(SESSION_KEY)
+    remembered = request.session.get(WORKS_ON)
     shop = (shops.filter(pk=remembered).first() if remembered else None) or shops.first()
     if shop is None:
         return False
+    audit.act_as(audit.staff(_user(request)))
     if remembered != shop.pk:
-        request.session[SESSION_KEY] = shop.pk
-    request.shop, request.is_owner = shop, _is_owner(_user(request), shop)
+        work_on(request, shop)
+    request.shop, request.rights = shop, _rights_in(shop, _user(request))
     return True
 
 
-def _is_owner(user: User, shop: Shop) -> bool:
-    return user.is_superuser or shop.staff.filter(user=user, role=StaffMember.Role.OWNER).exists()
+def work_on(request: StaffRequest, shop: Shop) -> None:
+    """Let the session work on this shop, and record that in the shop's audit log."""
+    request.session[WORKS_ON] = shop.pk
+    user = _user(request)
+    audit.record(shop=shop, action="staff.signed_in", object=audit.person(user), now=request.now)
+
+
+def must_enrol(request: HttpRequest) -> bool:
+    """Whether the user must set up a second factor before other pages open. They may have become an owner just now."""
+    row = staff_sessions.staff_session_of(request)
+    return row is not None and not row.has_second_factor and must_have_one(_user(request))
+
+
+def _rights_in(shop: Shop, user: User) -> frozenset[Right]:
+    if user.is_superuser:
+        return rights.ALL
+    # No rights for somebody who was removed a moment ago.
+    role = shop.staff.filter(user=user).values_list("role", flat=True).first()
+    return rights.rights_of(role) if role else frozenset()
 
 
 def _user(request: HttpRequest) -> User:
-    # The site's permission check has run: nobody anonymous comes here.
+    # Never anonymous, since the site's permission check has run.
     return request.user  # type: ignore[return-value]

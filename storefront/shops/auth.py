@@ -1,10 +1,10 @@
-"""Who calls the API, and whether they may: bearer tokens and scopes (decisions: Error bodies, Scopes)."""
+"""Authentication and authorization of API calls: bearer tokens and scopes (R-CALL-16 to R-CALL-19)."""
 
 from django.http import HttpRequest
 from ninja.security.http import HttpAuthBase
 
 from storefront.kit.refusals import Refusal
-from storefront.shops import queries, ratelimit
+from storefront.shops import audit, queries, ratelimit, token_use
 from storefront.shops.request import Caller, Request
 from storefront.shops.scopes import SCOPES
 
@@ -22,18 +22,18 @@ class InsufficientScope(Refusal):
 
 
 def bearer_token(request: HttpRequest) -> str | None:
-    """The token of `Authorization: Bearer <token>`. Two such headers arrive joined by a comma, which is no token."""
+    """The token of `Authorization: Bearer <token>`. Two such headers arrive joined by a comma, which no token has."""
     scheme, _, token = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" else None
 
 
 def installation_token(request: HttpRequest) -> str | None:
-    """The token of `X-Shop-Access-Token`, else the bearer token (contract: App API, Authentication)."""
+    """The token of `X-Shop-Access-Token`, else the bearer token (R-APP-4)."""
     return request.META.get("HTTP_X_SHOP_ACCESS_TOKEN", "").strip() or bearer_token(request)
 
 
 def caller_of(request: Request) -> Caller:
-    """Whoever the request's credential names. Raises Unauthenticated."""
+    """The caller of the request's credential. Raises Unauthenticated."""
     caller = queries.caller(installation_token(request), now=request.now)
     if caller is None:
         raise Unauthenticated
@@ -41,8 +41,8 @@ def caller_of(request: Request) -> Caller:
 
 
 class scope(HttpAuthBase):  # noqa: N801, it reads as a word: auth=scope("read_products")
-    """Lets a call through when its credential is known, within its rate limit and has all these scopes; sets
-    `request.caller`, `request.shop` and `request.quota`."""
+    """Allows a call whose credential is valid, within its rate limit and has all these scopes. Sets `request.caller`,
+    `request.shop` and `request.quota`."""
 
     openapi_scheme = "bearer"
 
@@ -56,10 +56,12 @@ class scope(HttpAuthBase):  # noqa: N801, it reads as a word: auth=scope("read_p
     def __call__(self, request: Request) -> Caller:  # type: ignore[override]
         caller = self.caller_of(request)
         request.caller, request.shop = caller, caller.shop
+        audit.act_as(audit.caller(caller))
         if caller.requests_per_minute is not None:
             allowed, request.quota = ratelimit.count_call(caller.counted_as, per_minute=caller.requests_per_minute)
             if not allowed:
                 raise ratelimit.RateLimited(ratelimit.retry_after(request.quota))
+        token_use.record_use(caller.digest)
         if not caller.scopes.issuperset(self.required):
             raise InsufficientScope(required_scopes=list(self.required), granted_scopes=sorted(caller.scopes))
         return caller
@@ -69,7 +71,7 @@ class scope(HttpAuthBase):  # noqa: N801, it reads as a word: auth=scope("read_p
 
 
 class app_scope(scope):  # noqa: N801
-    """The same for the App API, which only installed apps may call."""
+    """As `scope`, for the App API, which only installed apps may call."""
 
     def caller_of(self, request: Request) -> Caller:
         caller = caller_of(request)

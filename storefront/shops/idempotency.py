@@ -1,18 +1,23 @@
-"""`Idempotency-Key`: a POST sent twice is carried out once (decisions: Idempotency and concurrency).
+"""`Idempotency-Key`: a POST sent twice is carried out once (R-CALL-21 to R-CALL-26).
 
-A key is claimed by inserting its row. The handler then runs in the transaction that also stores its answer, so that
-a crash leaves either both or neither: the claim goes stale and whoever comes next runs the handler for the first
-time. An attempt that was only slow finds its claim gone when it wants to store, and is rolled back.
+A request claims a key by inserting its row. The handler then runs in the transaction that also stores the response, so
+that a crash leaves either both or neither; the claim then goes stale, and the next request runs the handler. A slow
+request whose claim was taken over notices that when it stores its response, and is rolled back.
+
+A replay needs the scopes that the call needs now. Authentication, which runs before, checks those of the endpoint. A
+response that shows a record only to callers with a read scope is stored with that scope; a replay without the scope
+shows only the record's id.
 """
 
 import hashlib
 import re
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
 from functools import wraps
 from typing import Any
 
+import orjson
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.http import HttpResponse
@@ -21,13 +26,13 @@ from storefront.kit import sealing
 from storefront.kit.http import JSON, refusal_response
 from storefront.kit.refusals import InvalidFields, Refusal
 from storefront.shops.models import IdempotentAnswer
-from storefront.shops.request import Request
+from storefront.shops.request import Request, id_only
 
 KEPT_FOR = timedelta(hours=24)
-# No request takes this long; whoever held such a claim was killed.
+# No request takes this long, so the process that held the claim was killed.
 STALE_AFTER = timedelta(seconds=60)
 
-_PURPOSE = "idempotent-answer"
+PURPOSE = "idempotent-answer"
 _KEY = re.compile(r"[^\x00-\x1f\x7f]{1,255}\Z")
 
 Handler = Callable[..., HttpResponse]
@@ -35,7 +40,7 @@ Handler = Callable[..., HttpResponse]
 
 class InFlight(Refusal):
     status, code = 409, "idempotency_in_flight"
-    message = "The first request with this Idempotency-Key is still being carried out."
+    message = "The first request with this Idempotency-Key is still in progress."
 
 
 class Mismatch(Refusal):
@@ -44,14 +49,14 @@ class Mismatch(Refusal):
 
 
 class AnswerUnreadable(Refusal):
-    """SECRET_KEY was replaced without keeping the old one: carrying the request out again could do it twice."""
+    """SECRET_KEY was replaced without a fallback. Running the request again could carry it out twice."""
 
     status, code = 409, "idempotency_unreadable"
-    message = "The first answer to this Idempotency-Key can no longer be read. Look at what it did, then use a new key."
+    message = "The first response to this Idempotency-Key can no longer be read. Use a new key."
 
 
 def idempotent(handler: Handler) -> Handler:
-    """Honours `Idempotency-Key` on a POST; runs behind authentication and validation."""
+    """Decorator of API handlers that honours `Idempotency-Key` on POST. Authentication and validation run before."""
 
     @wraps(handler)
     def once(request: Request, *args: Any, **given: Any) -> HttpResponse:
@@ -61,28 +66,29 @@ def idempotent(handler: Handler) -> Handler:
         if not _KEY.match(key):
             raise InvalidFields(errors={"Idempotency-Key": ["Idempotency-Key must have 1 to 255 characters."]})
         claim = uuid.uuid4()
-        row = _claimed(request, key, claim)
+        row = _claim_key(request, key, claim)
         if row.claim != claim:
-            return _replayed(row)
-        return _carried_out(lambda: handler(request, *args, **given), _held(row, claim))
+            return _replay(row, request.caller.scopes)
+        return _run_once(request, lambda: handler(request, *args, **given), _claimed_row(row, claim))
 
     return once
 
 
 def delete_expired_answers(*, now: datetime, limit: int = 1000) -> int:
-    """Forget answers that were kept long enough, at most `limit` of them; how many."""
+    """Delete at most `limit` expired responses; returns the number."""
     expired = IdempotentAnswer.objects.filter(expires_at__lte=now).order_by("expires_at").values("pk")[:limit]
     return IdempotentAnswer.objects.filter(pk__in=list(expired.values_list("pk", flat=True))).delete()[0]
 
 
-def _claimed(request: Request, key: str, claim: uuid.UUID) -> IdempotentAnswer:
-    """The key's row: ours if its claim is, else one that holds an answer. Raises Mismatch, InFlight."""
-    now, mine = request.now, _attempt(request, claim)
+def _claim_key(request: Request, key: str, claim: uuid.UUID) -> IdempotentAnswer:
+    """Claim the key; returns its row. If the row has another claim, it has the stored response. Raises Mismatch and
+    InFlight."""
+    now, mine = request.now, _claim_columns(request, claim)
     identity = {"shop": request.shop, "caller": request.caller.counted_as, "key": key}
     IdempotentAnswer.objects.bulk_create([IdempotentAnswer(**identity, **mine)], ignore_conflicts=True)
     row = IdempotentAnswer.objects.filter(**identity).first()
     if row is None:
-        # Swept, or given up by its holder, between the two statements.
+        # Deleted between the two statements, by a sweep or by the request that held it.
         raise InFlight
     if row.claim == claim:
         return row
@@ -92,13 +98,13 @@ def _claimed(request: Request, key: str, claim: uuid.UUID) -> IdempotentAnswer:
         if row.status is not None:
             return row
     abandoned = Q(expires_at__lte=now) | Q(status=None, claimed_at__lte=now - STALE_AFTER)
-    if not _held(row, row.claim).filter(abandoned).update(**mine):
+    if not _claimed_row(row, row.claim).filter(abandoned).update(**mine):
         raise InFlight
     row.claim = claim
     return row
 
 
-def _attempt(request: Request, claim: uuid.UUID) -> dict[str, Any]:
+def _claim_columns(request: Request, claim: uuid.UUID) -> dict[str, Any]:
     parts = (request.method, request.path, request.META.get("HTTP_X_CART_TOKEN", ""))
     digest = hashlib.sha256("\n".join(map(str, parts)).encode() + b"\n" + request.body)
     return {
@@ -111,49 +117,63 @@ def _attempt(request: Request, claim: uuid.UUID) -> dict[str, Any]:
     }
 
 
-def _held(row: IdempotentAnswer, claim: uuid.UUID) -> QuerySet[IdempotentAnswer]:
-    """The row as long as this attempt holds it."""
+def _claimed_row(row: IdempotentAnswer, claim: uuid.UUID) -> QuerySet[IdempotentAnswer]:
+    """A queryset with the row, as long as the row has this claim."""
     return IdempotentAnswer.objects.filter(shop=row.shop_id, pk=row.pk, claim=claim)
 
 
-def _carried_out(handle: Callable[[], HttpResponse], held: QuerySet[IdempotentAnswer]) -> HttpResponse:
+def _run_once(
+    request: Request, handle: Callable[[], HttpResponse], claimed_row: QuerySet[IdempotentAnswer]
+) -> HttpResponse:
     try:
         with transaction.atomic():
             response = handle()
-            if _is_kept(response.status_code):
-                _store(response, held)
+            if _is_stored(response.status_code):
+                _store(response, claimed_row, read_scope=getattr(request, "read_scope", ""))
                 return response
             transaction.set_rollback(True)
     except Refusal as refusal:
         response = refusal_response(refusal)
-        if not _is_kept(refusal.status):
-            held.delete()
+        if not _is_stored(refusal.status):
+            claimed_row.delete()
             raise
-        _store(response, held)
+        _store(response, claimed_row)
         return response
     except BaseException:
-        held.delete()
+        claimed_row.delete()
         raise
-    held.delete()
+    claimed_row.delete()
     return response
 
 
-def _is_kept(status: int) -> bool:
-    """Whether the same request would get this answer again; what may pass by itself can be tried again."""
+def _is_stored(status: int) -> bool:
+    """Whether a response with this status is stored. Statuses that may be temporary are not: the key can be retried."""
     return status < 500 and status not in (401, 409, 429)
 
 
-def _store(response: HttpResponse, held: QuerySet[IdempotentAnswer]) -> None:
-    """Keep the answer. Raises InFlight where another attempt took the claim over, which undoes what was done."""
-    body = sealing.seal(response.content, purpose=_PURPOSE)
-    if not held.update(status=response.status_code, body=body):
+def _store(response: HttpResponse, claimed_row: QuerySet[IdempotentAnswer], *, read_scope: str = "") -> None:
+    """Store the response: a line with the read scope that it needs, if any, then the body. Raises InFlight if another
+    request has taken the claim over, which rolls back this one."""
+    body = sealing.seal(f"{read_scope}\n".encode() + response.content, purpose=PURPOSE)
+    if not claimed_row.update(status=response.status_code, body=body):
         raise InFlight
 
 
-def _replayed(row: IdempotentAnswer) -> HttpResponse:
+def _replay(row: IdempotentAnswer, scopes: Collection[str]) -> HttpResponse:
     try:
-        body = sealing.unseal(bytes(row.body or b""), purpose=_PURPOSE)
+        kept = sealing.unseal(bytes(row.body or b""), purpose=PURPOSE)
     except sealing.Unsealable:
         raise AnswerUnreadable from None
+    read_scope, body = _scope_and_body(kept)
+    if read_scope and read_scope not in scopes:
+        body = orjson.dumps({name: id_only(record) for name, record in orjson.loads(body).items()})
     assert row.status is not None
     return HttpResponse(body, status=row.status, content_type=JSON, headers={"Idempotent-Replayed": "true"})
+
+
+def _scope_and_body(kept: bytes) -> tuple[str, bytes]:
+    """Split a stored response into read scope and body. Older responses have no line with the scope."""
+    if kept.startswith(b"{"):
+        return "", kept
+    read_scope, _, body = kept.partition(b"\n")
+    return read_scope.decode(), body

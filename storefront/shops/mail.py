@@ -1,4 +1,4 @@
-"""Mail from a shop: plain text, in the shop's name, answered to the shop."""
+"""Mail from a shop: plain text, with the shop's name and address as sender."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -14,12 +14,17 @@ from storefront.shops.models import Shop
 
 log = structlog.get_logger(__name__)
 
-# After a try that failed, until the next one; after the last the log says that it was given up.
+# Waiting times after a failed try. After the last one, the mail is given up.
 WAITS = (timedelta(minutes=1), timedelta(minutes=10), timedelta(hours=1), timedelta(hours=6))
 
 
+def is_sent() -> bool:
+    """Whether this deployment sends mail at all: without `EMAIL_URL` it sends none."""
+    return settings.EMAIL_BACKEND != "django.core.mail.backends.dummy.EmailBackend"
+
+
 def message(*, shop: Shop, to: str, subject: str, text: str) -> EmailMessage:
-    """A mail to one address. `subject` may hold the shop's name; no line break in it gets into a header."""
+    """A mail to one address. Line breaks in `subject` and the shop's name are removed, so none gets into a header."""
     name = " ".join(shop.name.split())
     return EmailMessage(
         subject=" ".join(subject.split()),
@@ -30,11 +35,11 @@ def message(*, shop: Shop, to: str, subject: str, text: str) -> EmailMessage:
 
 
 def send(mail: EmailMessage, *, what: str, tries: int, again: Callable[[datetime], object]) -> None:
-    """Send the mail. A mail server that is away is asked again later: `again` is told when."""
+    """Send the mail. If that fails, call `again` with the time of the next try; it enqueues that try."""
     try:
         mail.send()
     except (OSError, SMTPException) as error:
-        # Only the kind of error: its text can hold the receiver's address.
+        # Only the type of the error, since its text can contain the receiver's address.
         log.warning("mail_failed", mail=what, tries=tries + 1, error=type(error).__name__)
         if tries < len(WAITS):
             again(clock.now() + WAITS[tries])

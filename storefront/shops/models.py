@@ -5,28 +5,34 @@ from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.db.models.functions import Lower
 
+from storefront.shops.audit_models import AuditEntry as AuditEntry
+from storefront.shops.signin_models import Authenticator as Authenticator
+from storefront.shops.signin_models import Passkey as Passkey
+from storefront.shops.signin_models import RecoveryCode as RecoveryCode
+from storefront.shops.signin_models import StaffSession as StaffSession
+
 
 class User(AbstractUser):
-    """Somebody who signs in to the admin. Shoppers are customers, not users."""
+    """A person who signs in to the admin. Shoppers are customers, not users."""
 
-    email = models.EmailField("e-mail address", unique=True)
+    email = models.EmailField("email address", unique=True)
 
 
 class Shop(models.Model):
     """One shop of the deployment. Every other table carries its id."""
 
     name = models.CharField(max_length=200)
-    domain = models.CharField(max_length=253, unique=True, help_text="The host name shoppers use, in lower case.")
+    domain = models.CharField(max_length=253, unique=True, help_text="The shop's host name, in lowercase.")
     base_url = models.URLField(
-        max_length=500, help_text="Where the shop is reached, without a slash at the end. Links and the API use it."
+        max_length=500, help_text="The shop's base URL, without a slash at the end. Used in links and in the API."
     )
-    email = models.EmailField(null=True, blank=True, help_text="Where shoppers can write to.")
+    email = models.EmailField(null=True, blank=True, help_text="Contact address for shoppers.")
     currency = models.CharField(max_length=3, default="EUR", help_text="ISO 4217 code, such as EUR.")
     timezone = models.CharField(max_length=64, default="Europe/Berlin", help_text="Such as Europe/Berlin.")
     country = models.CharField(
-        max_length=2, default="DE", help_text="ISO 3166 code of the country the shop sells from."
+        max_length=2, default="DE", help_text="ISO 3166 code of the country that the shop sells from."
     )
-    prices_include_tax = models.BooleanField(default=True, help_text="Whether catalogue prices already contain tax.")
+    prices_include_tax = models.BooleanField(default=True, help_text="Whether catalogue prices include tax.")
     payment_methods = models.JSONField(
         default=list, blank=True, help_text='Gateways offered at checkout, such as ["manual"].'
     )
@@ -47,26 +53,77 @@ class Shop(models.Model):
         return self.name
 
     def local_time(self, moment: datetime) -> datetime:
-        """The moment on the shop's own clock."""
+        """The moment in the shop's time zone."""
         return moment.astimezone(ZoneInfo(self.timezone))
 
 
 class StaffMember(models.Model):
-    """A user's place in a shop: what the admin lets them see and touch."""
+    """A user's role in a shop, which decides what they can see and change in its admin."""
 
     class Role(models.TextChoices):
+        """`shops.rights` has the rights of each role."""
+
         OWNER = "owner"
-        STAFF = "staff"
+        MANAGER = "manager"
+        FULFILMENT = "fulfilment"
+        READ_ONLY = "read_only"
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="staff")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
-    role = models.CharField(max_length=10, choices=Role, default=Role.STAFF)
+    role = models.CharField(max_length=10, choices=Role)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["shop", "user"], name="staff_member_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["shop", "user"], name="staff_member_once"),
+            models.CheckConstraint(
+                condition=models.Q(role__in=["owner", "manager", "fulfilment", "read_only"]), name="staff_member_role"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.user} at {self.shop}"
+
+
+class StaffInvitation(models.Model):
+    """An invitation of an e-mail address to a shop's staff, accepted with a mailed link (`shops.invitations`). Rows are
+    not deleted, so that it stays known who invited whom."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="staff_invitations")
+    # The longest user name, since the address becomes the user name.
+    email = models.EmailField("email address", max_length=150)
+    role = models.CharField(max_length=10, choices=StaffMember.Role)
+    # Digest of the newest link's token; null before there is one.
+    digest = models.CharField(max_length=64, unique=True, null=True, editable=False)
+    invited_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, editable=False, related_name="+")
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    accepted_at = models.DateTimeField(null=True, editable=False)
+    revoked_at = models.DateTimeField(null=True, editable=False)
+
+    class Meta:
+        verbose_name = "invitation"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["shop", "email"],
+                condition=models.Q(accepted_at=None, revoked_at=None),
+                name="staff_invitation_once",
+            ),
+            models.CheckConstraint(condition=models.Q(email=Lower("email")), name="staff_invitation_email_lower"),
+            models.CheckConstraint(
+                condition=models.Q(role__in=["owner", "manager", "fulfilment", "read_only"]),
+                name="staff_invitation_role",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(accepted_at=None) | models.Q(revoked_at=None), name="staff_invitation_ended_once"
+            ),
+        ]
+        indexes = [models.Index(fields=["shop", "created_at"], name="staff_invitation_created")]
+
+    def __str__(self) -> str:
+        return self.email
+
+    def is_pending(self, now: datetime) -> bool:
+        return self.accepted_at is None and self.revoked_at is None and now < self.expires_at
 
 
 class AllowedOrigin(models.Model):
@@ -83,22 +140,28 @@ class AllowedOrigin(models.Model):
 
 
 class ApiToken(models.Model):
-    """A token that calls the API: the shop's own, or one of an installed app. It belongs to the shop; only its digest
-    is kept."""
+    """An API token: one of the shop's own, or one of an installed app. It belongs to the shop; only its digest is
+    stored."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="api_tokens")
-    name = models.CharField(max_length=100, help_text="What it is for.")
+    name = models.CharField(max_length=100, help_text="Name of the token, such as what it is used for.")
     digest = models.CharField(max_length=64, unique=True, editable=False)
     ending = models.CharField(max_length=4, editable=False, help_text="The token's last four characters.")
     scopes = models.JSONField(default=list)
-    requests_per_minute = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: no limit.")
-    # A plain number, since the room of apps is built on this one.
+    requests_per_minute = models.PositiveIntegerField(null=True, blank=True, help_text="Leave empty for no limit.")
+    # Not a foreign key, since `installations` imports this module.
     installation_id = models.BigIntegerField(
-        null=True, editable=False, db_index=True, help_text="The installation it stands for; empty: the shop's own."
+        null=True,
+        editable=False,
+        db_index=True,
+        help_text="The app installation that the token belongs to. Empty for the shop's own tokens.",
     )
     created_at = models.DateTimeField()
     expires_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(
+        null=True, editable=False, help_text="Accurate to about a minute (token_use.py)."
+    )
 
     class Meta:
         verbose_name = "API token"
@@ -112,16 +175,16 @@ class ApiToken(models.Model):
 
 
 class IdempotentAnswer(models.Model):
-    """The first answer to a POST that named an `Idempotency-Key` (decisions: Idempotency and concurrency)."""
+    """The first response to a POST with an `Idempotency-Key` (R-CALL-21)."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
-    caller = models.CharField(max_length=64, help_text="What the credential that asked is counted as.")
+    caller = models.CharField(max_length=64, help_text="Identifies the credential that sent the request.")
     key = models.CharField(max_length=255)
     request_digest = models.CharField(max_length=64)
-    claim = models.UUIDField(help_text="Which attempt holds the key.")
+    claim = models.UUIDField(help_text="The attempt that holds the key.")
     claimed_at = models.DateTimeField()
-    status = models.PositiveSmallIntegerField(null=True, help_text="Null while the request is in flight.")
-    # Encrypted, since answers hold cart tokens and signed links.
+    status = models.PositiveSmallIntegerField(null=True, help_text="Null while the request is in progress.")
+    # Encrypted, since responses contain cart tokens and signed links.
     body = models.BinaryField(null=True)
     expires_at = models.DateTimeField(db_index=True)
 
@@ -132,10 +195,33 @@ class IdempotentAnswer(models.Model):
         return self.key
 
 
+class HandoverCode(models.Model):
+    """A single-use code that takes a visitor from one of the shop's hosts to another (`shops/handover.py`)."""
+
+    class Purpose(models.TextChoices):
+        TO_SECURE = "to_secure"
+        TO_SHOP = "to_shop"
+        LINK = "link"
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    digest = models.CharField(max_length=64, unique=True)
+    purpose = models.CharField(max_length=10, choices=Purpose)
+    payload = models.JSONField(help_text="What is handed over. Nothing secret.")
+    state_digest = models.CharField(
+        max_length=64,
+        blank=True,
+        help_text="Digest of the state that the destination's session waits for; empty if none.",
+    )
+    expires_at = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return f"{self.purpose} {self.pk}"
+
+
 class Change(models.Model):
     """On SQLite, the number of a shop's last change, counted over all shops (`shops.changes`). Unused on PostgreSQL."""
 
-    # No foreign key: other processes are to hear of a shop that was deleted, too.
+    # Not a foreign key, since other processes must learn of a deleted shop, too.
     shop_id = models.BigIntegerField(primary_key=True)
     number = models.BigIntegerField(unique=True)
 

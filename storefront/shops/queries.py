@@ -10,61 +10,68 @@ from storefront.shops.request import Caller
 
 
 def shop_of_host(host: str) -> Shop | None:
-    """The shop whose pages this `Host` header means: by domain without port, or the only shop there is
-    (decisions: Which shop a page means)."""
-    domain = host.partition(":")[0].lower()
-    found = Shop.objects.filter(is_active=True, domain=domain).first()
+    """The active shop for this `Host` header: by domain, without port; otherwise the only active shop if there is just
+    one (R-CALL-12)."""
+    found = shop_of_domain(host.partition(":")[0].lower())
     if found:
         return found
     active = list(Shop.objects.filter(is_active=True)[:2])
     return active[0] if len(active) == 1 else None
 
 
+def shop_of_domain(domain: str) -> Shop | None:
+    """The active shop with exactly this domain."""
+    # PostgreSQL refuses NUL characters in texts.
+    return Shop.objects.filter(is_active=True, domain=domain).first() if "\0" not in domain else None
+
+
 def api_token(token: str | None) -> ApiToken | None:
-    """The stored token, with its shop; None unless the text has the form of one and is known."""
+    """The token's row, with its shop; None for unknown tokens and inactive shops. May be revoked or expired."""
     if not tokens.is_well_formed(token, "api"):
         return None
     found = ApiToken.objects.select_related("shop").filter(digest=tokens.digest(token)).first()
     return found if found and found.shop.is_active else None
 
 
-# Written out because every call of the API runs it: the ORM takes five times as long to put it together.
+# Hand-written SQL, since every API call runs it and the ORM takes five times as long to build it.
 _SHOP = Columns(Shop)
-_TOKEN = Columns(ApiToken, "digest", "scopes", "requests_per_minute", "expires_at", "installation_id")
+_TOKEN = Columns(ApiToken, "id", "name", "digest", "scopes", "requests_per_minute", "expires_at", "installation_id")
 _CALLER = f"""
     SELECT {_SHOP.of("shop")}, {_TOKEN.of("token")}
     FROM shops_apitoken token JOIN shops_shop shop ON shop.id = token.shop_id
     WHERE token.digest = %(digest)s AND shop.is_active
     AND token.revoked_at IS NULL AND (token.expires_at IS NULL OR token.expires_at > %(now)s)
-"""  # noqa: S608, what is put together here is column lists; values are parameters
+"""  # noqa: S608, only column lists are inserted; values are parameters
 
 
 def caller(token: str | None, *, now: datetime) -> Caller | None:
-    """Whoever a token of a shop or of an installation stands for; None unless it has the form of one, is known, and is
-    neither revoked, expired nor of a closed shop."""
+    """The caller of a token of a shop or an installation; None if the token is unknown, revoked or expired, or its shop
+    is inactive."""
     if not (tokens.is_well_formed(token, "api") or tokens.is_well_formed(token, "app")):
         return None
     moment = connection.ops.adapt_datetimefield_value(now)
     for row in fetch(connection, _CALLER, {"digest": tokens.digest(token), "now": moment}):
-        known = _TOKEN.instance(connection, row[len(_SHOP) :])
+        found = _TOKEN.instance(connection, row[len(_SHOP) :])
         return Caller(
             _SHOP.instance(connection, row),
-            frozenset(known.scopes),
-            digest=known.digest,
-            requests_per_minute=known.requests_per_minute,
-            expires_at=known.expires_at,
-            installation_id=known.installation_id,
+            frozenset(found.scopes),
+            digest=found.digest,
+            requests_per_minute=found.requests_per_minute,
+            expires_at=found.expires_at,
+            installation_id=found.installation_id,
+            token_id=found.pk,
+            name=found.name,
         )
     return None
 
 
 def origin_is_allowed(origin: str, *, shop: Shop | None = None) -> bool:
-    """Whether a browser script from this origin may call the shop's API; without a shop, any shop's."""
+    """Whether a browser script from this origin may call the shop's API; without `shop`, that of any shop."""
     allowed = AllowedOrigin.objects.filter(origin=origin)
     return (allowed.filter(shop=shop) if shop else allowed).exists()
 
 
 def shops_of(user: User) -> QuerySet[Shop]:
-    """The shops whose admin this user may enter: all for the operator, else those they are staff of."""
+    """The shops whose admin this user may enter: all for the operator, otherwise those where they are staff."""
     shops = Shop.objects.order_by("name")
     return shops if user.is_superuser else shops.filter(staff__user=user)

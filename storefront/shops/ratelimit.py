@@ -1,7 +1,7 @@
-"""How often a credential may call: a moving window of one minute, counted in memory, or in Redis where there is one.
+"""Rate limits: of credentials, and of other things that are limited by a name. Sliding windows, in Redis or in memory.
 
-Memory is bounded by what was let through in the last minute, since only known credentials with a limit are counted.
-Without Redis each web process counts for itself.
+Only valid credentials with a limit are counted, so memory is bounded by the calls that were allowed in the last minute.
+Names that strangers can invent are limited in number. Without Redis each web process counts for itself.
 """
 
 import math
@@ -12,7 +12,7 @@ from threading import Lock
 
 import structlog
 from django.conf import settings
-from limits import RateLimitItemPerMinute
+from limits import RateLimitItem, RateLimitItemPerMinute
 from limits.errors import StorageError
 from limits.storage import Storage, storage_from_string
 from limits.strategies import MovingWindowRateLimiter
@@ -22,10 +22,14 @@ from storefront.kit.windows import Windows
 
 log = structlog.get_logger(__name__)
 
+# Names that strangers can make a process store, a few hundred bytes each.
+MOST_NAMES = 50_000
+
 
 @dataclass(frozen=True)
 class Quota:
-    """What a credential has left. `resets_at` is in Unix seconds: when the oldest call counted leaves the window."""
+    """The calls that a credential has left. `resets_at`: when the oldest counted call leaves the window, in Unix
+    seconds."""
 
     limit: int
     remaining: int
@@ -41,9 +45,9 @@ class Quota:
 
 
 class RateLimited(Refusal):
-    """The credential has used up its minute; `retry_after` is in seconds."""
+    """The limit is used up; `retry_after` is in seconds."""
 
-    status, code, message = 429, "rate_limited", "Too many requests. Please wait before the next one."
+    status, code, message = 429, "rate_limited", "Too many requests. Please try again later."
 
     def __init__(self, retry_after: int) -> None:
         super().__init__()
@@ -55,36 +59,55 @@ class RateLimited(Refusal):
 
 
 def count_call(credential: str, *, per_minute: int) -> tuple[bool, Quota]:
-    """Count one call of this credential: whether it is let through, and what is left."""
-    if settings.REDIS_URL:
-        try:
-            return _count_together(shared_limiter(settings.REDIS_URL), credential, per_minute)
-        except StorageError as error:
-            # A limit that is only counted in this process is better than a shop that is closed.
-            log.warning("rate_limit_storage_away", error=str(error))
-    allowed, remaining, resets_at = _own.count(credential, per_minute)
+    """Count one call of this credential. Returns whether it is allowed, and the quota."""
+    counted = _count_in_redis(RateLimitItemPerMinute(per_minute), credential) if settings.REDIS_URL else None
+    allowed, remaining, resets_at = counted or _credential_windows.count(credential, per_minute)
     return allowed, Quota(per_minute, remaining, math.ceil(resets_at))
 
 
+def seconds_to_wait(item: RateLimitItem, name: str, *, peek: bool = False) -> int:
+    """Count one use under this name if the limit allows it, and return 0; otherwise the whole seconds to wait. With
+    `peek`, nothing is counted."""
+    counted = _count_in_redis(item, name, peek=peek) if settings.REDIS_URL else None
+    allowed, _, resets_at = counted or process_windows(item.get_expiry()).count(name, item.amount, peek=peek)
+    return 0 if allowed else _seconds_until(resets_at)
+
+
+def _count_in_redis(item: RateLimitItem, name: str, *, peek: bool = False) -> tuple[bool, int, float] | None:
+    """As `Windows.count`, in Redis; None if Redis does not respond."""
+    try:
+        limiter = shared_limiter(settings.REDIS_URL or "")
+        allowed = limiter.test(item, name) if peek else limiter.hit(item, name)
+        window = limiter.get_window_stats(item, name)
+        return allowed, max(0, window.remaining), window.reset_time
+    except StorageError as error:
+        # Counting in this process alone is better than refusing every call, or limiting none.
+        log.warning("limit_storage_away", error=str(error))
+        return None
+
+
+def _seconds_until(moment: float) -> int:
+    return max(1, math.ceil(moment - time.time()))
+
+
+@lru_cache(maxsize=64)
+def process_windows(seconds: int) -> Windows:
+    return Windows(seconds, most_names=MOST_NAMES)
+
+
 def retry_after(quota: Quota) -> int:
-    """Whole seconds until the next call is let through, at least one."""
+    """Whole seconds until the next call is allowed, at least one."""
     return max(1, quota.resets_at - math.floor(time.time()))
 
 
-# Not the memory of `limits`, which lets two threads hold two locks for one name.
-_own = Windows()
-
-
-def _count_together(limiter: MovingWindowRateLimiter, credential: str, per_minute: int) -> tuple[bool, Quota]:
-    item = RateLimitItemPerMinute(per_minute)
-    allowed = limiter.hit(item, credential)
-    window = limiter.get_window_stats(item, credential)
-    return allowed, Quota(per_minute, max(0, window.remaining), math.ceil(window.reset_time))
+# Not the memory storage of `limits`, in which two threads can hold different locks for one name. Separate from the
+# names that strangers can invent, which would push credentials out.
+_credential_windows = Windows()
 
 
 def shared_limiter(url: str) -> MovingWindowRateLimiter:
-    """Made at the first use, so that a forked worker has connections of its own."""
-    # By one thread: `limits` refuses a Redis client that another thread is still importing.
+    """The limiter for this Redis. Created at the first use, so that a forked worker has its own connections."""
+    # One thread at a time: `limits` fails while another thread is still importing the Redis client.
     with _making:
         return _limiter(url)
 
@@ -94,7 +117,7 @@ _making = Lock()
 
 @lru_cache(maxsize=4)
 def _limiter(url: str) -> MovingWindowRateLimiter:
-    # A Redis that does not answer must not hold up a request for longer than this.
+    # A Redis that does not respond delays a request at most this long.
     storage = storage_from_string(url, wrap_exceptions=True, socket_timeout=0.25, socket_connect_timeout=0.25)
     assert isinstance(storage, Storage)
     return MovingWindowRateLimiter(storage)

@@ -1,4 +1,4 @@
-"""What a request carries once it is inside, for type checkers and readers; `server/middleware.py` sets it."""
+"""The attributes that `server/middleware.py` and authentication add to a request, for type checkers and readers."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,12 +8,13 @@ from django.http import HttpRequest
 
 from storefront.shops.models import Shop
 from storefront.shops.ratelimit import Quota
+from storefront.shops.rights import Right
 
 
 @dataclass(frozen=True)
 class Caller:
-    """Who a credential stands for: one shop, the scopes granted, the digest that names the credential, how often it
-    may call (None: no limit) and until when, and the installation of an app that it belongs to, if any."""
+    """The owner of a credential: its shop, granted scopes, the token's digest, rate limit (None: no limit) and expiry,
+    the app installation that it belongs to, if any, and the token's id and name."""
 
     shop: Shop
     scopes: frozenset[str]
@@ -21,31 +22,49 @@ class Caller:
     requests_per_minute: int | None = None
     expires_at: datetime | None = None
     installation_id: int | None = None
-
-    def told(self, record: dict[str, Any], *, reading: str) -> dict[str, Any]:
-        """What a write answers: who lacks the scope for reading learns the id alone, as from an event, since writing
-        does not imply reading (decisions: Scopes)."""
-        return record if reading in self.scopes else {"id": record["id"]}
+    token_id: int | None = None
+    name: str = ""
 
     @property
     def counted_as(self) -> str:
-        """What its calls are counted under: an app that changes its token keeps one limit."""
+        """The name under which calls are counted. All tokens of an installation share one limit."""
         return self.digest if self.installation_id is None else f"installation:{self.installation_id}"
 
 
 class Request(HttpRequest):
-    """Under /api, `caller` and `shop` come from the credential, and `quota` where it has a limit; on a page, `shop`
-    comes from the host."""
+    """Under /api, `caller`, `shop` and, if it has a limit, `quota` come from the credential; on a page, `place` and
+    `shop` come from the host."""
 
     now: datetime
     id: str
+    place: str
     caller: Caller
     shop: Shop
     quota: Quota
-    representation: bytes
+    # The read scope that the response needs, if it shows a whole record.
+    read_scope: str
+
+
+def calling_installation(request: Request) -> int:
+    """The id of the calling app's installation, in an endpoint with `app_scope`, which admits only apps."""
+    assert request.caller.installation_id is not None
+    return request.caller.installation_id
+
+
+def record_or_id(request: Request, record: dict[str, Any], *, reading: str) -> dict[str, Any]:
+    """The response to a write: the record, or only its id if the caller lacks the read scope `reading`, since write
+    scopes do not imply read scopes (R-CALL-20). Sets `request.read_scope`, for replays of the response."""
+    if reading not in request.caller.scopes:
+        return id_only(record)
+    request.read_scope = reading
+    return record
+
+
+def id_only(record: dict[str, Any]) -> dict[str, Any]:
+    return {"id": record["id"]}
 
 
 class StaffRequest(Request):
-    """In the admin, `shop` is the one the session works on, and the user is its owner or its staff."""
+    """In the admin, `shop` is the session's shop, and `rights` are the user's rights in it."""
 
-    is_owner: bool
+    rights: frozenset[Right]

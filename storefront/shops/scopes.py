@@ -1,4 +1,4 @@
-"""The scopes a credential can have (decisions: Scopes). Writing does not imply reading."""
+"""The scopes a credential can have (R-CALL-19). Writing does not imply reading."""
 
 SCOPES: dict[str, str] = {
     "read_products": "Read products and categories",
@@ -10,6 +10,7 @@ SCOPES: dict[str, str] = {
     "read_inventory": "Read stock levels",
     "write_inventory": "Change stock levels",
     "read_shop": "Read the shop's name, address and currency",
+    "read_audit": "Read the audit log: who changed what",
     "read_cart": "Read carts",
     "write_cart": "Fill carts and send shoppers to checkout",
     "write_webhooks": "Register webhooks",

@@ -1,7 +1,7 @@
-"""The way into an account, and out of it: signing in, and the links that the shop mails.
+"""Pages for signing in and out, and for the links that the shop emails.
 
-Whether a customer has an e-mail address is told to nobody but its mailbox: each page answers alike, and takes as
-long. An account begins, and a password is replaced, by a link that proves whose the address is.
+Only an email to an address reveals whether a customer has it: the pages respond alike, in the same time, for known and
+unknown addresses. Creating an account and resetting a password require a link sent to the address.
 """
 
 from dataclasses import asdict
@@ -12,90 +12,95 @@ from django.forms import Form
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from storefront.carts.session import sign_in, sign_out
-from storefront.checkout.pages import SeeOther, private, take_query
-from storefront.customers import actions, jobs, queries
-from storefront.customers.links import LinkRefused, Proof, proof_of_link, still_proves
+from storefront.customers import actions, jobs, limits, queries
+from storefront.customers import session as customers
+from storefront.customers.links import LinkRefused, Proof, is_valid_proof, proof_of_link
 from storefront.customers.session import customer_of
-from storefront.customers.throttle import TooManyTries, count_try, place_of
+from storefront.customers.signin import customer_with_password, remember_browser_of
+from storefront.kit.http import SeeOther, pop_query_string
 from storefront.kit.refusals import InvalidFields
 from storefront.orders.history import attach_guest_orders
+from storefront.shops.places import SECURE, local_path, page_url, url_via_shop
+from storefront.shops.private_pages import private_page
 from storefront.shops.request import Request
+from storefront.shops.throttle import TooManyTries
 from storefront.website.account_forms import EmailForm, NewPasswordForm, SignInForm
-from storefront.website.pages import of_a_shop
+from storefront.website.pages import require_shop
 
 _PROOFS = "account_links"
-WRONG = "This e-mail address and this password do not belong together."
+WRONG = "The email address or password is incorrect."
 
 
 @sensitive_post_parameters("password")
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
-@of_a_shop
+@require_shop
 def sign_in_page(request: Request) -> HttpResponse:
     if customer_of(request):
-        return SeeOther(_next(request))
+        return SeeOther(_next_url(request))
     form = SignInForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
         try:
             return _signed_in(request, form)
         except TooManyTries as refusal:
-            return _too_many(request, "sign_in", form, refusal)
-    context = {"form": form, "next": _next(request)}
+            return _too_many_tries(request, "sign_in", form, refusal)
+    context = {"form": form, "next": _next_url(request)}
     return render(request, "website/account/sign_in.html", context, status=422 if form.is_bound else 200)
 
 
 @sensitive_variables("password")
 def _signed_in(request: Request, form: SignInForm) -> HttpResponse:
     email, password = form.cleaned_data["email"], form.cleaned_data["password"]
-    count_try("sign-in", shop=request.shop, email=email, place=place_of(request))
-    customer = actions.authenticate(shop=request.shop, email=email, password=password)
+    customer = customer_with_password(request, email=email, password=password)
     if customer is None:
         form.add_error(None, WRONG)
-        context = {"form": form, "next": _next(request)}
+        context = {"form": form, "next": _next_url(request)}
         return render(request, "website/account/sign_in.html", context, status=422)
     sign_in(request, customer)
-    return SeeOther(_next(request))
+    return remember_browser_of(request, SeeOther(url_via_shop(request, _next_url(request))), customer)
 
 
 @require_POST
 @never_cache
-@of_a_shop
+@require_shop
 def sign_out_page(request: Request) -> HttpResponse:
+    """Sign out. If the account has its own host, the redirect to the shop signs out there and adds the message."""
     sign_out(request)
-    messages.success(request, "You are signed out.")
-    return SeeOther(reverse("website:home"))
+    if request.place != SECURE:
+        messages.success(request, "You have signed out.")
+    return SeeOther(page_url(request, "website:home"))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
-@of_a_shop
+@require_shop
 def register(request: Request) -> HttpResponse:
-    """Ask for an account: the link that makes it goes to the e-mail address."""
-    return _ask_for_link(request, "register")
+    """Request an account. The link that creates it is emailed."""
+    return _request_link(request, "register")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
-@of_a_shop
+@require_shop
 def forgot(request: Request) -> HttpResponse:
-    """Ask for a new password."""
-    return _ask_for_link(request, "reset")
+    """Request a link to choose a new password."""
+    return _request_link(request, "reset")
 
 
-def _ask_for_link(request: Request, purpose: str) -> HttpResponse:
+def _request_link(request: Request, purpose: str) -> HttpResponse:
     form = EmailForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
         email = queries.normal_email(form.cleaned_data["email"])
         try:
-            count_try("mail", shop=request.shop, email=email, place=place_of(request))
+            limits.count(request, "accounts", email)
+            limits.count_mail(request, email)
         except TooManyTries as refusal:
-            return _too_many(request, purpose, form, refusal)
+            return _too_many_tries(request, purpose, form, refusal)
         jobs.send_password_link.enqueue(request.shop.pk, email, purpose)
         return SeeOther(reverse("website:mailed"))
     return render(request, f"website/account/{purpose}.html", {"form": form}, status=422 if form.is_bound else 200)
@@ -103,52 +108,58 @@ def _ask_for_link(request: Request, purpose: str) -> HttpResponse:
 
 @require_safe
 @never_cache
-@of_a_shop
+@require_shop
 def mailed(request: Request) -> HttpResponse:
     return render(request, "website/account/mailed.html")
 
 
 @require_safe
-@private
+@private_page
 @sensitive_variables()
-def link(request: Request) -> HttpResponse:
-    """Follow a mailed link: the browser may then do what it is for, under an address without it."""
-    query = take_query(request)
+def follow_link(request: Request) -> HttpResponse:
+    """Follow an emailed link: store its proof in the session, and redirect to a URL without the secret."""
+    query = pop_query_string(request)
     try:
         proof = proof_of_link(shop=request.shop, query=query, now=request.now)
     except LinkRefused as refusal:
         return _link_refused(request, refusal)
-    # A program that only looks at the link gets no session.
+    # A HEAD request, such as from a link scanner, gets no session.
     if request.method == "GET":
-        kept = request.session.get(_PROOFS, {})
-        request.session[_PROOFS] = {**kept, str(request.shop.pk): asdict(proof)}
+        try:
+            limits.count(request, "accounts", query)
+        except TooManyTries as refusal:
+            return _link_refused(request, refusal)
+        proofs = request.session.get(_PROOFS, {})
+        request.session[_PROOFS] = proofs | {str(request.shop.pk): asdict(proof)}
     return SeeOther(reverse("website:choose_password" if proof.customer_id is None else "website:confirm_email"))
 
 
 @sensitive_post_parameters("password")
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
-@of_a_shop
+@require_shop
 def choose_password(request: Request) -> HttpResponse:
-    """The link was followed: choose a password, and be signed in."""
-    proof = _proof(request)
+    """Choose a password after following a link. Signs the customer in."""
+    proof = _stored_proof(request)
     if proof is None or proof.customer_id is not None:
         return _link_refused(request, LinkRefused())
-    known = queries.customer_by_email(request.shop, proof.email)
-    form = NewPasswordForm(request.POST if request.method == "POST" else None, asks_name=not (known and known.name))
+    customer = queries.customer_by_email(request.shop, proof.email)
+    form = NewPasswordForm(
+        request.POST if request.method == "POST" else None, asks_name=not (customer and customer.name)
+    )
     if form.is_valid():
         try:
-            return _password_chosen(request, proof, form)
+            return _save_password(request, proof, form)
         except LinkRefused as refusal:
             return _link_refused(request, refusal)
         except InvalidFields as refusal:
             form.add_error("password", (refusal.errors or {})["password"])
-    context = {"form": form, "email": proof.email, "is_new": not (known and known.can_sign_in)}
+    context = {"form": form, "email": proof.email, "is_new": not (customer and customer.can_sign_in)}
     return render(request, "website/account/password.html", context, status=422 if form.is_bound else 200)
 
 
 @sensitive_variables("form")
-def _password_chosen(request: Request, proof: Proof, form: NewPasswordForm) -> HttpResponse:
+def _save_password(request: Request, proof: Proof, form: NewPasswordForm) -> HttpResponse:
     shop, now, given = request.shop, request.now, form.cleaned_data
     customer = actions.choose_password(
         shop=shop, proof=proof, password=given["password"], name=given.get("name", ""), now=now
@@ -156,63 +167,72 @@ def _password_chosen(request: Request, proof: Proof, form: NewPasswordForm) -> H
     attach_guest_orders(shop=shop, customer=customer, now=now)
     _forget_proof(request)
     sign_in(request, customer)
-    messages.success(request, "Your password is set, and you are signed in.")
-    return SeeOther(reverse("website:account"))
+    messages.success(request, "Your password has been saved. You are now signed in.")
+    return remember_browser_of(request, SeeOther(url_via_shop(request, reverse("website:account"))), customer)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
-@of_a_shop
+@require_shop
 def confirm_email(request: Request) -> HttpResponse:
-    """The link in a new mailbox was followed: make its address the customer's."""
-    proof = _proof(request)
+    """Confirm a new email address after following the link sent to it. The customer must be signed in."""
+    proof = _stored_proof(request)
     if proof is None or proof.customer_id is None:
         return _link_refused(request, LinkRefused())
-    if request.method != "POST":
-        return render(request, "website/account/confirm_email.html", {"email": proof.email})
+    customer = customer_of(request)
+    if customer is None:
+        messages.info(request, "Sign in with your current email address and password.")
+        return redirect_to_sign_in(request, reverse("website:confirm_email"))
+    if request.method != "POST" or customer.pk != proof.customer_id:
+        is_theirs = customer.pk == proof.customer_id
+        context = {"email": proof.email, "customer": customer, "is_theirs": is_theirs}
+        return render(request, "website/account/confirm_email.html", context, status=200 if is_theirs else 403)
     try:
-        customer, old = actions.change_email(shop=request.shop, proof=proof, now=request.now)
+        customer, old_email = actions.confirm_email_change(
+            shop=request.shop, customer=customer, proof=proof, now=request.now
+        )
     except (LinkRefused, InvalidFields):
         return _link_refused(request, LinkRefused())
+    customers.start_session(request, customer)
     attach_guest_orders(shop=request.shop, customer=customer, now=request.now)
-    jobs.send_notice.enqueue(request.shop.pk, old, "email_changed")
+    jobs.send_notice.enqueue(request.shop.pk, old_email, "email_changed")
     _forget_proof(request)
-    messages.success(request, f"Your e-mail address is {customer.email} from now on.")
-    return SeeOther(reverse("website:account"))
+    messages.success(request, f"Your email address is now {customer.email}.")
+    return remember_browser_of(request, SeeOther(url_via_shop(request, reverse("website:account"))), customer)
 
 
-def to_sign_in(request: Request) -> HttpResponse:
-    """Ask to sign in, and come back to this page afterwards; a form that was sent is not sent again."""
-    wanted = request.path if request.method in ("GET", "HEAD") else reverse("website:account")
-    return SeeOther(f"{reverse('website:sign_in')}?{urlencode({'next': wanted})}")
+def redirect_to_sign_in(request: Request, next_path: str = "") -> HttpResponse:
+    """Redirect to the sign-in page, which returns to `next_path`: by default this page, or the account after a POST."""
+    next_path = next_path or (request.path if request.method in ("GET", "HEAD") else reverse("website:account"))
+    return SeeOther(f"{reverse('website:sign_in')}?{urlencode({'next': next_path})}")
 
 
-def _next(request: Request) -> str:
-    """Where somebody wanted to go, if that is a page of this shop."""
-    wanted = request.POST.get("next") or request.GET.get("next") or ""
-    if wanted.startswith("/") and url_has_allowed_host_and_scheme(wanted, allowed_hosts=None):
-        return wanted
-    return reverse("website:account")
+def _next_url(request: Request) -> str:
+    """The page to open after signing in: `next` if it is a path of this shop, else the account."""
+    return local_path(request.POST.get("next") or request.GET.get("next")) or reverse("website:account")
 
 
-def _proof(request: Request) -> Proof | None:
-    kept = request.session.get(_PROOFS, {}).get(str(request.shop.pk))
-    proof = Proof(**kept) if kept else None
-    return proof if proof and still_proves(shop=request.shop, proof=proof, now=request.now) else None
+def _stored_proof(request: Request) -> Proof | None:
+    entry = request.session.get(_PROOFS, {}).get(str(request.shop.pk))
+    proof = Proof(**entry) if entry else None
+    return proof if proof and is_valid_proof(shop=request.shop, proof=proof, now=request.now) else None
 
 
 def _forget_proof(request: Request) -> None:
-    kept = request.session.get(_PROOFS, {})
-    request.session[_PROOFS] = {shop: proof for shop, proof in kept.items() if shop != str(request.shop.pk)}
+    proofs = request.session.get(_PROOFS, {})
+    request.session[_PROOFS] = {shop: proof for shop, proof in proofs.items() if shop != str(request.shop.pk)}
 
 
-def _too_many(request: Request, page: str, form: Form, refusal: TooManyTries) -> HttpResponse:
+def _too_many_tries(request: Request, page: str, form: Form, refusal: TooManyTries) -> HttpResponse:
     form.add_error(None, refusal.text)
-    context = {"form": form, "next": _next(request)}
+    context = {"form": form, "next": _next_url(request)}
     response = render(request, f"website/account/{page}.html", context, status=refusal.status)
     response["Retry-After"] = refusal.retry_after
     return response
 
 
-def _link_refused(request: Request, refusal: LinkRefused) -> HttpResponse:
-    return render(request, "website/account/link_refused.html", {"refusal": refusal}, status=refusal.status)
+def _link_refused(request: Request, refusal: LinkRefused | TooManyTries) -> HttpResponse:
+    response = render(request, "website/account/link_refused.html", {"refusal": refusal}, status=refusal.status)
+    for name, value in refusal.headers.items():
+        response[name] = value
+    return response

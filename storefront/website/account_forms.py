@@ -1,13 +1,14 @@
-"""What a customer fills in about the account. Browsers and password managers are told what each field is."""
+"""Forms of the account pages. Each field has an `autocomplete` token for browsers and password managers."""
 
 from typing import Any
 
 from django import forms
+from django.utils.html import format_html
 
-from storefront.checkout.forms import NO_CONTROL_CHARACTERS, AddressForm, CheckoutForm, ContactForm
+from storefront.checkout.forms import AddressForm, CheckoutForm, ContactForm, persons_name
 from storefront.kit.countries import countries
 
-# Long enough for any phrase; bounded, since hashing takes time on purpose.
+# Long enough for any passphrase; limited, since hashing is slow by design.
 LONGEST_PASSWORD = 200
 
 
@@ -22,13 +23,17 @@ def password_field(label: str, *, is_new: bool = False, help_text: str = "") -> 
     )
 
 
-def email_field(label: str = "E-mail address", *, is_new: bool = False) -> forms.EmailField:
-    # The name under which password managers keep an account.
+def email_field(label: str = "Email address", *, is_new: bool = False) -> forms.EmailField:
+    # Password managers store an account under its `username`.
     token = "email" if is_new else "username"
     return forms.EmailField(label=label, max_length=254, widget=forms.EmailInput({"autocomplete": token}))
 
 
-NEW_PASSWORD = "At least eight characters. Several words are easy to remember."  # noqa: S105, it is a sentence
+# Both are on one page, so screen readers hear what each is for.
+CURRENT = 'Current password<span class="visually-hidden">, to change your {}</span>'
+CURRENT_TO_CHANGE_EMAIL = format_html(CURRENT, "email address")
+CURRENT_TO_CHANGE_PASSWORD = format_html(CURRENT, "password")
+NEW_PASSWORD = "At least eight characters. A few random words are strong and easy to remember."  # noqa: S105, it is a sentence
 
 
 class SignInForm(CheckoutForm):
@@ -41,12 +46,12 @@ class EmailForm(CheckoutForm):
 
 
 class NewPasswordForm(CheckoutForm):
-    """`asks_name` for somebody whom the shop knows no name of."""
+    """`asks_name`: whether to ask for a name, if the shop does not know the customer's yet."""
 
     name = forms.CharField(
         label="Name",
         max_length=200,
-        validators=[NO_CONTROL_CHARACTERS],
+        validators=[persons_name],
         widget=forms.TextInput({"autocomplete": "name"}),
     )
     password = password_field("New password", is_new=True, help_text=NEW_PASSWORD)
@@ -61,27 +66,27 @@ class DetailsForm(CheckoutForm):
     name = forms.CharField(
         label="Name",
         max_length=200,
-        validators=[NO_CONTROL_CHARACTERS],
+        validators=[persons_name],
         widget=forms.TextInput({"autocomplete": "name"}),
     )
     phone = ContactForm.base_fields["phone"]
 
 
 class ChangeEmailForm(CheckoutForm):
-    email = email_field("New e-mail address", is_new=True)
-    password = password_field("Your password", help_text="So that nobody else can do this for you.")
+    email = email_field("New email address", is_new=True)
+    password = password_field(CURRENT_TO_CHANGE_EMAIL, help_text="To confirm that it is you.")
 
 
 class ChangePasswordForm(CheckoutForm):
-    current = password_field("Your password now")
+    current = password_field(CURRENT_TO_CHANGE_PASSWORD)
     password = password_field("New password", is_new=True, help_text=NEW_PASSWORD)
 
 
-class BookForm(AddressForm):
-    """An address of the customer's book."""
+class AccountAddressForm(AddressForm):
+    """An address in the customer's account."""
 
     phone = ContactForm.base_fields["phone"]
-    is_default = forms.BooleanField(label="Begin with this address at checkout", required=False)
+    is_default = forms.BooleanField(label="Use as default address", required=False)
 
     def __init__(self, *args: Any, home: str, **kwargs: Any) -> None:
         super().__init__(*args, section="shipping", countries=countries(), home=home, **kwargs)

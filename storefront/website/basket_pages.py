@@ -1,4 +1,4 @@
-"""The visitor's basket: seen, filled, changed. Each form works by itself; htmx only saves the page from reloading."""
+"""Pages to view, fill and change the visitor's basket. The forms work without JavaScript; htmx avoids page reloads."""
 
 from decimal import Decimal
 from typing import Any
@@ -12,50 +12,54 @@ from django.views.decorators.http import require_POST, require_safe
 from storefront.carts import actions
 from storefront.carts import queries as carts
 from storefront.carts.models import Cart, CartLine
-from storefront.carts.session import basket_of, basket_to_fill, keep_basket
-from storefront.catalogue import queries as catalogue
+from storefront.carts.session import basket_of, basket_to_add_to, remember_basket
+from storefront.customers import limits
 from storefront.kit import money
 from storefront.kit.refusals import InvalidFields, Refusal
+from storefront.listing import queries as listing_queries
 from storefront.shops.request import Request
 from storefront.website import details, pictures
-from storefront.website.pages import of_a_shop, product_page
+from storefront.website.pages import product_page, require_shop
 
 
 @require_safe
 @never_cache
-@of_a_shop
+@require_shop
 def basket(request: Request) -> HttpResponse:
     cart = basket_of(request)
     changes = actions.reprice_cart(shop=request.shop, cart=cart, now=request.now) if cart else []
-    return render(request, "website/basket.html", _basket(request, cart, changes))
+    return render(request, "website/basket.html", _basket_context(request, cart, changes))
 
 
 @require_POST
 @never_cache
-@of_a_shop
+@require_shop
 def add(request: Request) -> HttpResponse:
-    """Put a product into the basket. A refusal shows the product again, with what was chosen and what is wrong."""
-    record = _product(request)
+    """Add a product to the basket. A refusal shows the product page again, with the visitor's input and the error."""
+    record = _find_product(request)
     if record is None:
-        messages.error(request, "This product is not available any more.")
-        return _elsewhere(request, "website:basket")
+        messages.error(request, "This product is no longer available.")
+        return _redirect_to(request, "website:basket")
     try:
-        variant, left_open = _variant(record, request.POST)
+        variant, custom_fields = _variant(record, request.POST)
+        cart = basket_to_add_to(request)
+        if cart is None:
+            limits.count(request, "baskets")
         added = actions.add_line(
             shop=request.shop,
             now=request.now,
             product_id=record["id"],
             qty=_qty(request.POST),
-            cart=basket_to_fill(request),
+            cart=cart,
             variant_id=variant["id"] if variant else None,
             options=_options(record, request.POST),
-            custom_fields=left_open,
+            custom_fields=custom_fields,
             custom_price=_custom_price(record, request.POST),
             with_token=False,
         )
     except Refusal as refusal:
-        return _refused(request, record, refusal)
-    keep_basket(request, added.cart)
+        return _refusal_response(request, record, refusal)
+    remember_basket(request, added.cart)
     if _is_htmx(request):
         context = {"line": added.line, "swap": True}
         return render(request, "website/added.html", context)
@@ -65,9 +69,9 @@ def add(request: Request) -> HttpResponse:
 
 @require_POST
 @never_cache
-@of_a_shop
+@require_shop
 def update(request: Request) -> HttpResponse:
-    """Give one line another quantity; 0 removes it."""
+    """Change the quantity of a line; 0 removes it."""
     cart = basket_of(request)
     key = request.POST.get("key", "")[:80]
     if cart is not None:
@@ -75,34 +79,34 @@ def update(request: Request) -> HttpResponse:
             qty = _qty(request.POST)
             actions.change_line(shop=request.shop, now=request.now, key=key, qty=qty, cart=cart)
         except actions.LineNotFound:
-            # Removed in another window: what the visitor wants is so already, or is said by the basket itself.
+            # Removed in another window. The basket that is shown next has no such line.
             pass
         except Refusal as refusal:
-            messages.error(request, _sentence(refusal))
+            messages.error(request, _message(refusal))
     if not _is_htmx(request):
         return redirect("website:basket")
-    return render(request, "website/basket_lines.html", _basket(request, cart, []) | {"swap": True})
+    return render(request, "website/basket_lines.html", _basket_context(request, cart, []) | {"swap": True})
 
 
-def _basket(request: Request, cart: Cart | None, changes: list[actions.LineChange]) -> dict[str, Any]:
+def _basket_context(request: Request, cart: Cart | None, changes: list[actions.LineChange]) -> dict[str, Any]:
     shop = request.shop
     lines = carts.cart_lines(shop, cart) if cart else []
     changed = {change.line.key: change for change in changes}
     slugs = dict(
-        catalogue.published_products(shop, request.now)
+        listing_queries.published_products(shop, request.now)
         .filter(pk__in={line.product_id for line in lines})
         .values_list("pk", "slug")
         if lines
         else ()
     )
     return {
-        "lines": [_shown(request, line, slugs, changed) for line in lines],
+        "lines": [_line_context(request, line, slugs, changed) for line in lines],
         "totals": carts.cart_totals(shop, lines, request.now) if lines else None,
         "blocked": any(change.is_unavailable for change in changes),
     }
 
 
-def _shown(
+def _line_context(
     request: Request, line: CartLine, slugs: dict[int, str], changed: dict[str, actions.LineChange]
 ) -> dict[str, Any]:
     return {
@@ -114,31 +118,31 @@ def _shown(
     }
 
 
-def _product(request: Request) -> dict[str, Any] | None:
+def _find_product(request: Request) -> dict[str, Any] | None:
     product_id = request.POST.get("product", "")
     if not (product_id.isascii() and product_id.isdigit()):
         return None
-    return catalogue.product_record(request.shop, product_id, now=request.now)
+    return listing_queries.product_record(request.shop, product_id, now=request.now)
 
 
 def _variant(record: dict[str, Any], given: QueryDict) -> tuple[dict[str, Any] | None, list[dict[str, str]]]:
     if record["type"] != "variable":
         return None, []
     chosen = {name: given.get(name, "") for name in given}
-    variant, left_open = details.chosen_variant(record, chosen)
+    variant, custom_fields = details.chosen_variant(record, chosen)
     names = details.axis_names(record)
     missing = [name for number, name in enumerate(names) if not chosen.get(f"axis-{number}")]
     if variant is None and (missing or not names) and not chosen.get("variant"):
         raise actions.VariantRequired(f"Please choose {' and '.join(missing) or 'a variant'}.")
     if variant is None:
         raise actions.ProductUnavailable("This combination is not available. Please choose another one.")
-    return variant, left_open
+    return variant, custom_fields
 
 
 def _qty(given: QueryDict) -> int:
     text = given.get("qty", "1").strip()
     if not (text.isascii() and text.isdigit()) or len(text) > 6:
-        raise InvalidFields("Please give the quantity as a whole number.", errors={"qty": ["Not a whole number."]})
+        raise InvalidFields("Enter the quantity as a whole number.", errors={"qty": ["Enter a whole number."]})
     return int(text)
 
 
@@ -147,27 +151,31 @@ def _options(record: dict[str, Any], given: QueryDict) -> dict[str, str]:
 
 
 def _custom_price(record: dict[str, Any], given: QueryDict) -> Decimal | None:
-    """What the visitor offers, with a comma or a point. Raises InvalidFields."""
+    """The price that the visitor entered, with a decimal comma or point; None without one. Raises InvalidFields."""
     text = given.get("custom_price", "").strip().replace(",", ".")
     if not record["allow_custom_price"] or not text:
         return None
     try:
         return money.parse(text)
     except ValueError:
-        message = "Please give an amount such as 12.50."
+        message = "Enter an amount such as 12.50."
         raise InvalidFields(message, errors={"custom_price": [message]}) from None
 
 
-def _refused(request: Request, record: dict[str, Any], refusal: Refusal) -> HttpResponse:
-    sentence = _sentence(refusal)
+def _refusal_response(request: Request, record: dict[str, Any], refusal: Refusal) -> HttpResponse:
+    message = _message(refusal)
     if _is_htmx(request):
-        return render(request, "website/refused.html", {"sentence": sentence}, status=422)
-    given = {name: request.POST.get(name, "") for name in request.POST if name != "csrfmiddlewaretoken"}
-    return product_page(request, record, given=given, status=422, sentence=sentence)
+        response = render(request, "website/refused.html", {"sentence": message}, status=refusal.status)
+    else:
+        given = {name: request.POST.get(name, "") for name in request.POST if name != "csrfmiddlewaretoken"}
+        response = product_page(request, record, given=given, status=refusal.status, sentence=message)
+    for name, value in refusal.headers.items():
+        response[name] = value
+    return response
 
 
-def _sentence(refusal: Refusal) -> str:
-    """What to tell the visitor: the message, or the first thing that is wrong with a field."""
+def _message(refusal: Refusal) -> str:
+    """The refusal's own message, or else its first field error."""
     if type(refusal).message == refusal.text and refusal.errors:
         return next(iter(refusal.errors.values()))[0]
     return refusal.text
@@ -177,9 +185,9 @@ def _is_htmx(request: Request) -> bool:
     return request.headers.get("HX-Request") == "true"
 
 
-def _elsewhere(request: Request, name: str) -> HttpResponse:
-    """Send the visitor on; htmx needs to be told, since it follows redirects by itself."""
-    answer = redirect(name)
+def _redirect_to(request: Request, name: str) -> HttpResponse:
+    """Redirect the browser. htmx needs a header, since it would load a redirect's target into the current page."""
+    response = redirect(name)
     if _is_htmx(request):
-        return HttpResponse(headers={"HX-Redirect": answer["Location"]})
-    return answer
+        return HttpResponse(headers={"HX-Redirect": response["Location"]})
+    return response

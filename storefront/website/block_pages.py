@@ -1,4 +1,4 @@
-"""Where a product's page fetches apps' blocks, after the page is there."""
+"""The URL from which a product page loads apps' blocks after the page itself."""
 
 from typing import Any
 
@@ -6,21 +6,25 @@ from django.http import Http404, HttpResponse
 from django.views.decorators.http import require_GET
 
 from storefront.apps.models import Extension
-from storefront.apps.pages import blocks_page
-from storefront.catalogue import queries as catalogue
+from storefront.apps.pages import shared_blocks_page
+from storefront.kit.callers import client_network
 from storefront.kit.money import ZERO, to_wire
+from storefront.listing import queries as listing_queries
 from storefront.shops.request import Request
-from storefront.website.pages import of_a_shop
+from storefront.website.pages import require_shop
 
 
 @require_GET
-@of_a_shop
+@require_shop
 def product_blocks(request: Request, slug: str) -> HttpResponse:
-    """For one piece of the product, as it would stand in a cart."""
-    record = catalogue.product_record(request.shop, slug, now=request.now)
+    """Blocks for a cart with one piece of the product, the same for all visitors."""
+    record = listing_queries.product_record(request.shop, slug, now=request.now)
     if record is None:
-        raise Http404("This product does not exist, or is not sold any more.")
-    return blocks_page(request, Extension.Type.PRODUCT_BLOCK, items=[_item(record)], totals=_totals(record["price"]))
+        raise Http404("This product does not exist or is no longer available.")
+    items, totals = [_item(record)], _totals(record["price"])
+    return shared_blocks_page(
+        request, Extension.Type.PRODUCT_BLOCK, items=items, totals=totals, place=client_network(request)
+    )
 
 
 def _item(record: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A product as its page shows it: the choices that lead to a variant, the options, the pictures, what is left."""
+"""A product as its page shows it: prices, stock, pictures, options, and the axes by which shoppers choose a variant."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ from storefront.website.pictures import Picture
 
 Record = dict[str, Any]
 
-# More values than this are a list to pick from instead of buttons.
+# An axis with more values than this is a select box instead of buttons.
 MOST_BUTTONS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
-    """One value of an axis. `note` tells what is particular about it, such as its price."""
+class AxisValue:
+    """One value of an axis. `note` is shown beside it, such as its price."""
 
     value: str
     is_chosen: bool
@@ -32,11 +32,11 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One thing that tells variants apart, such as a colour; `field` is its name in the form."""
+    """A property in which variants differ, such as the colour. `field` is its name in the form."""
 
     name: str
     field: str
-    values: list[Value]
+    values: list[AxisValue]
 
     @property
     def has_buttons(self) -> bool:
@@ -44,7 +44,7 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True)
-class Detail:
+class ProductDetail:
     record: Record
     price: Price
     availability: Availability
@@ -52,44 +52,47 @@ class Detail:
     variants: list[Record]
     pictures: list[Picture]
     options: list[Record]
-    parts: list[Record]
+    bundle_items: list[Record]
     chosen: dict[str, str]
 
 
-def detail(shop: Shop, record: Record, given: Mapping[str, str], customer: Customer | None) -> Detail:
-    """The page's view of a product record; `given` is what the visitor has chosen already, by field name."""
+def product_detail(shop: Shop, record: Record, given: Mapping[str, str], customer: Customer | None) -> ProductDetail:
+    """The page's view of a product record. `given`: what the visitor has already chosen, by form field."""
     terms = group_terms(shop, customer.pk if customer else None, [record["id"]])
-    record = offers.for_group(record, terms)
+    record = offers.at_group_prices(record, terms)
     ranges = queries.variant_ranges(shop, [record["id"]], terms) if record["type"] == "variable" else {}
-    limits, parts = queries.bundle(shop, record["id"]) if record["type"] == "bundle" else ({}, [])
+    limits, bundle_items = queries.bundle(shop, record["id"]) if record["type"] == "bundle" else ({}, [])
     options = queries.required_options(shop, [record["id"]]) if record["options"] else {}
     required = options.get(record["id"], (ZERO, False))
     variants = [variant for variant in record["variants"] if variant["is_active"]]
-    preset = _preset(record, variants, given)
-    return Detail(
+    initial = _initial_values(record, variants, given)
+    picture_numbers: dict[str, int] = {}
+    for number, media in enumerate(record["media"]):
+        picture_numbers.setdefault(media["url"], number)
+    return ProductDetail(
         record=record,
         price=offers.price(record, ranges.get(record["id"]), *required),
-        availability=offers.availability_of(record, ranges.get(record["id"]), limits),
-        axes=_axes(shop, record, variants, preset),
-        variants=[_variant(shop, record, variant, *required) for variant in variants],
+        availability=offers.product_availability(record, ranges.get(record["id"]), limits),
+        axes=product_axes(shop, record, variants, initial),
+        variants=[_variant(shop, record, variant, picture_numbers, *required) for variant in variants],
         pictures=_pictures(shop, record),
         options=[option | {"field": f"option-{option['id']}"} for option in record["options"]],
-        parts=parts,
+        bundle_items=bundle_items,
         chosen=dict(given),
     )
 
 
 def axis_names(record: Record) -> list[str]:
-    """What tells the product's variants apart, in its order."""
+    """The names of the axes: attributes used for variations in the product's order, then others that variants have."""
     names = [attribute["name"] for attribute in record["attributes"] if attribute.get("variation")]
     used = [name for variant in record["variants"] for name in variant["option_values"]]
     return list(dict.fromkeys([*names, *used]))
 
 
 def chosen_variant(record: Record, given: Mapping[str, str]) -> tuple[Record | None, list[dict[str, str]]]:
-    """The active variant that the chosen values mean, and the choices that it leaves open, as custom fields.
+    """The active variant for the chosen values, and the choices that it does not fix, as custom fields.
 
-    A variant that says nothing about an axis stands for every value of it; one that names more of them goes first.
+    A variant without a value for an axis matches every value of it. The variant that fixes most values wins.
     """
     if given.get("variant"):
         found = [variant for variant in record["variants"] if str(variant["id"]) == given["variant"]]
@@ -97,105 +100,118 @@ def chosen_variant(record: Record, given: Mapping[str, str]) -> tuple[Record | N
     values = {name: given.get(f"axis-{number}", "") for number, name in enumerate(axis_names(record))}
     if not values or not all(values.values()):
         return None, []
-    fitting = [variant for variant in record["variants"] if variant["is_active"] and _fits(variant, values)]
-    if not fitting:
+    matching = [variant for variant in record["variants"] if variant["is_active"] and _matches(variant, values)]
+    if not matching:
         return None, []
-    variant = max(fitting, key=lambda variant: len(_named(variant)))
-    left_open = [{"name": name, "value": value} for name, value in values.items() if name not in _named(variant)]
-    return variant, left_open
+    variant = max(matching, key=lambda variant: len(_fixed_values(variant)))
+    fixed = _fixed_values(variant)
+    return variant, [{"name": name, "value": value} for name, value in values.items() if name not in fixed]
 
 
-def _named(variant: Record) -> dict[str, str]:
+def _fixed_values(variant: Record) -> dict[str, str]:
     return {name: value for name, value in variant["option_values"].items() if value}
 
 
-def _fits(variant: Record, values: Mapping[str, str]) -> bool:
-    return all(values.get(name) == value for name, value in _named(variant).items())
+def _matches(variant: Record, values: Mapping[str, str]) -> bool:
+    return all(values.get(name) == value for name, value in _fixed_values(variant).items())
 
 
-def _preset(record: Record, variants: list[Record], given: Mapping[str, str]) -> dict[str, str]:
-    """The values chosen when the page opens: the visitor's, else the default variant's, else of one that sells."""
+def _initial_values(record: Record, variants: list[Record], given: Mapping[str, str]) -> dict[str, str]:
+    """The values selected when the page opens: the visitor's, the default variant's, or the first sellable one's."""
     names = axis_names(record)
     if any(given.get(f"axis-{number}") for number in range(len(names))):
         return {name: given.get(f"axis-{number}", "") for number, name in enumerate(names)}
     wanted = str(given.get("variant") or record["default_variant_id"] or "")
     first = [variant for variant in variants if str(variant["id"]) == wanted]
-    first += [variant for variant in variants if offers.availability(variant, threshold=0).can_sell]
-    return _named(first[0]) if first else {}
+    first += [variant for variant in variants if offers.stock_availability(variant, threshold=0).can_sell]
+    return _fixed_values(first[0]) if first else {}
 
 
-def _axes(shop: Shop, record: Record, variants: list[Record], preset: Mapping[str, str]) -> list[Axis]:
+def product_axes(shop: Shop, record: Record, variants: list[Record], initial: Mapping[str, str]) -> list[Axis]:
     names = axis_names(record)
     if record["type"] != "variable":
         return []
     if not names:
         return [_nameless_axis(shop, record, variants)] if variants else []
     return [
-        Axis(name, f"axis-{number}", _values(shop, record, variants, name, preset, alone=len(names) == 1))
+        Axis(name, f"axis-{number}", _values(shop, record, variants, name, initial, is_only_axis=len(names) == 1))
         for number, name in enumerate(names)
     ]
 
 
 def _nameless_axis(shop: Shop, record: Record, variants: list[Record]) -> Axis:
-    """Variants that say nothing about what tells them apart are offered by their names."""
-    first = next((variant for variant in variants if offers.availability(variant, threshold=0).can_sell), None)
-    values = [
-        Value(str(variant["id"]), variant is first, _sells(record, variant), _note(shop, record, variants, variant))
-        for variant in variants
-    ]
+    """An axis of the variants' names, for variants without option values."""
+    first = next((variant for variant in variants if offers.stock_availability(variant, threshold=0).can_sell), None)
+    prices_differ = len({variant["price"] for variant in variants}) > 1
+    values = []
+    for variant in variants:
+        note = _note(shop, record, variant, prices_differ=prices_differ)
+        values.append(AxisValue(str(variant["id"]), variant is first, _can_sell(record, variant), note))
     return Axis("Variant", "variant", values)
 
 
 def _values(
-    shop: Shop, record: Record, variants: list[Record], name: str, preset: Mapping[str, str], *, alone: bool
-) -> list[Value]:
+    shop: Shop, record: Record, variants: list[Record], name: str, initial: Mapping[str, str], *, is_only_axis: bool
+) -> list[AxisValue]:
     listed: list[str] = next(
         (a["values"] for a in record["attributes"] if a["name"] == name and a.get("variation")), []
     )
     is_open = any(not variant["option_values"].get(name) for variant in variants)
     used = [variant["option_values"][name] for variant in variants if variant["option_values"].get(name)]
-    values = dict.fromkeys([*(value for value in listed if is_open or value in used), *used])
-    chosen = preset.get(name) or next(iter(values), "")
+    used_set = set(used)
+    values = dict.fromkeys([*(value for value in listed if is_open or value in used_set), *used])
+    chosen = initial.get(name) or next(iter(values), "")
+    # One pass over the variants, since there may be many: the first variant of each value, and the values with a
+    # sellable variant. The key "" is for variants that do not fix a value.
+    first: dict[str, Record] = {}
+    sellable: set[str] = set()
+    for variant in variants:
+        value = variant["option_values"].get(name) or ""
+        first.setdefault(value, variant)
+        if _can_sell(record, variant):
+            sellable.add(value)
+    order = {id(variant): number for number, variant in enumerate(variants)}
+    prices_differ = len({variant["price"] for variant in variants}) > 1
     found = []
     for value in values:
-        fitting = [variant for variant in variants if variant["option_values"].get(name) in (value, None, "")]
-        note = _note(shop, record, variants, fitting[0]) if alone and fitting else ""
-        found.append(Value(value, value == chosen, any(_sells(record, variant) for variant in fitting), note))
+        matching = sorted((first[key] for key in {value, ""} & first.keys()), key=lambda variant: order[id(variant)])
+        note = _note(shop, record, matching[0], prices_differ=prices_differ) if is_only_axis and matching else ""
+        found.append(AxisValue(value, value == chosen, not sellable.isdisjoint((value, "")), note))
     return found
 
 
-def _sells(record: Record, variant: Record) -> bool:
-    return offers.availability(variant, threshold=record["low_stock_threshold"]).can_sell
+def _can_sell(record: Record, variant: Record) -> bool:
+    return offers.stock_availability(variant, threshold=record["low_stock_threshold"]).can_sell
 
 
-def _note(shop: Shop, record: Record, variants: list[Record], variant: Record) -> str:
-    """The price where variants differ in it, and what is particular about the stock."""
-    prices = {other["price"] for other in variants}
-    price = format_money(Decimal(variant["price"]), shop.currency) if len(prices) > 1 else ""
-    stock = offers.availability(variant, threshold=record["low_stock_threshold"]).text
+def _note(shop: Shop, record: Record, variant: Record, *, prices_differ: bool) -> str:
+    """What is shown beside a value: the price if the variants' prices differ, and the stock if it is low or none."""
+    price = format_money(Decimal(variant["price"]), shop.currency) if prices_differ else ""
+    stock = offers.stock_availability(variant, threshold=record["low_stock_threshold"]).text
     return ", ".join(part for part in (price, stock) if part)
 
 
-def _variant(shop: Shop, record: Record, variant: Record, required: Decimal, spread: bool) -> Record:
-    """What the page's script needs to show a variant: texts ready to be shown, and the number of its picture.
+def _variant(
+    shop: Shop, record: Record, variant: Record, picture_numbers: Mapping[str, int], required: Decimal, varies: bool
+) -> Record:
+    """A variant's data for the page's script: formatted texts, and its picture's index from `picture_numbers` (by URL).
 
-    The price shown has the least that required options add; `amount` is without, since the script adds what is chosen.
+    `price` includes the least that required options add. `amount` does not, since the script adds the chosen options.
     """
     price = offers.price_of(Decimal(variant["price"]), Decimal(variant["compare_price"]), required)
-    availability = offers.availability(variant, threshold=record["low_stock_threshold"])
-    urls = [media["url"] for media in record["media"]]
+    availability = offers.stock_availability(variant, threshold=record["low_stock_threshold"])
     return {
         "id": variant["id"],
         "name": variant["name"],
         "sku": variant["sku"],
-        "values": _named(variant),
+        "values": _fixed_values(variant),
         "amount": variant["price"],
         "old": format_money(price.old, shop.currency),
-        "price": ("From " if spread else "") + format_money(price.amount, shop.currency),
+        "price": ("From " if varies else "") + format_money(price.amount, shop.currency),
         "note": availability.text,
         "kind": availability.kind,
         "sells": availability.can_sell,
-        "picture": urls.index(variant["image"]) if variant["image"] in urls else None,
+        "picture": picture_numbers.get(variant["image"]),
     }
 
 

@@ -1,10 +1,10 @@
-"""Error pages. None of them needs the database more than it must, and the one for defects does not need it at all."""
+"""Error pages. The page for internal errors works without the database."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
-TITLES = {400: "That did not work", 403: "This is not allowed", 404: "Not found", 500: "Something went wrong"}
+TITLES = {400: "Invalid request", 403: "Access denied", 404: "Not found", 500: "Something went wrong"}
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
@@ -12,21 +12,23 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return _page(request, 403, _words(exception) or "You may not see this page.")
+    return _page(request, 403, _shopper_message(exception) or "You do not have permission to see this page.")
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return _page(request, 404, _words(exception) or "There is no such page here. It may have moved, or never been.")
+    return _page(
+        request, 404, _shopper_message(exception) or "This page does not exist. It may have been moved or deleted."
+    )
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     return _page(
-        request, 403, "This form is too old, or cookies are switched off. Please go back, reload and try again."
+        request, 403, "This form has expired, or cookies are turned off. Go back, reload the page and try again."
     )
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """What failed may be the database or the session, so nothing of them is touched."""
+    """Uses neither the database nor the session, since they may be the cause of the error."""
     return HttpResponse(render_to_string("website/500.html", {"id": getattr(request, "id", "")}), status=500)
 
 
@@ -35,7 +37,7 @@ def _page(request: HttpRequest, status: int, sentence: str) -> HttpResponse:
     return render(request, "website/error.html", context, status=status)
 
 
-def _words(exception: Exception | None) -> str:
-    """The sentence that a page of ours raised the error with; Django's own are not for shoppers."""
+def _shopper_message(exception: Exception | None) -> str:
+    """The message of the exception if it is a sentence of ours; empty for Django's own, which are not for shoppers."""
     text = exception.args[0] if exception and exception.args else ""
     return text if isinstance(text, str) and text.endswith(".") else ""

@@ -1,5 +1,4 @@
-"""What a page says about buying a product: its price and whether it can be had. Pure, over catalogue
-records."""
+"""The price and the availability that pages show for a product. Pure functions of catalogue records."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -14,8 +13,11 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """`old` is set only where it is above the price, `highest` where a span is shown; `is_from` when other choices
-    cost more and only the lowest price is named."""
+    """A price to show.
+
+    `old` is the former price if it was higher; `highest` is the end of a price range. `is_from`: other choices cost
+    more, and only the lowest price is shown.
+    """
 
     amount: Decimal
     old: Decimal | None = None
@@ -25,7 +27,7 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """`text` is empty where there is nothing to say; `kind` is the badge's."""
+    """`text` is empty for a product that is simply in stock; `kind` is the badge's CSS modifier."""
 
     can_sell: bool
     text: str = ""
@@ -34,7 +36,7 @@ class Availability:
 
 @dataclass(frozen=True, slots=True)
 class VariantRange:
-    """The active variants of one product together."""
+    """Prices and stock of a product's active variants, summarised."""
 
     lowest: Decimal
     highest: Decimal
@@ -49,8 +51,8 @@ BACKORDER = Availability(True, "On backorder", "warn")
 PREORDER = Availability(True, "Pre-order", "good")
 
 
-def for_group(row: Record, terms: GroupTerms) -> Record:
-    """The product record at the prices of the visitor's customer group (contract: a group price is the price)."""
+def at_group_prices(row: Record, terms: GroupTerms) -> Record:
+    """The product record with the prices of the visitor's customer group (R-CART-30)."""
     if terms is NO_TERMS:
         return row
     priced = row | {"price": str(terms.price_of(Decimal(row["price"]), row["id"]))}
@@ -62,62 +64,62 @@ def for_group(row: Record, terms: GroupTerms) -> Record:
     return priced
 
 
-def price(row: Record, choices: VariantRange | None = None, required: Decimal = ZERO, spread: bool = False) -> Price:
+def price(row: Record, variants: VariantRange | None = None, required: Decimal = ZERO, varies: bool = False) -> Price:
     """The price to show for a product record.
 
-    `choices` are the prices of a variable product's variants; `required` is the least that its required options add,
-    and `spread` whether another choice among them adds more.
+    `variants` summarises a variable product's variants. `required` is the least that required options add to the
+    price; `varies` says whether other choices among them add more.
     """
-    if choices is None:
-        return price_of(Decimal(row["price"]), Decimal(row["compare_price"]), required, is_from=spread)
-    lowest = price_of(choices.lowest, choices.compare_of_lowest, required, is_from=spread)
-    if choices.highest == choices.lowest:
+    if variants is None:
+        return price_of(Decimal(row["price"]), Decimal(row["compare_price"]), required, is_from=varies)
+    lowest = price_of(variants.lowest, variants.compare_of_lowest, required, is_from=varies)
+    if variants.highest == variants.lowest:
         return lowest
-    if spread or row["show_lowest_price"]:
+    if varies or row["show_lowest_price"]:
         return replace(lowest, is_from=True)
-    return Price(lowest.amount, highest=choices.highest + required)
+    return Price(lowest.amount, highest=variants.highest + required)
 
 
 def price_of(amount: Decimal, compare: Decimal, required: Decimal = ZERO, *, is_from: bool = False) -> Price:
-    """One price beside the former one, which counts only where it was higher."""
+    """A price with the former one, which is shown only if it was higher."""
     return Price(amount + required, compare + required if compare > amount else None, is_from=is_from)
 
 
-def availability(row: Record, *, threshold: int | None = None) -> Availability:
-    """Whether a product or variant record's own stock sells. `threshold` is the product's, for a variant."""
+def stock_availability(row: Record, *, threshold: int | None = None) -> Availability:
+    """The availability of a product or variant from its own stock. For a variant, pass the product's `threshold`."""
     if not row.get("is_active", True):
         return SOLD_OUT
     if not row["track_inventory"]:
         return IN_STOCK
     if row["allow_backorders"]:
         return IN_STOCK if row["stock_qty"] > 0 else BACKORDER
-    return _of_level(row["stock_qty"], row["low_stock_threshold"] if threshold is None else threshold)
+    return _at_stock_level(row["stock_qty"], row["low_stock_threshold"] if threshold is None else threshold)
 
 
-def availability_of(row: Record, choices: VariantRange | None, limits: Mapping[int, int | None]) -> Availability:
-    """Whether a product can be had in any form. `limits` says for bundles how many their parts allow."""
+def product_availability(row: Record, variants: VariantRange | None, limits: Mapping[int, int | None]) -> Availability:
+    """The availability of a product of any type. `limits`: how many of each bundle its items' stock allows."""
     if row["type"] == "variable":
-        found = _of_variants(choices)
+        availability = _variants_availability(variants)
     elif row["id"] in limits:
-        found = _of_bundle(limits[row["id"]], row["low_stock_threshold"])
+        availability = _bundle_availability(limits[row["id"]], row["low_stock_threshold"])
     else:
-        found = availability(row)
-    return PREORDER if row["is_preorder"] and found.can_sell else found
+        availability = stock_availability(row)
+    return PREORDER if row["is_preorder"] and availability.can_sell else availability
 
 
-def _of_variants(choices: VariantRange | None) -> Availability:
-    if choices is None or not choices.can_sell:
+def _variants_availability(variants: VariantRange | None) -> Availability:
+    if variants is None or not variants.can_sell:
         return SOLD_OUT
-    return BACKORDER if choices.only_backorder else IN_STOCK
+    return BACKORDER if variants.only_backorder else IN_STOCK
 
 
-def _of_bundle(limit: int | None, threshold: int) -> Availability:
+def _bundle_availability(limit: int | None, threshold: int) -> Availability:
     if limit is None:
         return IN_STOCK
-    return _of_level(limit, threshold)
+    return _at_stock_level(limit, threshold)
 
 
-def _of_level(stock: int, threshold: int) -> Availability:
+def _at_stock_level(stock: int, threshold: int) -> Availability:
     if stock <= 0:
         return SOLD_OUT
     return Availability(True, f"Only {stock} left", "warn") if stock <= threshold else IN_STOCK

@@ -10,13 +10,14 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from storefront.catalogue import queries as catalogue
 from storefront.catalogue.models import Category
-from storefront.catalogue.queries import ProductFilters
 from storefront.customers.session import customer_of
+from storefront.kit.pagination import last_page, shown_pages
+from storefront.listing import queries as listing_queries
+from storefront.listing.queries import ProductFilters
 from storefront.shops.request import Request
 from storefront.website import details, pictures, queries, search_engines
-from storefront.website.tiles import tiles
+from storefront.website.cards import product_cards
 
 PER_PAGE = 24
 SORTS = {
@@ -26,12 +27,12 @@ SORTS = {
     "price_desc": "Price, high to low",
     "name": "Name",
 }
-# Pages named beside the current one in the pager.
+# Pages linked on each side of the current one in the pager.
 NEAR = 2
 
 
-def of_a_shop(page: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """A host that means no shop has no pages (decisions: Which shop a page means)."""
+def require_shop(page: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Responds 404 on a host that belongs to no shop (R-CALL-12)."""
 
     @wraps(page)
     def guarded(request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -43,25 +44,25 @@ def of_a_shop(page: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
 
 
 @require_safe
-@of_a_shop
+@require_shop
 def home(request: Request) -> HttpResponse:
     shop, now = request.shop, request.now
-    featured = catalogue.first_products(shop, ProductFilters(featured=True), count=9, now=now)
-    newest = catalogue.first_products(shop, ProductFilters(sort="newest"), count=17, now=now)
-    # What is praised above need not be shown twice.
-    praised = {row["id"] for row in featured}
-    newest = [row for row in newest if row["id"] not in praised][:8]
+    featured = listing_queries.first_products(shop, ProductFilters(featured=True), count=9, now=now)
+    newest = listing_queries.first_products(shop, ProductFilters(sort="newest"), count=17, now=now)
+    # A featured product is not shown a second time.
+    featured_ids = {row["id"] for row in featured}
+    newest = [row for row in newest if row["id"] not in featured_ids][:8]
     lead = featured[0] if featured else None
-    # One reading of prices and stock for both grids.
-    shown = {tile.slug: tile for tile in tiles(shop, [*featured, *newest], customer_of(request))}
+    # Both grids together, so that prices and stock are read once.
+    cards = {card.slug: card for card in product_cards(shop, [*featured, *newest], customer_of(request))}
     categories = queries.main_categories(shop)
     images = queries.category_pictures(shop, categories, now)
     context = {
         "lead": lead,
-        "lead_tile": shown[lead["slug"]] if lead else None,
+        "lead_card": cards[lead["slug"]] if lead else None,
         "lead_picture": pictures.first_picture(shop, lead, pictures.LARGE) if lead else None,
-        "featured": [shown[row["slug"]] for row in featured[1:]],
-        "newest": [shown[row["slug"]] for row in newest],
+        "featured": [cards[row["slug"]] for row in featured[1:]],
+        "newest": [cards[row["slug"]] for row in newest],
         "categories": [
             (category, pictures.picture(shop, images[category.pk], pictures.TILE)) for category in categories
         ],
@@ -71,7 +72,7 @@ def home(request: Request) -> HttpResponse:
 
 
 @require_safe
-@of_a_shop
+@require_shop
 def listing(request: Request) -> HttpResponse:
     query = request.GET
     category = queries.active_category(request.shop, query["category"]) if query.get("category") else None
@@ -81,36 +82,36 @@ def listing(request: Request) -> HttpResponse:
 
 
 @require_safe
-@of_a_shop
+@require_shop
 def category(request: Request, slug: str) -> HttpResponse:
     found = queries.active_category(request.shop, slug)
     if found is None:
-        raise Http404("This category does not exist, or not any more.")
+        raise Http404("This category does not exist or is no longer available.")
     return _listing(request, found)
 
 
 @require_safe
-@of_a_shop
+@require_shop
 def product(request: Request, slug: str) -> HttpResponse:
-    record = catalogue.product_record(request.shop, slug, now=request.now)
+    record = listing_queries.product_record(request.shop, slug, now=request.now)
     if record is None:
-        raise Http404("This product does not exist, or is not sold any more.")
+        raise Http404("This product does not exist or is no longer available.")
     if record["slug"] != slug:
         return redirect("website:product", record["slug"], permanent=True)
     return product_page(request, record, given=request.GET.dict())
 
 
 def product_page(request: Request, record: dict[str, Any], *, given: dict[str, str], status: int = 200, **more: Any):
-    """The page of a product with what the visitor has chosen so far, and what was wrong with it, if anything."""
-    found = details.detail(request.shop, record, given, customer_of(request))
+    """The page of a product. `given`: what the visitor has chosen, by form field; `more`: more template context."""
+    detail = details.product_detail(request.shop, record, given, customer_of(request))
     home_category = record["categories"][-1] if record["categories"] else None
     context = {
-        "product": found.record,
-        "detail": found,
+        "product": detail.record,
+        "detail": detail,
         "canonical": record["canonical_url"]
         or request.shop.base_url + reverse("website:product", args=[record["slug"]]),
         "noindex": record["noindex"],
-        "structured": search_engines.structured_product(request.shop, record, found),
+        "structured": search_engines.structured_product(request.shop, record, detail),
         "crumbs": [
             category for category in record["categories"] if home_category and _is_above(category, home_category)
         ],
@@ -129,17 +130,17 @@ def _related(request: Request, record: dict[str, Any], category: dict[str, Any] 
     if category is None:
         return []
     filters = ProductFilters(category=category["slug"])
-    rows = catalogue.first_products(request.shop, filters, count=5, now=request.now)
-    return tiles(request.shop, [row for row in rows if row["id"] != record["id"]][:4], customer_of(request))
+    rows = listing_queries.first_products(request.shop, filters, count=5, now=request.now)
+    return product_cards(request.shop, [row for row in rows if row["id"] != record["id"]][:4], customer_of(request))
 
 
 def redirect_to_category(request: Request, category: Category) -> HttpResponse:
-    """The filter form of all products names a category; its own page is the one to show and to link."""
+    """Redirect from the listing, filtered by category, to the category's own page, which is the canonical one."""
     sort = request.GET.get("sort", "")
-    answer = redirect("website:category", category.slug)
+    response = redirect("website:category", category.slug)
     if sort in SORTS and sort:
-        answer["Location"] += "?" + urlencode({"sort": sort})
-    return answer
+        response["Location"] += "?" + urlencode({"sort": sort})
+    return response
 
 
 def _listing(request: Request, category: Category | None, search: str = "") -> HttpResponse:
@@ -150,10 +151,10 @@ def _listing(request: Request, category: Category | None, search: str = "") -> H
     filters = ProductFilters(
         q=search, category=category.slug if category else None, with_subcategories=True, sort=sort or None
     )
-    found = catalogue.product_page(shop, filters, page=page, per_page=PER_PAGE, now=now)
-    last = max(1, -(-found.total // PER_PAGE))
+    found = listing_queries.product_page(shop, filters, page=page, per_page=PER_PAGE, now=now)
+    last = last_page(found.total, PER_PAGE)
     if page > last:
-        raise Http404("There is no such page.")
+        raise Http404("This page does not exist.")
     above = queries.category_path(shop, category) if category else []
     path = reverse("website:category", args=[category.slug]) if category else reverse("website:listing")
     context = {
@@ -161,19 +162,19 @@ def _listing(request: Request, category: Category | None, search: str = "") -> H
         "current_category": category and {"slug": category.slug, "above": [other.slug for other in above]},
         "crumbs": above,
         "subcategories": queries.subcategories(shop, category) if category else [],
-        "banner": pictures.picture(shop, _banner(category), 1600) if category else None,
+        "banner": pictures.picture(shop, _banner(category), pictures.BANNER) if category else None,
         "search": search,
         "sort": sort,
         "sorts": SORTS,
-        "tiles": tiles(shop, found.rows, customer_of(request)),
+        "cards": product_cards(shop, found.rows, customer_of(request)),
         "total": found.total,
         "page": page,
-        "pages": _pages(page, last),
+        "pages": list(shown_pages(page, last, near=NEAR, ends=1)),
         "last": last,
-        # Links of the pager keep what was asked for.
+        # The pager's links repeat the search and the order.
         "query": urlencode({key: value for key, value in (("q", search), ("sort", sort)) if value}),
         "canonical": (category and category.canonical_url) or f"{shop.base_url}{path}" + (f"?page={page}" * (page > 1)),
-        # One product in many orders is one page to a search engine, and searches are none.
+        # Search engines index each listing once, in the default order, and no search results.
         "noindex": bool(search or sort) or (category is not None and category.noindex),
     }
     return render(request, "website/listing.html", context)
@@ -185,18 +186,5 @@ def _banner(category: Category) -> str | None:
 
 def _page_number(text: str) -> int:
     if not (text.isascii() and text.isdigit()) or len(text) > 7 or int(text) < 1:
-        raise Http404("There is no such page.")
+        raise Http404("This page does not exist.")
     return int(text)
-
-
-def _pages(page: int, last: int) -> list[int | None]:
-    """The page numbers to link, None for a gap: the first, the last, and those around the current one."""
-    near = [number for number in range(page - NEAR, page + NEAR + 1) if 1 < number < last]
-    shown: list[int | None] = []
-    before = 0
-    for number in [1, *near, *([last] if last > 1 else [])]:
-        if number - before > 1:
-            shown.append(None)
-        shown.append(number)
-        before = number
-    return shown

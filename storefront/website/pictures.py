@@ -1,4 +1,4 @@
-"""Pictures as pages show them: small versions of uploaded files, addresses elsewhere as they are."""
+"""Pictures on pages: thumbnails of uploaded files, and external pictures at their own URL."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,21 +6,24 @@ from urllib.parse import unquote
 
 import structlog
 from django.core.files.storage import default_storage
-from easy_thumbnails.files import get_thumbnailer
 
+from storefront.catalogue import thumbnails
+from storefront.catalogue.thumbnails import BANNER as BANNER
+from storefront.catalogue.thumbnails import LARGE as LARGE
+from storefront.catalogue.thumbnails import SMALL as SMALL
+from storefront.catalogue.thumbnails import TILE as TILE
+from storefront.kit import clock
 from storefront.shops.models import Shop
 
 log = structlog.get_logger(__name__)
 
-TILE = 480
-LARGE = 1000
-SMALL = 160
-
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What an <img> needs. `size` is the side in pixels of the square it is shown in, so that nothing moves when it
-    arrives; `original` is the picture as it was given."""
+    """What an <img> needs. `url` is empty until there is a picture to show; `original` is the full-size picture's URL.
+
+    `size` is the side, in pixels, of the square that the page reserves, so that nothing moves when the picture loads.
+    """
 
     url: str
     alt: str
@@ -29,34 +32,41 @@ class Picture:
 
 
 def picture(shop: Shop, url: str | None, size: int, alt: str = "") -> Picture | None:
-    """The picture at an address of a catalogue record or a basket's line; None where there is none."""
+    """The picture for a URL of a catalogue record or a cart line; None without a URL."""
     if not url:
         return None
     name = _stored_name(shop, url)
     if name is None:
         return Picture(url, alt, size, url)
-    # On a page the host is the visitor's own, whatever the shop's configured address is.
-    return Picture(_thumbnail_url(name, size), alt, size, default_storage.url(name))
+    # The storage's URL is relative to the host of the page, which can differ from the shop's configured base URL.
+    original = default_storage.url(name)
+    return Picture(_thumbnail_url(shop, name, size, original), alt, size, original)
 
 
 def first_picture(shop: Shop, record: dict[str, Any], size: int) -> Picture | None:
-    """The one that stands for a product (contract: Media)."""
+    """The main picture of a product (R-CAT-28); None if it has none."""
     media = record["media"]
     return picture(shop, media[0]["url"], size, media[0]["alt"] or record["name"]) if media else None
 
 
 def _stored_name(shop: Shop, url: str) -> str | None:
-    """The name of the uploaded file behind an address, None for a picture from elsewhere."""
-    # Storages that sign their addresses cannot be read backwards; their pictures are shown in full size.
+    """The storage name of the uploaded file at this URL; None for an external picture."""
+    # Signed storage URLs cannot be mapped back to a name, so those pictures are shown in full size.
     base = default_storage.url("")
-    base = shop.base_url + base if base.startswith("/") else base
-    return unquote(url.removeprefix(base)) if url.startswith(base) else None
+    # Catalogue records contain absolute URLs, cart and order lines may contain URLs relative to the storage.
+    own = url.removeprefix(shop.base_url) if base.startswith("/") else url
+    return unquote(own.removeprefix(base)) if own.startswith(base) else None
 
 
-def _thumbnail_url(name: str, size: int) -> str:
+def _thumbnail_url(shop: Shop, name: str, size: int, original: str) -> str:
+    """The thumbnail's URL. Until the worker has created it: the original's if that file is small, else empty."""
     try:
-        return get_thumbnailer(default_storage, relative_name=name).get_thumbnail({"size": (size, size)}).url
+        found = thumbnails.url_of(name, size)
+        if found is None:
+            thumbnails.request_thumbnails(shop, name, now=clock.now())
+            found = original if thumbnails.is_small(name) else ""
+        return found
     except Exception as error:
-        # A file that is missing, broken or too large to open must not take the page with it.
+        # An invalid name or a storage that is unavailable must not break the page.
         log.warning("thumbnail_failed", file=name, error=repr(error))
-        return default_storage.url(name)
+        return ""

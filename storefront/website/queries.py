@@ -1,4 +1,4 @@
-"""What the shopper's pages read beyond the catalogue's own records: a handful of reads for a whole page at once."""
+"""Reads of the shopper's pages besides the catalogue records. Each function reads for a whole page in few queries."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -8,12 +8,12 @@ from typing import Any
 from django.db.models import OuterRef, QuerySet, Subquery, Sum
 
 from storefront.carts import rules as cart_rules
-from storefront.carts.goods import Goods, load_goods
 from storefront.carts.models import Cart, CartLine
+from storefront.carts.purchasable import Purchasable, load_purchasables
 from storefront.catalogue.models import Category, Media, Option, Product, ProductCategory, Variant
-from storefront.catalogue.queries import published_products
 from storefront.catalogue.records import media_url
 from storefront.kit.money import ZERO
+from storefront.listing.queries import published_products
 from storefront.pricing.queries import NO_TERMS, GroupTerms
 from storefront.shops.models import Shop
 from storefront.website.offers import VariantRange
@@ -22,7 +22,7 @@ MAIN_CATEGORIES = 10
 
 
 def main_categories(shop: Shop) -> list[Category]:
-    """The first main categories of the shop, in its order, for the navigation."""
+    """The first MAIN_CATEGORIES main categories in the shop's order, for the navigation."""
     return list(Category.objects.filter(shop=shop, parent=None, is_active=True).order_by("lft")[:MAIN_CATEGORIES])
 
 
@@ -44,16 +44,16 @@ def active_category(shop: Shop, slug: str) -> Category | None:
 
 
 def category_pictures(shop: Shop, categories: Collection[Category], now: datetime) -> dict[int, str | None]:
-    """For each category its own image's address, else that of a product in it."""
+    """The picture URL of each category by category id: its own image, or else a picture of a product in it."""
     without = [category.pk for category in categories if not category.image]
-    # In the order of the links' index, so that one row is read a category however many products it has.
+    # Ordered like the index of the links, so that one row per category is read however many products it has.
     links = ProductCategory.objects.filter(
         shop=shop,
         category=OuterRef("pk"),
         product__in=published_products(shop, now).filter(exclude_from_catalog=False),
         product__media__isnull=False,
     )
-    shown = dict(
+    product_ids = dict(
         Category.objects.filter(shop=shop, pk__in=without).values_list(
             "pk", Subquery(links.order_by("product_id").values("product_id")[:1])
         )
@@ -61,29 +61,29 @@ def category_pictures(shop: Shop, categories: Collection[Category], now: datetim
         else ()
     )
     first: dict[int, str | None] = {}
-    for media in Media.objects.filter(shop=shop, product_id__in=[pk for pk in shown.values() if pk]):
+    for media in Media.objects.filter(shop=shop, product_id__in=[pk for pk in product_ids.values() if pk]):
         first.setdefault(media.product_id, media_url(shop, media.file.name, media.source_url))
     own = {category.pk: media_url(shop, category.image.name) for category in categories if category.image}
-    return own | {pk: first.get(product_id) for pk, product_id in shown.items()}
+    return own | {pk: first.get(product_id) for pk, product_id in product_ids.items()}
 
 
 def variant_ranges(shop: Shop, product_ids: Collection[int], terms: GroupTerms = NO_TERMS) -> dict[int, VariantRange]:
-    """The active variants of these products, summed up, at the prices that the terms give them."""
+    """A summary of the active variants of each product, by product id, at the prices of the customer group's terms."""
     if not product_ids:
         return {}
     rows = Variant.objects.filter(shop=shop, product_id__in=product_ids, is_active=True).order_by("price", "pk")
-    found: dict[int, list[Variant]] = {}
+    by_product: dict[int, list[Variant]] = {}
     for variant in rows.only(
         "product_id", "price", "compare_price", "is_active", "track_inventory", "allow_backorders", "stock_qty"
     ):
-        found.setdefault(variant.product_id, []).append(variant)
-    return {product_id: _range(variants, terms) for product_id, variants in found.items()}
+        by_product.setdefault(variant.product_id, []).append(variant)
+    return {product_id: _range(variants, terms) for product_id, variants in by_product.items()}
 
 
 def _range(variants: list[Variant], terms: GroupTerms) -> VariantRange:
     for variant in variants:
         variant.price = terms.price_of(variant.price, variant.product_id, variant.pk)
-    # In the order of the prices that the visitor pays; equal ones stay as they were read.
+    # Sorted again, since group prices can change the order. The sort is stable, so equal prices keep theirs.
     variants = sorted(variants, key=lambda variant: variant.price)
     sellable = [variant for variant in variants if variant.can_sell(1)]
     return VariantRange(
@@ -96,7 +96,7 @@ def _range(variants: list[Variant], terms: GroupTerms) -> VariantRange:
 
 
 def required_options(shop: Shop, product_ids: Collection[int]) -> dict[int, tuple[Decimal, bool]]:
-    """For products with required options: the least that they add to the price, and whether they may add more."""
+    """By product id: the least that required options add to the price, and whether other choices add more."""
     if not product_ids:
         return {}
     least: dict[int, tuple[Decimal, bool]] = {}
@@ -105,51 +105,53 @@ def required_options(shop: Shop, product_ids: Collection[int]) -> dict[int, tupl
     for product_id, option_id, price in options.values_list("product_id", "pk", "values__price"):
         prices.setdefault((product_id, option_id), set()).add(price or ZERO)
     for (product_id, _), amounts in prices.items():
-        amount, spread = least.get(product_id, (ZERO, False))
-        least[product_id] = (amount + min(amounts), spread or len(amounts) > 1)
+        amount, varies = least.get(product_id, (ZERO, False))
+        least[product_id] = (amount + min(amounts), varies or len(amounts) > 1)
     return least
 
 
 def bundle_limits(shop: Shop, product_ids: Collection[int]) -> dict[int, int | None]:
-    """How many of each bundle its parts' stock allows; None without a limit."""
+    """How many of each bundle the stock of its items allows, by product id; None without a limit."""
     if not product_ids:
         return {}
-    goods = load_goods(shop, [(product_id, None) for product_id in product_ids])
-    return {product_id: _bundle_limit(found) for (product_id, _), found in goods.items()}
+    purchasables = load_purchasables(shop, [(product_id, None) for product_id in product_ids])
+    return {product_id: _bundle_limit(found) for (product_id, _), found in purchasables.items()}
 
 
 def bundle(shop: Shop, product_id: int) -> tuple[dict[int, int | None], list[dict[str, Any]]]:
-    """The bundle's limit as above, and its parts as a basket's line would hold them."""
-    goods = load_goods(shop, [(product_id, None)])
-    found = goods[product_id, None]
+    """`bundle_limits` of one bundle, and its items in the form in which a cart line stores them."""
+    purchasables = load_purchasables(shop, [(product_id, None)])
+    found = purchasables[product_id, None]
     return {product_id: _bundle_limit(found)}, found.bundle_items
 
 
-def _bundle_limit(goods: Goods) -> int | None:
-    one = cart_rules.stock_uses(goods.product.pk, None, 1, bundle_items=goods.bundle_items)
-    return cart_rules.most_that_fit(one, {}, goods.levels)
+def _bundle_limit(purchasable: Purchasable) -> int | None:
+    one = cart_rules.stock_uses(purchasable.product.pk, None, 1, bundle_items=purchasable.bundle_items)
+    return cart_rules.addable_qty(one, {}, purchasable.levels)
 
 
 def basket_count(cart: Cart) -> int:
-    """How many pieces are in the basket."""
+    """The number of pieces in the basket."""
     return CartLine.objects.filter(shop=cart.shop_id, cart=cart).aggregate(pieces=Sum("qty"))["pieces"] or 0
 
 
 def sitemap_products(shop: Shop, now: datetime, *, start: int, end: int) -> list[tuple[str, datetime]]:
-    """Slug and last change of the products that search engines may list, of one part of the sitemap."""
-    found = _in_sitemap(shop, now).order_by("pk").values_list("slug", "sitemap_lastmod", "updated_at")[start:end]
-    return [(slug, lastmod or updated) for slug, lastmod, updated in found]
+    """Slug and last change of products `start` to `end` (exclusive) of those that search engines may list."""
+    rows = _in_sitemap(shop, now).order_by("pk").values_list("slug", "sitemap_lastmod", "updated_at")[start:end]
+    return [(slug, lastmod or updated) for slug, lastmod, updated in rows]
 
 
 def sitemap_size(shop: Shop, now: datetime) -> int:
+    """The number of products that search engines may list."""
     return _in_sitemap(shop, now).count()
 
 
 def sitemap_categories(shop: Shop) -> list[tuple[str, datetime]]:
-    found = Category.objects.filter(shop=shop, is_active=True, noindex=False).order_by("lft")
+    """Slug and last change of the categories that search engines may list."""
+    rows = Category.objects.filter(shop=shop, is_active=True, noindex=False).order_by("lft")
     return [
         (slug, lastmod or updated)
-        for slug, lastmod, updated in found.values_list("slug", "sitemap_lastmod", "updated_at")
+        for slug, lastmod, updated in rows.values_list("slug", "sitemap_lastmod", "updated_at")
     ]
 
 

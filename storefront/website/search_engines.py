@@ -1,4 +1,4 @@
-"""What search engines ask for: robots.txt, the sitemap, and products as structured data."""
+"""Content for search engines: robots.txt, the sitemap, and products as structured data."""
 
 from datetime import datetime
 from typing import Any
@@ -11,12 +11,25 @@ from django.views.decorators.http import require_safe
 from storefront.shops.models import Shop
 from storefront.shops.request import Request
 from storefront.website import queries, texts
-from storefront.website.details import Detail
+from storefront.website.details import ProductDetail
 
-# Products in one file of the sitemap, well under what search engines take.
-PART = 10_000
-# What search engines have no use for: what belongs to one visitor, and blocks, for which apps would be asked.
-PRIVATE = ("/account", "/basket", "/cart/", "/checkout", "/orders/", "/admin/", "/api/", "/products/*/blocks")
+# Products per sitemap file, well below the limit of search engines (50,000 URLs).
+URLS_A_PART = 10_000
+# More parts than any shop has. Bounds the offset, since databases accept no arbitrarily large one.
+LAST_PART = 50_000
+# Paths that crawlers should not fetch: pages of one visitor, and blocks, since each fetch calls apps.
+PRIVATE = (
+    "/account",
+    "/arrive",
+    "/basket",
+    "/cart/",
+    "/checkout",
+    "/orders/",
+    "/admin/",
+    "/api/",
+    "/hand-over",
+    "/products/*/blocks",
+)
 
 
 @require_safe
@@ -30,15 +43,15 @@ def robots(request: Request) -> HttpResponse:
 
 @require_safe
 def sitemap(request: Request) -> HttpResponse:
-    """The index: categories are part 0, products parts 1 and up."""
+    """The sitemap index. Part 0 contains the categories, parts 1 and up the products."""
     if not request.shop:
         raise Http404
-    parts = -(-queries.sitemap_size(request.shop, request.now) // PART)
-    entries = "".join(
+    parts = -(-queries.sitemap_size(request.shop, request.now) // URLS_A_PART)
+    elements = "".join(
         f"<sitemap><loc>{escape(request.shop.base_url)}/sitemap-{number}.xml</loc></sitemap>"
         for number in range(parts + 1)
     )
-    return _xml("sitemapindex", entries)
+    return _xml("sitemapindex", elements)
 
 
 @require_safe
@@ -47,48 +60,50 @@ def sitemap_part(request: Request, number: int) -> HttpResponse:
         raise Http404
     base = request.shop.base_url
     if number == 0:
-        places: list[tuple[str, datetime | None]] = [(f"{base}/", None), (f"{base}/products", None)]
-        places += [
+        entries: list[tuple[str, datetime | None]] = [(f"{base}/", None), (f"{base}/products", None)]
+        entries += [
             (base + reverse("website:category", args=[slug]), moment)
             for slug, moment in queries.sitemap_categories(request.shop)
         ]
+    elif number > LAST_PART:
+        raise Http404
     else:
-        start = (number - 1) * PART
-        found = queries.sitemap_products(request.shop, request.now, start=start, end=start + PART)
-        if not found:
+        start = (number - 1) * URLS_A_PART
+        products = queries.sitemap_products(request.shop, request.now, start=start, end=start + URLS_A_PART)
+        if not products:
             raise Http404
-        places = [(base + reverse("website:product", args=[slug]), moment) for slug, moment in found]
-    entries = (
-        f"<url><loc>{escape(address)}</loc>" + (f"<lastmod>{moment:%Y-%m-%d}</lastmod>" if moment else "") + "</url>"
-        for address, moment in places
+        entries = [(base + reverse("website:product", args=[slug]), moment) for slug, moment in products]
+    elements = (
+        f"<url><loc>{escape(url)}</loc>" + (f"<lastmod>{moment:%Y-%m-%d}</lastmod>" if moment else "") + "</url>"
+        for url, moment in entries
     )
-    return _xml("urlset", "".join(entries))
+    return _xml("urlset", "".join(elements))
 
 
-def structured_product(shop: Shop, record: dict[str, Any], detail: Detail) -> dict[str, Any]:
-    """The product in schema.org's words."""
+def structured_product(shop: Shop, record: dict[str, Any], detail: ProductDetail) -> dict[str, Any]:
+    """The product as schema.org JSON-LD."""
     url = shop.base_url + reverse("website:product", args=[record["slug"]])
     stock = "InStock" if detail.availability.can_sell else "OutOfStock"
     offer: dict[str, Any] = {"@type": "Offer", "url": url, "price": str(detail.price.amount)}
     if detail.price.highest or detail.price.is_from:
         offer = {"@type": "AggregateOffer", "url": url, "lowPrice": str(detail.price.amount)}
     offer |= {"priceCurrency": shop.currency, "availability": f"https://schema.org/{stock}"}
-    found = {
+    members = {
         "@context": "https://schema.org",
         "@type": "Product",
         "name": record["name"],
         "url": url,
-        "description": texts.in_short(record["short_description"] or record["description"], 500),
+        "description": texts.excerpt(record["short_description"] or record["description"], 500),
         "sku": record["sku"],
         "image": [media["url"] for media in record["media"]],
         "offers": offer,
     }
-    return {member: value for member, value in found.items() if value}
+    return {member: value for member, value in members.items() if value}
 
 
-def _xml(root: str, entries: str) -> HttpResponse:
+def _xml(root: str, elements: str) -> HttpResponse:
     body = (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
-        f'<{root} xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</{root}>\n'
+        f'<{root} xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{elements}</{root}>\n'
     )
     return HttpResponse(body, content_type="application/xml")

@@ -1,4 +1,4 @@
-"""What browsers may load and run on the shop's pages."""
+"""The Content-Security-Policy of the shop's pages."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
 from storefront.apps.scripts import PageScripts, page_scripts
+from storefront.shops.places import ADMIN, SECURE, SHOP, SINGLE, origin_of
 
 POLICY = {
     "default-src": "'self'",
@@ -19,50 +20,65 @@ POLICY = {
     "form-action": "'self'",
     "frame-ancestors": "'none'",
 }
-# A script of an allowed host may run, call its host, and take its style from there; pictures come from anywhere.
+# Directives that include the allowed hosts: their scripts may run, call the host, and load styles from it.
 OF_ALLOWED_HOSTS = ("script-src", "connect-src", "style-src")
-# The admin's own interface needs inline styles and scripts; the API answers no pages but its documentation.
-OTHERS = ("/admin", "/api/", "/media/")
-# Where people type passwords, or came by a link that is as good as one, no stranger's program looks on.
-OF_SECRETS = {
-    *("sign_in", "register", "forgot", "mailed", "account_link", "choose_password", "confirm_email"),
-    *("account_details", "change_email", "change_password"),
-}
+# Path prefixes without this policy. The admin has its own (shops/admin_security.py); the API has no pages except its
+# documentation.
+OTHERS = {SINGLE: ("/admin/", "/api/", "/media/"), ADMIN: ("/admin/", "/media/")}
 
 
 class PageSecurity:
-    """Gives every page its Content-Security-Policy, unless it set one of its own: a strict one or, where the page has
-    room for apps' scripts, one that lets those of allowed hosts run, and has browsers report what it kept from it."""
+    """Middleware that adds a Content-Security-Policy to every page that does not set one itself.
+
+    The policy is strict. On pages that include apps' scripts, it permits scripts of the allowed hosts, and browsers
+    report what it blocks.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
-        if not request.path_info.startswith(OTHERS) and "Content-Security-Policy" not in response.headers:
+        other_paths = OTHERS.get(getattr(request, "place", SINGLE), ("/media/",))
+        if not request.path_info.startswith(other_paths) and "Content-Security-Policy" not in response.headers:
             scripts = getattr(request, "page_scripts", None)
-            policy = POLICY if scripts is None else _with_hosts(scripts.hosts) | _reporting(request, response)
+            policy = (
+                _strict_policy(request)
+                if scripts is None
+                else _policy_for_hosts(scripts.hosts) | _reporting(request, response)
+            )
             response.headers["Content-Security-Policy"] = "; ".join(f"{name} {what}" for name, what in policy.items())
         return response
 
 
 def scripts_of(request: Any) -> PageScripts | None:
-    """What apps have on this page, read once for it; None on a page that their scripts have no place on: every one that
-    is not the shopper's, such as the checkout's, and those where secrets are typed."""
+    """The apps' scripts of this page, read once per request; None on pages without apps' scripts.
+
+    Apps' scripts run only on the shopper's pages, and only if account and checkout are on another host.
+    """
     if not hasattr(request, "page_scripts"):
         match = request.resolver_match
-        is_for_them = match is not None and match.namespace == "website" and match.url_name not in OF_SECRETS
-        request.page_scripts = page_scripts(request.shop) if is_for_them and request.shop else None
+        allows_scripts = getattr(request, "place", None) == SHOP and match is not None and match.namespace == "website"
+        request.page_scripts = page_scripts(request.shop) if allows_scripts and request.shop else None
     return request.page_scripts
 
 
-def _with_hosts(hosts: list[str]) -> dict[str, str]:
+def _strict_policy(request: Any) -> dict[str, str]:
+    """The strict policy. Forms on the secure host may also lead to the shop's host, directly or by a redirect."""
+    if getattr(request, "place", None) == SECURE and request.shop:
+        return POLICY | {"form-action": f"{POLICY['form-action']} {origin_of(request.shop.base_url)}"}
+    return POLICY
+
+
+def _policy_for_hosts(hosts: list[str]) -> dict[str, str]:
     return POLICY | {name: " ".join([POLICY[name], *hosts]) for name in OF_ALLOWED_HOSTS}
 
 
 def _reporting(request: HttpRequest, response: HttpResponse) -> dict[str, str]:
-    """Where browsers report to. One that knows `report-to` looks at nothing else, but reports by it only over https, so
-    that it is named only there."""
+    """The directives that make browsers report violations; adds the header that `report-to` needs.
+
+    Browsers that support `report-to` ignore `report-uri`, but report only over https. So `report-to` is set only there.
+    """
     url = reverse("website:script_reports")
     if not request.is_secure():
         return {"report-uri": url}

@@ -1,5 +1,6 @@
 from django.urls import path
 
+from storefront.kit import converters  # noqa: F401, has the number of a path
 from storefront.website import (
     account_entry,
     account_pages,
@@ -12,7 +13,8 @@ from storefront.website import (
 
 app_name = "website"
 
-urlpatterns = [
+# On the shop's own host, beside apps' scripts.
+open_pages = [
     path("", pages.home, name="home"),
     path("products", pages.listing, name="listing"),
     path("products/<str:slug>", pages.product, name="product"),
@@ -21,27 +23,32 @@ urlpatterns = [
     path("basket", basket_pages.basket, name="basket"),
     path("basket/add", basket_pages.add, name="basket_add"),
     path("basket/update", basket_pages.update, name="basket_update"),
+    path("blocked-scripts", script_reports.script_reports_page, name="script_reports"),
+    path("robots.txt", search_engines.robots, name="robots"),
+    path("sitemap.xml", search_engines.sitemap, name="sitemap"),
+    path("sitemap-<number:number>.xml", search_engines.sitemap_part, name="sitemap_part"),
+]
+# On its secure one.
+secure_pages = [
     path("account", account_pages.account, name="account"),
     path("account/sign-in", account_entry.sign_in_page, name="sign_in"),
     path("account/sign-out", account_entry.sign_out_page, name="sign_out"),
     path("account/register", account_entry.register, name="register"),
     path("account/forgot", account_entry.forgot, name="forgot"),
     path("account/mailed", account_entry.mailed, name="mailed"),
-    path("account/link", account_entry.link, name="account_link"),
+    path("account/link", account_entry.follow_link, name="account_link"),
     path("account/password", account_entry.choose_password, name="choose_password"),
     path("account/e-mail", account_entry.confirm_email, name="confirm_email"),
     path("account/details", account_pages.details, name="account_details"),
     path("account/details/e-mail", account_pages.change_email, name="change_email"),
+    path("account/details/e-mail/pending", account_pages.pending_email, name="pending_email"),
     path("account/details/password", account_pages.change_password, name="change_password"),
     path("account/orders", account_pages.orders, name="account_orders"),
-    path("account/orders/<int:number>", account_pages.order, name="account_order"),
+    path("account/orders/<number:number>", account_pages.order, name="account_order"),
     path("account/addresses", account_pages.addresses, name="addresses"),
     path("account/addresses/new", account_pages.new_address, name="new_address"),
-    path("account/addresses/<int:address_id>", account_pages.change_address, name="change_address"),
-    path("account/addresses/<int:address_id>/delete", account_pages.delete_address, name="delete_address"),
-    path("account/addresses/<int:address_id>/default", account_pages.prefer_address, name="prefer_address"),
-    path("blocked-scripts", script_reports.script_reports_page, name="script_reports"),
-    path("robots.txt", search_engines.robots, name="robots"),
-    path("sitemap.xml", search_engines.sitemap, name="sitemap"),
-    path("sitemap-<int:number>.xml", search_engines.sitemap_part, name="sitemap_part"),
+    path("account/addresses/<number:address_id>", account_pages.change_address, name="change_address"),
+    path("account/addresses/<number:address_id>/delete", account_pages.delete_address, name="delete_address"),
+    path("account/addresses/<number:address_id>/default", account_pages.prefer_address, name="prefer_address"),
 ]
+urlpatterns = [*open_pages, *secure_pages]

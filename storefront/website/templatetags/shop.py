@@ -1,4 +1,4 @@
-"""What every page of the shop can write: money, pictures, icons, the navigation, the basket's link."""
+"""Template tags and filters of the shop's pages: money, pictures, icons, navigation, links to basket and account."""
 
 import json
 from decimal import Decimal
@@ -9,6 +9,8 @@ from django.template import Context
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
+from storefront.carts.merging import pop_merge_report
+from storefront.carts.models import Cart
 from storefront.carts.session import basket_of
 from storefront.customers.models import Address
 from storefront.customers.queries import ADDRESS_FIELDS
@@ -35,45 +37,51 @@ JSON_ESCAPES = {ord(">"): "\\u003E", ord("<"): "\\u003C", ord("&"): "\\u0026"}
 
 @register.simple_tag
 def icon(name: str) -> SafeString:
-    """One of the drawn signs, in the colour of its text, silent to screen readers."""
+    """An icon of ICONS as inline SVG, in the text's colour, hidden from screen readers."""
     drawing = (
         '<svg viewBox="0 0 16 16" fill="none" stroke="currentColor" stroke-width="1.4" stroke-linecap="round" '
         'stroke-linejoin="round" aria-hidden="true" focusable="false">{}</svg>'
     )
-    return format_html(drawing, mark_safe(ICONS[name]))  # noqa: S308, the drawings stand above
+    return format_html(drawing, mark_safe(ICONS[name]))  # noqa: S308, the drawings are constants
 
 
 @register.inclusion_tag("website/picture.html")
 def picture(shown: Picture | None, loading: str = "lazy", alt: str | None = None) -> dict[str, Any]:
-    """A square picture or, where there is none, a drawing that stands for it. `alt=""` where the name is beside it."""
+    """A square picture, or a placeholder if there is none. Pass `alt=""` if the product's name is next to it."""
     return {"picture": shown, "loading": loading, "alt": shown.alt if shown and alt is None else alt or ""}
 
 
 @register.simple_tag(takes_context=True)
 def line_picture(context: Context, url: str | None) -> Picture | None:
-    """The small picture of a basket's or an order's line, from the address that the line keeps."""
+    """The small picture of a cart or order line, for the URL that the line stores."""
     return pictures.picture(context["request"].shop, url, pictures.SMALL)
 
 
 @register.filter
 def notice_kind(level: str) -> str:
-    """The kind of `.notice` for a level of Django's messages."""
+    """The CSS modifier of `.notice` for a level of Django's messages."""
     return KINDS.get(level, "plain")
 
 
 @register.filter
 def money(amount: Decimal | str | None, currency: str) -> str:
-    """`12.50` in `EUR` as people write it: €12.50. A record's money string does as well as a Decimal."""
+    """An amount with its currency symbol: `12.50` in `EUR` becomes €12.50. Accepts a Decimal or a money string."""
     return "" if amount in (None, "") else format_money(Decimal(amount), currency)
 
 
-register.filter("description", texts.cleaned)
-register.filter("in_short", texts.in_short)
+@register.simple_tag(takes_context=True)
+def description(context: Context, text: str) -> SafeString:
+    """A merchant's text as safe HTML."""
+    request = context["request"]
+    return texts.safe_html(request.shop, text, now=request.now)
+
+
+register.filter("excerpt", texts.excerpt)
 
 
 @register.simple_tag
 def json_data(value: Any, kind: str, id: str = "") -> SafeString:
-    """A block of data in the page: never run, and nothing in it ends the block."""
+    """A script element with JSON data. It is not executed, and no value can close the element early."""
     text = json.dumps(value, ensure_ascii=False).translate(JSON_ESCAPES)
     return format_html('<script type="{}" id="{}">{}</script>', kind, id, mark_safe(text))  # noqa: S308, escaped above
 
@@ -85,7 +93,7 @@ def get(mapping: dict[str, Any], key: str) -> Any:
 
 @register.inclusion_tag("website/navigation.html", takes_context=True)
 def navigation(context: Context) -> dict[str, Any]:
-    """The shop's main categories, the present page's marked."""
+    """The shop's main categories, with the current one marked."""
     request = context.get("request")
     shop = getattr(request, "shop", None)
     return {
@@ -97,32 +105,53 @@ def navigation(context: Context) -> dict[str, Any]:
 
 @register.inclusion_tag("website/account_link.html", takes_context=True)
 def account_link(context: Context) -> dict[str, Any]:
-    """The way to the account, or to signing in."""
+    """A link to the account, or to the sign-in page."""
     request = context.get("request")
     return {"customer": customer_of(request) if request and getattr(request, "shop", None) else None}
 
 
 @register.filter
-def as_parcel(address: Address) -> dict[str, str]:
-    """An address of a customer's book as an order keeps one."""
+def as_order_address(address: Address) -> dict[str, str]:
+    """A customer's address in the form in which orders store one."""
     return {name: getattr(address, name) for name in ADDRESS_FIELDS}
 
 
 @register.inclusion_tag("website/app_scripts.html", takes_context=True)
 def app_scripts(context: Context, location: str) -> dict[str, Any]:
-    """The scripts that apps have at this place of the page. They run as they come, since for any other way to load them
-    the page's own would wait until an app's host has answered."""
+    """The apps' scripts for a location of the page: `head`, `body_start` or `body_end`.
+
+    They load with `async`; otherwise the page's own scripts would wait for the apps' hosts.
+    """
     request = context.get("request")
-    found = scripts_of(request) if request else None
-    return {"addresses": found.at.get(location, []) if found else []}
+    scripts = scripts_of(request) if request else None
+    return {"urls": scripts.at.get(location, []) if scripts else []}
+
+
+@register.inclusion_tag("website/merge_report.html", takes_context=True)
+def merge_report(context: Context) -> dict[str, Any]:
+    """What a merge of two baskets added, and what did not fit. Shown once, on the next page."""
+    request = context.get("request")
+    if not request or request.method == "HEAD":
+        return {"report": None}
+    cart = _basket_once(request)
+    return {"report": pop_merge_report(shop=request.shop, cart=cart) if cart else None}
 
 
 @register.inclusion_tag("website/basket_link.html", takes_context=True)
 def basket_link(context: Context) -> dict[str, Any]:
-    """The way to the basket, with how many pieces are in it."""
-    request = context.get("request")
-    cart = basket_of(request) if request and getattr(request, "shop", None) else None
+    """A link to the basket, with the number of pieces in it."""
+    cart = _basket_once(context.get("request"))
     return {
         "count": queries.basket_count(cart) if cart else 0,
         "swap": context.get("swap"),
     }
+
+
+def _basket_once(request: Any) -> Cart | None:
+    """The visitor's basket, read once per request."""
+    if not getattr(request, "shop", None):
+        return None
+    if not hasattr(request, "shown_basket"):
+        request.shown_basket = basket_of(request)
+    found: Cart | None = request.shown_basket
+    return found

@@ -1,5 +1,5 @@
-/* Makes a product page answer to what is chosen: price, stock, article number and picture follow the variant, and the
-   button names the sum. Without this script the page works the same, and the basket says what is not available. */
+/* Updates a product page when the shopper chooses: price, stock, SKU and picture follow the variant, and the button
+   shows the total. Without this script the page still works; adding an unavailable combination is then refused. */
 (() => {
   "use strict";
   const form = document.getElementById("buy");
@@ -57,7 +57,7 @@
     return variants.filter((variant) => fits(variant, chosenValues())).sort((a, b) => size(b) - size(a))[0];
   }
 
-  function extras() {
+  function optionPrices() {
     let sum = 0;
     for (const field of form.querySelectorAll("[data-price]")) {
       const counts = field.matches("option") ? field.selected : field.matches("[type=radio], [type=checkbox]") ? field.checked : field.value.trim();
@@ -66,7 +66,7 @@
     return sum;
   }
 
-  function markGone() {
+  function markUnavailable() {
     axes.forEach((axis, index) => {
       for (const input of form.querySelectorAll(`[name="${axis}"][type=radio]`)) {
         const chosen = { ...chosenValues(), [names[index]]: input.value };
@@ -102,14 +102,14 @@
     let sells = true;
     if (variants.length) {
       const variant = chosenVariant();
-      markGone();
+      markUnavailable();
       sells = Boolean(variant && variant.sells);
       if (variant && variant !== last) show(variant);
       last = variant;
       amount = variant ? Number(variant.amount) : NaN;
     }
     if (form.custom_price) amount = Number(form.custom_price.value.replace(",", "."));
-    const sum = (amount + extras()) * Number(form.qty.value);
+    const sum = (amount + optionPrices()) * Number(form.qty.value);
     button.disabled = !sells;
     if (!sells) button.textContent = last ? "Sold out" : "Not available";
     else button.textContent = sum > 0 ? `${label} · ${money.format(sum)}` : label;

@@ -1,4 +1,4 @@
-"""Products as they stand in a grid: name, picture, price, and one word about whether they can be had."""
+"""Product cards of a grid: name, picture, price, and availability."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +15,7 @@ Record = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Tile:
+class ProductCard:
     name: str
     slug: str
     picture: Picture | None
@@ -24,20 +24,20 @@ class Tile:
     is_new: bool
 
 
-def tiles(shop: Shop, rows: list[Record], customer: Customer | None) -> list[Tile]:
-    """Tiles for product records, in their order, at the visitor's prices. Reads what they need for all at once."""
+def product_cards(shop: Shop, rows: list[Record], customer: Customer | None) -> list[ProductCard]:
+    """Cards for product records, in the same order, at the visitor's prices. The number of queries is constant."""
     terms = group_terms(shop, customer.pk if customer else None, ids(rows))
-    rows = [offers.for_group(row, terms) for row in rows]
+    rows = [offers.at_group_prices(row, terms) for row in rows]
     ranges = queries.variant_ranges(shop, ids(rows, "variable"), terms)
     required = queries.required_options(shop, ids(rows))
     limits = queries.bundle_limits(shop, ids(rows, "bundle"))
     return [
-        Tile(
+        ProductCard(
             name=row["name"],
             slug=row["slug"],
             picture=pictures.first_picture(shop, row, pictures.TILE),
             price=offers.price(row, ranges.get(row["id"]), *required.get(row["id"], (ZERO, False))),
-            availability=offers.availability_of(row, ranges.get(row["id"]), limits),
+            availability=offers.product_availability(row, ranges.get(row["id"]), limits),
             is_new=row["is_new"],
         )
         for row in rows

@@ -1,0 +1,192 @@
+"""The staff of a shop, and invitations to join it."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from unfold.decorators import action, display
+from unfold.widgets import UnfoldAdminEmailInputWidget
+
+from storefront.kit import clock
+from storefront.shops import actions, audit, invitations, jobs, mail
+from storefront.shops.admin_base import ShopScopedAdmin, moment, view_and_edit
+from storefront.shops.admin_forms import ShopScopedForm
+from storefront.shops.models import StaffInvitation, StaffMember
+from storefront.shops.rights import Right
+
+STATES = {"Pending": "info", "Accepted": "success", "Withdrawn": "", "Expired": "warning"}
+
+
+@admin.register(StaffMember)
+class StaffMemberAdmin(ShopScopedAdmin):
+    """Staff members and their roles. People join by invitation, so "add" leads to inviting them."""
+
+    rights = {**view_and_edit(Right.MANAGE_STAFF, Right.MANAGE_STAFF), "end_sessions": Right.MANAGE_STAFF}
+    list_display = ["person", "email", "role"]
+    list_select_related = ["user"]
+    list_after_template = "shops/admin/open_invitations.html"
+    search_fields = ["user__email", "user__first_name", "user__last_name"]
+    actions = None
+    actions_detail = ["end_sessions"]
+    fields = ["person", "email", "role"]
+    readonly_fields = ["person", "email"]
+
+    def history_of(self, row: StaffMember) -> audit.Object:
+        return audit.person(row.user)
+
+    @display(description="name", ordering="user__username")
+    def person(self, row: StaffMember) -> str:
+        return row.user.get_full_name() or row.user.get_username()
+
+    @display(description="email address", ordering="user__email")
+    def email(self, row: StaffMember) -> str:
+        return row.user.email
+
+    def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        return HttpResponseRedirect(reverse("admin:shops_staffinvitation_add"))
+
+    def changelist_view(self, request: Any, extra_context: dict[str, Any] | None = None) -> Any:
+        pending = invitations.pending_invitations(shop=request.shop, now=request.now)
+        return super().changelist_view(request, {**(extra_context or {}), "open_invitations": pending})
+
+    def save_model(self, request: Any, obj: StaffMember, form: Any, change: bool) -> None:
+        actions.change_role(shop=request.shop, member=obj, role=obj.role, now=request.now)
+
+    def delete_model(self, request: Any, obj: StaffMember) -> None:
+        actions.remove_staff(shop=request.shop, members=[obj.pk], now=request.now)
+
+    @action(
+        description="Sign out everywhere",
+        icon="logout",
+        dialog={
+            "title": "Sign this person out of every browser?",
+            "description": "Their place in the shop stays, and they can sign in again, also to other shops.",
+            "form_class": None,
+            "form_submit_text": "Sign out",
+        },
+    )
+    def end_sessions(self, request: Any, form: Any, object_id: str) -> HttpResponse:
+        row = self.row_or_404(request, object_id)
+        ended = actions.end_sessions_of_staff(shop=request.shop, member=row, now=request.now)
+        return self.done(request, row, f"Signed out of {ended} browser{'' if ended == 1 else 's'}.")
+
+
+class InvitationForm(ShopScopedForm):
+    email = forms.EmailField(
+        label="Email address",
+        max_length=invitations.LONGEST_EMAIL,
+        widget=UnfoldAdminEmailInputWidget,
+        help_text="We will send an email with a link to accept. The link works once, for seven days.",
+    )
+
+    def clean_email(self) -> str:
+        return self.cleaned_data["email"].lower()
+
+    def _check_constraints(self) -> None:
+        """Checks nothing: an open invitation of the same address is replaced."""
+
+
+@admin.register(StaffInvitation)
+class StaffInvitationAdmin(ShopScopedAdmin):
+    """Invitations are sent, sent again and withdrawn. They are not deleted, so that it stays known who invited whom."""
+
+    form = InvitationForm
+    rights = {
+        "view": Right.MANAGE_STAFF,
+        "add": Right.MANAGE_STAFF,
+        "send_again": Right.MANAGE_STAFF,
+        "withdraw": Right.MANAGE_STAFF,
+    }
+    list_display = ["email", "role", "state", "by", "sent", "until"]
+    list_select_related = ["shop", "invited_by"]
+    search_fields = ["email"]
+    ordering = ["-created_at", "-id"]
+    actions = None
+    actions_detail = ["send_again", "withdraw"]
+
+    sent = moment("created_at", "invited")
+    until = moment("expires_at", "until")
+    accepted = moment("accepted_at", "accepted")
+
+    @display(description="status", label=STATES)
+    def state(self, row: StaffInvitation) -> str:
+        if row.accepted_at:
+            return "Accepted"
+        if row.revoked_at:
+            return "Withdrawn"
+        return "Pending" if row.is_pending(clock.now()) else "Expired"
+
+    @display(description="by")
+    def by(self, row: StaffInvitation) -> str:
+        return row.invited_by.get_username() if row.invited_by else "The operator"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet:
+        return super().get_queryset(request).defer("digest")
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        return ["email", "role", "state", "by", "sent", "until", "accepted"] if obj else ["email", "role"]
+
+    def get_actions_detail(self, request: Any, object_id: Any) -> list[Any]:
+        row = self.get_object(request, str(object_id))
+        is_open = row is not None and row.accepted_at is None and row.revoked_at is None
+        return super().get_actions_detail(request, object_id) if is_open else []
+
+    def save_model(self, request: Any, obj: StaffInvitation, form: Any, change: bool) -> None:
+        made = self._invite(request, email=obj.email, role=obj.role)
+        obj.pk, obj._state.adding = made.pk, False
+
+    def response_add(self, request: HttpRequest, obj: Any, post_url_continue: str | None = None) -> HttpResponse:
+        return HttpResponseRedirect(reverse("admin:shops_staffmember_changelist"))
+
+    @action(
+        description="Send again",
+        icon="replay",
+        dialog={
+            "title": "Send a new link?",
+            "description": "The new link works for seven days. The previous link stops working immediately.",
+            "form_class": None,
+            "form_submit_text": "Send",
+        },
+    )
+    def send_again(self, request: Any, form: Any, object_id: str) -> HttpResponse:
+        row = self.row_or_404(request, object_id)
+        if row.accepted_at is not None or row.revoked_at is not None:
+            self.message_user(request, "This invitation is no longer valid.", messages.ERROR)
+            return self.back_to(request, row)
+        again = self._invite(request, email=row.email, role=row.role)
+        return self.back_to(request, again)
+
+    @action(
+        description="Withdraw",
+        icon="block",
+        dialog={
+            "title": "Withdraw this invitation?",
+            "description": "Its link stops working immediately.",
+            "form_class": None,
+            "form_submit_text": "Withdraw",
+        },
+    )
+    def withdraw(self, request: Any, form: Any, object_id: str) -> HttpResponse:
+        row = self.row_or_404(request, object_id)
+        invitations.withdraw_invitations(shop=request.shop, pk=row.pk, now=request.now)
+        return self.done(request, row, "Invitation withdrawn.")
+
+    def _invite(self, request: Any, *, email: str, role: str) -> StaffInvitation:
+        """Invite, and show a message that does not reveal whether the address has an account."""
+        made = invitations.invite_staff(
+            shop=request.shop, email=email, role=role, invited_by=request.user, now=request.now
+        )
+        if mail.is_sent():
+            jobs.send_invitation.enqueue(made.pk)
+            self.message_user(request, f"Invitation sent to {made.email}.", messages.SUCCESS)
+        else:
+            command = f"storefront invitestaff --shop {request.shop.domain} --email {made.email} --role {made.role}"
+            text = f"{made.email} is invited, but this service sends no mail. The operator prints a link: {command}"
+            self.message_user(request, text, messages.WARNING)
+        return made

@@ -1,0 +1,111 @@
+from datetime import UTC, datetime, time, timedelta
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+from django.utils.dateparse import parse_date
+from unfold.decorators import display
+from unfold.paginator import InfinitePaginator
+
+from storefront.kit.ids import as_id
+from storefront.shops.admin_base import ReadOnlyAdmin, moment
+from storefront.shops.audit_actions import ACTIONS
+from storefront.shops.audit_models import AuditEntry
+from storefront.shops.audit_text import action_text, actor_text, changes_table, object_text
+from storefront.shops.rights import Right
+
+COLOURS = {"staff": "info", "token": "warning", "app": "warning", "command": "danger", "customer": "success"}
+
+
+class ActionFilter(admin.SimpleListFilter):
+    title, parameter_name = "action", "action"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return sorted(ACTIONS.items(), key=lambda word: word[1])
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
+        return queryset.filter(action=self.value()) if self.value() in ACTIONS else queryset
+
+
+class PeriodFilter(admin.SimpleListFilter):
+    title, parameter_name = "time", "days"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("1", "Last 24 hours"), ("7", "Last week"), ("30", "Last 30 days"), ("365", "Last year")]
+
+    def queryset(self, request: Any, queryset: QuerySet) -> QuerySet:
+        days = {value: int(value) for value, _ in self.lookup_choices}.get(self.value() or "")
+        return queryset.filter(at__gte=request.now - timedelta(days=days)) if days else queryset
+
+
+@admin.register(AuditEntry)
+class AuditEntryAdmin(ReadOnlyAdmin):
+    """The audit log. Nobody can change or delete entries here."""
+
+    rights = {"view": Right.VIEW_AUDIT}
+    paginator = InfinitePaginator
+    actions = None
+    list_display = ["when", "by", "kind", "action_shown", "object_shown", "place"]
+    list_filter = ["actor_kind", ActionFilter, PeriodFilter]
+    search_fields = ["object_name"]
+    search_help_text = "Search by object name or id, actor, or a date such as 2026-11-21"
+    ordering = ["-at", "-id"]
+    fields = readonly_fields = [
+        "when",
+        "by",
+        "kind",
+        "place",
+        "action_shown",
+        "action",
+        "object_shown",
+        "changes",
+        "request_id",
+        "erased",
+        "kept_until",
+    ]
+
+    when = moment("at", "when")
+    erased = moment("erased_at", "person erased")
+
+    @display(description="by", ordering="actor_name")
+    def by(self, row: AuditEntry) -> str:
+        return actor_text(row)
+
+    @display(description="kind", label=COLOURS)
+    def kind(self, row: AuditEntry) -> tuple[str, str]:
+        return row.actor_kind, row.get_actor_kind_display()
+
+    @display(description="action", ordering="action")
+    def action_shown(self, row: AuditEntry) -> str:
+        return action_text(row)
+
+    @display(description="object")
+    def object_shown(self, row: AuditEntry) -> str:
+        return object_text(row)
+
+    @display(description="before and after")
+    def changes(self, row: AuditEntry) -> str:
+        return changes_table(row)
+
+    @display(description="kept until")
+    def kept_until(self, row: AuditEntry) -> str:
+        return row.keep_until.isoformat()
+
+    def get_search_results(self, request: Any, queryset: QuerySet, search_term: str) -> tuple[QuerySet, bool]:
+        text = search_term.strip()
+        if not text:
+            return queryset, False
+        if (day := _day(text)) is not None:
+            return queryset.filter(at__gte=day, at__lt=day + timedelta(days=1)), False
+        found = Q(object_name__icontains=text) | Q(actor_name__icontains=text)
+        number = as_id(text.removeprefix("#"))
+        return queryset.filter(found | Q(object_id=number) if number else found), False
+
+
+def _day(text: str) -> datetime | None:
+    try:
+        day = parse_date(text)
+    except ValueError:
+        return None
+    return datetime.combine(day, time(), UTC) if day else None

@@ -1,0 +1,87 @@
+"""Second factors and sessions of staff. These rows belong to a person, who may work in several shops, so they have no
+shop."""
+
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import models
+
+# How long a confirmation of identity is valid.
+CONFIRMED_FOR = timedelta(minutes=15)
+
+
+class Authenticator(models.Model):
+    """An app that shows a new code every thirty seconds (TOTP, RFC 6238)."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="authenticators")
+    name = models.CharField(max_length=64, help_text="Name given by its owner.")
+    # Encrypted, since the key is enough to compute codes.
+    sealed_key = models.BinaryField()
+    last_step = models.BigIntegerField(
+        default=-1, help_text="Time step of the last used code. Codes up to it cannot be used again."
+    )
+    created_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name = "authenticator app"
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.user}"
+
+
+class Passkey(models.Model):
+    """A key pair that a device, a password manager or a security key holds (WebAuthn); only the public key is here."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="passkeys")
+    name = models.CharField(max_length=64, help_text="Name given by its owner.")
+    host = models.CharField(
+        max_length=253, help_text="The host that the passkey was created for. It works on no other host."
+    )
+    credential_id = models.CharField(max_length=1400, help_text="base64url, as browsers send it.")
+    # Unique instead of the credential id, which is too long for an index.
+    digest = models.CharField(max_length=64, help_text="SHA-256 of the credential id.")
+    credential = models.BinaryField(help_text="The attested credential data, with the public key.")
+    sign_count = models.BigIntegerField(default=0)
+    created_at = models.DateTimeField()
+    last_used_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["digest"], name="passkey_once")]
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.user}"
+
+
+class RecoveryCode(models.Model):
+    """A code that signs its owner in once, without their second factor. Only its digest is kept."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="recovery_codes")
+    digest = models.CharField(max_length=64)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "digest"], name="recovery_code_once")]
+
+    def __str__(self) -> str:
+        return f"of {self.user}"
+
+
+class StaffSession(models.Model):
+    """A browser in which somebody is signed in to the admin. A session without such a row opens no page there."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="staff_sessions")
+    # Digest of the session key, so that nobody who reads this table can take over a session.
+    digest = models.CharField(max_length=64, unique=True)
+    has_second_factor = models.BooleanField(default=False)
+    place = models.CharField(max_length=50, help_text="An IPv4 address, or an IPv6 network.")
+    browser = models.CharField(max_length=300, help_text="The browser's user agent.")
+    created_at = models.DateTimeField()
+    seen_at = models.DateTimeField(help_text="Updated at most once every few minutes.")
+    confirmed_at = models.DateTimeField(help_text="When the person last confirmed their identity.")
+    ends_at = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return f"{self.user} from {self.place}"
+
+    def is_confirmed(self, now: datetime) -> bool:
+        """Whether the person confirmed their identity recently (CONFIRMED_FOR)."""
+        return now < self.confirmed_at + CONFIRMED_FOR
