@@ -1,4 +1,4 @@
-"""Apps, and what installing one in a shop gives it: a token, scopes, blocks and scripts on the shop's pages.
+"""Apps and their installations in shops: tokens, scopes, and blocks and scripts on the shop's pages.
 
-Never lets an app reach another shop, nor makes a shopper wait for one. May import `kit`, `shops` and `webhooks`.
+An app never reaches another shop, and no page waits for an app. May import `kit`, `shops` and `webhooks`.
 """

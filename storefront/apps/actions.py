@@ -1,25 +1,20 @@
-"""The life of an app in a shop: registered by the operator, installed by the merchant, uninstalled."""
+"""Registering, installing, changing and uninstalling apps."""
 
 import re
 from datetime import datetime, timedelta
+from typing import Any
 
 import orjson
 from django.db import IntegrityError, transaction
 
 from storefront.apps.extensions import delete_extensions
-from storefront.apps.models import (
-    APP_SECRET,
-    WEBHOOK_SECRET,
-    AllowedScriptHost,
-    App,
-    Extension,
-    Installation,
-    ScriptTag,
-)
-from storefront.apps.rules import in_order, script_host
+from storefront.apps.models import AllowedScriptHost, Extension, ScriptTag
+from storefront.apps.rules import script_host, sort_scopes
+from storefront.installations import app_tokens
+from storefront.installations.models import APP_SECRET, WEBHOOK_SECRET, App, Installation
 from storefront.kit import addresses, sealing
 from storefront.kit.refusals import InvalidFields, Refusal
-from storefront.shops import app_tokens
+from storefront.shops import audit, staff_jobs
 from storefront.shops.auth import Unauthenticated
 from storefront.shops.models import Shop
 from storefront.shops.scopes import SCOPES
@@ -27,8 +22,8 @@ from storefront.webhooks import actions as webhooks
 from storefront.webhooks import signing
 from storefront.webhooks.models import Delivery, Registration
 
-# How long what was signed with is still signed with beside its successor.
-GRACE = timedelta(hours=24)
+# How long the previous webhook secret still signs, in addition to the new one.
+SECRET_GRACE = timedelta(hours=24)
 INSTALLED, UNINSTALLED = "app.installed", "app.uninstalled"
 _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\Z")
 
@@ -38,7 +33,7 @@ class AppUnavailable(Refusal):
 
 
 class AlreadyInstalled(Refusal):
-    code, message, field = "already_installed", "This app is installed in this shop already.", "app"
+    code, message, field = "already_installed", "This app is already installed in this shop.", "app"
 
 
 class NotInstalled(Refusal):
@@ -55,9 +50,10 @@ def register_app(
     contact: str = "",
     description: str = "",
 ) -> tuple[App, str]:
-    """An app that shops can install, and the secret that its install notifications are signed with, `whsec_...`.
+    """Register an app that shops can install. Returns the app and the secret that signs its install notifications,
+    `whsec_...`, which is never shown again.
 
-    The secret is shown to nobody again. Raises InvalidFields, which names each field that does not fit.
+    Raises InvalidFields, which names each invalid field.
     """
     secret = signing.new_secret()
     app = App(
@@ -66,33 +62,33 @@ def register_app(
         contact=contact.strip(),
         description=description.strip(),
         install_url=install_url.strip(),
-        scopes=in_order(scopes),
-        sealed_secret=_sealed(secret, APP_SECRET),
+        scopes=sort_scopes(scopes),
+        sealed_secret=_seal(secret, APP_SECRET),
         created_at=now,
         updated_at=now,
     )
-    errors = _unfit(app) | _unknown_scopes(scopes)
+    errors = _field_errors(app) | _unknown_scopes(scopes)
     if App.objects.filter(slug=app.slug).exists():
-        errors["slug"] = [f"{app.slug} is another app's slug."]
+        errors["slug"] = [f"Another app already has the slug {app.slug}."]
     if errors:
         raise InvalidFields(errors=errors)
     try:
         with transaction.atomic():
             app.save()
     except IntegrityError:
-        # Somebody else was a moment earlier.
-        raise InvalidFields(errors={"slug": [f"{app.slug} is another app's slug."]}) from None
+        # A concurrent registration took the slug first.
+        raise InvalidFields(errors={"slug": [f"Another app already has the slug {app.slug}."]}) from None
     return app, secret
 
 
-def _unfit(app: App) -> dict[str, list[str]]:
+def _field_errors(app: App) -> dict[str, list[str]]:
     errors = {}
     if not 1 <= len(app.name) <= 100:
         errors["name"] = ["Expected a name of 1 to 100 characters."]
     if not _SLUG.match(app.slug) or len(app.slug) > 60:
-        errors["slug"] = ["Expected 1 to 60 small letters, digits and hyphens, such as gift-notes."]
+        errors["slug"] = ["Expected 1 to 60 lowercase letters, digits and hyphens, such as gift-notes."]
     if app.contact and "@" not in app.contact:
-        errors["contact"] = ["Expected an e-mail address."]
+        errors["contact"] = ["Expected an email address."]
     try:
         addresses.check_url(app.install_url)
     except addresses.BadAddress as bad:
@@ -107,28 +103,29 @@ def _unknown_scopes(scopes: list[str]) -> dict[str, list[str]]:
 
 @transaction.atomic
 def rotate_app_secret(*, app: App, now: datetime) -> str:
-    """A new secret for the app's install notifications, also for those that have not arrived yet."""
+    """Replace the secret that signs the app's install notifications, including pending ones. Returns the new secret."""
     secret = signing.new_secret()
-    App.objects.filter(pk=app.pk).update(sealed_secret=_sealed(secret, APP_SECRET), updated_at=now)
+    App.objects.filter(pk=app.pk).update(sealed_secret=_seal(secret, APP_SECRET), updated_at=now)
     return secret
 
 
 @transaction.atomic
 def install_app(*, shop: Shop, app: App, scopes: list[str], now: datetime) -> tuple[Installation, str]:
-    """Put the app into the shop with the scopes that the merchant grants: the installation, and its token.
+    """Install the app in the shop with the scopes that the merchant grants. Returns the installation and its token
+    (R-APP-2).
 
-    The token is kept nowhere but in the notification that is on its way to the app. Raises InvalidFields for a scope
-    that the app does not ask for, AppUnavailable and AlreadyInstalled.
+    The token is stored only in the pending notification to the app. Raises InvalidFields for a scope that the app does
+    not ask for, AppUnavailable and AlreadyInstalled.
     """
     if not App.objects.filter(pk=app.pk, is_active=True).exists():
         raise AppUnavailable
-    granted, secret = _grantable(app, scopes), signing.new_secret()
-    # The constraint decides between two who install at once.
+    granted, secret = _granted_scopes(app, scopes), signing.new_secret()
+    # The unique constraint decides between concurrent installations.
     installation, is_new = Installation.objects.get_or_create(
         shop=shop,
         app=app,
         uninstalled_at=None,
-        defaults={"scopes": granted, "sealed_secret": _sealed(secret, WEBHOOK_SECRET), "installed_at": now},
+        defaults={"scopes": granted, "sealed_secret": _seal(secret, WEBHOOK_SECRET), "installed_at": now},
     )
     if not is_new:
         raise AlreadyInstalled
@@ -149,90 +146,104 @@ def install_app(*, shop: Shop, app: App, scopes: list[str], now: datetime) -> tu
         message=orjson.dumps(notification),
         now=now,
     )
+    staff_jobs.notify_owners(shop, "new_app", app.name)
+    audit.record(shop=shop, action="app.installed", object=installation, after={"scopes": granted}, now=now)
     return installation, token
 
 
 @transaction.atomic
 def uninstall_app(*, shop: Shop, installation: Installation, now: datetime) -> None:
-    """Take the app out of the shop: its tokens are worthless from the next request on, and nothing of it stays but one
-    last word to it (decisions: Uninstall). Raises NotInstalled."""
-    _hold(shop, installation)
+    """Uninstall the app: revoke its tokens, delete everything that it registered, and send it one last notification
+    (R-APP-8). Raises NotInstalled."""
+    _lock(shop, installation)
     Installation.objects.filter(shop=shop, pk=installation.pk).update(uninstalled_at=now)
     app_tokens.end_app_tokens(shop=shop, installation_id=installation.pk, now=now)
-    address = _last_address(installation)
-    webhooks.end_deliveries(installation=installation, now=now)
+    address = _uninstall_address(installation)
+    webhooks.delete_all_webhooks(installation=installation, now=now)
     delete_extensions(Extension.objects.filter(shop=shop, installation=installation))
-    for registered in (ScriptTag, AllowedScriptHost):
-        registered.objects.filter(shop=shop, installation=installation).delete()
-    gone = {"id": installation.pk, "app": installation.app.slug}
-    event = webhooks.record_event(shop=shop, topic=UNINSTALLED, data=gone, now=now)
+    for model in (ScriptTag, AllowedScriptHost):
+        model.objects.filter(shop=shop, installation=installation).delete()
+    data = {"id": installation.pk, "app": installation.app.slug}
+    event = webhooks.record_event(shop=shop, topic=UNINSTALLED, data=data, now=now)
     webhooks.send_event(installation=installation, kind=Delivery.Kind.UNINSTALL, address=address, event=event, now=now)
+    before = {"scopes": installation.scopes}
+    audit.record(shop=shop, action="app.uninstalled", object=installation, before=before, now=now)
 
 
-def _last_address(installation: Installation) -> str:
-    """Where the app hears that it is uninstalled: where it asked to, else where it heard of the beginning."""
-    wish = Registration.objects.filter(installation=installation, topic=UNINSTALLED, is_active=True).first()
-    return wish.address if wish else installation.app.install_url
+def _uninstall_address(installation: Installation) -> str:
+    """The address of the app's active webhook for `app.uninstalled`, or else its install URL."""
+    webhook = Registration.objects.filter(installation=installation, topic=UNINSTALLED, is_active=True).first()
+    return webhook.address if webhook else installation.app.install_url
 
 
 @transaction.atomic
 def rotate_token(*, shop: Shop, installation: Installation, now: datetime) -> str:
-    """A new token; those before it are good for another 24 hours. Raises NotInstalled."""
-    _hold(shop, installation)
-    app_tokens.end_app_tokens(shop=shop, installation_id=installation.pk, now=now, at=now + app_tokens.GRACE)
-    return _issue_token(Installation.objects.select_related("shop", "app").get(pk=installation.pk), now)
+    """Issue a new token; the previous tokens stay valid for 24 hours (R-APP-6). Raises NotInstalled."""
+    _lock(shop, installation)
+    app_tokens.end_app_tokens(shop=shop, installation_id=installation.pk, now=now, at=now + app_tokens.TOKEN_GRACE)
+    current = Installation.objects.select_related("shop", "app").get(pk=installation.pk)
+    staff_jobs.notify_owners(shop, "new_token", f"of the app {current.app.name}")
+    audit.record(shop=shop, action="app.token_rotated", object=installation, now=now)
+    return _issue_token(current, now)
 
 
+@transaction.atomic
 def end_old_tokens(*, shop: Shop, installation: Installation, now: datetime) -> None:
-    """Do not wait for the end of the grace: only the newest token is good from the next request on."""
+    """Revoke all tokens except the newest, from the next request on."""
     app_tokens.end_replaced_tokens(shop=shop, installation_id=installation.pk, now=now)
+    audit.record(shop=shop, action="app.old_tokens_ended", object=installation, now=now)
 
 
 @transaction.atomic
 def rotate_secret(*, shop: Shop, installation: Installation, now: datetime) -> str:
-    """A new webhook secret, `whsec_...`; for 24 hours deliveries and calls are signed with the old one too.
-
-    Raises NotInstalled.
-    """
-    _hold(shop, installation)
+    """Replace the webhook secret, and return the new one, `whsec_...`. For 24 hours deliveries and block calls are
+    signed with both (R-APP-7). Raises NotInstalled."""
+    _lock(shop, installation)
     secret, row = signing.new_secret(), Installation.objects.get(shop=shop, pk=installation.pk)
-    row.sealed_previous_secret, row.previous_secret_until = row.sealed_secret, now + GRACE
-    row.sealed_secret = _sealed(secret, WEBHOOK_SECRET)
+    row.sealed_previous_secret, row.previous_secret_until = row.sealed_secret, now + SECRET_GRACE
+    row.sealed_secret = _seal(secret, WEBHOOK_SECRET)
     row.save(update_fields=["sealed_secret", "sealed_previous_secret", "previous_secret_until"])
+    audit.record(shop=shop, action="app.secret_rotated", object=installation, now=now)
     return secret
 
 
 @transaction.atomic
 def change_scopes(*, shop: Shop, installation: Installation, scopes: list[str], now: datetime) -> None:
-    """What the app may do in this shop from the next request on. Raises InvalidFields, NotInstalled."""
-    granted = _grantable(installation.app, scopes)
-    _hold(shop, installation)
-    Installation.objects.filter(shop=shop, pk=installation.pk).update(scopes=granted)
-    app_tokens.change_app_tokens(shop=shop, installation_id=installation.pk, scopes=granted)
+    """Set the scopes that the app has in this shop, from the next request on. Raises InvalidFields, NotInstalled."""
+    granted = _granted_scopes(installation.app, scopes)
+    _lock(shop, installation)
+    _update(shop, installation, "app.scopes_changed", {"scopes": granted}, now)
 
 
 @transaction.atomic
 def change_rate_limit(*, shop: Shop, installation: Installation, requests_per_minute: int, now: datetime) -> None:
-    """How often the app may call, from the next request on. Raises NotInstalled."""
-    _hold(shop, installation)
-    limit = {"requests_per_minute": requests_per_minute}
-    Installation.objects.filter(shop=shop, pk=installation.pk).update(**limit)
-    app_tokens.change_app_tokens(shop=shop, installation_id=installation.pk, **limit)
+    """Set the app's rate limit, from the next request on. Raises NotInstalled."""
+    _lock(shop, installation)
+    _update(shop, installation, "app.rate_limit_changed", {"requests_per_minute": requests_per_minute}, now)
 
 
-def _grantable(app: App, scopes: list[str]) -> list[str]:
-    """The scopes in order. Raises InvalidFields for what the app does not ask for."""
+def _update(shop: Shop, installation: Installation, action: str, values: dict[str, Any], now: datetime) -> None:
+    """Set these columns of the installation and its tokens, and record the change in the audit log."""
+    rows = Installation.objects.filter(shop=shop, pk=installation.pk)
+    before = rows.values(*values).get()
+    rows.update(**values)
+    app_tokens.change_app_tokens(shop=shop, installation_id=installation.pk, **values)
+    audit.record_change(shop=shop, action=action, object=installation, before=before, after=values, now=now)
+
+
+def _granted_scopes(app: App, scopes: list[str]) -> list[str]:
+    """The scopes in their standard order. Raises InvalidFields for scopes that the app does not ask for."""
     others = sorted(set(scopes) - set(app.scopes))
     if others:
         asked = ", ".join(app.scopes) or "nothing"
         raise InvalidFields(errors={"scopes": [f"{app} does not ask for {', '.join(others)}. It asks for {asked}."]})
-    return in_order(scopes)
+    return sort_scopes(scopes)
 
 
-def _hold(shop: Shop, installation: Installation) -> None:
-    """Nobody else changes the installation until the transaction ends. Raises NotInstalled."""
+def _lock(shop: Shop, installation: Installation) -> None:
+    """Lock the installation until the transaction ends. Raises NotInstalled."""
     try:
-        app_tokens.hold_installation(shop=shop, installation_id=installation.pk)
+        app_tokens.lock_installation(shop=shop, installation_id=installation.pk)
     except Unauthenticated:
         raise NotInstalled from None
 
@@ -248,5 +259,5 @@ def _issue_token(installation: Installation, now: datetime) -> str:
     )
 
 
-def _sealed(secret: str, purpose: str) -> bytes:
+def _seal(secret: str, purpose: str) -> bytes:
     return sealing.seal(secret.encode(), purpose=purpose)

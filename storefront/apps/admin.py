@@ -1,9 +1,8 @@
-"""Apps as the operator registers them, and as owners of shops find and install them."""
+"""Admin pages of apps: the operator registers them, owners of shops install them."""
 
 from typing import Any
 
 from django.contrib import admin
-from django.core.exceptions import PermissionDenied
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
@@ -16,20 +15,29 @@ from storefront.apps import actions
 from storefront.apps.admin_extensions import ExtensionAdmin as ExtensionAdmin
 from storefront.apps.admin_forms import AppForm, ConsentForm
 from storefront.apps.admin_installations import show_token
-from storefront.apps.admin_pages import AsksAndShows, counted, in_words
+from storefront.apps.admin_pages import ConfirmingAdmin, count_permissions, scopes_in_words
+from storefront.apps.admin_scripts import SEES
 from storefront.apps.admin_scripts import ScriptTagAdmin as ScriptTagAdmin
-from storefront.apps.models import App, Installation
 from storefront.apps.rules import script_host
-from storefront.shops.admin_base import or_say_why
+from storefront.apps.scripts import blocked_reason
+from storefront.installations.models import App, Installation
+from storefront.shops.admin_base import may_operate, refusal_as_message
+from storefront.shops.rights import Right
 
 
 @admin.register(App)
-class AppAdmin(AsksAndShows):
-    """What can be installed. Apps belong to no shop: the operator keeps them, owners of shops read and install them."""
+class AppAdmin(ConfirmingAdmin):
+    """Apps belong to no shop: the operator edits them, owners of shops see and install them."""
 
     form = AppForm
-    owners_only = True
-    can_delete_rows = False
+    rights = {
+        "view": Right.MANAGE_APPS,
+        "install": Right.MANAGE_APPS,
+        "add": Right.OPERATE,
+        "change": Right.OPERATE,
+        "rotate_secret": Right.OPERATE,
+    }
+    audited = False
     list_select_related = False
     search_fields = ["name", "slug", "description"]
     ordering = ["name"]
@@ -43,44 +51,38 @@ class AppAdmin(AsksAndShows):
         here = Installation.objects.filter(shop=request.shop, app=OuterRef("pk"), uninstalled_at=None)
         shops = Count("installations", filter=Q(installations__uninstalled_at=None))
         rows = ModelAdmin.get_queryset(self, request).annotate(is_here=Exists(here), shops=shops)
-        return rows if request.user.is_superuser else rows.filter(Q(is_active=True) | Exists(here))
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return request.user.is_superuser and super().has_add_permission(request, obj)
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return request.user.is_superuser and super().has_change_permission(request, obj)
+        return rows if may_operate(request) else rows.filter(Q(is_active=True) | Exists(here))
 
     def get_list_display(self, request: HttpRequest) -> list[str]:
-        return ["name", "in_short", "permissions", "state", *(["shops_count"] if request.user.is_superuser else [])]
+        return ["name", "in_short", "permissions", "state", *(["shops_count"] if may_operate(request) else [])]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         return ["slug"] if obj else []
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Owners read what concerns them, with the scopes in words."""
-        if request.user.is_superuser:
+        """Owners see fewer fields than the operator, and the scopes in words."""
+        if may_operate(request):
             return super().get_fieldsets(request, obj)
         return [(None, {"fields": ["name", "about", "asks_for", "contact", "state"]})]
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return [name for _, part in self.get_fieldsets(request, obj) for name in part["fields"]]
+        return [name for _, options in self.get_fieldsets(request, obj) for name in options["fields"]]
 
-    @display(description="what it does")
+    @display(description="description")
     def in_short(self, row: App) -> str:
         return Truncator(row.description).chars(60) or "–"
 
-    @display(description="asks for")
+    @display(description="permissions")
     def permissions(self, row: App) -> str:
-        return counted(row.scopes)
+        return count_permissions(row.scopes)
 
-    @display(description="what it does")
+    @display(description="description")
     def about(self, row: App) -> str:
         return row.description or "–"
 
-    @display(description="asks for")
+    @display(description="permissions")
     def asks_for(self, row: App) -> str:
-        return in_words(row.scopes)
+        return scopes_in_words(row.scopes)
 
     @display(description="in this shop", label={"Installed": "success", "Available": "info", "Withdrawn": "warning"})
     def state(self, row: App) -> str:
@@ -94,11 +96,9 @@ class AppAdmin(AsksAndShows):
 
     def get_actions_detail(self, request: Any, object_id: Any) -> list[Any]:
         app = self.get_object(request, str(object_id))
-        fitting = {"install"} if app and app.is_active and not app.is_here else set()
-        if request.user.is_superuser:
-            fitting.add("rotate_secret")
+        offered = {"rotate_secret"} | ({"install"} if app and app.is_active and not app.is_here else set())
         found = super().get_actions_detail(request, object_id)
-        return [each for each in found if each.action_name.removeprefix("apps_app_") in fitting]
+        return [each for each in found if each.action_name.removeprefix("apps_app_") in offered]
 
     def save_model(self, request: Any, obj: App, form: Any, change: bool) -> None:
         if change:
@@ -110,46 +110,45 @@ class AppAdmin(AsksAndShows):
         obj.pk = app.pk
 
     def response_add(self, request: Any, obj: App, post_url_continue: str | None = None) -> HttpResponse:
-        return self._shown(request, obj, request.new_secret)
+        return self._show_new_secret(request, obj, request.new_secret)
 
-    def _shown(self, request: HttpRequest, app: App, secret: str) -> HttpResponse:
+    def _show_new_secret(self, request: HttpRequest, app: App, secret: str) -> HttpResponse:
         return self.show_secret(
             request,
             secret,
             title=f"Secret of “{app}”",
             kind="secret",
-            use="The app checks with it that a notification of a new installation comes from here.",
+            use="The app uses it to verify install notifications.",
             then=reverse("admin:apps_app_change", args=[app.pk]),
         )
 
     @action(description="New secret", icon="key", url_path="secret")
     def rotate_secret(self, request: Any, object_id: str) -> HttpResponse:
         app = self.row_or_404(request, object_id)
-        if not self.has_change_permission(request, app):
-            raise PermissionDenied
 
         def rotated() -> HttpResponse:
             secret = actions.rotate_app_secret(app=app, now=request.now)
-            self.log_change(request, app, "New secret.")
-            return self._shown(request, app, secret)
+            self.log_change(request, app, "New secret created.")
+            return self._show_new_secret(request, app, secret)
 
-        sentence = "Notifications of new installations are signed with it from now on, and no longer with the old one."
-        return self.ask(
-            request, rotated, title=f"Give “{app}” a new secret?", sentences=[sentence], button="New secret"
+        sentence = "Install notifications will be signed with the new secret only. The old one stops working."
+        return self.confirm(
+            request, rotated, title=f"Create a new secret for “{app}”?", sentences=[sentence], button="New secret"
         )
 
     @action(description="Install", icon="download", variant=ActionVariant.PRIMARY)
     def install(self, request: Any, object_id: str) -> HttpResponse:
-        """The consent page: what the app asks for, in words, with a tick box each."""
+        """The consent page: a tick box for each permission that the app asks for."""
         app = self.row_or_404(request, object_id)
         form = ConsentForm(request.POST if request.method == "POST" else None, app=app)
         if request.method == "POST" and form.is_valid():
-            return or_say_why(request, lambda: self._installed(request, app, form.cleaned_data["scopes"]))
+            return refusal_as_message(request, lambda: self._install(request, app, form.cleaned_data["scopes"]))
         title = f"Install “{app}” in {request.shop.name}?"
         context = {"title": title, "app": app, "form": form, "host": script_host(app.install_url)}
+        context |= {"sees": SEES, "blocked_reason": blocked_reason()}
         return self.page(request, "apps/admin/install.html", context)
 
-    def _installed(self, request: Any, app: App, scopes: list[str]) -> HttpResponse:
+    def _install(self, request: Any, app: App, scopes: list[str]) -> HttpResponse:
         installation, token = actions.install_app(shop=request.shop, app=app, scopes=scopes, now=request.now)
         self.log_change(request, app, f"Installed in {request.shop}.")
         return show_token(self, request, installation, token)

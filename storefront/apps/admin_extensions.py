@@ -1,4 +1,4 @@
-"""The blocks that apps show on the shop's pages, as owners of the shop look after them."""
+"""Admin pages of the blocks that apps show on the shop's pages."""
 
 from typing import Any
 
@@ -9,16 +9,17 @@ from unfold.decorators import action, display
 from unfold.enums import ActionVariant
 
 from storefront.apps import rendering
-from storefront.apps.admin_pages import AsksAndShows
-from storefront.apps.figures import figures, health, last_call
+from storefront.apps.admin_pages import ConfirmingAdmin
+from storefront.apps.call_statistics import call_statistics, health, last_call
 from storefront.apps.models import Extension
 from storefront.kit import clock
 from storefront.kit.format import format_count, format_time
 from storefront.shops.admin_base import moment
+from storefront.shops.rights import Right
 
-HEALTH = {"Well": "success", "Failing": "warning", "Resting": "danger", "Off": ""}
+HEALTH = {"Healthy": "success", "Failing": "warning", "Suspended": "danger", "Off": ""}
 
-# A basket such as an app is told of.
+# The sample basket that a preview sends to the app.
 SAMPLE: dict[str, Any] = {
     "items": [
         {
@@ -51,11 +52,10 @@ SAMPLE: dict[str, Any] = {
 
 
 @admin.register(Extension)
-class ExtensionAdmin(AsksAndShows):
-    """Apps register and delete their blocks; the merchant can switch one off."""
+class ExtensionAdmin(ConfirmingAdmin):
+    """Apps register and delete their blocks; the merchant can turn a block off."""
 
-    owners_only = True
-    can_add = can_delete_rows = False
+    rights = {"view": Right.MANAGE_APPS, "change": Right.MANAGE_APPS, "preview": Right.MANAGE_APPS}
     list_display = ["block", "app", "health_shown", "callback_url"]
     list_select_related = ["shop", "installation__app"]
     search_fields = ["installation__app__name", "callback_url"]
@@ -64,20 +64,20 @@ class ExtensionAdmin(AsksAndShows):
     actions_detail = ["preview"]
     fieldsets: Any = [
         (None, {"fields": ["block", "app", "callback_url", "timeout_ms", "registered", "is_active"]}),
-        ("How it fares", {"fields": ["health_shown", "calls", "p50", "p95", "timed_out", "failed"]}),
-        ("The last call", {"fields": ["last_outcome", "last_request", "last_answer"]}),
+        ("Performance", {"fields": ["health_shown", "calls", "p50", "p95", "timed_out", "failed"]}),
+        ("Last call", {"fields": ["last_outcome", "last_request", "last_answer"]}),
     ]
 
     registered = moment("created_at", "registered")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return [name for _, part in self.fieldsets for name in part["fields"] if name != "is_active"]
+        return [name for _, options in self.fieldsets for name in options["fields"] if name != "is_active"]
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Extension | None:
-        """The row with what its page tells of it, read once."""
+        """The row with its statistics and its last call, read once for all fields."""
         row = super().get_object(request, object_id, from_field)
         if row is not None:
-            row.figures, row.last = figures(row.shop, row), last_call(row.shop, row)
+            row.statistics, row.last = call_statistics(row.shop, row), last_call(row.shop, row)
         return row
 
     @display(description="block")
@@ -91,37 +91,37 @@ class ExtensionAdmin(AsksAndShows):
     @display(description="state", label=HEALTH)
     def health_shown(self, row: Extension) -> tuple[str, str]:
         state = health(row, clock.now())
-        if state == "Resting":
+        if state == "Suspended":
             until = format_time(row.asked_again_at, row.shop.timezone)
-            return state, f"Kept failing: not asked until {until}"
+            return state, f"Failed repeatedly: not called until {until}"
         if state == "Failing":
             return state, f"Failed {row.failures_in_a_row} times in a row"
         return state, state
 
-    @display(description="calls in the last week, the last thousand at most")
+    @display(description="calls in the last week (up to 1,000)")
     def calls(self, row: Any) -> str:
-        return format_count(row.figures.calls)
+        return format_count(row.statistics.calls)
 
-    @display(description="half of them took at most")
+    @display(description="median time")
     def p50(self, row: Any) -> str:
-        return _milliseconds(row.figures.p50)
+        return _milliseconds(row.statistics.p50)
 
-    @display(description="95 of 100 took at most")
+    @display(description="95th percentile")
     def p95(self, row: Any) -> str:
-        return _milliseconds(row.figures.p95)
+        return _milliseconds(row.statistics.p95)
 
-    @display(description="timed out")
+    @display(description="timeouts")
     def timed_out(self, row: Any) -> str:
-        return format_count(row.figures.timed_out)
+        return format_count(row.statistics.timed_out)
 
-    @display(description="failed otherwise")
+    @display(description="other failures")
     def failed(self, row: Any) -> str:
-        return format_count(row.figures.failed)
+        return format_count(row.statistics.failed)
 
     @display(description="outcome")
     def last_outcome(self, row: Any) -> str:
         if row.last is None:
-            return "Not asked yet"
+            return "Not called yet"
         when = format_time(row.last.called_at, row.shop.timezone)
         return f"{when}: {row.last.get_outcome_display()} after {row.last.duration_ms} ms. {row.last.reason}".strip()
 
@@ -129,19 +129,19 @@ class ExtensionAdmin(AsksAndShows):
     def last_request(self, row: Any) -> str:
         return _as_sent(row.last.request if row.last else "")
 
-    @display(description="answer")
+    @display(description="response")
     def last_answer(self, row: Any) -> str:
         return _as_sent(row.last.answer if row.last else "")
 
     @action(description="Preview", icon="visibility", variant=ActionVariant.PRIMARY)
     def preview(self, request: Any, object_id: str) -> HttpResponse:
-        """Ask for the block with a sample basket and show what the page would. It counts as a call like any other, so
-        that a block which is well again is shown at once."""
+        """Fetch the block for a sample basket and show it as the page would. The call is recorded like any other, so a
+        success ends a suspension."""
         row = self.row_or_404(request, object_id)
-        asked = None
+        result = None
         if request.method == "POST":
-            asked = rendering.ask_once(request.shop, row.pk, payload=SAMPLE, now=request.now)
-        context = {"title": f"Preview of “{row}”", "row": row, "asked": asked}
+            result = rendering.preview_block(request.shop, row.pk, payload=SAMPLE, now=request.now)
+        context = {"title": f"Preview of “{row}”", "row": row, "result": result}
         return self.page(request, "apps/admin/preview.html", context)
 
 

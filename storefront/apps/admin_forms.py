@@ -3,8 +3,8 @@ from typing import Any
 from django import forms
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
-from storefront.apps.models import App
 from storefront.apps.script_hosts import checked_host
+from storefront.installations.models import App
 from storefront.kit import addresses
 from storefront.kit.refusals import InvalidFields
 from storefront.shops.admin_forms import ShopScopedForm
@@ -12,7 +12,7 @@ from storefront.shops.scopes import SCOPES
 
 
 class ScopesField(forms.MultipleChoiceField):
-    """Scopes in words, with a tick box each; none at all is a choice, too."""
+    """A tick box with a description for each scope. No scope is a valid choice."""
 
     widget = UnfoldAdminCheckboxSelectMultipleWidget
 
@@ -20,6 +20,7 @@ class ScopesField(forms.MultipleChoiceField):
         super().__init__(choices=list(SCOPES.items()), required=False, **given)
 
     def offer(self, scopes: list[str]) -> None:
+        """Offer only these scopes."""
         self.choices = [(scope, SCOPES[scope]) for scope in scopes if scope in SCOPES]
 
     def has_changed(self, initial: Any, data: Any) -> bool:
@@ -27,7 +28,7 @@ class ScopesField(forms.MultipleChoiceField):
 
 
 class AppForm(ShopScopedForm):
-    scopes = ScopesField(label="Asks for", help_text="A merchant who installs it can grant less.")
+    scopes = ScopesField(label="Permissions", help_text="A merchant can grant fewer when installing the app.")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -37,14 +38,14 @@ class AppForm(ShopScopedForm):
     def clean_install_url(self) -> str:
         try:
             return addresses.check_url(self.cleaned_data["install_url"])
-        except addresses.BadAddress as bad:
-            raise forms.ValidationError(str(bad)) from None
+        except addresses.BadAddress as error:
+            raise forms.ValidationError(str(error)) from None
 
 
 class ConsentForm(forms.Form):
-    """What a merchant grants an app, of what it asks for."""
+    """The scopes that the merchant grants, among those that the app asks for."""
 
-    scopes = ScopesField(label="May")
+    scopes = ScopesField(label="Permissions")
 
     def __init__(self, *args: Any, app: App, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -53,7 +54,10 @@ class ConsentForm(forms.Form):
 
 
 class InstallationForm(ShopScopedForm):
-    scopes = ScopesField(label="May", help_text="Holds from the app's next request on. Writing does not imply reading.")
+    scopes = ScopesField(
+        label="Permissions",
+        help_text="Changes apply from the app's next request. Write permissions do not include read permissions.",
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""The apps of a shop, as its owners look after them."""
+"""Admin pages of the apps that are installed in a shop."""
 
 from typing import Any
 
@@ -12,30 +12,38 @@ from unfold.enums import ActionVariant
 
 from storefront.apps import actions, queries
 from storefront.apps.admin_forms import InstallationForm
-from storefront.apps.admin_pages import AsksAndShows, counted
-from storefront.apps.models import Installation
+from storefront.apps.admin_pages import ConfirmingAdmin, count_permissions
+from storefront.installations.models import Installation
 from storefront.kit import clock
 from storefront.kit.format import format_time
-from storefront.shops.admin_base import moment
+from storefront.shops.admin_base import may_operate, moment
 from storefront.shops.models import ApiToken
+from storefront.shops.rights import Right
+from storefront.webhooks.admin import CANNOT_SIGN
 from storefront.webhooks.models import Delivery
 
 NOTIFICATION = {
-    Delivery.Status.PENDING: "On its way",
-    Delivery.Status.DELIVERED: "Arrived",
-    Delivery.Status.DEAD: "Given up",
+    Delivery.Status.PENDING: "Pending",
+    Delivery.Status.DELIVERED: "Delivered",
+    Delivery.Status.DEAD: "Failed",
     Delivery.Status.CANCELLED: "Cancelled",
 }
-NOTIFICATION_COLOURS = {"On its way": "info", "Arrived": "success", "Given up": "danger", "Cancelled": ""}
+NOTIFICATION_COLOURS = {"Pending": "info", "Delivered": "success", "Failed": "danger", "Cancelled": ""}
 
 
 @admin.register(Installation)
-class InstallationAdmin(AsksAndShows):
-    """The apps of this shop: what each may do, and how it fares."""
+class InstallationAdmin(ConfirmingAdmin):
+    """The apps of this shop: their permissions, tokens and last calls."""
 
     form = InstallationForm
-    owners_only = True
-    can_add = can_delete_rows = False
+    rights = {
+        "view": Right.MANAGE_APPS,
+        "change": Right.MANAGE_APPS,
+        "rotate_token": Right.MANAGE_APPS,
+        "end_old_tokens": Right.MANAGE_APPS,
+        "rotate_secret": Right.MANAGE_APPS,
+        "uninstall": Right.MANAGE_APPS,
+    }
     list_display = ["app", "state", "notified", "allowed", "installed"]
     list_select_related = ["shop", "app"]
     search_fields = ["app__name", "app__slug"]
@@ -44,8 +52,8 @@ class InstallationAdmin(AsksAndShows):
     actions_detail = ["rotate_token", "end_old_tokens", "rotate_secret", "uninstall"]
     fieldsets: Any = [
         (None, {"fields": ["app", "state", "notified", "installed", "uninstalled"]}),
-        ("What it may do", {"fields": ["scopes", "requests_per_minute", "tokens"]}),
-        ("Calls of the shop to the app", {"fields": ["last_calls"]}),
+        ("Permissions", {"fields": ["scopes", "requests_per_minute", "tokens"]}),
+        ("Calls to the app", {"fields": ["last_calls"]}),
     ]
 
     installed = moment("installed_at")
@@ -53,54 +61,57 @@ class InstallationAdmin(AsksAndShows):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         notifications = Delivery.objects.filter(kind=Delivery.Kind.INSTALL)
-        told = Prefetch("deliveries", queryset=notifications, to_attr="notifications")
-        return super().get_queryset(request).prefetch_related(told)
+        prefetch = Prefetch("deliveries", queryset=notifications, to_attr="notifications")
+        return super().get_queryset(request).prefetch_related(prefetch)
 
     def has_change_permission(self, request: HttpRequest, obj: Installation | None = None) -> bool:
-        """What was uninstalled is only looked at."""
-        stands = obj is None or obj.uninstalled_at is None
-        return stands and super().has_change_permission(request, obj)
+        """Uninstalled apps are read-only."""
+        is_installed = obj is None or obj.uninstalled_at is None
+        return is_installed and super().has_change_permission(request, obj)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Installation | None = None) -> list[str]:
         shown = ["app", "state", "notified", "installed", "uninstalled", "tokens", "last_calls"]
-        return shown if request.user.is_superuser else [*shown, "requests_per_minute"]
+        return shown if may_operate(request) else [*shown, "requests_per_minute"]
 
-    @display(description="state", label={"Installed": "success", "Uninstalled": ""})
+    @display(description="state", label={"Installed": "success", "Uninstalled": "", CANNOT_SIGN: "danger"})
     def state(self, row: Installation) -> str:
-        return "Uninstalled" if row.uninstalled_at else "Installed"
+        if row.uninstalled_at:
+            return "Uninstalled"
+        return "Installed" if row.can_sign else CANNOT_SIGN
 
-    @display(description="told of the installation", label=NOTIFICATION_COLOURS)
+    @display(description="install notification", label=NOTIFICATION_COLOURS)
     def notified(self, row: Installation) -> str:
-        for told in row.notifications:  # type: ignore[attr-defined]
-            return NOTIFICATION.get(told.status, told.get_status_display())
+        for delivery in row.notifications:  # type: ignore[attr-defined]
+            return NOTIFICATION.get(delivery.status, delivery.get_status_display())
         return "–"
 
-    @display(description="may")
+    @display(description="permissions")
     def allowed(self, row: Installation) -> str:
-        return counted(row.scopes)
+        return count_permissions(row.scopes)
 
     @display(description="tokens")
     def tokens(self, row: Installation) -> str:
-        standing = queries.app_tokens(row.shop, row, clock.now())
-        return ", ".join(self._token_text(row, token) for token in standing) or "–"
+        valid = queries.app_tokens(row.shop, row, clock.now())
+        return ", ".join(self._token_text(row, token) for token in valid) or "–"
 
     @staticmethod
     def _token_text(row: Installation, token: ApiToken) -> str:
         until = f", until {format_time(token.expires_at, row.shop.timezone)}" if token.expires_at else ""
-        return f"app_…{token.ending}{until}"
+        used = format_time(token.last_used_at, row.shop.timezone) if token.last_used_at else "never"
+        return f"app_…{token.ending}{until}, last used: {used}"
 
     @display(description="last calls")
     def last_calls(self, row: Installation) -> str:
-        """Requests for blocks and deliveries, the newest first."""
+        """Requests for blocks and webhook deliveries, newest first."""
         lines = format_html_join(
             "",
             '<tr><td class="pr-4 py-1">{}</td><td class="pr-4 py-1">{}</td><td class="py-1">{}</td></tr>',
             (
-                (format_time(moment, row.shop.timezone), what, how)
-                for moment, what, how in queries.last_calls(row.shop, row)
+                (format_time(called_at, row.shop.timezone), purpose, outcome)
+                for called_at, purpose, outcome in queries.last_calls(row.shop, row)
             ),
         )
-        return format_html('<table class="text-left"><tbody>{}</tbody></table>', lines) if lines else "None yet"
+        return format_html('<table class="text-left"><tbody>{}</tbody></table>', lines) if lines else "No calls yet"
 
     def get_actions_detail(self, request: Any, object_id: Any) -> list[Any]:
         row = self.get_object(request, str(object_id))
@@ -124,22 +135,28 @@ class InstallationAdmin(AsksAndShows):
 
         def rotated() -> HttpResponse:
             token = actions.rotate_token(shop=request.shop, installation=row, now=request.now)
-            self.log_change(request, row, "New token.")
             return show_token(self, request, row, token)
 
-        sentences = ["It is shown once.", "The old one is good for another 24 hours, unless you end it before."]
-        return self.ask(request, rotated, title=f"Give “{row}” a new token?", sentences=sentences, button="New token")
+        sentences = [
+            "You will see it only once.",
+            "The old token works for another 24 hours, unless you revoke it first.",
+        ]
+        return self.confirm(
+            request, rotated, title=f"Create a new token for “{row}”?", sentences=sentences, button="New token"
+        )
 
-    @action(description="End old tokens", icon="block", url_path="end-tokens")
+    @action(description="Revoke old tokens", icon="block", url_path="end-tokens")
     def end_old_tokens(self, request: Any, object_id: str) -> HttpResponse:
         row = self.row_or_404(request, object_id)
 
         def ended() -> HttpResponse:
             actions.end_old_tokens(shop=request.shop, installation=row, now=request.now)
-            return self.done(request, row, "Only the newest token is good from now on.")
+            return self.done(request, row, "Old tokens revoked. Only the newest token works now.")
 
-        sentence = "Only the newest token is good from the next request on. This cannot be undone."
-        return self.ask(request, ended, title=f"End old tokens of “{row}”?", sentences=[sentence], button="End them")
+        sentence = "Only the newest token will work from the next request. This cannot be undone."
+        return self.confirm(
+            request, ended, title=f"Revoke old tokens of “{row}”?", sentences=[sentence], button="Revoke"
+        )
 
     @action(description="New webhook secret", icon="signature", url_path="secret")
     def rotate_secret(self, request: Any, object_id: str) -> HttpResponse:
@@ -147,22 +164,21 @@ class InstallationAdmin(AsksAndShows):
 
         def rotated() -> HttpResponse:
             secret = actions.rotate_secret(shop=request.shop, installation=row, now=request.now)
-            self.log_change(request, row, "New webhook secret.")
             return self.show_secret(
                 request,
                 secret,
                 title=f"Webhook secret of “{row}”",
                 kind="secret",
-                use="The app checks with it that webhooks and requests for blocks come from this shop.",
+                use="The app uses it to verify that webhooks and block requests come from this shop.",
                 then="../change/",
             )
 
         sentences = [
-            "It is shown once.",
-            "For 24 hours the app is called with signatures of both.",
+            "You will see it only once.",
+            "For 24 hours, calls to the app are signed with both the old and the new secret.",
         ]
-        title = f"Give “{row}” a new webhook secret?"
-        return self.ask(request, rotated, title=title, sentences=sentences, button="New secret")
+        title = f"Create a new webhook secret for “{row}”?"
+        return self.confirm(request, rotated, title=title, sentences=sentences, button="New secret")
 
     @action(description="Uninstall", icon="delete", variant=ActionVariant.DANGER)
     def uninstall(self, request: Any, object_id: str) -> HttpResponse:
@@ -170,25 +186,25 @@ class InstallationAdmin(AsksAndShows):
 
         def uninstalled() -> HttpResponse:
             actions.uninstall_app(shop=request.shop, installation=row, now=request.now)
-            return self.done(request, row, f"“{row}” is uninstalled.")
+            return self.done(request, row, f"“{row}” has been uninstalled.")
 
-        return self.ask(
+        return self.confirm(
             request,
             uninstalled,
             title=f"Uninstall “{row}”?",
-            sentences=["Its tokens are refused from the next request on, and this goes with it:"],
-            goes=queries.what_goes(request.shop, row),
+            sentences=["Its tokens stop working immediately, and these are deleted:"],
+            deleted=queries.count_uninstalled(request.shop, row),
             button="Uninstall",
             danger=True,
         )
 
 
-def show_token(page: AsksAndShows, request: HttpRequest, installation: Installation, token: str) -> HttpResponse:
+def show_token(page: ConfirmingAdmin, request: HttpRequest, installation: Installation, token: str) -> HttpResponse:
     return page.show_secret(
         request,
         token,
         title=f"Token of “{installation.app}”",
         kind="token",
-        use="The app sends it as X-Shop-Access-Token with each request. Whoever has it can do what the app may do.",
+        use="The app sends it as X-Shop-Access-Token with each request. Anyone who has it can use its permissions.",
         then=reverse("admin:apps_installation_change", args=[installation.pk]),
     )

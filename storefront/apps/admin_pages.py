@@ -1,4 +1,4 @@
-"""Pages of the admin that forms and lists have none of: a question before a deed, and a secret that is shown once."""
+"""Base class of admin pages that confirm an action or show a secret once."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,23 +6,23 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
-from storefront.shops.admin_base import ShopScopedAdmin, or_say_why
+from storefront.shops.admin_base import ShopScopedAdmin, refusal_as_message
 from storefront.shops.scopes import SCOPES
 
 
-class AsksAndShows(ShopScopedAdmin):
-    """An admin whose deeds are confirmed on a page of their own, and may answer with a secret."""
+class ConfirmingAdmin(ShopScopedAdmin):
+    """An admin whose actions are confirmed on a separate page, and may respond with a secret."""
 
-    def ask(self, request: Any, deed: Callable[[], HttpResponse], *, title: str, **told: Any) -> HttpResponse:
-        """The page that asks, with what will happen (`sentences`); its post carries the deed out."""
+    def confirm(self, request: Any, act: Callable[[], HttpResponse], *, title: str, **context: Any) -> HttpResponse:
+        """The confirmation page, which says what will happen (`sentences`). A POST calls `act`."""
         if request.method == "POST":
-            return or_say_why(request, deed)
-        context = {"title": title, "back": "../change/", **told}
+            return refusal_as_message(request, act)
+        context = {"title": title, "back": "../change/", **context}
         return self.page(request, "apps/admin/confirm.html", context)
 
-    def show_secret(self, request: HttpRequest, secret: str, **told: str) -> HttpResponse:
-        """The secret, in the answer to the post itself: it is in no session, no message and no log."""
-        response = self.page(request, "shops/admin/new_secret.html", {"secret": secret, **told})
+    def show_secret(self, request: HttpRequest, secret: str, **context: str) -> HttpResponse:
+        """A page with the secret, as the response to the POST itself: no session, message or log contains it."""
+        response = self.page(request, "shops/admin/new_secret.html", {"secret": secret, **context})
         response["Cache-Control"] = "no-store"
         return response
 
@@ -31,10 +31,10 @@ class AsksAndShows(ShopScopedAdmin):
         return TemplateResponse(request, template, shared | context)
 
 
-def in_words(scopes: list[str]) -> str:
-    return ", ".join(SCOPES[scope] for scope in scopes if scope in SCOPES) or "Nothing beyond what every app may"
+def scopes_in_words(scopes: list[str]) -> str:
+    return ", ".join(SCOPES[scope] for scope in scopes if scope in SCOPES) or "No permissions"
 
 
-def counted(scopes: list[str]) -> str:
-    """For lists, whose columns are narrow."""
+def count_permissions(scopes: list[str]) -> str:
+    """The number of scopes as a text, for narrow columns."""
     return "1 permission" if len(scopes) == 1 else f"{len(scopes)} permissions"

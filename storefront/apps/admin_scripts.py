@@ -1,8 +1,8 @@
-"""The scripts of apps on the shop's pages: which there are, which hosts may run theirs, and what browsers blocked."""
+"""Admin pages of app scripts: script tags, allowed hosts, and scripts that browsers blocked."""
 
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
@@ -10,55 +10,76 @@ from unfold.decorators import action, display
 from unfold.enums import ActionVariant
 
 from storefront.apps.admin_forms import AllowedHostForm
-from storefront.apps.admin_pages import AsksAndShows
+from storefront.apps.admin_pages import ConfirmingAdmin
 from storefront.apps.models import AllowedScriptHost, BlockedScript, ScriptTag
 from storefront.apps.rules import script_host
 from storefront.apps.script_hosts import allow_script_host
 from storefront.apps.script_reports import without_query
+from storefront.apps.scripts import blocked_reason
 from storefront.kit.format import format_count
 from storefront.shops.admin_base import moment
+from storefront.shops.rights import Right
 
-STATES = {"Runs": "success", "Blocked": "danger", "Off": ""}
-# By what a policy calls it.
+STATES = {"Active": "success", "Blocked": "danger", "Off": ""}
+# What scripts can see and do. The consent page shows this, too.
+SEES = (
+    "App scripts can see and change the pages that shoppers view, their basket and the prices of their group. They "
+    "cannot see the admin, the checkout or accounts, or anything that is typed there."
+)
+# The type of source that each directive controls.
 WANTED = {"script-src": "Script", "style-src": "Style", "connect-src": "Call"}
 
 
-class AllowsHosts(AsksAndShows):
-    """An admin of rows that name a script, whose host can be allowed."""
+class ScriptsAdmin(ConfirmingAdmin):
+    """An admin of app scripts. Its pages show a warning if no app script runs on this deployment."""
 
-    owners_only = True
-    can_add = False
+    def changelist_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        return super().changelist_view(_with_warning(request), *args, **kwargs)
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        return super().changeform_view(_with_warning(request), *args, **kwargs)
+
+
+def _with_warning(request: HttpRequest) -> HttpRequest:
+    reason = blocked_reason()
+    if reason and request.method == "GET":
+        messages.warning(request, reason)
+    return request
+
+
+class AllowHostAdmin(ScriptsAdmin):
+    """An admin of rows with a script's URL, whose host the merchant can allow."""
+
     actions_detail = ["allow"]
 
     @staticmethod
-    def address_of(row: Any) -> str:
+    def script_url(row: Any) -> str:
         raise NotImplementedError
 
     @action(description="Allow this host", icon="check", variant=ActionVariant.PRIMARY)
     def allow(self, request: Any, object_id: str) -> HttpResponse:
         row = self.row_or_404(request, object_id)
-        host = script_host(self.address_of(row))
+        host = script_host(self.script_url(row))
 
         def allowed() -> HttpResponse:
-            allow_script_host(shop=request.shop, host=host)
-            self.log_change(request, row, f"Allowed {host}.")
-            self.message_user(request, f"Pages run scripts from {host} from now on.")
+            allow_script_host(shop=request.shop, host=host, now=request.now)
+            self.message_user(request, f"Scripts from {host} are now allowed.")
             return HttpResponseRedirect(reverse(f"admin:apps_{self.opts.model_name}_changelist"))
 
         sentences = [
-            "They see what shoppers see on these pages, and can change it; the checkout runs none of them.",
-            "Allow only a host that you know, such as one that the description of an app names: anybody can make a "
-            "browser report a script that no app of yours needs.",
+            SEES,
+            "Allow only hosts that you trust, such as one named in an app's description. Anybody can make a browser"
+            " report a script that none of your apps needs.",
         ]
-        title = f"Let the shop's pages run scripts from {host}?"
-        return self.ask(request, allowed, title=title, sentences=sentences, button="Allow")
+        title = f"Allow scripts from {host} on the shop's pages?"
+        return self.confirm(request, allowed, title=title, sentences=sentences, button="Allow")
 
 
 @admin.register(ScriptTag)
-class ScriptTagAdmin(AllowsHosts):
-    """Apps register and delete their scripts; the merchant can switch one off."""
+class ScriptTagAdmin(AllowHostAdmin):
+    """Apps register and delete their scripts; the merchant can turn a script off."""
 
-    can_delete_rows = False
+    rights = {"view": Right.MANAGE_APPS, "change": Right.MANAGE_APPS, "allow": Right.MANAGE_APPS}
     list_display = ["src", "app", "location", "state"]
     list_select_related = ["shop", "installation__app"]
     search_fields = ["installation__app__name", "src"]
@@ -79,7 +100,7 @@ class ScriptTagAdmin(AllowsHosts):
         return super().get_actions_detail(request, object_id) if row and not _is_allowed(row) else []
 
     @staticmethod
-    def address_of(row: ScriptTag) -> str:
+    def script_url(row: ScriptTag) -> str:
         return row.src
 
     @display(description="app", ordering="installation__app__name")
@@ -90,8 +111,10 @@ class ScriptTagAdmin(AllowsHosts):
     def state(self, row: ScriptTag) -> tuple[str, str]:
         if not row.is_active:
             return "Off", "Off"
+        if blocked_reason():
+            return "Blocked", "Blocked everywhere"
         if _is_allowed(row):
-            return "Runs", "Runs"
+            return "Active", "Active"
         return "Blocked", f"Blocked: {script_host(row.src)} is not allowed"
 
 
@@ -100,12 +123,11 @@ def _is_allowed(tag: ScriptTag) -> bool:
 
 
 @admin.register(AllowedScriptHost)
-class AllowedScriptHostAdmin(AsksAndShows):
-    """Hosts whose scripts run: an app's own, which goes with the app, and those that the merchant allowed."""
+class AllowedScriptHostAdmin(ScriptsAdmin):
+    """Hosts whose scripts run: those of installed apps, deleted with the app, and those that the merchant allowed."""
 
     form = AllowedHostForm
-    owners_only = True
-    can_change = False
+    rights = {"view": Right.MANAGE_APPS, "add": Right.MANAGE_APPS, "delete": Right.MANAGE_APPS}
     list_display = ["host", "allowed_by"]
     list_select_related = ["shop", "installation__app"]
     search_fields = ["host"]
@@ -119,7 +141,7 @@ class AllowedScriptHostAdmin(AsksAndShows):
         return is_own and super().has_delete_permission(request, obj)
 
     def save_model(self, request: Any, obj: AllowedScriptHost, form: Any, change: bool) -> None:
-        obj.pk = allow_script_host(shop=request.shop, host=obj.host).pk
+        obj.pk = allow_script_host(shop=request.shop, host=obj.host, now=request.now).pk
 
     @display(description="allowed by")
     def allowed_by(self, row: AllowedScriptHost) -> str:
@@ -127,10 +149,10 @@ class AllowedScriptHostAdmin(AsksAndShows):
 
 
 @admin.register(BlockedScript)
-class BlockedScriptAdmin(AllowsHosts):
-    """What browsers told of; a row is deleted when it has been looked at, or its host was allowed."""
+class BlockedScriptAdmin(AllowHostAdmin):
+    """Scripts that browsers reported as blocked. The merchant deletes rows; allowing a host deletes its rows."""
 
-    can_change = False
+    rights = {"view": Right.MANAGE_APPS, "delete": Right.MANAGE_APPS, "allow": Right.MANAGE_APPS}
     list_display = ["source", "app", "what", "page", "count", "last"]
     list_select_related = ["shop"]
     search_fields = ["source"]
@@ -143,15 +165,15 @@ class BlockedScriptAdmin(AllowsHosts):
         return super().get_queryset(request).prefetch_related("shop__scripttag_set__installation__app")
 
     @staticmethod
-    def address_of(row: BlockedScript) -> str:
+    def script_url(row: BlockedScript) -> str:
         return row.source
 
-    @display(description="script of")
+    @display(description="app")
     def app(self, row: BlockedScript) -> str:
         apps = {str(tag.installation) for tag in row.shop.scripttag_set.all() if without_query(tag.src) == row.source}
         return ", ".join(sorted(apps)) or "–"
 
-    @display(description="what")
+    @display(description="type")
     def what(self, row: BlockedScript) -> str:
         return WANTED.get(row.directive, row.directive)
 

@@ -1,8 +1,8 @@
-"""What the shop asks of an app's block, and what of the answer it shows (decisions: Extension call).
+"""Parses and sanitises the blocks that apps send (R-APP-22).
 
-An app is a stranger on the shop's page. What it sends is text, lists, tables, pictures and links; nothing that runs,
-submits, is styled, covers the page or is named like a part of it. Its attributes are a short list, so that neither
-`style` nor `class`, `id`, `on…` or `hx-…` gets through.
+The shop does not trust an app's HTML. A block may contain text, lists, tables, pictures and links; nothing that runs,
+submits, has styles, covers the page or has the names of the page's own elements. Only a few attributes are allowed,
+and not `style`, `class`, `id`, `on…` or `hx-…`.
 """
 
 from typing import Any
@@ -10,17 +10,19 @@ from typing import Any
 import nh3
 import orjson
 
+from storefront.kit import markup
 from storefront.kit.outbound import Answer
 
-# The library's list holds nothing that runs or submits; these belong to a page as a whole, or lay links over pictures.
+# The library's default tags run and submit nothing. These of them structure the whole page, or put links over pictures.
 _OF_THE_PAGE = {"h1", "h2", "hgroup", "header", "footer", "nav", "aside", "article", "map", "area"}
-# What stands between these tags is no text either.
+# The text inside these tags is removed, too.
 _NO_TEXT = {"script", "style", "template", "noscript", "iframe", "object", "svg", "math", "textarea", "title", "select"}
-# Tags that a block may have. Reading thousands, one in the other, would take seconds.
+# Maximum of tags in a block.
 MOST_TAGS = 2000
 
+_TAGS = nh3.ALLOWED_TAGS - _OF_THE_PAGE
 _CLEANER = nh3.Cleaner(
-    tags=nh3.ALLOWED_TAGS - _OF_THE_PAGE,
+    tags=_TAGS,
     clean_content_tags=_NO_TEXT,
     attributes={
         "*": {"lang", "dir", "title"},
@@ -31,41 +33,41 @@ _CLEANER = nh3.Cleaner(
         "td": {"colspan", "rowspan"},
         "th": {"colspan", "rowspan"},
     },
-    # Pages that are left for a link, such as the checkout, stay open.
+    # Links open a new tab, so that the page, such as the checkout, stays open.
     set_tag_attribute_values={"a": {"target": "_blank"}, "img": {"referrerpolicy": "no-referrer"}},
     link_rel="noopener nofollow",
     url_schemes={"https", "mailto", "tel"},
-    # An app's own paths mean nothing here, and the shop's are not for it to name.
+    # A relative URL would lead to the shop's own paths.
     url_relative="deny",
     attribute_filter=lambda tag, name, value: value if (tag, name) != ("img", "src") or _is_https(value) else None,
 )
 
 
 class NoBlock(Exception):
-    """The answer holds no block; the message says why in a sentence."""
+    """The answer contains no valid block. The message is a sentence that says why."""
 
 
-def block_of(answer: Answer) -> str:
-    """The answer's HTML, fit for the shop's page; empty where the app has nothing to show. Raises NoBlock."""
+def parse_block(answer: Answer) -> str:
+    """The answer's sanitised HTML; empty if the app has nothing to show. Raises NoBlock."""
     if not 200 <= answer.status < 300:
-        raise NoBlock(f"The app answered {answer.status}.")
+        raise NoBlock(f"The app answered with status {answer.status}.")
     if answer.is_cut:
-        raise NoBlock(f"The answer is larger than {len(answer.body) // 1024} KiB.")
+        raise NoBlock(f"The response is larger than {len(answer.body) // 1024} KiB.")
     try:
-        said: Any = orjson.loads(answer.body)
+        body: Any = orjson.loads(answer.body)
     except orjson.JSONDecodeError:
-        raise NoBlock("The answer is not JSON.") from None
-    if not isinstance(said, dict) or not isinstance(said.get("html"), str):
-        raise NoBlock("The answer is not a JSON object with the string html.")
-    if said["html"].count("<") > MOST_TAGS:
+        raise NoBlock("The response is not JSON.") from None
+    if not isinstance(body, dict) or not isinstance(body.get("html"), str):
+        raise NoBlock("The response is not a JSON object with a string html.")
+    if body["html"].count("<") > MOST_TAGS:
         raise NoBlock(f"The block has more than {MOST_TAGS:,} tags.")
-    return sanitised(said["html"])
+    return sanitised(body["html"])
 
 
 def sanitised(html: str) -> str:
-    """The part of an app's HTML that can do the page no harm, every element closed; empty if nothing is to be seen."""
-    clean = _CLEANER.clean(html).strip()
-    return clean if ' src="' in clean or nh3.clean(clean, tags=set()).strip() else ""
+    """The harmless part of an app's HTML, every element closed; empty if nothing of it is visible."""
+    clean = _CLEANER.clean(markup.tidy(html, allowed=_TAGS).text).strip()
+    return clean if ' src="' in clean or markup.plain_text(clean).strip() else ""
 
 
 def _is_https(url: str) -> bool:

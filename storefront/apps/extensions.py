@@ -1,4 +1,4 @@
-"""The blocks that apps show on the shop's pages: registered, listed, taken away (contract: App API)."""
+"""Registers, lists and deletes the extensions of apps (R-APP-16 to R-APP-18)."""
 
 from datetime import datetime
 from typing import Any
@@ -7,40 +7,41 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from storefront.apps.models import Extension
+from storefront.installations import app_tokens
 from storefront.kit import addresses
 from storefront.kit.clock import timestamp
 from storefront.kit.refusals import InvalidFields, NotFound, Refusal
-from storefront.shops import app_tokens
+from storefront.shops import audit
 from storefront.shops.models import Shop
 
-# Milliseconds that the shop waits for a block.
+# Milliseconds that the shop waits for a block: minimum, default, maximum.
 SHORTEST_WAIT, USUAL_WAIT, LONGEST_WAIT = 100, 5000, 10_000
-# A page asks for all of a shop's blocks of its type at once, so there is an end to how many an app may have.
-MOST_EXTENSIONS = 20
+# Limited because a page calls all of a shop's extensions of its type at once (R-LIM-12).
+MAX_EXTENSIONS = 20
 
 
 class TooManyExtensions(Refusal):
     code, field = "too_many_extensions", "type"
-    message = f"An app can have {MOST_EXTENSIONS} extensions in a shop."
+    message = f"An app can have {MAX_EXTENSIONS} extensions in a shop."
 
 
 @transaction.atomic
 def register_extension(
     *, shop: Shop, installation_id: int, type: str, callback_url: str, timeout_ms: int = USUAL_WAIT, now: datetime
 ) -> Extension:
-    """A block of the app on the shop's pages of that type, shown from now on.
+    """Show a block of the app on the shop's pages of that type from now on.
 
-    Raises InvalidFields for a callback URL that the shop would not call, TooManyExtensions, and Unauthenticated where
-    the app is being uninstalled.
+    Raises InvalidFields for a callback URL that the shop would not call, TooManyExtensions, and Unauthenticated if the
+    app is being uninstalled.
     """
     try:
         addresses.check_url(callback_url)
     except addresses.BadAddress as bad:
         raise InvalidFields(errors={"callback_url": [str(bad)]}) from None
-    app_tokens.hold_installation(shop=shop, installation_id=installation_id)
-    if Extension.objects.filter(shop=shop, installation=installation_id).count() >= MOST_EXTENSIONS:
+    app_tokens.lock_installation(shop=shop, installation_id=installation_id)
+    if Extension.objects.filter(shop=shop, installation=installation_id).count() >= MAX_EXTENSIONS:
         raise TooManyExtensions
-    return Extension.objects.create(
+    extension = Extension.objects.create(
         shop=shop,
         installation_id=installation_id,
         type=type,
@@ -49,36 +50,41 @@ def register_extension(
         created_at=now,
         updated_at=now,
     )
+    audit.record_created(shop=shop, object=extension, action="extension.registered", now=now)
+    return extension
 
 
 @transaction.atomic
-def delete_extension(*, shop: Shop, installation_id: int, extension_id: int) -> None:
-    """Take the app's own extension off the pages. Raises NotFound, also for one of another app or shop."""
-    if not delete_extensions(Extension.objects.filter(shop=shop, installation=installation_id, pk=extension_id)):
+def delete_extension(*, shop: Shop, installation_id: int, extension_id: int, now: datetime) -> None:
+    """Delete one of the app's own extensions. Raises NotFound, also for one of another app or shop."""
+    own = Extension.objects.filter(shop=shop, installation=installation_id, pk=extension_id)
+    rows = list(own.select_related("installation__app"))
+    if not delete_extensions(own):
         raise NotFound
+    audit.record_deleted(shop=shop, rows=rows, now=now)
 
 
 @transaction.atomic
 def delete_extensions(extensions: QuerySet[Extension]) -> int:
-    """Delete these and what is kept of their calls: how many. Locked first, so that no call is written down meanwhile
-    (`rendering._record`)."""
+    """Delete these extensions and their recorded calls. Returns how many extensions. Locked first, so that no call is
+    recorded meanwhile (`rendering.call_extensions`)."""
     ids = list(extensions.select_for_update().order_by("pk").values_list("pk", flat=True))
     Extension.objects.filter(pk__in=ids).delete()
     return len(ids)
 
 
 def extension_records(shop: Shop) -> list[dict[str, Any]]:
-    """Every app's extensions of this shop, in the order in which they were registered."""
+    """The extensions of all apps in the shop as JSON, in the order of registration."""
     return [extension_record(extension) for extension in Extension.objects.filter(shop=shop).order_by("pk")]
 
 
 def has_extensions(shop: Shop, type: str) -> bool:
-    """Whether a page has anybody to ask for blocks of this type."""
+    """Whether the shop has active extensions of this type."""
     return Extension.objects.filter(shop=shop, type=type, is_active=True).exists()
 
 
 def extension_record(extension: Extension) -> dict[str, Any]:
-    """The members of the contract, in its order."""
+    """An extension as JSON, with the members of R-APP-16 in its order."""
     return {
         "id": extension.pk,
         "app_installation_id": extension.installation_id,

@@ -4,14 +4,14 @@ from django.http import HttpResponse
 from ninja import Field, Path, Router, Schema
 
 from storefront.apps import extensions
-from storefront.apps.models import LONGEST_URL
+from storefront.installations.models import LONGEST_URL
 from storefront.kit.http import json_response
 from storefront.kit.ids import as_id
-from storefront.kit.schemas import Timestamp, answers
+from storefront.kit.schemas import PathId, Timestamp, answers
 from storefront.shops.auth import app_scope
-from storefront.shops.request import Request
+from storefront.shops.request import Request, calling_installation
 
-router = Router(tags=["App"])
+router = Router(tags=["App: Extensions"])
 
 ExtensionType = Literal["checkout_block", "product_block", "confirmation_block"]
 
@@ -19,45 +19,49 @@ ExtensionType = Literal["checkout_block", "product_block", "confirmation_block"]
 class NewExtension(Schema):
     """A block to show."""
 
-    type: ExtensionType = Field(description="Where it appears: at checkout, on product pages, or under a placed order.")
+    type: ExtensionType = Field(
+        description="Where the block appears: in the checkout, on product pages, or on the order confirmation."
+    )
     callback_url: Annotated[str, Field(strict=True, max_length=LONGEST_URL)] = Field(
-        description="Where the shop asks for the block: a public https address.",
+        description="Public https URL that the shop calls for the block.",
         examples=["https://app.example.com/blocks/checkout"],
     )
     timeout_ms: Annotated[int, Field(strict=True, ge=extensions.SHORTEST_WAIT, le=extensions.LONGEST_WAIT)] = Field(
-        extensions.USUAL_WAIT, description="Milliseconds until the shop goes on without the block."
+        extensions.USUAL_WAIT, description="How long the shop waits for the block, in milliseconds."
     )
 
 
 class ExtensionRecord(Schema):
     """A block of an app on the shop's pages."""
 
-    id: int = Field(description="Names it for deleting.")
-    app_installation_id: int = Field(description="Whose it is.")
-    type: ExtensionType = Field(description="Where it appears.")
-    callback_url: str = Field(description="Where the shop asks for the block.")
-    is_active: bool = Field(description="Whether the shop asks for it.")
-    timeout_ms: int = Field(description="Milliseconds until the shop goes on without the block.")
-    created_at: Timestamp = Field(description="When it was registered.")
-    updated_at: Timestamp = Field(description="When it was last changed, as by a merchant who switched it off.")
+    id: int = Field(description="The extension's id.")
+    app_installation_id: int = Field(description="The installation that registered it.")
+    type: ExtensionType = Field(description="Where the block appears.")
+    callback_url: str = Field(description="URL that the shop calls for the block.")
+    is_active: bool = Field(description="Whether the extension is active. The merchant can turn it off.")
+    timeout_ms: int = Field(description="How long the shop waits for the block, in milliseconds.")
+    created_at: Timestamp = Field(description="When the extension was registered.")
+    updated_at: Timestamp = Field(
+        description="When the extension was last changed, for example turned off by the merchant."
+    )
 
 
-class Extensions(Schema):
-    extensions: list[ExtensionRecord] = Field(description="Of every app in the shop.")
+class ExtensionList(Schema):
+    extensions: list[ExtensionRecord] = Field(description="The extensions of all apps in the shop.")
 
 
 class ExtensionRegistered(Schema):
-    message: str = Field(description="For people.", examples=["Extension registered."])
-    extension: ExtensionRecord = Field(description="As it stands now.")
+    message: str = Field(description="Human-readable message.", examples=["Extension registered."])
+    extension: ExtensionRecord = Field(description="The registered extension.")
 
 
 class ExtensionDeleted(Schema):
-    message: str = Field(description="For people.", examples=["Extension deleted."])
+    message: str = Field(description="Human-readable message.", examples=["Extension deleted."])
 
 
-@router.get("/extensions", auth=app_scope(), response=answers({200: Extensions}), summary="List extensions")
+@router.get("/extensions", auth=app_scope(), response=answers({200: ExtensionList}), summary="List extensions")
 def list_extensions(request: Request) -> HttpResponse:
-    """The extensions of every app in the shop. Any installed app may read them."""
+    """The extensions of all apps in the shop. Any installed app can list them."""
     return json_response({"extensions": extensions.extension_records(request.shop)})
 
 
@@ -68,10 +72,10 @@ def list_extensions(request: Request) -> HttpResponse:
     summary="Register an extension",
 )
 def register_extension(request: Request, body: NewExtension) -> HttpResponse:
-    """Show a block of the app on the shop's pages. The shop asks `callback_url` for it each time."""
+    """Show a block of the app on the shop's pages. The shop calls `callback_url` each time."""
     extension = extensions.register_extension(
         shop=request.shop,
-        installation_id=_caller(request),
+        installation_id=calling_installation(request),
         type=body.type,
         callback_url=body.callback_url,
         timeout_ms=body.timeout_ms,
@@ -88,14 +92,10 @@ def register_extension(request: Request, body: NewExtension) -> HttpResponse:
     summary="Delete an extension",
 )
 def delete_extension(
-    request: Request, id: Annotated[str, Path(description="One of the app's own extensions.")]
+    request: Request, id: Annotated[PathId, Path(description="The id of one of the app's own extensions.")]
 ) -> HttpResponse:
-    """Take one of the app's own extensions off the shop's pages."""
-    extensions.delete_extension(shop=request.shop, installation_id=_caller(request), extension_id=as_id(id) or 0)
+    """Remove one of the app's own extensions from the shop's pages."""
+    extensions.delete_extension(
+        shop=request.shop, installation_id=calling_installation(request), extension_id=as_id(id) or 0, now=request.now
+    )
     return json_response({"message": "Extension deleted."})
-
-
-def _caller(request: Request) -> int:
-    """The installation that calls; `app_scope` lets nobody else through."""
-    assert request.caller.installation_id is not None
-    return request.caller.installation_id

@@ -1,4 +1,4 @@
-"""What the worker does for apps, a call each; every one harmless to run twice or by two workers at once."""
+"""Background jobs for apps. Safe to run in two workers at once."""
 
 from datetime import datetime, timedelta
 
@@ -7,13 +7,15 @@ from django.db.models.functions import RowNumber
 
 from storefront.apps.models import ExtensionCall
 
-# How long a call is kept for merchants to look at, and of one extension at most how many.
-KEPT, MOST_KEPT = timedelta(days=7), 1000
+# How long an extension's calls are stored for the merchant, and how many of one extension at most.
+CALLS_KEPT_FOR, MAX_CALLS_KEPT = timedelta(days=7), 1000
 
 
 def delete_old_extension_calls(*, now: datetime, limit: int) -> int:
-    """Remove at most `limit` calls that are older than a week or beyond an extension's last thousand; how many."""
+    """Delete up to `limit` calls older than a week or not among the last 1,000 of an extension. Returns how many."""
     age = Window(RowNumber(), partition_by=F("extension_id"), order_by=[F("called_at").desc(), F("pk").desc()])
     numbered = ExtensionCall.objects.annotate(age=age)
-    old = numbered.filter(Q(called_at__lt=now - KEPT) | Q(age__gt=MOST_KEPT)).values_list("pk", flat=True)
+    old = numbered.filter(Q(called_at__lt=now - CALLS_KEPT_FOR) | Q(age__gt=MAX_CALLS_KEPT)).values_list(
+        "pk", flat=True
+    )
     return ExtensionCall.objects.filter(pk__in=list(old[:limit])).delete()[0]

@@ -1,73 +1,8 @@
-from datetime import datetime
-
 from django.db import models
 from django.db.models import Q
 
-from storefront.kit import sealing
+from storefront.installations.models import LONGEST_URL, Installation
 from storefront.shops.models import Shop
-
-# Secrets are kept encrypted, since deliveries are signed with them.
-APP_SECRET, WEBHOOK_SECRET = "app-secret", "webhook-secret"
-# Longest URL that an app may name, in characters.
-LONGEST_URL = 2048
-
-
-class App(models.Model):
-    """A program that shops can install. The operator registers it; it belongs to no shop."""
-
-    name = models.CharField(max_length=100)
-    slug = models.SlugField(max_length=60, unique=True)
-    contact = models.EmailField(blank=True, help_text="Who answers for it.")
-    description = models.TextField(blank=True, help_text="What merchants read before they install it.")
-    install_url = models.CharField(max_length=LONGEST_URL, help_text="Where it hears of a new installation.")
-    scopes = models.JSONField(default=list, help_text="What it asks for.")
-    sealed_secret = models.BinaryField(editable=False)
-    is_active = models.BooleanField(default=True, help_text="Whether shops can install it.")
-    created_at = models.DateTimeField()
-    updated_at = models.DateTimeField()
-
-    def __str__(self) -> str:
-        return self.name
-
-    @property
-    def secret(self) -> str:
-        """What install notifications are signed with, `whsec_...`."""
-        return sealing.unseal(bytes(self.sealed_secret), purpose=APP_SECRET).decode()
-
-
-class Installation(models.Model):
-    """An app in one shop. It stands until it is uninstalled; installing again makes another one.
-
-    Its tokens are `shops.ApiToken`s that carry its id.
-    """
-
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="installations")
-    app = models.ForeignKey(App, on_delete=models.PROTECT, related_name="installations")
-    scopes = models.JSONField(default=list, help_text="What the merchant granted; its tokens carry the same.")
-    requests_per_minute = models.PositiveIntegerField(default=600)
-    sealed_secret = models.BinaryField(editable=False)
-    sealed_previous_secret = models.BinaryField(null=True, editable=False)
-    previous_secret_until = models.DateTimeField(null=True, editable=False)
-    installed_at = models.DateTimeField()
-    uninstalled_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["shop", "app"], condition=Q(uninstalled_at=None), name="installation_stands_once"
-            )
-        ]
-        indexes = [models.Index(fields=["shop", "installed_at"])]
-
-    def __str__(self) -> str:
-        return str(self.app)
-
-    def signing_secrets(self, now: datetime) -> list[str]:
-        """What its deliveries and calls are signed with: the secret and, for a while after a change, the one before."""
-        sealed = [self.sealed_secret]
-        if self.sealed_previous_secret and self.previous_secret_until and now < self.previous_secret_until:
-            sealed.append(self.sealed_previous_secret)
-        return [sealing.unseal(bytes(secret), purpose=WEBHOOK_SECRET).decode() for secret in sealed]
 
 
 class Extension(models.Model):
@@ -83,9 +18,13 @@ class Extension(models.Model):
     type = models.CharField(max_length=20, choices=Type)
     callback_url = models.CharField(max_length=LONGEST_URL)
     is_active = models.BooleanField(default=True)
-    timeout_ms = models.PositiveIntegerField(default=5000, help_text="Milliseconds that the shop waits for a block.")
+    timeout_ms = models.PositiveIntegerField(
+        default=5000, help_text="How long the shop waits for the block, in milliseconds."
+    )
     failures_in_a_row = models.PositiveIntegerField(default=0, editable=False)
-    asked_again_at = models.DateTimeField(null=True, editable=False, help_text="Not asked before: it kept failing.")
+    asked_again_at = models.DateTimeField(
+        null=True, editable=False, help_text="Not called before this time, after repeated failures."
+    )
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
 
@@ -100,7 +39,7 @@ class Extension(models.Model):
 
 
 class ExtensionCall(models.Model):
-    """One request for a block, and how it went; kept for a while so that the merchant can look at it."""
+    """One request for a block and its outcome, stored for a while for the merchant."""
 
     class Outcome(models.TextChoices):
         SHOWN = "shown"
@@ -112,10 +51,10 @@ class ExtensionCall(models.Model):
     called_at = models.DateTimeField(db_index=True)
     duration_ms = models.PositiveIntegerField()
     outcome = models.CharField(max_length=10, choices=Outcome)
-    status = models.PositiveSmallIntegerField(null=True, help_text="HTTP status of the answer.")
-    reason = models.CharField(max_length=200, blank=True, help_text="Why there is no block.")
-    request = models.TextField(help_text="First KiB of what was sent.")
-    answer = models.TextField(blank=True, help_text="First KiB of what came.")
+    status = models.PositiveSmallIntegerField(null=True, help_text="HTTP status of the response.")
+    reason = models.CharField(max_length=200, blank=True, help_text="Why no block was shown.")
+    request = models.TextField(help_text="First KiB of the request.")
+    answer = models.TextField(blank=True, help_text="First KiB of the response.")
 
     class Meta:
         indexes = [models.Index(fields=["extension", "called_at"])]
@@ -156,7 +95,11 @@ class AllowedScriptHost(models.Model):
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
     host = models.CharField(max_length=260, help_text="Such as scripts.example.com, with a port if it is not 443.")
     installation = models.ForeignKey(
-        Installation, null=True, editable=False, on_delete=models.CASCADE, help_text="Empty: the merchant allowed it."
+        Installation,
+        null=True,
+        editable=False,
+        on_delete=models.CASCADE,
+        help_text="Set for an app's own host; empty if the merchant allowed the host.",
     )
 
     class Meta:
@@ -172,12 +115,14 @@ class AllowedScriptHost(models.Model):
 
 
 class BlockedScript(models.Model):
-    """What browsers said they did not run because of the shop's Content-Security-Policy, counted by source."""
+    """A source that browsers reported as blocked by the shop's Content-Security-Policy, with the number of reports."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
-    source = models.CharField(max_length=300, help_text="Without its query.")
+    source = models.CharField(max_length=300, help_text="Without the query string.")
     directive = models.CharField(max_length=40)
-    page = models.CharField(max_length=300, help_text="Where it was last, without its query.")
+    page = models.CharField(
+        max_length=300, help_text="Page where the script was last blocked, without the query string."
+    )
     times = models.PositiveIntegerField(default=1)
     first_at = models.DateTimeField()
     last_at = models.DateTimeField()

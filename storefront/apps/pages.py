@@ -4,12 +4,26 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from storefront.apps import rendering
+from storefront.apps.rendering import Block
+from storefront.apps.shared_blocks import shared_blocks
 from storefront.shops.request import Request
 
 
 def blocks_page(request: Request, type: str, *, items: list[dict[str, Any]], totals: dict[str, Any]) -> HttpResponse:
-    """The blocks of this type as a piece of a page, which htmx puts in its place; 204 where there are none."""
-    blocks = rendering.blocks(request.shop, type, payload={"items": items, "totals": totals}, now=request.now)
+    """The blocks of this type as a fragment that htmx inserts in a page; 204 if there are none."""
+    payload = {"items": items, "totals": totals}
+    return _page(request, rendering.fetch_blocks(request.shop, type, payload=payload, now=request.now))
+
+
+def shared_blocks_page(
+    request: Request, type: str, *, items: list[dict[str, Any]], totals: dict[str, Any], place: str
+) -> HttpResponse:
+    """The same for blocks that are the same for all visitors. `place` is the visitor's place."""
+    payload = {"items": items, "totals": totals}
+    return _page(request, shared_blocks(request.shop, type, payload=payload, place=place, now=request.now))
+
+
+def _page(request: Request, blocks: list[Block]) -> HttpResponse:
     answer = render(request, "apps/blocks.html", {"blocks": blocks}) if blocks else HttpResponse(status=204)
     answer["Cache-Control"] = "no-store"
     return answer

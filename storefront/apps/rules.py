@@ -7,10 +7,10 @@ from storefront.shops.scopes import SCOPES
 _SCRIPT_HOST = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?(:[1-9][0-9]{0,4})?")
 
 
-def in_order(scopes: Iterable[str]) -> list[str]:
-    """Each scope once, in the order in which people are shown them."""
-    given = set(scopes)
-    return [scope for scope in SCOPES if scope in given]
+def sort_scopes(scopes: Iterable[str]) -> list[str]:
+    """These scopes without duplicates, in the order in which pages show them."""
+    wanted = set(scopes)
+    return [scope for scope in SCOPES if scope in wanted]
 
 
 def script_host(url: str) -> str:
@@ -23,6 +23,6 @@ def script_host(url: str) -> str:
 
 
 def is_script_host(host: str) -> bool:
-    """Whether a Content-Security-Policy can name this host, and would say nothing else by it. IPv6 addresses it
-    cannot name."""
+    """Whether a Content-Security-Policy can name this host, and the text has no other meaning there. A policy cannot
+    name IPv6 addresses."""
     return bool(_SCRIPT_HOST.fullmatch(host))

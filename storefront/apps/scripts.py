@@ -1,4 +1,4 @@
-"""The scripts of apps on the shopper's pages: registered, listed, taken away, put into a page (contract: App API)."""
+"""Registers, lists and deletes the script tags of apps, and reads those of a page (R-APP-25 to R-APP-28)."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,25 +9,31 @@ from django.db.models import CharField, Value
 
 from storefront.apps.models import AllowedScriptHost, ScriptTag
 from storefront.apps.rules import is_script_host
+from storefront.installations import app_tokens
 from storefront.kit import addresses
 from storefront.kit.clock import timestamp
 from storefront.kit.refusals import InvalidFields, NotFound, Refusal
-from storefront.shops import app_tokens
+from storefront.shops import audit
 from storefront.shops.models import Shop
+from storefront.shops.places import hosts_are_separate
 
-# Every page of the shop carries them all.
-MOST_SCRIPT_TAGS = 20
+# Of one app in a shop. Every page of the shop contains all of them.
+MAX_SCRIPT_TAGS = 20
+NOT_APART = (
+    "App scripts are turned off because the shop's pages share a host with the admin and the checkout. To turn them"
+    " on, the operator must set STOREFRONT_ADMIN_HOST and STOREFRONT_SECURE_HOST."
+)
 
 
 class TooManyScriptTags(Refusal):
     code, field = "too_many_script_tags", "src"
-    message = f"An app can have {MOST_SCRIPT_TAGS} script tags in a shop."
+    message = f"An app can have {MAX_SCRIPT_TAGS} script tags in a shop."
 
 
 @dataclass(frozen=True)
 class PageScripts:
-    """The addresses of the scripts at each location of a page, in the order in which they were registered, and the
-    hosts whose scripts the shop's pages may run, as a Content-Security-Policy names them."""
+    """The scripts of a page: the URLs at each location in the order of registration, and the hosts whose scripts may
+    run, as a Content-Security-Policy names them."""
 
     at: dict[str, list[str]]
     hosts: list[str]
@@ -37,43 +43,53 @@ class PageScripts:
 def register_script_tag(
     *, shop: Shop, installation_id: int, src: str, location: str, now: datetime
 ) -> tuple[ScriptTag, bool]:
-    """A script of the app on the shop's pages from now on, and whether it is a new one: the same script at the same
-    location is there once, however often it is registered.
+    """Add a script of the app to the shop's pages. Returns the tag and whether it is new; an existing tag with the same
+    URL and location is returned unchanged.
 
-    Raises InvalidFields for an address that the shop would not send browsers to, TooManyScriptTags, and
-    Unauthenticated where the app is being uninstalled.
+    Raises InvalidFields for a URL that is not public, TooManyScriptTags, and Unauthenticated if the app is being
+    uninstalled.
     """
     try:
         addresses.check_url(src)
     except addresses.BadAddress as bad:
         raise InvalidFields(errors={"src": [str(bad)]}) from None
-    # Two that register the same thing at once do so one after the other.
-    app_tokens.hold_installation(shop=shop, installation_id=installation_id)
+    # Locked, so that concurrent registrations of the same script run one after the other.
+    app_tokens.lock_installation(shop=shop, installation_id=installation_id)
     own = ScriptTag.objects.filter(shop=shop, installation=installation_id)
-    standing = own.filter(src=src, location=location).first()
-    if standing:
-        return standing, False
-    if own.count() >= MOST_SCRIPT_TAGS:
+    existing = own.filter(src=src, location=location).first()
+    if existing:
+        return existing, False
+    if own.count() >= MAX_SCRIPT_TAGS:
         raise TooManyScriptTags
-    given = {"src": src, "location": location, "created_at": now, "updated_at": now}
-    return ScriptTag.objects.create(shop=shop, installation_id=installation_id, **given), True
+    values = {"src": src, "location": location, "created_at": now, "updated_at": now}
+    tag = ScriptTag.objects.create(shop=shop, installation_id=installation_id, **values)
+    audit.record_created(shop=shop, object=tag, action="script_tag.registered", now=now)
+    return tag, True
 
 
 @transaction.atomic
-def delete_script_tag(*, shop: Shop, installation_id: int, script_tag_id: int) -> None:
-    """Take the app's own script off the pages. Raises NotFound, also for one of another app or shop."""
+def delete_script_tag(*, shop: Shop, installation_id: int, script_tag_id: int, now: datetime) -> None:
+    """Delete one of the app's own script tags. Raises NotFound, also for one of another app or shop."""
     own = ScriptTag.objects.filter(shop=shop, installation=installation_id, pk=script_tag_id)
-    if not own.delete()[0]:
+    rows = list(own.select_for_update())
+    if not rows:
         raise NotFound
+    own.delete()
+    audit.record_deleted(shop=shop, rows=rows, now=now)
 
 
 def script_tag_records(shop: Shop) -> list[dict[str, Any]]:
-    """Every app's script tags of this shop, in the order in which they were registered."""
+    """The script tags of all apps in the shop as JSON, in the order of registration."""
     return [script_tag_record(tag) for tag in ScriptTag.objects.filter(shop=shop).order_by("pk")]
 
 
+def blocked_reason() -> str | None:
+    """Why app scripts do not run on this deployment, as a sentence; None if they do."""
+    return None if hosts_are_separate() else NOT_APART
+
+
 def script_tag_record(tag: ScriptTag) -> dict[str, Any]:
-    """The members of the contract, in its order."""
+    """A script tag as JSON, with the members of R-APP-25 in its order."""
     return {
         "id": tag.pk,
         "app_installation_id": tag.installation_id,
@@ -82,13 +98,14 @@ def script_tag_record(tag: ScriptTag) -> dict[str, Any]:
         "is_active": tag.is_active,
         "created_at": timestamp(tag.created_at),
         "updated_at": timestamp(tag.updated_at),
+        "blocked_reason": blocked_reason(),
     }
 
 
 def page_scripts(shop: Shop) -> PageScripts:
-    """What apps have on each of the shop's pages, in one query, so that whatever is switched off is gone at once."""
+    """The active scripts and the allowed hosts of the shop's pages, in one query. Not cached: changes apply at once."""
     tags = ScriptTag.objects.filter(shop=shop, is_active=True).values_list("location", "src", "pk")
-    # No location is called so.
+    # Marks rows of hosts. No location has this name.
     host = Value("host", output_field=CharField())
     hosts = AllowedScriptHost.objects.filter(shop=shop).values_list(host, "host", "pk")
     found: dict[str, list[str]] = {}

@@ -4,14 +4,14 @@ from django.http import HttpResponse
 from ninja import Field, Path, Router, Schema
 
 from storefront.apps import scripts
-from storefront.apps.models import LONGEST_URL
+from storefront.installations.models import LONGEST_URL
 from storefront.kit.http import json_response
 from storefront.kit.ids import as_id
-from storefront.kit.schemas import Timestamp, answers
+from storefront.kit.schemas import PathId, Timestamp, answers
 from storefront.shops.auth import app_scope
-from storefront.shops.request import Request
+from storefront.shops.request import Request, calling_installation
 
-router = Router(tags=["App"])
+router = Router(tags=["App: Script tags"])
 
 Location = Literal["head", "body_start", "body_end"]
 
@@ -20,40 +20,41 @@ class NewScriptTag(Schema):
     """A script to run on the shop's pages."""
 
     src: Annotated[str, Field(strict=True, max_length=LONGEST_URL)] = Field(
-        description="Where browsers load it from: a public https address.",
+        description="Public https URL of the script.",
         examples=["https://app.example.com/badge.js"],
     )
-    location: Location = Field(description="Where it stands in a page.")
+    location: Location = Field(description="Where the tag is placed in the page.")
 
 
 class ScriptTagRecord(Schema):
     """A script of an app on the shop's pages."""
 
-    id: int = Field(description="Names it in its path.")
-    app_installation_id: int = Field(description="Whose it is.")
-    src: str = Field(description="Where browsers load it from.")
-    location: Location = Field(description="Where it stands in a page.")
-    is_active: bool = Field(description="Whether pages carry it.")
+    id: int = Field(description="The script tag's id.")
+    app_installation_id: int = Field(description="The installation that registered it.")
+    src: str = Field(description="URL of the script.")
+    location: Location = Field(description="Where the tag is placed in the page.")
+    is_active: bool = Field(description="Whether the script tag is active. The merchant can turn it off.")
     created_at: Timestamp
     updated_at: Timestamp
+    blocked_reason: str | None = Field(description="Why app scripts do not run on this deployment; null if they do.")
 
 
-class ScriptTags(Schema):
-    script_tags: list[ScriptTagRecord] = Field(description="Of every app in the shop.")
+class ScriptTagList(Schema):
+    script_tags: list[ScriptTagRecord] = Field(description="The script tags of all apps in the shop.")
 
 
 class ScriptTagRegistered(Schema):
-    message: str = Field(description="For people.", examples=["Script tag registered."])
-    script_tag: ScriptTagRecord = Field(description="As it stands now.")
+    message: str = Field(description="Human-readable message.", examples=["Script tag registered."])
+    script_tag: ScriptTagRecord = Field(description="The registered script tag.")
 
 
 class ScriptTagDeleted(Schema):
-    message: str = Field(description="For people.", examples=["Script tag deleted."])
+    message: str = Field(description="Human-readable message.", examples=["Script tag deleted."])
 
 
-@router.get("/script-tags", auth=app_scope(), response=answers({200: ScriptTags}), summary="List script tags")
+@router.get("/script-tags", auth=app_scope(), response=answers({200: ScriptTagList}), summary="List script tags")
 def list_script_tags(request: Request) -> HttpResponse:
-    """The script tags of every app in the shop. Any installed app may read them."""
+    """The script tags of all apps in the shop. Any installed app can list them."""
     return json_response({"script_tags": scripts.script_tag_records(request.shop)})
 
 
@@ -64,11 +65,12 @@ def list_script_tags(request: Request) -> HttpResponse:
     summary="Register a script tag",
 )
 def register_script_tag(request: Request, body: NewScriptTag) -> HttpResponse:
-    """Put a script of the app on the shop's pages; the checkout never carries one. The same `src` at the same
-    `location` again is the tag that stands, with 200. Browsers run it if the merchant allows its host."""
+    """Add a script of the app to the shop's pages, but never to the checkout. If the same `src` is registered again at
+    the same `location`, the existing tag is returned with status 200. Browsers run the script if the merchant allows
+    its host and `blocked_reason` is null."""
     tag, created = scripts.register_script_tag(
         shop=request.shop,
-        installation_id=_caller(request),
+        installation_id=calling_installation(request),
         src=body.src,
         location=body.location,
         now=request.now,
@@ -84,14 +86,10 @@ def register_script_tag(request: Request, body: NewScriptTag) -> HttpResponse:
     summary="Delete a script tag",
 )
 def delete_script_tag(
-    request: Request, id: Annotated[str, Path(description="One of the app's own script tags.")]
+    request: Request, id: Annotated[PathId, Path(description="The id of one of the app's own script tags.")]
 ) -> HttpResponse:
-    """Take one of the app's own scripts off the shop's pages."""
-    scripts.delete_script_tag(shop=request.shop, installation_id=_caller(request), script_tag_id=as_id(id) or 0)
+    """Remove one of the app's own scripts from the shop's pages."""
+    scripts.delete_script_tag(
+        shop=request.shop, installation_id=calling_installation(request), script_tag_id=as_id(id) or 0, now=request.now
+    )
     return json_response({"message": "Script tag deleted."})
-
-
-def _caller(request: Request) -> int:
-    """The installation that calls; `app_scope` lets nobody else through."""
-    assert request.caller.installation_id is not None
-    return request.caller.installation_id

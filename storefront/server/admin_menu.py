@@ -1,4 +1,4 @@
-"""What the menu of the merchant's admin holds."""
+"""The menu of the merchant's admin."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse
 
-# (title, icon, model) by group, in the order of a merchant's day.
+# (title, icon, model) by group, the most used first.
 MENU: list[tuple[str, list[tuple[str, str, str]]]] = [
     (
         "Sales",
@@ -24,7 +24,7 @@ MENU: list[tuple[str, list[tuple[str, str, str]]]] = [
         [
             ("Products", "sell", "catalogue.product"),
             ("Categories", "account_tree", "catalogue.category"),
-            ("Stock put right", "inventory_2", "catalogue.stockadjustment"),
+            ("Stock adjustments", "inventory_2", "catalogue.stockadjustment"),
             ("Import and export", "upload_file", "catalogue.productimport"),
             ("Brands", "verified", "catalogue.brand"),
             ("Vendors", "local_shipping", "catalogue.vendor"),
@@ -44,8 +44,8 @@ MENU: list[tuple[str, list[tuple[str, str, str]]]] = [
         "Apps",
         [
             ("Installed apps", "extension", "apps.installation"),
-            ("Blocks of apps", "widgets", "apps.extension"),
-            ("Scripts of apps", "code", "apps.scripttag"),
+            ("App blocks", "widgets", "apps.extension"),
+            ("App scripts", "code", "apps.scripttag"),
             ("Allowed script hosts", "verified_user", "apps.allowedscripthost"),
             ("Blocked scripts", "gpp_bad", "apps.blockedscript"),
             ("Webhooks", "webhook", "webhooks.registration"),
@@ -59,15 +59,17 @@ MENU: list[tuple[str, list[tuple[str, str, str]]]] = [
         [
             ("Shop", "storefront", "shops.shop"),
             ("Staff", "badge", "shops.staffmember"),
+            ("Invitations", "mail", "shops.staffinvitation"),
             ("API tokens", "key", "shops.apitoken"),
             ("Allowed origins", "public", "shops.allowedorigin"),
+            ("Audit log", "policy", "shops.auditentry"),
         ],
     ),
 ]
 
 
 def menu(request: HttpRequest) -> list[dict[str, Any]]:
-    """The menu's groups, without what this user may not open."""
+    """The menu's groups, with the entries that this user may open."""
     start = {"title": "Home", "icon": "home", "link": reverse("admin:index")}
     groups = [{"title": title, "items": _items(request, entries)} for title, entries in MENU]
     return [{"items": [start]}, *(group | {"separator": True} for group in groups if group["items"])]
@@ -84,3 +86,12 @@ def _items(request: HttpRequest, entries: list[tuple[str, str, str]]) -> list[di
 
 def stylesheet(request: HttpRequest) -> str:
     return static("shops/admin.css")
+
+
+def script(request: HttpRequest) -> str:
+    return static("shops/admin.js")
+
+
+def account_links(request: HttpRequest) -> list[dict[str, str]]:
+    """The links in the signed-in user's menu."""
+    return [{"title": "Security", "link": reverse("admin:security")}]

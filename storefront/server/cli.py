@@ -1,4 +1,4 @@
-"""The `storefront` script: our commands and Django's behind one name, and one sentence instead of a traceback."""
+"""The `storefront` script: runs our commands and Django's, and reports errors in a sentence instead of a traceback."""
 
 import os
 import sys
@@ -13,27 +13,29 @@ from django.db import DatabaseError, InterfaceError
 from storefront.kit.refusals import Refusal
 
 GROUPS = {
-    "Shops": ["createshop", "createtoken"],
+    "Shops": ["createshop", "createtoken", "invitestaff", "resetsecondfactor", "eraseaudit"],
     "Apps": ["createapp", "installapp", "uninstallapp"],
     "Catalogue": ["importproducts", "exportproducts"],
     "Run": ["serve", "worker", "demo"],
-    "Maintenance": ["migrate", "reindex", "createsuperuser"],
+    "Maintenance": ["migrate", "reindex", "reseal", "createsuperuser"],
 }
 
 WRONG_USE, FAILED, INTERRUPTED = 2, 1, 130
 
 
 def main() -> None:
+    # Our files contain customers' addresses and secrets, so other users of the machine must not read them.
+    os.umask(0o077)
     sys.exit(run(sys.argv))
 
 
 def run(argv: Sequence[str]) -> int:
-    """Carry out a command line. 0: done; 1: it could not be done; 2: wrong use or settings."""
-    return explained(lambda: dispatch(argv), with_traceback="--traceback" in argv)
+    """Run a command line. Returns the exit code: 0 done, 1 failed, 2 wrong use or settings."""
+    return exit_code_of(lambda: dispatch(argv), with_traceback="--traceback" in argv)
 
 
-def explained(work: Callable[[], int], *, with_traceback: bool = False) -> int:
-    """The work's exit code. What goes wrong in it becomes a sentence on stderr, and 1 or 2."""
+def exit_code_of(work: Callable[[], int], *, with_traceback: bool = False) -> int:
+    """The exit code that `work` returns. An exception becomes a sentence on stderr, and 1 or 2."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "storefront.server.settings")
     try:
         return work()
@@ -42,14 +44,14 @@ def explained(work: Callable[[], int], *, with_traceback: bool = False) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has gone, as `| head` does; Python must not stumble over it again while closing.
+        # The reader of our output has ended, as `| head` does. Python must not fail again when it closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except Exception as error:
         if with_traceback:
             raise
-        for sentence in sentences(error):
-            say(sentence)
+        for sentence in error_sentences(error):
+            print_message(sentence)
         return WRONG_USE if isinstance(error, Refusal | ImproperlyConfigured) else FAILED
 
 
@@ -60,27 +62,27 @@ def dispatch(argv: Sequence[str]) -> int:
         print(overview())  # noqa: T201
         return 0
     if not name.startswith("-") and name not in [*get_commands(), "help", "version"]:
-        say(unknown(name))
+        print_message(unknown_command(name))
         return WRONG_USE
     execute_from_command_line(["storefront", *argv[1:]])
     return 0
 
 
 def overview() -> str:
-    """Every command: ours by group with a line each, Django's by name."""
+    """The text that lists every command: ours by group with a line each, Django's by name."""
     known = get_commands()
     lines = ["storefront: an online shop that other programs can sell through.", ""]
     for group, names in GROUPS.items():
         lines.append(group)
-        lines += [f"  {name:<16}{load_command_class(known[name], name).help}" for name in names if name in known]
+        lines += [f"  {name:<18}{load_command_class(known[name], name).help}" for name in names if name in known]
         lines.append("")
     listed = {name for names in GROUPS.values() for name in names}
-    lines += ["Django's own commands", *wrapped(sorted(set(known) - listed)), ""]
-    lines.append("storefront help COMMAND shows a command's options.")
+    lines += ["Django's own commands", *wrap_names(sorted(set(known) - listed)), ""]
+    lines.append("storefront help COMMAND shows the options of a command.")
     return "\n".join(lines)
 
 
-def wrapped(names: Sequence[str], width: int = 100) -> list[str]:
+def wrap_names(names: Sequence[str], width: int = 100) -> list[str]:
     lines = [" "]
     for name in names:
         if len(lines[-1]) + len(name) + 1 > width:
@@ -89,21 +91,21 @@ def wrapped(names: Sequence[str], width: int = 100) -> list[str]:
     return lines
 
 
-def unknown(name: str) -> str:
+def unknown_command(name: str) -> str:
     nearest = get_close_matches(name, get_commands(), n=1)
     hint = f"did you mean {nearest[0]}?" if nearest else "storefront help lists the commands."
     return f"There is no command {name}; {hint}"
 
 
-def sentences(error: Exception) -> list[str]:
-    """What went wrong, for people: a sentence per refused field, else one."""
+def error_sentences(error: Exception) -> list[str]:
+    """What went wrong, for people: one sentence for each refused field, or a single one."""
     if isinstance(error, Refusal) and error.errors:
         return [f"--{field.replace('_', '-')}: {text}" for field, texts in error.errors.items() for text in texts]
     if isinstance(error, DatabaseError | InterfaceError):
         return [database_sentence(error)]
     if type(error).__module__.startswith("storefront.") or isinstance(error, ImproperlyConfigured):
         return [str(error)]
-    return [f"This failed in a way that was not foreseen ({type(error).__name__}: {error}); --traceback shows where."]
+    return [f"Unexpected error ({type(error).__name__}: {error}). Use --traceback to see where."]
 
 
 def database_sentence(error: Exception) -> str:
@@ -115,7 +117,7 @@ def database_sentence(error: Exception) -> str:
     return f"The database cannot be used: {reason}"
 
 
-def say(sentence: str) -> None:
+def print_message(sentence: str) -> None:
     print(f"storefront: {sentence}", file=sys.stderr)  # noqa: T201
 
 

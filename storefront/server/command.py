@@ -1,9 +1,12 @@
-"""What every command of ours shares: results on stdout, talk on stderr, and one sentence where something is wrong.
+"""The base of our commands: results go to stdout, messages to stderr.
 
-A Refusal that leaves a command becomes a sentence per field and exit 2; Failed becomes its sentence and exit 1.
-Both are turned into exits in `cli.py`, so that tests which call a command see them as they were raised.
+A Refusal becomes a sentence for each field and exit 2, Failed becomes its sentence and exit 1. `cli.py` turns them into
+exits, so that tests which call a command see the exceptions.
 """
 
+import getpass
+import os
+import socket
 import sys
 from argparse import ArgumentParser
 from typing import Any
@@ -11,33 +14,49 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand
 
-from storefront.apps.models import App
+from storefront.installations.models import App
 from storefront.kit.refusals import InvalidFields
+from storefront.shops import audit
 from storefront.shops.models import Shop
 
 
 class Failed(Exception):
-    """What was asked for could not be done; the text is one sentence for people. The script exits with 1."""
+    """The command could not do its work; the text is one sentence for people. The script exits with 1."""
 
 
 class Command(BaseCommand):
-    """Base of our commands. `help` is the one line that `storefront` alone shows."""
+    """Base of our commands. `help` is the line that `storefront help` shows."""
 
-    # Checks cost a second of start-up and belong to `make check`.
+    # Checks take a second of start-up, and `make check` runs them.
     requires_system_checks: list[str] = []
 
-    def answer(self, value: Any) -> None:
-        """The result, alone on stdout: a string as it is, anything else as one line of JSON."""
+    def execute(self, *args: Any, **options: Any) -> Any:
+        """Run the command, with its name and the system user as the actor in the shop's audit log."""
+        name = type(self).__module__.rpartition(".")[2]
+        actor = audit.Actor(audit.Kind.COMMAND, None, f"{name}, run by {system_user()}")
+        with audit.acting(actor, place=socket.gethostname()):
+            return super().execute(*args, **options)
+
+    def write_result(self, value: Any) -> None:
+        """Write the result to stdout, which has nothing else: a string as it is, other values as one line of JSON."""
         self.stdout.write(value if isinstance(value, str) else orjson.dumps(value).decode())
 
-    def say(self, text: str) -> None:
-        """Talk for whoever watches, on stderr."""
+    def write_message(self, text: str) -> None:
+        """Write a message for people to stderr."""
         self.stderr.write(text, style_func=str)
 
     @property
-    def is_watched(self) -> bool:
-        """Whether stderr is a terminal, so that progress is worth drawing."""
+    def is_in_terminal(self) -> bool:
+        """Whether stderr is a terminal, where progress can be shown."""
         return sys.stderr.isatty()
+
+
+def system_user() -> str:
+    """The name of the system user who runs this, or the user id, since containers may have users without names."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return f"user {os.getuid()}"
 
 
 def add_shop_argument(parser: ArgumentParser) -> None:
@@ -48,28 +67,28 @@ def add_app_argument(parser: ArgumentParser) -> None:
     parser.add_argument("--app", required=True, metavar="SLUG", help="the app, by its slug")
 
 
-def listed(text: str) -> list[str]:
+def split_list(text: str) -> list[str]:
     """The words of a comma-separated argument."""
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
-def shop_named(domain: str) -> Shop:
-    """The shop of a `--shop` argument. Raises InvalidFields, which names the shops there are."""
+def find_shop(domain: str) -> Shop:
+    """The shop of a `--shop` argument. Raises InvalidFields, which lists existing shops."""
     found = Shop.objects.filter(domain=domain.strip().lower()).first()
     if found:
         return found
     domains = list(Shop.objects.order_by("domain").values_list("domain", flat=True)[:10])
-    there_are = (
-        f"There are: {', '.join(domains)}." if domains else "There is none yet; storefront createshop makes one."
+    existing = (
+        f"Shops: {', '.join(domains)}." if domains else "There are none yet. Create one with storefront createshop."
     )
-    raise InvalidFields(errors={"shop": [f"No shop has the domain {domain}. {there_are}"]})
+    raise InvalidFields(errors={"shop": [f"No shop has the domain {domain}. {existing}"]})
 
 
-def app_named(slug: str) -> App:
-    """The app of an `--app` argument. Raises InvalidFields, which names the apps there are."""
+def find_app(slug: str) -> App:
+    """The app of an `--app` argument. Raises InvalidFields, which lists existing apps."""
     found = App.objects.filter(slug=slug.strip()).first()
     if found:
         return found
     slugs = list(App.objects.order_by("slug").values_list("slug", flat=True)[:10])
-    there_are = f"There are: {', '.join(slugs)}." if slugs else "There is none yet; storefront createapp makes one."
-    raise InvalidFields(errors={"app": [f"No app has the slug {slug}. {there_are}"]})
+    existing = f"Apps: {', '.join(slugs)}." if slugs else "There are none yet. Create one with storefront createapp."
+    raise InvalidFields(errors={"app": [f"No app has the slug {slug}. {existing}"]})

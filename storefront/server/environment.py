@@ -1,8 +1,9 @@
-"""Reads the environment once. A wrong value is one sentence and exit 2, never a traceback, and a value that may hold a
-password is never repeated. The README has every variable in one table.
+"""Reads settings from environment variables. A wrong value ends the process with a sentence and exit 2. Values that may
+contain a password are not repeated in it. The README has every variable in one table.
 """
 
 import os
+import re
 import secrets
 import sys
 from pathlib import Path
@@ -10,11 +11,16 @@ from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 import environ
+from limits import RateLimitItem, parse_many
 
+from storefront.kit import callers
+
+_CONTACT = re.compile(r"mailto:[^\s@]+@[^\s@]+|https://[^\s/]+[^\s]*|tel:\+[0-9-]+")
 LOG_LEVELS = ("debug", "info", "warning", "error")
 
 
 def refuse(name: str, expected: str, *, secret: bool = False) -> NoReturn:
+    """End the process with a sentence about this variable, which leaves out the value of a `secret`."""
     given = "is not understood" if secret else f"is {os.environ.get(name, '')!r}"
     print(f"storefront: {name} {given}; expected {expected}.", file=sys.stderr)
     raise SystemExit(2)
@@ -34,41 +40,96 @@ def boolean(name: str, default: bool = False) -> bool:
 
 
 def number(name: str, default: int, *, smallest: int = 0) -> int:
-    """A whole number from `smallest` on, which is not below zero."""
+    """A whole number of `smallest` or more. `smallest` must not be negative."""
     given = text(name, str(default))
     if not (given.isascii() and given.isdigit() and len(given) < 16) or int(given) < smallest:
         refuse(name, f"a whole number of {smallest} or more")
     return int(given)
 
 
+def limits(name: str, default: str) -> tuple[RateLimitItem, ...]:
+    """Rate limits such as `20/hour`, or `10/minute, 100/day`, which both apply; `0` for no limit."""
+    given = text(name, default)
+    if given == "0":
+        return ()
+    try:
+        items = parse_many(given)
+    except ValueError:
+        items = []
+    if not items or any(item.amount < 1 or item.multiples < 1 for item in items):
+        refuse(name, "a limit such as 20/hour, several such as 10/minute, 100/day, or 0 for none")
+    return tuple(items)
+
+
 def log_level() -> str:
-    """The least serious lines that are logged, from STOREFRONT_LOG_LEVEL."""
-    given = text("STOREFRONT_LOG_LEVEL", "info").lower()
-    if given not in LOG_LEVELS:
-        refuse("STOREFRONT_LOG_LEVEL", f"one of {', '.join(LOG_LEVELS)}")
+    """The lowest level that is logged, from STOREFRONT_LOG_LEVEL."""
+    return one_of("STOREFRONT_LOG_LEVEL", "info", *LOG_LEVELS)
+
+
+def one_of(name: str, default: str, *known: str) -> str:
+    given = text(name, default).lower()
+    if given not in known:
+        refuse(name, f"one of {', '.join(known)}")
+    return given
+
+
+def trusted_proxies() -> callers.Networks:
+    """The proxies whose headers give the visitor's address, from STOREFRONT_TRUSTED_PROXIES."""
+    try:
+        return callers.networks(text("STOREFRONT_TRUSTED_PROXIES", "127.0.0.0/8,::1"))
+    except ValueError:
+        refuse("STOREFRONT_TRUSTED_PROXIES", "addresses or networks such as 127.0.0.1,10.0.0.0/8, separated by commas")
+
+
+def security_contact() -> list[str]:
+    """Where to report a vulnerability, from STOREFRONT_SECURITY_CONTACT; empty if it is not set."""
+    given = [each.strip() for each in text("STOREFRONT_SECURITY_CONTACT").split(",") if each.strip()]
+    if not all(_CONTACT.fullmatch(each) for each in given):
+        refuse("STOREFRONT_SECURITY_CONTACT", "mailto:security@example.com or an https:// address")
     return given
 
 
 def data_dir() -> Path:
-    """Where the SQLite database, uploaded files and the generated secret key live; made when absent."""
+    """The directory of the SQLite database, uploaded files and the generated secret key. Created if it is missing."""
     path = Path(text("STOREFRONT_DATA_DIR", "var")).absolute()
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         refuse("STOREFRONT_DATA_DIR", f"a directory that can be made and written ({error.strerror})")
     return path
 
 
+_HOST = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?(:[0-9]{1,5})?")
+
+
+def separate_hosts() -> tuple[str, str]:
+    """The hosts of the admin and the shops' secure pages, as `host` or `host:port`. Either both are set or neither."""
+    admin, secure = (_host(name) for name in ("STOREFRONT_ADMIN_HOST", "STOREFRONT_SECURE_HOST"))
+    if bool(admin) != bool(secure):
+        missing, other = ("ADMIN", "SECURE") if secure else ("SECURE", "ADMIN")
+        refuse(f"STOREFRONT_{missing}_HOST", f"a host name, since STOREFRONT_{other}_HOST is set")
+    if admin and admin.partition(":")[0] == secure.partition(":")[0]:
+        refuse("STOREFRONT_SECURE_HOST", "another host name than that of STOREFRONT_ADMIN_HOST")
+    return admin, secure
+
+
+def _host(name: str) -> str:
+    given = text(name).lower()
+    if given and not _HOST.fullmatch(given):
+        refuse(name, "a host name such as admin.example.com, or with its port admin.example.com:8443")
+    return given
+
+
 def secret_keys(directory: Path) -> list[str]:
-    """SECRET_KEY, newest first and comma-separated; made and kept in the data directory when absent."""
+    """The keys of SECRET_KEY, newest first. Without it, a generated key that is stored in the data directory."""
     keys = [key.strip() for key in text("SECRET_KEY").split(",") if key.strip()]
     if any(len(key) < 32 for key in keys):
         refuse("SECRET_KEY", "at least 32 characters a key, such as openssl rand -hex 32 prints", secret=True)
-    return keys or [kept_secret_key(directory / "secret-key")]
+    return keys or [stored_secret_key(directory / "secret-key")]
 
 
-def kept_secret_key(path: Path) -> str:
-    """The key in this file, which is made when absent, whole or not at all, whoever else makes it at the same time."""
+def stored_secret_key(path: Path) -> str:
+    """The key in this file. Creates a missing file atomically, since two processes may do so at the same time."""
     draft = path.with_name(f"secret-key.{os.getpid()}")
     try:
         if not path.exists():
@@ -89,18 +150,18 @@ SQLITE_OPTIONS = {
     # A write takes its lock when the transaction begins, so that two writers queue instead of failing half way.
     "transaction_mode": "IMMEDIATE",
     "timeout": 30,
-    # Each thread of a web process has a page cache of its own, which therefore stays small (512 KiB); pages are read no
-    # slower for it, since the operating system caches the file for all of them. What is sorted beyond that goes to a
-    # temporary file: a page far down a long list would take 50 MB of memory. What writes much asks for more
-    # (catalogue/bulk.py).
+    # Each thread of a web process has its own page cache, so it is small (512 KiB). Reads are no slower, since the
+    # operating system caches the file for all threads. Large sorts use a temporary file: a page far down a long list
+    # would need 50 MB of memory. Bulk writes raise the cache size (kit/bulk_insert.py).
     "init_command": (
         "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-512; PRAGMA temp_store=FILE;"
     ),
 }
-# A thread keeps its connection, and with it the statements that are prepared, but not for ever, since the server's end
-# of it grows. Where the database is away, say so soon.
+# Seconds for which a thread keeps its connection, with its prepared statements. Not for ever, since the server's memory
+# for a connection grows.
 POSTGRESQL_AGE = 3600
-# Compiling a statement takes up to seconds, and none of ours runs long enough to earn them back.
+# Without JIT: compiling a statement takes up to seconds, and none of ours runs that long. A short time-out, so that an
+# unreachable database is reported soon.
 POSTGRESQL_OPTIONS = {"prepare_threshold": 5, "connect_timeout": 3, "options": "-c jit=off"}
 
 
@@ -121,11 +182,11 @@ def database(directory: Path) -> dict[str, Any]:
 
 
 def sqlite(path: str) -> dict[str, Any]:
-    return {"ENGINE": "django.db.backends.sqlite3", "NAME": path, "OPTIONS": SQLITE_OPTIONS, "CONN_MAX_AGE": None}
+    return {"ENGINE": "storefront.server.sqlite3", "NAME": path, "OPTIONS": SQLITE_OPTIONS, "CONN_MAX_AGE": None}
 
 
 def redis_url() -> str | None:
-    """Where rate limits are counted for all web processes together; None: each counts for itself."""
+    """The Redis that counts rate limits for all web processes together; None: each process counts for itself."""
     url = text("REDIS_URL")
     if url:
         scheme_of("REDIS_URL", url, "redis", "rediss")
@@ -133,20 +194,20 @@ def redis_url() -> str | None:
 
 
 def email() -> dict[str, Any]:
-    """Django's e-mail settings for EMAIL_URL, such as `smtp+tls://user:password@host:587`; without it, none is sent."""
+    """Django's email settings for EMAIL_URL, such as `smtp+tls://user:password@host:587`. Without it, none is sent."""
     url = text("EMAIL_URL", "dummymail://")
     scheme_of("EMAIL_URL", url, *environ.Env.EMAIL_SCHEMES)
     return environ.Env.email_url_config(url)
 
 
 def scheme_of(name: str, url: str, *known: str) -> str:
-    """The URL's scheme, once it is a known one and the rest can be read."""
+    """The URL's scheme. Refuses an unknown scheme and a URL that cannot be parsed."""
     try:
         parts = urlsplit(url)
-        parts.port  # noqa: B018, reading it is what finds a port that is no number
-        readable = parts.scheme in known and "://" in url
+        parts.port  # noqa: B018, raises ValueError if the port is not a number
+        is_valid = parts.scheme in known and "://" in url
     except ValueError:
-        readable = False
-    if not readable:
+        is_valid = False
+    if not is_valid:
         refuse(name, f"a URL that begins with {' or '.join(f'{scheme}://' for scheme in known)}", secret=True)
     return parts.scheme

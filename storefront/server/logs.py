@@ -1,7 +1,6 @@
-"""Where log lines go and how they look: JSON on stderr, or coloured text where stderr is a terminal.
+"""Configures logging: JSON lines on stderr, or coloured text if stderr is a terminal.
 
-Tokens, signatures and passwords in URLs are blotted out of every line, whoever logs them: a traceback or a library may
-carry one that no caller meant to write down.
+Tokens, signatures and passwords in URLs are redacted in every line, since a traceback or a library may log one.
 """
 
 import re
@@ -13,7 +12,7 @@ import structlog
 from structlog.typing import Processor
 
 SECRETS = [
-    # Tokens of kit.tokens: a short prefix says what it was.
+    # Tokens of kit.tokens. The prefix stays, which tells the kind of token.
     (re.compile(r"\b([a-z]+_)[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])"), r"\1…"),
     (re.compile(r"\b(whsec_)[A-Za-z0-9+/=]+"), r"\1…"),
     (re.compile(r"(signature=)[^&\s\"']+"), r"\1…"),
@@ -22,19 +21,19 @@ SECRETS = [
 ]
 
 
-def blot(text: str) -> str:
-    """The text without the secrets in it."""
-    for pattern, without in SECRETS:
-        text = pattern.sub(without, text)
+def redact(text: str) -> str:
+    """The text with its secrets replaced by an ellipsis."""
+    for pattern, replacement in SECRETS:
+        text = pattern.sub(replacement, text)
     return text
 
 
-def blot_out_secrets(_logger: Any, _method: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+def redact_secrets(_logger: Any, _method: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     for name, value in line.items():
         if isinstance(value, str):
-            line[name] = blot(value)
+            line[name] = redact(value)
         elif not isinstance(value, int | float | bool | None) and not name.startswith("_"):
-            line[name] = blot(repr(value))
+            line[name] = redact(repr(value))
     return line
 
 
@@ -45,12 +44,12 @@ BEFORE: list[Processor] = [
     structlog.stdlib.PositionalArgumentsFormatter(),
     structlog.processors.TimeStamper(fmt="iso", utc=True),
     structlog.processors.format_exc_info,
-    blot_out_secrets,
+    redact_secrets,
 ]
 
 
 def configure_structlog() -> None:
-    """Send structlog's lines through the standard library, so that ours and the libraries' look the same."""
+    """Send structlog's lines through the standard library, so that our lines and those of libraries look the same."""
     structlog.configure(
         processors=[structlog.stdlib.filter_by_level, *BEFORE, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
@@ -60,10 +59,10 @@ def configure_structlog() -> None:
 
 
 def logging_config(level: str, *, human: bool | None = None) -> dict[str, Any]:
-    """What `logging.config.dictConfig` takes. `human` is asked of stderr when it is not given."""
+    """The configuration for `logging.config.dictConfig`. `human` defaults to whether stderr is a terminal."""
     if human is None:
         human = sys.stderr.isatty()
-    # Tracebacks stay plain: rich ones show the variables of each frame, and those hold secrets.
+    # Plain tracebacks: rich ones show the variables of each frame, which may contain secrets.
     renderer = (
         structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
         if human
@@ -83,11 +82,11 @@ def logging_config(level: str, *, human: bool | None = None) -> dict[str, Any]:
         "root": {"handlers": ["stderr"], "level": level.upper()},
         "loggers": {
             "django": {"handlers": [], "level": "INFO", "propagate": True},
-            # Every refused request is in the request log already; only defects need a line of their own.
+            # Refused requests are in the request log already; only exceptions need a line here.
             "django.request": {"level": "ERROR"},
             "django_tasks": {"level": "WARNING"},
             "django_tasks_db": {"level": "WARNING"},
-            # Its warnings are advice about thread counts that were chosen on purpose.
+            # Its warnings are about thread counts that we chose on purpose.
             "_granian": {"handlers": [], "level": "ERROR", "propagate": True},
         },
     }

@@ -1,4 +1,4 @@
-"""Uploaded files, served so that none of them can act on the shop's pages."""
+"""Serves uploaded_file files so that none of them can run scripts on the shop's pages."""
 
 from django.conf import settings
 from django.core.exceptions import SuspiciousFileOperation
@@ -11,8 +11,8 @@ PICTURES = ("image/jpeg", "image/png", "image/gif", "image/webp", "image/avif")
 
 
 @require_safe
-def uploaded(request: HttpRequest, path: str) -> HttpResponseBase:
-    """A picture is shown; anything else, an SVG or HTML file for one, is a download and may run nothing."""
+def uploaded_file(request: HttpRequest, path: str) -> HttpResponseBase:
+    """Serve a file: pictures to be shown, all others, such as SVG and HTML, as downloads that cannot run scripts."""
     try:
         response = serve(request, path, document_root=str(settings.MEDIA_ROOT))
     except SuspiciousFileOperation:

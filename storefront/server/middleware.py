@@ -1,26 +1,25 @@
-"""What every request passes: its time and id, the way into the API, the shop of a page."""
+"""Gives every request its time and id, and routes API calls."""
 
 import uuid
 from collections.abc import Callable
-from typing import cast
 
 import structlog
-from django.http import HttpRequest, HttpResponse
-from django.utils.functional import SimpleLazyObject
+from django.http import HttpRequest, HttpResponse, HttpResponseForbidden
 
 from storefront.kit import clock
-from storefront.server import frame
-from storefront.shops import queries
-from storefront.shops.models import Shop
+from storefront.kit.callers import client_network
+from storefront.server.api import frame
+from storefront.shops import audit
 from storefront.shops.request import Request
+
+VISITOR = audit.Actor(audit.Kind.CUSTOMER)
 
 Next = Callable[[HttpRequest], HttpResponse]
 
 
 class RequestFrame:
-    """Gives the request its time, and its id, which every log line until its end carries. A call of the API goes
-    straight to its handler, since it has no use for the sessions, messages and CSRF checks of pages, and their time
-    would be spent on every call."""
+    """Sets the request's time and its id, which every log line of the request contains. An API call skips the remaining
+    middleware: it needs no sessions, messages and CSRF checks, which would cost time on every call."""
 
     def __init__(self, get_response: Next) -> None:
         self.get_response = get_response
@@ -29,17 +28,14 @@ class RequestFrame:
         request.now = clock.now()
         request.id = uuid.uuid4().hex
         structlog.contextvars.bind_contextvars(request_id=request.id)
-        response = frame.answer(request) if frame.is_api(request) else self.get_response(request)
+        # A shopper, until a credential or a session says otherwise.
+        with audit.acting(VISITOR, place=lambda: client_network(request), request_id=request.id):
+            response = self._answer(request)
         response["X-Request-Id"] = request.id
         return response
 
-
-class ShopOfPage:
-    """Gives a page its shop, by host, when it asks for it. The API sets its own from the credential."""
-
-    def __init__(self, get_response: Next) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: Request) -> HttpResponse:
-        request.shop = cast(Shop, SimpleLazyObject(lambda: queries.shop_of_host(request.get_host())))
-        return self.get_response(request)
+    def _answer(self, request: Request) -> HttpResponse:
+        if request.META.get("HTTP_SERVICE_WORKER") == "script":
+            # We have none. A stranger's service worker could intercept all pages of the origin from then on.
+            return HttpResponseForbidden("There are no service workers here.", content_type="text/plain")
+        return frame.answer(request) if frame.is_api(request) else self.get_response(request)

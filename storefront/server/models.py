@@ -3,8 +3,8 @@ from django_tasks_db.models import DBTaskResult
 
 
 class TaskLease(models.Model):
-    """That a worker has a task in hand, which it says again and again while it runs. One that was killed stops saying
-    so, and then the task is another's."""
+    """A worker's lease of the task that it runs, renewed while it runs. A killed worker's lease ends, and the task is
+    queued again."""
 
     task = models.OneToOneField(DBTaskResult, on_delete=models.CASCADE, primary_key=True)
     worker = models.CharField(max_length=64)

@@ -1,31 +1,60 @@
-"""What must stand before the server or the worker starts: a migrated database and the collected static files."""
+"""Prepares the start of the server and the worker: checks the database, collects static files, closes permissions."""
 
 import hashlib
 from pathlib import Path
 
+import structlog
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
+from django.core.checks import Tags, run_checks
 from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from storefront.server.command import Failed
 
+log = structlog.get_logger(__name__)
 
-def waiting_migrations() -> int:
-    """How many migrations the database still needs. Raises what the database raises where it cannot be reached."""
+
+def count_pending_migrations() -> int:
+    """The number of migrations that were not applied yet. Raises DatabaseError if the database cannot be reached."""
     executor = MigrationExecutor(connection)
     return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 
 
 def require_migrated_database() -> None:
-    """Raises Failed where migrations are waiting."""
-    if waiting := waiting_migrations():
-        raise Failed(f"The database is not up to date ({waiting} migrations wait); run storefront migrate first.")
+    """Raises Failed if migrations are pending, or if a system check of the database fails."""
+    if pending := count_pending_migrations():
+        raise Failed(f"The database is not up to date ({pending} migrations wait); run storefront migrate first.")
+    for problem in run_checks(tags=[Tags.database], databases=[connection.alias]):
+        raise Failed(f"{problem.msg} {problem.hint or ''}".strip())
+
+
+def restrict_data_permissions() -> None:
+    """Remove other users' access to the data directory and the SQLite database, which an earlier release or the creator
+    of the directory may have allowed."""
+    for path in (settings.DATA_DIR, *_database_files()):
+        try:
+            mode = path.stat().st_mode
+            if mode & 0o077:
+                path.chmod(mode & 0o700)
+                log.warning("closed_to_others", path=str(path), was=f"{mode & 0o777:o}")
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            log.warning("open_to_others", path=str(path), error=error.strerror)
+
+
+def _database_files() -> list[Path]:
+    """The SQLite database with its `-wal` and `-shm` files; empty for PostgreSQL."""
+    if connection.vendor != "sqlite":
+        return []
+    name = str(connection.settings_dict["NAME"])
+    return [Path(name + ending) for ending in ("", "-wal", "-shm")]
 
 
 def collect_static_files() -> bool:
-    """Gather, compress and hash the static files, unless that was done for exactly these. Whether it was needed."""
+    """Collect, compress and hash the static files unless they are unchanged. Returns whether it was necessary."""
     stamp = Path(settings.STATIC_ROOT) / ".collected"
     sources = fingerprint_of_sources()
     if stamp.is_file() and stamp.read_text() == sources:
@@ -36,7 +65,7 @@ def collect_static_files() -> bool:
 
 
 def fingerprint_of_sources() -> str:
-    """Changes when a static file is added, removed or written."""
+    """A digest that changes when a static file is added, removed or written."""
     digest = hashlib.sha256()
     for finder in get_finders():
         for path, storage in finder.list([]):

@@ -1,4 +1,4 @@
-"""Settings, all of them from the environment; the README has the table."""
+"""Django's settings. Values come from the environment; the README has the table."""
 
 from storefront.server import environment, logs
 from storefront.server.admin_theme import UNFOLD as UNFOLD
@@ -8,28 +8,67 @@ SECRET_KEY, *SECRET_KEY_FALLBACKS = environment.secret_keys(DATA_DIR)
 DEBUG = environment.boolean("STOREFRONT_DEBUG")
 ALLOW_PRIVATE_CALLBACKS = environment.boolean("STOREFRONT_ALLOW_PRIVATE_CALLBACKS")
 DATABASES = {"default": environment.database(DATA_DIR)}
-# How long events, their deliveries and the tries of these are kept, in days.
+# Days for which events, their deliveries and delivery attempts are kept.
 EVENT_DAYS = environment.number("STOREFRONT_EVENT_DAYS", 90, smallest=1)
-# Rate limits are counted here where it is set, so that several processes count together.
+# Which staff need a second factor besides the password.
+STAFF_SECOND_FACTOR = environment.one_of("STOREFRONT_STAFF_SECOND_FACTOR", "owners", "owners", "all", "none")
+# Days for which an entry of the audit log is kept. An existing entry keeps the number from when it was written.
+AUDIT_DAYS = environment.number("STOREFRONT_AUDIT_DAYS", 730, smallest=1)
+# If set, rate limits are counted in Redis, so that several processes count together.
 REDIS_URL = environment.redis_url()
-# How much of the catalogue each web process answers from memory (server/edge.py); 0 turns that off.
+# How often visitors may do what is costly to others (customers/limits.py). Names that end in `_each` are not counted by
+# the visitor's address. docs/deployment.md says what each of them counts.
+LIMIT = "STOREFRONT_LIMIT_"
+LIMITS = {
+    name: environment.limits(LIMIT + name.upper(), default)
+    for name, default in {
+        "baskets": "600/hour",
+        "accounts": "60/hour",
+        "accounts_each": "5/hour",
+        "mails_each": "20/hour, 60/day",
+        "orders": "10/minute, 120/hour",
+        "orders_each": "10/hour",
+        "payments": "120/hour",
+        "payments_each": "10/hour",
+        "order_pages": "60/hour",
+        "order_pages_each": "10/hour",
+        "arrivals": "1200/hour",
+    }.items()
+}
+# How many orders may wait for payment: of one network address or customer, and of one email address; 0: no limit.
+MOST_UNPAID = environment.number(LIMIT + "UNPAID", 20)
+MOST_UNPAID_EACH = environment.number(LIMIT + "UNPAID_EACH", 10)
+# Bytes of responses that each web process caches (server/edge/edge.py); 0 turns the cache off.
 EDGE_CACHE_BYTES = environment.number("STOREFRONT_EDGE_CACHE_BYTES", 64 * 1024 * 1024)
 
 logs.configure_structlog()
 LOGGING = logs.logging_config(environment.log_level())
 
-# A host is a shop or a 404 page (decisions: Which shop a page means), and the API never looks at it.
+# A host is a shop or a 404 page (R-CALL-12), and the API ignores it.
 ALLOWED_HOSTS = ["*"]
 HTTPS = environment.boolean("STOREFRONT_HTTPS")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 SESSION_COOKIE_NAME = "storefront_session"
 CSRF_COOKIE_NAME = "storefront_csrf"
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+# Proxies whose headers give the visitor's address and scheme (kit/callers.py).
+TRUSTED_PROXIES = environment.trusted_proxies()
+HSTS_SECONDS = environment.number("STOREFRONT_HSTS_SECONDS", 365 * 24 * 3600)
+SECURITY_CONTACT = environment.security_contact()
+SESSION_ENGINE = "storefront.server.sessions"
+# Hosts of the admin, and of all shops' checkout, account and order pages. Without them, one host serves everything.
+ADMIN_HOST, SECURE_HOST = environment.separate_hosts()
 CSRF_FAILURE_VIEW = "storefront.website.errors.csrf_failure"
 X_FRAME_OPTIONS = "DENY"
 
 ROOT_URLCONF = "storefront.server.urls"
+# The URL patterns of each place of the deployment (shops/places.py).
+PLACE_URLCONFS = {
+    "shop": "storefront.server.urls_shop",
+    "secure": "storefront.server.urls_secure",
+    "admin": "storefront.server.urls_admin",
+    "files": "storefront.server.urls_files",
+}
 WSGI_APPLICATION = "storefront.server.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "shops.User"
@@ -56,9 +95,12 @@ INSTALLED_APPS = [
     "easy_thumbnails",
     "ninja",
     "storefront.shops",
+    "storefront.installations",
     "storefront.webhooks",
     "storefront.apps",
     "storefront.catalogue",
+    "storefront.listing",
+    "storefront.product_files",
     "storefront.customers",
     "storefront.pricing",
     "storefront.carts",
@@ -70,16 +112,22 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "storefront.server.requestlog.RequestLog",
+    "storefront.server.security_headers.SecurityHeaders",
+    "storefront.server.request_checks.VisitorAddress",
     "storefront.server.middleware.RequestFrame",
+    "storefront.server.request_checks.ValidHost",
+    "storefront.server.origins.Places",
+    "storefront.server.origins.PlaceCookies",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
+    "storefront.server.sessions.PlaceSessions",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "storefront.server.middleware.ShopOfPage",
     "storefront.website.security.PageSecurity",
+    "storefront.shops.admin_security.AdminSecurity",
+    "storefront.server.origins.SameSiteOnly",
 ]
 
 TEMPLATES = [
@@ -92,11 +140,14 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
+            "builtins": ["storefront.shops.templatetags.places"],
         },
     }
 ]
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+# Seconds for which emailed links to choose a new admin password are valid.
+PASSWORD_RESET_TIMEOUT = 3600
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("MinimumLengthValidator", "CommonPasswordValidator", "UserAttributeSimilarityValidator")
@@ -108,20 +159,24 @@ MEDIA_URL = "/media/"
 MEDIA_ROOT = DATA_DIR / "media"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    # Uploads that only the shop may read: never under MEDIA_ROOT, which is served.
+    # Uploads that only the shop may read. Not under MEDIA_ROOT, which is public.
     "private": {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
         "OPTIONS": {"location": DATA_DIR / "private", "file_permissions_mode": 0o600},
     },
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
+# By default, Django makes uploaded files readable for every user of the system.
+FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o600, 0o700
 WHITENOISE_MAX_AGE = 3600
 THUMBNAIL_BASEDIR = "thumbnails"
 THUMBNAIL_EXTENSION = THUMBNAIL_TRANSPARENCY_EXTENSION = "webp"
 
-# Bodies of the API and of forms; uploads go to disk and are bounded where they are read.
+# Seconds in which a request body must arrive (server/gate/request_body.py).
+BODY_SECONDS = environment.number("STOREFRONT_BODY_SECONDS", 10, smallest=1)
+# Bytes of a body of the API or a form. Uploads go to disk and have their own limit (kit/uploads.py).
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
-# A product with its variants is one form: fifty of them on a page, a dozen fields each, and the rest.
+# A product and its variants are one form: fifty variants on a page, with a dozen fields each, and the rest.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000
 FILE_UPLOAD_HANDLERS = [
     "storefront.kit.uploads.BoundedUploads",

@@ -1,16 +1,18 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from storefront.server import openapi
-from storefront.server.api import api
-from storefront.server.media import uploaded
+from storefront.server import wellknown
+from storefront.server.api import docs
+from storefront.server.api.api import api
+from storefront.server.media import uploaded_file
 
 urlpatterns = [
-    path("api/openapi.json", openapi.openapi_json),
-    path("api/docs", openapi.docs),
+    path("api/openapi.json", docs.openapi_json),
+    path("api/docs", docs.docs),
     path("api/", api.urls),
     path("admin/", admin.site.urls),
-    path("media/<path:path>", uploaded),
+    path("media/<path:path>", uploaded_file),
+    *wellknown.urlpatterns,
     path("", include("storefront.checkout.urls")),
     path("", include("storefront.website.urls")),
 ]

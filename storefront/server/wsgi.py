@@ -1,4 +1,4 @@
-"""The WSGI application that Granian serves: the edge, and Django behind it."""
+"""The WSGI application that Granian serves: the edge in front of Django."""
 
 import os
 from typing import Any
@@ -11,8 +11,8 @@ from django.utils.http import parse_header_parameters
 
 
 class Utf8Request(WSGIRequest):
-    """A request whose query and forms are UTF-8. Django decodes them by whatever charset the caller's Content-Type
-    names, which for some codecs of Python's raises before anything of ours could answer."""
+    """A request whose query and forms are always UTF-8. Django would decode them with the charset of the Content-Type,
+    and some of Python's codecs then raise before any of our code can respond."""
 
     def _set_content_type_params(self, meta: dict[str, Any]) -> None:
         try:
@@ -25,8 +25,9 @@ class Application(WSGIHandler):
     request_class = Utf8Request
 
     def get_response(self, request: Any) -> HttpResponseBase:
+        token_use.start()
         if REQUEST in request.environ:
-            # For the edge, which learns from it who called.
+            # `upload_permission.py` reads the signed-in user from it.
             request.environ[REQUEST] = request
         return super().get_response(request)
 
@@ -34,6 +35,8 @@ class Application(WSGIHandler):
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "storefront.server.settings")
 django.setup(set_prefix=False)
 
-from storefront.server.edge import REQUEST, Edge  # noqa: E402, its rooms' tables need Django set up
+from storefront.server.edge.edge import Edge  # noqa: E402, imports models, which need Django set up
+from storefront.server.gate.upload_permission import REQUEST  # noqa: E402
+from storefront.shops import token_use  # noqa: E402
 
 application = Edge(Application(), settings.EDGE_CACHE_BYTES)

@@ -1,4 +1,4 @@
-"""Events: what happened in a shop that an app may hear of, written in the transaction that made it happen.
+"""Events of a shop and their delivery to apps. An event is recorded in the transaction that changes the data.
 
-Never changes what an event tells of. May import `kit` and `shops`.
+Never changes the data that an event describes. May import `kit` and `shops`.
 """

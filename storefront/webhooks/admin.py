@@ -8,24 +8,25 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from unfold.decorators import action, display
 from unfold.enums import ActionVariant
-from unfold.paginator import InfinitePaginator
 
 from storefront.kit.refusals import Refusal
-from storefront.shops.admin_base import ReadOnlyAdmin, ReadOnlyInline, ShopRelatedFilter, moment
+from storefront.shops.admin_base import EndlessAdmin, ReadOnlyAdmin, ReadOnlyInline, ShopRelatedFilter, moment
+from storefront.shops.rights import Right
 from storefront.webhooks import actions, queries, replaying
 from storefront.webhooks.models import Attempt, Delivery, Event, Registration
 
+# Deliveries wait until the secret can be read; none is lost.
+CANNOT_SIGN = "On hold: the secret cannot be read"
 STATUS_COLOURS = {"pending": "info", "held": "warning", "delivered": "success", "dead": "danger", "cancelled": ""}
 
 
-class Busy(ReadOnlyAdmin):
-    """Rows that come by the thousands: newest first, looked for by the id that went out, and never counted."""
+class HighVolumeAdmin(EndlessAdmin):
+    """An admin of thousands of rows: newest first, searched by the public id, never counted."""
 
-    paginator = InfinitePaginator
     ordering = ["-id"]
-    # The box to search in only comes with fields to search.
+    # Django shows the search box only if there are search fields.
     search_fields = ["topic"]
-    search_help_text = "The webhook-id of an event, whole"
+    search_help_text = "Search by the full webhook-id of an event"
     searched_id = "public_id"
 
     def get_search_results(self, request: HttpRequest, queryset: QuerySet, search_term: str) -> tuple[QuerySet, bool]:
@@ -38,7 +39,8 @@ class Busy(ReadOnlyAdmin):
 
 
 @admin.register(Event)
-class EventAdmin(Busy):
+class EventAdmin(HighVolumeAdmin):
+    rights = {"view": Right.VIEW_EVENTS}
     list_display = ["topic", "happened", "sequence"]
     list_filter = ["topic"]
     fields = readonly_fields = ["public_id", "topic", "happened", "sequence", "data"]
@@ -48,9 +50,13 @@ class EventAdmin(Busy):
 
 @admin.register(Registration)
 class RegistrationAdmin(ReadOnlyAdmin):
-    """Where the shop's apps hear of what. Apps register by themselves; a merchant resumes what was paused."""
+    """The webhooks of the shop's apps. Apps register them; a merchant can resume those that are paused."""
 
-    owners_only = True
+    rights = {
+        "view": Right.MANAGE_WEBHOOKS,
+        "resume": Right.MANAGE_WEBHOOKS,
+        "resume_chosen": Right.MANAGE_WEBHOOKS,
+    }
     list_display = ["topic", "app", "address", "state", "registered"]
     list_select_related = ["shop", "installation__app"]
     list_filter = ["is_active"]
@@ -72,11 +78,17 @@ class RegistrationAdmin(ReadOnlyAdmin):
     def app(self, row: Registration) -> str:
         return str(row.installation)
 
-    @display(description="state", ordering="is_active", label={"Active": "success", "Paused": "danger"})
+    @display(
+        description="status",
+        ordering="is_active",
+        label={"Active": "success", "Paused": "danger", CANNOT_SIGN: "danger"},
+    )
     def state(self, row: Registration) -> str:
-        return "Active" if row.is_active else "Paused"
+        if not row.is_active:
+            return "Paused"
+        return "Active" if row.installation.can_sign else CANNOT_SIGN
 
-    @display(description="why it is paused")
+    @display(description="pause reason")
     def reason(self, row: Registration) -> str:
         return row.get_pause_reason_display() or "–"
 
@@ -86,7 +98,7 @@ class RegistrationAdmin(ReadOnlyAdmin):
         variant=ActionVariant.PRIMARY,
         dialog={
             "title": "Resume this webhook?",
-            "description": "What was held meanwhile is sent now.",
+            "description": "Held deliveries will be sent now.",
             "form_class": None,
             "form_submit_text": "Resume",
         },
@@ -94,29 +106,29 @@ class RegistrationAdmin(ReadOnlyAdmin):
     def resume(self, request: Any, form: Any, object_id: str) -> HttpResponse:
         row = self.row_or_404(request, object_id)
         actions.resume_webhook(shop=request.shop, registration=row, now=request.now)
-        return self.done(request, row, "Resumed. What was held meanwhile is sent now.")
+        return self.done(request, row, "Webhook resumed. Held deliveries will be sent now.")
 
-    @admin.action(description="Resume the chosen webhooks")
+    @admin.action(description="Resume selected webhooks")
     def resume_chosen(self, request: Any, queryset: QuerySet) -> None:
         for row in queryset.filter(is_active=False):
             actions.resume_webhook(shop=request.shop, registration=row, now=request.now)
-            self.log_change(request, row, "Resumed.")
-        self.message_user(request, "Resumed. What was held meanwhile is sent now.", messages.SUCCESS)
+        self.message_user(request, "Webhook resumed. Held deliveries will be sent now.", messages.SUCCESS)
 
 
 class AttemptInline(ReadOnlyInline):
     model = Attempt
+    rights = {"view": Right.MANAGE_WEBHOOKS}
     ordering = ["number"]
-    fields = readonly_fields = ["number", "made", "took", "answered", "answer"]
+    fields = readonly_fields = ["number", "made", "duration", "outcome", "answer"]
 
     made = moment("started_at", "made")
 
-    @display(description="took")
-    def took(self, row: Attempt) -> str:
+    @display(description="duration")
+    def duration(self, row: Attempt) -> str:
         return f"{row.duration_ms} ms"
 
     @display(description="outcome")
-    def answered(self, row: Attempt) -> str:
+    def outcome(self, row: Attempt) -> str:
         return row.error or str(row.status)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
@@ -124,11 +136,15 @@ class AttemptInline(ReadOnlyInline):
 
 
 @admin.register(Delivery)
-class DeliveryAdmin(Busy):
-    """What was sent to the shop's apps, try by try."""
+class DeliveryAdmin(HighVolumeAdmin):
+    """Deliveries to the shop's apps, with their attempts."""
 
-    owners_only = True
-    list_display = ["topic", "app", "made", "state", "tries", "where"]
+    rights = {
+        "view": Right.MANAGE_WEBHOOKS,
+        "replay": Right.MANAGE_WEBHOOKS,
+        "replay_chosen": Right.MANAGE_WEBHOOKS,
+    }
+    list_display = ["topic", "app", "made", "state", "tries", "current_address"]
     list_select_related = ["shop", "installation__app", "registration"]
     list_filter = ["status", "topic", ("installation", ShopRelatedFilter)]
     searched_id = "event__public_id"
@@ -136,7 +152,7 @@ class DeliveryAdmin(Busy):
     fields = readonly_fields = [
         "topic",
         "app",
-        "where",
+        "current_address",
         "state",
         "tries",
         "next_try",
@@ -157,57 +173,52 @@ class DeliveryAdmin(Busy):
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
         row = self.get_object(request, str(object_id))
-        fits = row is not None and row.kind == Delivery.Kind.EVENT
-        return super().get_actions_detail(request, object_id) if fits else []
+        can_replay = row is not None and row.kind == Delivery.Kind.EVENT
+        return super().get_actions_detail(request, object_id) if can_replay else []
 
     @display(description="app", ordering="installation__app__name")
     def app(self, row: Delivery) -> str:
         return str(row.installation)
 
-    @display(description="state", ordering="status", label=STATUS_COLOURS)
+    @display(description="status", ordering="status", label=STATUS_COLOURS)
     def state(self, row: Delivery) -> tuple[str, str]:
         return row.status, row.get_status_display()
 
     @display(description="address")
-    def where(self, row: Delivery) -> str:
-        return queries.address_of(row)
+    def current_address(self, row: Delivery) -> str:
+        return queries.current_address(row)
 
-    @display(description="next try")
+    @display(description="next attempt")
     def next_try(self, row: Delivery) -> str:
-        shown: Callable[[Any, Any], str] = type(self).due
-        return shown(self, row) if row.status == Delivery.Status.PENDING else "–"
+        due: Callable[[Any, Any], str] = type(self).due
+        return due(self, row) if row.status == Delivery.Status.PENDING else "–"
 
     @action(
-        description="Send again",
+        description="Resend",
         icon="replay",
         dialog={
-            "title": "Send this again?",
-            "description": "The app gets the same message under the same id, which tells it that it may have it.",
+            "title": "Resend this delivery?",
+            "description": "The app gets the same message with the same id, so that it can recognise a repeat.",
             "form_class": None,
-            "form_submit_text": "Send again",
+            "form_submit_text": "Resend",
         },
     )
     def replay(self, request: Any, form: Any, object_id: str) -> HttpResponse:
         row = self.row_or_404(request, object_id)
-        try:
-            again = replay(row, request.now)
-        except Refusal as refusal:
-            self.message_user(request, refusal.text, messages.ERROR)
-            return self.back_to(request, row)
-        return self.done(request, again, "Sent again.")
+        return self.done(request, replay(row, request.now), "Delivery will be resent.")
 
-    @admin.action(description="Send the chosen deliveries again")
+    @admin.action(description="Resend selected deliveries")
     def replay_chosen(self, request: Any, queryset: QuerySet) -> None:
         refused = []
         for row in queryset:
             try:
-                self.log_change(request, replay(row, request.now), "Sent again.")
+                replay(row, request.now)
             except Refusal as refusal:
                 refused.append(f"{row}: {refusal.text}")
         if refused:
-            self.message_user(request, f"Not sent again: {' '.join(refused)}", messages.WARNING)
+            self.message_user(request, f"Not resent: {' '.join(refused)}", messages.WARNING)
 
 
 def replay(row: Delivery, now: datetime) -> Delivery:
-    """Raises what `replay_delivery` does."""
+    """Replay a delivery on behalf of its app. Raises the same as `replaying.replay_delivery`."""
     return replaying.replay_delivery(shop=row.shop, installation_id=row.installation_id, delivery_id=row.pk, now=now)

@@ -6,17 +6,17 @@ from ninja import Path, Query, Router
 from storefront.kit.http import json_response
 from storefront.kit.ids import as_id
 from storefront.kit.refusals import NotFound
-from storefront.kit.schemas import answers
+from storefront.kit.schemas import PathId, answers
 from storefront.shops.auth import app_scope
-from storefront.shops.request import Request
+from storefront.shops.request import Request, calling_installation
 from storefront.webhooks import actions, queries, replaying, schemas
 
-router = Router(tags=["App"])
+router = Router(tags=["App: Webhooks"])
 
 
-@router.get("/webhooks", auth=app_scope(), response=answers({200: schemas.Webhooks}), summary="List webhooks")
+@router.get("/webhooks", auth=app_scope(), response=answers({200: schemas.WebhookList}), summary="List webhooks")
 def list_webhooks(request: Request) -> HttpResponse:
-    """The webhooks of every app in the shop. Any installed app may read them."""
+    """The webhooks of all apps in the shop. Any installed app can list them."""
     return json_response({"webhooks": queries.webhook_records(request.shop)})
 
 
@@ -27,11 +27,11 @@ def list_webhooks(request: Request) -> HttpResponse:
     summary="Register a webhook",
 )
 def register_webhook(request: Request, body: schemas.NewWebhook) -> HttpResponse:
-    """Have events of the topic sent to the address. The app's webhook for the topic, if it has one, gets the new
-    address and is resumed if it was paused; then the answer is 200."""
+    """Send events of the topic to the address. If the app already has a webhook for the topic, its address is replaced,
+    it is resumed if it was paused, and the status is 200."""
     registration, created = actions.register_webhook(
         shop=request.shop,
-        installation_id=_caller(request),
+        installation_id=calling_installation(request),
         topic=body.topic,
         address=body.address,
         now=request.now,
@@ -40,16 +40,18 @@ def register_webhook(request: Request, body: schemas.NewWebhook) -> HttpResponse
     return json_response(answer, status=201 if created else 200)
 
 
-# Before `/webhooks/{topic}`: neither `deliveries` nor `replay` is a topic.
+# Before `/webhooks/{topic}`, which would match these paths too.
 @router.get(
     "/webhooks/deliveries",
     auth=app_scope(),
-    response=answers({200: schemas.Deliveries}, 422),
+    response=answers({200: schemas.DeliveryList}, 422),
     summary="List deliveries",
 )
 def list_deliveries(request: Request, asked: Query[schemas.DeliveryQuery]) -> HttpResponse:
-    """The app's own deliveries with their tries, newest first."""
-    records, next_before = queries.delivery_page(request.shop, installation_id=_caller(request), **asked.dict())
+    """The app's own deliveries with their attempts, newest first."""
+    records, next_before = queries.delivery_page(
+        request.shop, installation_id=calling_installation(request), **asked.dict()
+    )
     return json_response({"deliveries": records, "next_before": next_before})
 
 
@@ -57,16 +59,16 @@ def list_deliveries(request: Request, asked: Query[schemas.DeliveryQuery]) -> Ht
     "/webhooks/deliveries/{id}/replay",
     auth=app_scope("write_webhooks"),
     response=answers({200: schemas.DeliveryReplayed}, 404, 409, 422),
-    summary="Send a delivery again",
+    summary="Replay a delivery",
 )
 def replay_delivery(
-    request: Request, id: Annotated[str, Path(description="One of the app's own deliveries.")]
+    request: Request, id: Annotated[PathId, Path(description="The id of one of the app's own deliveries.")]
 ) -> HttpResponse:
-    """Send one of the app's own deliveries again, to the address that its topic has now."""
+    """Send one of the app's own deliveries again, to the current address of its topic."""
     row = replaying.replay_delivery(
-        shop=request.shop, installation_id=_caller(request), delivery_id=as_id(id) or 0, now=request.now
+        shop=request.shop, installation_id=calling_installation(request), delivery_id=as_id(id) or 0, now=request.now
     )
-    found = queries.delivery_of(request.shop, installation_id=_caller(request), delivery_id=row.pk)
+    found = queries.get_delivery(request.shop, installation_id=calling_installation(request), delivery_id=row.pk)
     if found is None:
         raise NotFound
     return json_response({"message": "The delivery is sent again.", "delivery": queries.delivery_record(found)})
@@ -76,13 +78,15 @@ def replay_delivery(
     "/webhooks/replay",
     auth=app_scope("write_webhooks"),
     response=answers({200: schemas.RangeReplayed}, 400, 409, 413, 415, 422),
-    summary="Send events again",
+    summary="Replay events",
 )
-def replay_range(request: Request, body: schemas.Range) -> HttpResponse:
-    """Send a range of the feed again to the app's webhooks, also what happened before they were registered."""
-    done = replaying.replay_range(shop=request.shop, installation_id=_caller(request), now=request.now, **body.dict())
-    message = f"{done.count} {'delivery is' if done.count == 1 else 'deliveries are'} sent again."
-    return json_response({"message": message, "replayed": done.count, "next_after": done.next_after})
+def replay_events(request: Request, body: schemas.Range) -> HttpResponse:
+    """Send a range of events again to the app's webhooks, including events from before the webhooks were registered."""
+    result = replaying.replay_range(
+        shop=request.shop, installation_id=calling_installation(request), now=request.now, **body.dict()
+    )
+    message = f"{result.count} {'delivery is' if result.count == 1 else 'deliveries are'} sent again."
+    return json_response({"message": message, "replayed": result.count, "next_after": result.next_after})
 
 
 @router.delete(
@@ -91,22 +95,18 @@ def replay_range(request: Request, body: schemas.Range) -> HttpResponse:
     response=answers({200: schemas.WebhookRemoved}, 404),
     summary="Remove a webhook",
 )
-def remove_webhook(
+def delete_webhook(
     request: Request, topic: Annotated[str, Path(description="The topic of one of the app's own webhooks.")]
 ) -> HttpResponse:
-    """Send no more events of the topic to the app; what was still to be sent is cancelled."""
-    actions.delete_webhook(shop=request.shop, installation_id=_caller(request), topic=topic, now=request.now)
+    """Stop sending events of the topic to the app. Pending deliveries are cancelled."""
+    actions.delete_webhook(
+        shop=request.shop, installation_id=calling_installation(request), topic=topic, now=request.now
+    )
     return json_response({"message": "Webhook removed."})
 
 
-@router.get("/events", auth=app_scope(), response=answers({200: schemas.Events}, 422), summary="Read the feed")
-def read_feed(request: Request, asked: Query[schemas.FeedQuery]) -> HttpResponse:
-    """What happened in the shop, in order and without gaps, so that a missed delivery is never a lost event."""
+@router.get("/events", auth=app_scope(), response=answers({200: schemas.EventList}, 422), summary="List events")
+def list_events(request: Request, asked: Query[schemas.FeedQuery]) -> HttpResponse:
+    """The events of the shop, in order and without gaps, so that an app can catch up on missed deliveries."""
     page = queries.feed(request.shop, scopes=request.caller.scopes, **asked.dict())
     return json_response({"events": page.events, "next_after": page.next_after})
-
-
-def _caller(request: Request) -> int:
-    """The installation that calls; `app_scope` lets nobody else through."""
-    assert request.caller.installation_id is not None
-    return request.caller.installation_id

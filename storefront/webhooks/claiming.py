@@ -1,9 +1,10 @@
-"""How workers share out deliveries: each is leased to one worker, sent, and then marked with how it went (marking.py).
+"""Leases due deliveries to workers: each delivery is leased to one worker, which sends it and records the result
+(`recording.py`).
 
-A lease ends by itself, so a worker that was killed loses nothing: another tries what it had. A delivery that is leased
-is due when the lease ends; so one condition finds both what is to be tried and what was left behind.
+A lease expires by itself, so deliveries of a killed worker are sent by another one. While a delivery is leased, its
+`due_at` is the end of the lease, so one condition finds both due deliveries and those whose lease has expired.
 
-Who needs registrations and deliveries locks them in this order, and each kind by id.
+Lock order: registrations before deliveries, each by id.
 """
 
 import json
@@ -11,26 +12,32 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+import structlog
 from django.db import connection, transaction
 from django.db.models import QuerySet
 
-from storefront.webhooks.messages import Message, Secrets, message_of
+from storefront.kit import sealing
+from storefront.webhooks.messages import Message, SecretCache, message_of
 from storefront.webhooks.models import Delivery, Registration
 
-# Longer than a call may take and the wait before it, so that no two workers try one delivery at once.
-LEASE = timedelta(seconds=20)
-# Receivers that are looked at in one claim; the next one goes on with those after them.
-MOST_RECEIVERS = 1000
-# Held deliveries that one call releases.
-BATCH = 1000
+log = structlog.get_logger(__name__)
 
-# Three looks at indexes which hold only what is left to do.
+# Longer than the longest call and the wait before it, so that no two workers send one delivery at the same time.
+LEASE = timedelta(seconds=20)
+# Receivers that one call of `due_receivers` reads; the next call continues after them.
+MOST_RECEIVERS = 1000
+# Time until the next attempt for a delivery whose secret cannot be decrypted.
+KEY_WAIT = timedelta(minutes=5)
+# Registrations, and held deliveries of each, that one call of `release_held` releases.
+BATCH_ROWS = 1000
+
+# Three lookups in partial indexes, which contain only unfinished rows.
 _WORK = """
     SELECT EXISTS (SELECT 1 FROM webhooks_event WHERE sequence IS NULL),
         EXISTS (SELECT 1 FROM webhooks_delivery WHERE status = 'pending' AND due_at <= %(now)s),
         EXISTS (SELECT 1 FROM webhooks_registration WHERE holds AND is_active)
 """
-# One look at the index for each receiver, however many deliveries wait for it.
+# One index lookup for each receiver, however many deliveries it has.
 _DUE = """
     WITH RECURSIVE waiting (receiver, place) AS (
         SELECT min(receiver), 1 FROM webhooks_delivery WHERE status = 'pending' AND receiver > %(after)s
@@ -51,75 +58,83 @@ _CLAIM = """
         ORDER BY due_at LIMIT %(most)s
     ) RETURNING id
 """
-# The same for many receivers in one go.
+# The same for many receivers in one statement.
 _CLAIM_ON_POSTGRESQL = """
     UPDATE webhooks_delivery SET lease = %(lease)s, due_at = %(until)s WHERE id IN (
-        SELECT found.id FROM json_each_text(%(shares)s) share, LATERAL (
-            SELECT id FROM webhooks_delivery WHERE status = 'pending' AND receiver = share.key::bigint
-            AND due_at <= %(now)s ORDER BY due_at LIMIT share.value::int FOR UPDATE SKIP LOCKED
+        SELECT found.id FROM json_each_text(%(slots)s) slot, LATERAL (
+            SELECT id FROM webhooks_delivery WHERE status = 'pending' AND receiver = slot.key::bigint
+            AND due_at <= %(now)s ORDER BY due_at LIMIT slot.value::int FOR UPDATE SKIP LOCKED
         ) found
     ) RETURNING id
 """
 
 
-def work(now: datetime) -> tuple[bool, bool, bool]:
-    """Whether events wait to be dispatched, deliveries to be tried, and held ones to be released."""
+def find_work(now: datetime) -> tuple[bool, bool, bool]:
+    """Whether there are events to dispatch, due deliveries, and held deliveries to release."""
     with connection.cursor() as cursor:
-        cursor.execute(_WORK, {"now": _moment(now)})
+        cursor.execute(_WORK, {"now": _to_db_time(now)})
         events, due, held = cursor.fetchone()
     return bool(events), bool(due), bool(held)
 
 
 def due_receivers(now: datetime, *, after: int = -1) -> tuple[list[int], int]:
-    """Receivers that something is due for, among the next MOST_RECEIVERS that wait for anything, and where to go on
-    after them: -1 begins anew."""
+    """Receivers with due deliveries, among the next MOST_RECEIVERS with pending ones after `after`; and the `after` of
+    the next call, which is -1 at the end: start again."""
     with connection.cursor() as cursor:
-        cursor.execute(_DUE, {"after": after, "most": MOST_RECEIVERS, "now": _moment(now)})
+        cursor.execute(_DUE, {"after": after, "most": MOST_RECEIVERS, "now": _to_db_time(now)})
         found = cursor.fetchall()
     last = found[-1][0] if len(found) == MOST_RECEIVERS else -1
     return [receiver for receiver, is_due in found if is_due], last
 
 
-def claim(shares: Mapping[int, int], *, lease: str, now: datetime) -> list[Message]:
-    """Lease what is due, of each receiver at most its share, oldest first. What belongs to a paused webhook is held
-    until that is resumed."""
-    if not shares:
+def claim(slots: Mapping[int, int], *, lease: str, now: datetime) -> list[Message]:
+    """Lease due deliveries, oldest first, and return their messages. `slots` is the maximum for each receiver.
+
+    Deliveries of a paused webhook are held until it is resumed; those that cannot be signed wait for KEY_WAIT.
+    """
+    if not slots:
         return []
     with transaction.atomic():
-        ids = _leased(shares, lease=lease, now=now)
+        ids = _lease_due(slots, lease=lease, now=now)
     deliveries = Delivery.objects.filter(pk__in=ids).select_related("event").order_by("id")
-    messages, paused, early, secrets = [], [], [], Secrets(now)
+    messages, paused, undispatched, unsignable, secrets = [], [], [], [], SecretCache(now)
     for delivery in deliveries.prefetch_related("registration", "shop", "installation__app"):
         if delivery.registration_id and not (delivery.registration and delivery.registration.is_active):
             paused.append(delivery)
         elif delivery.event and delivery.event.sequence is None:
-            early.append(delivery.pk)
+            undispatched.append(delivery.pk)
         else:
-            messages.append(message_of(delivery, secrets))
-    if early:
-        # Told together with its event, which another worker is about to dispatch.
-        give_back(early, lease=lease, now=now)
+            try:
+                messages.append(message_of(delivery, secrets))
+            except sealing.Unsealable:
+                unsignable.append(delivery)
+    if undispatched:
+        # An uninstall creates a delivery with its event; the event has no sequence number until it is dispatched.
+        release_leases(undispatched, lease=lease, now=now)
     if paused:
-        _hold(paused, lease=lease, now=now)
+        _hold_paused(paused, lease=lease, now=now)
+    if unsignable:
+        _postpone_until_key(unsignable, lease=lease, now=now)
     return messages
 
 
-def _leased(shares: Mapping[int, int], *, lease: str, now: datetime) -> list[int]:
-    given = {"lease": lease, "until": _moment(now + LEASE), "now": _moment(now)}
+def _lease_due(slots: Mapping[int, int], *, lease: str, now: datetime) -> list[int]:
+    params = {"lease": lease, "until": _to_db_time(now + LEASE), "now": _to_db_time(now)}
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            cursor.execute(_CLAIM_ON_POSTGRESQL, given | {"shares": json.dumps(shares)})
+            cursor.execute(_CLAIM_ON_POSTGRESQL, params | {"slots": json.dumps(slots)})
             return [row[0] for row in cursor.fetchall()]
         found = []
-        for receiver, most in shares.items():
-            cursor.execute(_CLAIM, given | {"receiver": receiver, "most": most})
+        for receiver, most in slots.items():
+            cursor.execute(_CLAIM, params | {"receiver": receiver, "most": most})
             found += [row[0] for row in cursor.fetchall()]
         return found
 
 
 @transaction.atomic
-def _hold(deliveries: list[Delivery], *, lease: str, now: datetime) -> None:
-    """Put those aside whose webhook is still paused, so that no claim meets them again; the rest is due again."""
+def _hold_paused(deliveries: list[Delivery], *, lease: str, now: datetime) -> None:
+    """Hold deliveries whose webhook is still paused, so that no claim reads them again. Those of a webhook that was
+    resumed meanwhile are due again; those of a deleted one are cancelled."""
     wanted = {delivery.registration_id for delivery in deliveries if delivery.registration_id}
     rows = Registration.objects.select_for_update().filter(pk__in=wanted).order_by("id")
     active = {row.pk: row.is_active for row in rows}
@@ -132,38 +147,53 @@ def _hold(deliveries: list[Delivery], *, lease: str, now: datetime) -> None:
         ids = [delivery.pk for delivery in deliveries if delivery.registration_id in chosen]
         if ids:
             ended_at = now if status == Delivery.Status.CANCELLED else None
-            _own(ids, lease).update(status=status, lease=None, due_at=now, ended_at=ended_at)
+            _leased_by(ids, lease).update(status=status, lease=None, due_at=now, ended_at=ended_at)
+
+
+def _postpone_until_key(deliveries: list[Delivery], *, lease: str, now: datetime) -> None:
+    """Postpone deliveries that cannot be signed, without counting an attempt, until the operator restores the key or
+    the secret is replaced. Other due deliveries of the same receivers wait too, so that no claim reads each of them."""
+    installations = sorted({delivery.installation_id for delivery in deliveries})
+    log.error("webhooks_cannot_be_signed", installations=installations, again_in_seconds=KEY_WAIT.total_seconds())
+    _leased_by([delivery.pk for delivery in deliveries], lease).update(lease=None, due_at=now + KEY_WAIT)
+    for delivery in {(each.installation_id, each.kind): each for each in deliveries}.values():
+        same = {"receiver": delivery.receiver, "installation": delivery.installation_id, "kind": delivery.kind}
+        due = Delivery.objects.filter(**same, status=Delivery.Status.PENDING, due_at__lte=now)
+        ids = list(due.order_by("due_at").values_list("id", flat=True)[:BATCH_ROWS])
+        Delivery.objects.filter(pk__in=sorted(ids), status=Delivery.Status.PENDING, due_at__lte=now).update(
+            due_at=now + KEY_WAIT
+        )
 
 
 def release_held(now: datetime) -> int:
-    """Make due again what was held for webhooks that are active by now, a batch of each: how many deliveries."""
+    """Make held deliveries of resumed webhooks due again, up to BATCH_ROWS of each webhook. Returns how many."""
     resumed = Registration.objects.filter(holds=True, is_active=True).order_by("id").values_list("id", flat=True)
-    return sum(_release(pk, now) for pk in resumed[:BATCH])
+    return sum(_release_held_of(pk, now) for pk in resumed[:BATCH_ROWS])
 
 
 @transaction.atomic
-def _release(registration_id: int, now: datetime) -> int:
-    # Locked, so that nothing is held for it between the look and the mark that nothing is.
+def _release_held_of(registration_id: int, now: datetime) -> int:
+    # Locked, so that no delivery becomes held between the query and `holds=False`.
     rows = Registration.objects.select_for_update().filter(pk=registration_id, is_active=True)
     if not rows.first():
         return 0
     held = Delivery.objects.filter(registration=registration_id, status=Delivery.Status.HELD)
-    ids = list(held.order_by("id").values_list("id", flat=True)[:BATCH])
+    ids = list(held.order_by("id").values_list("id", flat=True)[:BATCH_ROWS])
     Delivery.objects.filter(pk__in=ids).update(status=Delivery.Status.PENDING, due_at=now)
-    if len(ids) < BATCH:
+    if len(ids) < BATCH_ROWS:
         rows.update(holds=False)
     return len(ids)
 
 
-def give_back(ids: list[int], *, lease: str, now: datetime) -> None:
-    """Let another worker try these at once."""
-    _own(ids, lease).update(lease=None, due_at=now)
+def release_leases(ids: list[int], *, lease: str, now: datetime) -> None:
+    """Make these deliveries due now, for any worker."""
+    _leased_by(ids, lease).update(lease=None, due_at=now)
 
 
-def _own(ids: list[int], lease: str) -> QuerySet[Delivery]:
-    """Of these deliveries those that this worker still has: their lease may have ended, or they were cancelled."""
+def _leased_by(ids: list[int], lease: str) -> QuerySet[Delivery]:
+    """Those of these deliveries that this worker still leases: not expired, not cancelled."""
     return Delivery.objects.filter(pk__in=ids, lease=lease, status=Delivery.Status.PENDING)
 
 
-def _moment(now: datetime) -> Any:
+def _to_db_time(now: datetime) -> Any:
     return connection.ops.adapt_datetimefield_value(now)

@@ -1,7 +1,17 @@
-"""The loop that sends: it takes what is due, calls the receivers side by side, and writes down how that went.
+"""The worker's delivery loop. One delivery takes these steps:
 
-One thread has the database, so that the loop never waits for it; there each turn is one after the other: mark what has
-ended, dispatch, claim what there is room for. Everything a turn does it does in batches.
+1. An action calls `actions.record_event` in its own transaction: an event without a sequence number.
+2. `dispatch.dispatch` numbers the event and inserts a pending delivery for each webhook with its topic.
+3. `claiming.due_receivers` finds receivers with due deliveries; `concurrency.CallLimiter` says how many calls each may
+   get now.
+4. `claiming.claim` leases that many deliveries to this worker; `messages.message_of` builds the body of each.
+5. `deliver`, below, signs the message (`signing.sign`) and posts it (`kit/outbound.py`).
+6. `recording.record_outcomes` stores the attempt, and ends the delivery or schedules its next attempt
+   (`rules.next_wait`).
+
+The loop repeats `Deliverer._run_turn`. A turn uses the database once, in a thread of its own, so that the event loop
+never waits for it: it records ended calls (6), dispatches (2) and claims (3, 4). Then it starts the calls (5), which
+run concurrently while turns go on. Every step works in batches.
 """
 
 import asyncio
@@ -22,101 +32,111 @@ from django.db import InterfaceError, OperationalError, connections
 
 from storefront.kit import clock, outbound
 from storefront.webhooks import claiming, signing
+from storefront.webhooks.concurrency import CallLimiter
 from storefront.webhooks.dispatch import dispatch
-from storefront.webhooks.marking import Outcome, mark
 from storefront.webhooks.messages import Message
+from storefront.webhooks.recording import Outcome, record_outcomes
 from storefront.webhooks.rules import LONGEST_RETRY_AFTER
-from storefront.webhooks.shares import Shares
 
 log = structlog.get_logger(__name__)
 
-# Seconds for one call (decisions: Delivery).
+# Seconds for one call (R-HOOK-11).
 CONNECT, TOTAL = 3.0, 10.0
-# Seconds that a kept connection may wait for its next call: less than servers keep theirs.
-KEPT = 1.0
-# Seconds between looks while there is nothing to do, which is what an event waits for at most: at first, and once that
-# many looks in a row have found nothing...
-PULSE, QUIET_PULSE, QUIET_AFTER = 0.05, 0.15, 40
-# ...and between turns while there is, so that each has a batch to write.
-BREATH = 0.01
-# A look that takes long, over a table that is being vacuumed, say, may not take more than this share of the time.
-BUSIEST = 0.05
-# Seconds before trying again a database that cannot be reached.
-PATIENCE = 2.0
-# Seconds that calls in flight have to end once the loop is told to stop.
-GRACE = 7.0
+# Seconds that an idle connection is kept for its next call: less than servers keep theirs.
+KEEP_ALIVE_SECONDS = 1.0
+# Seconds between database queries while there is nothing to do, which is how long an event waits at most: at first, and
+# after QUIET_AFTER_POLLS queries in a row have found nothing.
+POLL_SECONDS, QUIET_POLL_SECONDS, QUIET_AFTER_POLLS = 0.05, 0.15, 40
+# Seconds between turns while there is something to do, so that each turn has a batch to write.
+PAUSE_SECONDS = 0.01
+# Share of the time that queries which find nothing may take. They are slow while the table is vacuumed, for example.
+BUSY_POLL_SECONDS = 0.05
+# Longest sleep in seconds while calls are in flight: their outcomes must be recorded before the leases end, or another
+# worker sends the deliveries again.
+LONGEST_REST = 1.0
+# Calls of `due_receivers` in one turn, if no receiver that it returned has a free slot.
+MAX_LOOKS = 10
+# Seconds before trying again when the database cannot be reached.
+RETRY_SECONDS = 2.0
+# Seconds that calls in flight have to end after the loop was told to stop.
+STOP_GRACE_SECONDS = 7.0
 
 
 class Deliverer:
-    """Runs until `stop` is called, from whatever thread. Any number of them may run, each with a lease of its own."""
+    """Runs until `stop` is called, from any thread. Several may run at the same time, each with its own lease."""
 
     def __init__(self) -> None:
         self.lease = secrets.token_hex(16)
-        self.shares = Shares()
-        # What has ended and is still to be written down.
+        self.limiter = CallLimiter()
+        # Outcomes of ended calls that are not recorded yet.
         self.ended: list[Outcome] = []
         self.calls: dict[asyncio.Task[None], Message] = {}
         self.last_receiver = -1
+        # On the monotonic clock, for the deliveries that the latest turn claimed.
         self.lease_ends = 0.0
         self.loop: asyncio.AbstractEventLoop | None = None
-        # Told to stop: the one wakes the loop, the other the database's thread.
-        self.told = asyncio.Event()
+        # Both are set by `stop`: one wakes the event loop, the other the database thread.
+        self.wake_loop = asyncio.Event()
         self.stopping = Event()
 
     def stop(self) -> None:
-        """Begin nothing more; `run` returns when what is in flight has ended, after GRACE seconds at most."""
+        """Start no more calls. `run` returns when those in flight have ended, after STOP_GRACE_SECONDS at most."""
         self.stopping.set()
         if self.loop:
-            self.loop.call_soon_threadsafe(self.told.set)
+            self.loop.call_soon_threadsafe(self.wake_loop.set)
 
     async def run(self) -> None:
         self.loop = asyncio.get_running_loop()
         with ThreadPoolExecutor(1, thread_name_prefix="deliveries") as self.database:
             try:
-                async with outbound.open_session(keep=KEPT) as session:
-                    while not self.stopping.is_set():
-                        await self._rest(await self._turn(session))
-                    await self._finish()
+                async with outbound.open_session(keep=KEEP_ALIVE_SECONDS) as session:
+                    try:
+                        while not self.stopping.is_set():
+                            await self._sleep(await self._run_turn(session))
+                    finally:
+                        # Also after an error in a turn: answered messages must not be sent again by another worker.
+                        await self._finish()
             finally:
                 await self._in_database(connections.close_all)
 
-    async def _rest(self, seconds: float) -> None:
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self.told.wait(), seconds)
-
-    async def _turn(self, session: aiohttp.ClientSession) -> float:
-        """Once through: how many seconds to rest after it."""
+    async def _run_turn(self, session: aiohttp.ClientSession) -> float:
+        """Record ended calls, claim deliveries and start calling their receivers. Returns the seconds to sleep."""
         began = time.monotonic()
         ended, self.ended = self.ended, []
         try:
-            messages = await self._in_database(self._next, ended)
+            messages = await self._in_database(self._next_messages, ended)
         except (OperationalError, InterfaceError) as error:
             log.warning("database_away", reason=str(error).strip())
-            # Written down once it can be. What the lease has ended of meanwhile is tried again by whoever comes first.
+            # Kept until the database is back. Deliveries whose lease ends before that are sent again by any worker.
             self.ended = ended + self.ended
             await self._in_database(connections.close_all)
-            return PATIENCE
-        for message in messages:
-            self._begin(session, message, until=self.lease_ends)
-        return BREATH if messages or ended else pause_after(began)
+            return RETRY_SECONDS
+        for message in self._without_unrecorded(messages):
+            self._start_call(session, message, until=self.lease_ends)
+        return PAUSE_SECONDS if messages or ended or self.ended else min(pause_after(began), LONGEST_REST)
 
-    def _next(self, ended: list[Outcome]) -> list[Message]:
-        """The next turn's messages. While no call is in flight they are waited for here, which costs a tenth of going
-        back to the loop each time."""
+    async def _sleep(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.wake_loop.wait(), seconds)
+
+    def _next_messages(self, ended: list[Outcome]) -> list[Message]:
+        """Record these outcomes and claim the next messages. While no call is in flight and no outcome is unrecorded,
+        the database thread waits for messages here, which costs a tenth of returning to the event loop each time."""
         for look in count():
             began = time.monotonic()
-            messages = self._book(ended)
-            pulse = PULSE if look < QUIET_AFTER else QUIET_PULSE
-            if messages or ended or self.calls or self.stopping.wait(pause_after(began, pulse)):
+            messages = self._record_and_claim(ended)
+            pulse = POLL_SECONDS if look < QUIET_AFTER_POLLS else QUIET_POLL_SECONDS
+            # A call may end during the query: then it is no longer in `calls`, but its outcome is in `self.ended`.
+            if messages or ended or self.calls or self.ended or self.stopping.wait(pause_after(began, pulse)):
                 break
         return messages
 
-    def _book(self, ended: list[Outcome]) -> list[Message]:
-        """The database's part of a turn: what to send now."""
+    def _record_and_claim(self, ended: list[Outcome]) -> list[Message]:
+        """The database's part of a turn. Returns the messages to send now."""
         now = clock.now()
         if ended:
-            mark(ended, lease=self.lease, now=now)
-        events, due, held = claiming.work(now)
+            record_outcomes(ended, lease=self.lease, now=now)
+        events, due, held = claiming.find_work(now)
         if events:
             dispatch(now)
         if held:
@@ -124,13 +144,31 @@ class Deliverer:
         if not (events or due or held):
             return []
         now = clock.now()
-        receivers, self.last_receiver = claiming.due_receivers(now, after=self.last_receiver)
+        slots = self._slots_of_due_receivers(now)
         self.lease_ends = time.monotonic() + claiming.LEASE.total_seconds()
-        # The loop only gives room back meanwhile.
-        return claiming.claim(self.shares.allot(receivers), lease=self.lease, now=now)
+        return claiming.claim(slots, lease=self.lease, now=now)
 
-    def _begin(self, session: aiohttp.ClientSession, message: Message, until: float) -> None:
-        self.shares.begin(message.receiver)
+    def _slots_of_due_receivers(self, now: datetime) -> dict[int, int]:
+        """The next receivers that have both due deliveries and free slots, each with the number of its free slots."""
+        slots: dict[int, int] = {}
+        for _ in range(MAX_LOOKS):
+            receivers, self.last_receiver = claiming.due_receivers(now, after=self.last_receiver)
+            # Safe in this thread: the event loop starts no call during a turn, so it only frees slots meanwhile.
+            slots = self.limiter.free_slots(receivers)
+            if slots or self.last_receiver == -1:
+                break
+        return slots
+
+    def _without_unrecorded(self, messages: list[Message]) -> list[Message]:
+        """Leave out deliveries that this worker is sending or has sent, and has claimed again because their lease ended
+        while the database delayed this turn. The next turn records them."""
+        if not messages:
+            return []
+        sent = {message.delivery_id for message in (*self.calls.values(), *(each.message for each in self.ended))}
+        return [message for message in messages if message.delivery_id not in sent]
+
+    def _start_call(self, session: aiohttp.ClientSession, message: Message, until: float) -> None:
+        self.limiter.begin(message.receiver)
         task = asyncio.create_task(self._call(session, message, until))
         self.calls[task] = message
         task.add_done_callback(self.calls.pop)
@@ -138,48 +176,56 @@ class Deliverer:
     async def _call(self, session: aiohttp.ClientSession, message: Message, until: float) -> None:
         seconds = None
         try:
-            # Where this machine was asleep or overloaded, the lease may end before the call would.
+            # If this machine was asleep or overloaded, the lease may end before the call does.
             if time.monotonic() + TOTAL < until:
                 outcome = await deliver(session, message)
                 seconds = outcome.seconds if outcome.status is not None else None
                 self.ended.append(outcome)
         finally:
-            self.shares.end(message.receiver, seconds)
+            self.limiter.end(message.receiver, seconds)
 
     async def _finish(self) -> None:
-        """Let calls end for a while, then give back what is left."""
+        """Let calls in flight end for up to STOP_GRACE_SECONDS, record their outcomes, and release the leases of the
+        rest. If the database cannot be reached, try again until STOP_GRACE_SECONDS are over."""
+        deadline = time.monotonic() + STOP_GRACE_SECONDS
         if self.calls:
-            await asyncio.wait(self.calls, timeout=GRACE)
-        left = [message.delivery_id for message in self.calls.values()]
+            await asyncio.wait(self.calls, timeout=STOP_GRACE_SECONDS)
+        unfinished = [message.delivery_id for message in self.calls.values()]
         for task in list(self.calls):
             task.cancel()
-        await self._in_database(self._book_end, left)
+        while True:
+            try:
+                return await self._in_database(self._record_and_release, unfinished)
+            except (OperationalError, InterfaceError) as error:
+                log.warning("database_away", reason=str(error).strip())
+                await self._in_database(connections.close_all)
+                if time.monotonic() + POLL_SECONDS > deadline:
+                    raise
+                await asyncio.sleep(POLL_SECONDS)
 
-    def _book_end(self, left: list[int]) -> None:
+    def _record_and_release(self, unfinished: list[int]) -> None:
         now = clock.now()
         if self.ended:
-            mark(self.ended, lease=self.lease, now=now)
-        claiming.give_back(left, lease=self.lease, now=now)
+            record_outcomes(self.ended, lease=self.lease, now=now)
+        claiming.release_leases(unfinished, lease=self.lease, now=now)
 
-    async def _in_database(self, work: Callable[..., Any], *given: Any) -> Any:
+    async def _in_database(self, function: Callable[..., Any], *arguments: Any) -> Any:
         assert self.loop
-        return await self.loop.run_in_executor(self.database, work, *given)
+        return await self.loop.run_in_executor(self.database, function, *arguments)
 
 
-def pause_after(began: float, pulse: float = PULSE) -> float:
-    """Seconds from a look that found nothing to the next one."""
-    return max(pulse, (time.monotonic() - began) / BUSIEST)
+def pause_after(began: float, pulse: float = POLL_SECONDS) -> float:
+    """Seconds from a query that began at `began` and found nothing to the next one."""
+    return max(pulse, (time.monotonic() - began) / BUSY_POLL_SECONDS)
 
 
 async def deliver(session: aiohttp.ClientSession, message: Message) -> Outcome:
-    """Try once."""
+    """Make one attempt. Errors of any kind become an outcome."""
     now, began = clock.now(), time.monotonic()
 
-    def outcome(**how: Any) -> Outcome:
-        return Outcome(message, started_at=now, seconds=time.monotonic() - began, **how)
+    def outcome(**result: Any) -> Outcome:
+        return Outcome(message, started_at=now, seconds=time.monotonic() - began, **result)
 
-    if message.problem:
-        return outcome(error=message.problem)
     try:
         headers = signing.sign(id=message.id, body=message.body, secrets=message.secrets, now=now)
         answer = await outbound.post(
@@ -194,16 +240,16 @@ async def deliver(session: aiohttp.ClientSession, message: Message) -> Outcome:
         return outcome(error=error.reason)
     except Exception:
         log.exception("delivery_failed", delivery_id=message.delivery_id)
-        return outcome(error="Something went wrong here.")
+        return outcome(error="Internal error.")
     return outcome(status=answer.status, answer=answer.body, retry_after=retry_after(answer.headers, now))
 
 
 def retry_after(headers: Mapping[str, str], now: datetime) -> timedelta | None:
-    """How long the receiver asks to be left alone: in seconds, or until a date."""
-    given = headers.get("Retry-After", "").strip()
-    if given.isascii() and given.isdigit():
-        return min(timedelta(seconds=int(given[:9])), LONGEST_RETRY_AFTER)
+    """The wait that the `Retry-After` header asks for, as seconds or a date. None without a valid one."""
+    value = headers.get("Retry-After", "").strip()
+    if value.isascii() and value.isdigit():
+        return min(timedelta(seconds=int(value[:9])), LONGEST_RETRY_AFTER)
     try:
-        return max(parsedate_to_datetime(given) - now, timedelta(0))
-    except (ValueError, TypeError):
+        return max(parsedate_to_datetime(value) - now, timedelta(0))
+    except (ValueError, TypeError, OverflowError):
         return None

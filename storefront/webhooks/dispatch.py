@@ -1,9 +1,10 @@
-"""Gives events their place in the shop's feed, and makes a delivery of each for whoever has registered for it.
+"""Numbers events in the shop's feed and creates their deliveries, one for each webhook with the event's topic
+(R-HOOK-7).
 
-An event is written down by whatever made it happen, without a number, so that placing orders never queues on a counter.
-Here it gets one, in a transaction that holds the shop's row of `Feed`: numbers have no gaps, and a reader who has seen
-number 7 will never find another 6 later. Any number of workers may do this; a shop that one has in hand is left alone
-by the others.
+Actions record events without a number, so that placing orders never waits for a counter. Dispatch numbers them in a
+transaction that locks the shop's row of `Feed`: numbers have no gaps, and a reader who has seen number 7 never finds a
+new number 6 later. Several workers may dispatch at the same time; a shop that one worker has locked is skipped by the
+others.
 """
 
 from datetime import datetime
@@ -11,12 +12,12 @@ from typing import Any
 
 from django.db import connection, transaction
 
-# Shops in one transaction, and events of each. What is left comes with the next call, so that a shop with thousands
-# of events lets the others have their turn.
+# Shops in one transaction, and events of each shop in one call. Later calls dispatch the rest, so that a shop with
+# thousands of events does not delay other shops.
 MOST_SHOPS = 200
 MOST_EVENTS = 500
 
-# One look at the index for each shop that waits, not one for each event.
+# One index lookup for each shop with new events, not one for each event.
 _WAITING = """
     WITH RECURSIVE waiting (shop_id) AS (
         SELECT min(shop_id) FROM webhooks_event WHERE sequence IS NULL AND shop_id > %(after)s
@@ -50,7 +51,7 @@ _COUNT = """
         AND event.sequence > webhooks_feed.last_sequence
     ), last_sequence) WHERE shop_id IN ({shops})
 """
-# An app hears of its own uninstall alone, and that is sent when it happens.
+# `app.uninstalled` is sent only to the app itself, by `actions.send_event`.
 _DELIVER = """
     INSERT INTO webhooks_delivery (shop_id, installation_id, kind, registration_id, event_id, message_id, topic,
         address, receiver, status, tries, earlier_tries, due_at, created_at)
@@ -65,36 +66,36 @@ _DELIVER = """
 
 
 def dispatch(now: datetime) -> int:
-    """Dispatch what waits, at most MOST_EVENTS of each shop: how many events that were. Call it again until it is 0."""
-    dispatched, shops = 0, waiting_shops()
+    """Dispatch new events, at most MOST_EVENTS of each shop. Returns how many; call it again until that is 0."""
+    dispatched, shops = 0, shops_with_new_events()
     while shops:
         dispatched += _dispatch(shops, now)
-        shops = waiting_shops(after=shops[-1])
+        shops = shops_with_new_events(after=shops[-1])
     return dispatched
 
 
-def waiting_shops(after: int = 0) -> list[int]:
-    """The ids of the next shops that have events without a number."""
+def shops_with_new_events(after: int = 0) -> list[int]:
+    """The ids of the next MOST_SHOPS shops after this id that have events without a number."""
     return _run(_WAITING, {"after": after, "most": MOST_SHOPS})
 
 
 @transaction.atomic
 def _dispatch(shops: list[int], now: datetime) -> int:
-    events = _number(_locked(shops))
+    events = _number_events(_lock_feeds(shops))
     if events:
         _run(_DELIVER, {"now": connection.ops.adapt_datetimefield_value(now)}, events=events)
     return len(events)
 
 
-def _locked(shops: list[int]) -> list[int]:
-    """Those of the shops that no other worker dispatches; none will before the transaction ends."""
+def _lock_feeds(shops: list[int]) -> list[int]:
+    """Lock the feeds of these shops, and return the shops that no other worker has locked."""
     _run(_FEEDS, rows=", ".join(f"({shop}, 0)" for shop in shops))
     return _run(_LOCK, shops=shops, skip_locked=_on_postgresql(" FOR UPDATE SKIP LOCKED"))
 
 
-def _number(shops: list[int]) -> list[int]:
-    """The ids of the events that got their number. A statement of its own, so that it sees what those who held the
-    shops before have done."""
+def _number_events(shops: list[int]) -> list[int]:
+    """Number the events of these shops. Returns their ids. A separate statement from the lock, so that it sees what
+    previous holders of the lock committed."""
     if not shops:
         return []
     events = _run(_NUMBER, {"last": MOST_EVENTS - 1}, shops=shops)
@@ -103,16 +104,18 @@ def _number(shops: list[int]) -> list[int]:
 
 
 def _on_postgresql(clause: str) -> str:
-    """A clause about row locks; SQLite has none, and there a write transaction is alone anyway."""
+    """A clause about row locks, empty on SQLite, which allows one write transaction at a time anyway."""
     return clause if connection.vendor == "postgresql" else ""
 
 
-def _run(statement: str, given: dict[str, Any] | None = None, **parts: Any) -> list[Any]:
-    """The first column of what the statement returns, if it does. Lists of ids among the parts are written out."""
+def _run(statement: str, params: dict[str, Any] | None = None, **fragments: Any) -> list[Any]:
+    """The first column of the rows that the statement returns. Fragments are formatted into the statement; a fragment
+    that is a list of ids becomes a comma-separated text."""
     texts = {
-        name: ", ".join(map(str, map(int, part))) if isinstance(part, list) else part for name, part in parts.items()
+        name: ", ".join(map(str, map(int, value))) if isinstance(value, list) else value
+        for name, value in fragments.items()
     }
     keep = _on_postgresql(" FOR KEY SHARE OF registration")
     with connection.cursor() as cursor:
-        cursor.execute(statement.format(keep=keep, **texts) if parts else statement, given)
+        cursor.execute(statement.format(keep=keep, **texts) if fragments else statement, params)
         return [row[0] for row in cursor.fetchall()] if cursor.description else []

@@ -1,4 +1,4 @@
-"""What the worker does for webhooks beside delivering."""
+"""Background jobs for webhooks: mails about paused webhooks, deletion of old rows."""
 
 from datetime import datetime, timedelta
 from email.utils import formataddr
@@ -8,21 +8,21 @@ import structlog
 from django.conf import settings
 from django.core.mail import EmailMessage
 from django.template.loader import render_to_string
-from django.urls import reverse
 from django_tasks import task
 
 from storefront.kit import clock
+from storefront.shops.places import page_address
 from storefront.webhooks.models import Delivery, Event, Registration
 
 log = structlog.get_logger(__name__)
 
-# After a try that failed, until the next one; after the last the log says that it was given up.
+# From each failed attempt to send the mail to the next.
 WAITS = (timedelta(minutes=1), timedelta(minutes=10), timedelta(hours=1), timedelta(hours=6))
 
 
 @task()
 def tell_of_pause(registration_id: int, tries: int = 0) -> None:
-    """Mail the merchant that an app's webhook was paused, unless it goes on already or the shop has no address."""
+    """Mail the merchant that an app's webhook was paused, unless it is active again or the shop has no address."""
     registration = Registration.objects.select_related("shop", "installation__app").filter(pk=registration_id).first()
     if registration is None or registration.is_active or not registration.shop.email:
         return
@@ -36,9 +36,9 @@ def tell_of_pause(registration_id: int, tries: int = 0) -> None:
 
 def pause_mail(registration: Registration) -> EmailMessage:
     shop, app = registration.shop, " ".join(str(registration.installation).split())
-    url = shop.base_url + reverse("admin:webhooks_registration_change", args=[registration.pk])
+    url = page_address("admin:webhooks_registration_change", registration.pk, shop=shop)
     return EmailMessage(
-        subject=f"{app} cannot be reached: its webhook for {registration.topic} is paused",
+        subject=f"The webhook of {app} for {registration.topic} is paused",
         body=render_to_string(
             "webhooks/paused.txt", {"registration": registration, "shop": shop, "app": app, "url": url}
         ),
@@ -48,17 +48,18 @@ def pause_mail(registration: Registration) -> EmailMessage:
 
 
 def delete_old_deliveries(*, now: datetime, limit: int) -> int:
-    """Deliveries that are older than events are kept, with their tries."""
+    """Delete up to `limit` deliveries older than EVENT_DAYS, with their attempts. Returns how many rows."""
     return _delete_oldest(Delivery, now, limit)
 
 
 def delete_old_events(*, now: datetime, limit: int) -> int:
-    """Events that are older than they are kept. The numbers of the feed go on after those that are gone."""
+    """Delete up to `limit` events older than EVENT_DAYS (R-HOOK-19). Sequence numbers continue after theirs. Returns
+    how many rows."""
     return _delete_oldest(Event, now, limit)
 
 
 def _delete_oldest(model: type[Delivery] | type[Event], now: datetime, limit: int) -> int:
-    # Rows are made in the order of their ids, so that this needs no index over their times.
+    # Ids grow with time, so this needs no index on `created_at`.
     oldest = model.objects.order_by("id").values_list("id", "created_at")[:limit]
     old = [pk for pk, created_at in oldest if created_at < now - timedelta(days=settings.EVENT_DAYS)]
     return model.objects.filter(pk__in=old).delete()[0]

@@ -1,4 +1,4 @@
-"""What is sent: the bytes of a message, and with whose secrets they are signed."""
+"""Builds messages: their bytes, and the secrets that sign them."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -17,8 +17,7 @@ SEALED = "delivery-message"
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One try of a delivery. `tries` were made before it, `earlier_tries` of them before its last replay. A `problem`
-    is why nothing can be sent."""
+    """One attempt of a delivery, after `tries` other attempts; `earlier_tries` of those were before the last replay."""
 
     delivery_id: int
     shop_id: int
@@ -28,16 +27,14 @@ class Message:
     earlier_tries: int
     address: str
     id: str
-    body: bytes = b""
-    secrets: tuple[str, ...] = ()
-    problem: str = ""
+    body: bytes
+    secrets: tuple[str, ...]
 
 
 def event_record(event: Event, *, shop_domain: str, scopes: Collection[str]) -> dict[str, Any]:
-    """An event as receivers and readers of the feed see it: without the scope of its topic, the object's id alone
-    (decisions: Topics)."""
-    needed = TOPICS.get(event.topic)
-    data = event.data if needed is None or needed in scopes else {"id": event.data.get("id")}
+    """An event as JSON for webhooks and the feed. Without the topic's scope, `data` is the object's id (R-HOOK-9)."""
+    scope = TOPICS.get(event.topic)
+    data = event.data if scope is None or scope in scopes else {"id": event.data.get("id")}
     return {
         "id": str(event.public_id),
         "type": event.topic,
@@ -49,34 +46,31 @@ def event_record(event: Event, *, shop_domain: str, scopes: Collection[str]) -> 
 
 
 def seal(message: bytes) -> bytes:
-    """A message as it is kept until it has arrived: it may hold a token."""
+    """Encrypt a message for storage until it is delivered, since it may contain a token."""
     return sealing.seal(message, purpose=SEALED)
 
 
-class Secrets:
-    """What deliveries are signed with; each is unsealed once, however many deliveries there are."""
+class SecretCache:
+    """The secrets that sign deliveries. Each installation's are decrypted once for a batch of deliveries."""
 
     def __init__(self, now: datetime) -> None:
         self.now = now
-        self.known: dict[tuple[int, bool], tuple[str, ...]] = {}
+        self.cache: dict[tuple[int, bool], tuple[str, ...]] = {}
 
     def of(self, delivery: Delivery) -> tuple[str, ...]:
-        """Raises Unsealable."""
+        """The delivery's secrets, newest first. Raises Unsealable."""
         installation, is_install = delivery.installation, delivery.kind == Delivery.Kind.INSTALL
         key = (installation.pk, is_install)
-        if key not in self.known:
-            # Whoever hears of an installation knows nothing of it yet but the app's own secret.
+        if key not in self.cache:
+            # An app that is told of a new installation knows only the app's own secret yet.
             found = [installation.app.secret] if is_install else installation.signing_secrets(self.now)
-            self.known[key] = tuple(found)
-        return self.known[key]
+            self.cache[key] = tuple(found)
+        return self.cache[key]
 
 
-def message_of(delivery: Delivery, secrets: Secrets) -> Message:
-    """The message of a delivery whose event, registration, shop and installation are at hand."""
-    try:
-        content: dict[str, Any] = {"body": _body(delivery), "secrets": secrets.of(delivery)}
-    except sealing.Unsealable:
-        content = {"problem": "Its secret cannot be read: SECRET_KEY was changed and the old key not kept."}
+def message_of(delivery: Delivery, secrets: SecretCache) -> Message:
+    """The message of a delivery. Its event, registration, shop and installation should be prefetched. Raises
+    Unsealable."""
     return Message(
         delivery_id=delivery.pk,
         shop_id=delivery.shop_id,
@@ -86,7 +80,8 @@ def message_of(delivery: Delivery, secrets: Secrets) -> Message:
         earlier_tries=delivery.earlier_tries,
         address=delivery.registration.address if delivery.registration else delivery.address,
         id=str(delivery.message_id),
-        **content,
+        body=_body(delivery),
+        secrets=secrets.of(delivery),
     )
 
 

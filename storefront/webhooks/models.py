@@ -3,16 +3,15 @@ import uuid
 from django.db import models
 from django.db.models import Q
 
+from storefront.installations.models import LONGEST_URL, Installation
 from storefront.shops.models import Shop
-
-LONGEST_URL = 2048
 
 
 class Event(models.Model):
-    """Something that happened, told once (decisions: Events and webhooks).
+    """Something that happened in a shop (R-HOOK-6).
 
-    Ids grow in the order in which events are written down, so of two that concern the same row, the later one has the
-    greater id. The public id is what receivers know the event by.
+    Ids grow in the order of recording, so of two events about the same row the later one has the greater id. Receivers
+    see the public id.
     """
 
     public_id = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
@@ -21,7 +20,8 @@ class Event(models.Model):
     data = models.JSONField()
     created_at = models.DateTimeField()
     sequence = models.BigIntegerField(
-        null=True, help_text="Place in the shop's feed, without gaps; given by the dispatch step after the commit."
+        null=True,
+        help_text="Position in the shop's event feed, without gaps. Set by the dispatch step after the commit.",
     )
 
     class Meta:
@@ -37,8 +37,8 @@ class Event(models.Model):
 
 
 class Feed(models.Model):
-    """How far the numbering of a shop's events is. Only dispatch touches it, so that nobody else queues here; kept
-    apart from the events, since those are deleted some day and their numbers never come again."""
+    """The last sequence number of a shop's events. Only dispatch locks it, so that orders never wait for it. Stored,
+    since old events are deleted and their numbers are never used again."""
 
     shop = models.OneToOneField(Shop, on_delete=models.CASCADE, primary_key=True)
     last_sequence = models.BigIntegerField(default=0)
@@ -48,26 +48,29 @@ class Feed(models.Model):
 
 
 class Registration(models.Model):
-    """Where an installed app wants to hear of one topic. A pause or a 410 turns it off; nothing but the app or its
-    uninstall deletes it."""
+    """An app's webhook: a topic and the address that receives its events. Failures for days or a 410 pause it; only the
+    app or its uninstall deletes it."""
 
     class PauseReason(models.TextChoices):
-        FAILING = "failing", "nothing got through for three days"
-        GONE = "gone", "its receiver answered 410 Gone"
+        FAILING = "failing", "all deliveries failed for three days"
+        GONE = "gone", "the receiver answered 410 Gone"
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
-    # By name, since the room of apps is built on this one.
     installation = models.ForeignKey(
-        "apps.Installation", on_delete=models.CASCADE, related_name="registrations", db_index=False
+        Installation, on_delete=models.CASCADE, related_name="registrations", db_index=False
     )
     topic = models.CharField(max_length=40)
     address = models.CharField(max_length=LONGEST_URL)
-    receiver = models.BigIntegerField(editable=False, help_text="Which host it leads to, as a number.")
+    receiver = models.BigIntegerField(
+        editable=False, help_text="Number that stands for the installation and the receiving host."
+    )
     is_active = models.BooleanField(default=True)
-    failing_since = models.DateTimeField(null=True, help_text="When the first of only failed tries was made.")
-    paused_at = models.DateTimeField(null=True, help_text="When it was turned off, by 410 or by failing too long.")
+    failing_since = models.DateTimeField(null=True, help_text="When the current series of failed attempts began.")
+    paused_at = models.DateTimeField(
+        null=True, help_text="When the webhook was paused, by a 410 response or because it failed for too long."
+    )
     pause_reason = models.CharField(max_length=10, choices=PauseReason, blank=True)
-    holds = models.BooleanField(default=False, help_text="Whether deliveries may be held back until it is resumed.")
+    holds = models.BooleanField(default=False, help_text="Whether deliveries may be held until the webhook is resumed.")
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
 
@@ -83,10 +86,10 @@ class Registration(models.Model):
 
 
 class Delivery(models.Model):
-    """One message to one address, tried until it arrives or is given up.
+    """One message to one address, attempted until it is delivered or dead.
 
-    The message of an event is made of the event at each try, the same bytes each time. Others carry theirs sealed,
-    since an install notification holds a token, until the delivery has ended.
+    The message of an event is built from the event at each attempt, always the same bytes. Other messages are stored
+    encrypted until the delivery has ended, since an install notification contains a token.
     """
 
     class Kind(models.TextChoices):
@@ -102,34 +105,35 @@ class Delivery(models.Model):
         CANCELLED = "cancelled"
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
-    installation = models.ForeignKey(
-        "apps.Installation", on_delete=models.CASCADE, related_name="deliveries", db_index=False
-    )
+    installation = models.ForeignKey(Installation, on_delete=models.CASCADE, related_name="deliveries", db_index=False)
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.EVENT)
-    # Without a constraint: millions may have ended when their registration is removed, and stay as they are.
+    # Without a constraint: when a registration is deleted, millions of ended deliveries may stay unchanged.
     registration = models.ForeignKey(
         Registration, null=True, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False
     )
     event = models.ForeignKey(Event, null=True, on_delete=models.CASCADE, db_index=False)
-    message_id = models.UUIDField(default=uuid.uuid4, editable=False, help_text="What goes out as webhook-id.")
+    message_id = models.UUIDField(default=uuid.uuid4, editable=False, help_text="Sent as webhook-id.")
     topic = models.CharField(max_length=40)
     address = models.CharField(
-        max_length=LONGEST_URL, help_text="Where it was to go at first; it follows its registration's."
+        max_length=LONGEST_URL,
+        help_text="Address when the delivery was created. Later changes of the webhook's address apply.",
     )
-    receiver = models.BigIntegerField(editable=False, help_text="Which host it goes to, as a number.")
+    receiver = models.BigIntegerField(
+        editable=False, help_text="Number that stands for the installation and the receiving host."
+    )
     sealed_message = models.BinaryField(null=True, editable=False)
     status = models.CharField(max_length=10, choices=Status, default=Status.PENDING)
     tries = models.PositiveSmallIntegerField(default=0)
-    earlier_tries = models.PositiveSmallIntegerField(default=0, help_text="Tries before it was replayed last.")
-    due_at = models.DateTimeField(help_text="When it is tried next; while it is leased, when the lease ends.")
-    lease = models.CharField(max_length=32, null=True, editable=False, help_text="Which worker is trying it.")
+    earlier_tries = models.PositiveSmallIntegerField(default=0, help_text="Attempts before the last replay.")
+    due_at = models.DateTimeField(help_text="Time of the next attempt. During an attempt, when the lease ends.")
+    lease = models.CharField(max_length=32, null=True, editable=False, help_text="The worker that is sending it.")
     created_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)
 
     class Meta:
         verbose_name_plural = "deliveries"
         indexes = [
-            # What each worker asks for many times a second; both hold only what is left to do.
+            # For queries that each worker makes many times a second. Both contain only pending rows.
             models.Index(fields=["receiver", "due_at"], condition=Q(status="pending"), name="delivery_of_receiver"),
             models.Index(fields=["due_at"], condition=Q(status="pending"), name="delivery_due"),
             models.Index(
@@ -140,7 +144,7 @@ class Delivery(models.Model):
             models.Index(fields=["shop", "-id"], name="delivery_newest"),
         ]
         constraints = [
-            # A worker that dispatches an event a second time makes nothing of it.
+            # Dispatching an event twice creates no second delivery.
             models.UniqueConstraint(fields=["event", "registration"], name="delivery_once_per_registration")
         ]
 
@@ -149,16 +153,16 @@ class Delivery(models.Model):
 
 
 class Attempt(models.Model):
-    """One try of a delivery, and how it went."""
+    """One attempt of a delivery and its outcome."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
     delivery = models.ForeignKey(Delivery, on_delete=models.CASCADE, related_name="attempts", db_index=False)
     number = models.PositiveSmallIntegerField()
     started_at = models.DateTimeField()
     duration_ms = models.PositiveIntegerField()
-    status = models.PositiveSmallIntegerField(null=True, help_text="HTTP status of the answer.")
-    error = models.CharField(max_length=200, blank=True, help_text="Why there was no answer.")
-    answer = models.TextField(blank=True, help_text="First KiB of the answer.")
+    status = models.PositiveSmallIntegerField(null=True, help_text="HTTP status of the response.")
+    error = models.CharField(max_length=200, blank=True, help_text="Why there was no response.")
+    answer = models.TextField(blank=True, help_text="First KiB of the response.")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["delivery", "number"], name="attempt_number_once")]

@@ -11,7 +11,7 @@ from storefront.webhooks.models import Attempt, Delivery, Event, Feed, Registrat
 
 
 def webhook_records(shop: Shop) -> list[dict[str, Any]]:
-    """What every app of the shop has registered, in the order in which they did."""
+    """The webhooks of all apps in the shop as JSON, oldest first."""
     return [webhook_record(row) for row in Registration.objects.filter(shop=shop).order_by("created_at", "id")]
 
 
@@ -22,15 +22,15 @@ def webhook_record(registration: Registration) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class FeedPage:
-    """Events in the order of the feed. `next_after` is where to go on: past all that there is, if this was the end."""
+    """Events in the order of the feed, and `after` for the next call; on the last page, the end of the feed."""
 
     events: list[dict[str, Any]]
     next_after: int
 
 
 def feed(shop: Shop, *, after: int, topic: str | None, limit: int, scopes: Collection[str]) -> FeedPage:
-    """The shop's events after this number, as somebody with these scopes may see them."""
-    # Asked first, so that no event that comes meanwhile is passed over.
+    """The shop's events after this number, with the data that these scopes permit (R-HOOK-18)."""
+    # Read before the events, so that `next_after` skips no event that is dispatched meanwhile.
     last = Feed.objects.filter(shop=shop).values_list("last_sequence", flat=True).first() or 0
     rows = Event.objects.filter(shop=shop, sequence__gt=after, sequence__lte=last)
     if topic:
@@ -44,31 +44,31 @@ def feed(shop: Shop, *, after: int, topic: str | None, limit: int, scopes: Colle
 def delivery_page(
     shop: Shop, *, installation_id: int, status: str | None, topic: str | None, before: int | None, limit: int
 ) -> tuple[list[dict[str, Any]], int | None]:
-    """The installation's deliveries, newest first, with their tries; and before which id the next page begins."""
+    """The installation's deliveries as JSON, newest first, and `before` for the next page; None on the last one."""
     rows = Delivery.objects.filter(shop=shop, installation=installation_id).order_by("-id")
-    chosen = {"status": status, "topic": topic, "id__lt": before}
-    rows = rows.filter(**{name: value for name, value in chosen.items() if value is not None})
-    found = list(_with_all(rows)[: limit + 1])
+    filters = {"status": status, "topic": topic, "id__lt": before}
+    rows = rows.filter(**{name: value for name, value in filters.items() if value is not None})
+    found = list(_with_related(rows)[: limit + 1])
     return [delivery_record(row) for row in found[:limit]], found[limit - 1].pk if len(found) > limit else None
 
 
-def delivery_of(shop: Shop, *, installation_id: int, delivery_id: int) -> Delivery | None:
-    """One of the installation's own, with its event and its tries."""
-    return _with_all(Delivery.objects.filter(shop=shop, installation=installation_id, pk=delivery_id)).first()
+def get_delivery(shop: Shop, *, installation_id: int, delivery_id: int) -> Delivery | None:
+    """One of the installation's deliveries, with its event and its attempts; None if it has none with this id."""
+    return _with_related(Delivery.objects.filter(shop=shop, installation=installation_id, pk=delivery_id)).first()
 
 
-def _with_all(rows: QuerySet[Delivery]) -> QuerySet[Delivery]:
+def _with_related(rows: QuerySet[Delivery]) -> QuerySet[Delivery]:
     return rows.defer("sealed_message").select_related("event", "registration").prefetch_related("attempts")
 
 
 def delivery_record(row: Delivery) -> dict[str, Any]:
-    """A delivery as its app sees it. What was sent is not part of it: the feed tells that by today's scopes."""
+    """A delivery as JSON, without the message. Apps read that in the feed, as their scopes permit now."""
     return {
         "id": row.pk,
         "webhook_id": str(row.message_id),
         "topic": row.topic,
         "sequence": row.event.sequence if row.event else None,
-        "address": address_of(row),
+        "address": current_address(row),
         "status": row.status,
         "tries": row.tries,
         "next_try_at": timestamp(row.due_at) if row.status == Delivery.Status.PENDING else None,
@@ -78,8 +78,8 @@ def delivery_record(row: Delivery) -> dict[str, Any]:
     }
 
 
-def address_of(delivery: Delivery) -> str:
-    """Where it goes: while its webhook stands, wherever that leads now."""
+def current_address(delivery: Delivery) -> str:
+    """The address of the delivery's webhook, or the delivery's own if the webhook was deleted."""
     return delivery.registration.address if delivery.registration else delivery.address
 
 
@@ -95,5 +95,5 @@ def attempt_record(attempt: Attempt) -> dict[str, Any]:
 
 
 def paused_webhooks(shop: Shop) -> QuerySet[Registration]:
-    """Those to which nothing is sent until somebody resumes them."""
+    """The shop's webhooks that receive nothing until they are resumed."""
     return Registration.objects.filter(shop=shop, is_active=False).select_related("installation__app").order_by("id")

@@ -1,7 +1,7 @@
-"""Sending again what has ended: one delivery, or a range of the feed.
+"""Replays one delivery or a range of the feed (R-HOOK-17).
 
-A replay is the same message under the same id, tried by the schedule from its beginning. It goes to whatever the app
-has registered for the topic now.
+A replay sends the same message with the same id, to the app's current webhook for the topic. Its retry schedule starts
+from the beginning.
 """
 
 from dataclasses import dataclass
@@ -10,14 +10,15 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import F
 
+from storefront.installations.app_tokens import lock_installation
 from storefront.kit.refusals import NotFound, Refusal
-from storefront.shops.app_tokens import hold_installation
+from storefront.shops import audit
 from storefront.shops.models import Shop
 from storefront.webhooks.models import Delivery, Event, Registration
 from storefront.webhooks.topics import UNINSTALLED
 
-# Events that one call replays at most.
-MOST = 1000
+# Maximum of events that one call replays.
+MAX_REPLAYED = 1000
 
 
 class NotReplayable(Refusal):
@@ -26,12 +27,12 @@ class NotReplayable(Refusal):
 
 
 class NotRegistered(Refusal):
-    code, message, field = "not_registered", "The app has no webhook for this topic any more.", "topic"
+    code, message, field = "not_registered", "The app no longer has a webhook for this topic.", "topic"
 
 
 @dataclass(frozen=True)
 class Replayed:
-    """How many deliveries are on their way again; and, where the range holds more events, after which to go on."""
+    """The number of replayed deliveries, and the sequence to continue after; None if the range has no more events."""
 
     count: int
     next_after: int | None
@@ -39,11 +40,11 @@ class Replayed:
 
 @transaction.atomic
 def replay_delivery(*, shop: Shop, installation_id: int, delivery_id: int, now: datetime) -> Delivery:
-    """Send this again, at once: the delivery that does so. One that is still tried is due at once.
+    """Send this delivery again now. One that is pending becomes due now. Returns the delivery that is sent.
 
-    Raises NotFound, NotReplayable, NotRegistered, and Unauthenticated where the app was uninstalled.
+    Raises NotFound, NotReplayable, NotRegistered, and Unauthenticated if the app was uninstalled.
     """
-    hold_installation(shop=shop, installation_id=installation_id)
+    lock_installation(shop=shop, installation_id=installation_id)
     row = Delivery.objects.filter(shop=shop, installation=installation_id, pk=delivery_id).first()
     if row is None:
         raise NotFound
@@ -53,6 +54,8 @@ def replay_delivery(*, shop: Shop, installation_id: int, delivery_id: int, now: 
     if registration is None:
         raise NotRegistered
     _send_again([row.event_id], registration, now)
+    after = {"delivery": row.pk, "topic": row.topic, "deliveries": 1}
+    audit.record(shop=shop, action="webhook.replayed", object=registration, after=after, now=now)
     return Delivery.objects.get(event=row.event_id, registration=registration)
 
 
@@ -68,28 +71,31 @@ def replay_range(
     since: datetime | None = None,
     until: datetime | None = None,
 ) -> Replayed:
-    """Send again the events that the app has a webhook for: numbered after and before these, which are left out, and
-    written down since this moment and until before that. Also what happened before the app registered."""
-    hold_installation(shop=shop, installation_id=installation_id)
+    """Send the events for which the app has a webhook, also those from before it was registered. `after` and `before`
+    are sequence numbers, both exclusive; `since` is inclusive, `until` exclusive."""
+    lock_installation(shop=shop, installation_id=installation_id)
     own = Registration.objects.filter(shop=shop, installation=installation_id)
-    # Each app hears of its own uninstall alone (dispatch.py).
+    # `app.uninstalled` is sent only to the app itself, when it happens.
     own = own.filter(topic=topic) if topic else own
     registrations = {row.topic: row for row in own if row.topic != UNINSTALLED}
     bounds = {"sequence__gt": after or 0, "sequence__lt": before, "created_at__gte": since, "created_at__lt": until}
-    given = {name: value for name, value in bounds.items() if value is not None}
-    found = Event.objects.filter(shop=shop, topic__in=registrations, **given).order_by("sequence")
-    events = list(found.values_list("id", "topic", "sequence")[: MOST + 1])
+    filters = {name: value for name, value in bounds.items() if value is not None}
+    found = Event.objects.filter(shop=shop, topic__in=registrations, **filters).order_by("sequence")
+    events = list(found.values_list("id", "topic", "sequence")[: MAX_REPLAYED + 1])
     count = 0
     for name, registration in registrations.items():
-        count += _send_again([pk for pk, of, _ in events[:MOST] if of == name], registration, now)
-    return Replayed(count, events[MOST - 1][2] if len(events) > MOST else None)
+        count += _send_again([pk for pk, of, _ in events[:MAX_REPLAYED] if of == name], registration, now)
+    if count:
+        app, details = audit.Object("app", installation_id), {"topics": sorted(registrations), "deliveries": count}
+        audit.record(shop=shop, action="webhook.replayed", object=app, after=details, now=now)
+    return Replayed(count, events[MAX_REPLAYED - 1][2] if len(events) > MAX_REPLAYED else None)
 
 
 def _send_again(events: list[int], registration: Registration, now: datetime) -> int:
-    """Have these sent to this webhook, those that are not on their way already: how many that were."""
+    """Send these events to this webhook, except those whose delivery is pending already. Returns how many are sent."""
     own = Delivery.objects.filter(event__in=events, registration=registration)
-    known = {row.event_id: row for row in own.select_for_update().order_by("id")}
-    ended = [row.pk for row in known.values() if row.ended_at is not None]
+    existing = {row.event_id: row for row in own.select_for_update().order_by("id")}
+    ended = [row.pk for row in existing.values() if row.ended_at is not None]
     Delivery.objects.filter(pk__in=ended).update(
         status=Delivery.Status.PENDING,
         earlier_tries=F("tries"),
@@ -98,10 +104,14 @@ def _send_again(events: list[int], registration: Registration, now: datetime) ->
         receiver=registration.receiver,
         address=registration.address,
     )
-    Delivery.objects.filter(pk__in=[row.pk for row in known.values()], lease=None, status="pending").update(due_at=now)
-    new = Event.objects.filter(pk__in=set(events) - known.keys())
-    made = Delivery.objects.bulk_create([_delivery(event, registration, now) for event in new], ignore_conflicts=True)
-    return len(ended) + len(made)
+    Delivery.objects.filter(pk__in=[row.pk for row in existing.values()], lease=None, status="pending").update(
+        due_at=now
+    )
+    new = Event.objects.filter(pk__in=set(events) - existing.keys())
+    created = Delivery.objects.bulk_create(
+        [_delivery(event, registration, now) for event in new], ignore_conflicts=True
+    )
+    return len(ended) + len(created)
 
 
 def _delivery(event: Event, registration: Registration, now: datetime) -> Delivery:

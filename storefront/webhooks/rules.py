@@ -1,11 +1,11 @@
-"""When a delivery is tried again, and what an answer means for it. Durations are timedeltas, sizes are bytes."""
+"""The retry schedule, what counts as success, and the numbers of receivers. Durations are timedeltas."""
 
 import hashlib
-from datetime import datetime, timedelta
+from datetime import timedelta
 from random import Random
 from urllib.parse import urlsplit
 
-# From one try to the next; the first follows at once (decisions: Delivery). After the last, the delivery is dead.
+# From each failed attempt to the next; the first attempt is made at once (R-HOOK-10).
 WAITS = [
     timedelta(seconds=5),
     timedelta(minutes=5),
@@ -18,19 +18,21 @@ WAITS = [
     timedelta(hours=24),
 ]
 MOST_TRIES = len(WAITS) + 1
-# Share of a wait by which it may be longer, so that what failed together does not come back together.
+# Largest random extension, as a share of the wait, so that deliveries that failed together are not retried together.
 JITTER = 0.1
-# A receiver may ask for more patience than this; it does not get it.
+# The longest `Retry-After` that is honoured.
 LONGEST_RETRY_AFTER = timedelta(hours=24)
-# A registration to which nothing got through for so long is paused.
+# A registration is paused when all attempts have failed for so long.
 LONGEST_FAILING = timedelta(days=3)
 GONE = 410
 
-_random = Random()  # noqa: S311, it only spreads tries
+_INSTALLATION_BITS = 31
+
+_random = Random()  # noqa: S311, it only spreads attempts
 
 
 def next_wait(tries: int, *, retry_after: timedelta | None = None, random: Random = _random) -> timedelta | None:
-    """How long to wait after so many failed tries, at least as long as the receiver asked; None: give up."""
+    """The wait after this many failed attempts, at least `retry_after`; None if there are no more attempts."""
     if tries >= MOST_TRIES:
         return None
     wait = WAITS[tries - 1] * (1 + random.uniform(0, JITTER))
@@ -41,13 +43,19 @@ def is_success(status: int | None) -> bool:
     return status is not None and 200 <= status < 300
 
 
-def failing_too_long(failing_since: datetime | None, now: datetime) -> bool:
-    return failing_since is not None and now - failing_since >= LONGEST_FAILING
+def receiver_of(installation_id: int, address: str) -> int:
+    """The number of a receiver, which is an installation at the address's scheme, host and port. Each receiver has its
+    own queue, so that apps at one host do not wait for each other.
 
-
-def receiver_of(address: str) -> int:
-    """A number for the host and port that an address leads to: tables and indexes hold it instead of the name. Two
-    hosts of one number would merely share a queue."""
+    The last 31 bits are the installation's id, the others a hash of the host. If two hosts have the same hash, they
+    merely share the limits of one host.
+    """
     parts = urlsplit(address)
-    place = f"{parts.scheme}://{parts.hostname}:{parts.port or ''}"
-    return int.from_bytes(hashlib.sha256(place.encode()).digest()[:8]) >> 1
+    origin = f"{parts.scheme}://{parts.hostname}:{parts.port or ''}"
+    host = int.from_bytes(hashlib.sha256(origin.encode()).digest()[:4])
+    return host << _INSTALLATION_BITS | installation_id & (1 << _INSTALLATION_BITS) - 1
+
+
+def host_of(receiver: int) -> int:
+    """The part of a receiver's number that is the hash of its host and port."""
+    return receiver >> _INSTALLATION_BITS

@@ -1,20 +1,21 @@
-"""Webhooks, their deliveries and the feed, described. Answers are written from `queries.py`; these document them."""
+"""Request and response bodies of the webhook and feed endpoints. `queries.py` writes the responses; these classes
+document them."""
 
 from typing import Annotated, Any, Literal
 
 from ninja import Field, Schema
 from pydantic import AfterValidator, WithJsonSchema
 
+from storefront.installations.models import LONGEST_URL
 from storefront.kit.ids import LARGEST_ID
 from storefront.kit.schemas import Moment, Timestamp
-from storefront.webhooks.models import LONGEST_URL
 from storefront.webhooks.topics import TOPICS
 
 
-def _topic(given: str) -> str:
-    if given not in TOPICS:
+def _topic(value: str) -> str:
+    if value not in TOPICS:
         raise ValueError(f"must be one of {', '.join(TOPICS)}")
-    return given
+    return value
 
 
 Topic = Annotated[
@@ -24,7 +25,7 @@ Topic = Annotated[
     WithJsonSchema({"type": "string", "enum": list(TOPICS)}),
 ]
 Status = Literal["pending", "held", "delivered", "dead", "cancelled"]
-Place = Annotated[int, Field(ge=0, le=LARGEST_ID)]
+SequenceNumber = Annotated[int, Field(ge=0, le=LARGEST_ID)]
 OffsetTimestamp = Annotated[
     str,
     Field(
@@ -36,85 +37,87 @@ OffsetTimestamp = Annotated[
 
 
 class NewWebhook(Schema):
-    """Where to send events of a topic."""
+    """A topic and the URL that receives its events."""
 
-    topic: Topic = Field(description="What to be told of.", examples=["order.placed"])
+    topic: Topic = Field(description="The topic to subscribe to.", examples=["order.placed"])
     address: Annotated[str, Field(strict=True, max_length=LONGEST_URL)] = Field(
-        description="Where to send it: a public https address.", examples=["https://app.example.com/webhooks"]
+        description="Public https URL that receives the events.", examples=["https://app.example.com/webhooks"]
     )
 
 
 class Webhook(Schema):
-    """A topic that an app is told of."""
+    """A topic that an app subscribes to."""
 
-    topic: str = Field(description="What the app is told of.", examples=["order.placed"])
-    address: str = Field(description="Where it is sent.", examples=["https://app.example.com/webhooks"])
+    topic: str = Field(description="The webhook's topic.", examples=["order.placed"])
+    address: str = Field(description="The URL that receives the events.", examples=["https://app.example.com/webhooks"])
     created_at: OffsetTimestamp
 
 
-class Webhooks(Schema):
-    webhooks: list[Webhook] = Field(description="Of every app in the shop.")
+class WebhookList(Schema):
+    webhooks: list[Webhook] = Field(description="The webhooks of all apps in the shop.")
 
 
 class WebhookRegistered(Schema):
-    message: str = Field(description="For people.", examples=["Webhook registered."])
-    webhook: Webhook = Field(description="As it stands now.")
+    message: str = Field(description="Human-readable message.", examples=["Webhook registered."])
+    webhook: Webhook = Field(description="The current record.")
 
 
 class WebhookRemoved(Schema):
-    message: str = Field(description="For people.", examples=["Webhook removed."])
+    message: str = Field(description="Human-readable message.", examples=["Webhook removed."])
 
 
 class Attempt(Schema):
-    """One try of a delivery."""
+    """An attempt to deliver a message."""
 
-    number: int = Field(description="The how manieth try, from 1.")
+    number: int = Field(description="Number of the attempt, starting at 1.")
     started_at: Timestamp
-    duration_ms: int = Field(description="Milliseconds until the answer was there, or the try was given up.")
-    status: int | None = Field(description="HTTP status of the answer; null: there was none.")
-    error: str | None = Field(description="Why there was no answer.")
-    answer: str = Field(description="First KiB of the answer's body.")
+    duration_ms: int = Field(description="Duration of the attempt in milliseconds.")
+    status: int | None = Field(description="HTTP status of the response; null if there was none.")
+    error: str | None = Field(description="Why there was no response.")
+    answer: str = Field(description="First KiB of the response body.")
 
 
 class Delivery(Schema):
-    """A message to the app, and how its tries went."""
+    """A message to the app and its delivery attempts."""
 
-    id: int = Field(description="Names it in its path.")
-    webhook_id: str = Field(description="The `webhook-id` that it goes out under; for an event, the event's id.")
-    topic: str = Field(description="What it tells of.", examples=["order.placed"])
-    sequence: int | None = Field(description="The event's place in the feed; null for what is no event.")
-    address: str = Field(description="Where it goes.")
-    status: Status = Field(description="`held`: until the webhook is resumed. `dead`: all tries failed.")
-    tries: int = Field(description="How often it was tried.")
-    next_try_at: Timestamp | None = Field(description="When it is tried next; null: not by itself.")
+    id: int = Field(description="The delivery's id.")
+    webhook_id: str = Field(description="The `webhook-id` header. For an event, the event's id.")
+    topic: str = Field(description="The topic.", examples=["order.placed"])
+    sequence: int | None = Field(
+        description="The event's position in the feed; null if the delivery is not for an event."
+    )
+    address: str = Field(description="The receiving URL.")
+    status: Status = Field(description="`held`: waits until the webhook is resumed. `dead`: all attempts failed.")
+    tries: int = Field(description="Number of attempts.")
+    next_try_at: Timestamp | None = Field(description="Time of the next automatic attempt; null if none.")
     created_at: Timestamp
-    ended_at: Timestamp | None = Field(description="When it was delivered or given up.")
-    attempts: list[Attempt] = Field(description="Its tries, oldest first.")
+    ended_at: Timestamp | None = Field(description="When it was delivered or finally failed.")
+    attempts: list[Attempt] = Field(description="The attempts, oldest first.")
 
 
 class DeliveryQuery(Schema):
-    """Which of the app's deliveries to list."""
+    """Filters for the list of deliveries."""
 
-    status: Status | None = Field(None, description="Only those in this state.")
-    topic: Topic | None = Field(None, description="Only those of this topic.")
+    status: Status | None = Field(None, description="Only deliveries with this status.")
+    topic: Topic | None = Field(None, description="Only deliveries of this topic.")
     before: Annotated[int, Field(ge=1, le=LARGEST_ID)] | None = Field(
-        None, description="Only those with a smaller id: `next_before` of the page before."
+        None, description="Only deliveries with a smaller id. Use `next_before` of the previous page."
     )
-    limit: Annotated[int, Field(ge=1, le=100)] = Field(24, description="How many at most.")
+    limit: Annotated[int, Field(ge=1, le=100)] = Field(24, description="Maximum number of records.")
 
 
-class Deliveries(Schema):
-    deliveries: list[Delivery] = Field(description="The app's own, newest first.")
-    next_before: int | None = Field(description="Where the next page begins; null: this was the last.")
+class DeliveryList(Schema):
+    deliveries: list[Delivery] = Field(description="The app's own deliveries, newest first.")
+    next_before: int | None = Field(description="Value of `before` for the next page; null on the last page.")
 
 
 class DeliveryReplayed(Schema):
-    message: str = Field(description="For people.", examples=["The delivery is sent again."])
-    delivery: Delivery = Field(description="As it stands now.")
+    message: str = Field(description="Human-readable message.", examples=["The delivery is sent again."])
+    delivery: Delivery = Field(description="The current record.")
 
 
 class Range(Schema):
-    """Which events to send again: all of the feed that the app has a webhook for, unless bounds are given."""
+    """The events to send again. By default all events in the feed for which the app has a webhook."""
 
     topic: Topic | None = Field(None, description="Only events of this topic.")
     after: Annotated[int, Field(strict=True, ge=0, le=LARGEST_ID)] | None = Field(
@@ -123,37 +126,39 @@ class Range(Schema):
     before: Annotated[int, Field(strict=True, ge=0, le=LARGEST_ID)] | None = Field(
         None, description="Only events with a smaller sequence."
     )
-    since: Moment | None = Field(None, description="Only events of this moment or later.")
-    until: Moment | None = Field(None, description="Only events before this moment.")
+    since: Moment | None = Field(None, description="Only events at or after this time.")
+    until: Moment | None = Field(None, description="Only events before this time.")
 
 
 class RangeReplayed(Schema):
-    message: str = Field(description="For people.", examples=["12 deliveries are sent again."])
-    replayed: int = Field(description="How many deliveries are on their way again.")
+    message: str = Field(description="Human-readable message.", examples=["12 deliveries are sent again."])
+    replayed: int = Field(description="Number of deliveries that are sent again.")
     next_after: int | None = Field(
-        description="One call replays up to 1,000 events. Call again with this as `after`; null: that was all."
+        description="Up to 1,000 events per call. To continue, send this as `after`; null if there are no more."
     )
 
 
 class FeedQuery(Schema):
-    """Which events to read."""
+    """Filters for the list of events."""
 
-    after: Place = Field(0, description="Only events with a greater sequence: `next_after` of the page before.")
+    after: SequenceNumber = Field(
+        0, description="Only events with a greater sequence. Use `next_after` of the previous page."
+    )
     topic: Topic | None = Field(None, description="Only events of this topic.")
-    limit: Annotated[int, Field(ge=1, le=500)] = Field(100, description="How many at most.")
+    limit: Annotated[int, Field(ge=1, le=500)] = Field(100, description="Maximum number of records.")
 
 
 class Event(Schema):
-    """Something that happened in the shop, as webhooks tell it."""
+    """An event in the shop, as webhooks deliver it."""
 
-    id: str = Field(description="The same in every delivery of it, as `webhook-id` too.")
+    id: str = Field(description="The event's id. The same in every delivery, also as `webhook-id`.")
     type: str = Field(description="The topic.", examples=["order.placed"])
-    timestamp: Timestamp = Field(description="When it happened.")
-    shop_domain: str = Field(description="Where it happened.", examples=["shop.example.com"])
-    sequence: int = Field(description="Its place in the shop's feed: 1, 2, 3 and so on.")
-    data: dict[str, Any] = Field(description="The object; without the read scope of the topic, its `id` alone.")
+    timestamp: Timestamp = Field(description="When the event happened.")
+    shop_domain: str = Field(description="The shop's domain.", examples=["shop.example.com"])
+    sequence: int = Field(description="Position in the shop's event feed: 1, 2, 3 and so on.")
+    data: dict[str, Any] = Field(description="The object. Only its `id` without the topic's read scope.")
 
 
-class Events(Schema):
-    events: list[Event] = Field(description="In the order of the feed.")
-    next_after: int = Field(description="`after` of the next call, now or later.")
+class EventList(Schema):
+    events: list[Event] = Field(description="The events, oldest first.")
+    next_after: int = Field(description="Value of `after` for the next call.")

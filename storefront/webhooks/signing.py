@@ -1,4 +1,4 @@
-"""Signatures as Standard Webhooks 1.0 has them, so that receivers can check them with a library they find anywhere."""
+"""Signatures as specified by Standard Webhooks 1.0, which receivers can verify with existing libraries (R-HOOK-8)."""
 
 import base64
 import secrets as random
@@ -9,13 +9,13 @@ from standardwebhooks import Webhook
 
 
 def new_secret() -> str:
-    """A secret to sign with, `whsec_...`: 256 random bits."""
+    """A new signing secret, `whsec_...`: 256 random bits."""
     return "whsec_" + base64.b64encode(random.token_bytes(32)).decode()
 
 
 def sign(*, id: str, body: bytes, secrets: Sequence[str], now: datetime) -> dict[str, str]:
-    """The headers that prove who sent the body, and when. One signature a secret, since during a rotation a receiver
-    may know either."""
+    """The headers with the message's id, time and signatures. One signature for each secret, since during a rotation a
+    receiver may know either."""
     text = body.decode()
     return {
         "webhook-id": id,

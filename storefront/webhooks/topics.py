@@ -1,9 +1,9 @@
-"""What apps can hear of (decisions: Topics)."""
+"""The topics of events (R-HOOK-1)."""
 
-# Sent to the app itself when it happens, and to no other.
+# Sent only to the uninstalled app.
 UNINSTALLED = "app.uninstalled"
 
-# Topic, and the scope without which an app is told of the object's id alone.
+# Each topic and its scope. Without the scope, an app receives only the object's id.
 TOPICS: dict[str, str | None] = {
     "order.placed": "read_orders",
     "order.paid": "read_orders",

@@ -1,1 +1,1 @@
-"""Django's PostgreSQL, with one thing quicker: whether a kept connection still stands."""
+"""Django's PostgreSQL backend, with a faster check of whether a connection is still usable."""

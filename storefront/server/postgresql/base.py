@@ -5,8 +5,8 @@ from django.db.backends.postgresql import base
 
 class DatabaseWrapper(base.DatabaseWrapper):
     def is_usable(self) -> bool:
-        """Asked once a request. Django would send a statement and wait for its answer; but a server that goes away
-        closes its end, and that a socket shows by itself. Only one that has something to say is asked."""
+        """Whether the connection still works. Django asks this once a request, with a query. But when the server closes
+        a connection, its socket becomes readable, so only then a query is sent."""
         if self.connection is not None and not self.connection.closed:
             socket = poll()
             socket.register(self.connection.fileno(), POLLIN)

@@ -6,15 +6,15 @@ from storefront.shops import actions
 
 
 class Command(Base):
-    help = "Open a shop; answers with it as one JSON object."
+    help = "Create a shop. Prints it as a JSON object."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--domain", required=True, help="host name shoppers use, such as shop.example.com")
-        parser.add_argument("--name", required=True, help="what the shop is called")
-        parser.add_argument("--base-url", required=True, help="where it is reached, such as https://shop.example.com")
-        parser.add_argument("--currency", default="EUR", help="ISO 4217 code (default: %(default)s)")
+        parser.add_argument("--domain", required=True, help="host name, such as shop.example.com")
+        parser.add_argument("--name", required=True, help="name of the shop")
+        parser.add_argument("--base-url", required=True, help="base URL, such as https://shop.example.com")
+        parser.add_argument("--currency", default="EUR", help="ISO 4217 currency code (default: %(default)s)")
         parser.add_argument("--timezone", default="Europe/Berlin", help="time zone name (default: %(default)s)")
-        parser.add_argument("--email", help="where shoppers can write to")
+        parser.add_argument("--email", help="contact email address")
 
     def handle(self, *, domain, name, base_url, currency, timezone, email, **_options) -> None:
         shop = actions.create_shop(
@@ -27,4 +27,4 @@ class Command(Base):
             now=clock.now(),
         )
         fields = ("id", "domain", "name", "base_url", "currency", "timezone", "email")
-        self.answer({field: getattr(shop, field) for field in fields})
+        self.write_result({field: getattr(shop, field) for field in fields})

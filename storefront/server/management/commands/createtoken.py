@@ -3,7 +3,7 @@ from datetime import timedelta
 
 from storefront.kit import clock
 from storefront.server.command import Command as Base
-from storefront.server.command import add_shop_argument, listed, shop_named
+from storefront.server.command import add_shop_argument, find_shop, split_list
 from storefront.shops import actions
 from storefront.shops.scopes import SCOPES
 
@@ -17,16 +17,18 @@ def days(text: str) -> timedelta:
 
 
 class Command(Base):
-    help = "Make an API token of a shop; answers with the token, which is shown this once."
+    help = "Create an API token for a shop. Prints the token, which is shown only once."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_shop_argument(parser)
-        parser.add_argument("--scopes", required=True, help=f"comma-separated, of {', '.join(SCOPES)}")
-        parser.add_argument("--name", default="command line", help="what it is for (default: %(default)s)")
-        parser.add_argument("--expires", type=days, metavar="DAYS", help="days until it ends (default: never)")
+        parser.add_argument("--scopes", required=True, help=f"comma-separated scopes: {', '.join(SCOPES)}")
+        parser.add_argument("--name", default="command line", help="name of the token (default: %(default)s)")
+        parser.add_argument(
+            "--expires", type=days, metavar="DAYS", help="days until the token expires (default: never)"
+        )
 
     def handle(self, *, shop, scopes, name, expires, **_options) -> None:
         _, secret = actions.create_api_token(
-            shop=shop_named(shop), scopes=listed(scopes), name=name, now=clock.now(), expires_in=expires
+            shop=find_shop(shop), scopes=split_list(scopes), name=name, now=clock.now(), expires_in=expires
         )
-        self.answer(secret)
+        self.write_result(secret)

@@ -9,38 +9,42 @@ from typing import IO
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from storefront.catalogue.exporting import FORMATS, export_products
+from storefront.kit import clock
+from storefront.product_files.exporting import FORMATS, export_products
 from storefront.server.command import Command as Base
-from storefront.server.command import Failed, add_shop_argument, shop_named
+from storefront.server.command import Failed, add_shop_argument, find_shop
+from storefront.shops import audit
 from storefront.shops.models import Shop
 
 
 class Command(Base):
-    help = "Write a shop's products to a file, or to stdout."
+    help = "Export a shop's products to a file or to stdout."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_shop_argument(parser)
         parser.add_argument("file", type=Path, nargs="?", metavar="FILE", help="default: stdout")
         parser.add_argument(
-            "--format", choices=FORMATS, default="native", help="default: %(default)s, which loses nothing"
+            "--format", choices=FORMATS, default="native", help="file format (default: %(default)s, which is complete)"
         )
 
     def handle(self, *, shop, file, format, **_options) -> None:
-        found = shop_named(shop)
+        shop_found = find_shop(shop)
         if file is None:
-            # UTF-8 with its line ends as they are, whatever the terminal's language.
+            # UTF-8 with unchanged line ends, whatever the terminal's locale.
             self._export(
-                found, format, io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="", write_through=True)
+                shop_found,
+                format,
+                io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="", write_through=True),
             )
             return
         try:
-            exported = self._export_to(found, format, file)
+            exported = self._export_to(shop_found, format, file)
         except OSError as error:
             raise Failed(f"The file {file} cannot be written: {error.strerror}.") from None
-        self.answer({"exported": exported})
+        self.write_result({"exported": exported})
 
     def _export_to(self, shop: Shop, format: str, file: Path) -> int:
-        """The whole file or the one that was there: it takes its place when it is complete."""
+        """Export to a temporary file that replaces `file` when it is complete. Returns the number of products."""
         handle, name = tempfile.mkstemp(dir=file.absolute().parent, prefix=f".{file.name}.")
         try:
             with open(handle, "w", encoding="utf-8", newline="") as out:
@@ -54,11 +58,16 @@ class Command(Base):
 
     def _export(self, shop: Shop, format: str, out: IO[str]) -> int:
         columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=Console(stderr=True), disable=not self.is_watched, transient=True) as progress:
+        with Progress(
+            *columns, console=Console(stderr=True), disable=not self.is_in_terminal, transient=True
+        ) as progress:
             task = progress.add_task("products", total=None)
-            return export_products(
+            exported = export_products(
                 shop=shop,
                 format=format,
                 out=out,
                 progress=lambda done, total: progress.update(task, completed=done, total=total),
             )
+        after = {"format": format, "products": exported}
+        audit.record(shop=shop, action="products.exported", after=after, now=clock.now())
+        return exported

@@ -5,9 +5,9 @@ from django.core.management.commands.migrate import Command as DjangoMigrate
 
 
 class Command(DjangoMigrate):
-    """Django's own, with its talk on stderr as everywhere else here."""
+    """Django's own command, with its messages on stderr as in all our commands."""
 
-    help = "Bring the database's tables up to date; needed once, and after each update."
+    help = "Update the database schema. Run it once at the start and after each update."
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         options.setdefault("stdout", sys.stderr)

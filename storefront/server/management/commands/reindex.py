@@ -1,20 +1,20 @@
 from argparse import ArgumentParser
 from dataclasses import asdict
 
-from storefront.catalogue.reindexing import rebuild_index, reindex
+from storefront.listing.reindexing import rebuild_index, reindex
 from storefront.server.command import Command as Base
-from storefront.server.command import shop_named
+from storefront.server.command import find_shop
 from storefront.shops.models import Shop
 
 
 class Command(Base):
-    help = "Work out the kept totals and the search anew; tells what was not right."
+    help = "Recalculate stored totals and the search index. Prints what was wrong."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--shop", metavar="DOMAIN", help="only this shop, by its domain; default: all")
+        parser.add_argument("--shop", metavar="DOMAIN", help="domain of a single shop (default: all shops)")
 
     def handle(self, *, shop, **_options) -> None:
-        # The index first, so that what is put right below is put right in it too.
+        # The index first, so that the corrections below reach it too.
         rebuild_index()
-        shops = [shop_named(shop)] if shop else Shop.objects.order_by("pk").iterator()
-        self.answer([{"shop": each.domain, **asdict(reindex(shop=each))} for each in shops])
+        shops = [find_shop(shop)] if shop else Shop.objects.order_by("pk").iterator()
+        self.write_result([{"shop": each.domain, **asdict(reindex(shop=each))} for each in shops])

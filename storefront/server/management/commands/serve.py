@@ -7,11 +7,12 @@ from functools import partial
 from django.db import connections
 
 from storefront.apps import rendering
-from storefront.server import readiness, supervisor, web, worker
+from storefront.server import readiness, sealed, supervisor, web
 from storefront.server.command import Command as Base
 from storefront.server.command import Failed
+from storefront.server.worker import worker
 
-# Each thread of a web process keeps a database connection (environment.database).
+# Each thread of a web process keeps a database connection (`environment.database`).
 MOST_THREADS = 20
 
 
@@ -25,38 +26,45 @@ def number(smallest: int, largest: int) -> Callable[[str], int]:
 
 
 class Command(Base):
-    help = "Serve the shops' pages and API, with the background worker beside it."
+    help = "Serve the shops' pages and API, and run the background worker."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
         parser.add_argument("--port", type=number(1, 65535), default=8000, help="(default: %(default)s)")
         parser.add_argument(
-            "--workers", type=number(1, 256), default=1, help="web processes, at most one a core (default: %(default)s)"
+            "--workers",
+            type=number(1, 256),
+            default=1,
+            help="web processes, at most one per core (default: %(default)s)",
         )
         parser.add_argument(
-            "--threads", type=number(1, MOST_THREADS), default=8, help="threads a process (default: %(default)s)"
+            "--threads", type=number(1, MOST_THREADS), default=8, help="threads per process (default: %(default)s)"
         )
-        parser.add_argument("--no-worker", action="store_true", help="leave background work to storefront worker")
+        parser.add_argument(
+            "--no-worker", action="store_true", help="do not run the background worker; run storefront worker instead"
+        )
 
     def handle(self, *, host, port, workers, threads, no_worker, **_options) -> None:
         readiness.require_migrated_database()
         require_free_port(host, port)
+        readiness.restrict_data_permissions()
         if readiness.collect_static_files():
-            self.say("Collected the static files.")
+            self.write_message("Collected the static files.")
+        sealed.warn_of_unreadable()
         connections.close_all()
-        rendering.reserve(threads)
-        beside = "" if no_worker else " with the background worker"
-        self.say(f"Serving on http://{host}:{port}{beside}; Ctrl-C stops.")
+        rendering.limit_waiting_threads(threads)
+        suffix = "" if no_worker else " with the background worker"
+        self.write_message(f"Serving on http://{host}:{port}{suffix}; Ctrl-C stops.")
         code = supervisor.supervise(
             partial(web.serve, host=host, port=port, workers=workers, threads=threads),
             None if no_worker else worker.run,
         )
         if code:
-            raise Failed("The web server ended by itself; its own words are above.")
+            raise Failed("The web server stopped unexpectedly. See its messages above.")
 
 
 def require_free_port(host: str, port: int) -> None:
-    """The web server shares its port among its processes, so it would not notice another program on it."""
+    """Raises Failed if the port is in use. The web server would not notice, since its processes share the port."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         with closing(socket.socket(family)) as probe:

@@ -3,7 +3,7 @@ from argparse import ArgumentParser
 from storefront.apps import actions, queries
 from storefront.kit import clock
 from storefront.server.command import Command as Base
-from storefront.server.command import add_app_argument, add_shop_argument, app_named, shop_named
+from storefront.server.command import add_app_argument, add_shop_argument, find_app, find_shop
 
 
 class Command(Base):
@@ -14,9 +14,9 @@ class Command(Base):
         add_app_argument(parser)
 
     def handle(self, *, shop, app, **_options) -> None:
-        found, wanted = shop_named(shop), app_named(app)
-        installation = queries.standing_installation(found, wanted)
+        found, wanted = find_shop(shop), find_app(app)
+        installation = queries.current_installation(found, wanted)
         if installation is None:
             raise actions.NotInstalled
         actions.uninstall_app(shop=found, installation=installation, now=clock.now())
-        self.say(f"{wanted} is no longer installed in {found}.")
+        self.write_message(f"{wanted} has been uninstalled from {found}.")

@@ -1,10 +1,13 @@
-from storefront.server import readiness, worker
+from storefront.server import readiness, sealed
 from storefront.server.command import Command as Base
+from storefront.server.worker import worker
 
 
 class Command(Base):
-    help = "Run background work alone: queued tasks, and clearing out what has expired."
+    help = "Run only the background worker: queued tasks and clean-up of expired data."
 
     def handle(self, **_options) -> None:
         readiness.require_migrated_database()
+        sealed.warn_of_unreadable()
+        readiness.restrict_data_permissions()
         worker.run()

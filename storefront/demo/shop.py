@@ -1,0 +1,163 @@
+"""Opens the demo shop, and deletes it again. Other shops are never changed."""
+
+import json
+from collections.abc import Callable
+from datetime import datetime
+from decimal import Decimal
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.db import transaction
+from easy_thumbnails.models import Source, Thumbnail
+
+from storefront.catalogue import thumbnails
+from storefront.catalogue.models import BundleItem, Category, Media, Product, TaxClass, Variant
+from storefront.demo.still_lifes import picture
+from storefront.kit.refusals import Refusal
+from storefront.pricing.models import Discount, ShippingRate, TaxRate
+from storefront.product_files import importing
+from storefront.shops import actions
+from storefront.shops.changes import publish_change
+from storefront.shops.models import AuditEntry, Shop
+
+DOMAIN = "localhost"
+NAME = "Harbour Lane"
+EMAIL = "hello@harbour-lane.example"
+CONTENT = resources.files("storefront.demo")
+PAYMENT_WORDS = (
+    "Please transfer the amount within 14 days, with the order number as the reference.\n"
+    "This is a demo shop: nothing is sent, so please do not send money either."
+)
+
+ABROAD = ["AT", "BE", "CH", "CZ", "DK", "ES", "FI", "FR", "GB", "IE", "IT", "LU", "NL", "NO", "PL", "PT", "SE", "US"]
+DELIVERY: list[dict[str, Any]] = [
+    {"name": "Parcel, 2 to 3 days", "countries": ["DE"], "price": Decimal("4.90"), "free_from": Decimal("80.00")},
+    {"name": "Express, next working day", "countries": ["DE"], "price": Decimal("12.50"), "free_from": None},
+    {"name": "Collect at the harbour", "countries": ["DE"], "price": Decimal("0.00"), "free_from": None},
+    {"name": "Parcel abroad, 4 to 8 days", "countries": ABROAD, "price": Decimal("14.90"), "free_from": None},
+]
+# The standard and the reduced rate, in percent.
+VAT = {"DE": ("19", "7"), "AT": ("20", "10"), "FR": ("20", "5.5"), "NL": ("21", "9"), "DK": ("25", "25")}
+
+DrawnPictures = dict[str, list[tuple[dict[str, Any], bytes]]]
+
+
+class NotTheDemo(Refusal):
+    """Another shop already has the demo shop's domain."""
+
+    code = "not_the_demo"
+    message = f"The shop at {DOMAIN} was not made by the demo, so it is left alone."
+
+
+def demo_shop() -> Shop | None:
+    """The demo shop, or None. Raises NotTheDemo if another shop has its domain."""
+    found = Shop.objects.filter(domain=DOMAIN).first()
+    if found and found.email != EMAIL:
+        raise NotTheDemo
+    return found
+
+
+def open_shop(*, base_url: str, now: datetime, report: Callable[[str], None]) -> Shop:
+    """Create the demo shop with all its content in one transaction. `report` is called with each step's message."""
+    report("Drawing the pictures of the demo shop.")
+    # Outside the transaction, which on SQLite makes all other writers wait.
+    pictures = draw_pictures()
+    report("Filling the shop.")
+    with transaction.atomic():
+        shop = actions.create_shop(
+            domain=DOMAIN, name=NAME, base_url=base_url, email=EMAIL, payment_methods=("demo", "manual"), now=now
+        )
+        shop.manual_payment_instructions = PAYMENT_WORDS
+        shop.save(update_fields=["manual_payment_instructions"])
+        _import(shop, now)
+        _attach_pictures(shop, pictures)
+        _add_rates_and_discount(shop)
+    for name in Media.objects.filter(shop=shop).values_list("file", flat=True):
+        # Made now, so that the first visitor does not have to wait for the worker.
+        thumbnails.make(name)
+    return shop
+
+
+def move_shop(shop: Shop, *, base_url: str, now: datetime) -> None:
+    """Update the shop's base URL, for example after a change of port."""
+    if shop.base_url != base_url:
+        shop.base_url, shop.updated_at = base_url, now
+        shop.full_clean()
+        with transaction.atomic():
+            shop.save(update_fields=["base_url", "updated_at"])
+            publish_change(shop.pk)
+
+
+def close_shop(shop: Shop) -> None:
+    """Delete the demo shop with its products, carts, orders, audit log and uploaded pictures."""
+    names = list(Media.objects.filter(shop=shop).exclude(file="").values_list("file", flat=True))
+    with transaction.atomic():
+        # These foreign keys would protect the products and categories from deletion.
+        BundleItem.objects.filter(shop=shop).delete()
+        Category.objects.filter(shop=shop).update(parent=None)
+        publish_change(shop.pk)
+        pk = shop.pk
+        shop.delete()
+        # The audit log's rows outlive their shop, so they are deleted separately.
+        AuditEntry.objects.filter(shop=pk).delete()
+    sources = Source.objects.filter(name__in=names)
+    thumbnail_names = list(Thumbnail.objects.filter(source__in=sources).values_list("name", flat=True))
+    sources.delete()
+    for name in (*names, *thumbnail_names):
+        default_storage.delete(name)
+
+
+def draw_pictures() -> DrawnPictures:
+    """The pictures of each product by SKU, each as (description from pictures.json, PNG)."""
+    plan: dict[str, list[dict[str, Any]]] = json.loads(CONTENT.joinpath("pictures.json").read_text())
+    return {
+        sku: [
+            (
+                description,
+                picture(
+                    description["drawing"],
+                    wall=description["wall"],
+                    colour=description["colour"],
+                    accent=description.get("accent", ""),
+                    close=description.get("close", False),
+                ),
+            )
+            for description in pictures
+        ]
+        for sku, pictures in plan.items()
+    }
+
+
+def _import(shop: Shop, now: datetime) -> None:
+    with resources.as_file(CONTENT.joinpath("products.jsonl")) as file:
+        report = importing.import_products(shop=shop, file=Path(file), format="native", now=now)
+    if report.failed:
+        raise RuntimeError(f"the demo's own products do not import: {report.problems[0]}")
+
+
+def _attach_pictures(shop: Shop, pictures_by_sku: DrawnPictures) -> None:
+    """Save every product's pictures, and set the image of every variant that has one."""
+    products = {product.sku: product for product in Product.objects.filter(shop=shop)}
+    for sku, pictures in pictures_by_sku.items():
+        for number, (description, png) in enumerate(pictures):
+            media = Media(shop=shop, product=products[sku], alt=description["alt"], sort_order=number)
+            name = f"{sku.lower()}-{number + 1}.png"
+            # Django reads the picture's dimensions only if the content has a name.
+            media.file.save(name, ContentFile(png, name=name), save=True)
+            if "variant" in description:
+                Variant.objects.filter(shop=shop, sku=description["variant"]).update(image=media)
+
+
+def _add_rates_and_discount(shop: Shop) -> None:
+    for order, rate in enumerate(DELIVERY):
+        ShippingRate.objects.create(shop=shop, sort_order=order, **rate)
+    reduced, _ = TaxClass.objects.get_or_create(shop=shop, name="reduced")
+    for country, (standard, lower) in VAT.items():
+        TaxRate.objects.create(shop=shop, name="VAT", country=country, percent=Decimal(standard))
+        TaxRate.objects.create(shop=shop, name="VAT", country=country, percent=Decimal(lower), tax_class=reduced)
+    Discount.objects.create(
+        shop=shop, name="5% off from €100", kind=Discount.Kind.PERCENT, value=Decimal(5), minimum_subtotal=Decimal(100)
+    )

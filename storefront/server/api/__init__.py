@@ -1,0 +1,1 @@
+"""Assembles the rooms' APIs: bodies, headers, errors, OpenAPI."""

@@ -1,0 +1,63 @@
+"""Serves the API's description: the OpenAPI document, and a page that shows it to people, with our own static files."""
+
+from functools import lru_cache
+
+import orjson
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.template.loader import render_to_string
+from django.views.decorators.gzip import gzip_page
+
+from storefront.kit.conditional import etag_matches, etag_of
+from storefront.kit.http import JSON
+from storefront.kit.refusals import NotFound
+from storefront.server.api.api import api
+from storefront.shops.places import ADMIN, SECURE, place_of_host
+
+
+@lru_cache(maxsize=1)
+def encoded_document() -> bytes:
+    """The OpenAPI document. Built once, since nothing in it depends on a request or a shop."""
+    return orjson.dumps(api.get_openapi_schema(), option=orjson.OPT_NON_STR_KEYS)
+
+
+@lru_cache(maxsize=1)
+def _etag() -> str:
+    return etag_of(encoded_document())
+
+
+@gzip_page
+def openapi_json(request: HttpRequest) -> HttpResponse:
+    """`GET /api/openapi.json`, compressed for callers who accept that."""
+    if request.method != "GET":
+        return HttpResponseNotAllowed(["GET"])
+    encoded, etag = encoded_document(), _etag()
+    cached = {"ETag": etag, "Cache-Control": "public, max-age=0, must-revalidate"}
+    if etag_matches(etag, request.META.get("HTTP_IF_NONE_MATCH", "")):
+        return HttpResponse(status=304, headers=cached)
+    return HttpResponse(encoded, content_type=JSON, headers=cached)
+
+
+def docs(request: HttpRequest) -> HttpResponse:
+    """`GET /api/docs`: the only HTML page under /api."""
+    if request.method != "GET":
+        return HttpResponseNotAllowed(["GET"])
+    if place_of_host(request.get_host()) in (ADMIN, SECURE):
+        raise NotFound
+    policy = (
+        "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+        "font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+    page = render_to_string("server/docs.html", {"settings": {"url": "/api/openapi.json", **SWAGGER}})
+    return HttpResponse(page, headers={"Content-Security-Policy": policy, "Referrer-Policy": "same-origin"})
+
+
+SWAGGER = {
+    "layout": "BaseLayout",
+    "deepLinking": True,
+    "defaultModelsExpandDepth": 0,
+    "docExpansion": "list",
+    "displayRequestDuration": True,
+    "tryItOutEnabled": False,
+    # Otherwise, browsers would send the document to Swagger's server for validation.
+    "validatorUrl": None,
+}

@@ -1,0 +1,199 @@
+"""The API's OpenAPI 3.1 description, from the handlers and schemas, with the headers and errors of every call."""
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from ninja import Schema
+from ninja.openapi.schema import REF_TEMPLATE, OpenAPISchema
+from ninja.operation import Operation
+from pydantic import create_model
+
+from storefront.kit.schemas import ERRORS
+from storefront.server.api import headers, webhooks
+from storefront.shops.auth import scope
+from storefront.shops.scopes import SCOPES
+
+if TYPE_CHECKING:
+    from ninja import NinjaAPI
+
+DESCRIPTION = """\
+Read a shop's catalogue, build a cart over several requests, and send the shopper to the shop's own checkout with a
+signed link. Apps that a merchant has installed can read and write more of the shop's data under `/api/apps`, within the
+scopes that the merchant granted.
+
+* **Authentication**: send `Authorization: Bearer <token>`. Each token belongs to one shop and decides which shop a
+  request is about. Apps can also send their installation token as `X-Shop-Access-Token`.
+* **Money** is always a decimal string such as `"12.50"`, in the shop's currency. Parse it with a decimal type.
+* **Request bodies** are JSON objects of at most 1 MiB in UTF-8. Unknown members are ignored.
+* **Errors** have a `message` for people and a `code` for programs. Some statuses add more members.
+* **Retries**: send an `Idempotency-Key` with each POST, so that you can repeat the request safely.
+* `HEAD` works wherever `GET` does.
+"""
+
+TAGS = [
+    {"name": "Catalogue", "description": "Products and categories, read-only. Responses have an `ETag`."},
+    {"name": "Cart", "description": "Carts, identified by an `X-Cart-Token`, and links to the shop's checkout."},
+    {"name": "Inventory", "description": "Stock of products and variants, and stock adjustments."},
+    {"name": "Customers", "description": "Customers with their groups and addresses."},
+    {"name": "Orders", "description": "Orders, with fulfilments, cancellations and refunds."},
+    {"name": "App: Shop", "description": "The shop that installed the app."},
+    {"name": "App: Products", "description": "Products in any status, to read and write."},
+    {"name": "App: Inventory", "description": "Stock of products and variants, and stock adjustments."},
+    {"name": "App: Customers", "description": "Customers with their groups and addresses."},
+    {"name": "App: Orders", "description": "Orders, with fulfilments, cancellations and refunds."},
+    {"name": "App: Extensions", "description": "Blocks that the app shows on the shop's pages."},
+    {"name": "App: Script tags", "description": "Scripts that the app loads on the shop's pages."},
+    {"name": "App: Webhooks", "description": "Webhooks, their deliveries, and the feed of events."},
+    {"name": "App: Audit log", "description": "What was changed in the shop, by whom."},
+]
+
+STATUSES = {
+    200: "Success.",
+    201: "Created.",
+    304: "Not modified since the response with this `ETag`. No body.",
+    400: "The request body is not valid JSON or not an object.",
+    401: "The token is missing, unknown, expired or revoked.",
+    403: "The token lacks a scope that this call requires.",
+    404: "Not found. Resources of other shops look the same.",
+    409: "The first request with this `Idempotency-Key` is still in progress.",
+    413: "The request body is larger than 1 MiB.",
+    415: "The request body is not `application/json` in UTF-8.",
+    422: "Invalid request. `errors` has the messages by field, `code` the reason.",
+    429: "The token's rate limit is exceeded.",
+    500: "Internal error. The log has details under the `request_id`.",
+    503: "The database cannot be reached. Nothing was changed. Try again.",
+}
+
+# An error as it is answered, by status. 422 differs by operation: this is what an unreadable field gets.
+EXAMPLES: dict[int, dict[str, Any]] = {
+    400: {"message": "The request body is not valid JSON.", "code": "malformed_json"},
+    401: {"message": "Unauthenticated.", "code": "unauthenticated"},
+    403: {
+        "message": "Insufficient scope for this endpoint.",
+        "code": "insufficient_scope",
+        "required_scopes": ["read_products"],
+        "granted_scopes": ["read_cart"],
+    },
+    404: {"message": "Not found.", "code": "not_found"},
+    409: {
+        "message": "The first request with this Idempotency-Key is still in progress.",
+        "code": "idempotency_in_flight",
+    },
+    413: {"message": "The request body is larger than 1 MiB.", "code": "too_large"},
+    415: {"message": "Send the request body as application/json in UTF-8.", "code": "unsupported_media_type"},
+    422: {
+        "message": "The request has invalid fields.",
+        "code": "invalid_fields",
+        "errors": {"page": ["page must be an integer of at least 1."]},
+    },
+    429: {"message": "Too many requests. Please try again later.", "code": "rate_limited"},
+    500: {
+        "message": "Internal error. Request id: 0b9e3a1c5d7f4e2a9b8c6d5e4f3a2b1c.",
+        "code": "internal_error",
+        "request_id": "0b9e3a1c5d7f4e2a9b8c6d5e4f3a2b1c",
+    },
+    503: {"message": "The shop is temporarily unavailable. Please try again.", "code": "unavailable"},
+}
+
+CREDENTIAL, APP_CREDENTIAL = "ApiToken", "InstallationToken"
+_SCOPES = "; ".join(f"`{name}`: {meaning}" for name, meaning in SCOPES.items())
+SECURITY = {
+    CREDENTIAL: {
+        "type": "http",
+        "scheme": "bearer",
+        "description": (
+            "An API token of one shop, or the token of an app's installation in one shop. Only installation "
+            f"tokens can use the App API. Scopes: {_SCOPES}. Write scopes do not include read scopes."
+        ),
+    },
+    APP_CREDENTIAL: {
+        "type": "apiKey",
+        "in": "header",
+        "name": "X-Shop-Access-Token",
+        "description": "The token of an app's installation in one shop, with the scopes that the merchant granted.",
+    },
+}
+
+
+class Description(OpenAPISchema):
+    """Ninja's description, plus what a handler's signature does not show."""
+
+    def __init__(self, api: "NinjaAPI") -> None:
+        super().__init__(api, "api/")
+        self["info"]["license"] = {"name": "MIT", "identifier": "MIT"}
+        self["info"]["contact"] = {"name": "The operator of this service"}
+        # Relative to the document's own URL, since the API ignores the host.
+        self["servers"] = [{"url": "/", "description": "This service."}]
+        self["tags"] = TAGS
+        self["components"]["securitySchemes"] = SECURITY
+        self["webhooks"] = webhooks.describe(self._reference)
+        self._drop_unused_schemas()
+
+    def _reference(self, model: type[Schema]) -> dict[str, Any]:
+        """Add the schema to the components, and return a reference to it."""
+        schema = model.model_json_schema(ref_template=REF_TEMPLATE)
+        self.add_schema_definitions(schema.pop("$defs", {}))
+        self.schemas[model.__name__] = schema
+        return {"$ref": REF_TEMPLATE.format(model=model.__name__)}
+
+    def _drop_unused_schemas(self) -> None:
+        """Models of query parameters, which are described where they are sent."""
+        used = orjson.dumps(self, option=orjson.OPT_NON_STR_KEYS).decode()
+        schemas = self["components"]["schemas"]
+        for name in [name for name in schemas if f'"#/components/schemas/{name}"' not in used]:
+            del schemas[name]
+
+    def operation_details(self, operation: Operation) -> dict[str, Any]:
+        details = super().operation_details(operation)
+        for parameter in details["parameters"]:
+            # A list of examples belongs into the schema; a parameter has one, or a mapping.
+            if examples := parameter.pop("examples", None):
+                parameter["example"] = examples[0]
+        headers.describe_request(details, operation)
+        if "requestBody" in details:
+            _require_object(details["requestBody"]["content"]["application/json"])
+        return details
+
+    def operation_security(self, operation: Operation) -> list[dict[str, Any]]:
+        required = [list(auth.required) for auth in operation.auth_callbacks if isinstance(auth, scope)]
+        return [{scheme: scopes} for scopes in required for scheme in SECURITY]
+
+    def responses(self, operation: Operation) -> dict[int, dict[str, Any]]:
+        _describe_errors(operation)
+        # Handlers write their JSON themselves, with the aliases as names.
+        operation.by_alias = True
+        described = super().responses(operation)
+        for status, response in described.items():
+            response["description"] = STATUSES.get(status, response["description"])
+            headers.describe_response(response, status, operation)
+            if status == 304:
+                response.pop("content", None)
+            elif status in EXAMPLES:
+                response["content"]["application/json"]["example"] = EXAMPLES[status]
+        return dict(sorted(described.items()))
+
+
+def _describe_errors(operation: Operation) -> None:
+    """Adds the errors that the handler declares, and those of every call with a body or an `Idempotency-Key`."""
+    errors = ERRORS.keys() & operation.response_models.keys()
+    if any(model.__ninja_param_source__ == "body" for model in operation.models):
+        errors |= {400, 413, 415, 422}
+    if "POST" in operation.methods:
+        errors |= {400, 409, 413, 422}
+    for status in errors:
+        if operation.response_models.get(status) is None:
+            operation.response_models[status] = _error_response(ERRORS[status])
+
+
+@cache
+def _error_response(shape: type[Schema]) -> type[Schema]:
+    """The schema wrapped as Ninja wraps responses. Cached, so that all operations share one."""
+    return create_model("Answer", __base__=Schema, response=(shape, ...))
+
+
+def _require_object(content: dict[str, Any]) -> None:
+    """An optional body may be left out, but not be `null`: remove that from its schema."""
+    objects = [each for each in content["schema"].get("anyOf", []) if each != {"type": "null"}]
+    if len(objects) == 1:
+        (content["schema"],) = objects

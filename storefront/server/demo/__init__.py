@@ -1,1 +1,0 @@
-"""The demo shop's content: its products, its pictures drawn by code, and the one action that puts it in place."""

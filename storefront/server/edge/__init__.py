@@ -1,0 +1,1 @@
+"""Answers public reads from memory, before Django."""

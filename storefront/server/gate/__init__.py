@@ -1,0 +1,1 @@
+"""Between Granian and Django: reads bodies, assigns threads, sends files, rejects requests under overload."""

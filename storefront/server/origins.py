@@ -1,0 +1,129 @@
+"""Keeps the places of a deployment apart (`shops/places.py`): the place of each request, and the cookies of each place.
+
+Threats. An app's script on the shop's pages must not reach the other places. So each place has its own URL patterns and
+answers no other place's pages, and the admin and the secure host refuse a browser's request from another site's page
+unless it is a visit in its own window. A sibling host can set cookies for all hosts under their common domain. So over
+HTTPS our cookies are called `__Host-...`, which browsers accept only from the host itself. A session of one place is
+not valid at another (`server/sessions.py`).
+"""
+
+from collections.abc import Callable
+from http.cookies import Morsel
+from typing import cast
+
+from django.conf import settings
+from django.contrib.messages.storage.cookie import CookieStorage
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.urls import get_script_prefix, set_script_prefix
+from django.utils.functional import SimpleLazyObject
+
+from storefront.shops import places, queries
+from storefront.shops.models import Shop
+from storefront.shops.places import ADMIN, SECURE, SHOP, SINGLE
+from storefront.shops.request import Request
+
+Next = Callable[[HttpRequest], HttpResponse]
+
+# The last part of each cookie's name, by Django's name for the cookie.
+COOKIES = {
+    settings.SESSION_COOKIE_NAME: "session",
+    settings.CSRF_COOKIE_NAME: "csrf",
+    CookieStorage.cookie_name: "messages",
+}
+# The first part of the cookies' names, by place.
+BEGINNINGS = {SINGLE: "storefront", SHOP: "storefront", ADMIN: "storefront_admin", SECURE: "storefront_secure"}
+# Paths that are the same at every place, and that pages of other sites may request.
+OPEN = ("/static/", "/media/")
+
+
+class Places:
+    """Sets a page request's place, with that place's URL patterns, and its shop: by host, or at the secure host by the
+    first segment of the path, which then becomes the script prefix."""
+
+    def __init__(self, get_response: Next) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: Request) -> HttpResponse:
+        host = request.get_host()
+        request.place = places.place_of_host(host)
+        request.urlconf = places.urlconf_of(request.place)
+        if request.place == SECURE:
+            return self._at_secure_host(request)
+        if request.place == ADMIN:
+            # The admin sets the shop that the session works on.
+            request.shop = cast(Shop, None)
+        else:
+            request.shop = cast(Shop, SimpleLazyObject(lambda: queries.shop_of_host(host)))
+        return self.get_response(request)
+
+    def _at_secure_host(self, request: Request) -> HttpResponse:
+        domain, slash, rest = request.path_info[1:].partition("/")
+        shop = queries.shop_of_domain(domain) if slash and domain not in places.RESERVED else None
+        request.shop = cast(Shop, shop)
+        if shop is None:
+            request.urlconf = places.urlconf_of("files")
+            return self.get_response(request)
+        before = get_script_prefix()
+        prefix = f"{before}{domain}/"
+        request.path_info = request.META["PATH_INFO"] = f"/{rest}"
+        request.META["SCRIPT_NAME"] = prefix[:-1]
+        set_script_prefix(prefix)
+        try:
+            return self.get_response(request)
+        finally:
+            # The prefix is a thread's, and the thread answers other requests after this one.
+            set_script_prefix(before)
+
+
+class SameSiteOnly:
+    """At the admin and the secure host, refuses requests from other sites' pages, such as for a picture, a frame or a
+    form. People may still follow a link. Browsers report this in `Sec-Fetch-*` headers, which pages cannot set."""
+
+    def __init__(self, get_response: Next) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: Request) -> HttpResponse:
+        if request.place in (ADMIN, SECURE) and _is_refused_cross_site(request):
+            raise PermissionDenied("This request came from another site, so it was refused.")
+        return self.get_response(request)
+
+
+def _is_refused_cross_site(request: Request) -> bool:
+    headers = request.headers
+    if headers.get("Sec-Fetch-Site", "none") in ("none", "same-origin") or request.path_info.startswith(OPEN):
+        return False
+    return request.method not in ("GET", "HEAD") or not places.is_navigation(request)
+
+
+class PlaceCookies:
+    """Translates between Django's name of each cookie and the place's own name, and drops the cookies of other
+    places."""
+
+    def __init__(self, get_response: Next) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: Request) -> HttpResponse:
+        names = cookie_names(request.place)
+        given = request.COOKIES
+        known = {name: value for name, value in given.items() if name not in COOKIES}
+        request.COOKIES = known | {name: given[own] for name, own in names.items() if own in given}
+        response = self.get_response(request)
+        for name, own in names.items():
+            if name in response.cookies:
+                _rename(response, name, own)
+        return response
+
+
+def cookie_names(place: str) -> dict[str, str]:
+    """The place's name of each of Django's cookies, by Django's name."""
+    prefix = "__Host-" if settings.HTTPS else ""
+    return {name: f"{prefix}{BEGINNINGS[place]}_{end}" for name, end in COOKIES.items()}
+
+
+def _rename(response: HttpResponse, name: str, own: str) -> None:
+    morsel: Morsel[str] = response.cookies.pop(name)
+    morsel.set(own, morsel.value, morsel.coded_value)
+    # Browsers accept a `__Host-` cookie, also its deletion, only with `Secure`.
+    morsel["secure"] = bool(settings.HTTPS) or morsel["secure"]
+    dict.__setitem__(response.cookies, own, morsel)

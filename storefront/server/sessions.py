@@ -1,0 +1,54 @@
+"""Sessions that belong to one place of the deployment (`shops/places.py`). The place is part of the session key, so
+that a session is not valid at another place, whatever cookie it is sent in."""
+
+import re
+from typing import Any
+
+from django.contrib.sessions.backends.db import SessionStore as DatabaseStore
+from django.contrib.sessions.middleware import SessionMiddleware
+from django.http import HttpRequest
+
+from storefront.shops.places import ARRIVALS, SINGLE
+
+# Seconds for which a session is valid that contains nothing but a pending handover to another place.
+ON_THE_WAY_SECONDS = 3600
+
+
+_KEY = re.compile(r"([a-z]+-)?[a-z0-9]{8,64}")
+
+
+class SessionStore(DatabaseStore):
+    """Without a place, as in the worker and in tests, it reads any session."""
+
+    def __init__(self, session_key: str | None = None, place: str | None = None) -> None:
+        self.place = place
+        super().__init__(session_key)
+
+    def get_session_cookie_age(self) -> int:
+        """Seconds. Short for a session with nothing but a pending handover, since every request without a cookie can
+        create one."""
+        age = super().get_session_cookie_age()
+        return min(age, ON_THE_WAY_SECONDS) if set(self.keys()) == {ARRIVALS} else age
+
+    def _get_new_session_key(self) -> str:
+        return self._key_prefix + super()._get_new_session_key()  # type: ignore[misc]
+
+    def _validate_session_key(self, key: Any) -> bool:
+        # Cookies may contain anything, also characters that a database refuses.
+        if not _KEY.fullmatch(key or ""):
+            return False
+        prefix, mark, _ = key.rpartition("-")
+        is_of_place = self.place is None or prefix + mark == self._key_prefix
+        return bool(is_of_place and super()._validate_session_key(key))  # type: ignore[misc]
+
+    @property
+    def _key_prefix(self) -> str:
+        return "" if self.place in (None, SINGLE) else f"{self.place}-"
+
+
+class PlaceSessions(SessionMiddleware):
+    """Django's session middleware, with sessions of the request's place."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        super().process_request(request)
+        request.session = SessionStore(request.session.session_key, place=request.place)  # type: ignore[attr-defined]

@@ -1,0 +1,1 @@
+"""The background worker: queued tasks, sweeps, webhook deliveries."""

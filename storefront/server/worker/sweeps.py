@@ -1,0 +1,81 @@
+"""What the worker clears regularly, and how often. Every sweep is safe to run twice, or in two workers at once."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from django.contrib.sessions.models import Session
+from django_tasks_db.models import DBTaskResult
+
+from storefront.apps.jobs import delete_old_extension_calls
+from storefront.carts.actions import delete_expired_carts
+from storefront.catalogue.schedule import emit_scheduled_changes
+from storefront.checkout.jobs import delete_abandoned_checkouts, pay_back_refunds, settle_payments
+from storefront.checkout.link import delete_expired_links
+from storefront.product_files.jobs import delete_old_cleaned_texts, give_up_silent_imports
+from storefront.server.worker.tasks import requeue_lost_tasks
+from storefront.shops.audit_queries import delete_old_entries
+from storefront.shops.handover import delete_expired_codes
+from storefront.shops.idempotency import delete_expired_answers
+from storefront.shops.staff_sessions import delete_ended_sessions
+from storefront.webhooks.jobs import delete_old_deliveries, delete_old_events
+
+KEPT_TASKS = timedelta(days=14)
+
+
+class Batch(Protocol):
+    """Clears at most `limit` of the rows that are due. Returns how many it cleared."""
+
+    def __call__(self, *, now: datetime, limit: int) -> int: ...
+
+
+@dataclass(frozen=True)
+class Sweep:
+    name: str
+    every: timedelta
+    batch: Batch
+    # Rows in a batch: few enough that SQLite's other writers do not wait for long.
+    limit: int = 500
+
+    def run(self, *, now: datetime, should_stop: Callable[[], bool] = lambda: False) -> int:
+        """Run batches until nothing is due or `should_stop()`. Returns how many rows were cleared."""
+        cleared = 0
+        while not should_stop() and (count := self.batch(now=now, limit=self.limit)):
+            cleared += count
+        return cleared
+
+
+def delete_expired_sessions(*, now: datetime, limit: int) -> int:
+    expired = Session.objects.filter(expire_date__lt=now).order_by("expire_date").values_list("pk", flat=True)[:limit]
+    return Session.objects.filter(pk__in=list(expired)).delete()[0]
+
+
+def delete_old_task_results(*, now: datetime, limit: int) -> int:
+    """Delete the results of tasks that finished before KEPT_TASKS."""
+    old = DBTaskResult.objects.finished().filter(finished_at__lt=now - KEPT_TASKS)
+    ended = old.order_by("finished_at").values_list("pk", flat=True)[:limit]
+    return DBTaskResult.objects.filter(pk__in=list(ended)).delete()[0]
+
+
+SWEEPS = [
+    Sweep("payments to settle", timedelta(minutes=1), settle_payments),
+    # Frequent, since a merchant waits for these. Few at a time, since each may wait for a gateway.
+    Sweep("refunds to pay back", timedelta(seconds=5), pay_back_refunds, limit=10),
+    Sweep("scheduled publication", timedelta(seconds=10), emit_scheduled_changes),
+    Sweep("expired carts", timedelta(minutes=10), delete_expired_carts),
+    Sweep("checkout links", timedelta(minutes=10), delete_expired_links),
+    Sweep("abandoned checkouts", timedelta(hours=1), delete_abandoned_checkouts),
+    Sweep("interrupted imports", timedelta(minutes=1), give_up_silent_imports),
+    Sweep("calls of extensions", timedelta(hours=1), delete_old_extension_calls),
+    Sweep("idempotent answers", timedelta(minutes=10), delete_expired_answers),
+    Sweep("hand-over codes", timedelta(minutes=1), delete_expired_codes),
+    Sweep("sessions", timedelta(hours=1), delete_expired_sessions),
+    Sweep("sessions of staff", timedelta(hours=1), delete_ended_sessions),
+    Sweep("lost tasks", timedelta(seconds=30), requeue_lost_tasks),
+    Sweep("old deliveries", timedelta(hours=1), delete_old_deliveries),
+    Sweep("old events", timedelta(hours=1), delete_old_events),
+    Sweep("cleaned texts", timedelta(hours=6), delete_old_cleaned_texts),
+    Sweep("old audit entries", timedelta(hours=1), delete_old_entries),
+    Sweep("task results", timedelta(hours=1), delete_old_task_results),
+]
