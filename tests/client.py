@@ -1,4 +1,4 @@
-"""An integration: speaks JSON with a token, as any program outside would."""
+"""An integration: calls the API with a token and JSON bodies."""
 
 from typing import Any
 

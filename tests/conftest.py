@@ -10,14 +10,16 @@ from shutil import which
 import pytest
 from django.test import TransactionTestCase
 
-from storefront.customers import throttle
+from storefront.apps import shared_blocks
 from storefront.kit.windows import Windows
-from storefront.shops import ratelimit
+from storefront.shops import ratelimit, token_use
+from storefront.shops import throttle as guesses
 from storefront.shops.models import Shop
 from tests.client import ApiClient
-from tests.databases import deployment, django_db_setup, migrated  # noqa: F401, fixtures, of one session each
+from tests.databases import deployment, django_db_keepdb, django_db_setup, migrated  # noqa: F401, fixtures
 from tests.emptying import empty_the_database
 from tests.shops.factories import make_shop, make_token
+from tests.staff import Desk, make_staff, open_desk
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -29,9 +31,14 @@ def emptied_by_deleting() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def no_calls_counted(monkeypatch) -> None:
-    """Installations are counted by their ids, which the next test gives out again."""
-    monkeypatch.setattr(ratelimit, "_own", Windows())
-    throttle.own_limiter.cache_clear()
+    """Reset rate limits and in-process caches, since the next test uses the same ids again."""
+    monkeypatch.setattr(ratelimit, "_credential_windows", Windows())
+    shared_blocks.clear_cache()
+    # No background thread that stores which tokens were used.
+    monkeypatch.setattr(token_use, "start", lambda: None)
+    monkeypatch.setattr(token_use, "_used", {})
+    ratelimit.process_windows.cache_clear()
+    guesses.memory_store.cache_clear()
 
 
 @pytest.fixture
@@ -41,8 +48,14 @@ def shop(db) -> Shop:
 
 @pytest.fixture
 def other_shop(db) -> Shop:
-    """Stands beside `shop` in every test that could leak."""
+    """A second shop, for every test in which data could leak."""
     return make_shop("other.example.com", name="Elsewhere")
+
+
+@pytest.fixture
+def apart(settings) -> None:
+    """The admin and the shops' secure pages have their own hosts."""
+    settings.ADMIN_HOST, settings.SECURE_HOST = "admin.example.com", "secure.example.com"
 
 
 @pytest.fixture
@@ -62,8 +75,20 @@ def stranger(db) -> ApiClient:
 
 
 @pytest.fixture
+def role() -> str:
+    """The role of the staff member at the desk."""
+    return "owner"
+
+
+@pytest.fixture
+def desk(shop, role) -> Desk:
+    """The shop's admin, opened by a member of its staff."""
+    return open_desk(make_staff(shop, role=role))
+
+
+@pytest.fixture
 def redis_url(tmp_path) -> Iterator[str]:
-    """A Redis of this test's own."""
+    """The URL of a Redis server for this test alone."""
     server = which("redis-server")
     if not server:
         pytest.skip("redis-server is not installed")

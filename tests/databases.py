@@ -1,12 +1,15 @@
-"""Databases of programs: each a copy of the one that tests use, as it was when it had just been migrated.
+"""Databases for tests, and for programs that tests start: copies of one that was migrated.
 
-Migrating takes ten seconds, so that it happens once.
+Migrating takes ten seconds. On SQLite, a migrated database is kept in the virtual environment, under a digest of all
+that migrations depend on, and later runs start from it.
 """
 
 import os
 import shutil
+import sys
 import uuid
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 
 import psycopg
@@ -18,10 +21,11 @@ from tests.server.programs import storefront
 COLLECT = "from storefront.server.readiness import collect_static_files; collect_static_files()"
 
 
-class database:  # noqa: N801, it reads as a word
-    """The variables that name a new database: a file in the directory, or one on the server that tests use.
+class database:  # noqa: N801, used like a function
+    """Creates a database and gives its environment variables: a file in the directory, or one on the tests' server.
 
-    `template` is the name, or the file, of one that nobody is connected to; `copied_from` the variables of one."""
+    It is a copy of `template`, a name or file without connections, or of the database of the variables `copied_from`.
+    """
 
     def __init__(self, directory: Path, *, copied_from: dict[str, str] | None = None, template: str = "") -> None:
         self.directory, self.source, self.template = directory, copied_from, template
@@ -53,21 +57,53 @@ class database:  # noqa: N801, it reads as a word
             connection.execute(statement)
 
 
+def kept_database() -> Path:
+    """Where the SQLite database that these migrations make is kept."""
+    digest = sha256()
+    for path in [Path("uv.lock"), *sorted(Path("storefront").glob("*/migrations/*.py"))]:
+        digest.update(f"{path}\n".encode() + path.read_bytes())
+    return Path(sys.prefix) / "migrated" / f"{digest.hexdigest()[:32]}.sqlite3"
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb(django_db_modify_db_settings) -> bool:
+    """Whether there is a migrated database already, which Django then only looks through."""
+    if connection.vendor != "sqlite" or not kept_database().exists():
+        return False
+    shutil.copy(kept_database(), connection.creation._get_test_db_name())
+    return True
+
+
+def keep(name: str) -> None:
+    """Keep this migrated SQLite database for later runs, in the place of one for other migrations."""
+    kept = kept_database()
+    if not kept.exists():
+        kept.parent.mkdir(exist_ok=True)
+        # Workers do this at once, each with a draft of its own.
+        draft = kept.with_suffix(f".{os.getpid()}")
+        shutil.copy(name, draft)
+        draft.rename(kept)
+        for other in set(kept.parent.glob("*.sqlite3")) - {kept}:
+            other.unlink(missing_ok=True)
+
+
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup, django_db_blocker, tmp_path_factory) -> Iterator[dict[str, str]]:
-    """The tests' own database, and a copy of it from before the first test writes to it, whose variables it gives."""
+    """Creates the tests' database and a copy of it before the first test. Returns the copy's environment variables."""
     directory = tmp_path_factory.mktemp("migrated")
     with django_db_blocker.unblock():
         name = str(connection.settings_dict["NAME"])
         was_made = name == connection.creation._get_test_db_name()
         if connection.vendor == "postgresql" and was_made:
-            # Nobody needs what a test committed after a power cut; in copies, the programs' own settings hold.
+            # Tests need no durability. Copies do not inherit this setting.
             connection.cursor().execute(f'ALTER DATABASE "{name}" SET synchronous_commit = off')
             connection.close()
             connection.close_pool()
         connection.close()
+    if connection.vendor == "sqlite" and was_made:
+        keep(name)
     with database(directory, template=name if was_made else "") as environment:
-        # Where no chosen test asks for the tests' own, there is none.
+        # Without tests that use the database, there is none to copy.
         if not was_made:
             succeed("migrate", "--verbosity=0", environment=environment)
         yield environment
@@ -75,14 +111,14 @@ def django_db_setup(django_db_setup, django_db_blocker, tmp_path_factory) -> Ite
 
 @pytest.fixture(scope="session")
 def migrated(django_db_setup) -> dict[str, str]:
-    """A migrated database with the static files beside it, to be copied and never written to; made once."""
+    """The variables of a migrated database with static files. Made once; copy it, and never write to it."""
     succeed("shell", "--no-imports", "-c", COLLECT, environment=django_db_setup)
     return django_db_setup
 
 
 @pytest.fixture
 def deployment(migrated, tmp_path) -> Iterator[dict[str, str]]:
-    """Environment variables that name a data directory and a migrated database of this test's own."""
+    """Environment variables of a data directory and a migrated database for this test alone."""
     with database(tmp_path, copied_from=migrated) as environment:
         yield environment
 

@@ -9,7 +9,7 @@ from email.message import EmailMessage
 
 
 class _Talk(socketserver.StreamRequestHandler):
-    """One conversation with somebody who has mail to send."""
+    """One SMTP connection."""
 
     server: "_Server"
 
@@ -63,7 +63,7 @@ class Mailbox:
         return [message_from_bytes(content, policy=policy.default) for _, content in self._server.received]
 
     def texts(self, receiver: str) -> list[str]:
-        """What was written to this address, in order."""
+        """The texts of the emails to this address, in order."""
         found = zip(self._server.received, self.messages, strict=True)
         return [
             message.get_content().replace("\r\n", "\n") for (receivers, _), message in found if receivers == [receiver]
@@ -73,7 +73,7 @@ class Mailbox:
 @contextmanager
 def open_mailbox() -> Iterator[Mailbox]:
     with _Server() as server:
-        # It looks this often whether it shall stop, in seconds.
+        # The interval at which it checks whether to stop, in seconds.
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         yield Mailbox(server)

@@ -1,4 +1,4 @@
-"""Calls let go together, each in a thread with a database connection of its own."""
+"""Runs calls at the same time, each in its own thread with its own database connection."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -8,8 +8,8 @@ from typing import Any
 from django.db import connections
 
 
-def at_once(*calls: Callable[[], Any]) -> list[Any]:
-    """What the calls return; an exception that one raises is what it returns."""
+def run_concurrently(*calls: Callable[[], Any]) -> list[Any]:
+    """The results of the calls, in order. If a call raises an exception, that is its result."""
     start = Barrier(len(calls))
 
     def run(call: Callable[[], Any]) -> Any:

@@ -1,4 +1,4 @@
-"""A real HTTP server on loopback, in a thread of its own, that answers as a test wants."""
+"""A real HTTP server on loopback, in its own thread, that answers as the test says."""
 
 import asyncio
 import ssl
@@ -10,13 +10,13 @@ from queue import Queue
 
 from aiohttp import web
 
-# Seconds that a test waits for something that is about to happen.
+# Seconds that a test waits for a request.
 PATIENCE = 10
 
 
 @dataclass
 class Received:
-    """A request as it came, byte for byte."""
+    """A received request, with its body unchanged."""
 
     method: str
     path: str
@@ -29,7 +29,7 @@ Answering = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 @dataclass
 class Receiver:
-    """`url` is where it listens. `received` holds what came; `hold()` makes it answer nothing until `let_go()`."""
+    """`url` is its address, `received` the queue of requests. `hold()` makes it delay responses until `let_go()`."""
 
     url: str = ""
     answering: Answering | None = None
@@ -39,7 +39,7 @@ class Receiver:
     stopped: asyncio.Event = field(default_factory=asyncio.Event)
 
     def next(self) -> Received:
-        """The next request that came, waited for."""
+        """The next request. Waits until it arrives."""
         return self.received.get(timeout=PATIENCE)
 
     def hold(self) -> None:

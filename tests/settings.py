@@ -1,4 +1,4 @@
-"""The product's own settings in a data directory of their own, thrown away with the run."""
+"""The product's settings with a temporary data directory, which is deleted after the run."""
 
 import atexit
 import os
@@ -10,6 +10,8 @@ atexit.register(shutil.rmtree, _directory, ignore_errors=True)
 os.environ["STOREFRONT_DATA_DIR"] = _directory
 os.environ["STOREFRONT_ALLOW_PRIVATE_CALLBACKS"] = "1"
 os.environ.pop("SECRET_KEY", None)
+# Tests of second factors turn them on.
+os.environ["STOREFRONT_STAFF_SECOND_FACTOR"] = "none"
 if not os.environ.get("TEST_POSTGRES_URL"):
     os.environ.pop("DATABASE_URL", None)
 else:
@@ -19,15 +21,15 @@ from storefront.server.settings import *  # noqa: E402, F403
 from storefront.server.settings import DATABASES, STORAGES  # noqa: E402
 
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
-    # A file, since shared memory would hide what two connections do to each other.
+    # A file, since an in-memory database has no locking between connections as a file has.
     DATABASES["default"]["TEST"] = {"NAME": os.path.join(_directory, "test.sqlite3")}
 else:
     DATABASES["default"]["TEST"] = {"NAME": "test_storefront" + os.environ.get("TEST_DATABASE_SUFFIX", "")}
-    # Fifty shoppers race for a pool of twenty, on machines that do other things meanwhile: they may wait for it.
+    # Fifty threads share a pool of twenty connections, on busy machines: they may wait for one.
     pool = {"min_size": 1, "max_size": 20, "timeout": 60}
     DATABASES["default"] |= {"CONN_MAX_AGE": 0, "OPTIONS": DATABASES["default"]["OPTIONS"] | {"pool": pool}}
 
-# Argon2 takes its time on purpose; the tests that are about passwords put it back.
+# Argon2 is slow on purpose. Tests of passwords set it again.
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 STORAGES = {

@@ -1,14 +1,21 @@
-"""Somebody at the merchant's desk: signed in to the admin, as owner, staff or operator."""
+"""A browser that is signed in to the admin, as owner, staff or operator."""
 
 from typing import Any
 
+from django.conf import settings
+from django.contrib.auth import login
 from django.db.models import Model
 from django.forms import MultiWidget, SelectMultiple
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.test import Client
 from django.urls import reverse
 
+from storefront.kit import clock
+from storefront.server.origins import cookie_names
+from storefront.server.sessions import SessionStore
+from storefront.shops import staff_sessions
 from storefront.shops.models import Shop, StaffMember, User
+from storefront.shops.places import ADMIN, SINGLE
 
 
 class Desk(Client):
@@ -35,7 +42,7 @@ def admin_url(row: Model | type[Model], view: str) -> str:
 
 
 def form_values(response: HttpResponse) -> dict[str, Any]:
-    """What a browser would send back of the form it was given, untouched."""
+    """The fields that a browser would send if the form was submitted unchanged."""
     values: dict[str, Any] = {}
     context = response.context_data
     forms = [context["adminform"].form]
@@ -65,16 +72,35 @@ def _put(values: dict[str, Any], field: Any, name: str, value: Any) -> None:
     elif value is True:
         values[name] = "on"
     elif not (value is False or widget.needs_multipart_form or (isinstance(widget, SelectMultiple) and not value)):
-        # A browser leaves out what is not ticked, and sends files only when some were chosen.
+        # A browser leaves out unticked boxes, and sends files only if some were chosen.
         values[name] = "" if value is None else value
 
 
-def open_desk(user: User, shop: Shop | None = None) -> Desk:
-    desk = Desk()
-    desk.force_login(user)
+def open_desk(user: User, shop: Shop | None = None, *, has_second_factor: bool = True) -> Desk:
+    """A browser of this user, signed in just now with all factors, at the admin's own host if it has one."""
+    desk = Desk(headers={"host": settings.ADMIN_HOST} if settings.ADMIN_HOST else None)
+    place = ADMIN if settings.ADMIN_HOST else SINGLE
+    desk.cookies[cookie_names(place)[settings.SESSION_COOKIE_NAME]] = session_of(user, has_second_factor)
     if shop is not None:
         desk.post(reverse("admin:switch_shop"), {"shop": shop.pk})
     return desk
+
+
+def session_of(user: User, has_second_factor: bool = True) -> str:
+    """The key of an admin session in which the user is signed in."""
+    request = HttpRequest()
+    request.session = SessionStore(place=ADMIN if settings.ADMIN_HOST else SINGLE)
+    login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+    request.session.save()
+    staff_sessions.begin_session(
+        session=request.session,
+        user=user,
+        place="127.0.0.1",
+        browser="a test",
+        has_second_factor=has_second_factor,
+        now=clock.now(),
+    )
+    return request.session.session_key
 
 
 def make_staff(shop: Shop, name: str = "anna", role: str = "owner") -> User:

@@ -1,6 +1,6 @@
-"""The background worker, run once over what waits."""
+"""Runs the background worker's tasks in a test."""
 
-from storefront.server.worker import Tasks
+from storefront.server.worker.worker import Tasks
 
 
 def run_due_tasks() -> None:

@@ -1,10 +1,10 @@
-"""What of an app's answer the shop shows (decisions: Extension call)."""
+"""Parsing and sanitising of apps' blocks (R-APP-22)."""
 
 import json
 
 import pytest
 
-from storefront.apps.blocks import MOST_TAGS, NoBlock, block_of, sanitised
+from storefront.apps.blocks import MOST_TAGS, NoBlock, parse_block, sanitised
 from storefront.kit.outbound import Answer
 
 
@@ -13,21 +13,23 @@ def answer(said, *, status: int = 200, is_cut: bool = False) -> Answer:
     return Answer(status, {}, body, is_cut, 0.1)
 
 
-def test_the_html_of_the_answer_is_the_block():
+def test_the_block_is_the_answers_html():
     assert (
-        block_of(answer({"html": "<p>Wrapped as a <b>gift</b>?</p>", "more": 1})) == "<p>Wrapped as a <b>gift</b>?</p>"
+        parse_block(answer({"html": "<p>Wrapped as a <b>gift</b>?</p>", "more": 1}))
+        == "<p>Wrapped as a <b>gift</b>?</p>"
     )
 
 
+@pytest.mark.rule("R-APP-19")
 @pytest.mark.parametrize("html", ["", "   ", "<div></div>", "<!-- nothing -->", "<script>alert(1)</script>"])
-def test_nothing_to_see_is_an_empty_block(html):
-    assert block_of(answer({"html": html})) == ""
+def test_invisible_html_is_an_empty_block(html):
+    assert parse_block(answer({"html": html})) == ""
 
 
 @pytest.mark.parametrize("status", [199, 300, 301, 400, 404, 500, 503])
 def test_another_status_is_no_block(status):
-    with pytest.raises(NoBlock, match=f"The app answered {status}."):
-        block_of(answer({"html": "<p>Hello</p>"}, status=status))
+    with pytest.raises(NoBlock, match=f"The app answered with status {status}."):
+        parse_block(answer({"html": "<p>Hello</p>"}, status=status))
 
 
 @pytest.mark.parametrize(
@@ -49,16 +51,17 @@ def test_another_status_is_no_block(status):
         ({"html": "<ul><li>" * MOST_TAGS}, "more than 2,000 tags"),
     ],
 )
-def test_what_is_no_json_object_with_html_is_no_block(said, reason):
+def test_an_answer_without_html_in_json_is_no_block(said, reason):
     with pytest.raises(NoBlock, match=reason):
-        block_of(answer(said))
+        parse_block(answer(said))
 
 
 def test_an_answer_that_was_cut_off_is_no_block():
     with pytest.raises(NoBlock, match="larger than 64 KiB"):
-        block_of(answer(b" " * 65536, is_cut=True))
+        parse_block(answer(b" " * 65536, is_cut=True))
 
 
+@pytest.mark.rule("R-APP-22")
 @pytest.mark.parametrize(
     ("html", "shown"),
     [
@@ -68,46 +71,49 @@ def test_an_answer_that_was_cut_off_is_no_block():
         ("<img src=x onerror=alert(1)>Hi", '<img referrerpolicy="no-referrer">Hi'),
         ("<p onclick='alert(1)' onmouseover=alert(1)>Hi</p>", "<p>Hi</p>"),
         ("<svg onload=alert(1)><script>alert(1)</script></svg>Hi", "Hi"),
+        ("<svg><text>Pay here</text><style>p{color:red}</style></svg>Hi", "Hi"),
         ("<math><mtext><script>alert(1)</script></mtext></math>Hi", "Hi"),
         ("<iframe srcdoc='<script>alert(1)</script>'></iframe>Hi", "Hi"),
         ("<object data=x></object><embed src=x>Hi", "Hi"),
         ("<noscript><p title='</noscript><script>alert(1)</script>'></noscript>Hi", "'&gt;Hi"),
         ("<details open ontoggle=alert(1)><summary>Hi</summary></details>", "<details><summary>Hi</summary></details>"),
-        # Speaks to the page's own scripts.
+        # Addresses the page's own scripts.
         ("<div hx-get=/basket hx-trigger=load data-hx-post=/x>Hi</div>", "<div>Hi</div>"),
         ("<p data-picture=1 data-currency=EUR>Hi</p>", "<p>Hi</p>"),
-        # Leads away, or says where things are.
+        # Redirects, or changes base URLs.
         ("<meta http-equiv=refresh content='0;url=https://evil.example'>Hi", "Hi"),
         ("<base href=https://evil.example/>Hi", "Hi"),
         ("<link rel=stylesheet href=https://evil.example/x.css>Hi", "Hi"),
-        # Asks for input in the shop's name.
+        # Asks for input that seems to go to the shop.
         ("<form action=https://evil.example/><input name=card><button>Pay</button></form>", "Pay"),
         ("<textarea>x</textarea><select><option>y</option></select>Hi", "Hi"),
         ("<button form=buy formaction=https://evil.example/>Hi</button>", "Hi"),
-        # Covers the page, or looks like a part of it.
+        # Covers the page, or imitates its elements.
         ("<style>body{display:none}</style>Hi", "Hi"),
         ("<div style='position:fixed;inset:0' class=notice id=content>Hi</div>", "<div>Hi</div>"),
         ("<a name=content id=messages>Hi</a>", '<a target="_blank" rel="noopener nofollow">Hi</a>'),
         ("<h1>Hi</h1><nav>there</nav>", "Hithere"),
-        # Leaves its frame.
+        # Escapes its element.
         ("</div></section></main><p>Hi", "<p>Hi</p>"),
         ("<table><tr><td>Hi", "<table><tbody><tr><td>Hi</td></tr></tbody></table>"),
         ("<!-- <p>Hi", ""),
-        # Addresses.
+        # URLs.
         ("<a href='javascript:alert(1)'>Hi</a>", '<a target="_blank" rel="noopener nofollow">Hi</a>'),
         ("<a href='java&#10;script:alert(1)'>Hi</a>", '<a target="_blank" rel="noopener nofollow">Hi</a>'),
         ("<a href='data:text/html,hi'>Hi</a>", '<a target="_blank" rel="noopener nofollow">Hi</a>'),
         ("<a href='/admin/'>Hi</a>", '<a target="_blank" rel="noopener nofollow">Hi</a>'),
         ("<a href='//evil.example'>Hi</a>", '<a target="_blank" rel="noopener nofollow">Hi</a>'),
+        ("<a href='http://app.example.com/t'>Hi</a>", '<a target="_blank" rel="noopener nofollow">Hi</a>'),
         ("<img src='http://a.example/i.png'>Hi", '<img referrerpolicy="no-referrer">Hi'),
         ("<img src='data:image/svg+xml,x'>Hi", '<img referrerpolicy="no-referrer">Hi'),
         ("<img srcset='http://a.example/i.png 2x'>Hi", '<img referrerpolicy="no-referrer">Hi'),
     ],
 )
-def test_what_could_harm_the_page_is_taken_out(html, shown):
+def test_removes_harmful_html(html, shown):
     assert sanitised(html) == shown
 
 
+@pytest.mark.rule("R-APP-22")
 @pytest.mark.parametrize(
     ("html", "shown"),
     [
@@ -126,5 +132,5 @@ def test_what_could_harm_the_page_is_taken_out(html, shown):
         ("&lt;script&gt;", "&lt;script&gt;"),
     ],
 )
-def test_text_tables_pictures_and_links_stay(html, shown):
+def test_keeps_text_tables_pictures_and_links(html, shown):
     assert sanitised(html) == shown

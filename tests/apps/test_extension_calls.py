@@ -1,4 +1,4 @@
-"""The shop asks apps for their blocks (contract: Extension render call; decisions: Extension call)."""
+"""The shop calls apps for their blocks (R-APP-19 to R-APP-24)."""
 
 import asyncio
 import json
@@ -33,8 +33,8 @@ def extend(app: Installed, url: str, *, type: str = "checkout_block", timeout_ms
     )
 
 
-def ask(shop, type: str = "checkout_block", now=NOW) -> list[Block]:
-    return rendering.blocks(shop, type, payload=PAYLOAD, now=now)
+def fetch(shop, type: str = "checkout_block", now=NOW) -> list[Block]:
+    return rendering.fetch_blocks(shop, type, payload=PAYLOAD, now=now)
 
 
 def html(text: str = "<p>Hello</p>"):
@@ -49,10 +49,10 @@ def app(shop) -> Installed:
     return install(shop, app=make_app("gifts", name="Gift notes"))
 
 
-def test_the_app_is_asked_and_its_block_shown(shop, app):
+def test_calls_the_app_and_shows_its_block(shop, app):
     with receiving(html("<p>Wrap it?</p><script>alert(1)</script>")) as receiver:
         extension = extend(app, f"{receiver.url}/blocks?x=1")
-        assert ask(shop) == [Block("<p>Wrap it?</p>", extension.pk, "Gift notes")]
+        assert fetch(shop) == [Block("<p>Wrap it?</p>", extension.pk, "Gift notes")]
         got = receiver.next()
     assert (got.method, got.path) == ("POST", "/blocks?x=1")
     assert got.headers["Content-Type"] == "application/json"
@@ -65,7 +65,7 @@ def test_the_app_is_asked_and_its_block_shown(shop, app):
 def test_the_call_is_signed_like_a_webhook(shop, app):
     with receiving(html()) as receiver:
         extend(app, receiver.url)
-        ask(shop)
+        fetch(shop)
         got = receiver.next()
     verified = Webhook(app.secret).verify(got.body, {name.lower(): value for name, value in got.headers.items()})
     assert verified["id"] == got.headers["webhook-id"]
@@ -75,22 +75,22 @@ def test_during_a_rotation_it_is_signed_with_both_secrets(shop, app):
     actions.rotate_secret(shop=shop, installation=app.installation, now=NOW)
     with receiving(html()) as receiver:
         extend(app, receiver.url)
-        ask(shop)
+        fetch(shop)
         assert len(receiver.next().headers["webhook-signature"].split()) == 2
 
 
-def test_each_call_has_an_id_of_its_own(shop, app):
+def test_each_call_has_its_own_id(shop, app):
     with receiving(html()) as receiver:
         extend(app, receiver.url)
-        ask(shop)
-        ask(shop)
+        fetch(shop)
+        fetch(shop)
         ids = {json.loads(receiver.next().body)["id"] for _ in range(2)}
     assert len(ids) == 2
 
 
-def test_blocks_come_in_the_order_of_their_registration(shop, app):
+def test_blocks_are_in_the_order_of_registration(shop, app):
     async def answer(request):
-        # The first one answers last.
+        # The first app answers last.
         if request.path == "/1":
             await second_is_asked.wait()
         else:
@@ -101,58 +101,58 @@ def test_blocks_come_in_the_order_of_their_registration(shop, app):
     with receiving(answer) as receiver:
         for number in (1, 2):
             extend(app, f"{receiver.url}/{number}")
-        # Asked one after the other, the first would wait for ever.
-        assert [block.html for block in ask(shop)] == ["/1", "/2"]
+        # Called one after the other, the first would wait for ever.
+        assert [block.html for block in fetch(shop)] == ["/1", "/2"]
 
 
-def test_only_blocks_of_the_pages_type_are_asked_for(shop, app):
+def test_only_extensions_of_the_pages_type_are_called(shop, app):
     with receiving(html()) as receiver:
         for type in ("checkout_block", "product_block", "confirmation_block"):
             extend(app, f"{receiver.url}/{type}", type=type)
-        ask(shop, "product_block")
+        fetch(shop, "product_block")
         assert receiver.next().path == "/product_block"
         assert receiver.received.empty()
 
 
-def test_another_shops_apps_are_not_asked(shop, other_shop):
+def test_another_shops_apps_are_not_called(shop, other_shop):
     with receiving(html()) as receiver:
         extend(install(other_shop), receiver.url)
-        assert ask(shop) == []
+        assert fetch(shop) == []
         assert receiver.received.empty()
 
 
-def test_one_that_was_switched_off_is_not_asked(shop, app):
+def test_an_inactive_extension_is_not_called(shop, app):
     with receiving(html()) as receiver:
         extend(app, receiver.url)
         Extension.objects.update(is_active=False)
-        assert ask(shop) == []
+        assert fetch(shop) == []
         assert receiver.received.empty()
 
 
-def test_after_the_uninstall_nobody_is_asked(shop, app):
+def test_an_uninstalled_app_is_not_called(shop, app):
     with receiving(html()) as receiver:
         extend(app, receiver.url)
         actions.uninstall_app(shop=shop, installation=app.installation, now=NOW)
-        assert ask(shop) == []
+        assert fetch(shop) == []
         assert receiver.received.empty()
 
 
-def test_an_app_with_nothing_to_show_has_not_failed(shop, app):
+def test_an_empty_block_is_not_a_failure(shop, app):
     with receiving(html("")) as receiver:
         extend(app, receiver.url)
-        assert ask(shop) == []
+        assert fetch(shop) == []
     assert ExtensionCall.objects.get().outcome == "shown"
     assert Extension.objects.get().failures_in_a_row == 0
 
 
 class TestFailures:
-    """Its block is left out, the others are shown, and nobody sees an error."""
+    """The block of a failing app is left out, the others are shown, and nobody sees an error."""
 
     def outcome(self, shop, app, answering, **given) -> ExtensionCall:
         with receiving(answering) as broken, receiving(html("well")) as well:
             extend(app, broken.url, **given)
             extend(app, well.url)
-            assert [block.html for block in ask(shop)] == ["well"]
+            assert [block.html for block in fetch(shop)] == ["well"]
             broken.next()
             assert broken.received.empty(), "it was tried again"
         return ExtensionCall.objects.order_by("pk").first()
@@ -162,10 +162,11 @@ class TestFailures:
             await asyncio.Event().wait()
 
         call = self.outcome(shop, app, never, timeout_ms=1000)
-        assert (call.outcome, call.status, call.reason) == ("timed_out", None, "No whole answer within 1 s.")
+        assert (call.outcome, call.status, call.reason) == ("timed_out", None, "No complete response within 1 seconds.")
         assert call.duration_ms >= 1000
 
-    def test_the_deadline_holds_for_an_answer_that_drips(self, shop, app):
+    @pytest.mark.rule("R-APP-20")
+    def test_an_answer_that_arrives_in_small_pieces_times_out(self, shop, app):
         async def drip(request):
             response = web.StreamResponse()
             await response.prepare(request)
@@ -180,24 +181,26 @@ class TestFailures:
             return web.Response(status=500, text="Traceback ...")
 
         call = self.outcome(shop, app, broken)
-        assert (call.outcome, call.status, call.reason) == ("failed", 500, "The app answered 500.")
+        assert (call.outcome, call.status, call.reason) == ("failed", 500, "The app answered with status 500.")
         assert call.answer == "Traceback ..."
 
+    @pytest.mark.rule("R-APP-20")
     def test_a_redirect_is_not_followed(self, shop, app):
         async def elsewhere(request):
             return web.Response(status=307, headers={"Location": f"http://{request.host}/elsewhere"})
 
-        assert self.outcome(shop, app, elsewhere).reason == "The app answered 307."
+        assert self.outcome(shop, app, elsewhere).reason == "The app answered with status 307."
 
     def test_no_json(self, shop, app):
         async def page(_):
             return web.Response(text="<p>Hello</p>", content_type="text/html")
 
-        assert self.outcome(shop, app, page).reason == "The answer is not JSON."
+        assert self.outcome(shop, app, page).reason == "The response is not JSON."
 
+    @pytest.mark.rule("R-APP-20")
     def test_too_large(self, shop, app):
         call = self.outcome(shop, app, html("x" * 65536))
-        assert (call.outcome, call.reason) == ("failed", "The answer is larger than 64 KiB.")
+        assert (call.outcome, call.reason) == ("failed", "The response is larger than 64 KiB.")
         assert len(call.answer) == 1024
 
     def test_cut_off(self, shop, app):
@@ -211,51 +214,51 @@ class TestFailures:
         with socket.socket() as unused:
             unused.bind(("127.0.0.1", 0))
             extend(app, f"http://127.0.0.1:{unused.getsockname()[1]}/")
-            assert ask(shop) == []
-        assert ExtensionCall.objects.get().reason == "No connection could be made."
+            assert fetch(shop) == []
+        assert ExtensionCall.objects.get().reason == "Could not connect."
 
     def test_in_production_a_private_address_is_not_called(self, shop, app, settings):
         with receiving(html()) as receiver:
             extend(app, receiver.url)
             extend(app, receiver.url.replace("http:", "https:"))
             settings.ALLOW_PRIVATE_CALLBACKS = False
-            assert ask(shop) == []
+            assert fetch(shop) == []
             assert receiver.received.empty()
         reasons = list(ExtensionCall.objects.values_list("reason", flat=True))
         assert [reason.split()[0] for reason in reasons] == ["The", "The"]
 
 
 class TestRecord:
-    def test_each_call_is_kept_with_the_start_of_what_was_said(self, shop, app):
+    def test_records_each_call_with_the_start_of_request_and_answer(self, shop, app):
         async def answer(_):
             return web.Response(body=json.dumps({"html": "\x00ä" + "x" * 5000}, ensure_ascii=False).encode())
 
         with receiving(answer) as receiver:
             extension = extend(app, receiver.url)
-            ask(shop)
+            fetch(shop)
         call = ExtensionCall.objects.get()
         assert (call.shop, call.extension, call.called_at, call.status) == (shop, extension, NOW, 200)
         assert call.request.startswith('{"id":"call_')
         assert call.answer.startswith('{"html": "')
         assert len(call.answer) <= 1024
 
-    def test_bytes_that_are_no_text_are_kept_as_such(self, shop, app):
+    def test_records_answers_that_are_not_text(self, shop, app):
         async def answer(_):
             return web.Response(body=b"\x00\xff\xfe")
 
         with receiving(answer) as receiver:
             extend(app, receiver.url)
-            ask(shop)
+            fetch(shop)
         assert ExtensionCall.objects.get().answer == "���"
 
-    def test_no_secret_is_kept(self, shop, app):
+    def test_records_no_secret(self, shop, app):
         with receiving(html()) as receiver:
             extend(app, receiver.url)
-            ask(shop)
+            fetch(shop)
         assert "whsec_" not in str(vars(ExtensionCall.objects.get()))
 
     @pytest.mark.django_db(transaction=True)
-    def test_an_extension_that_goes_away_meanwhile_does_no_harm(self, shop, app):
+    def test_an_extension_can_be_deleted_during_its_call(self, shop, app):
         def delete() -> None:
             Extension.objects.all().delete()
             connections.close_all()
@@ -266,26 +269,28 @@ class TestRecord:
 
         with receiving(answer) as receiver:
             extend(app, receiver.url)
-            assert [block.html for block in ask(shop)] == ["late"]
+            assert [block.html for block in fetch(shop)] == ["late"]
         assert not ExtensionCall.objects.exists()
 
-    def test_it_takes_few_queries_however_many_blocks(self, shop, app, django_assert_max_num_queries):
+    def test_the_number_of_queries_does_not_grow_with_the_blocks(self, shop, app, django_assert_max_num_queries):
         with receiving(html()) as receiver, socket.socket() as unused:
             unused.bind(("127.0.0.1", 0))
             for _ in range(3):
                 extend(app, receiver.url)
                 extend(app, f"http://127.0.0.1:{unused.getsockname()[1]}/")
-            # Which to ask; then in one transaction those that still stand, the calls, and those that failed.
+            # The extensions; then, in one transaction, those that still exist, the calls, and the failed extensions.
             with django_assert_max_num_queries(6):
-                ask(shop)
+                blocks = fetch(shop)
+        assert len(blocks) == 3
+        assert ExtensionCall.objects.count() == 6
 
-    def test_nothing_to_ask_is_one_query(self, shop, django_assert_num_queries):
+    def test_without_extensions_it_takes_one_query(self, shop, django_assert_num_queries):
         with django_assert_num_queries(1):
-            ask(shop)
+            assert fetch(shop) == []
 
 
 class TestBreaker:
-    """Five failures in a row, and the extension is not asked for a minute; then one request finds out."""
+    """Five failures in a row suspend an extension for a minute; then one request calls it again."""
 
     @pytest.fixture
     def broken(self, shop, app):
@@ -306,16 +311,17 @@ class TestBreaker:
 
     def fail(self, shop, receiver, times: int) -> None:
         for _ in range(times):
-            ask(shop)
+            fetch(shop)
         assert self.asked(receiver) == times
 
-    def test_it_opens_after_five_failures(self, shop, broken):
+    @pytest.mark.rule("R-APP-24")
+    def test_suspends_after_five_failures(self, shop, broken):
         self.fail(shop, broken, 5)
-        ask(shop)
-        ask(shop, now=NOW + timedelta(seconds=59))
+        fetch(shop)
+        fetch(shop, now=NOW + timedelta(seconds=59))
         assert self.asked(broken) == 0
 
-    def test_a_block_between_begins_the_count_again(self, shop, broken):
+    def test_a_success_resets_the_count(self, shop, broken):
         self.fail(shop, broken, 4)
         broken.answers["status"] = 200
         self.fail(shop, broken, 1)
@@ -323,69 +329,72 @@ class TestBreaker:
         self.fail(shop, broken, 4)
         assert Extension.objects.get().failures_in_a_row == 4
         self.fail(shop, broken, 1)
-        ask(shop)
+        fetch(shop)
         assert self.asked(broken) == 0
 
-    def test_after_a_minute_one_request_asks(self, shop, broken):
+    @pytest.mark.rule("R-APP-24")
+    def test_after_a_minute_one_request_calls_again(self, shop, broken):
         self.fail(shop, broken, 5)
         later = NOW + timedelta(seconds=60)
         for _ in range(3):
-            ask(shop, now=later)
+            fetch(shop, now=later)
         assert self.asked(broken) == 1
 
-    def test_a_failed_probe_begins_the_next_pause(self, shop, broken):
+    def test_a_failed_call_after_the_pause_begins_the_next_pause(self, shop, broken):
         self.fail(shop, broken, 5)
-        ask(shop, now=NOW + timedelta(seconds=60))
+        fetch(shop, now=NOW + timedelta(seconds=60))
         assert self.asked(broken) == 1
-        ask(shop, now=NOW + timedelta(seconds=119))
+        fetch(shop, now=NOW + timedelta(seconds=119))
         assert self.asked(broken) == 0
-        ask(shop, now=NOW + timedelta(seconds=120))
+        fetch(shop, now=NOW + timedelta(seconds=120))
         assert self.asked(broken) == 1
 
-    def test_a_probe_that_is_answered_closes_it(self, shop, broken):
+    def test_a_successful_call_after_the_pause_ends_the_suspension(self, shop, broken):
         self.fail(shop, broken, 5)
         broken.answers["status"] = 200
         later = NOW + timedelta(seconds=60)
-        assert [block.html for block in ask(shop, now=later)] == ["back"]
-        assert [block.html for block in ask(shop, now=later)] == ["back"]
+        assert [block.html for block in fetch(shop, now=later)] == ["back"]
+        assert [block.html for block in fetch(shop, now=later)] == ["back"]
         extension = Extension.objects.get()
         assert (extension.failures_in_a_row, extension.asked_again_at) == (0, None)
 
-    def test_the_others_are_asked_as_ever(self, shop, app, broken):
+    def test_other_extensions_are_still_called(self, shop, app, broken):
         self.fail(shop, broken, 5)
         with receiving(html("well")) as well:
             extend(app, well.url)
-            assert [block.html for block in ask(shop)] == ["well"]
+            assert [block.html for block in fetch(shop)] == ["well"]
 
-    def test_other_processes_share_it(self, shop, broken):
-        """What one process has seen in the row, another one has moved on: it does not ask."""
+    @pytest.mark.rule("R-APP-24")
+    def test_processes_share_the_suspension(self, shop, broken):
+        """Two processes read the same row; only the first to update it may call."""
         self.fail(shop, broken, 5)
         later = NOW + timedelta(seconds=60)
         mine, theirs = Extension.objects.get(), Extension.objects.get()
-        assert rendering._may_be_asked(theirs, later)
-        assert not rendering._may_be_asked(mine, later)
+        assert rendering.claim_call(theirs, later)
+        assert not rendering.claim_call(mine, later)
 
 
+@pytest.mark.rule("R-APP-23")
 def test_while_apps_are_slow_half_of_the_threads_stay_free(shop, app):
-    rendering.reserve(3)
+    rendering.limit_waiting_threads(3)
     try:
         with receiving(html()) as receiver:
             extend(app, receiver.url)
-            assert rendering._places.acquire(blocking=False)
-            assert ask(shop) == []
+            assert rendering.waiting_slots.acquire(blocking=False)
+            assert fetch(shop) == []
             assert receiver.received.empty()
-            rendering._places.release()
-            assert len(ask(shop)) == 1
+            rendering.waiting_slots.release()
+            assert len(fetch(shop)) == 1
     finally:
-        rendering.reserve(8)
+        rendering.limit_waiting_threads(8)
 
 
-def test_a_place_is_given_back_after_a_defect(shop, app, monkeypatch):
+def test_a_slot_is_released_after_an_exception(shop, app, monkeypatch):
     def fail(*_, **__):
         raise RuntimeError
 
     extend(app, "http://127.0.0.1:1/")
-    monkeypatch.setattr(rendering, "ask", fail)
+    monkeypatch.setattr(rendering, "call_extensions", fail)
     for _ in range(10):
         with pytest.raises(RuntimeError):
-            ask(shop)
+            fetch(shop)

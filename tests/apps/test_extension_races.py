@@ -1,4 +1,4 @@
-"""Many shoppers at once, before an app that keeps failing (decisions: circuit breaker)."""
+"""Concurrent requests while an app keeps failing (R-APP-24)."""
 
 from datetime import timedelta
 
@@ -10,19 +10,19 @@ from storefront.apps.extensions import delete_extension, register_extension
 from storefront.apps.models import Extension, ExtensionCall
 from storefront.kit import clock
 from tests.factories.apps import install
-from tests.races import at_once
+from tests.races import run_concurrently
 from tests.receiver import receiving
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 NOW = clock.now()
 
 
 @pytest.fixture
-def places():
-    """Enough of them, so that nobody is sent away."""
-    rendering.reserve(32)
+def waiting_slots():
+    """Enough waiting slots for all threads of a test."""
+    rendering.limit_waiting_threads(32)
     yield
-    rendering.reserve(8)
+    rendering.limit_waiting_threads(8)
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def app(shop):
 
 
 @pytest.fixture
-def broken(app, shop, places):
+def broken(app, shop, waiting_slots):
     async def answer(_):
         return web.Response(status=500)
 
@@ -45,37 +45,38 @@ def extend(app, url: str) -> Extension:
     return register_extension(shop=app.installation.shop, installation_id=app.installation.pk, **given)
 
 
-def ask(shop, now=NOW):
-    return rendering.blocks(shop, "checkout_block", payload={}, now=now)
+def fetch(shop, now=NOW):
+    return rendering.fetch_blocks(shop, "checkout_block", payload={}, now=now)
 
 
-def test_every_failure_counts(shop, broken):
-    assert at_once(*[lambda: ask(shop)] * 4) == [[]] * 4
+def test_concurrent_failures_are_all_counted(shop, broken):
+    assert run_concurrently(*[lambda: fetch(shop)] * 4) == [[]] * 4
     assert Extension.objects.get().failures_in_a_row == 4
     assert ExtensionCall.objects.count() == 4
 
 
-def test_of_many_that_would_ask_again_one_does(shop, broken):
+@pytest.mark.rule("R-APP-24")
+def test_one_of_many_concurrent_requests_calls_after_the_pause(shop, broken):
     Extension.objects.update(failures_in_a_row=5, asked_again_at=NOW)
-    assert at_once(*[lambda: ask(shop, NOW + timedelta(seconds=1))] * 8) == [[]] * 8
+    assert run_concurrently(*[lambda: fetch(shop, NOW + timedelta(seconds=1))] * 8) == [[]] * 8
     assert broken.received.qsize() == 1
 
 
-def test_a_call_that_meets_its_extensions_end_does_no_harm(shop, app, places):
+def test_an_extension_can_be_deleted_during_concurrent_calls(shop, app, waiting_slots):
     async def answer(_):
         return web.json_response({"html": "last"})
 
     with receiving(answer) as receiver:
         for _ in range(5):
             extension = extend(app, receiver.url)
-            end = {"shop": shop, "installation_id": app.installation.pk, "extension_id": extension.pk}
-            shown, gone = at_once(lambda: ask(shop), lambda end=end: delete_extension(**end))
+            end = {"shop": shop, "installation_id": app.installation.pk, "extension_id": extension.pk, "now": NOW}
+            shown, gone = run_concurrently(lambda: fetch(shop), lambda end=end: delete_extension(**end))
             assert [block.html for block in shown] in (["last"], [])
             assert gone is None
     assert not ExtensionCall.objects.exists()
 
 
-def test_a_call_that_meets_the_uninstall_does_no_harm(shop, places):
+def test_an_app_can_be_uninstalled_during_a_call(shop, waiting_slots):
     async def answer(_):
         return web.json_response({"html": "last"})
 
@@ -83,8 +84,8 @@ def test_a_call_that_meets_the_uninstall_does_no_harm(shop, places):
         for _ in range(10):
             app = install(shop)
             extend(app, receiver.url)
-            shown, gone = at_once(
-                lambda: ask(shop),
+            shown, gone = run_concurrently(
+                lambda: fetch(shop),
                 lambda app=app: actions.uninstall_app(shop=shop, installation=app.installation, now=NOW),
             )
             assert [block.html for block in shown] in (["last"], [])

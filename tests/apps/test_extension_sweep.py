@@ -1,4 +1,4 @@
-"""Calls are kept for a week, and of one extension the last thousand."""
+"""Calls are stored for a week, at most the last thousand of an extension."""
 
 from datetime import timedelta
 
@@ -8,7 +8,7 @@ from storefront.apps import jobs
 from storefront.apps.extensions import register_extension
 from storefront.apps.models import Extension, ExtensionCall
 from storefront.kit import clock
-from storefront.server.sweeps import SWEEPS
+from storefront.server.worker.sweeps import SWEEPS
 from tests.factories.apps import install
 
 NOW = clock.now()
@@ -34,14 +34,14 @@ def call(extension: Extension, *ages: timedelta) -> None:
     )
 
 
-def test_a_week_is_kept(extension):
+def test_deletes_calls_older_than_a_week(extension):
     call(extension, timedelta(days=7), timedelta(days=7, seconds=1), timedelta(days=30))
     assert jobs.delete_old_extension_calls(now=NOW, limit=500) == 2
     assert ExtensionCall.objects.get().called_at == NOW - timedelta(days=7)
 
 
-def test_of_each_extension_the_last_ones_are_kept(shop, extension, monkeypatch):
-    monkeypatch.setattr(jobs, "MOST_KEPT", 3)
+def test_keeps_the_last_calls_of_each_extension(shop, extension, monkeypatch):
+    monkeypatch.setattr(jobs, "MAX_CALLS_KEPT", 3)
     other = make(shop)
     for each in (extension, other):
         call(each, *[timedelta(minutes=age) for age in range(5)])
@@ -52,12 +52,12 @@ def test_of_each_extension_the_last_ones_are_kept(shop, extension, monkeypatch):
     assert ExtensionCall.objects.filter(extension=other).count() == 3
 
 
-def test_a_batch_has_an_end(extension):
+def test_deletes_at_most_one_batch(extension):
     call(extension, *[timedelta(days=8)] * 5)
     assert jobs.delete_old_extension_calls(now=NOW, limit=3) == 3
     assert jobs.delete_old_extension_calls(now=NOW, limit=3) == 2
     assert jobs.delete_old_extension_calls(now=NOW, limit=3) == 0
 
 
-def test_the_worker_does_it(extension):
+def test_the_worker_runs_the_sweep(extension):
     assert jobs.delete_old_extension_calls in [sweep.batch for sweep in SWEEPS]

@@ -1,14 +1,14 @@
-"""An app registers the blocks that it shows (contract: Extension; decisions: App API)."""
+"""An app registers, lists and deletes extensions (R-APP-16 to R-APP-18)."""
 
 import re
 
 import pytest
 
-from storefront.apps.extensions import MOST_EXTENSIONS
+from storefront.apps.extensions import MAX_EXTENSIONS
 from storefront.apps.models import Extension
 from storefront.kit import clock
 from tests.factories.apps import install
-from tests.races import at_once
+from tests.races import run_concurrently
 
 URL = "https://app.example.com/blocks"
 
@@ -45,12 +45,12 @@ def test_the_three_types(app, type):
     assert app.api.post("/extensions", new(type=type)).json()["extension"]["type"] == type
 
 
-def test_without_a_timeout_it_is_five_seconds(app):
+def test_the_default_timeout_is_five_seconds(app):
     assert app.api.post("/extensions", new()).json()["extension"]["timeout_ms"] == 5000
 
 
 @pytest.mark.parametrize("timeout", [100, 10_000])
-def test_the_ends_of_the_timeout(app, timeout):
+def test_accepts_the_shortest_and_longest_timeout(app, timeout):
     assert app.api.post("/extensions", new(timeout_ms=timeout)).json()["extension"]["timeout_ms"] == timeout
 
 
@@ -74,7 +74,7 @@ def test_the_ends_of_the_timeout(app, timeout):
         ("timeout_ms", {"timeout_ms": None}),
     ],
 )
-def test_what_does_not_fit_is_refused_by_its_field(app, field, given):
+def test_refuses_invalid_fields(app, field, given):
     answer = app.api.post("/extensions", new(**given))
     assert answer.status_code == 422
     assert list(answer.json()["errors"]) == [field]
@@ -82,7 +82,7 @@ def test_what_does_not_fit_is_refused_by_its_field(app, field, given):
 
 
 @pytest.mark.parametrize("field", ["type", "callback_url"])
-def test_what_is_missing_is_named(app, field):
+def test_refuses_missing_fields(app, field):
     body = new()
     del body[field]
     assert app.api.post("/extensions", body).json()["errors"] == {field: [f"{field} is required."]}
@@ -112,7 +112,7 @@ def test_another_apps_extension_is_listed_but_not_deleted(app, shop):
     assert Extension.objects.count() == 1
 
 
-def test_another_shops_extension_is_neither(app, other_shop):
+def test_another_shops_extension_is_neither_listed_nor_deleted(app, other_shop):
     other = install(other_shop, "write_extensions")
     id = other.api.post("/extensions", new()).json()["extension"]["id"]
     assert app.api.get("/extensions").json() == {"extensions": []}
@@ -123,7 +123,7 @@ def test_another_shops_extension_is_neither(app, other_shop):
 
 
 @pytest.mark.parametrize("id", ["0", "-1", "x", "1.5", "9007199254740992", "9" * 40, "%20"])
-def test_what_is_no_id_is_a_404(app, id):
+def test_an_invalid_id_is_a_404(app, id):
     assert app.api.delete(f"/extensions/{id}").status_code == 404
 
 
@@ -135,33 +135,35 @@ def test_listing_needs_no_scope_and_writing_its_own(shop):
         assert refused.json()["required_scopes"] == ["write_extensions"]
 
 
-def test_a_shops_own_token_is_no_app(api):
+def test_a_shops_own_token_is_refused(api):
     api.prefix = "/api/apps"
     assert api.get("/extensions").status_code == 401
     assert api.post("/extensions", new()).status_code == 401
 
 
-def test_an_app_has_so_many_and_no_more(app, shop):
-    for _ in range(MOST_EXTENSIONS):
+@pytest.mark.rule("R-LIM-12")
+def test_refuses_more_than_the_limit(app, shop):
+    for _ in range(MAX_EXTENSIONS):
         assert app.api.post("/extensions", new()).status_code == 201
     assert app.api.post("/extensions", new()).json()["code"] == "too_many_extensions"
     assert install(shop, "write_extensions").api.post("/extensions", new()).status_code == 201
 
 
-def test_the_list_takes_few_queries_however_long(app, django_assert_max_num_queries):
+def test_the_number_of_queries_does_not_grow_with_the_list(app, django_assert_max_num_queries):
     for _ in range(5):
         app.api.post("/extensions", new())
     with django_assert_max_num_queries(2):
-        app.api.get("/extensions")
+        listed = app.api.get("/extensions").json()["extensions"]
+    assert len(listed) == 5
 
 
 @pytest.mark.django_db(transaction=True)
-def test_nothing_is_left_by_a_registration_that_meets_the_uninstall(shop):
+def test_a_registration_during_the_uninstall_leaves_nothing(shop):
     from storefront.apps.actions import uninstall_app
 
     for _ in range(5):
         app = install(shop, "write_extensions")
-        at_once(
+        run_concurrently(
             lambda app=app: app.api.post("/extensions", new()),
             lambda app=app: uninstall_app(shop=shop, installation=app.installation, now=clock.now()),
         )
@@ -169,9 +171,9 @@ def test_nothing_is_left_by_a_registration_that_meets_the_uninstall(shop):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_registrations_at_once_keep_to_the_limit(shop):
+def test_concurrent_registrations_do_not_exceed_the_limit(shop):
     app = install(shop, "write_extensions")
-    for _ in range(MOST_EXTENSIONS - 1):
+    for _ in range(MAX_EXTENSIONS - 1):
         app.api.post("/extensions", new())
-    at_once(*[lambda: app.api.post("/extensions", new())] * 4)
-    assert Extension.objects.count() == MOST_EXTENSIONS
+    run_concurrently(*[lambda: app.api.post("/extensions", new())] * 4)
+    assert Extension.objects.count() == MAX_EXTENSIONS

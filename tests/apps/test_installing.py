@@ -1,9 +1,10 @@
-"""A merchant installs an app (decisions: Registration of apps, Install notification)."""
+"""A merchant installs an app (R-APP-2, R-APP-3)."""
 
 import pytest
 
 from storefront.apps import actions
-from storefront.apps.models import AllowedScriptHost, App, Installation
+from storefront.apps.models import AllowedScriptHost
+from storefront.installations.models import App, Installation
 from storefront.kit import clock, tokens
 from storefront.kit.refusals import InvalidFields
 from storefront.shops.models import ApiToken
@@ -11,7 +12,7 @@ from storefront.webhooks.models import Delivery
 from tests.factories.apps import install, make_app
 
 
-def test_an_app_that_is_installed_reaches_its_shop(shop, other_shop):
+def test_an_installed_app_can_call_its_shop(shop, other_shop):
     installed = install(shop, "read_shop")
     install(other_shop, "read_shop")
     answer = installed.api.get("/shop")
@@ -19,7 +20,8 @@ def test_an_app_that_is_installed_reaches_its_shop(shop, other_shop):
     assert answer.json()["shop"]["domain"] == shop.domain
 
 
-def test_it_has_the_scopes_that_were_granted(shop):
+@pytest.mark.rule("R-APP-2")
+def test_the_token_has_the_granted_scopes(shop):
     installed = install(shop, "write_extensions", "read_shop")
     assert installed.installation.scopes == ["read_shop", "write_extensions"]
     assert ApiToken.objects.get().scopes == ["read_shop", "write_extensions"]
@@ -29,6 +31,7 @@ def test_an_app_can_be_installed_without_any_scope(shop):
     assert install(shop).api.get("/shop").json()["granted_scopes"] == []
 
 
+@pytest.mark.rule("R-APP-2")
 def test_only_the_digest_of_the_token_is_stored(shop):
     token = install(shop, "read_shop").token
     assert tokens.is_well_formed(token, "app")
@@ -38,7 +41,7 @@ def test_only_the_digest_of_the_token_is_stored(shop):
     assert token not in "".join(stored)
 
 
-def test_the_app_is_told(shop):
+def test_the_app_is_notified(shop):
     installed = install(shop, app=make_app(install_url="https://gifts.example.com/install"))
     delivery = Delivery.objects.get()
     assert (delivery.kind, delivery.status) == ("install", "pending")
@@ -70,7 +73,8 @@ def test_one_app_in_two_shops_is_two_installations(shop, other_shop):
     assert there.api.get("/shop").json()["shop"]["domain"] == other_shop.domain
 
 
-def test_an_app_that_stands_is_not_installed_again(shop):
+@pytest.mark.rule("R-APP-2")
+def test_refuses_to_install_an_installed_app(shop):
     app = make_app()
     install(shop, "read_shop", app=app)
     with pytest.raises(actions.AlreadyInstalled):
@@ -78,21 +82,22 @@ def test_an_app_that_stands_is_not_installed_again(shop):
     assert (Installation.objects.count(), ApiToken.objects.count(), Delivery.objects.count()) == (1, 1, 1)
 
 
-def test_a_scope_that_the_app_does_not_ask_for_cannot_be_granted(shop):
+@pytest.mark.rule("R-APP-2")
+def test_refuses_a_scope_that_the_app_does_not_ask_for(shop):
     with pytest.raises(InvalidFields) as refused:
         install(shop, "read_shop", "read_orders", app=make_app("gifts", scopes=("read_shop",)))
     assert refused.value.errors == {"scopes": ["Gifts does not ask for read_orders. It asks for read_shop."]}
     assert not Installation.objects.exists()
 
 
-def test_an_app_that_was_withdrawn_cannot_be_installed(shop):
+def test_refuses_to_install_a_withdrawn_app(shop):
     app = make_app()
     App.objects.update(is_active=False)
     with pytest.raises(actions.AppUnavailable):
         install(shop, app=app)
 
 
-def test_an_installation_that_fails_leaves_nothing(shop, monkeypatch):
+def test_a_failed_installation_leaves_nothing(shop, monkeypatch):
     def fail(**_given):
         raise RuntimeError
 

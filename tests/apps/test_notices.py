@@ -1,4 +1,4 @@
-"""What an app itself is told: of its installation, until it has heard, and once of its end."""
+"""Notifications to an app: of its installation, retried until delivered, and of its uninstall."""
 
 import pytest
 from aiohttp import web
@@ -19,7 +19,8 @@ def status(kind: str) -> str:
     return Delivery.objects.get(kind=kind).status
 
 
-def test_the_install_notification_carries_all_that_the_app_needs_to_begin(shop):
+@pytest.mark.rule("R-APP-3")
+def test_the_install_notification_has_all_that_the_app_needs(shop):
     with receiving() as receiver, delivering():
         app = make_app("gifts", install_url=f"{receiver.url}/install")
         installed = install(shop, "read_shop", app=app)
@@ -33,12 +34,13 @@ def test_the_install_notification_carries_all_that_the_app_needs_to_begin(shop):
         "scopes": ["read_shop"],
         "webhook_secret": installed.secret,
     }
-    # Confirmed as the contract has it, and the token is kept here no longer.
+    # Confirmed with the token (R-APP-10), which the shop no longer stores.
     assert ApiClient(installed.token, "/api/apps").get("/shop").json()["shop"]["domain"] == shop.domain
     assert Delivery.objects.get().sealed_message is None
 
 
-def test_it_is_tried_again_while_the_installation_stands(shop):
+@pytest.mark.rule("R-APP-3")
+def test_the_install_notification_is_retried_while_the_app_is_installed(shop):
     answers = iter([503, 200])
 
     async def answering(_request: web.Request) -> web.Response:
@@ -54,7 +56,8 @@ def test_it_is_tried_again_while_the_installation_stands(shop):
         wait_until(lambda: status("install") == "delivered")
 
 
-def test_the_last_word_is_signed_with_the_old_secret_and_has_its_place_in_the_feed(shop):
+@pytest.mark.rule("R-APP-8")
+def test_the_uninstall_notification_is_signed_and_in_the_feed(shop):
     with receiving() as receiver, delivering():
         installed = install(shop, app=make_app("gifts", install_url=receiver.url))
         receiver.next()
@@ -68,7 +71,8 @@ def test_the_last_word_is_signed_with_the_old_secret_and_has_its_place_in_the_fe
     assert body["shop_domain"] == shop.domain
 
 
-def test_the_last_word_goes_to_the_webhook_for_it_and_nowhere_else(shop):
+@pytest.mark.rule("R-APP-8")
+def test_the_uninstall_notification_goes_only_to_its_webhook(shop):
     with receiving() as receiver, receiving() as hook, delivering():
         installed = install(shop, app=make_app("gifts", install_url=receiver.url))
         receiver.next()

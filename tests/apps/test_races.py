@@ -1,19 +1,20 @@
-"""Apps are installed, changed and uninstalled by several at once. Real threads and transactions, on both databases."""
+"""Apps are installed, changed and uninstalled concurrently, in real threads and transactions, on both databases."""
 
 from functools import partial
 
 import pytest
 
 from storefront.apps import actions
-from storefront.apps.models import AllowedScriptHost, Extension, Installation, ScriptTag
+from storefront.apps.models import AllowedScriptHost, Extension, ScriptTag
+from storefront.installations.models import Installation
 from storefront.kit import clock
 from storefront.shops.models import ApiToken
 from storefront.webhooks.models import Delivery, Event, Registration
 from tests.client import ApiClient
 from tests.factories.apps import Installed, install, make_app
-from tests.races import at_once
+from tests.races import run_concurrently
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 
 def uninstall(installed: Installed) -> None:
@@ -24,13 +25,13 @@ def client(installed: Installed, prefix: str = "/api/apps") -> ApiClient:
     return ApiClient(installed.token, prefix=prefix)
 
 
-def test_of_many_who_install_one_app_one_wins(shop):
+def test_one_of_concurrent_installations_succeeds(shop):
     app = make_app()
 
     def try_to_install():
         return actions.install_app(shop=shop, app=app, scopes=["read_shop"], now=clock.now())
 
-    results = at_once(*[try_to_install] * 8)
+    results = run_concurrently(*[try_to_install] * 8)
     refused = [result for result in results if isinstance(result, actions.AlreadyInstalled)]
     assert len(refused) == 7, results
     ((_, token),) = [result for result in results if result not in refused]
@@ -39,24 +40,24 @@ def test_of_many_who_install_one_app_one_wins(shop):
     assert counts == [1, 1, 1, 1]
 
 
-def test_of_many_who_uninstall_it_one_does(shop):
+def test_one_of_concurrent_uninstalls_succeeds(shop):
     installed = install(shop)
-    results = at_once(*[lambda: uninstall(installed)] * 6)
+    results = run_concurrently(*[lambda: uninstall(installed)] * 6)
     assert sorted(str(type(result).__name__) for result in results) == ["NoneType"] + ["NotInstalled"] * 5
     assert Delivery.objects.filter(kind="uninstall").count() == Event.objects.count() == 1
 
 
-def test_calls_that_meet_the_uninstall_are_answered_and_then_refused(shop):
+def test_calls_during_the_uninstall_are_answered_and_then_refused(shop):
     installed = install(shop, "read_shop", "read_products")
 
     def call(prefix: str, path: str) -> list[int]:
-        """What it is answered until it has been refused a few times."""
+        """Call until several calls were refused. Returns all statuses."""
         caller, statuses = client(installed, prefix), []
         while statuses.count(401) < 5 and len(statuses) < 1000:
             statuses.append(caller.get(path).status_code)
         return statuses
 
-    *answered, _ = at_once(
+    *answered, _ = run_concurrently(
         lambda: call("/api/apps", "/shop"),
         lambda: call("/api/v1", "/products"),
         lambda: call("/api/apps", "/webhooks"),
@@ -76,13 +77,13 @@ REGISTRATIONS = {
 
 
 @pytest.mark.parametrize("kind", REGISTRATIONS)
-def test_what_is_registered_during_the_uninstall_does_not_stay(shop, kind):
+def test_registrations_during_the_uninstall_are_deleted(shop, kind):
     path, body = REGISTRATIONS[kind]
     for _ in range(6):
         installed = install(shop, "write_extensions", "write_script_tags", "write_webhooks")
         callers = [client(installed) for _ in range(3)]
         calls = [lambda caller=caller: caller.post(path, body).status_code for caller in callers]
-        *answered, gone = at_once(*calls, lambda installed=installed: uninstall(installed))
+        *answered, gone = run_concurrently(*calls, lambda installed=installed: uninstall(installed))
         assert gone is None
         assert set(answered) <= {200, 201, 401}, answered
         assert not kind.objects.exists()
@@ -97,11 +98,11 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_no_change_revives_an_app_that_is_being_uninstalled(shop, change):
+def test_no_change_during_the_uninstall_revives_the_app(shop, change):
     action, given = CHANGES[change]
     for _ in range(5):
         installed = install(shop, "read_shop")
-        changed, gone = at_once(
+        changed, gone = run_concurrently(
             partial(action, shop=shop, installation=installed.installation, now=clock.now(), **given),
             lambda installed=installed: uninstall(installed),
         )
@@ -110,10 +111,10 @@ def test_no_change_revives_an_app_that_is_being_uninstalled(shop, change):
         assert not ApiToken.objects.filter(revoked_at=None).exists()
 
 
-def test_two_rotations_at_once_leave_one_lasting_token_each(shop):
+def test_each_of_two_concurrent_rotations_issues_a_token(shop):
     installed = install(shop, "read_shop")
     now = clock.now()
-    tokens = at_once(
+    tokens = run_concurrently(
         *[lambda: actions.rotate_token(shop=shop, installation=installed.installation, now=now) for _ in range(4)]
     )
     assert len(set(tokens)) == 4

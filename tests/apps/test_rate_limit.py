@@ -1,4 +1,4 @@
-"""How often an app may call (decisions: Rate limit)."""
+"""The rate limit of an installation (R-LIM-7)."""
 
 import pytest
 import time_machine
@@ -7,7 +7,7 @@ from storefront.apps import actions
 from storefront.kit import clock
 from tests.client import ApiClient
 from tests.factories.apps import Installed, install
-from tests.races import at_once
+from tests.races import run_concurrently
 from tests.shops.factories import NOW
 
 
@@ -28,16 +28,19 @@ def quota(answer) -> tuple[str, str, str]:
     return tuple(answer[f"X-RateLimit-{name}"] for name in ("Limit", "Remaining", "Reset"))
 
 
+@pytest.mark.rule("R-LIM-7")
 def test_an_installation_may_call_600_times_a_minute(shop, time):
     resets_at = str(int(NOW.timestamp()) + 60)
     assert quota(install(shop, "read_shop").api.get("/shop")) == ("600", "599", resets_at)
 
 
+@pytest.mark.rule("R-LIM-7")
 def test_the_limit_is_a_setting_of_the_installation(shop, time):
     api = limited(shop, 2, "read_shop").api
     assert [api.get("/shop").status_code for _ in range(3)] == [200, 200, 429]
 
 
+@pytest.mark.rule("R-ERR-10")
 def test_a_429_says_when_to_come_back(shop, time):
     api = limited(shop, 1, "read_shop").api
     api.get("/shop")
@@ -45,7 +48,7 @@ def test_a_429_says_when_to_come_back(shop, time):
     answer = api.get("/shop")
     assert (answer.status_code, answer["Retry-After"]) == (429, "45")
     assert answer.json() == {
-        "message": "Too many requests. Please wait before the next one.",
+        "message": "Too many requests. Please try again later.",
         "code": "rate_limited",
     }
     time.shift(45)
@@ -65,8 +68,9 @@ ANSWERS = {
 }
 
 
+@pytest.mark.rule("R-LIM-11")
 @pytest.mark.parametrize("status", ANSWERS)
-def test_every_answer_to_a_known_caller_says_what_is_left(shop, time, status):
+def test_every_answer_to_a_known_caller_has_the_quota(shop, time, status):
     installed = install(shop, "read_shop", "write_webhooks")
     method, path, body, headers = ANSWERS[status]
     first = installed.api.call(method, path, body, **headers)
@@ -75,7 +79,8 @@ def test_every_answer_to_a_known_caller_says_what_is_left(shop, time, status):
     assert quota(installed.api.get("/shop"))[:2] == ("600", "598")
 
 
-def test_unknown_callers_are_told_nothing(shop, stranger):
+@pytest.mark.rule("R-LIM-10")
+def test_answers_to_unknown_callers_have_no_quota(shop, stranger):
     stranger.prefix = "/api/apps"
     for token in (None, "app_" + "x" * 43):
         stranger.token = token
@@ -83,6 +88,7 @@ def test_unknown_callers_are_told_nothing(shop, stranger):
             assert not stranger.get(path).has_header("X-RateLimit-Limit")
 
 
+@pytest.mark.rule("R-LIM-7")
 def test_calls_of_both_apis_count_together(shop, time):
     installed = limited(shop, 3, "read_shop", "read_products")
     catalogue = ApiClient(installed.token)
@@ -91,17 +97,19 @@ def test_calls_of_both_apis_count_together(shop, time):
     assert statuses == [200, 200, 200, 429]
 
 
+@pytest.mark.rule("R-LIM-10")
 def test_one_app_does_not_use_up_the_limit_of_another(shop, time):
     busy, other = limited(shop, 1, "read_shop"), limited(shop, 1, "read_shop")
     assert [busy.api.get("/shop").status_code for _ in range(2)] == [200, 429]
     assert other.api.get("/shop").status_code == 200
 
 
+@pytest.mark.rule("R-LIM-9")
 @pytest.mark.django_db(transaction=True)
-def test_of_calls_at_once_exactly_as_many_get_through_as_the_limit_says(shop):
+def test_exactly_the_limit_of_concurrent_calls_succeeds(shop):
     installed = limited(shop, 70, "read_shop")
     callers = [ApiClient(installed.token, prefix="/api/apps") for _ in range(50)]
-    answers = at_once(*(lambda caller=caller: [caller.get("/shop") for _ in range(2)] for caller in callers))
+    answers = run_concurrently(*(lambda caller=caller: [caller.get("/shop") for _ in range(2)] for caller in callers))
     flat = [answer for pair in answers for answer in pair]
     statuses = [answer.status_code for answer in flat]
     assert (statuses.count(200), statuses.count(429)) == (70, 30)

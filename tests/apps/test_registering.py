@@ -1,9 +1,9 @@
-"""An app is made by the operator (decisions: Registration of apps)."""
+"""The operator registers an app (R-APP-1)."""
 
 import pytest
 
 from storefront.apps import actions
-from storefront.apps.models import App
+from storefront.installations.models import App
 from storefront.kit import clock
 from storefront.kit.refusals import InvalidFields
 from tests.factories.apps import make_app
@@ -20,7 +20,8 @@ def register(**given):
     return actions.register_app(**GIFT_NOTES | {"now": clock.now()} | given)
 
 
-def test_an_app_is_registered_and_its_secret_handed_out(db):
+@pytest.mark.rule("R-APP-1")
+def test_registers_an_app_and_returns_its_secret(db):
     _, secret = register(contact="dev@example.com", description="A card in each parcel.")
     stored = App.objects.get()
     assert (stored.name, stored.slug, stored.is_active) == ("Gift notes", "gift-notes", True)
@@ -29,12 +30,13 @@ def test_an_app_is_registered_and_its_secret_handed_out(db):
     assert secret.startswith("whsec_")
 
 
+@pytest.mark.rule("R-APP-1")
 def test_the_secret_is_encrypted_at_rest(db):
     _, secret = register()
     assert secret.encode() not in bytes(App.objects.get().sealed_secret)
 
 
-def test_an_app_may_ask_for_nothing(db):
+def test_an_app_can_ask_for_no_scopes(db):
     assert register(scopes=[])[0].scopes == []
 
 
@@ -54,14 +56,14 @@ def test_an_app_may_ask_for_nothing(db):
         ("scopes", ["read_everything"]),
     ],
 )
-def test_what_does_not_fit_is_refused_by_field(db, field, value):
+def test_refuses_invalid_values(db, field, value):
     with pytest.raises(InvalidFields) as refused:
         register(**{field: value})
     assert list(refused.value.errors) == [field]
     assert not App.objects.exists()
 
 
-def test_an_install_url_within_our_own_network_is_refused(db, settings):
+def test_refuses_a_private_install_url(db, settings):
     settings.ALLOW_PRIVATE_CALLBACKS = False
     for url in ("http://gifts.example.com/", "https://127.0.0.1/", "https://localhost/", "https://[::1]/"):
         with pytest.raises(InvalidFields) as refused:
@@ -69,14 +71,14 @@ def test_an_install_url_within_our_own_network_is_refused(db, settings):
         assert list(refused.value.errors) == ["install_url"]
 
 
-def test_a_slug_is_given_once(db):
+def test_refuses_a_duplicate_slug(db):
     register()
     with pytest.raises(InvalidFields) as refused:
         register(name="Other")
-    assert refused.value.errors == {"slug": ["gift-notes is another app's slug."]}
+    assert refused.value.errors == {"slug": ["Another app already has the slug gift-notes."]}
 
 
-def test_a_new_secret_takes_the_place_of_the_old(db):
+def test_a_new_secret_replaces_the_old_one(db):
     app = make_app()
     before = app.secret
     secret = actions.rotate_app_secret(app=app, now=clock.now())

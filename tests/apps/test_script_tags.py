@@ -1,4 +1,4 @@
-"""An app registers the scripts that it has on the shop's pages (contract: Script tag; decisions: App API)."""
+"""An app registers, lists and deletes script tags (R-APP-25, R-APP-26)."""
 
 import re
 
@@ -6,10 +6,10 @@ import pytest
 
 from storefront.apps.actions import uninstall_app
 from storefront.apps.models import ScriptTag
-from storefront.apps.scripts import MOST_SCRIPT_TAGS
+from storefront.apps.scripts import MAX_SCRIPT_TAGS
 from storefront.kit import clock
 from tests.factories.apps import install
-from tests.races import at_once
+from tests.races import run_concurrently
 
 SRC = "https://app.example.com/badge.js"
 
@@ -30,7 +30,8 @@ def test_a_script_tag_is_registered_and_listed(app, shop):
     assert list(body) == ["message", "script_tag"]
     assert body["message"] == "Script tag registered."
     record = body["script_tag"]
-    assert list(record) == ["id", "app_installation_id", "src", "location", "is_active", "created_at", "updated_at"]
+    members = ["id", "app_installation_id", "src", "location", "is_active", "created_at", "updated_at"]
+    assert list(record) == [*members, "blocked_reason"]
     row = ScriptTag.objects.get()
     assert (row.shop, row.pk, row.installation) == (shop, record["id"], app.installation)
     assert record["app_installation_id"] == app.installation.pk
@@ -39,14 +40,14 @@ def test_a_script_tag_is_registered_and_listed(app, shop):
     assert app.api.get("/script-tags").json() == {"script_tags": [record]}
 
 
-def test_the_same_again_is_the_one_that_stands(app):
+def test_registering_the_same_again_returns_the_existing_tag(app):
     first = app.api.post("/script-tags", new())
     again = app.api.post("/script-tags", new())
     assert (again.status_code, again.json()) == (200, first.json())
     assert ScriptTag.objects.count() == 1
 
 
-def test_again_does_not_switch_on_what_the_merchant_switched_off(app):
+def test_registering_again_does_not_turn_a_tag_on(app):
     app.api.post("/script-tags", new())
     ScriptTag.objects.update(is_active=False)
     assert app.api.post("/script-tags", new()).json()["script_tag"]["is_active"] is False
@@ -64,7 +65,7 @@ def test_the_three_locations(app, location):
     assert app.api.post("/script-tags", new(location=location)).json()["script_tag"]["location"] == location
 
 
-def test_the_longest_address(app):
+def test_accepts_the_longest_address(app):
     src = "https://app.example.com/".ljust(2048, "a")
     assert app.api.post("/script-tags", new(src=src)).json()["script_tag"]["src"] == src
 
@@ -86,7 +87,7 @@ def test_the_longest_address(app):
         ("src", {"src": "https://app.example.com/" + "a" * 2048}),
     ],
 )
-def test_what_does_not_fit_is_refused_by_its_field(app, field, given):
+def test_refuses_invalid_fields(app, field, given):
     answer = app.api.post("/script-tags", new(**given))
     assert answer.status_code == 422
     assert list(answer.json()["errors"]) == [field]
@@ -94,7 +95,7 @@ def test_what_does_not_fit_is_refused_by_its_field(app, field, given):
 
 
 @pytest.mark.parametrize("field", ["src", "location"])
-def test_what_is_missing_is_named(app, field):
+def test_refuses_missing_fields(app, field):
     body = new()
     del body[field]
     assert app.api.post("/script-tags", body).json()["errors"] == {field: [f"{field} is required."]}
@@ -124,7 +125,7 @@ def test_another_apps_script_tag_is_listed_but_not_deleted(app, shop):
     assert ScriptTag.objects.count() == 1
 
 
-def test_another_shops_script_tag_is_neither(app, other_shop):
+def test_another_shops_script_tag_is_neither_listed_nor_deleted(app, other_shop):
     other = install(other_shop, "write_script_tags")
     id = other.api.post("/script-tags", new()).json()["script_tag"]["id"]
     assert app.api.get("/script-tags").json() == {"script_tags": []}
@@ -135,7 +136,7 @@ def test_another_shops_script_tag_is_neither(app, other_shop):
 
 
 @pytest.mark.parametrize("id", ["0", "-1", "x", "1.5", "9007199254740992", "9" * 40, "%20"])
-def test_what_is_no_id_is_a_404(app, id):
+def test_an_invalid_id_is_a_404(app, id):
     assert app.api.delete(f"/script-tags/{id}").status_code == 404
 
 
@@ -147,28 +148,30 @@ def test_listing_needs_no_scope_and_writing_its_own(shop):
         assert refused.json()["required_scopes"] == ["write_script_tags"]
 
 
-def test_a_shops_own_token_is_no_app(api):
+def test_a_shops_own_token_is_refused(api):
     api.prefix = "/api/apps"
     assert api.get("/script-tags").status_code == 401
     assert api.post("/script-tags", new()).status_code == 401
 
 
-def test_an_app_has_so_many_and_no_more(app, shop):
-    for number in range(MOST_SCRIPT_TAGS):
+@pytest.mark.rule("R-LIM-12")
+def test_refuses_more_than_the_limit(app, shop):
+    for number in range(MAX_SCRIPT_TAGS):
         assert app.api.post("/script-tags", new(src=f"{SRC}?{number}")).status_code == 201
     assert app.api.post("/script-tags", new()).json()["code"] == "too_many_script_tags"
     assert app.api.post("/script-tags", new(src=f"{SRC}?0")).status_code == 200
     assert install(shop, "write_script_tags").api.post("/script-tags", new()).status_code == 201
 
 
-def test_the_list_takes_few_queries_however_long(app, django_assert_max_num_queries):
+def test_the_number_of_queries_does_not_grow_with_the_list(app, django_assert_max_num_queries):
     for number in range(5):
         app.api.post("/script-tags", new(src=f"{SRC}?{number}"))
     with django_assert_max_num_queries(2):
-        app.api.get("/script-tags")
+        listed = app.api.get("/script-tags").json()["script_tags"]
+    assert [tag["src"] for tag in listed] == [f"{SRC}?{number}" for number in range(5)]
 
 
-def test_the_uninstall_takes_an_apps_scripts_and_hosts_and_no_others(app, shop):
+def test_the_uninstall_deletes_only_the_apps_scripts_and_hosts(app, shop):
     other = install(shop, "write_script_tags")
     for each in (app, other):
         each.api.post("/script-tags", new())
@@ -179,21 +182,21 @@ def test_the_uninstall_takes_an_apps_scripts_and_hosts_and_no_others(app, shop):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_at_once_make_one(shop):
+def test_concurrent_registrations_of_one_tag_create_one(shop):
     app = install(shop, "write_script_tags")
     for number in range(5):
         body = new(src=f"{SRC}?{number}")
-        answers = at_once(*[lambda body=body: app.api.post("/script-tags", body)] * 4)
+        answers = run_concurrently(*[lambda body=body: app.api.post("/script-tags", body)] * 4)
         assert sorted(answer.status_code for answer in answers) == [200, 200, 200, 201]
         assert len({answer.json()["script_tag"]["id"] for answer in answers}) == 1
     assert ScriptTag.objects.count() == 5
 
 
 @pytest.mark.django_db(transaction=True)
-def test_nothing_is_left_by_a_registration_that_meets_the_uninstall(shop):
+def test_a_registration_during_the_uninstall_leaves_nothing(shop):
     for _ in range(5):
         app = install(shop, "write_script_tags")
-        at_once(
+        run_concurrently(
             lambda app=app: app.api.post("/script-tags", new()),
             lambda app=app: uninstall_app(shop=shop, installation=app.installation, now=clock.now()),
         )
@@ -201,9 +204,11 @@ def test_nothing_is_left_by_a_registration_that_meets_the_uninstall(shop):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_registrations_at_once_keep_to_the_limit(shop):
+def test_concurrent_registrations_do_not_exceed_the_limit(shop):
     app = install(shop, "write_script_tags")
-    for number in range(MOST_SCRIPT_TAGS - 1):
+    for number in range(MAX_SCRIPT_TAGS - 1):
         app.api.post("/script-tags", new(src=f"{SRC}?{number}"))
-    at_once(*[lambda number=number: app.api.post("/script-tags", new(src=f"{SRC}?a{number}")) for number in range(4)])
-    assert ScriptTag.objects.count() == MOST_SCRIPT_TAGS
+    run_concurrently(
+        *[lambda number=number: app.api.post("/script-tags", new(src=f"{SRC}?a{number}")) for number in range(4)]
+    )
+    assert ScriptTag.objects.count() == MAX_SCRIPT_TAGS

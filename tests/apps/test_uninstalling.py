@@ -1,9 +1,10 @@
-"""Uninstalling takes everything of an app out of a shop (decisions: Uninstall)."""
+"""Uninstalling deletes everything of an app in a shop (R-APP-8)."""
 
 import pytest
 
 from storefront.apps import actions
-from storefront.apps.models import AllowedScriptHost, Extension, Installation, ScriptTag
+from storefront.apps.models import AllowedScriptHost, Extension, ScriptTag
+from storefront.installations.models import Installation
 from storefront.kit import clock
 from storefront.shops.models import ApiToken
 from storefront.webhooks.actions import record_event
@@ -16,8 +17,8 @@ def uninstall(installed: Installed) -> None:
     actions.uninstall_app(shop=installed.installation.shop, installation=installed.installation, now=clock.now())
 
 
-def furnish(installed: Installed, topic: str = "order.placed") -> None:
-    """One of everything that an app can have in a shop."""
+def register_everything(installed: Installed, topic: str = "order.placed") -> None:
+    """Create one of everything that an app can have in a shop."""
     now = clock.now()
     own = {"shop": installed.installation.shop, "installation": installed.installation}
     times = {"created_at": now, "updated_at": now}
@@ -48,29 +49,32 @@ def test_a_replaced_token_stops_working_too(shop):
     assert not ApiToken.objects.filter(revoked_at=None).exists()
 
 
-def test_everything_of_the_app_goes(shop):
+@pytest.mark.rule("R-APP-8")
+def test_everything_of_the_app_is_deleted(shop):
     installed = install(shop)
-    furnish(installed)
+    register_everything(installed)
     uninstall(installed)
     assert not any(model.objects.exists() for model in FURNITURE)
 
 
-def test_nothing_of_other_apps_or_shops_goes(shop, other_shop):
+@pytest.mark.rule("R-APP-8")
+def test_nothing_of_other_apps_or_shops_is_deleted(shop, other_shop):
     app = make_app()
     installed, neighbour, elsewhere = install(shop, app=app), install(shop), install(other_shop, "read_shop", app=app)
     for each in (installed, neighbour, elsewhere):
-        furnish(each)
+        register_everything(each)
     AllowedScriptHost.objects.create(shop=shop, host="merchants.example.com")
     uninstall(installed)
-    # An app allows its own host, and `furnish` another.
+    # An app allows its own host, and `register_everything` another.
     assert [model.objects.count() for model in FURNITURE] == [2, 2, 5, 2]
     assert Delivery.objects.filter(status="pending").exclude(installation=installed.installation).count() == 4
     assert elsewhere.api.get("/shop").status_code == 200
 
 
-def test_pending_deliveries_are_cancelled_and_one_last_one_is_sent(shop):
+@pytest.mark.rule("R-APP-8")
+def test_pending_deliveries_are_cancelled_and_a_last_one_is_sent(shop):
     installed = install(shop)
-    furnish(installed)
+    register_everything(installed)
     uninstall(installed)
     kinds = {delivery.kind: delivery.status for delivery in Delivery.objects.all()}
     assert kinds == {"install": "cancelled", "event": "cancelled", "uninstall": "pending"}
@@ -78,9 +82,9 @@ def test_pending_deliveries_are_cancelled_and_one_last_one_is_sent(shop):
     assert (last.topic, last.address) == ("app.uninstalled", installed.installation.app.install_url)
 
 
-def test_the_last_delivery_goes_where_the_app_wants_to_hear_of_it(shop):
+def test_the_last_delivery_goes_to_the_apps_webhook_for_it(shop):
     installed = install(shop)
-    furnish(installed, topic="app.uninstalled")
+    register_everything(installed, topic="app.uninstalled")
     uninstall(installed)
     assert Delivery.objects.get(kind="uninstall").address == "https://app.example.com/hook"
 
@@ -93,7 +97,7 @@ def test_the_last_delivery_is_signed_with_the_old_secret(shop):
     assert stored.signing_secrets(clock.now()) == [installed.secret]
 
 
-def test_the_feed_has_it(shop):
+def test_the_uninstall_is_in_the_feed(shop):
     installed = install(shop, app=make_app("gifts"))
     uninstall(installed)
     event = Event.objects.get()
@@ -101,7 +105,7 @@ def test_the_feed_has_it(shop):
     assert event.data == {"id": installed.installation.pk, "app": "gifts"}
 
 
-def test_an_app_is_uninstalled_once(shop):
+def test_refuses_a_second_uninstall(shop):
     installed = install(shop)
     uninstall(installed)
     with pytest.raises(actions.NotInstalled):
@@ -116,7 +120,8 @@ def test_another_shop_cannot_uninstall_it(shop, other_shop):
     assert installed.api.get("/shop").status_code == 200
 
 
-def test_installing_again_makes_a_new_installation_and_a_new_token(shop):
+@pytest.mark.rule("R-APP-9")
+def test_installing_again_creates_a_new_installation_and_token(shop):
     app = make_app()
     first = install(shop, "read_shop", app=app)
     uninstall(first)

@@ -1,4 +1,4 @@
-"""What is kept between two runs: anew when it would be made differently, and gone when it is dropped."""
+"""Databases kept between runs: they are created again when their sources change, and removed by `drop`."""
 
 from contextlib import closing
 
@@ -10,7 +10,7 @@ from benchmarks import postgres, prepared
 
 @pytest.fixture
 def sources(tmp_path, monkeypatch):
-    """A checkout with a file of each kind that decides what stands in a filled database."""
+    """A checkout with a file of each kind that determines a filled database."""
     monkeypatch.setattr(prepared, "ROOT", tmp_path)
     for pattern in prepared.MAKERS:
         path = tmp_path / pattern.replace("*", "x")
@@ -20,37 +20,37 @@ def sources(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("pattern", prepared.MAKERS)
-def test_it_is_made_anew_when_what_makes_it_changed(sources, pattern):
+def test_a_database_is_outdated_when_one_of_its_sources_changes(sources, pattern):
     state = sources / "state.json"
     state.write_text(f'{{"fingerprint": "{prepared.fingerprint()}"}}')
-    assert prepared.stands(state)
+    assert prepared.is_current(state)
     (sources / pattern.replace("*", "x")).write_text("after")
-    assert not prepared.stands(state)
+    assert not prepared.is_current(state)
 
 
 @pytest.mark.parametrize("pattern", prepared.MAKERS)
-def test_what_makes_it_exists(pattern):
+def test_every_source_exists(pattern):
     assert list(prepared.ROOT.glob(pattern))
 
 
-def test_half_a_state_does_not_stand(tmp_path):
+def test_an_incomplete_or_missing_state_is_not_current(tmp_path):
     (tmp_path / "state.json").write_text('{"finger')
-    assert not prepared.stands(tmp_path / "state.json")
-    assert not prepared.stands(tmp_path / "none.json")
+    assert not prepared.is_current(tmp_path / "state.json")
+    assert not prepared.is_current(tmp_path / "none.json")
 
 
-def test_dropping_takes_the_folder_and_its_databases_and_nobody_else_s(tmp_path, monkeypatch):
+def test_drop_removes_the_folder_and_only_its_own_databases(tmp_path, monkeypatch):
     server = postgres.answering_server()
     if not server:
         pytest.skip("no PostgreSQL answers")
     folder, other = tmp_path / "bench", tmp_path / "other"
     folder.mkdir()
     monkeypatch.setattr(prepared, "FOLDER", folder)
-    # Without a folder of its own, as a run leaves it that was killed.
+    # Without a folder, as a killed run would leave it.
     left, foreign = postgres.database_name(folder, 7), postgres.database_name(other, 7)
     try:
         for name in (left, foreign):
-            postgres.make(server, name)
+            postgres.create(server, name)
         prepared.drop(server)
         assert not folder.exists()
         with closing(psycopg.connect(server)) as connection:

@@ -1,4 +1,4 @@
-"""What a process and its children cost, read from the kernel."""
+"""CPU time and memory of a process and its children, read from the kernel."""
 
 import os
 import subprocess
@@ -10,6 +10,8 @@ import pytest
 from benchmarks import processes
 from benchmarks.processes import Broken
 from tests.server.programs import wait_until
+
+pytestmark = pytest.mark.slow
 
 LISTENER = """
 import socket, subprocess, sys, time
@@ -48,18 +50,18 @@ def test_a_server_is_on_its_core_and_ends_with_its_children(tmp_path):
         assert server.memory().resident > server.memory().own > 1
     assert not processes.is_listening(port)
     assert server.process.poll() is not None
-    # The child is killed with it, and is gone then, or waits to be collected by init.
+    # The child is killed, too: it is gone, or a zombie until init collects it.
     wait_until(lambda: all(state(pid) in ("", "Z") for pid in pids), what="the end of the child")
 
 
-def test_it_ends_when_what_is_measured_fails(tmp_path):
+def test_the_server_ends_when_the_measurement_fails(tmp_path):
     port = processes.free_port()
     with pytest.raises(Broken), serving(tmp_path / "log", port) as server:
         raise Broken("wrk said nothing")
     assert server.process.poll() is not None
 
 
-def test_a_server_that_does_not_start_is_said_to_be_broken(tmp_path):
+def test_a_server_that_does_not_start_is_broken(tmp_path):
     with pytest.raises(Broken, match="did not start"), serving(tmp_path / "log", processes.free_port(), "1 / 0"):
         pass
     assert "ZeroDivisionError" in (tmp_path / "log").read_text()

@@ -1,4 +1,4 @@
-"""The table: what a row says, and whether it meets its bar."""
+"""The report's table, and whether a row meets its bar."""
 
 import pytest
 
@@ -25,7 +25,7 @@ def row(**given) -> Row:
         (row(cpu=1), ""),
     ],
 )
-def test_a_row_meets_its_bar_or_says_by_how_much_it_misses(given, verdict):
+def test_a_row_meets_its_bar_or_shows_the_ratio(given, verdict):
     assert given.verdict == verdict
 
 

@@ -1,4 +1,4 @@
-"""What wrk prints, read."""
+"""Parsing wrk's output."""
 
 import pytest
 
@@ -34,11 +34,11 @@ def test_refused_and_broken_requests_are_failures():
 
 
 @pytest.mark.parametrize("text", ["", "unable to connect to 127.0.0.1:1 Connection refused"])
-def test_anything_else_is_said_to_be_no_measurement(text):
+def test_other_output_is_not_a_measurement(text):
     with pytest.raises(Broken, match=f"wrk said: {text}"):
         wrk.parse(text)
 
 
-def test_without_percentiles_it_is_no_measurement_either():
+def test_output_without_percentiles_is_not_a_measurement():
     with pytest.raises(Broken, match="how long"):
         wrk.parse("  10 requests in 1.00s, 1KB read\nRequests/sec:  10.00\n")

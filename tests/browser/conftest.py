@@ -1,4 +1,4 @@
-"""A real Chromium before a real server. Whatever it complains about, and any request to elsewhere, fails the test."""
+"""Chromium against a live server. A console error or a request to another host fails the test."""
 
 import os
 import shutil
@@ -15,7 +15,9 @@ from tests.shops.factories import make_shop
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SWITCHES = "no-sandbox disable-gpu disable-quic no-first-run disable-background-networking disable-component-update"
-ARGUMENTS = [f"--{switch}" for switch in [*SWITCHES.split(), "disable-sync"]]
+# Host names of the tests. Browsers resolve names under localhost by themselves.
+RESOLVER = "host-resolver-rules=MAP shop.test 127.0.0.1,MAP *.shop.test 127.0.0.1"
+ARGUMENTS = [f"--{switch}" for switch in [*SWITCHES.split(), "disable-sync", RESOLVER]]
 WIDE, NARROW = 1280, 390
 
 
@@ -23,7 +25,7 @@ WIDE, NARROW = 1280, 390
 def chromium() -> Iterator[Browser]:
     if CHROMIUM is None:
         pytest.skip("no Chromium was found, so nothing is tested in a browser (on Debian: apt-get install chromium)")
-    # Playwright keeps an event loop in this thread, beside which Django would refuse to touch the database.
+    # Playwright runs an event loop in this thread, where Django refuses database access by default.
     with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
@@ -33,20 +35,27 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture
 def street(live_server, transactional_db) -> Shop:
-    """A shop that the browser reaches under the live server's address."""
+    """A shop at the live server's URL."""
     shop = make_shop("localhost", base_url=live_server.url)
     ShippingRate.objects.create(shop=shop, name="Parcel", countries=["DE"], price="4.90")
     return shop
 
 
+@pytest.fixture
+def own_hosts(live_server, settings) -> None:
+    """The admin and the shops' secure pages on separate hosts, as with `make run`."""
+    port = urlsplit(live_server.url).port
+    settings.ADMIN_HOST, settings.SECURE_HOST = f"admin.localhost:{port}", f"secure.localhost:{port}"
+
+
 class Visitor:
-    """Somebody with a browser. `expects` names the error statuses that the visit is about."""
+    """A visitor with a browser. `expects` contains the error statuses that the test causes on purpose."""
 
     def __init__(self, context: BrowserContext, address: str, pictures) -> None:
         self.context, self.address, self.pictures = context, address, pictures
         self.complaints: list[str] = []
         self.expects: set[int] = set()
-        context.route("**/*", self._stay_here)
+        context.route("**/*", self._block_other_hosts)
         self.page: Page = context.new_page()
         self.page.set_default_timeout(15_000)
         self.page.on("console", self._listen)
@@ -57,7 +66,7 @@ class Visitor:
         return self.page
 
     def photograph(self, name: str) -> None:
-        """A screenshot of the whole page, which must not be wider than the window."""
+        """Take a screenshot of the whole page, which must not be wider than the window."""
         self.page.wait_for_load_state("networkidle")
         wider = self.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
         assert wider <= 0, f"{name} is {wider} pixels too wide"
@@ -69,8 +78,9 @@ class Visitor:
         if message.type in ("error", "warning") and not expected:
             self.complaints.append(f"{message.text} ({message.location.get('url')})")
 
-    def _stay_here(self, route: Route) -> None:
-        if urlsplit(route.request.url).hostname in ("localhost", "127.0.0.1"):
+    def _block_other_hosts(self, route: Route) -> None:
+        host = urlsplit(route.request.url).hostname or ""
+        if host == "127.0.0.1" or host.split(".")[-1] in ("localhost", "test"):
             route.continue_()
         else:
             self.complaints.append(f"asked for {route.request.url}")
@@ -79,17 +89,17 @@ class Visitor:
 
 @pytest.fixture
 def visit(chromium, live_server, tmp_path_factory):
-    """`visit(width=390)` is a Visitor; at the end nobody may have complained."""
+    """`visit(width=390)` opens a browser as a Visitor. At the end, there must be no complaints."""
     given = os.environ.get("STOREFRONT_SCREENSHOTS")
     pictures = Path(given) if given else tmp_path_factory.mktemp("screenshots")
     visitors: list[Visitor] = []
 
-    def come(width: int = WIDE, **given) -> Visitor:
+    def open_browser(width: int = WIDE, **given) -> Visitor:
         given = {"viewport": {"width": width, "height": 900}, "reduced_motion": "reduce"} | given
         visitors.append(Visitor(chromium.new_context(**given), live_server.url, pictures))
         return visitors[-1]
 
-    yield come
+    yield open_browser
     complaints = [complaint for visitor in visitors for complaint in visitor.complaints]
     for visitor in visitors:
         visitor.context.close()

@@ -1,4 +1,4 @@
-"""What shoppers do, page by page, as people do it: by labels and buttons."""
+"""The steps of a purchase, page by page, by labels and buttons."""
 
 from typing import Literal
 
@@ -7,15 +7,14 @@ from playwright.sync_api import Page, expect
 PAYS, DECLINED = "4242 4242 4242 4242", "4000 0000 0000 0002"
 
 
-def go_on(page: Page, role: Literal["button", "link"], name: str) -> None:
-    """Click, and wait for the page that it leads to: a click waits for nothing, and what is done next might be done to
-    the page before."""
+def click_through(page: Page, role: Literal["button", "link"], name: str) -> None:
+    """Click, and wait for the next page. A click alone does not wait, so the next step could act on the old page."""
     with page.expect_navigation():
         page.get_by_role("main").get_by_role(role, name=name, exact=True).first.click()
 
 
 def fill_details(page: Page) -> None:
-    page.get_by_label("E-mail address").fill("ada@example.com")
+    page.get_by_label("Email address").fill("ada@example.com")
     address = page.get_by_role("group", name="Delivery address").or_(page.locator("main"))
     address = address.last
     address.get_by_label("Name", exact=True).first.fill("Ada Lovelace")
@@ -23,24 +22,24 @@ def fill_details(page: Page) -> None:
     address.get_by_label("Postal code").first.fill("24103")
     address.get_by_label("Town or city").first.fill("Kiel")
     address.get_by_label("Country").first.select_option("DE")
-    go_on(page, "button", "Go on to delivery")
+    click_through(page, "button", "Continue to delivery")
 
 
 def choose_delivery(page: Page) -> None:
     page.get_by_label("Parcel").check()
-    go_on(page, "button", "Go on to payment")
+    click_through(page, "button", "Continue to payment")
 
 
 def pay_by_card(page: Page, number: str = PAYS) -> None:
     page.get_by_role("radio", name="card").check()
     page.get_by_label("Card number").fill(number)
-    page.get_by_label("Expires").fill("12/34")
+    page.get_by_label("Expiry date").fill("12/34")
     page.get_by_label("Security code").fill("123")
-    page.get_by_role("button", name="Order and pay").click()
+    page.get_by_role("button", name="Place order and pay").click()
 
 
 def expect_order(page: Page, total: str) -> None:
-    """The confirmation, which names an order and its total."""
+    """Expect the confirmation of an order with this total."""
     page.wait_for_url("**/orders/*")
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     expect(page.locator("main")).to_contain_text(total)

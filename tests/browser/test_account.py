@@ -1,4 +1,4 @@
-"""A shopper's account in a browser: made, left, entered again, and used."""
+"""A shopper's account in a browser: registering, signing out and in, and ordering."""
 
 import re
 
@@ -37,41 +37,41 @@ def register(shopper, mailbox: Mailbox) -> None:
     page = shopper.open("/")
     page.get_by_role("link", name="Sign in").click()
     page.get_by_role("link", name="Create an account").click()
-    page.get_by_label("E-mail address").fill(EMAIL)
+    page.get_by_label("Email address").fill(EMAIL)
     page.get_by_role("button", name="Send me the link").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Look into your mailbox")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Check your email")
     page = shopper.open(mailed_link(mailbox))
     assert "signature" not in page.url
     page.get_by_label("Name").fill("Ada Lovelace")
     page.get_by_label("New password").fill(PASSWORD)
-    page.get_by_role("button", name="Create my account").click()
+    page.get_by_role("button", name="Create account").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Hello, Ada Lovelace")
 
 
 def sign_in(page) -> None:
-    page.get_by_label("E-mail address").fill(EMAIL)
+    page.get_by_label("Email address").fill(EMAIL)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("main").get_by_role("button", name="Sign in").click()
 
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])
-def test_from_a_mail_to_an_order_in_the_history(street, visit, mailbox, width):
+def test_registers_signs_in_and_orders(street, visit, mailbox, width):
     make_product(street, "Saucer", stock_qty=9)
     shopper = visit(width)
     register(shopper, mailbox)
     page = shopper.page
     page.get_by_role("button", name="Sign out").click()
-    expect(page.get_by_text("You are signed out.")).to_be_visible()
+    expect(page.get_by_text("You have signed out.")).to_be_visible()
 
     shopper.open("/products/saucer")
     page.get_by_role("button", name="Add to basket").click()
-    page.get_by_role("link", name="See your basket").click()
+    page.get_by_role("link", name="View basket").click()
     page.get_by_role("link", name="Go to checkout").click()
-    steps.go_on(page, "link", "Sign in")
+    steps.click_through(page, "link", "Sign in")
     shopper.photograph("sign-in")
     sign_in(page)
     page.wait_for_url("**/checkout")
-    expect(page.get_by_label("E-mail address")).to_have_value(EMAIL)
+    expect(page.get_by_label("Email address")).to_have_value(EMAIL)
     shopper.photograph("checkout-signed-in")
     expect(page.locator("#basket-link")).to_contain_text("1")
     steps.fill_details(page)
@@ -89,7 +89,7 @@ def test_from_a_mail_to_an_order_in_the_history(street, visit, mailbox, width):
     shopper.photograph("account-order")
 
 
-def test_a_basket_waits_for_its_owner_and_takes_what_is_brought(street, visit, mailbox):
+def test_a_basket_is_kept_for_its_owner_and_merged_at_sign_in(street, visit, mailbox):
     make_product(street, "Saucer", stock_qty=9)
     shopper, phone = visit(), visit(NARROW)
     register(shopper, mailbox)
@@ -105,19 +105,20 @@ def test_a_basket_waits_for_its_owner_and_takes_what_is_brought(street, visit, m
     expect(page.locator("#basket-link")).to_contain_text("0")
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(("width", "scheme"), [(WIDE, "light"), (NARROW, "dark")])
-def test_every_page_of_an_account_can_be_used_by_everybody(street, visit, mailbox, width, scheme):
+def test_every_account_page_meets_wcag_aa(street, visit, mailbox, width, scheme):
     shopper = visit(width, color_scheme=scheme)
     shopper.expects = {403, 404, 422}
     for path in ("sign-in", "register", "forgot", "mailed", "link?x=1"):
         shopper.open(f"/account/{path}")
         check(shopper)
     page = shopper.open("/account/sign-in")
-    steps.go_on(page, "button", "Sign in")
+    steps.click_through(page, "button", "Sign in")
     check(shopper)
     shopper.photograph("sign-in-wrong")
     page = shopper.open("/account/register")
-    page.get_by_label("E-mail address").fill(EMAIL)
+    page.get_by_label("Email address").fill(EMAIL)
     page.get_by_role("button", name="Send me the link").click()
     page.wait_for_url("**/mailed")
     shopper.open(mailed_link(mailbox))
@@ -125,8 +126,8 @@ def test_every_page_of_an_account_can_be_used_by_everybody(street, visit, mailbo
     shopper.photograph("choose-password")
     page.get_by_label("Name").fill("Ada Lovelace")
     page.get_by_label("New password").fill(PASSWORD)
-    page.get_by_role("button", name="Create my account").click()
-    # A click does not wait for its answer; going elsewhere before that comes would leave her signed out.
+    page.get_by_role("button", name="Create account").click()
+    # A click does not wait for the response, and leaving the page before it would leave her signed out.
     expect(page.get_by_role("heading", level=1)).to_have_text("Hello, Ada Lovelace")
     check(shopper)
     for city in ("Kiel", "Plön"):
@@ -135,7 +136,7 @@ def test_every_page_of_an_account_can_be_used_by_everybody(street, visit, mailbo
         page.get_by_label("Postal code").fill("24103")
         page.get_by_label("Town or city").fill(city)
         page.get_by_label("Country").select_option("DE")
-        page.get_by_role("button", name="Save the address").click()
+        page.get_by_role("button", name="Save address").click()
         page.wait_for_url("**/addresses")
     for path in ("", "/orders", "/addresses", "/addresses/new", "/details", "/orders/999"):
         shopper.open(f"/account{path}")

@@ -1,4 +1,4 @@
-"""A shopper meets apps' blocks: one appears, another one hangs, and nothing waits for it."""
+"""Apps' blocks in a browser: one appears, another app hangs, and nothing waits for it."""
 
 import pytest
 from aiohttp import web
@@ -63,7 +63,7 @@ def test_a_block_is_seen_at_checkout_and_an_order_placed_while_another_app_hangs
         shopper.photograph("checkout-with-a-block")
         check(shopper)
         steps.fill_details(page)
-        # The payment's page asks both apps, one of which says nothing; the order does not wait for it.
+        # The payment page calls both apps. One does not answer; the order does not wait for it.
         with page.expect_request(lambda request: "payment" in request.headers.get("hx-current-url", "")):
             steps.choose_delivery(page)
         steps.pay_by_card(page)
@@ -74,7 +74,7 @@ def test_a_block_is_seen_at_checkout_and_an_order_placed_while_another_app_hangs
     assert "shown" in ExtensionCall.objects.values_list("outcome", flat=True)
 
 
-def test_without_scripts_there_is_no_block_and_no_gap(street, visit):
+def test_without_javascript_there_is_no_block_and_no_gap(street, visit):
     make_product(street, "Mug")
     with receiving(gift) as receiver:
         extend(install(street), receiver.url, "product_block")

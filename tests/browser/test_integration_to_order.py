@@ -5,9 +5,9 @@ import json
 import pytest
 from playwright.sync_api import expect
 
-from storefront.catalogue.importing import import_products
 from storefront.kit import clock
 from storefront.orders.models import Order
+from storefront.product_files.importing import import_products
 from tests.browser import steps
 from tests.browser.conftest import NARROW, WIDE
 from tests.shops.factories import make_token
@@ -55,7 +55,7 @@ def test_from_an_imported_product_to_a_placed_order(street, visit, tmp_path, wid
 
 
 def _integration_s_link(shopper, token: str) -> str:
-    """What a program outside does, over HTTP."""
+    """The integration's part, over HTTP."""
     api, headers = shopper.address + "/api/v1", {"Authorization": f"Bearer {token}"}
     request = shopper.context.request
     found = request.get(f"{api}/products?q=mug", headers=headers).json()["data"][0]

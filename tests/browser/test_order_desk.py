@@ -1,4 +1,4 @@
-"""A merchant sends a parcel and gives money back, in a browser; the shopper sees both."""
+"""A merchant fulfils and refunds an order in a browser; the shopper sees both."""
 
 from decimal import Decimal
 
@@ -15,10 +15,10 @@ from tests.staff import admin_url, make_staff
 pytestmark = pytest.mark.browser
 
 
-def test_a_parcel_goes_out_and_money_comes_back(street, visit):
-    order = make_order(street, sale_line(make_product(street, "Mug", price=Decimal("9.50")), 2))
+def test_fulfils_and_refunds_an_order(street, visit):
+    order = make_order(street, sale_line(make_product(street, "Mug", price=Decimal("9.50")), 2), now=clock.now())
     actions.mark_paid(shop=street, order=order, now=clock.now())
-    make_staff(street, role="staff")
+    make_staff(street, role="manager")
     merchant, shopper = visit(), visit()
 
     page = merchant.open("/admin/")
@@ -42,7 +42,7 @@ def test_a_parcel_goes_out_and_money_comes_back(street, visit):
     page.get_by_label("Amount").fill("9.50")
     page.get_by_label("Reason").fill("Scratched")
     page.get_by_role("button", name="Refund").click()
-    expect(page.get_by_text("The refund is on its way.")).to_be_visible()
+    expect(page.get_by_text("Refund started.")).to_be_visible()
     pay_back_refunds(now=clock.now(), limit=1)
     page.reload()
     expect(page.get_by_text("Partially refunded").first).to_be_visible()

@@ -1,4 +1,4 @@
-"""Scripts of apps in a real browser: an allowed one runs, a blocked one does not, and the merchant hears of it."""
+"""Apps' scripts in a browser: an allowed one runs; a blocked one does not, and is reported to the merchant."""
 
 import pytest
 from aiohttp import web
@@ -14,9 +14,9 @@ from tests.receiver import receiving
 from tests.server.programs import wait_until
 from tests.staff import make_staff
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("own_hosts")]
 
-# Runs, takes its style from its host, and calls it.
+# A script that loads a style sheet from its host, and calls the host.
 BADGE = """
 const link = document.createElement("link");
 link.rel = "stylesheet";
@@ -35,7 +35,7 @@ else begin();
 
 
 async def host(request):
-    """What an app serves beside its script."""
+    """The app's script, style sheet and URL to call."""
     if request.path == "/badge.css":
         return web.Response(text="#badge { color: rgb(1, 2, 3) }", content_type="text/css")
     if request.path == "/call":
@@ -49,7 +49,7 @@ def put(app, src: str, location: str = "head") -> None:
 
 
 @pytest.mark.parametrize("location", ["head", "body_start"])
-def test_an_allowed_one_runs_on_pages_and_never_at_the_checkout(street, visit, location):
+def test_an_allowed_script_runs_on_pages_and_never_at_the_checkout(street, visit, location):
     make_product(street, "Mug", price="9.50")
     shopper = visit()
     with receiving(host) as receiver:
@@ -63,6 +63,7 @@ def test_an_allowed_one_runs_on_pages_and_never_at_the_checkout(street, visit, l
         page.get_by_role("button", name="Add to basket").click()
         page.get_by_text("Mug is in your basket").or_(page.locator("#outcome .notice")).first.wait_for()
         shopper.open("/checkout")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Checkout")
         asked = receiver.received.qsize()
         steps.fill_details(page)
         steps.choose_delivery(page)
@@ -73,7 +74,7 @@ def test_an_allowed_one_runs_on_pages_and_never_at_the_checkout(street, visit, l
     assert not BlockedScript.objects.exists()
 
 
-def test_one_whose_host_does_not_answer_holds_nothing_up(street, visit):
+def test_a_script_host_that_does_not_answer_delays_nothing(street, visit):
     make_product(street, "Mug", price="9.50")
     with receiving(host) as receiver:
         receiver.hold()
@@ -84,19 +85,19 @@ def test_one_whose_host_does_not_answer_holds_nothing_up(street, visit):
         shopper.page.goto(f"{shopper.address}/products/mug", wait_until="domcontentloaded")
         receiver.next()
         shopper.page.get_by_role("button", name="Add to basket").click()
-        # By the page's own scripts, without which a click would lead to another page.
+        # Handled by the page's own scripts; without them, the click would open another page.
         shopper.page.locator("#outcome .notice").first.wait_for()
         assert shopper.page.url.endswith("/products/mug")
 
 
-def test_a_blocked_one_breaks_nothing_and_is_told_to_the_merchant_who_allows_it(street, visit, monkeypatch):
+def test_a_blocked_script_is_reported_to_the_merchant_who_allows_it(street, visit, settings):
     make_product(street, "Mug")
     make_staff(street)
     shopper = visit()
     with receiving(host) as receiver:
         put(install(street), f"{receiver.url}/badge.js?visitor=7")
         page = shopper.open("/products/mug")
-        # The browser's own console tells of it, and nothing else does.
+        # Only the browser's console reports the blocked script.
         wait_until(BlockedScript.objects.exists, what="the report")
         page.get_by_role("button", name="Add to basket").click()
         page.get_by_text("Mug is in your basket").or_(page.locator("#outcome .notice")).first.wait_for()
@@ -111,7 +112,7 @@ def test_a_blocked_one_breaks_nothing_and_is_told_to_the_merchant_who_allows_it(
         assert row.page == "/products/mug"
 
         merchant = visit()
-        desk = merchant.open("/admin/login/?next=/admin/apps/blockedscript/")
+        desk = merchant.open(f"http://{settings.ADMIN_HOST}/admin/login/?next=/admin/apps/blockedscript/")
         desk.get_by_label("Username").fill("anna")
         desk.get_by_label("Password").fill("lighthouse-1")
         desk.get_by_role("button", name="Log in").click()
@@ -119,10 +120,10 @@ def test_a_blocked_one_breaks_nothing_and_is_told_to_the_merchant_who_allows_it(
         merchant.photograph("blocked-scripts")
         desk.get_by_role("link", name=row.source).click()
         desk.get_by_role("link", name="Allow this host").click()
-        expect(desk.locator("#content")).to_contain_text("anybody can make a browser report")
+        expect(desk.locator("#content")).to_contain_text("Anybody can make a browser report")
         merchant.photograph("allow-a-host")
         desk.get_by_role("button", name="Allow").click()
-        expect(desk.locator("body")).to_contain_text("from now on")
+        expect(desk.locator("body")).to_contain_text("are now allowed.")
 
         expect(shopper.open("/products/mug").locator("#badge")).to_have_text("We wrap gifts.")
     assert not BlockedScript.objects.exists()

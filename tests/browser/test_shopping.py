@@ -1,4 +1,4 @@
-"""Shoppers of every kind: with a mouse, with the keyboard alone, without scripts, with a card that is declined."""
+"""Shopping with a mouse, with the keyboard alone, without JavaScript, and with a declined card."""
 
 import pytest
 from playwright.sync_api import expect
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
-def goods(street):
+def products(street):
     cups = make_category(street, "Cups")
     make_product(street, "Saucer", categories=(cups,))
     cup = make_product(street, "Cup", categories=(cups,), is_featured=True)
@@ -23,7 +23,7 @@ def goods(street):
 
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])
-def test_buying_from_the_front_page_to_the_confirmation(goods, visit, width):
+def test_buying_from_the_front_page_to_the_confirmation(products, visit, width):
     shopper = visit(width)
     page = shopper.open("/")
     shopper.photograph("home")
@@ -39,7 +39,7 @@ def test_buying_from_the_front_page_to_the_confirmation(goods, visit, width):
     page.get_by_role("button", name="Add to basket").click()
     expect(page.get_by_text("is in your basket.")).to_be_visible()
     expect(page.locator("#basket-link")).to_contain_text("1")
-    steps.go_on(page, "link", "See your basket")
+    steps.click_through(page, "link", "View basket")
     shopper.photograph("basket")
     page.get_by_role("link", name="Go to checkout").click()
     steps.fill_details(page)
@@ -49,14 +49,14 @@ def test_buying_from_the_front_page_to_the_confirmation(goods, visit, width):
     assert Order.objects.get().payment_status == "paid"
 
 
-def test_a_variant_that_is_sold_out_cannot_be_added(goods, visit):
+def test_a_variant_that_is_sold_out_cannot_be_added(products, visit):
     page = visit().open("/products/cup")
     page.get_by_role("radio", name="Grey").check()
     expect(page.locator("#buy button")).to_be_disabled()
     expect(page.locator("#buy button")).to_have_text("Sold out")
 
 
-def test_a_refusal_is_told_beside_the_button(goods, visit):
+def test_a_refusal_is_shown_beside_the_button(products, visit):
     shopper = visit()
     shopper.expects = {422}
     page = shopper.open("/products/cup")
@@ -64,13 +64,13 @@ def test_a_refusal_is_told_beside_the_button(goods, visit):
     page.get_by_label("Engraving").select_option(index=1)
     page.get_by_label("Quantity").fill("2")
     page.get_by_role("button", name="Add to basket").click()
-    expect(page.get_by_role("alert")).to_contain_text("not enough of Cup")
+    expect(page.get_by_role("alert")).to_contain_text("Not enough stock of Cup – Red. Only 1 more available.")
 
 
-def test_a_quantity_changes_without_a_new_page(goods, visit):
+def test_a_quantity_changes_without_a_new_page(products, visit):
     page = visit().open("/products/saucer")
     page.get_by_role("button", name="Add to basket").click()
-    page.get_by_role("link", name="See your basket").click()
+    page.get_by_role("link", name="View basket").click()
     page.evaluate("window.same = true")
     page.get_by_label("Quantity of Saucer").fill("3")
     page.get_by_label("Quantity of Saucer").press("Tab")
@@ -81,7 +81,7 @@ def test_a_quantity_changes_without_a_new_page(goods, visit):
     assert page.evaluate("window.same")
 
 
-def test_everything_works_without_scripts(goods, visit):
+def test_everything_works_without_javascript(products, visit):
     shopper = visit(java_script_enabled=False)
     page = shopper.open("/products/cup")
     page.get_by_role("radio", name="Blue").check()
@@ -98,21 +98,21 @@ def test_everything_works_without_scripts(goods, visit):
     steps.expect_order(page, "€38.90")
 
 
-def test_the_keyboard_is_enough(goods, visit):
+def test_everything_works_with_the_keyboard_alone(products, visit):
     page = visit().open("/products/saucer")
     page.keyboard.press("Tab")
-    expect(page.get_by_text("Skip to the content")).to_be_focused()
+    expect(page.get_by_text("Skip to main content")).to_be_focused()
     page.keyboard.press("Enter")
     _tab_to(page, page.get_by_role("button", name="Add to basket"))
     page.keyboard.press("Enter")
-    _tab_to(page, page.get_by_role("link", name="See your basket"))
+    _tab_to(page, page.get_by_role("link", name="View basket"))
     page.keyboard.press("Enter")
     page.wait_for_url("**/basket")
     _tab_to(page, page.get_by_role("link", name="Go to checkout"))
     page.keyboard.press("Enter")
     page.wait_for_url("**/checkout")
     for label, text in (
-        ("E-mail address", "ada@example.com"),
+        ("Email address", "ada@example.com"),
         ("Name", "Ada Lovelace"),
         ("Street and number", "Hafenstraße 1"),
         ("Postal code", "24103"),
@@ -122,7 +122,7 @@ def test_the_keyboard_is_enough(goods, visit):
         page.keyboard.type(text)
     _tab_to(page, page.get_by_label("Country").first)
     page.keyboard.type("Germany")
-    _tab_to(page, page.get_by_role("button", name="Go on to delivery"))
+    _tab_to(page, page.get_by_role("button", name="Continue to delivery"))
     page.keyboard.press("Enter")
     page.wait_for_url("**/delivery")
     _tab_to(page, page.get_by_label("Parcel"))
@@ -144,12 +144,12 @@ def _tab_to(page, wanted) -> None:
     raise AssertionError(f"the keyboard does not reach {wanted}")
 
 
-def test_a_declined_card_is_told_and_another_one_pays(goods, visit):
+def test_a_declined_card_is_reported_and_another_one_pays(products, visit):
     shopper = visit()
     shopper.expects = {402, 422}
     page = shopper.open("/products/saucer")
     page.get_by_role("button", name="Add to basket").click()
-    page.get_by_role("link", name="See your basket").click()
+    page.get_by_role("link", name="View basket").click()
     page.get_by_role("link", name="Go to checkout").click()
     steps.fill_details(page)
     steps.choose_delivery(page)

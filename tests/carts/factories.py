@@ -1,4 +1,4 @@
-"""Carts filled the way integrations fill them, and carts of signed-in shoppers, which the API never makes."""
+"""Carts filled through the API as by integrations, and carts of signed-in shoppers."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -21,7 +21,7 @@ def add(api: ApiClient, product: Product, qty: int = 1, *, cart: str | None = No
 
 
 def filled(api: ApiClient, product: Product, qty: int = 1, **more: Any) -> str:
-    """The token of a new cart with this in it."""
+    """The token of a new cart with this product."""
     answer = add(api, product, qty, **more)
     assert answer.status_code == 201, answer.content
     return answer.json()["cart_token"]

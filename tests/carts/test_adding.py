@@ -1,3 +1,5 @@
+import pytest
+
 from storefront.carts.models import Cart, CartLine
 from storefront.catalogue.models import Media
 from tests.carts.factories import add, contents, filled, quantities
@@ -28,7 +30,7 @@ def test_adding_makes_a_cart_with_the_line(shop, api):
     }
 
 
-def test_the_cart_then_shows_the_line_with_key_and_total(shop, api):
+def test_cart_read_has_the_line_with_key_and_total(shop, api):
     mug = make_product(shop, price="9.50")
     token = filled(api, mug, 2)
     (item,) = contents(api, token)["items"]
@@ -37,7 +39,7 @@ def test_the_cart_then_shows_the_line_with_key_and_total(shop, api):
     assert (item["key"], item["line_total"]) == (f"p{mug.pk}", "19.00")
 
 
-def test_adding_again_raises_the_line(shop, api):
+def test_adding_again_increases_the_quantity(shop, api):
     mug = make_product(shop)
     token = filled(api, mug, 2)
     answer = add(api, mug, 3, cart=token)
@@ -46,7 +48,8 @@ def test_adding_again_raises_the_line(shop, api):
     assert quantities(api, token) == {f"p{mug.pk}": 5}
 
 
-def test_adding_again_takes_todays_price_name_and_picture(shop, api):
+@pytest.mark.rule("R-CART-12")
+def test_adding_again_updates_price_name_and_picture(shop, api):
     mug = make_product(shop, "Mug")
     token = filled(api, mug)
     mug.name, mug.price = "Cup", "11.00"
@@ -57,7 +60,7 @@ def test_adding_again_takes_todays_price_name_and_picture(shop, api):
     assert line["image_snapshot"] == "https://cdn.example.com/cup.jpg"
 
 
-def test_lines_stand_in_the_order_they_were_added(shop, api):
+def test_lines_are_in_the_order_they_were_added(shop, api):
     mug, plate = make_product(shop), make_product(shop)
     token = filled(api, plate)
     add(api, mug, cart=token)
@@ -65,7 +68,7 @@ def test_lines_stand_in_the_order_they_were_added(shop, api):
     assert list(quantities(api, token)) == [f"p{plate.pk}", f"p{mug.pk}"]
 
 
-def test_the_picture_is_the_first_and_an_upload_is_absolute(shop, api):
+def test_picture_is_the_first_one_and_has_an_absolute_url(shop, api):
     mug = make_product(shop)
     make_media(mug, "https://cdn.example.com/second.jpg", sort_order=2)
     first = make_media(mug, sort_order=1)
@@ -74,12 +77,12 @@ def test_the_picture_is_the_first_and_an_upload_is_absolute(shop, api):
     assert image == "https://shop.example.com/media/products/first.jpg"
 
 
-def test_a_digital_product_says_so(shop, api):
+def test_digital_product_is_marked_as_digital(shop, api):
     book = make_product(shop, type="digital", requires_shipping=False)
     assert add(api, book).json()["data"]["is_digital"] is True
 
 
-def test_a_product_left_out_of_the_catalogue_can_be_added(shop, api):
+def test_product_hidden_from_the_catalogue_can_be_added(shop, api):
     assert add(api, make_product(shop, exclude_from_catalog=True)).status_code == 201
 
 
@@ -89,7 +92,7 @@ def test_a_product_of_another_shop_is_unavailable(shop, api, other_shop):
     assert not Cart.objects.exists()
 
 
-def test_a_refused_add_leaves_the_cart_as_it_was(shop, api):
+def test_refused_add_does_not_change_the_cart(shop, api):
     mug = make_product(shop, stock_qty=3)
     token = filled(api, mug, 2)
     before = Cart.objects.values().get()

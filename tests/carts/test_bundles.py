@@ -14,7 +14,7 @@ def red(shop):
     return make_variant(make_product(shop, "Spoon"), "Red", sku="S-R", stock_qty=5)
 
 
-def test_a_bundle_shows_its_parts(shop, api, mug, red):
+def test_bundle_line_has_its_items(shop, api, mug, red):
     bundle = make_bundle(shop, "Breakfast", {mug: 2, red: 1}, price="15.00")
     line = add(api, bundle).json()["data"]
     assert (line["is_bundle"], line["price_snapshot"]) == (True, "15.00")
@@ -25,14 +25,14 @@ def test_a_bundle_shows_its_parts(shop, api, mug, red):
     assert list(line["bundle_items"][0]) == ["product_id", "variant_id", "name", "sku", "qty"]
 
 
-def test_the_scarcest_part_limits_the_bundle(shop, api, mug, red):
+def test_scarcest_item_limits_the_bundle(shop, api, mug, red):
     bundle = make_bundle(shop, parts={mug: 3, red: 1})
     answer = add(api, bundle, 4)
     assert (answer.json()["code"], answer.json()["available"]) == ("insufficient_stock", 3)
     assert add(api, bundle, 3).status_code == 201
 
 
-def test_parts_in_the_cart_already_count(shop, api, mug):
+def test_items_already_in_the_cart_count(shop, api, mug):
     bundle = make_bundle(shop, parts={mug: 3})
     token = filled(api, mug, 5)
     assert add(api, bundle, 2, cart=token).json()["available"] == 1
@@ -40,30 +40,30 @@ def test_parts_in_the_cart_already_count(shop, api, mug):
     assert add(api, mug, 3, cart=token).json()["available"] == 2
 
 
-def test_two_bundles_share_a_part(shop, api, mug):
+def test_two_bundles_share_the_stock_of_an_item(shop, api, mug):
     token = filled(api, make_bundle(shop, "One", {mug: 3}), 2)
     assert add(api, make_bundle(shop, "Two", {mug: 2}), 3, cart=token).json()["available"] == 2
 
 
-def test_a_part_named_twice_counts_twice(shop, api, mug):
+def test_item_contained_twice_counts_twice(shop, api, mug):
     bundle = make_bundle(shop, parts={mug: 3})
     bundle.bundle_items.create(shop=shop, product=mug, qty=2)
     assert add(api, bundle, 3).json()["available"] == 2
 
 
-def test_a_part_that_is_not_tracked_limits_nothing(shop, api, mug):
+def test_untracked_item_does_not_limit_the_bundle(shop, api, mug):
     mug.track_inventory = False
     mug.save()
     assert add(api, make_bundle(shop, parts={mug: 3}), 50).status_code == 201
 
 
-def test_an_inactive_part_stops_the_bundle(shop, api, red):
+def test_bundle_with_an_inactive_item_cannot_be_added(shop, api, red):
     red.is_active = False
     red.save()
     assert add(api, make_bundle(shop, parts={red: 1})).json()["available"] == 0
 
 
-def test_a_change_counts_the_parts_too(shop, api, mug):
+def test_change_checks_the_stock_of_the_items(shop, api, mug):
     bundle = make_bundle(shop, parts={mug: 3})
     token = filled(api, bundle)
     key = only_key(api, token)

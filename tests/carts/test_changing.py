@@ -15,7 +15,7 @@ def token(api, mug):
     return filled(api, mug, 2)
 
 
-def test_a_change_sets_the_quantity_and_answers_the_cart(api, mug, token):
+def test_change_sets_the_quantity_and_returns_the_cart(api, mug, token):
     answer = api.patch(f"/cart/p{mug.pk}", {"qty": 4}, cart=token)
     assert answer.status_code == 200
     body = answer.json()
@@ -31,6 +31,7 @@ def test_zero_removes_the_line(api, mug, token):
     assert quantities(api, token) == {}
 
 
+@pytest.mark.rule("R-CART-13")
 def test_a_change_keeps_the_price_the_line_was_added_at(api, mug, token):
     mug.price = "11.00"
     mug.save()
@@ -38,7 +39,7 @@ def test_a_change_keeps_the_price_the_line_was_added_at(api, mug, token):
     assert body["data"]["items"][0]["price_snapshot"] == "9.50"
 
 
-def test_removing_takes_out_one_line(shop, api, mug, token):
+def test_removing_deletes_one_line(shop, api, mug, token):
     plate = make_product(shop)
     add(api, plate, cart=token)
     answer = api.delete(f"/cart/p{mug.pk}", cart=token)
@@ -47,7 +48,7 @@ def test_removing_takes_out_one_line(shop, api, mug, token):
     assert quantities(api, token) == {f"p{plate.pk}": 1}
 
 
-def test_emptying_takes_out_all_lines_and_keeps_the_cart(shop, api, token):
+def test_emptying_deletes_all_lines_and_keeps_the_cart(shop, api, token):
     add(api, make_product(shop), cart=token)
     answer = api.delete("/cart", cart=token)
     assert (answer.status_code, answer.json()["cart_token"]) == (200, token)
@@ -55,7 +56,7 @@ def test_emptying_takes_out_all_lines_and_keeps_the_cart(shop, api, token):
     assert api.get("/cart", cart=token).json()["cart_token"] == token
 
 
-def test_emptying_without_a_cart_makes_an_empty_one(api):
+def test_emptying_without_a_cart_creates_an_empty_one(api):
     token = api.delete("/cart").json()["cart_token"]
     assert api.get("/cart", cart=token).json()["cart_token"] == token
 
@@ -72,7 +73,7 @@ def test_a_line_of_another_cart_is_not_found(shop, api, token):
     assert api.delete(f"/cart/p{plate.pk}", cart=token).status_code == 404
 
 
-def test_without_a_cart_there_is_no_line_and_none_is_made(api, mug):
+def test_change_without_a_cart_is_a_404_and_creates_none(api, mug):
     for answer in (api.patch(f"/cart/p{mug.pk}", {"qty": 1}), api.delete(f"/cart/p{mug.pk}")):
         assert (answer.status_code, answer.json()["code"]) == (404, "line_not_found")
     assert not Cart.objects.exists()

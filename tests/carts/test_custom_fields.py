@@ -9,7 +9,7 @@ def test_custom_fields_are_kept_in_order(shop, api):
     assert add(api, make_product(shop), custom_fields=fields).json()["data"]["custom_fields"] == fields
 
 
-def test_other_custom_fields_make_another_line(shop, api):
+def test_different_custom_fields_make_another_line(shop, api):
     mug = make_product(shop)
     token = filled(api, mug, custom_fields=[{"name": "To", "value": "Ada"}])
     add(api, mug, cart=token, custom_fields=[{"name": "To", "value": "Cleo"}])
@@ -25,7 +25,7 @@ def test_the_order_of_custom_fields_does_not_make_another_line(shop, api):
     assert list(quantities(api, token).values()) == [2]
 
 
-def test_no_custom_fields_are_the_same_as_none(shop, api):
+def test_empty_custom_fields_equal_none(shop, api):
     mug = make_product(shop)
     assert list(quantities(api, filled(api, mug, custom_fields=[]))) == [f"p{mug.pk}"]
 
@@ -45,12 +45,12 @@ def test_no_custom_fields_are_the_same_as_none(shop, api):
         [{"value": "Ada"}],
     ],
 )
-def test_custom_fields_are_bounded(shop, api, fields):
+def test_refuses_too_many_or_too_long_custom_fields(shop, api, fields):
     answer = add(api, make_product(shop), custom_fields=fields)
     assert (answer.status_code, answer.json()["code"]) == (422, "invalid_fields")
     assert next(iter(answer.json()["errors"])).startswith("custom_fields")
 
 
-def test_twenty_custom_fields_are_taken(shop, api):
+def test_twenty_custom_fields_are_accepted(shop, api):
     fields = [{"name": f"Field {i}", "value": "x" * 1_000} for i in range(20)]
     assert add(api, make_product(shop), custom_fields=fields).status_code == 201

@@ -11,15 +11,15 @@ def gift(shop):
     return make_product(shop, "Gift card", price="20.00", allow_custom_price=True, min_custom_price="5.00")
 
 
-def test_the_shoppers_own_price_is_the_price(api, gift):
+def test_custom_price_is_the_price(api, gift):
     assert add(api, gift, custom_price="25.00").json()["data"]["price_snapshot"] == "25.00"
 
 
-def test_the_minimum_itself_is_enough(api, gift):
+def test_minimum_price_is_accepted(api, gift):
     assert add(api, gift, custom_price="5").json()["data"]["price_snapshot"] == "5.00"
 
 
-def test_options_come_on_top(api, gift):
+def test_option_prices_are_added_to_the_custom_price(api, gift):
     option = make_option(gift, "Wrapping", {"Paper": "1.50"})
     line = add(api, gift, custom_price="25.00", options={str(option.pk): option.values.get().pk}).json()["data"]
     assert line["price_snapshot"] == "26.50"
@@ -33,22 +33,22 @@ def test_another_price_makes_another_line(api, gift):
     assert list(quantities(api, token).values()) == [2, 1, 1]
 
 
-def test_without_an_own_price_the_list_price_holds(api, gift):
+def test_list_price_applies_without_a_custom_price(api, gift):
     assert add(api, gift).json()["data"]["price_snapshot"] == "20.00"
 
 
-def test_below_the_minimum_is_refused(api, gift):
+def test_refuses_a_price_below_the_minimum(api, gift):
     answer = add(api, gift, custom_price="4.99")
     assert (answer.status_code, answer.json()["code"]) == (422, "invalid_custom_price")
     assert "5.00" in answer.json()["message"]
 
 
-def test_leaving_the_price_out_is_no_way_round_the_minimum(shop, api):
+def test_minimum_applies_without_a_custom_price(shop, api):
     donation = make_product(shop, price="0.00", allow_custom_price=True, min_custom_price="5.00")
     assert add(api, donation).json()["code"] == "invalid_custom_price"
 
 
-def test_a_product_that_takes_none_refuses_it(shop, api):
+def test_refuses_a_custom_price_that_the_product_does_not_allow(shop, api):
     answer = add(api, make_product(shop), custom_price="25.00")
     assert (answer.status_code, answer.json()["code"]) == (422, "invalid_custom_price")
     assert "custom_price" in answer.json()["errors"]
@@ -60,13 +60,13 @@ def test_a_price_is_a_money_string(api, gift, price):
     assert (answer.status_code, list(answer.json()["errors"])) == (422, ["custom_price"])
 
 
-def test_a_price_that_no_column_holds_is_refused(api, gift):
+def test_refuses_a_price_too_large_for_the_column(api, gift):
     option = make_option(gift, "Wrapping", {"Paper": "1.50"})
     chosen = {str(option.pk): option.values.get().pk}
     answer = add(api, gift, custom_price="999999999999.99", options=chosen)
     assert (answer.status_code, answer.json()["code"]) == (422, "invalid_custom_price")
 
 
-def test_without_a_minimum_any_price_will_do(shop, api):
+def test_any_price_is_accepted_without_a_minimum(shop, api):
     anything = make_product(shop, allow_custom_price=True, price=Decimal("3.00"))
     assert add(api, anything, custom_price="0.00").json()["data"]["price_snapshot"] == "0.00"

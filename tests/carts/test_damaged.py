@@ -9,23 +9,23 @@ def lamp(shop):
     return make_product(shop, price="40.00", stock_qty=10, damaged_qty=2, damaged_price="25.00", allow_backorders=True)
 
 
-def test_a_damaged_piece_has_its_own_price_and_line(api, lamp):
+def test_damaged_units_have_their_own_price_and_line(api, lamp):
     token = filled(api, lamp)
     line = add(api, lamp, is_damaged=True, cart=token).json()["data"]
     assert (line["is_damaged"], line["price_snapshot"]) == (True, "25.00")
     assert list(quantities(api, token).values()) == [1, 1]
 
 
-def test_only_as_many_as_are_damaged_even_where_backorders_are_taken(api, lamp):
+def test_refuses_more_than_the_damaged_units_despite_backorders(api, lamp):
     answer = add(api, lamp, 3, is_damaged=True)
     assert (answer.json()["code"], answer.json()["available"]) == ("insufficient_stock", 2)
 
 
-def test_whole_pieces_do_not_count_against_damaged_ones(api, lamp):
+def test_undamaged_units_do_not_count_as_damaged(api, lamp):
     token = filled(api, lamp, 10)
     assert add(api, lamp, 2, is_damaged=True, cart=token).status_code == 201
 
 
-def test_without_a_price_for_damage_the_list_price_holds(shop, api):
+def test_list_price_applies_without_a_damaged_price(shop, api):
     lamp = make_product(shop, price="40.00", damaged_qty=1)
     assert add(api, lamp, is_damaged=True).json()["data"]["price_snapshot"] == "40.00"

@@ -27,7 +27,7 @@ def at(moment):
     return time_machine.travel(moment, tick=False)
 
 
-def test_a_cart_lives_seven_days(api, token):
+def test_cart_expires_after_seven_days(api, token):
     assert Cart.objects.get().expires_at == NOW + WEEK
     with at(NOW + WEEK - MOMENT):
         assert api.get("/cart", cart=token).json()["cart_token"] == token
@@ -36,7 +36,7 @@ def test_a_cart_lives_seven_days(api, token):
 
 
 @pytest.mark.parametrize("write", ["add", "change", "remove", "empty"])
-def test_every_write_starts_the_seven_days_again(api, mug, token, write):
+def test_every_write_renews_the_cart(api, mug, token, write):
     with at(NOW + 3 * timedelta(days=1)):
         if write == "add":
             add(api, mug, cart=token)
@@ -49,7 +49,8 @@ def test_every_write_starts_the_seven_days_again(api, mug, token, write):
     assert Cart.objects.get().expires_at == NOW + timedelta(days=10)
 
 
-def test_neither_a_read_nor_a_refused_write_does(api, mug, token):
+@pytest.mark.rule("R-CART-8")
+def test_reads_and_refused_writes_do_not_renew_the_cart(api, mug, token):
     with at(NOW + timedelta(days=3)):
         api.get("/cart", cart=token)
         assert add(api, mug, 9_999, cart=token).status_code == 422
@@ -57,7 +58,7 @@ def test_neither_a_read_nor_a_refused_write_does(api, mug, token):
     assert Cart.objects.get().expires_at == NOW + WEEK
 
 
-def test_an_expired_token_is_no_token_for_writes(api, mug, token):
+def test_expired_token_counts_as_no_token_for_writes(api, mug, token):
     with at(NOW + WEEK):
         assert api.patch(f"/cart/p{mug.pk}", {"qty": 2}, cart=token).status_code == 404
         assert api.delete(f"/cart/p{mug.pk}", cart=token).status_code == 404

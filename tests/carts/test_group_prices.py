@@ -1,4 +1,4 @@
-"""Prices of a signed-in shopper's group (contract: Cart add rules, 4: a group price is the price)."""
+"""Prices of a signed-in shopper's group (R-CART-30)."""
 
 import pytest
 
@@ -24,13 +24,13 @@ def price_of(basket, product, **more):
     return str(line.price_snapshot)
 
 
-def test_the_groups_price_is_the_price(shop, group, basket):
+def test_group_price_applies(shop, group, basket):
     mug = make_product(shop, price="10.00")
     GroupPrice.objects.create(shop=shop, group=group, product=mug, price="8.00")
     assert price_of(basket, mug) == "8.00"
 
 
-def test_without_a_price_of_its_own_the_percentage_comes_off(shop, basket):
+def test_percentage_applies_without_a_group_price(shop, basket):
     assert price_of(basket, make_product(shop, price="9.99")) == "8.99"
 
 
@@ -43,22 +43,22 @@ def test_the_variants_own_group_price_comes_before_the_products(shop, group, bas
     assert price_of(basket, shirt, variant_id=red.pk) == "8.00"
 
 
-def test_options_cost_everybody_the_same(shop, basket):
+def test_group_discount_does_not_apply_to_options(shop, basket):
     mug = make_product(shop, price="10.00")
     option = make_option(mug, values={"Gold": "5.00"})
     assert price_of(basket, mug, options={option.pk: option.values.get().pk}) == "14.00"
 
 
-def test_a_product_can_be_left_out_of_group_discounts(shop, basket):
+def test_product_can_be_excluded_from_group_discounts(shop, basket):
     assert price_of(basket, make_product(shop, price="10.00", exclude_from_group_discounts=True)) == "10.00"
 
 
-def test_a_category_can_be_left_out_of_group_discounts(shop, basket):
+def test_category_can_be_excluded_from_group_discounts(shop, basket):
     books = make_category(shop, "Books", exclude_from_group_discounts=True)
     assert price_of(basket, make_product(shop, price="10.00", categories=(books,))) == "10.00"
 
 
-def test_a_group_price_holds_for_what_is_left_out_of_discounts_too(shop, group, basket):
+def test_group_price_applies_to_an_excluded_product(shop, group, basket):
     mug = make_product(shop, price="10.00", exclude_from_group_discounts=True)
     GroupPrice.objects.create(shop=shop, group=group, product=mug, price="8.00")
     assert price_of(basket, mug) == "8.00"
@@ -73,7 +73,7 @@ def test_another_group_another_customer_and_the_api_pay_the_list_price(shop, gro
     assert add(api, mug).json()["data"]["price_snapshot"] == "10.00"
 
 
-def test_another_shops_group_counts_for_nothing(shop, other_shop, group):
+def test_another_shops_group_has_no_effect(shop, other_shop, group):
     plate = make_product(other_shop, price="10.00")
     GroupPrice.objects.create(shop=shop, group=group, product=plate, price="1.00")
     stranger = make_cart(other_shop, make_customer(other_shop, group))

@@ -1,6 +1,6 @@
 import pytest
 
-from storefront.carts import actions
+from storefront.carts import actions, merging
 from storefront.carts.models import LIFETIME, CartLine
 from storefront.carts.queries import cart_lines
 from tests.carts.factories import make_bundle, make_cart, make_customer, make_group
@@ -23,7 +23,7 @@ def put(cart, product, qty=1, **more):
 
 
 def merge(source, target, now=NOW):
-    return actions.merge_carts(shop=target.shop, source=source, target=target, now=now)
+    return merging.merge_carts(shop=target.shop, source=source, target=target, now=now)
 
 
 def quantities(cart):
@@ -42,7 +42,7 @@ def test_lines_move_and_equal_ones_add_up(shop, sent, basket):
     assert basket.expires_at == NOW + LIFETIME / 2 + LIFETIME
 
 
-def test_quantities_stop_at_what_stock_allows(shop, sent, basket):
+def test_stock_limits_merged_quantities(shop, sent, basket):
     mug = make_product(shop, stock_qty=4)
     put(basket, mug, 3)
     put(sent, mug, 3)
@@ -58,7 +58,7 @@ def test_stock_is_counted_over_all_lines(shop, sent, basket):
     assert quantities(basket)[mug.pk] == 1
 
 
-def test_what_is_sold_out_stays_away(shop, sent, basket):
+def test_sold_out_lines_are_not_merged(shop, sent, basket):
     mug = make_product(shop, stock_qty=3)
     put(sent, mug, 3)
     type(mug).objects.update(stock_qty=0)
@@ -67,7 +67,7 @@ def test_what_is_sold_out_stays_away(shop, sent, basket):
     assert not CartLine.objects.exists()
 
 
-def test_a_line_never_passes_its_bound(shop, sent, basket):
+def test_merged_line_stays_within_the_largest_quantity(shop, sent, basket):
     rice = make_product(shop, track_inventory=False)
     put(basket, rice, 9_000)
     put(sent, rice, 9_000)
@@ -75,7 +75,7 @@ def test_a_line_never_passes_its_bound(shop, sent, basket):
     assert quantities(basket) == {rice.pk: 9_999}
 
 
-def test_a_cart_never_passes_its_bound(shop, sent, basket):
+def test_merged_cart_stays_within_the_most_lines(shop, sent, basket):
     rice = make_product(shop, track_inventory=False)
     for cart, who in ((basket, "Ada"), (sent, "Cleo")):
         rows = [
@@ -88,7 +88,7 @@ def test_a_cart_never_passes_its_bound(shop, sent, basket):
     assert cart_lines(shop, sent) == []
 
 
-def test_a_customers_basket_takes_its_groups_prices(shop, sent):
+def test_merged_lines_get_the_prices_of_the_customers_group(shop, sent):
     mug = make_product(shop, price="10.00")
     put(sent, mug)
     theirs = make_cart(shop, make_customer(shop, make_group(shop, "10")))
@@ -97,14 +97,14 @@ def test_a_customers_basket_takes_its_groups_prices(shop, sent):
     assert str(line.price_snapshot) == "9.00"
 
 
-def test_a_cart_merged_with_itself_stays(shop, basket):
+def test_merging_a_cart_with_itself_changes_nothing(shop, basket):
     mug = make_product(shop)
     put(basket, mug, 2)
     merge(basket, basket)
     assert quantities(basket) == {mug.pk: 2}
 
 
-def test_another_shops_cart_is_left_alone(other_shop, basket):
+def test_another_shops_cart_is_not_merged(other_shop, basket):
     theirs = make_cart(other_shop)
     put(theirs, make_product(other_shop))
     merge(theirs, basket)

@@ -43,7 +43,7 @@ def test_the_same_product_with_other_options_is_another_line(api, mug):
     assert sorted(quantities(api, token).values()) == [1, 2]
 
 
-def test_options_stand_in_the_merchants_order_whatever_the_request_says(api, mug):
+def test_options_are_in_the_merchants_order(api, mug):
     second = make_option(mug, "Second", sort_order=2)
     first = make_option(mug, "First", sort_order=1)
     chosen = {str(second.pk): value_of(second, "Gold"), str(first.pk): value_of(first, "Gold")}
@@ -62,7 +62,7 @@ def test_a_required_option_is_named_in_message_and_errors(api, mug):
 
 
 @pytest.mark.parametrize("given", [None, "", "  "])
-def test_nothing_and_blank_text_choose_nothing(api, mug, given):
+def test_null_and_blank_text_mean_no_choice(api, mug, given):
     option = make_option(mug, "Dedication", {}, type="text", required=True)
     assert add(api, mug, options={str(option.pk): given}).json()["code"] == "option_required"
 
@@ -102,6 +102,6 @@ def test_an_option_of_another_product_is_refused(shop, api, mug):
 
 
 @pytest.mark.parametrize("given", [5, "x" * 1_001])
-def test_a_text_option_takes_a_bounded_text(api, mug, given):
+def test_refuses_an_option_text_that_is_too_long(api, mug, given):
     option = make_option(mug, "Dedication", {}, type="text")
     assert add(api, mug, options={str(option.pk): given}).json()["code"] == "invalid_option"

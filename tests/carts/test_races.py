@@ -1,4 +1,4 @@
-"""What happens when two do something to one cart at once. Real threads, real transactions, on both databases."""
+"""Concurrent changes of one cart, with real threads and transactions, on both databases."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, connections
 
-from storefront.carts import actions
+from storefront.carts import actions, merging
 from storefront.carts.models import Cart, CartLine
 from storefront.carts.queries import cart_lines
 from storefront.kit import clock
@@ -18,11 +18,11 @@ from tests.carts.factories import add, filled, make_cart, quantities
 from tests.catalogue.factories import make_product, make_variant
 from tests.client import ApiClient
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 
 def at_once(*calls: Callable[[], Any]) -> list[Any]:
-    """The answers of the calls, each in a thread of its own, all let go together."""
+    """The results of the calls, each in its own thread, started together."""
     start = Barrier(len(calls))
 
     def run(call):
@@ -38,11 +38,12 @@ def at_once(*calls: Callable[[], Any]) -> list[Any]:
 
 @pytest.fixture
 def rivals(api):
-    """Clients of their own for eight threads, of the same integration."""
+    """Eight API clients of the same integration, one for each thread."""
     return [ApiClient(api.token) for _ in range(8)]
 
 
-def test_adds_of_different_products_all_stay(shop, api, rivals):
+@pytest.mark.rule("R-CART-18")
+def test_concurrent_adds_of_different_products_are_all_kept(shop, api, rivals):
     token = filled(api, make_product(shop))
     products = [make_product(shop) for _ in rivals]
     pairs = zip(rivals, products, strict=True)
@@ -51,7 +52,8 @@ def test_adds_of_different_products_all_stay(shop, api, rivals):
     assert {f"p{product.pk}": 2 for product in products}.items() <= quantities(api, token).items()
 
 
-def test_first_adds_of_the_same_product_become_one_line(shop, api, rivals):
+@pytest.mark.rule("R-CART-18")
+def test_concurrent_first_adds_of_a_product_make_one_line(shop, api, rivals):
     token = api.delete("/cart").json()["cart_token"]
     mug = make_product(shop, stock_qty=100)
     answers = at_once(*(lambda r=r: add(r, mug, 2, cart=token) for r in rivals))
@@ -60,7 +62,8 @@ def test_first_adds_of_the_same_product_become_one_line(shop, api, rivals):
     assert sorted(answer.json()["data"]["qty"] for answer in answers) == list(range(2, 17, 2))
 
 
-def test_one_cart_never_holds_more_than_the_stock(shop, api, rivals):
+@pytest.mark.rule("R-CART-18")
+def test_concurrent_adds_never_exceed_the_stock(shop, api, rivals):
     token = api.delete("/cart").json()["cart_token"]
     mug = make_product(shop, stock_qty=5)
     answers = at_once(*(lambda r=r: add(r, mug, cart=token) for r in rivals))
@@ -68,7 +71,8 @@ def test_one_cart_never_holds_more_than_the_stock(shop, api, rivals):
     assert quantities(api, token) == {f"p{mug.pk}": 5}
 
 
-def test_the_last_free_line_is_given_once(shop, api, rivals):
+@pytest.mark.rule("R-CART-18")
+def test_concurrent_adds_never_exceed_the_most_lines(shop, api, rivals):
     token = filled(api, make_product(shop))
     cart, rice = Cart.objects.get(), make_product(shop)
     CartLine.objects.bulk_create(
@@ -124,21 +128,21 @@ def test_adding_a_variant_that_is_being_deleted_is_a_line_or_a_refusal(shop, riv
     shirt = make_product(shop)
 
     def delete(variant):
-        # Where the add came first, the database may keep the variant.
+        # If the add came first, the database may refuse to delete the variant.
         with suppress(IntegrityError):
             variant.delete()
 
     for _ in range(8):
         blue = make_variant(shirt)
         adding, _ = at_once(
-            # The id is read now: deleting takes it from the instance that both sides hold.
+            # Read the id now: deleting removes it from the instance that both threads share.
             lambda variant_id=blue.pk: add(rivals[0], shirt, variant_id=variant_id),
             lambda blue=blue: delete(blue),
         )
         assert adding.status_code == 201 or adding.json()["code"] == "product_unavailable"
 
 
-def test_two_merges_the_other_way_round_lose_nothing(shop):
+def test_concurrent_merges_in_both_directions_lose_nothing(shop):
     now = clock.now()
     rice, corn = make_product(shop, stock_qty=100), make_product(shop, stock_qty=100)
     for _ in range(5):
@@ -146,14 +150,14 @@ def test_two_merges_the_other_way_round_lose_nothing(shop):
         actions.add_line(shop=shop, now=now, cart=one, product_id=rice.pk, qty=2)
         actions.add_line(shop=shop, now=now, cart=two, product_id=corn.pk, qty=3)
         at_once(
-            lambda one=one, two=two: actions.merge_carts(shop=shop, source=one, target=two, now=now),
-            lambda one=one, two=two: actions.merge_carts(shop=shop, source=two, target=one, now=now),
+            lambda one=one, two=two: merging.merge_carts(shop=shop, source=one, target=two, now=now),
+            lambda one=one, two=two: merging.merge_carts(shop=shop, source=two, target=one, now=now),
         )
         lines = [*cart_lines(shop, one), *cart_lines(shop, two)]
         assert sorted((line.product_id, line.qty) for line in lines) == [(rice.pk, 2), (corn.pk, 3)]
 
 
-def test_pricing_again_against_a_change_keeps_the_change(shop, api, rivals):
+def test_repricing_against_a_change_keeps_the_change(shop, api, rivals):
     now = clock.now() + timedelta(minutes=1)
     for _ in range(5):
         mug = make_product(shop, price="9.50")

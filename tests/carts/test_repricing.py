@@ -25,7 +25,7 @@ def only(cart):
     return line
 
 
-def test_a_changed_price_is_taken_and_told(shop, basket):
+def test_repricing_updates_and_returns_a_changed_price(shop, basket):
     mug = make_product(shop, price="9.50")
     put(basket, mug, 2)
     type(mug).objects.update(price="11.00")
@@ -35,14 +35,14 @@ def test_a_changed_price_is_taken_and_told(shop, basket):
     assert (str(only(basket).price_snapshot), only(basket).qty) == ("11.00", 2)
 
 
-def test_nothing_changed_is_nothing_told_and_written(shop, basket, django_assert_max_num_queries):
+def test_repricing_without_changes_returns_and_writes_nothing(shop, basket, django_assert_max_num_queries):
     put(basket, make_product(shop))
     with django_assert_max_num_queries(5) as asked:
         assert reprice(basket) == []
     assert not [query for query in asked.captured_queries if query["sql"].startswith("UPDATE")]
 
 
-def test_a_new_name_and_picture_are_taken_silently(shop, basket):
+def test_repricing_updates_name_and_picture_without_returning_them(shop, basket):
     mug = make_product(shop, "Mug")
     put(basket, mug)
     type(mug).objects.update(name="Cup")
@@ -51,7 +51,7 @@ def test_a_new_name_and_picture_are_taken_silently(shop, basket):
     assert (only(basket).name_snapshot, only(basket).image_snapshot) == ("Cup", "https://cdn.example.com/cup.jpg")
 
 
-def test_options_follow_their_prices(shop, basket):
+def test_repricing_updates_option_prices(shop, basket):
     mug = make_product(shop, price="9.50")
     option = make_option(mug, values={"Gold": "5.00"})
     text = make_option(mug, "Dedication", {"Text": "1.00"}, type="text")
@@ -60,7 +60,7 @@ def test_options_follow_their_prices(shop, basket):
     assert [str(change.line.price_snapshot) for change in reprice(basket)] == ["16.50"]
 
 
-def test_a_custom_price_stays(shop, basket):
+def test_repricing_keeps_a_custom_price(shop, basket):
     gift = make_product(shop, allow_custom_price=True)
     put(basket, gift, custom_price=25)
     type(gift).objects.update(price="99.00")
@@ -78,16 +78,16 @@ def test_a_custom_price_stays(shop, basket):
         {"min_custom_price": "26.00"},
     ],
 )
-def test_what_cannot_be_bought_any_more_is_told_and_left(shop, basket, change):
+def test_repricing_returns_unavailable_lines_and_keeps_them(shop, basket, change):
     gift = make_product(shop, allow_custom_price=True)
     put(basket, gift, custom_price=25)
     type(gift).objects.update(**change)
-    (told,) = reprice(basket)
-    assert told.is_unavailable
+    (returned,) = reprice(basket)
+    assert returned.is_unavailable
     assert only(basket).qty == 1
 
 
-def test_a_variant_switched_off_or_a_value_taken_away_is_unavailable(shop, basket):
+def test_inactive_variant_or_deleted_value_makes_a_line_unavailable(shop, basket):
     shirt = make_product(shop)
     blue = make_variant(shirt)
     option = make_option(shirt, values={"Logo": "1.00"})
@@ -100,7 +100,7 @@ def test_a_variant_switched_off_or_a_value_taken_away_is_unavailable(shop, baske
     assert [change.is_unavailable for change in reprice(basket)] == [True, True]
 
 
-def test_a_bundle_takes_its_new_parts(shop, basket):
+def test_repricing_updates_the_items_of_a_bundle(shop, basket):
     mug, plate = make_product(shop, "Mug"), make_product(shop, "Plate")
     bundle = make_bundle(shop, parts={mug: 1})
     put(basket, bundle)
@@ -109,7 +109,7 @@ def test_a_bundle_takes_its_new_parts(shop, basket):
     assert [item["name"] for item in only(basket).bundle_items] == ["Plate"]
 
 
-def test_a_customers_group_decides(shop):
+def test_repricing_uses_the_prices_of_the_customers_group(shop):
     customer = make_customer(shop)
     theirs = make_cart(shop, customer)
     put(theirs, make_product(shop, price="10.00"))
@@ -118,7 +118,7 @@ def test_a_customers_group_decides(shop):
     assert [str(change.line.price_snapshot) for change in reprice(theirs)] == ["9.00"]
 
 
-def test_another_shops_cart_is_not_touched(shop, other_shop):
+def test_another_shops_cart_is_not_repriced(shop, other_shop):
     theirs = make_cart(other_shop)
     put(theirs, make_product(other_shop, price="10.00"))
     theirs.lines.update(price_snapshot="1.00")

@@ -1,7 +1,7 @@
 from types import SimpleNamespace
 
 from storefront.carts import actions
-from storefront.carts.session import basket_of, keep_basket
+from storefront.carts.session import basket_of, remember_basket
 from tests.carts.factories import make_cart
 from tests.catalogue.factories import make_product
 from tests.shops.factories import NOW
@@ -14,33 +14,39 @@ def visit(shop, session=None, now=NOW):
 def test_a_basket_is_found_again(shop):
     cart = make_cart(shop)
     request = visit(shop)
-    keep_basket(request, cart)
+    remember_basket(request, cart)
     assert basket_of(visit(shop, request.session)) == cart
 
 
-def test_each_shop_has_its_own(shop, other_shop):
+def test_each_shop_has_its_own_basket(shop, other_shop):
     session = {}
     mine, theirs = make_cart(shop), make_cart(other_shop)
-    keep_basket(visit(shop, session), mine)
-    keep_basket(visit(other_shop, session), theirs)
+    remember_basket(visit(shop, session), mine)
+    remember_basket(visit(other_shop, session), theirs)
     assert basket_of(visit(shop, session)) == mine
     assert basket_of(visit(other_shop, session)) == theirs
 
 
-def test_a_new_visitor_has_none(shop):
+def test_new_visitor_has_no_basket(shop):
     assert basket_of(visit(shop)) is None
 
 
-def test_an_expired_or_vanished_basket_is_none(shop):
+def test_expired_or_deleted_basket_is_none(shop):
     session = {}
     cart = make_cart(shop)
-    keep_basket(visit(shop, session), cart)
+    remember_basket(visit(shop, session), cart)
     assert basket_of(visit(shop, session, now=cart.expires_at)) is None
     cart.delete()
     assert basket_of(visit(shop, session)) is None
 
 
-def test_nonsense_in_a_session_is_none(shop):
+def test_integrations_cart_never_becomes_a_basket(shop):
+    request = visit(shop)
+    remember_basket(request, make_cart(shop, token_digest="0" * 64))
+    assert request.session == {}
+
+
+def test_invalid_id_in_a_session_is_no_basket(shop):
     assert basket_of(visit(shop, {"baskets": {str(shop.pk): "nonsense"}})) is None
 
 
@@ -50,7 +56,7 @@ def test_a_basket_that_begins_in_the_shop_gets_no_token(shop):
     assert (added.token, added.cart.token_digest) == (None, None)
 
 
-def test_a_basket_swept_away_meanwhile_is_begun_anew(shop):
+def test_basket_deleted_meanwhile_is_replaced_by_a_new_one(shop):
     mug, cart = make_product(shop), make_cart(shop)
     type(cart).objects.all().delete()
     added = actions.add_line(shop=shop, now=NOW, cart=cart, product_id=mug.pk, qty=1)

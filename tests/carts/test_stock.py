@@ -6,19 +6,19 @@ def test_all_of_the_stock_can_be_added(shop, api):
     assert add(api, make_product(shop, stock_qty=3), 3).status_code == 201
 
 
-def test_more_is_refused_and_says_what_is_left(shop, api):
+def test_refuses_more_than_stock_and_says_what_is_left(shop, api):
     answer = add(api, make_product(shop, "Mug", stock_qty=3), 4)
     assert (answer.status_code, answer.json()["code"], answer.json()["available"]) == (422, "insufficient_stock", 3)
     assert "Mug" in answer.json()["message"]
 
 
-def test_what_the_cart_holds_counts(shop, api):
+def test_pieces_already_in_the_cart_count(shop, api):
     mug = make_product(shop, stock_qty=3)
     token = filled(api, mug, 2)
     assert add(api, mug, 2, cart=token).json()["available"] == 1
 
 
-def test_other_lines_of_the_same_stock_count(shop, api):
+def test_other_lines_with_the_same_stock_count(shop, api):
     mug = make_product(shop, stock_qty=3)
     option = make_option(mug, values={"Gold": "0.00"})
     token = filled(api, mug, 2)
@@ -26,7 +26,7 @@ def test_other_lines_of_the_same_stock_count(shop, api):
     assert (answer.json()["code"], answer.json()["available"]) == ("insufficient_stock", 1)
 
 
-def test_another_cart_holds_no_stock(shop, api):
+def test_other_carts_do_not_reserve_stock(shop, api):
     mug = make_product(shop, stock_qty=3)
     filled(api, mug, 3)
     assert add(api, mug, 3).status_code == 201
@@ -39,14 +39,14 @@ def test_backordered_and_untracked_products_sell_past_zero(shop, api):
         assert add(api, make_product(shop, stock_qty=0, **given), 50).status_code == 201
 
 
-def test_stock_below_zero_is_none_left(shop, api):
+def test_negative_stock_counts_as_none_left(shop, api):
     mug = make_product(shop, stock_qty=-2, allow_backorders=True)
     token = filled(api, mug, 1)
     type(mug).objects.update(allow_backorders=False, stock_qty=0)
     assert add(api, mug, 1, cart=token).json()["available"] == 0
 
 
-def test_a_change_beyond_stock_leaves_the_line(shop, api):
+def test_change_to_more_than_stock_does_not_change_the_line(shop, api):
     mug = make_product(shop, stock_qty=3)
     token = filled(api, mug, 2)
     answer = api.patch(f"/cart/{only_key(api, token)}", {"qty": 4}, cart=token)
@@ -61,7 +61,7 @@ def test_a_change_counts_the_other_lines(shop, api):
     assert api.patch(f"/cart/p{mug.pk}", {"qty": 3}, cart=token).json()["available"] == 2
 
 
-def test_taking_pieces_out_is_allowed_when_the_shop_has_sold_out(shop, api):
+def test_quantity_of_a_sold_out_product_can_be_lowered(shop, api):
     mug = make_product(shop, stock_qty=5)
     token = filled(api, mug, 5)
     mug.stock_qty = 0
@@ -69,7 +69,7 @@ def test_taking_pieces_out_is_allowed_when_the_shop_has_sold_out(shop, api):
     assert api.patch(f"/cart/p{mug.pk}", {"qty": 4}, cart=token).status_code == 200
 
 
-def test_a_product_that_left_the_shop_takes_no_more_pieces(shop, api):
+def test_quantity_of_an_unavailable_product_cannot_be_raised(shop, api):
     mug = make_product(shop)
     token = filled(api, mug)
     mug.status = "draft"

@@ -10,7 +10,7 @@ from tests.shops.factories import NOW
 LATER = NOW + timedelta(days=7)
 
 
-def test_expired_carts_leave_with_their_lines_and_live_ones_stay(shop, other_shop):
+def test_deletes_expired_carts_with_their_lines_and_keeps_live_ones(shop, other_shop):
     old, fresh = make_cart(shop), make_cart(other_shop, now=NOW + timedelta(seconds=1))
     for cart in (old, fresh):
         mug = make_product(cart.shop)
@@ -20,7 +20,7 @@ def test_expired_carts_leave_with_their_lines_and_live_ones_stay(shop, other_sho
     assert CartLine.objects.get().cart == fresh
 
 
-def test_at_most_as_many_as_asked_for_oldest_first(shop):
+def test_deletes_at_most_the_limit_oldest_first(shop):
     carts = [make_cart(shop, now=NOW - timedelta(minutes=n)) for n in range(5)]
     assert actions.delete_expired_carts(now=LATER, limit=2) == 2
     assert set(Cart.objects.all()) == set(carts[:3])

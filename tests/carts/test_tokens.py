@@ -18,6 +18,7 @@ EMPTY = {
         "item_count": 0,
         "line_count": 0,
     },
+    "orders": [],
 }
 UNKNOWN = "cart_" + "A" * 43
 
@@ -29,25 +30,26 @@ def test_a_token_is_256_random_bits_behind_a_prefix(shop, api):
     assert first != second
 
 
-def test_only_its_digest_is_stored(shop, api):
+def test_only_the_digest_of_a_token_is_stored(shop, api):
     token = filled(api, make_product(shop))
     assert Cart.objects.get().token_digest == hashlib.sha256(token.encode()).hexdigest()
 
 
 @pytest.mark.parametrize("token", [UNKNOWN, "nonsense", "cart_", "cart_ä", "api_" + "A" * 43, "x" * 5_000])
-def test_a_token_that_names_nothing_reads_as_an_empty_cart(shop, api, token):
+def test_unknown_token_reads_as_an_empty_cart(shop, api, token):
     answer = api.get("/cart", cart=token)
     assert (answer.status_code, answer.json()) == (200, {"cart_token": None, "data": EMPTY})
     assert not Cart.objects.exists()
 
 
-def test_a_malformed_token_asks_no_table_of_carts(api, django_assert_num_queries):
+def test_malformed_token_does_not_query_the_cart_table(api, django_assert_num_queries):
     with django_assert_num_queries(1):
-        api.get("/cart", cart="nonsense")
+        answer = api.get("/cart", cart="nonsense")
+    assert (answer.status_code, answer.json()) == (200, {"cart_token": None, "data": EMPTY})
 
 
 @pytest.mark.parametrize("token", [UNKNOWN, "nonsense"])
-def test_adding_with_such_a_token_makes_a_new_cart(shop, api, token):
+def test_adding_with_an_unknown_token_creates_a_new_cart(shop, api, token):
     answer = add(api, make_product(shop), cart=token)
     assert answer.status_code == 201
     assert answer.json()["cart_token"] != token
@@ -61,6 +63,22 @@ def test_a_token_of_another_shop_is_an_unknown_one(shop, api, other_shop, other_
     assert other_api.patch("/cart/p1", {"qty": 2}, cart=token).status_code == 404
     assert other_api.delete("/cart", cart=token).json()["cart_token"] != token
     assert len(quantities(api, token)) == 1
+
+
+@pytest.mark.parametrize("write", ["add", "change", "remove", "empty"])
+def test_a_token_used_in_another_shop_renews_no_cart(shop, api, other_shop, other_api, write):
+    mug, theirs = make_product(shop), make_product(other_shop)
+    token = filled(api, mug)
+    before = Cart.objects.filter(shop=shop).values().get()
+    if write == "add":
+        add(other_api, theirs, cart=token)
+    elif write == "change":
+        other_api.patch(f"/cart/p{mug.pk}", {"qty": 2}, cart=token)
+    elif write == "remove":
+        other_api.delete(f"/cart/p{mug.pk}", cart=token)
+    else:
+        other_api.delete("/cart", cart=token)
+    assert Cart.objects.filter(shop=shop).values().get() == before
 
 
 def test_a_signed_in_shoppers_basket_is_not_reached_by_a_token(shop, api):

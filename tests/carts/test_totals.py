@@ -27,7 +27,7 @@ def test_totals_add_up(shop, api):
     }
 
 
-def test_tax_and_shipping_wait_for_an_address(shop, api):
+def test_tax_and_shipping_are_zero_without_an_address(shop, api):
     TaxRate.objects.create(shop=shop, name="VAT", country="DE", percent=19)
     ShippingRate.objects.create(shop=shop, name="Parcel", price="4.90")
     sums = totals(api, filled(api, make_product(shop)))
@@ -48,7 +48,7 @@ def test_a_discount_may_be_for_one_category(shop, api):
     assert totals(api, token)["discount"] == "5.00"
 
 
-def test_a_discount_beyond_the_goods_leaves_nothing_to_pay(shop, api):
+def test_discount_larger_than_the_subtotal_makes_the_total_zero(shop, api):
     Discount.objects.create(shop=shop, name="Gift", kind="amount", value="100.00")
     sums = totals(api, filled(api, make_product(shop, price="9.50")))
     assert (sums["discount"], sums["total"]) == ("9.50", "0.00")
@@ -67,7 +67,7 @@ def test_discounts_that_do_not_run_or_are_another_shops_count_for_nothing(shop, 
     assert totals(api, filled(api, make_product(shop, price="9.50")))["discount"] == "0.00"
 
 
-def test_a_change_answers_with_the_discount_too(shop, api):
+def test_response_to_a_change_has_the_discount(shop, api):
     Discount.objects.create(shop=shop, name="Autumn", kind="percent", value=10)
     mug = make_product(shop, price="9.50")
     token = filled(api, mug)
@@ -105,7 +105,7 @@ def test_weight_is_the_variants_or_the_products_of_what_is_sent(shop, api):
     assert not queries.needs_shipping(shop, lines[2:])
 
 
-def test_the_ways_of_delivery_that_fit(shop, other_shop, api):
+def test_shipping_options_fit_weight_and_value(shop, other_shop, api):
     rates = {"countries": ["DE"], "price": "4.90", "maximum_weight": "1.000"}
     ShippingRate.objects.create(shop=shop, name="Letter", sort_order=2, **rates)
     ShippingRate.objects.create(shop=shop, name="Anywhere", price="9.90", free_from="19.00", sort_order=1)

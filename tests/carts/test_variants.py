@@ -38,6 +38,7 @@ def test_options_of_a_variant_extend_its_key(api, shirt):
     assert len(key.rpartition("-")[2]) == 12
 
 
+@pytest.mark.rule("R-CART-25")
 def test_a_variant_must_be_chosen(api, shirt):
     make_variant(shirt)
     answer = add(api, shirt)

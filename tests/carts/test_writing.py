@@ -1,4 +1,4 @@
-"""The statements by hand that carts are written with: whole or not at all, and what the ORM reads back."""
+"""The hand-written INSERTs of carts: they are atomic, and the ORM reads the same rows."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -41,7 +41,7 @@ def test_a_cart_and_its_line_are_read_back_as_they_were_written(db):
     assert stored(CartLine.objects.get()) == stored(line)
 
 
-def test_a_written_row_is_saved_again_and_not_inserted_again(db):
+def test_inserted_row_is_updated_by_save(db):
     cart, line = cart_and_line()
     sql.insert_cart(cart, line)
     line.qty = 3
@@ -51,7 +51,7 @@ def test_a_written_row_is_saved_again_and_not_inserted_again(db):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_where_the_line_cannot_be_written_there_is_no_cart():
+def test_no_cart_is_created_if_its_line_cannot_be_inserted():
     cart, line = cart_and_line(qty=0)
     with pytest.raises(IntegrityError):
         sql.insert_cart(cart, line)

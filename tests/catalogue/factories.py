@@ -1,4 +1,4 @@
-"""Rows of the catalogue made straight in the tables, for tests that are about something else than making them."""
+"""Creates catalogue rows directly, for tests that do not test their creation."""
 
 from decimal import Decimal
 from itertools import count
@@ -70,7 +70,7 @@ def make_media(product: Product, url: str = "https://cdn.example.com/one.jpg", *
 
 
 def make_category(shop: Shop, name: str = "Cups", parent: Category | None = None, **given) -> Category:
-    """A category with right bounds: appended as the last root, or as its parent's last child."""
+    """A category with correct bounds, appended as the last root, or as its parent's last child."""
     from storefront.catalogue import tree
 
     given = {"slug": slugify(name), "created_at": NOW, "updated_at": NOW} | given

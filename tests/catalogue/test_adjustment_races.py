@@ -1,4 +1,4 @@
-"""What happens when several change one stock at once. Real threads, real transactions, on both databases."""
+"""Concurrent changes of one stock, with real threads and transactions."""
 
 import pytest
 
@@ -8,10 +8,10 @@ from storefront.webhooks.models import Event
 from tests.catalogue.factories import make_product, make_variant
 from tests.client import ApiClient
 from tests.factories.apps import install
-from tests.races import at_once
+from tests.races import run_concurrently
 from tests.shops.factories import NOW
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
@@ -36,32 +36,32 @@ def row(request, shop):
     return mug if request.param == "product" else make_variant(mug, stock_qty=10)
 
 
-def test_none_of_many_adjustments_and_sales_is_lost(shop, app, row):
-    answers = at_once(*[lambda: adjust(app, row, delta=1)] * 4, *[lambda: sell(shop, row)] * 3)
+def test_concurrent_adjustments_and_sales_are_all_counted(shop, app, row):
+    answers = run_concurrently(*[lambda: adjust(app, row, delta=1)] * 4, *[lambda: sell(shop, row)] * 3)
     assert sorted(map(str, answers)) == ["201"] * 4 + ["None"] * 3
     row.refresh_from_db()
     assert row.stock_qty == 11
     assert StockAdjustment.objects.count() == 4
 
 
-def test_stock_is_not_taken_away_twice(shop, app, row):
+def test_the_last_unit_is_taken_once(shop, app, row):
     type(row).objects.filter(pk=row.pk).update(stock_qty=1)
-    answers = at_once(*[lambda: adjust(app, row, delta=-1)] * 3, *[lambda: sell(shop, row)] * 2)
+    answers = run_concurrently(*[lambda: adjust(app, row, delta=-1)] * 3, *[lambda: sell(shop, row)] * 2)
     assert sum(answer in (201, None) for answer in answers) == 1
     assert sum(answer == 422 or isinstance(answer, InsufficientStock) for answer in answers) == 4
     row.refresh_from_db()
     assert row.stock_qty == 0
 
 
-def test_the_last_that_apps_hear_is_how_it_stands(shop, app, row):
-    at_once(*[lambda: adjust(app, row, delta=1)] * 3, *[lambda: sell(shop, row)] * 3)
+def test_the_last_event_has_the_final_stock(shop, app, row):
+    run_concurrently(*[lambda: adjust(app, row, delta=1)] * 3, *[lambda: sell(shop, row)] * 3)
     row.refresh_from_db()
     events = Event.objects.filter(topic="inventory.updated").order_by("pk")
     assert events.count() == 6
     assert events.last().data["stock_qty"] == row.stock_qty == 10
 
 
-def test_two_changes_of_one_product_at_once_both_stay(shop, app):
+def test_concurrent_changes_of_different_fields_both_stay(shop, app):
     mug = make_product(shop, "Mug", stock_qty=10)
 
     def change(**body):
@@ -70,7 +70,7 @@ def test_two_changes_of_one_product_at_once_both_stay(shop, app):
 
     for _ in range(3):
         type(mug).objects.update(sku="", barcode=None, stock_qty=10)
-        answers = at_once(
+        answers = run_concurrently(
             lambda: change(sku="M-1"), lambda: change(barcode="123"), lambda: sell(shop, mug), lambda: sell(shop, mug)
         )
         assert answers == [None] * 4

@@ -1,4 +1,4 @@
-"""Merchants see who put which stock right, apps and staff alike."""
+"""The admin shows who adjusted which stock, apps and staff alike."""
 
 import pytest
 
@@ -8,16 +8,11 @@ from tests.factories.apps import install
 from tests.staff import Desk, admin_url, make_staff, open_desk
 
 
-@pytest.fixture
-def desk(shop) -> Desk:
-    return open_desk(make_staff(shop))
-
-
 def adjustments(shop) -> list[tuple]:
     return [(row.delta, row.stock_after, row.reason, row.made_by) for row in StockAdjustment.objects.filter(shop=shop)]
 
 
-def test_what_an_app_put_right_is_listed_and_on_the_products_page(shop, desk):
+def test_an_apps_adjustment_is_listed_and_on_the_products_page(shop, desk):
     mug = make_product(shop, "Mug", stock_qty=10)
     app = install(shop, "write_inventory")
     app.api.post("/inventory/adjustments", {"product_id": mug.pk, "delta": -2, "reason": "Two broke"})
@@ -28,7 +23,7 @@ def test_what_an_app_put_right_is_listed_and_on_the_products_page(shop, desk):
         assert "-2" in text
 
 
-def test_stock_that_a_merchant_changes_in_a_form_is_noted_with_who_it_was(shop, desk):
+def test_a_stock_change_in_a_form_is_recorded_with_its_author(shop, desk):
     mug = make_product(shop, "Mug", stock_qty=10)
     blue = make_variant(make_product(shop, "Shirt"), stock_qty=5)
     desk.fill(mug, stock_qty="12")
@@ -44,5 +39,53 @@ def test_a_new_products_stock_is_no_adjustment(shop, desk):
     assert adjustments(shop) == []
 
 
-def test_nobody_writes_them_by_hand(shop, desk):
+def test_adjustments_cannot_be_added_by_hand(shop, desk):
     assert desk.get(admin_url(StockAdjustment, "add")).status_code == 403
+
+
+def packer(shop) -> Desk:
+    return open_desk(make_staff(shop, "finn", "fulfilment"))
+
+
+def adjust(desk: Desk, row, **given) -> str:
+    answer = desk.post(admin_url(row, "adjust"), {"_form_submitted": "on", **given}, follow=True)
+    return answer.content.decode()
+
+
+def test_the_fulfilment_role_can_change_only_the_stock(shop):
+    mug = make_product(shop, "Mug", stock_qty=5)
+    desk = packer(shop)
+    assert "Adjust stock" in desk.page(mug).content.decode()
+    assert desk.post(admin_url(mug, "change"), {"name": "Cup", "stock_qty": 99}).status_code == 403
+    assert "Stock adjusted." in adjust(desk, mug, delta="-3", reason="Broken")
+    mug.refresh_from_db()
+    assert (mug.name, mug.stock_qty) == ("Mug", 2)
+    written = StockAdjustment.objects.get()
+    assert (written.delta, written.reason, written.user.username) == (-3, "Broken", "finn")
+
+
+def test_a_variant_is_adjusted_on_its_own_page(shop):
+    blue = make_variant(make_product(shop, "Scarf"), "Blue", stock_qty=1)
+    desk = packer(shop)
+    adjust(desk, blue, delta="4", reason="Came in")
+    blue.refresh_from_db()
+    assert blue.stock_qty == 5
+    # A product with variants has no stock of its own.
+    assert "Adjust stock" not in desk.page(blue.product).content.decode()
+    assert "Scarf has variants. Adjust the stock of a variant." in adjust(
+        desk, blue.product, delta="1", reason="Came in"
+    )
+
+
+@pytest.mark.parametrize("given", [{"delta": "-6", "reason": "Gone"}, {"delta": "x", "reason": "?"}, {"delta": "1"}])
+def test_an_invalid_adjustment_changes_nothing(shop, given):
+    mug = make_product(shop, "Mug", stock_qty=5)
+    adjust(packer(shop), mug, **given)
+    mug.refresh_from_db()
+    assert mug.stock_qty == 5
+    assert not StockAdjustment.objects.exists()
+
+
+def test_another_shops_stock_is_not_adjusted(shop, other_shop):
+    theirs = make_product(other_shop, "Mug", stock_qty=5)
+    assert packer(shop).post(admin_url(theirs, "adjust"), {"_form_submitted": "on", "delta": "1"}).status_code == 404

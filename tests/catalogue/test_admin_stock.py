@@ -1,4 +1,4 @@
-"""Merchants change stock while orders come in: neither undoes the other."""
+"""Stock changes in the admin and concurrent sales do not overwrite each other."""
 
 import threading
 
@@ -9,12 +9,9 @@ from storefront.catalogue.models import Product, Variant
 from storefront.catalogue.stock import StockUse, take_stock
 from tests.catalogue.factories import make_product, make_variant
 from tests.shops.factories import NOW
-from tests.staff import Desk, admin_url, form_values, make_staff, open_desk
+from tests.staff import admin_url, form_values, make_staff, open_desk
 
-
-@pytest.fixture
-def desk(shop) -> Desk:
-    return open_desk(make_staff(shop))
+pytestmark = pytest.mark.slow
 
 
 def sell(shop, row, qty: int) -> None:
@@ -23,11 +20,11 @@ def sell(shop, row, qty: int) -> None:
 
 
 def opened(desk, row) -> dict:
-    """The form as somebody has it before them."""
+    """The values of the form as it was opened."""
     return form_values(desk.page(row))
 
 
-def test_stock_that_was_not_touched_stays_as_sales_left_it(desk, shop):
+def test_unchanged_stock_is_not_written(desk, shop):
     product = make_product(shop, "Mug", stock_qty=10)
     form = opened(desk, product)
     sell(shop, product, 3)
@@ -36,7 +33,7 @@ def test_stock_that_was_not_touched_stays_as_sales_left_it(desk, shop):
     assert (product.name, product.stock_qty) == ("Beaker", 7)
 
 
-def test_stock_that_came_in_is_added_to_what_sales_left(desk, shop):
+def test_a_stock_change_is_added_to_the_current_stock(desk, shop):
     product = make_product(shop, "Mug", stock_qty=10)
     form = opened(desk, product)
     sell(shop, product, 3)
@@ -45,7 +42,7 @@ def test_stock_that_came_in_is_added_to_what_sales_left(desk, shop):
     assert product.stock_qty == 12
 
 
-def test_the_same_goes_for_variants_in_the_products_form_and_in_their_own(desk, shop):
+def test_stock_of_variants_is_changed_by_difference_in_both_forms(desk, shop):
     variant = make_variant(make_product(shop, "Scarf"), stock_qty=5)
     form, own = opened(desk, variant.product), opened(desk, variant)
     sell(shop, variant, 2)
@@ -57,7 +54,7 @@ def test_the_same_goes_for_variants_in_the_products_form_and_in_their_own(desk, 
     assert variant.stock_qty == 4
 
 
-def test_a_field_that_was_not_touched_is_not_written(desk, shop):
+def test_a_field_that_was_not_changed_is_not_written(desk, shop):
     product = make_product(shop, "Mug", price="9.50")
     form = opened(desk, product)
     Product.objects.filter(pk=product.pk).update(low_stock_threshold=9)
@@ -67,7 +64,7 @@ def test_a_field_that_was_not_touched_is_not_written(desk, shop):
     assert (product.low_stock_threshold, str(product.price)) == (9, "10.00")
 
 
-def test_taking_away_more_than_sales_left_is_a_field_error(desk, shop):
+def test_removing_more_than_is_left_is_a_field_error(desk, shop):
     product = make_product(shop, "Mug", stock_qty=10)
     form = opened(desk, product)
     sell(shop, product, 8)
@@ -87,7 +84,7 @@ def test_no_more_backorders_with_stock_below_zero_is_a_field_error(desk, shop, k
     page = desk.post(admin_url(row, "change"), form)
     assert page.status_code == 200
     assert "below zero" in page.context_data["adminform"].form.errors["stock_qty"][0]
-    # Bringing the stock up in the same form is the way out.
+    # The form can raise the stock at the same time.
     assert desk.post(admin_url(row, "change"), {**form, "stock_qty": "0"}).status_code == 302
     row.refresh_from_db()
     assert (row.stock_qty, row.allow_backorders) == (0, False)

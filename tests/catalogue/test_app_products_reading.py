@@ -1,4 +1,4 @@
-"""Installed apps read products of any status (decisions: Shop data endpoints)."""
+"""Installed apps read products of any status (R-APP-31)."""
 
 from datetime import timedelta
 
@@ -26,7 +26,7 @@ def whole(app, product: Product) -> dict:
     return answer.json()["product"]
 
 
-def test_a_published_product_reads_as_in_the_public_api_with_its_parts(shop, app, api):
+def test_a_published_product_reads_as_in_the_public_api(shop, app, api):
     mug = make_product(shop, "Mug", categories=(make_category(shop),), translations={"de": {"name": "Becher"}})
     make_variant(mug, image=make_media(mug))
     make_option(mug)
@@ -42,7 +42,7 @@ def test_the_list_has_the_records_of_the_public_list(shop, app, api):
     assert app.get("/products").json()["products"] == api.get("/products").json()["data"]
 
 
-def test_every_status_is_listed_and_read_and_what_is_deleted_is_not(shop, app):
+def test_products_of_every_status_are_read_and_deleted_ones_are_not(shop, app):
     products = [make_product(shop, status, status=status) for status in ("draft", "active", "archived")]
     gone = make_product(shop, "Gone", deleted_at=NOW)
     assert sorted(names(app.get("/products"))) == ["active", "archived", "draft"]
@@ -50,7 +50,7 @@ def test_every_status_is_listed_and_read_and_what_is_deleted_is_not(shop, app):
     assert app.get(f"/products/{gone.pk}").status_code == 404
 
 
-def test_the_single_read_has_switched_off_categories_and_the_parts_of_a_bundle(shop, app):
+def test_the_single_read_has_inactive_categories_and_bundle_items(shop, app):
     hidden = make_category(shop, "Hidden", is_active=False)
     bundle = make_product(shop, "Set", type="bundle", categories=(hidden,))
     blue = make_variant(make_product(shop, "Mug"))
@@ -68,7 +68,7 @@ def test_the_newest_change_comes_first(shop, app):
     assert names(app.get("/products")) == ["new", "middle", "old"]
 
 
-def test_of_one_moment_the_newest_product_comes_first_and_pages_do_not_overlap(shop, app):
+def test_ties_are_ordered_by_id_and_pages_do_not_overlap(shop, app):
     for number in range(5):
         make_product(shop, f"P{number}")
     pages = [app.get(f"/products?per_page=2&page={page}") for page in (1, 2, 3, 4)]
@@ -83,7 +83,7 @@ def test_of_one_moment_the_newest_product_comes_first_and_pages_do_not_overlap(s
     }
 
 
-def test_filters_narrow_it_and_stay_in_the_pages_addresses(shop, app):
+def test_filters_apply_and_stay_in_page_urls(shop, app):
     make_product(shop, "Blue mug", status="draft", sku="M-1", description="For tea")
     make_product(shop, "Blue jug", status="active")
     make_product(shop, "Red mug", status="draft", updated_at=NOW + timedelta(hours=2))
@@ -100,14 +100,14 @@ def test_filters_narrow_it_and_stay_in_the_pages_addresses(shop, app):
 @pytest.mark.parametrize(
     "query", ["status=sold", "q=" + "a" * 201, "updated_since=today", "page=0", "per_page=x", "q=a%00"]
 )
-def test_what_cannot_be_asked_for_is_named(app, query):
+def test_an_invalid_parameter_is_named(app, query):
     answer = app.get(f"/products?{query}")
     assert answer.status_code == 422
     assert list(answer.json()["errors"]) == [query.partition("=")[0]]
 
 
 @pytest.mark.parametrize("id", ["0", "-1", "mug", "9" * 30, "12345678"])
-def test_an_unknown_one_is_a_404(shop, app, id):
+def test_an_unknown_product_is_a_404(shop, app, id):
     make_product(shop, "Mug")
     answer = app.get(f"/products/{id}")
     assert (answer.status_code, answer.json()) == (404, {"message": "Not found.", "code": "not_found"})
@@ -120,7 +120,7 @@ def test_another_shops_product_looks_like_an_unknown_one(app, other_shop):
     assert names(app.get("/products")) == names(app.get("/products?q=secret")) == []
 
 
-def test_writing_does_not_let_read_and_an_api_token_does_not_either(shop):
+def test_reading_needs_the_scope_and_an_app_token(shop):
     make_product(shop)
     for path in ("/products", "/products/1"):
         answer = install(shop, "write_products").api.get(path)
@@ -129,7 +129,7 @@ def test_writing_does_not_let_read_and_an_api_token_does_not_either(shop):
 
 
 @pytest.mark.parametrize("count", [1, 20])
-def test_a_list_asks_four_times_and_a_read_twice_however_much_there_is(shop, app, count, django_assert_num_queries):
+def test_a_list_takes_four_queries_and_a_read_two_at_any_size(shop, app, count, django_assert_num_queries):
     for _ in range(count):
         mug = make_product(shop, categories=(make_category(shop, f"C{Product.objects.count()}"),))
         make_media(mug)
@@ -137,6 +137,8 @@ def test_a_list_asks_four_times_and_a_read_twice_however_much_there_is(shop, app
         make_variant(mug, f"V{number}", image=make_media(mug))
         make_option(mug, f"O{number}")
     with django_assert_num_queries(4):
-        app.get("/products?status=active&q=product")
+        listed = app.get("/products?status=active&q=product").json()["products"]
+    assert len(listed) == count
     with django_assert_num_queries(2):
-        whole(app, mug)
+        found = whole(app, mug)
+    assert [len(found[children]) for children in ("variants", "options", "media")] == [count, count, count + 1]

@@ -1,12 +1,13 @@
-"""Installed apps make, change and delete products (decisions: Shop data endpoints)."""
+"""Installed apps create, change and delete products (R-APP-31, R-APP-32)."""
 
 import pytest
 
+from storefront.catalogue import rules
 from storefront.catalogue.models import Brand, BundleItem, Media, Product, TaxClass, Variant
 from tests.catalogue.factories import make_category, make_media, make_option, make_product, make_variant
 from tests.client import ApiClient
-from tests.contract.pictures import picture as a_picture
 from tests.factories.apps import install
+from tests.reference.pictures import picture as a_picture
 from tests.shops.factories import NOW
 
 PICTURE = "https://cdn.example.com/new.jpg"
@@ -34,7 +35,7 @@ def refused(answer) -> dict:
     return answer.json()["errors"]
 
 
-def test_a_product_is_made_whole_and_answered_as_it_reads(shop, app):
+def test_a_product_is_created_with_its_children_and_returned_as_read(shop, app):
     cups, brand = make_category(shop, "Cups"), Brand.objects.create(shop=shop, name="Lighthouse")
     product = made(
         app,
@@ -65,12 +66,12 @@ def test_a_product_is_made_whole_and_answered_as_it_reads(shop, app):
     assert (product["media"][0]["url"], product["media"][0]["alt"]) == (PICTURE, "Front")
 
 
-def test_a_name_is_all_it_needs(app):
+def test_only_the_name_is_required(app):
     product = made(app, name="Mug")
     assert (product["status"], product["price"], product["track_inventory"]) == ("draft", "0.00", False)
 
 
-def test_a_bundle_is_made_of_products_and_variants(shop, app):
+def test_a_bundle_contains_products_and_variants(shop, app):
     jug, blue = make_product(shop, "Jug"), make_variant(make_product(shop, "Mug"))
     parts = [{"product_id": jug.pk}, {"product_id": blue.product_id, "variant_id": blue.pk, "qty": 2}]
     product = made(app, name="Set", bundle_items=parts)
@@ -79,12 +80,14 @@ def test_a_bundle_is_made_of_products_and_variants(shop, app):
         (jug.pk, None, 1),
         (blue.product_id, blue.pk, 2),
     ]
-    kept = {"id": product["bundle_items"][1]["id"], "qty": 3}
-    product = changed(app, Product.objects.get(pk=product["id"]), bundle_items=[kept])
+    first, second = (item["id"] for item in product["bundle_items"])
+    change = [{"id": second, "qty": 3}, {"id": first, "remove": True}]
+    product = changed(app, Product.objects.get(pk=product["id"]), bundle_items=change)
     assert [(item["product_id"], item["qty"]) for item in product["bundle_items"]] == [(blue.product_id, 3)]
 
 
-def test_a_change_leaves_what_is_not_sent(shop, app):
+@pytest.mark.rule("R-APP-32")
+def test_members_that_are_not_sent_do_not_change(shop, app):
     mug = make_product(shop, "Mug", categories=(make_category(shop),), sku="M-1", published_on=NOW)
     make_variant(mug)
     make_option(mug)
@@ -94,28 +97,80 @@ def test_a_change_leaves_what_is_not_sent(shop, app):
     assert {name for name in after if after[name] != before[name]} == {"price", "updated_at"}
 
 
-def test_a_list_that_is_sent_is_all_there_is_then(shop, app):
+@pytest.mark.rule("R-APP-32")
+def test_entries_of_a_list_are_changed_added_and_removed_and_others_stay(shop, app):
     mug = make_product(shop, "Mug")
-    blue, red = make_variant(mug, "Blue", stock_qty=5), make_variant(mug, "Red", stock_qty=6)
-    engraving, gone = make_option(mug), make_option(mug, "Gone")
+    blue, red, black = (make_variant(mug, name, stock_qty=5, sort_order=at) for at, name in enumerate(["B", "R", "K"]))
+    engraving, gone, ribbon = make_option(mug), make_option(mug, "Gone"), make_option(mug, "Ribbon")
     gold = engraving.values.get(label="Gold")
     product = changed(
         app,
         mug,
-        variants=[{"id": red.pk, "price": "7.00"}, {"name": "Green"}],
-        options=[{"id": engraving.pk, "values": [{"id": gold.pk, "price": "6.00"}, {"label": "Silver"}]}],
+        variants=[{"name": "Green"}, {"id": red.pk, "price": "7.00"}, {"id": blue.pk, "remove": True}],
+        options=[
+            {"id": gone.pk, "remove": True},
+            {"id": engraving.pk, "values": [{"id": gold.pk, "price": "6.00"}, {"label": "Silver"}]},
+        ],
     )
-    assert [(each["name"], each["price"], each["stock_qty"]) for each in product["variants"]] == [
-        ("Red", "7.00", 6),
-        ("Green", "0.00", 0),
+    assert [(each["id"], each["name"], each["price"], each["stock_qty"]) for each in product["variants"]][:2] == [
+        (red.pk, "R", "7.00", 5),
+        (black.pk, "K", "12.00", 5),
     ]
+    assert [each["name"] for each in product["variants"]] == ["R", "K", "Green"]
     assert not Variant.objects.filter(pk=blue.pk).exists()
-    (option,) = product["options"]
-    assert [(each["label"], each["price"]) for each in option["values"]] == [("Gold", "6.00"), ("Silver", "0.00")]
-    assert gone.pk not in {each["id"] for each in product["options"]}
+    assert {each["id"] for each in product["options"]} == {engraving.pk, ribbon.pk}
+    option = next(each for each in product["options"] if each["id"] == engraving.pk)
+    prices = {each["label"]: each["price"] for each in option["values"]}
+    assert (prices["Gold"], prices["Silver"]) == ("6.00", "0.00")
+    assert len(option["values"]) == engraving.values.count()
 
 
-def test_what_was_read_can_be_written_back(shop, app):
+@pytest.mark.rule("R-APP-32")
+@pytest.mark.parametrize("name", ["variants", "options", "media", "bundle_items"])
+def test_an_empty_list_changes_nothing_and_null_is_refused(shop, app, name):
+    set_of_two = make_product(shop, "Set", type="bundle")
+    BundleItem.objects.create(shop=shop, bundle=set_of_two, product=make_product(shop, "Jug"))
+    mug = make_product(shop, "Mug")
+    make_variant(mug, image=make_media(mug))
+    make_option(mug)
+    product = set_of_two if name == "bundle_items" else mug
+    before = app.get(f"/products/{product.pk}").json()["product"]
+    assert changed(app, product, **{name: []})[name] == before[name] != []
+    assert name in app.patch(f"/products/{product.pk}", {name: None}).json()["errors"]
+    assert app.get(f"/products/{product.pk}").json()["product"][name] == before[name]
+
+
+@pytest.mark.parametrize(
+    ("entries", "field"),
+    [
+        ([{"remove": True}], "variants.0.remove"),
+        ([{"id": "OWN", "price": "1.00"}, {"id": "OWN", "remove": True}], "variants.1.id"),
+        ([{"id": "OWN", "remove": True}, {"id": "OWN", "remove": True}], "variants.1.id"),
+        ([{"id": "OWN", "remove": "yes"}], "variants.0.remove"),
+        ([{"id": "FOREIGN", "remove": True}], "variants.0.id"),
+    ],
+)
+def test_an_entry_that_cannot_be_removed_is_named(shop, other_shop, app, entries, field):
+    own, foreign = make_variant(make_product(shop)), make_variant(make_product(other_shop))
+    ids = {"OWN": own.pk, "FOREIGN": foreign.pk}
+    body = {"variants": [{name: ids.get(value, value) for name, value in entry.items()} for entry in entries]}
+    answer = app.patch(f"/products/{own.product_id}", body)
+    assert (answer.status_code, list(answer.json()["errors"])) == (422, [field])
+    assert Variant.objects.filter(pk__in=ids.values()).count() == 2
+
+
+def test_a_list_cannot_grow_beyond_its_limit_by_additions(shop, app, monkeypatch):
+    monkeypatch.setitem(rules.MOST_ENTRIES, "variants", 2)
+    mug = make_product(shop)
+    blue = make_variant(mug, "Blue")
+    make_variant(mug, "Red")
+    answer = app.patch(f"/products/{mug.pk}", {"variants": [{"name": "Green"}]})
+    assert (answer.status_code, list(answer.json()["errors"])) == (422, ["variants"])
+    body = {"variants": [{"name": "Green"}, {"id": blue.pk, "remove": True}]}
+    assert app.patch(f"/products/{mug.pk}", body).status_code == 200
+
+
+def test_a_record_that_was_read_can_be_sent_back_unchanged(shop, app):
     mug = make_product(shop, "Mug", categories=(make_category(shop, is_active=False),), published_on=NOW)
     make_variant(mug, image=make_media(mug))
     make_option(mug)
@@ -128,7 +183,7 @@ def test_what_was_read_can_be_written_back(shop, app):
     assert after == read
 
 
-def test_a_pictures_new_address_takes_the_place_of_its_file(shop, app):
+def test_a_new_url_of_a_picture_replaces_its_file(shop, app):
     mug = make_product(shop, "Mug")
     picture = make_media(mug, "", file=a_picture())
     url = app.get(f"/products/{mug.pk}").json()["product"]["media"][0]["url"]
@@ -137,7 +192,7 @@ def test_a_pictures_new_address_takes_the_place_of_its_file(shop, app):
     assert changed(app, mug, media=[{"id": picture.pk, "url": PICTURE}])["media"][0]["url"] == PICTURE
 
 
-def test_unknown_members_and_those_of_the_catalogue_itself_are_ignored(app):
+def test_unknown_and_read_only_members_are_ignored(app):
     product = made(app, name="Mug", colour="blue", id=7, created_at="2020-01-01T00:00:00Z", deleted_at=None)
     assert product["id"] != 7 or product["created_at"][:4] != "2020"
     assert product["created_at"][:4] != "2020"
@@ -187,7 +242,7 @@ def test_unknown_members_and_those_of_the_catalogue_itself_are_ignored(app):
         ({"bundle_items": [{"product_id": 1, "qty": 0}]}, "bundle_items.0.qty"),
     ],
 )
-def test_what_does_not_fit_is_refused_by_its_path_and_nothing_is_written(shop, app, body, field):
+def test_an_invalid_value_is_refused_by_its_path_and_nothing_is_written(shop, app, body, field):
     mug = make_product(shop, "Mug")
     before = app.get(f"/products/{mug.pk}").json()
     for answer in (app.post("/products", {"name": "New"} | body), app.patch(f"/products/{mug.pk}", body)):
@@ -202,12 +257,12 @@ def test_a_new_product_needs_its_name(app):
     assert refused(app.post("/products", {"price": "1.00"})) == {"name": ["name is required."]}
 
 
-def test_a_slug_that_another_has_is_refused(shop, app):
+def test_refuses_a_slug_in_use(shop, app):
     make_product(shop, "Mug")
     assert list(refused(app.post("/products", {"name": "Cup", "slug": "mug"}))) == ["slug"]
 
 
-def test_a_bundle_cannot_hold_itself_nor_another_products_variant(shop, app):
+def test_a_bundle_cannot_contain_itself_or_another_products_variant(shop, app):
     bundle, mug = make_product(shop, "Set", type="bundle"), make_product(shop, "Mug")
     blue = make_variant(make_product(shop, "Shirt"))
     for part, field in (
@@ -217,7 +272,7 @@ def test_a_bundle_cannot_hold_itself_nor_another_products_variant(shop, app):
         assert list(refused(app.patch(f"/products/{bundle.pk}", {"bundle_items": [part]}))) == [field]
 
 
-def test_nothing_of_another_shop_can_be_named_or_touched(shop, other_shop, app):
+def test_rows_of_another_shop_cannot_be_referenced_or_changed(shop, other_shop, app):
     theirs = make_product(other_shop, "Theirs")
     variant, picture, option = make_variant(theirs), make_media(theirs), make_option(theirs)
     category = make_category(other_shop, "Theirs")
@@ -242,7 +297,7 @@ def test_nothing_of_another_shop_can_be_named_or_touched(shop, other_shop, app):
     assert (theirs.name, theirs.deleted_at) == ("Theirs", None)
 
 
-def test_a_deleted_product_is_gone_for_apps_and_shoppers(shop, app, api):
+def test_a_deleted_product_is_a_404_in_both_apis(shop, app, api):
     mug = make_product(shop, "Mug")
     answer = app.delete(f"/products/{mug.pk}")
     assert (answer.status_code, answer.json()) == (200, {"message": "Product deleted."})
@@ -253,7 +308,7 @@ def test_a_deleted_product_is_gone_for_apps_and_shoppers(shop, app, api):
     assert mug.deleted_at
 
 
-def test_a_part_of_a_bundle_is_not_deleted_and_the_bundle_is_named(shop, app):
+def test_refuses_to_delete_a_product_in_a_bundle_and_names_the_bundle(shop, app):
     mug, bundle = make_product(shop, "Mug"), make_product(shop, "Set of two", type="bundle")
     BundleItem.objects.create(shop=shop, bundle=bundle, product=mug, qty=2)
     answer = app.delete(f"/products/{mug.pk}")
@@ -261,14 +316,14 @@ def test_a_part_of_a_bundle_is_not_deleted_and_the_bundle_is_named(shop, app):
     assert "Set of two" in answer.json()["message"]
 
 
-def test_reading_does_not_let_write(shop):
+def test_writing_needs_the_scope(shop):
     app = install(shop, "read_products").api
     for answer in (app.post("/products", {"name": "Mug"}), app.patch("/products/1", {}), app.delete("/products/1")):
         assert (answer.status_code, answer.json()["required_scopes"]) == (403, ["write_products"])
 
 
-def asked(count: int, app, product, django_assert_max_num_queries) -> int:
-    """How often the database is asked by a change that names and makes so many of everything."""
+def queries_of_change(count: int, app, product, django_assert_max_num_queries) -> int:
+    """The number of queries of a change that updates and creates this many of each child."""
     record = app.get(f"/products/{product.pk}").json()["product"]
     body = {
         "variants": [{"id": each["id"], "price": "1.00"} for each in record["variants"]]
@@ -277,11 +332,12 @@ def asked(count: int, app, product, django_assert_max_num_queries) -> int:
         "media": [{"id": each["id"], "alt": "One"} for each in record["media"]] + [{"url": PICTURE}] * count,
     }
     with django_assert_max_num_queries(45) as counted:
-        changed(app, product, **body)
+        after = changed(app, product, **body)
+    assert [len(after[children]) for children in ("variants", "options", "media")] == [2 * count, count, 2 * count]
     return len(counted)
 
 
-def test_a_change_asks_no_more_for_twelve_of_everything_than_for_one(shop, app, django_assert_max_num_queries):
+def test_a_change_takes_the_same_queries_for_one_and_for_twelve_of_each_child(shop, app, django_assert_max_num_queries):
     counts = []
     for count in (1, 12):
         mug = make_product(shop)
@@ -289,5 +345,5 @@ def test_a_change_asks_no_more_for_twelve_of_everything_than_for_one(shop, app, 
             make_variant(mug, f"V{number}")
             make_option(mug, f"O{number}")
             make_media(mug)
-        counts.append(asked(count, app, mug, django_assert_max_num_queries))
+        counts.append(queries_of_change(count, app, mug, django_assert_max_num_queries))
     assert counts[0] == counts[1]

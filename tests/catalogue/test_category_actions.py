@@ -7,7 +7,7 @@ from tests.catalogue.factories import make_category, make_product
 from tests.shops.factories import NOW
 
 
-def test_a_category_is_made_with_a_slug_and_its_place(shop):
+def test_a_category_is_created_with_slug_and_bounds(shop):
     kitchen = actions.create_category(shop=shop, now=NOW, name="Kitchen & Bath")
     cups = actions.create_category(shop=shop, now=NOW, name="Cups", parent=kitchen.id, description="For tea")
     assert (kitchen.slug, cups.slug, cups.parent_id, cups.description) == (
@@ -20,7 +20,7 @@ def test_a_category_is_made_with_a_slug_and_its_place(shop):
     assert (kitchen.lft, cups.lft, cups.rgt, kitchen.rgt) == (1, 2, 3, 4)
 
 
-def test_a_move_takes_everything_below_along(shop):
+def test_a_move_includes_subcategories(shop):
     kitchen, garden = make_category(shop, "Kitchen"), make_category(shop, "Garden")
     cups = make_category(shop, "Cups", kitchen)
     mugs = make_category(shop, "Mugs", cups)
@@ -34,7 +34,7 @@ def test_a_move_takes_everything_below_along(shop):
     assert cups.parent_id is None
 
 
-def test_a_move_below_itself_is_refused(shop):
+def test_refuses_to_move_a_category_under_itself(shop):
     kitchen = make_category(shop, "Kitchen")
     cups = make_category(shop, "Cups", kitchen)
     mugs = make_category(shop, "Mugs", cups)
@@ -46,32 +46,32 @@ def test_a_move_below_itself_is_refused(shop):
     assert kitchen.parent_id is None
 
 
-def test_a_category_with_others_below_it_is_not_deleted(shop):
+def test_refuses_to_delete_a_category_with_subcategories(shop):
     kitchen = make_category(shop, "Kitchen")
     cups = make_category(shop, "Cups", kitchen)
     with pytest.raises(actions.CategoryHasChildren) as refused:
-        actions.delete_category(shop=shop, category=kitchen)
-    assert str(refused.value) == "Move or delete the categories below this one first."
-    actions.delete_category(shop=shop, category=cups)
-    actions.delete_category(shop=shop, category=kitchen)
+        actions.delete_category(shop=shop, category=kitchen, now=NOW)
+    assert str(refused.value) == "Move or delete its subcategories first."
+    actions.delete_category(shop=shop, category=cups, now=NOW)
+    actions.delete_category(shop=shop, category=kitchen, now=NOW)
     assert not Category.objects.filter(shop=shop).exists()
 
 
 def test_deleting_a_category_keeps_its_products(shop):
     cups = make_category(shop, "Cups")
     mug = make_product(shop, "Mug", categories=(cups,))
-    actions.delete_category(shop=shop, category=cups)
+    actions.delete_category(shop=shop, category=cups, now=NOW)
     assert list(mug.categories.all()) == []
     assert Product.objects.filter(pk=mug.pk).exists()
 
 
-def test_slugs_are_used_once_in_a_shop(shop, other_shop):
+def test_slugs_are_unique_in_a_shop(shop, other_shop):
     actions.create_category(shop=shop, now=NOW, name="Cups")
     assert actions.create_category(shop=shop, now=NOW, name="Cups").slug == "cups-2"
     assert actions.create_category(shop=other_shop, now=NOW, name="Cups").slug == "cups"
     with pytest.raises(InvalidFields) as refused:
         actions.create_category(shop=shop, now=NOW, name="Other", slug="cups")
-    assert refused.value.errors == {"slug": ["Another category of the shop has this slug."]}
+    assert refused.value.errors == {"slug": ["Another category of this shop already has this slug."]}
 
 
 def test_a_new_name_keeps_the_slug(shop):
@@ -79,7 +79,7 @@ def test_a_new_name_keeps_the_slug(shop):
     assert actions.update_category(shop=shop, category=cups, now=NOW, name="Mugs").slug == "cups"
 
 
-def test_another_shops_category_is_neither_parent_nor_ones_own(shop, other_shop):
+def test_refuses_another_shops_category(shop, other_shop):
     theirs = make_category(other_shop, "Theirs")
     for parent in (theirs, theirs.id, "x", 2**70):
         with pytest.raises(InvalidFields) as refused:
@@ -88,10 +88,10 @@ def test_another_shops_category_is_neither_parent_nor_ones_own(shop, other_shop)
     with pytest.raises(NotFound):
         actions.update_category(shop=shop, category=theirs, now=NOW, name="Mine")
     with pytest.raises(NotFound):
-        actions.delete_category(shop=shop, category=theirs)
+        actions.delete_category(shop=shop, category=theirs, now=NOW)
 
 
-def test_all_that_does_not_fit_is_named_at_once(shop):
+def test_all_invalid_fields_are_named_together(shop):
     with pytest.raises(InvalidFields) as refused:
         actions.create_category(shop=shop, now=NOW, name="", slug="a/b", sort_order="x", meta_title="\0")
     assert set(refused.value.errors) == {"name", "slug", "sort_order", "meta_title"}

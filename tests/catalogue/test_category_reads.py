@@ -17,7 +17,7 @@ def test_all_categories_in_the_trees_order(api, shop):
     assert garden.id != cups.id
 
 
-def test_the_count_is_what_the_list_filtered_by_it_gives(api, shop):
+def test_the_count_equals_the_total_of_the_filtered_list(api, shop):
     cups = make_category(shop, "Cups")
     empty = make_category(shop, "Empty")
     make_product(shop, "Mug", categories=(cups,))
@@ -61,7 +61,7 @@ def test_another_shops_categories_are_unknown(shop, other_api, other_shop):
     assert other_api.get("/categories/cups").status_code == 404
 
 
-def test_all_categories_take_one_query_beside_authentication(api, shop, django_assert_max_num_queries):
+def test_all_categories_take_one_query_besides_authentication(api, shop, django_assert_max_num_queries):
     for name in "abcdef":
         make_product(shop, name, categories=(make_category(shop, name),))
     with django_assert_max_num_queries(2):

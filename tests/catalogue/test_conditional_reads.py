@@ -11,7 +11,7 @@ def mug(shop):
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_what_is_known_is_not_sent_again(api, mug, path):
+def test_an_unchanged_body_is_not_sent_again(api, mug, path):
     first = api.get(path)
     assert first["ETag"].startswith('"')
     assert first["Cache-Control"] == "private, max-age=0, must-revalidate"
@@ -33,7 +33,7 @@ def test_a_change_is_sent(api, mug, path):
 
 
 @pytest.mark.parametrize("form", ["{}", "W/{}", '"other", {}', "*", '"a",W/"b" , W/{}'])
-def test_every_form_of_the_header_is_understood(api, mug, form):
+def test_accepts_every_form_of_the_header(api, mug, form):
     etag = api.get("/products/mug")["ETag"]
     assert api.get("/products/mug", If_None_Match=form.format(etag)).status_code == 304
 
@@ -43,11 +43,11 @@ def test_another_etag_gets_the_body(api, mug, header):
     assert api.get("/products/mug", If_None_Match=header).status_code == 200
 
 
-def test_what_is_not_there_is_no_304(api, mug):
+def test_a_missing_product_is_a_404_and_no_304(api, mug):
     assert api.get("/products/nothing", If_None_Match="*").status_code == 404
 
 
-def test_head_tells_the_etag_without_the_body(api, mug):
+def test_head_returns_the_etag_without_the_body(api, mug):
     answer = api.call("head", "/products/mug")
     assert (answer.status_code, answer.content) == (200, b"")
     assert answer["ETag"] == api.get("/products/mug")["ETag"]

@@ -1,4 +1,4 @@
-"""What the tables themselves refuse, whoever writes them."""
+"""Values that the constraints of the tables refuse."""
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -24,13 +24,13 @@ from tests.catalogue.factories import make_product
     ],
     ids=lambda column: next(iter(column)),
 )
-def test_a_value_that_no_product_has_is_refused(shop, column):
+def test_refuses_an_invalid_value(shop, column):
     mug = make_product(shop, track_inventory=True, stock_qty=1)
     with pytest.raises(IntegrityError), transaction.atomic():
         Product.objects.filter(pk=mug.pk).update(**column)
 
 
-def test_stock_passes_below_zero_where_it_is_backordered_or_not_counted(shop):
+def test_allows_stock_below_zero_with_backorders_or_untracked(shop):
     for column in ("allow_backorders", "track_inventory"):
         product = make_product(shop, **{column: column == "allow_backorders"})
         assert Product.objects.filter(pk=product.pk).update(stock_qty=-1) == 1

@@ -1,4 +1,4 @@
-"""A page holds exactly what stands in its place, however deep it is and whatever was read before."""
+"""A page shows the right products, however deep it is and whatever was read before."""
 
 from datetime import timedelta
 from random import Random
@@ -6,13 +6,16 @@ from random import Random
 import pytest
 from django.db import connection
 
-from storefront.catalogue import listing, queries
-from storefront.catalogue.listing_sql import ORDERS
 from storefront.catalogue.models import Product
-from storefront.catalogue.queries import ProductFilters
-from storefront.catalogue.remembered import Anchors, Standing
+from storefront.listing import page as listing
+from storefront.listing import queries
+from storefront.listing.page_cache import Anchors, Validity
+from storefront.listing.page_sql import ORDERS
+from storefront.listing.queries import ProductFilters
 from tests.catalogue.factories import make_product
 from tests.shops.factories import NOW
+
+pytestmark = pytest.mark.slow
 
 HOUR = timedelta(hours=1)
 ORM_ORDERS = {
@@ -27,9 +30,9 @@ ORM_ORDERS = {
 @pytest.fixture
 def large(shop, monkeypatch):
     """A shop that counts as large, with many ties in every order."""
-    monkeypatch.setattr(listing, "FAR", 10)
-    monkeypatch.setattr(listing, "STEP", 7)
-    listing.forget()
+    monkeypatch.setattr(listing, "DEEP_OFFSET_ROWS", 10)
+    monkeypatch.setattr(listing, "ANCHOR_STEP_ROWS", 7)
+    listing.clear_caches()
     chance = Random(3)
     for n in range(90):
         make_product(
@@ -56,17 +59,17 @@ def in_order(shop, sort, now=NOW) -> list[int]:
 
 
 @pytest.mark.parametrize("sort", ORDERS)
-def test_page_after_page(large, sort):
+def test_consecutive_pages_show_every_product_once(large, sort):
     expected = in_order(large, sort)
     pages = -(-len(expected) // 4)
     assert [id for page in range(1, pages + 1) for id in page_of(large, sort, page, 4)] == expected
-    # And again, now that every place is known; and in another size of page.
+    # Again, now that all anchors exist, and with another page size.
     assert [id for page in range(1, pages + 1) for id in page_of(large, sort, page, 4)] == expected
     assert [id for page in range(1, 20) for id in page_of(large, sort, page, 9)] == expected
 
 
 @pytest.mark.parametrize("sort", ORDERS)
-def test_pages_in_any_order(large, sort):
+def test_pages_read_in_any_order(large, sort):
     expected = in_order(large, sort)
     chance = Random(5)
     for _ in range(60):
@@ -89,7 +92,7 @@ def test_pages_in_any_order(large, sort):
     ],
 )
 @pytest.mark.parametrize("sort", ORDERS)
-def test_an_edit_is_in_the_next_page(large, sort, change):
+def test_the_next_read_after_an_edit_is_correct(large, sort, change):
     for page in range(1, 8):
         page_of(large, sort, page, 9)
     last = in_order(large, sort)[-1]
@@ -98,7 +101,7 @@ def test_an_edit_is_in_the_next_page(large, sort, change):
     assert page_of(large, sort, 6, 9) == expected[45:54]
 
 
-def test_a_date_that_comes_moves_the_pages(large):
+def test_pages_are_correct_before_and_after_a_date_passes(large):
     for page in range(1, 8):
         page_of(large, None, page, 9)
     later = NOW + HOUR
@@ -106,13 +109,13 @@ def test_a_date_that_comes_moves_the_pages(large):
     assert page_of(large, None, 6, 9) == in_order(large, None)[45:54]
 
 
-def test_a_sale_forgets_no_place(large, django_assert_num_queries):
+def test_a_sale_keeps_the_anchors(large, django_assert_num_queries):
     page_of(large, "newest", 5, 9)
     Product.objects.filter(shop=large).update(stock_qty=5)
     (anchors,) = listing._anchors._values.values()
     page_of(large, "newest", 6, 9)
     assert list(listing._anchors._values.values()) == [anchors]
-    assert 45 in anchors.places
+    assert 45 in anchors.positions
 
 
 def test_reading_on_starts_where_the_last_page_ended(large):
@@ -123,15 +126,15 @@ def test_reading_on_starts_where_the_last_page_ended(large):
     assert "OFFSET 0" in statements.pages[1]
 
 
-def test_whoever_jumps_about_makes_the_places_known_once(large):
+def test_repeated_far_reads_load_the_anchors_once(large):
     with Captured() as statements:
         for page in (8, 3, 6, 4, 7, 2, 5):
             page_of(large, None, page, 8)
-    assert len(statements.walks) == 1
+    assert len(statements.anchor_reads) == 1
     assert len(statements.all) == 15
 
 
-def test_each_shop_and_order_has_its_own_places(large, other_shop):
+def test_each_shop_and_order_has_its_own_anchors(large, other_shop):
     for n in range(30):
         make_product(other_shop, f"Other {n}", created_at=NOW - n * HOUR)
     for sort in ORDERS:
@@ -142,11 +145,11 @@ def test_each_shop_and_order_has_its_own_places(large, other_shop):
         assert page_of(other_shop, sort, 3, 9) == in_order(other_shop, sort)[18:27]
 
 
-def test_what_is_remembered_is_bounded():
-    anchors = Anchors(Standing(1, NOW, None))
+def test_anchors_are_bounded():
+    anchors = Anchors(Validity(1, NOW, None))
     for place in range(100, 1_000_100, 100):
         anchors.add(place, (place,))
-    assert len(anchors.places) == len(anchors.keys) <= Anchors.MOST
+    assert len(anchors.positions) == len(anchors.keys) <= Anchors.MAX_PLACES
     assert anchors.before(1_000_000) == (1_000_000, (1_000_000,))
     assert anchors.before(99) == (0, None)
     for place in range(0, 1_000_000, 12_345):
@@ -160,14 +163,14 @@ class Captured:
 
     def __enter__(self):
         self.all: list[str] = []
-        self._wrapped = connection.execute_wrapper(self._note)
+        self._wrapped = connection.execute_wrapper(self._record)
         self._wrapped.__enter__()
         return self
 
     def __exit__(self, *error):
         self._wrapped.__exit__(*error)
 
-    def _note(self, execute, sql, params, many, context):
+    def _record(self, execute, sql, params, many, context):
         self.all.append(sql % {name: str(value) for name, value in (params or {}).items()})
         return execute(sql, params, many, context)
 
@@ -176,5 +179,5 @@ class Captured:
         return [sql for sql in self.all if "OFFSET" in sql]
 
     @property
-    def walks(self) -> list[str]:
+    def anchor_reads(self) -> list[str]:
         return [sql for sql in self.all if "row_number" in sql]

@@ -1,10 +1,10 @@
-"""What is read often is read off an index, on whichever database the suite runs."""
+"""Frequent reads use an index, on both databases."""
 
 import pytest
 from django.db import connection
 
-from storefront.catalogue import listing_sql, sql
-from storefront.catalogue.listing_sql import Shape
+from storefront.listing import page_sql, sql
+from storefront.listing.page_sql import Shape
 from tests.catalogue.factories import make_product
 from tests.shops.factories import NOW
 
@@ -30,20 +30,20 @@ def plan_of(statement: str, params: dict) -> str:
         return "\n".join(str(row[-1]) for row in cursor.fetchall())
 
 
-@pytest.mark.parametrize("sort", listing_sql.ORDERS)
-def test_a_page_is_read_off_the_index_of_its_order(shop, sort):
+@pytest.mark.parametrize("sort", page_sql.ORDERS)
+def test_a_page_uses_the_index_of_its_order(shop, sort):
     make_product(shop)
     now = connection.ops.adapt_datetimefield_value(NOW)
     params = {"shop": shop.pk, "now": now, "limit": 24, "offset": 0, "span": 24}
-    assert INDEXES[sort] in plan_of(listing_sql.walked_page(Shape(connection.vendor), sort, False), params)
+    assert INDEXES[sort] in plan_of(page_sql.scanned_page(Shape(connection.vendor), sort, False), params)
 
 
 def test_each_order_has_its_index():
-    assert set(INDEXES) == set(listing_sql.ORDERS)
+    assert set(INDEXES) == set(page_sql.ORDERS)
 
 
 @pytest.mark.skipif("connection.vendor != 'sqlite'", reason="PostgreSQL knows how many rows an index leads to")
-def test_a_product_s_categories_are_found_by_the_product(shop):
+def test_categories_of_a_product_are_found_by_the_product(shop):
     product = make_product(shop)
     now = connection.ops.adapt_datetimefield_value(NOW)
     plan = plan_of(sql.product("id"), {"shop": shop.pk, "now": now, "key": product.pk}).splitlines()
@@ -53,23 +53,23 @@ def test_a_product_s_categories_are_found_by_the_product(shop):
 
 
 @pytest.mark.skipif("connection.vendor != 'sqlite'", reason="PostgreSQL seeks by several columns at once")
-@pytest.mark.parametrize("sort", listing_sql.ORDERS)
-def test_a_page_behind_a_known_place_is_sought_by_every_column_down_to_the_id(shop, sort):
+@pytest.mark.parametrize("sort", page_sql.ORDERS)
+def test_a_page_after_an_anchor_seeks_by_every_column_of_the_index(shop, sort):
     now = connection.ops.adapt_datetimefield_value(NOW)
-    anchor = {f"a{number}": 1 for number in range(len(listing_sql.ORDERS[sort]))}
+    anchor = {f"a{number}": 1 for number in range(len(page_sql.ORDERS[sort]))}
     params = {"shop": shop.pk, "now": now, "limit": 24, "offset": 0, "span": 24, **anchor}
-    plan = plan_of(listing_sql.walked_page(Shape(connection.vendor), sort, True), params)
+    plan = plan_of(page_sql.scanned_page(Shape(connection.vendor), sort, True), params)
     assert any(INDEXES[sort] in line and ("AND id<?" in line or "AND id>?" in line) for line in plan.splitlines())
 
 
 @pytest.mark.skipif("connection.vendor == 'sqlite'", reason="SQLite compiles nothing")
-def test_no_statement_is_compiled_which_takes_longer_than_the_statement(shop):
+def test_jit_compilation_is_off(shop):
     with connection.cursor() as cursor:
         cursor.execute("SHOW jit")
         assert cursor.fetchone() == ("off",)
 
 
-# What each filter is to be found by, alone and beside another, so that no list reads all products of a shop.
+# The indexes that each filter uses, alone and with another, so that no list reads all products of a shop.
 FILTERS = {
     "featured": (Shape("sqlite", featured=True), ["product_list_featured"]),
     "featured in a category": (Shape("sqlite", "alone", featured=True), ["product_list_featured"]),
@@ -82,8 +82,8 @@ FILTERS = {
 
 @pytest.mark.skipif("connection.vendor != 'sqlite'", reason="PostgreSQL chooses by what it knows of the rows")
 @pytest.mark.parametrize("name", FILTERS)
-def test_a_filtered_list_is_counted_by_the_indexes_of_its_filters(shop, name):
-    shape, led_by = FILTERS[name]
+def test_a_filtered_list_is_counted_by_indexes(shop, name):
+    shape, indexes = FILTERS[name]
     make_product(shop)
     now = connection.ops.adapt_datetimefield_value(NOW)
     params = {
@@ -95,8 +95,8 @@ def test_a_filtered_list_is_counted_by_the_indexes_of_its_filters(shop, name):
         "word0": "mug",
         "short0": "m",
     }
-    plan = plan_of(listing_sql.state(shape), params | {"known_version": -1, "known_total": 0})
-    for part in led_by:
+    plan = plan_of(page_sql.state(shape), params | {"cached_version": -1, "cached_total": 0})
+    for part in indexes:
         assert part in plan
     assert "AUTOMATIC" not in plan
     assert "SCAN p" not in plan

@@ -3,10 +3,11 @@ from decimal import Decimal
 
 import pytest
 
-from storefront.catalogue import actions, queries
-from storefront.catalogue.events import Known
+from storefront.catalogue import actions
+from storefront.catalogue.events import Snapshot
 from storefront.catalogue.models import Brand, BundleItem, Product, Variant
 from storefront.kit.refusals import InvalidFields, NotFound
+from storefront.listing import queries
 from tests.catalogue.factories import make_category, make_media, make_product, make_variant
 from tests.shops.factories import NOW
 
@@ -22,7 +23,7 @@ def found(shop, q: str) -> list[str]:
     return [record["name"] for record in page.rows]
 
 
-def test_a_whole_product_is_made_at_once(shop):
+def test_a_product_is_created_with_its_children(shop):
     cups = make_category(shop, "Cups")
     brand = Brand.objects.create(shop=shop, name="Lighthouse")
     mug = actions.create_product(
@@ -66,7 +67,7 @@ def test_search_and_sort_name_follow_the_product(shop):
     assert found(shop, "plate") == []
 
 
-def test_a_change_leaves_everything_else_as_it_is_now(shop):
+def test_a_change_keeps_present_values_of_other_fields(shop):
     mug = make_product(shop, "Mug", stock_qty=10)
     Product.objects.filter(pk=mug.pk).update(stock_qty=3)
     actions.update_product(shop=shop, product=mug, now=LATER, price=Decimal("7.00"))
@@ -75,11 +76,11 @@ def test_a_change_leaves_everything_else_as_it_is_now(shop):
     assert (mug.created_at, mug.updated_at) == (NOW, LATER)
 
 
-def test_a_list_that_is_given_replaces_the_one_that_stands(shop):
+def test_a_list_of_entries_changes_what_it_names_and_categories_are_replaced(shop):
     mug = make_product(shop, "Mug", categories=(make_category(shop, "Cups"),))
     blue, red = make_variant(mug, "Blue"), make_variant(mug, "Red")
     gifts = make_category(shop, "Gifts")
-    changed = [{"id": red.id, "price": "7.00"}, {"name": "Green"}]
+    changed = [{"id": red.id, "price": "7.00"}, {"name": "Green"}, {"id": blue.id, "remove": True}]
     actions.update_product(shop=shop, product=mug, now=LATER, variants=changed, categories=[gifts])
     record = read(shop, mug)
     assert [(each["name"], each["price"]) for each in record["variants"]] == [("Red", "7.00"), ("Green", "0.00")]
@@ -105,7 +106,7 @@ def test_categories_that_stay_keep_their_pivot(shop):
     assert created == {"cups": "2026-11-21T07:30:00.000000Z", "gifts": "2026-11-21T08:30:00.000000Z"}
 
 
-def test_first_publication_is_written_down_once(shop):
+def test_first_publication_is_recorded_once(shop):
     mug = actions.create_product(shop=shop, now=NOW, name="Mug")
     assert (mug.status, mug.published_on) == ("draft", None)
     mug = actions.update_product(shop=shop, product=mug, now=LATER, status="active")
@@ -115,12 +116,12 @@ def test_first_publication_is_written_down_once(shop):
     assert again.published_on == LATER
 
 
-def test_a_scheduled_product_is_published_when_its_time_comes(shop):
+def test_first_publication_of_a_scheduled_product_is_its_date(shop):
     mug = actions.create_product(shop=shop, now=NOW, name="Mug", status="active", publish_at=LATER)
     assert mug.published_on == LATER
 
 
-def test_a_deleted_product_is_gone_and_its_slug_free(shop):
+def test_a_deleted_product_is_not_found_and_frees_its_slug(shop):
     mug = actions.create_product(shop=shop, now=NOW, name="Mug", status="active")
     actions.delete_product(shop=shop, product=mug, now=LATER)
     assert read(shop, mug) is None
@@ -130,14 +131,14 @@ def test_a_deleted_product_is_gone_and_its_slug_free(shop):
             late(shop=shop, product=mug, now=LATER)
 
 
-def test_a_part_of_a_bundle_is_not_deleted(shop):
+def test_refuses_to_delete_a_product_or_variant_in_a_bundle(shop):
     mug, set_of_two = make_product(shop, "Mug"), make_product(shop, "Set of two", type="bundle")
     blue = make_variant(mug, "Blue")
     BundleItem.objects.create(shop=shop, bundle=set_of_two, product=mug, variant=blue, qty=2)
     with pytest.raises(actions.PartOfBundle, match="Set of two"):
         actions.delete_product(shop=shop, product=mug, now=NOW)
     with pytest.raises(InvalidFields) as refused:
-        actions.update_product(shop=shop, product=mug, now=NOW, variants=[])
+        actions.update_product(shop=shop, product=mug, now=NOW, variants=[{"id": blue.id, "remove": True}])
     assert list(refused.value.errors) == ["variants"]
     assert mug.variants.count() == 1
 
@@ -175,14 +176,14 @@ def test_a_part_of_a_bundle_is_not_deleted(shop):
         ("categories", [99999]),
     ],
 )
-def test_what_does_not_fit_is_refused_by_name(shop, field, value):
+def test_an_invalid_value_is_refused_by_name(shop, field, value):
     with pytest.raises(InvalidFields) as refused:
         actions.create_product(**{"shop": shop, "now": NOW, "name": "Mug", field: value})
     assert list(refused.value.errors) == [field]
     assert not Product.objects.exists()
 
 
-def test_everything_that_does_not_fit_is_named_at_once_and_nothing_is_written(shop):
+def test_all_invalid_fields_are_named_together_and_nothing_is_written(shop):
     with pytest.raises(InvalidFields) as refused:
         actions.create_product(
             shop=shop,
@@ -205,18 +206,18 @@ def test_everything_that_does_not_fit_is_named_at_once_and_nothing_is_written(sh
     assert not Product.objects.exists()
 
 
-def test_stock_may_be_negative_where_it_is_backordered_or_not_tracked(shop):
+def test_stock_can_be_negative_with_backorders_or_untracked(shop):
     assert actions.create_product(shop=shop, now=NOW, name="A", stock_qty=-1, allow_backorders=True).stock_qty == -1
     assert actions.create_product(shop=shop, now=NOW, name="B", stock_qty=-1, track_inventory=False).stock_qty == -1
 
 
-def test_times_that_cross_are_refused(shop):
+def test_refuses_an_end_before_the_start(shop):
     with pytest.raises(InvalidFields) as refused:
         actions.create_product(shop=shop, now=NOW, name="Mug", publish_at=LATER, unpublish_at=NOW)
     assert list(refused.value.errors) == ["unpublish_at"]
 
 
-def test_nothing_of_another_shop_is_taken_or_touched(shop, other_shop):
+def test_rows_of_another_shop_cannot_be_referenced_or_changed(shop, other_shop):
     theirs = make_product(other_shop, "Theirs")
     variant, picture = make_variant(theirs), make_media(theirs)
     category = make_category(other_shop, "Theirs")
@@ -238,29 +239,33 @@ def test_nothing_of_another_shop_is_taken_or_touched(shop, other_shop):
             touch(shop=shop, product=theirs, now=NOW)
 
 
-def test_the_default_variant_is_one_of_the_products_and_goes_with_it(shop):
+def test_the_default_variant_is_the_products_own_and_is_cleared_with_it(shop):
     mug = make_product(shop, "Mug")
     blue, red = make_variant(mug, "Blue"), make_variant(mug, "Red")
     mug = actions.update_product(shop=shop, product=mug, now=NOW, default_variant_id=blue.id)
     assert read(shop, mug)["default_variant_id"] == blue.id
     actions.update_product(shop=shop, product=mug, now=NOW, variants=[{"id": red.id}])
+    assert read(shop, mug)["default_variant_id"] == blue.id
+    actions.update_product(shop=shop, product=mug, now=NOW, variants=[{"id": blue.id, "remove": True}])
     assert read(shop, mug)["default_variant_id"] is None
 
 
 def test_a_product_with_variants_is_variable(shop):
     mug = make_product(shop, "Mug")
-    make_variant(mug, "Blue")
-    with pytest.raises(InvalidFields) as refused:
-        actions.update_product(shop=shop, product=mug, now=NOW, type="simple")
-    assert list(refused.value.errors) == ["type"]
-    assert actions.update_product(shop=shop, product=mug, now=NOW, type="simple", variants=[]).type == "simple"
+    blue = make_variant(mug, "Blue")
+    for variants in (None, []):
+        with pytest.raises(InvalidFields) as refused:
+            actions.update_product(shop=shop, product=mug, now=NOW, type="simple", variants=variants)
+        assert list(refused.value.errors) == ["type"]
+    gone = [{"id": blue.id, "remove": True}]
+    assert actions.update_product(shop=shop, product=mug, now=NOW, type="simple", variants=gone).type == "simple"
 
 
-def test_what_follows_from_a_row_written_elsewhere_is_settled(shop):
+def test_derived_fields_are_updated_after_other_code_wrote_the_row(shop):
     mug = make_product(shop, "Mug", status="draft")
     mug.name, mug.status = "Plate", "active"
     mug.save()
-    actions.settle_product(product=mug, before=Known(), now=LATER)
+    actions.finish_product_update(product=mug, before=Snapshot(), now=LATER)
     mug.refresh_from_db()
     assert (mug.sort_name, mug.published_on, mug.updated_at) == ("plate", LATER, LATER)
     assert found(shop, "plate") == ["Plate"]

@@ -2,7 +2,7 @@ from datetime import timedelta
 
 import pytest
 
-from storefront.catalogue.queries import ProductFilters, product_page
+from storefront.listing.queries import ProductFilters, product_page
 from tests.catalogue.factories import make_category, make_product
 from tests.catalogue.test_product_list import names
 from tests.shops.factories import NOW
@@ -25,7 +25,7 @@ def test_every_word_of_q_must_occur_in_any_order_and_inside_words(api, shop):
 
 
 @pytest.mark.parametrize(("q", "name"), [("100%25", "100% wool"), ("a_b", "a_b"), ("back%5Cslash", "back\\slash")])
-def test_marks_of_patterns_stand_for_themselves(api, shop, q, name):
+def test_pattern_characters_match_literally(api, shop, q, name):
     make_product(shop, name, slug="it")
     make_product(shop, "100x wool aXb backslash", slug="other")
     assert names(api.get(f"/products?q={q}")) == [name]
@@ -66,13 +66,13 @@ def test_featured_is_on_when_present(api, shop, given):
 
 
 @pytest.mark.parametrize("given", ["featured=0", "featured=false", "featured=no", "featured=No", ""])
-def test_featured_is_off_when_it_says_so_or_is_absent(api, shop, given):
+def test_featured_is_off_when_false_or_absent(api, shop, given):
     make_product(shop, "Mug", is_featured=True)
     make_product(shop, "Plate")
     assert len(names(api.get(f"/products?{given}"))) == 2
 
 
-def test_updated_since_gives_what_changed_then_or_later(api, shop):
+def test_updated_since_lists_products_changed_then_or_later(api, shop):
     make_product(shop, "Before", updated_at=NOW - timedelta(microseconds=1))
     make_product(shop, "At", updated_at=NOW)
     make_product(shop, "After", updated_at=NOW + timedelta(hours=1))
@@ -80,7 +80,8 @@ def test_updated_since_gives_what_changed_then_or_later(api, shop):
     assert sorted(names(api.get("/products?updated_since=2026-11-21T08:30:00%2B01:00"))) == ["After", "At"]
 
 
-def test_updated_since_gives_what_its_date_published_meanwhile(api, shop):
+@pytest.mark.rule("R-CAT-25")
+def test_updated_since_lists_products_published_by_their_date(api, shop):
     old = NOW - timedelta(days=900)
     make_product(shop, "Scheduled", updated_at=old, publish_at=NOW - timedelta(days=300))
     make_product(shop, "Settled", updated_at=old, publish_at=old)
@@ -91,7 +92,7 @@ def test_updated_since_gives_what_its_date_published_meanwhile(api, shop):
 @pytest.mark.parametrize(
     "since", ["0001-01-01T00:00:00%2B14:00", "0001-01-01T00:00:00-23:59", "9999-12-31T23:59:59-14:00"]
 )
-def test_the_ends_of_the_calendar_are_no_defect(api, shop, since):
+def test_accepts_the_first_and_last_dates(api, shop, since):
     assert api.get(f"/products?updated_since={since}").status_code == 200
 
 
@@ -119,14 +120,14 @@ def test_the_ends_of_the_calendar_are_no_defect(api, shop, since):
         ("updated_since", "%00"),
     ],
 )
-def test_what_does_not_fit_is_refused_by_name(api, parameter, value):
+def test_an_invalid_parameter_is_refused_by_name(api, parameter, value):
     answer = api.get(f"/products?{parameter}={value}")
     assert answer.status_code == 422
     assert list(answer.json()["errors"]) == [parameter]
     assert answer.json()["code"] == "invalid_fields"
 
 
-def test_more_than_a_hundred_a_page_is_taken_as_a_hundred(api, shop):
+def test_more_than_a_hundred_per_page_is_treated_as_a_hundred(api, shop):
     assert api.get("/products?per_page=100").json()["per_page"] == 100
     assert api.get("/products?per_page=101").json()["per_page"] == 100
     assert api.get(f"/products?per_page={'9' * 4999}").json()["per_page"] == 100
@@ -140,7 +141,7 @@ def test_a_page_past_the_end_is_empty(api, shop, page):
     assert (body["total"], body["last_page"], body["current_page"]) == (1, 1, page)
 
 
-def test_a_nul_is_refused_and_matches_nothing_for_whoever_asks_further_in(api, shop):
+def test_a_nul_is_refused_by_the_api_and_matches_nothing_in_queries(api, shop):
     make_product(shop, "Mug")
     for given in ("q", "category"):
         answer = api.get(f"/products?{given}=mug%00")

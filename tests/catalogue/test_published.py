@@ -1,10 +1,10 @@
-"""Which products are public is said three times, each for another reader; they must say the same."""
+"""The three definitions of a public product, in SQL, for the ORM and for one row, agree."""
 
 from datetime import timedelta
 from itertools import product as combinations
 
-from storefront.catalogue import queries
 from storefront.catalogue.models import Product
+from storefront.listing import queries
 from tests.catalogue.factories import make_product
 from tests.shops.factories import NOW
 

@@ -1,4 +1,4 @@
-"""The JSON that the database writes of a record is what Python would write of its rows, whatever they hold."""
+"""The database writes the same JSON for a record as Python would, whatever its values."""
 
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -9,11 +9,13 @@ from django.db import models
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from storefront.catalogue import queries
 from storefront.catalogue.models import Category, Media, Product
 from storefront.catalogue.records import OWN_MEMBERS, media_url
+from storefront.listing import queries
 from tests.catalogue.factories import make_category, make_media, make_option, make_product, make_variant
 from tests.shops.factories import NOW
+
+pytestmark = pytest.mark.slow
 
 # No text holds a NUL, and UTF-8 has no surrogates.
 CHARACTERS = st.characters(exclude_characters="\0", exclude_categories=["Cs"])
@@ -46,7 +48,7 @@ def values_of(field: models.Field) -> st.SearchStrategy:
     return st.none() | found if field.null else found
 
 
-# What other rules of the tables decide is left as it is.
+# Columns that constraints or other tests restrict keep their values.
 KEPT = {"id", "slug", "status", "type", "publish_at", "unpublish_at", "deleted_at", "billing_interval"}
 KEPT |= {"dimension_unit", "track_inventory", "allow_backorders"}
 FIELDS = [f for f in Product._meta.concrete_fields if f.name not in KEPT and not f.is_relation]
@@ -64,7 +66,7 @@ def columns(row: models.Model, *hidden: str) -> dict:
 
 
 def members(value):
-    """The value with the order of its members in it."""
+    """The value with objects as lists of pairs, to compare the order of members."""
     if isinstance(value, dict):
         return [(name, members(each)) for name, each in value.items()]
     return [members(each) for each in value] if isinstance(value, list) else value
@@ -75,7 +77,7 @@ def members(value):
 @example({field.name: CONTROLS for field in FIELDS if type(field) is models.TextField})
 @example({"tags": [CONTROLS], "attributes": {}, "translations": {CONTROLS: {"b": 1}, "a": None}})
 @example({"price": Decimal("999999999999.99"), "weight": Decimal("999999999.999"), "cost_price": Decimal("0.05")})
-def test_a_product_is_written_as_python_would(shop, given):
+def test_a_product_is_written_as_by_python(shop, given):
     product = Product.objects.filter(slug="mug").first() or make_product(shop, "Mug")
     Product.objects.filter(pk=product.pk).update(**given)
     product.refresh_from_db()
@@ -93,7 +95,7 @@ HERE = 'https://elsewhere.example.com/\n\t"ü".png'
 
 
 @pytest.mark.parametrize(("file", "source"), [(FILE, ""), ("", HERE), (FILE, HERE)])
-def test_the_parts_of_a_product_are_written_as_python_would(shop, file, source):
+def test_a_products_children_are_written_as_by_python(shop, file, source):
     cups = make_category(shop, CONTROLS, slug="cups")
     Category.objects.update(image=file or None, banner=file)
     mug = make_product(shop, "Mug", categories=(cups,), translations={"de": {"name": CONTROLS}})

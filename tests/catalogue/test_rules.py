@@ -6,14 +6,14 @@ from storefront.catalogue import rules
 
 
 @given(st.text(max_size=600))
-def test_every_name_has_a_slug_that_is_one_and_is_no_id(name):
+def test_every_name_has_a_valid_slug_that_is_no_id(name):
     slug = rules.slug_of(name)
     assert rules.is_slug(slug)
     assert rules.as_id(slug) is None
 
 
 @pytest.mark.parametrize("text", ["", ".", "..", "a b", "a/b", "a?b", "a#b", "a%b", "a\0b", "a\nb", "x" * 256])
-def test_what_cannot_stand_in_a_url_is_no_slug(text):
+def test_refuses_slugs_that_a_url_cannot_contain(text):
     assert not rules.is_slug(text)
 
 
@@ -38,7 +38,7 @@ def test_the_words_of_a_name_find_it(name, sku):
         ("9" * 5000, None),
     ],
 )
-def test_ids_are_positive_integers_up_to_2_to_the_53_less_one(text, number):
+def test_ids_are_positive_integers_below_2_to_the_53(text, number):
     assert rules.as_id(text) == number
 
 

@@ -1,4 +1,4 @@
-"""What the API's description says of the records is what they are."""
+"""Records match the schemas that describe them."""
 
 from decimal import Decimal
 
@@ -38,7 +38,7 @@ def full(shop):
         ("/categories/cups", schemas.OneCategory),
     ],
 )
-def test_answers_fit_their_schema_member_for_member(api, full, path, schema):
+def test_responses_match_their_schema_member_by_member(api, full, path, schema):
     body = api.get(path).json()
     read = schema.model_validate(body, strict=True)
     assert read.model_dump(by_alias=True) == body

@@ -1,4 +1,4 @@
-"""`q` by index finds what looking through every text finds, and the index follows every write."""
+"""`q` by index finds the same as a search through every text, and the index follows every write."""
 
 from itertools import count
 
@@ -7,12 +7,15 @@ from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from storefront.catalogue import actions, listing_sql, queries, rules
-from storefront.catalogue.listing_sql import Shape
+from storefront.catalogue import actions, rules
 from storefront.catalogue.models import Product, ProductSearch
-from storefront.catalogue.queries import ProductFilters
+from storefront.listing import page_sql, queries
+from storefront.listing.page_sql import Shape
+from storefront.listing.queries import ProductFilters
 from tests.catalogue.factories import make_category, make_product
 from tests.shops.factories import NOW, make_shop
+
+pytestmark = pytest.mark.slow
 
 _numbers = count(1)
 LETTERS = st.text(st.sampled_from("aAbßéE%_\\'\"*^(): -İñ漢字🙂"), max_size=8)
@@ -24,7 +27,7 @@ def found(shop, q, **filters) -> list[str]:
     return [record["slug"] for record in page.rows]
 
 
-def looked_through(shop, q) -> set[str]:
+def found_without_index(shop, q) -> set[str]:
     words = rules.search_words(q)
     return {
         row.slug
@@ -41,19 +44,19 @@ def looked_through(shop, q) -> set[str]:
     searches=st.lists(st.lists(LETTERS, min_size=1, max_size=3).map(" ".join), min_size=1, max_size=5),
     data=st.data(),
 )
-def test_q_finds_what_looking_through_every_text_finds(texts, searches, data):
+def test_q_finds_the_same_as_a_search_without_index(texts, searches, data):
     shop, other = make_shop(f"s{next(_numbers)}.example.com"), make_shop(f"s{next(_numbers)}.example.com")
     for name, description, sku, status in texts:
         for each in (shop, other):
             make_product(each, name or "x", slug=f"p{next(_numbers)}", description=description, sku=sku, status=status)
     for name, *_ in texts:
-        # A piece of what is there, so that there is something to find.
+        # A substring of a name, so that there is a match.
         start = data.draw(st.integers(0, len(name)))
         searches = [*searches, name[start : start + data.draw(st.integers(1, 5))]]
     for q in searches:
-        assert set(found(shop, q)) == looked_through(shop, q)
+        assert set(found(shop, q)) == found_without_index(shop, q)
         for sort in ("newest", "name"):
-            assert set(found(shop, q, sort=sort)) == looked_through(shop, q)
+            assert set(found(shop, q, sort=sort)) == found_without_index(shop, q)
 
 
 def test_words_of_three_letters_and_more_are_looked_up_in_the_index(shop):
@@ -67,14 +70,14 @@ def test_words_of_three_letters_and_more_are_looked_up_in_the_index(shop):
                 if index != "catalogue_searchindex" and not index.endswith("_pkey"):
                     cursor.execute(f'DROP INDEX "{index}"')
         params = {"shop": shop.pk, "now": connection.ops.adapt_datetimefield_value(NOW)}
-        params |= {"match": '"pot"', "word0": "pot", "like0": "%pot%", "known_version": -1, "known_total": 0}
+        params |= {"match": '"pot"', "word0": "pot", "like0": "%pot%", "cached_version": -1, "cached_total": 0}
         explain = "EXPLAIN QUERY PLAN" if connection.vendor == "sqlite" else "EXPLAIN"
-        cursor.execute(f"{explain} {listing_sql.state(Shape(connection.vendor, long_words=1))}", params)
+        cursor.execute(f"{explain} {page_sql.state(Shape(connection.vendor, long_words=1))}", params)
         plan = "\n".join(str(row[-1]) for row in cursor.fetchall())
     assert ("SCAN i VIRTUAL TABLE INDEX" if connection.vendor == "sqlite" else "catalogue_searchindex") in plan
 
 
-def test_it_follows_every_write(shop):
+def test_the_index_follows_every_write(shop):
     product = actions.create_product(shop=shop, now=NOW, name="Teapot", price="9.50")
     assert found(shop, "teapot") == []
     actions.update_product(shop=shop, product=product, now=NOW, status="active")
@@ -99,7 +102,7 @@ def test_a_text_written_before_its_product_is_listed_is_found_once_it_is(shop):
     assert found(shop, "samovar") == ["teapot"]
 
 
-def test_what_was_found_is_not_remembered_past_a_change(shop):
+def test_results_are_not_cached_past_a_change(shop):
     make_product(shop, "Teapot", slug="one")
     assert found(shop, "teapot") == ["one"]
     make_product(shop, "Teapot", slug="two")
@@ -109,7 +112,7 @@ def test_what_was_found_is_not_remembered_past_a_change(shop):
 
 
 @pytest.mark.parametrize("q", ["pot", "po", "p", "pot t", "pot blu"])
-def test_q_beside_the_other_filters(shop, q):
+def test_q_with_the_other_filters(shop, q):
     cups = make_category(shop)
     make_product(shop, "Blue teapot", slug="one", categories=(cups,), is_featured=True)
     make_product(shop, "Blue teapot", slug="two", categories=(cups,))
@@ -122,7 +125,7 @@ def test_q_beside_the_other_filters(shop, q):
 
 @pytest.mark.parametrize("common", [True, False])
 def test_pages_of_a_search_follow_one_another(shop, common):
-    """Common words are read along the list, rare ones gathered and put in order; the pages are the same."""
+    """Searches with common words scan the list, with rare ones they sort the matches. The pages are the same."""
     for n in range(60):
         make_product(shop, f"Teapot {n}" if common or n % 10 == 0 else f"Lamp {n}", slug=f"p{n}", sort_order=-n)
     read = [

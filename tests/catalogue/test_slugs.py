@@ -22,27 +22,27 @@ from tests.shops.factories import NOW
         ("a/b?c#d%e", "abcde"),
     ],
 )
-def test_a_slug_is_made_of_the_name(shop, name, slug):
+def test_a_slug_is_made_from_the_name(shop, name, slug):
     assert actions.unique_slug(shop, name) == slug
     assert rules.is_slug(slug)
 
 
-def test_the_next_free_number_is_taken(shop, other_shop):
+def test_a_used_slug_gets_the_next_free_number(shop, other_shop):
     slugs = [actions.create_product(shop=shop, now=NOW, name="Mug").slug for _ in range(3)]
     assert slugs == ["mug", "mug-2", "mug-3"]
     assert actions.create_product(shop=shop, now=NOW, name="Muggle").slug == "muggle"
     assert actions.create_product(shop=other_shop, now=NOW, name="Mug").slug == "mug"
 
 
-def test_a_slug_in_use_is_refused(shop):
+def test_refuses_a_slug_in_use(shop):
     actions.create_product(shop=shop, now=NOW, name="Mug")
     with pytest.raises(InvalidFields) as refused:
         actions.create_product(shop=shop, now=NOW, name="Cup", slug="mug")
-    assert refused.value.errors == {"slug": ["Another product of the shop has this slug."]}
+    assert refused.value.errors == {"slug": ["Another product of this shop already has this slug."]}
 
 
 @pytest.mark.django_db(transaction=True)
-def test_products_of_one_name_made_at_once_all_get_a_slug(shop):
+def test_concurrent_products_with_one_name_get_different_slugs(shop):
     start = Barrier(4)
 
     def create(_) -> str:

@@ -1,4 +1,4 @@
-"""Totals are kept, not counted; whatever is written in whatever way, they are what counting would give."""
+"""Totals are stored, not counted. After any write in any way, they equal a count."""
 
 from datetime import timedelta
 from itertools import count
@@ -9,12 +9,15 @@ from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from storefront.catalogue import actions, queries
+from storefront.catalogue import actions
 from storefront.catalogue.models import Category, ListingTotal, Product, ProductCategory
-from storefront.catalogue.queries import ProductFilters
+from storefront.listing import queries
+from storefront.listing.queries import ProductFilters
 from tests.catalogue.factories import make_category, make_product
-from tests.catalogue.product_files import imported, woo
+from tests.product_files.files import imported, woo
 from tests.shops.factories import NOW, make_shop
+
+pytestmark = pytest.mark.slow
 
 HOUR = timedelta(hours=1)
 MOMENTS = [NOW - 2 * HOUR, NOW - HOUR, NOW, NOW + HOUR, NOW + 2 * HOUR]
@@ -22,7 +25,7 @@ _numbers = count(1)
 
 
 def counted(shop, now) -> dict:
-    """What is listed, looked at row by row."""
+    """The totals, counted row by row."""
     listed = [row for row in Product.objects.filter(shop=shop, exclude_from_catalog=False) if row.is_published(now)]
     links = ProductCategory.objects.filter(shop=shop, product__in=listed).values_list("category__slug", flat=True)
     found = dict.fromkeys(Category.objects.filter(shop=shop, is_active=True).values_list("slug", flat=True), 0)
@@ -36,7 +39,7 @@ def categories(shop, now) -> list[dict]:
     return [orjson.loads(written) for written in queries.categories_json(shop, now=now)]
 
 
-def kept(shop, now) -> dict:
+def stored(shop, now) -> dict:
     found = {record["slug"]: record["products_count"] for record in categories(shop, now)}
     for slug in found:
         assert orjson.loads(queries.category_json(shop, slug, now=now))["products_count"] == found[slug]
@@ -45,60 +48,60 @@ def kept(shop, now) -> dict:
     return {None: queries.product_page(shop, ProductFilters(), page=1, per_page=1, now=now).total} | found
 
 
-def assert_right(*shops) -> None:
+def assert_correct(*shops) -> None:
     for shop in shops:
         for now in MOMENTS:
-            assert kept(shop, now) == counted(shop, now)
+            assert stored(shop, now) == counted(shop, now)
 
 
 def test_a_total_follows_a_product_through_its_life(shop, other_shop):
     cups, bowls = make_category(shop, "Cups"), make_category(shop, "Bowls")
     make_product(other_shop, categories=(make_category(other_shop, "Cups"),))
     product = actions.create_product(shop=shop, now=NOW, name="Mug", price="9.50", status="active", categories=[cups])
-    assert kept(shop, NOW) == {None: 1, "cups": 1, "bowls": 0}
+    assert stored(shop, NOW) == {None: 1, "cups": 1, "bowls": 0}
     actions.update_product(shop=shop, product=product, now=NOW, categories=[bowls])
-    assert kept(shop, NOW) == {None: 1, "cups": 0, "bowls": 1}
+    assert stored(shop, NOW) == {None: 1, "cups": 0, "bowls": 1}
     actions.set_status(shop=shop, products=Product.objects.filter(shop=shop), status="draft", now=NOW)
-    assert kept(shop, NOW) == {None: 0, "cups": 0, "bowls": 0}
+    assert stored(shop, NOW) == {None: 0, "cups": 0, "bowls": 0}
     actions.update_product(shop=shop, product=product, now=NOW, status="active", publish_at=NOW + HOUR)
-    assert (kept(shop, NOW)[None], kept(shop, NOW + HOUR)[None]) == (0, 1)
+    assert (stored(shop, NOW)[None], stored(shop, NOW + HOUR)[None]) == (0, 1)
     actions.update_product(shop=shop, product=product, now=NOW, unpublish_at=NOW + 2 * HOUR)
-    assert (kept(shop, NOW + HOUR)["bowls"], kept(shop, NOW + 2 * HOUR)["bowls"]) == (1, 0)
+    assert (stored(shop, NOW + HOUR)["bowls"], stored(shop, NOW + 2 * HOUR)["bowls"]) == (1, 0)
     actions.delete_product(shop=shop, product=product, now=NOW)
-    assert kept(shop, NOW + HOUR) == {None: 0, "cups": 0, "bowls": 0}
-    assert_right(shop, other_shop)
+    assert stored(shop, NOW + HOUR) == {None: 0, "cups": 0, "bowls": 0}
+    assert_correct(shop, other_shop)
 
 
-def test_a_product_that_is_deleted_and_brought_back(shop):
+def test_a_restored_product_is_counted_again(shop):
     product = make_product(shop, categories=(make_category(shop),))
     actions.delete_product(shop=shop, product=product, now=NOW)
     actions.restore_product(shop=shop, product=product, now=NOW)
     actions.set_status(shop=shop, products=Product.objects.filter(shop=shop), status="active", now=NOW)
-    assert kept(shop, NOW) == {None: 1, "cups": 1}
+    assert stored(shop, NOW) == {None: 1, "cups": 1}
 
 
-def test_an_import_counts(shop, tmp_path):
+def test_imported_products_are_counted(shop, tmp_path):
     rows = [
         woo(id=str(n), sku=f"S{n}", name=f"Cup {n}", published="-1" if n % 3 == 0 else "1", categories="Cups, Gifts")
         for n in range(30)
     ]
     assert imported(shop, rows, tmp_path).created == 30
-    assert kept(shop, NOW) == {None: 20, "cups": 20, "gifts": 20}
+    assert stored(shop, NOW) == {None: 20, "cups": 20, "gifts": 20}
     rows[1:3] = [woo(id=str(n), sku=f"S{n}", published="-1", categories="Gifts") for n in (1, 2)]
     assert imported(shop, rows, tmp_path, update=True).updated == 2
-    assert kept(shop, NOW) == {None: 18, "cups": 18, "gifts": 18}
-    assert_right(shop)
+    assert stored(shop, NOW) == {None: 18, "cups": 18, "gifts": 18}
+    assert_correct(shop)
 
 
-def test_rows_deleted_outright_leave_no_count(shop):
+def test_rows_deleted_without_actions_are_not_counted(shop):
     make_product(shop, categories=(make_category(shop),))
     Category.objects.filter(shop=shop).delete()
-    assert kept(shop, NOW) == {None: 1}
+    assert stored(shop, NOW) == {None: 1}
     Product.objects.filter(shop=shop).delete()
-    assert kept(shop, NOW) == {None: 0}
+    assert stored(shop, NOW) == {None: 0}
 
 
-def test_a_sale_touches_no_total(shop):
+def test_a_sale_writes_no_total(shop):
     product = make_product(shop, categories=(make_category(shop),))
     before = list(ListingTotal.objects.order_by("pk").values())
     Product.objects.filter(pk=product.pk).update(stock_qty=3, updated_at=NOW + HOUR)
@@ -106,11 +109,11 @@ def test_a_sale_touches_no_total(shop):
     assert list(ListingTotal.objects.order_by("pk").values()) == before
 
 
-def test_reading_totals_looks_at_no_product(shop, django_assert_num_queries):
+def test_totals_are_read_without_counting_products(shop, django_assert_num_queries):
     cups = make_category(shop)
     for _ in range(5):
         make_product(shop, categories=(cups,))
-    # So that only what is kept can answer.
+    # A wrong total, which only a read of the stored total returns.
     ListingTotal.objects.filter(shop=shop, category=cups.pk).update(products=77)
     with django_assert_num_queries(1):
         assert [record["products_count"] for record in categories(shop, NOW)] == [77]
@@ -119,7 +122,7 @@ def test_reading_totals_looks_at_no_product(shop, django_assert_num_queries):
 
 
 @pytest.mark.parametrize("filters", [{}, {"category": "cups"}, {"q": "mug"}, {"q": "m"}, {"featured": True}])
-def test_a_list_asks_at_most_twice(shop, django_assert_max_num_queries, filters):
+def test_a_list_takes_at_most_two_queries(shop, django_assert_max_num_queries, filters):
     cups = make_category(shop)
     for _ in range(5):
         make_product(shop, f"Mug {next(_numbers)}", categories=(cups,), is_featured=True)
@@ -151,7 +154,7 @@ STEPS = st.one_of(
 )
 
 
-def take(step, shop, categories) -> None:
+def run_step(step, shop, categories) -> None:
     kind, *given = step
     products = list(Product.objects.filter(shop=shop).order_by("pk"))
     if kind == "create":
@@ -184,21 +187,21 @@ def take(step, shop, categories) -> None:
     elif kind == "switch_category":
         Category.objects.filter(pk=categories[given[0]].pk).update(is_active=given[1])
     elif products:
-        take_one(kind, given[1:], shop, categories, products[given[0] % len(products)])
+        run_product_step(kind, given[1:], shop, categories, products[given[0] % len(products)])
 
 
-def take_one(kind, given, shop, categories, product) -> None:
+def run_product_step(kind, given, shop, categories, product) -> None:
     rows, links = Product.objects.filter(pk=product.pk), ProductCategory.objects.filter(product=product)
-    stands = product.deleted_at is None
-    if kind == "status" and stands:
+    exists = product.deleted_at is None
+    if kind == "status" and exists:
         actions.update_product(shop=shop, product=product, now=NOW, status=given[0])
     elif kind == "dates":
         rows.update(publish_at=given[0][0], unpublish_at=given[0][1])
-    elif kind == "move" and stands:
+    elif kind == "move" and exists:
         actions.update_product(shop=shop, product=product, now=NOW, categories=[categories[at] for at in given[0]])
-    elif kind == "delete" and stands:
+    elif kind == "delete" and exists:
         actions.delete_product(shop=shop, product=product, now=NOW)
-    elif kind == "restore" and not stands:
+    elif kind == "restore" and not exists:
         actions.restore_product(shop=shop, product=product, now=NOW)
     elif kind == "exclude":
         product.exclude_from_catalog = given[0]
@@ -214,10 +217,10 @@ def take_one(kind, given, shop, categories, product) -> None:
 @pytest.mark.django_db
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(steps=st.lists(STEPS, min_size=4, max_size=16))
-def test_totals_are_what_counting_gives_after_any_writes(steps):
+def test_totals_equal_a_count_after_any_writes(steps):
     shop, other = make_shop(f"{next(_numbers)}.example.com"), make_shop(f"{next(_numbers)}.example.com")
     categories = [make_category(shop, name) for name in ("Cups", "Bowls", "Lamps")]
     make_product(other, categories=(make_category(other, "Cups"),))
     for step in steps:
-        take(step, shop, categories)
-    assert_right(shop, other)
+        run_step(step, shop, categories)
+    assert_correct(shop, other)

@@ -1,4 +1,4 @@
-"""Totals stay right, and nobody ends in a deadlock, when the same products and categories change all at once."""
+"""Concurrent changes of the same products and categories keep totals correct and do not deadlock."""
 
 import threading
 from random import Random
@@ -10,12 +10,14 @@ from storefront.catalogue import actions
 from storefront.catalogue.models import Product, ProductCategory
 from storefront.shops.models import Shop
 from tests.catalogue.factories import make_category, make_product
-from tests.catalogue.test_totals import counted, kept
+from tests.catalogue.test_totals import counted, stored
 from tests.shops.factories import NOW, make_shop
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.django_db(transaction=True)
-def test_products_that_are_listed_moved_and_made_all_at_once():
+def test_products_are_published_moved_and_created_concurrently():
     shop = make_shop()
     categories = [make_category(shop, name) for name in ("Cups", "Bowls", "Lamps")]
     products = [make_product(shop, categories=(categories[n % 3],)) for n in range(6)]
@@ -32,7 +34,7 @@ def test_products_that_are_listed_moved_and_made_all_at_once():
                 case 1:
                     actions.update_product(shop=own, product=product, now=NOW, categories=some)
                 case _:
-                    # Two steps of one transaction, so that others come between them.
+                    # Two statements in a transaction, so that other threads write between them.
                     with transaction.atomic():
                         made = make_product(own, slug=f"made-{seed}-{number}")
                         ProductCategory.objects.bulk_create(
@@ -56,4 +58,4 @@ def test_products_that_are_listed_moved_and_made_all_at_once():
         thread.join()
     assert failures == []
     assert Product.objects.filter(shop=shop).count() == 6 + 16
-    assert kept(shop, NOW) == counted(shop, NOW)
+    assert stored(shop, NOW) == counted(shop, NOW)

@@ -1,5 +1,4 @@
-"""The nested set against a brute-force numbering: after any sequence of changes, the bounds are what a plain walk of
-the parents gives."""
+"""After any sequence of changes, the bounds of the nested set equal those of a simple recursive numbering."""
 
 from uuid import uuid4
 
@@ -13,6 +12,8 @@ from storefront.kit.refusals import InvalidFields
 from tests.catalogue.factories import make_category
 from tests.shops.factories import NOW, make_shop
 
+pytestmark = pytest.mark.slow
+
 STEPS = st.lists(
     st.tuples(
         st.sampled_from(["create", "create", "create", "move", "move", "sort", "delete"]),
@@ -24,8 +25,8 @@ STEPS = st.lists(
 )
 
 
-def walked(shop) -> dict[int, tuple[int, int]]:
-    """The bounds as a child would number them with a finger along the tree's outline."""
+def numbered(shop) -> dict[int, tuple[int, int]]:
+    """The bounds, computed by a recursive walk of the tree."""
     numbers: dict[int, list[int]] = {}
     count = 0
 
@@ -46,30 +47,31 @@ def stored(shop) -> dict[int, tuple[int, int]]:
     return {id: (left, right) for id, left, right in Category.objects.filter(shop=shop).values_list("id", "lft", "rgt")}
 
 
-def test_bounds_enclose_what_is_below(shop):
+def test_bounds_enclose_subcategories(shop):
     kitchen = make_category(shop, "Kitchen")
     make_category(shop, "Garden")
     cups = make_category(shop, "Cups", kitchen)
-    assert stored(shop) == walked(shop)
+    assert stored(shop) == numbered(shop)
     kitchen.refresh_from_db()
     cups.refresh_from_db()
     assert (kitchen.lft, cups.lft, cups.rgt, kitchen.rgt) == (1, 2, 3, 4)
 
 
+@pytest.mark.rule("R-CAT-37")
 @pytest.mark.django_db
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
-def test_bounds_are_right_after_every_change(steps):
+def test_bounds_are_correct_after_every_change(steps):
     shop = make_shop(f"{uuid4().hex}.example.com")
     neighbour = make_shop(f"{uuid4().hex}.example.com")
     make_category(neighbour, "Theirs")
     for step in steps:
-        take(shop, *step)
-        assert stored(shop) == walked(shop)
-    assert stored(neighbour) == walked(neighbour)
+        run_step(shop, *step)
+        assert stored(shop) == numbered(shop)
+    assert stored(neighbour) == numbered(neighbour)
 
 
-def take(shop, verb: str, which: int, target: int, order: int) -> None:
+def run_step(shop, verb: str, which: int, target: int, order: int) -> None:
     rows = list(Category.objects.filter(shop=shop).order_by("id"))
     parent = rows[target % len(rows)] if rows and target >= 0 else None
     if verb == "create" or not rows:
@@ -82,18 +84,18 @@ def take(shop, verb: str, which: int, target: int, order: int) -> None:
         elif verb == "sort":
             actions.update_category(shop=shop, category=row, now=NOW, sort_order=order)
         else:
-            actions.delete_category(shop=shop, category=row)
+            actions.delete_category(shop=shop, category=row, now=NOW)
     except (InvalidFields, actions.CategoryHasChildren):
         pass
 
 
-def test_only_rows_that_changed_are_written(shop, django_assert_num_queries):
+def test_only_changed_rows_are_written(shop, django_assert_num_queries):
     make_category(shop, "Kitchen")
     with django_assert_num_queries(2):
         tree.renumber(shop)
 
 
-def test_a_tree_deeper_than_python_recurses():
+def test_a_tree_can_be_deeper_than_the_recursion_limit():
     depth = 5000
     numbers = tree.bounds((id, id - 1 or None) for id in range(1, depth + 1))
     assert numbers[1] == (1, 2 * depth)

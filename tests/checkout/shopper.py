@@ -1,4 +1,4 @@
-"""A shopper with a browser: goes through the shop's checkout as people do, form by form."""
+"""A shopper with a browser, who goes through the shop's checkout form by form."""
 
 import re
 from html import unescape
@@ -8,19 +8,10 @@ from django.http import HttpResponse
 from django.test import Client
 
 from storefront.shops.models import Shop
+from tests.addresses import ADDRESS
 from tests.client import ApiClient
 from tests.customers.factories import PASSWORD
 
-ADDRESS = {
-    "name": "Ada Lovelace",
-    "company": "",
-    "line1": "12 St James's Square",
-    "line2": "",
-    "postal_code": "10115",
-    "city": "Berlin",
-    "region": "",
-    "country": "DE",
-}
 PAYS, DECLINED, NO_FUNDS = "4242 4242 4242 4242", "4000 0000 0000 0002", "4000 0000 0000 9995"
 
 
@@ -31,6 +22,12 @@ class Shopper:
 
     def get(self, path: str, **given: Any) -> HttpResponse:
         return self.browser.get(path, **given)
+
+    def read(self, path: str) -> str:
+        """The text of this page, which must respond with 200."""
+        answer = self.get(path)
+        assert answer.status_code == 200, answer
+        return answer.content.decode()
 
     def post(self, path: str, fields: dict[str, Any], **given: Any) -> HttpResponse:
         return self.browser.post(path, fields, **given)
@@ -46,11 +43,16 @@ class Shopper:
         return getattr(self.browser, method)(path, QUERY_STRING=query)
 
     def bring(self, api: ApiClient, *lines: dict[str, Any]) -> str:
-        """Have an integration fill a cart, and follow its link; the cart's token."""
+        """Fill a cart as an integration and follow its checkout link. Returns the cart's token."""
         token = fill_cart(api, *lines)
-        answer = self.follow(link_to(api, token))
-        assert answer.status_code == 303, answer.content
+        self.arrive(link_to(api, token))
         return token
+
+    def arrive(self, url: str) -> HttpResponse:
+        """Follow a checkout link to the first step of the checkout."""
+        answer = self.follow(url)
+        assert answer.status_code == 303, answer.content
+        return self.get(answer["Location"])
 
     def fill_details(self, **changed: str) -> HttpResponse:
         return self.post("/checkout", details(**changed))
@@ -59,21 +61,21 @@ class Shopper:
         return self.post("/checkout/delivery", {"delivery": name})
 
     def payment_fields(self, method: str = "manual", **given: str) -> dict[str, str]:
-        """The payment form as the page shows it now, filled in."""
+        """The fields of the current payment form, filled in."""
         page = self.get("/checkout/payment")
         assert page.status_code == 200, page
-        hidden = {name: hidden_value(page, name) for name in ("checkout", "total")}
+        hidden = {name: hidden_value(page, name) for name in ("checkout", "shown")}
         card = {"number": PAYS, "expiry": "12/34", "cvc": "123"} if method == "demo" else {}
         return {"method": method, "note": "", **hidden, **card, **given}
 
     def order(self, method: str = "manual", **given: str) -> HttpResponse:
-        """Go through the whole checkout with what is in the basket and place the order."""
+        """Go through the whole checkout with the current basket and place the order."""
         assert self.fill_details().status_code == 303
         return self.post("/checkout/payment", self.payment_fields(method, **given))
 
 
 def details(**changed: str) -> dict[str, str]:
-    """The first page of the checkout, filled in."""
+    """The form of the checkout's first page, filled in."""
     address = {f"shipping-{name}": value for name, value in ADDRESS.items()}
     return {"email": "ada@example.com", "phone": "", "same": "on", **address} | changed
 

@@ -1,4 +1,4 @@
-"""Apps' blocks at checkout and under the placed order: fetched by a page that is there already."""
+"""Apps' blocks in the checkout and on the confirmation page, which the browser fetches after the page."""
 
 import json
 import re
@@ -15,6 +15,8 @@ from tests.catalogue.factories import make_product
 from tests.checkout.shopper import Shopper
 from tests.factories.apps import install, make_app
 from tests.receiver import receiving
+
+pytestmark = pytest.mark.slow
 
 
 def extend(shop, url: str, type: str = "checkout_block", *, timeout_ms: int = 10_000, app=None) -> None:
@@ -39,7 +41,7 @@ def at_checkout(shopper, api, mug) -> Shopper:
 
 
 def place(page) -> str | None:
-    """Where the page fetches its blocks from."""
+    """The URL from which the page fetches its blocks."""
     found = re.search(r'hx-get="([^"]*blocks)" hx-trigger="load"', page.content.decode())
     return found[1] if found else None
 
@@ -56,13 +58,13 @@ class TestCheckout:
         assert b"<p>Wrap it?</p>" in answer.content
         assert b"From the app Gift &lt;notes&gt;" in answer.content
 
-    def test_every_step_has_a_place_for_them(self, at_checkout, shop):
+    def test_every_step_fetches_blocks(self, at_checkout, shop):
         extend(shop, "https://app.example.com/")
         at_checkout.fill_details()
         for step in ("/checkout", "/checkout/payment"):
             assert place(at_checkout.get(step)) == "/checkout/blocks"
 
-    def test_the_app_is_told_of_the_basket(self, at_checkout, shop, mug):
+    def test_app_gets_the_basket(self, at_checkout, shop, mug):
         with receiving(hello) as receiver:
             extend(shop, receiver.url)
             at_checkout.get("/checkout/blocks")
@@ -73,7 +75,7 @@ class TestCheckout:
         assert (asked["totals"]["total"], asked["totals"]["item_count"]) == ("19.00", 2)
         assert "cart_token" not in asked
 
-    def test_the_page_does_not_wait_nor_does_the_order(self, at_checkout, shop):
+    def test_neither_page_nor_order_waits_for_the_app(self, at_checkout, shop):
         with receiving(hello) as receiver:
             receiver.hold()
             extend(shop, receiver.url)
@@ -98,25 +100,25 @@ class TestCheckout:
         assert ExtensionCall.objects.get().outcome == ("timed_out" if problem == "hangs" else "failed")
         assert at_checkout.order().status_code == 303
 
-    def test_a_shop_without_apps_has_no_place(self, at_checkout, shop, other_shop):
+    def test_shop_without_apps_fetches_no_blocks(self, at_checkout, shop, other_shop):
         extend(other_shop, "https://app.example.com/")
         extend(shop, "https://app.example.com/", "product_block")
         assert place(at_checkout.get("/checkout")) is None
         assert at_checkout.get("/checkout/blocks").status_code == 204
 
-    def test_another_shops_app_is_not_asked(self, at_checkout, other_shop):
+    def test_another_shops_app_is_not_called(self, at_checkout, other_shop):
         with receiving(hello) as receiver:
             extend(other_shop, receiver.url)
             assert at_checkout.get("/checkout/blocks").status_code == 204
             assert receiver.received.empty()
 
-    def test_without_a_basket_nobody_is_asked(self, shopper, shop):
+    def test_without_a_basket_no_app_is_called(self, shopper, shop):
         with receiving(hello) as receiver:
             extend(shop, receiver.url)
             assert shopper.get("/checkout/blocks").status_code == 204
             assert receiver.received.empty()
 
-    def test_only_a_get_asks(self, at_checkout, shop):
+    def test_only_a_get_calls_the_app(self, at_checkout, shop):
         with receiving(hello) as receiver:
             extend(shop, receiver.url)
             assert at_checkout.browser.head("/checkout/blocks").status_code == 405
@@ -127,7 +129,8 @@ class TestCheckout:
             for _ in range(3):
                 extend(shop, receiver.url)
             with django_assert_max_num_queries(18):
-                at_checkout.get("/checkout/blocks")
+                answer = at_checkout.get("/checkout/blocks")
+        assert answer.content.decode().count("<p>Wrap it?</p>") == 3
 
 
 class TestConfirmation:
@@ -148,13 +151,13 @@ class TestConfirmation:
         assert (item["price_snapshot"], item["line_total"]) == ("9.50", "19.00")
         assert (asked["totals"]["total"], asked["totals"]["item_count"]) == (str(order.total), 2)
 
-    def test_the_app_is_not_told_who_bought(self, shopper, shop, confirmation):
+    def test_app_gets_no_personal_data(self, shopper, shop, confirmation):
         with receiving(hello) as receiver:
             extend(shop, receiver.url, "confirmation_block")
             shopper.get(f"{confirmation}/blocks")
             asked = receiver.next().body
         order = Order.objects.get()
-        for private in (order.email, "Lovelace", "Berlin", str(order.public_id)):
+        for private in (order.email, "Lovelace", "Kiel", str(order.public_id)):
             assert private.encode() not in asked
 
     def test_an_order_that_does_not_exist_is_a_404(self, shopper, shop):
@@ -170,4 +173,5 @@ class TestConfirmation:
             for _ in range(3):
                 extend(shop, receiver.url, "confirmation_block")
             with django_assert_max_num_queries(10):
-                shopper.get(f"{confirmation}/blocks")
+                answer = shopper.get(f"{confirmation}/blocks")
+        assert answer.content.decode().count("<p>Wrap it?</p>") == 3

@@ -1,4 +1,4 @@
-"""What changed since the basket was filled is told, and agreed to before it is ordered."""
+"""The checkout shows what changed since the basket was filled, and the shopper must agree to it."""
 
 from decimal import Decimal
 
@@ -19,7 +19,7 @@ def now_costs(product: Product, price: str) -> None:
     Product.objects.filter(pk=product.pk).update(price=Decimal(price))
 
 
-def test_a_new_price_is_told_on_the_way_and_holds(api, shopper, mug):
+def test_new_price_is_shown_in_the_checkout_and_applies(api, shopper, mug):
     shopper.bring(api, {"product_id": mug.pk})
     now_costs(mug, "11.00")
     page = shopper.get("/checkout").content.decode()
@@ -28,7 +28,7 @@ def test_a_new_price_is_told_on_the_way_and_holds(api, shopper, mug):
     assert Order.objects.get().total == Decimal("11.00")
 
 
-def test_a_price_that_changes_before_the_last_click_is_told_and_agreed_to_first(api, shopper, mug):
+def test_price_that_changes_before_the_last_click_must_be_agreed_to(api, shopper, mug):
     shopper.bring(api, {"product_id": mug.pk})
     shopper.fill_details()
     fields = shopper.payment_fields(note="Ring twice")
@@ -37,7 +37,7 @@ def test_a_price_that_changes_before_the_last_click_is_told_and_agreed_to_first(
     page = answer.content.decode()
     assert answer.status_code == 422
     assert "changed from €9.50 to €11.00" in page
-    assert "Order and pay €11.00" in page
+    assert "Place order and pay €11.00" in page
     assert "Ring twice" in page
     assert not Order.objects.exists()
     shopper.post("/checkout/payment", shopper.payment_fields())
@@ -51,18 +51,12 @@ def test_an_old_form_is_not_an_agreement_to_the_new_total(shop, api, shopper, mu
     Discount.objects.create(shop=shop, name="Autumn", kind="amount", value=Decimal("2.00"))
     answer = shopper.post("/checkout/payment", fields)
     assert answer.status_code == 422
-    assert b"changed while you were here" in answer.content
+    assert b"Your order has changed. Please review it" in answer.content
+    assert b"The discount Autumn (\xe2\x82\xac2.00) was added." in answer.content
     assert not Order.objects.exists()
 
 
-@pytest.mark.parametrize("total", ["0.01", "-9.50", "nine", ""])
-def test_a_total_that_was_tampered_with_buys_nothing(api, shopper, mug, total):
-    shopper.bring(api, {"product_id": mug.pk})
-    assert shopper.order("demo", total=total).status_code == 422
-    assert not Order.objects.exists()
-
-
-def test_what_is_no_longer_sold_leads_back_to_the_basket(api, shopper, mug):
+def test_unavailable_product_redirects_to_the_basket(api, shopper, mug):
     shopper.bring(api, {"product_id": mug.pk})
     shopper.fill_details()
     fields = shopper.payment_fields()
@@ -73,7 +67,7 @@ def test_what_is_no_longer_sold_leads_back_to_the_basket(api, shopper, mug):
     assert not Order.objects.exists()
 
 
-def test_an_inactive_variant_leads_back_to_the_basket(api, shopper, mug):
+def test_inactive_variant_redirects_to_the_basket(api, shopper, mug):
     blue = make_variant(mug, "Blue")
     shopper.bring(api, {"product_id": mug.pk, "variant_id": blue.pk})
     blue.is_active = False
@@ -81,7 +75,7 @@ def test_an_inactive_variant_leads_back_to_the_basket(api, shopper, mug):
     assert shopper.get("/checkout")["Location"] == "/basket"
 
 
-def test_a_piece_that_sold_out_is_named_with_what_is_left_and_the_basket_stays(api, shopper, mug):
+def test_sold_out_line_is_named_with_what_is_left_and_the_basket_is_kept(api, shopper, mug):
     token = shopper.bring(api, {"product_id": mug.pk, "qty": 3})
     shopper.fill_details()
     fields = shopper.payment_fields()
@@ -95,6 +89,6 @@ def test_a_piece_that_sold_out_is_named_with_what_is_left_and_the_basket_stays(a
     assert "Mug is sold out." in shopper.post("/checkout/payment", fields).content.decode()
 
 
-def test_no_basket_leads_to_the_basket_page(shopper, db):
+def test_missing_basket_redirects_to_the_basket_page(shopper, db):
     for path in ("/checkout", "/checkout/delivery", "/checkout/payment"):
         assert shopper.get(path)["Location"] == "/basket"

@@ -1,4 +1,4 @@
-"""Checkout as a signed-in customer finds it."""
+"""The checkout of a signed-in customer."""
 
 import pytest
 
@@ -39,7 +39,7 @@ def test_without_an_address_there_is_what_is_known_of_the_customer(shopper, ada)
         assert f'value="{value}"' in page
 
 
-def test_what_was_filled_in_before_stays(shopper, ada):
+def test_saved_details_come_before_the_default_address(shopper, ada):
     add_address(ada)
     shopper.sign_in()
     shopper.post("/checkout", details(email="work@example.com"))
@@ -47,14 +47,14 @@ def test_what_was_filled_in_before_stays(shopper, ada):
 
 
 def test_an_order_keeps_the_address_it_was_given_and_is_the_customers(shopper, ada):
-    add_address(ada)
+    add_address(ada, city="Plön")
     shopper.sign_in()
     shopper.order()
     order = ada.orders.get()
-    assert order.shipping_address["city"] == "Berlin"
+    assert order.shipping_address["city"] == "Kiel"
 
 
-def test_a_visitor_is_led_to_the_door_and_back(shopper, ada):
+def test_visitor_can_sign_in_and_return(shopper, ada):
     assert 'href="/account/sign-in?next=/checkout"' in filled_in(shopper)
     answer = shopper.post("/account/sign-in", {"email": ada.email, "password": "harbour light 7", "next": "/checkout"})
     assert answer["Location"] == "/checkout"

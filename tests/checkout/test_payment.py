@@ -1,6 +1,7 @@
 """Paying: the manual and the demonstration gateway, refusals, and card details that stay nowhere."""
 
 import logging
+import re
 from decimal import Decimal
 
 import pytest
@@ -14,6 +15,8 @@ from storefront.webhooks.models import Event
 from tests.catalogue.factories import make_product
 from tests.checkout.shopper import DECLINED, NO_FUNDS, PAYS
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def mug(shop):
@@ -21,7 +24,7 @@ def mug(shop):
 
 
 class Recording(Demo):
-    """The demonstration gateway with a memory of what it was asked."""
+    """The demo gateway, recording its calls."""
 
     def __init__(self):
         self.authorised, self.captured, self.voided = [], [], []
@@ -56,7 +59,7 @@ def nothing_sold(mug: Product) -> bool:
     return mug.stock_qty == 10 and not Order.objects.exists() and not Event.objects.exists() and not counted
 
 
-def test_a_card_is_promised_then_taken(api, shopper, mug, gateway):
+def test_card_payment_is_authorised_then_captured(api, shopper, mug, gateway):
     shopper.bring(api, {"product_id": mug.pk})
     assert shopper.order("demo").status_code == 303
     payment = Payment.objects.get()
@@ -64,8 +67,8 @@ def test_a_card_is_promised_then_taken(api, shopper, mug, gateway):
     assert gateway.authorised == gateway.captured == [payment.reference]
     assert gateway.voided == []
     assert Order.objects.get().payment_status == "paid"
-    told = Event.objects.filter(topic__startswith="order.")
-    assert set(told.values_list("topic", flat=True)) == {"order.placed", "order.paid"}
+    events = Event.objects.filter(topic__startswith="order.")
+    assert set(events.values_list("topic", flat=True)) == {"order.placed", "order.paid"}
 
 
 def test_paying_by_invoice_waits_for_the_money_and_says_how(shop, api, shopper, mug):
@@ -78,7 +81,7 @@ def test_paying_by_invoice_waits_for_the_money_and_says_how(shop, api, shopper, 
 
 
 @pytest.mark.parametrize(("number", "says"), [(DECLINED, "declined"), (NO_FUNDS, "insufficient funds")])
-def test_a_declined_card_sells_nothing_and_loses_nothing(api, shopper, mug, number, says):
+def test_declined_card_places_no_order_and_keeps_the_basket(api, shopper, mug, number, says):
     token = shopper.bring(api, {"product_id": mug.pk, "qty": 2})
     answer = shopper.order("demo", number=number, note="Ring twice")
     assert answer.status_code == 422
@@ -87,7 +90,7 @@ def test_a_declined_card_sells_nothing_and_loses_nothing(api, shopper, mug, numb
     assert "Ring twice" in page
     assert nothing_sold(mug)
     assert len(api.get("/cart", cart=token).json()["data"]["items"]) == 1
-    # And the shopper can go on with another card at once.
+    # The shopper can try another card at once.
     assert shopper.post("/checkout/payment", shopper.payment_fields("demo")).status_code == 303
 
 
@@ -110,9 +113,9 @@ def test_the_page_shows_the_test_cards(api, shopper, mug):
 @pytest.mark.parametrize(
     ("field", "typed", "says"),
     [
-        ("number", "4242 4242 4242 4241", "not a card number"),
+        ("number", "4242 4242 4242 4241", "check the card number"),
         ("number", "", "required"),
-        ("number", "many", "not a card number"),
+        ("number", "many", "check the card number"),
         ("expiry", "01/20", "has expired"),
         ("expiry", "13/30", "month and year"),
         ("expiry", "soon", "month and year"),
@@ -148,10 +151,11 @@ def test_card_details_are_in_no_table_log_session_or_page(api, shopper, mug, cap
             assert number.replace(" ", "") not in text
         assert "11/33" not in text
     assert 'value="4000' not in declined.content.decode()
-    assert "847" not in declined.content.decode()
+    # As a word of its own: three digits occur in a form's random token now and then.
+    assert not re.search(r"\b847\b", declined.content.decode())
 
 
-def test_a_card_does_not_print_itself():
+def test_repr_of_a_card_has_no_card_data():
     from datetime import date
 
     assert "4242" not in repr(gateways.Card("4242424242424242", date(2030, 1, 31), "123"))
@@ -171,10 +175,10 @@ def test_a_shop_without_payment_methods_keeps_the_basket_and_says_so(shop, api, 
     shopper.bring(api, {"product_id": mug.pk})
     shopper.fill_details()
     page = shopper.get("/checkout/payment")
-    assert b"takes no payments" in page.content
+    assert b"This shop cannot take payments at the moment." in page.content
 
 
-def test_what_costs_nothing_is_ordered_without_paying(shop, api, shopper):
+def test_free_order_needs_no_payment(shop, api, shopper):
     free = make_product(shop, "Leaflet", price=Decimal("0.00"))
     shopper.bring(api, {"product_id": free.pk})
     shopper.fill_details()
@@ -185,7 +189,7 @@ def test_what_costs_nothing_is_ordered_without_paying(shop, api, shopper):
     assert not Payment.objects.exists()
 
 
-def test_a_promise_is_let_go_when_the_last_piece_is_gone(api, shopper, mug, gateway):
+def test_authorisation_is_voided_if_stock_is_gone(api, shopper, mug, gateway):
     shopper.bring(api, {"product_id": mug.pk, "qty": 3})
     shopper.fill_details()
     fields = shopper.payment_fields("demo")
@@ -198,14 +202,14 @@ def test_a_promise_is_let_go_when_the_last_piece_is_gone(api, shopper, mug, gate
     assert not Order.objects.exists()
 
 
-def test_a_gateway_that_is_away_after_the_sale_does_not_undo_it(api, shopper, mug, gateway):
+def test_failed_capture_does_not_undo_the_order(api, shopper, mug, gateway):
     gateway.is_away = True
     shopper.bring(api, {"product_id": mug.pk})
     assert shopper.order("demo").status_code == 303
     assert (Order.objects.get().payment_status, Payment.objects.get().status) == ("pending", "authorised")
 
 
-def test_a_refusal_is_told_even_when_letting_go_fails(api, shopper, mug, gateway):
+def test_refusal_is_shown_even_if_voiding_fails(api, shopper, mug, gateway):
     gateway.is_away = True
     shopper.bring(api, {"product_id": mug.pk, "qty": 3})
     shopper.fill_details()
@@ -214,7 +218,7 @@ def test_a_refusal_is_told_even_when_letting_go_fails(api, shopper, mug, gateway
     assert b"Only 2 left of Mug." in shopper.post("/checkout/payment", fields).content
 
 
-def test_the_checkout_keeps_no_card(api, shopper, mug):
+def test_checkout_stores_no_card(api, shopper, mug):
     shopper.bring(api, {"product_id": mug.pk})
     shopper.order("demo")
     assert "4242" not in str(Checkout.objects.values().get())

@@ -25,7 +25,7 @@ def gateway(monkeypatch):
     return gateway
 
 
-def test_sending_the_form_again_leads_to_the_order_that_stands(api, shopper, mug, gateway):
+def test_sending_the_form_again_redirects_to_the_existing_order(api, shopper, mug, gateway):
     shopper.bring(api, {"product_id": mug.pk})
     shopper.fill_details()
     fields = shopper.payment_fields("demo")
@@ -63,7 +63,7 @@ def test_somebody_elses_checkout_cannot_be_sent(shop, api, shopper, mug):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_placing_twice_at_the_same_moment_gives_one_order_and_lets_the_second_promise_go(api, shop, mug, gateway):
+def test_concurrent_placing_makes_one_order_and_voids_the_second_authorisation(api, shop, mug, gateway):
     shopper = Shopper(shop)
     shopper.bring(api, {"product_id": mug.pk})
     shopper.fill_details()

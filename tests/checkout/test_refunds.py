@@ -1,4 +1,4 @@
-"""The worker has gateways give money back: once each, whatever breaks in between."""
+"""The worker has gateways carry out refunds: each exactly once, whatever fails."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -7,32 +7,32 @@ import pytest
 from django.db import connection
 
 from storefront.checkout import actions as checkout
-from storefront.checkout.gateways import GATEWAYS, Demo, RefundDeclined, Repayment
+from storefront.checkout.gateways import GATEWAYS, Demo, RefundDeclined, RefundRequest
 from storefront.checkout.jobs import pay_back_refunds
 from storefront.orders import actions
 from storefront.orders.models import Order, Refund
 from storefront.orders.queries import order_record
 from storefront.orders.refunds import AGAIN, request_refund
 from storefront.orders.rules import Promise
-from storefront.server.sweeps import SWEEPS
+from storefront.server.worker.sweeps import SWEEPS
 from storefront.webhooks.models import Event
 from tests.catalogue.factories import make_product
 from tests.orders.factories import make_order, sale_line
-from tests.races import at_once
+from tests.races import run_concurrently
 from tests.shops.factories import NOW
 
 LATER = NOW + AGAIN
 
 
 class Bank(Demo):
-    """A gateway that keeps what it gave back by key, as real ones do; `trouble` is raised after the money has gone."""
+    """A gateway that is idempotent by key, as real ones are. `trouble` is raised after the money has moved."""
 
     def __init__(self) -> None:
-        self.given: dict[str, Repayment] = {}
+        self.given: dict[str, RefundRequest] = {}
         self.asked: list[str] = []
         self.trouble: Exception | None = None
 
-    def refund(self, repayment: Repayment) -> str:
+    def refund(self, repayment: RefundRequest) -> str:
         self.asked.append(repayment.key)
         if isinstance(self.trouble, RefundDeclined):
             raise self.trouble
@@ -70,13 +70,13 @@ def sweep(now=NOW) -> int:
     return pay_back_refunds(now=now, limit=10)
 
 
-def test_what_is_owed_goes_back_and_everybody_hears_of_it(shop, order, bank):
+def test_worker_carries_out_a_refund_and_records_its_event(shop, order, bank):
     refund = ask(order, "5.00")
     assert sweep() == 1
     refund.refresh_from_db()
     assert (refund.status, refund.reference) == ("done", f"bank_{refund.key}")
     (given,) = bank.given.values()
-    assert given == Repayment(str(refund.key), "demo_1", Decimal("5.00"), "EUR")
+    assert given == RefundRequest(str(refund.key), "demo_1", Decimal("5.00"), "EUR")
     order.refresh_from_db()
     assert (order.payment_status, order.refunded) == ("partially_refunded", Decimal("5.00"))
     event = Event.objects.get(shop=shop, topic="order.refunded")
@@ -84,12 +84,12 @@ def test_what_is_owed_goes_back_and_everybody_hears_of_it(shop, order, bank):
     assert (next(iter(event.data)), event.data["refunds"][0]["status"]) == ("id", "done")
 
 
-def test_the_worker_looks_for_what_is_owed_every_few_seconds():
+def test_worker_looks_for_due_refunds_every_few_seconds():
     (sweep,) = [sweep for sweep in SWEEPS if sweep.batch is pay_back_refunds]
     assert sweep.every <= timedelta(seconds=10)
 
 
-def test_an_order_of_which_all_went_back_is_refunded(order, bank):
+def test_fully_refunded_order_has_the_status_refunded(order, bank):
     ask(order, "5.00")
     ask(order)
     assert sweep() == 2
@@ -99,7 +99,7 @@ def test_an_order_of_which_all_went_back_is_refunded(order, bank):
     assert sweep(LATER) == 0
 
 
-def test_a_refund_by_hand_is_written_down(shop):
+def test_manual_refund_is_recorded(shop):
     order = make_order(shop, sale_line(make_product(shop, price=Decimal("3.00"))))
     actions.mark_paid(shop=shop, order=order, now=NOW)
     refund = ask(order)
@@ -109,12 +109,12 @@ def test_a_refund_by_hand_is_written_down(shop):
     assert (refund.status, refund.reference, order.payment_status) == ("done", "", "refunded")
 
 
-def test_the_demonstration_names_one_refund_alike_however_often_it_is_asked():
-    repayment = Repayment("k1", "demo_1", Decimal("1.00"), "EUR")
+def test_demo_gateway_is_idempotent_by_key():
+    repayment = RefundRequest("k1", "demo_1", Decimal("1.00"), "EUR")
     assert Demo().refund(repayment) == Demo().refund(repayment) == "demo_refund_k1"
 
 
-def test_a_gateway_that_breaks_off_is_asked_again_under_the_same_key(order, bank):
+def test_failed_refund_is_retried_with_the_same_key(order, bank):
     refund = ask(order)
     bank.trouble = TimeoutError()
     assert sweep() == 0
@@ -128,7 +128,7 @@ def test_a_gateway_that_breaks_off_is_asked_again_under_the_same_key(order, bank
     assert bank.total == Decimal("20.00")
 
 
-def test_a_worker_killed_after_the_gateway_answered_is_followed_by_another(order, bank, monkeypatch):
+def test_another_worker_finishes_the_refund_of_a_killed_one(order, bank, monkeypatch):
     refund = ask(order)
 
     def killed(**_):
@@ -145,7 +145,7 @@ def test_a_worker_killed_after_the_gateway_answered_is_followed_by_another(order
     assert (refund.status, order.payment_status, bank.total) == ("done", "refunded", Decimal("20.00"))
 
 
-def test_a_refund_that_the_gateway_declines_can_be_made_anew(order, bank):
+def test_declined_refund_can_be_requested_again(order, bank):
     refund = ask(order)
     bank.trouble = RefundDeclined("The card has expired.")
     assert sweep() == 1
@@ -161,16 +161,16 @@ def test_a_refund_that_the_gateway_declines_can_be_made_anew(order, bank):
     assert order.payment_status == "refunded"
 
 
-def test_a_gateway_that_is_gone_fails_and_says_what_to_do(order, monkeypatch):
+def test_refund_through_a_removed_gateway_fails_and_says_what_to_do(order, monkeypatch):
     refund = ask(order)
     monkeypatch.delitem(GATEWAYS, "demo")
     assert sweep() == 1
     refund.refresh_from_db()
     assert refund.status == "failed"
-    assert "give the money back itself" in refund.failure
+    assert "The shop must refund the payment itself." in refund.failure
 
 
-def test_an_end_is_written_down_once(shop, order, bank):
+def test_result_of_a_refund_is_recorded_once(shop, order, bank):
     refund = ask(order, "5.00")
     sweep()
     known = {"shop": shop, "refund": refund, "now": LATER}
@@ -180,17 +180,17 @@ def test_an_end_is_written_down_once(shop, order, bank):
     assert (order.refunded, order.payments.get().refunded) == (Decimal("5.00"), Decimal("5.00"))
 
 
-def test_another_shop_settles_nothing_of_it(other_shop, order, bank):
+def test_another_shop_cannot_carry_out_a_refund(other_shop, order, bank):
     refund = ask(order)
-    assert not checkout.pay_back(shop=other_shop, refund=refund, now=NOW)
+    assert not checkout.carry_out_refund(shop=other_shop, refund=refund, now=NOW)
     assert bank.asked == []
 
 
 @pytest.mark.django_db(transaction=True)
-def test_workers_that_sweep_at_once_ask_once_and_give_once(order, bank):
+def test_concurrent_workers_refund_once(order, bank):
     for amount in ("1.00", "2.00", "3.00"):
         ask(order, amount)
-    counts = at_once(*[sweep] * 4)
+    counts = run_concurrently(*[sweep] * 4)
     assert (sum(counts), sorted(bank.asked)) == (3, sorted(set(bank.asked)))
     order.refresh_from_db()
     assert (order.refunded, order.payment_status) == (Decimal("6.00"), "partially_refunded")

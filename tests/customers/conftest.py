@@ -6,22 +6,23 @@ from tests.factories.apps import install
 
 @pytest.fixture(params=["/api/apps", "/api/v1"])
 def form(request) -> str:
-    """Both forms of the resource: the App API's, and the public API's."""
+    """The prefix of both APIs with this resource."""
     return request.param
 
 
 @pytest.fixture
 def app(shop, form) -> ApiClient:
-    """An installed app that may read and write customers, and nothing else."""
+    """An installed app with only the scopes to read and write customers."""
     return ApiClient(install(shop, "read_customers", "write_customers").token, prefix=form)
 
 
 def one(answer) -> dict:
-    """The single record of an answer, in either form."""
+    """The single record of a response of either API."""
     body = answer.json()
     return body["customer"] if "customer" in body else body["data"]
 
 
 def many(answer) -> list[dict]:
+    """The records of a list response of either API."""
     body = answer.json()
     return body["customers"] if "customers" in body else body["data"]

@@ -1,4 +1,4 @@
-"""Customers as the shop knows them: with a password where they can sign in, with addresses, with orders."""
+"""Customers, with or without a password, and their addresses."""
 
 from typing import Any
 
@@ -8,21 +8,14 @@ from storefront.customers import actions
 from storefront.customers.models import Address, Customer
 from storefront.shops.models import Shop
 from storefront.webhooks.models import Event
+from tests.addresses import ADDRESS
 from tests.shops.factories import NOW
 
 PASSWORD = "harbour light 7"
 
-ADDRESS = {
-    "name": "Ada Lovelace",
-    "line1": "Hafenstraße 1",
-    "postal_code": "24103",
-    "city": "Kiel",
-    "country": "DE",
-}
-
 
 def make_customer(shop: Shop, email: str = "ada@example.com", *, password: str = PASSWORD, **given: Any) -> Customer:
-    """Somebody who can sign in, unless `password` is empty."""
+    """A customer who can sign in, unless `password` is empty."""
     given = {"created_at": NOW, "updated_at": NOW, "password": make_password(password) if password else ""} | given
     return Customer.objects.create(shop=shop, email=email, **given)
 
@@ -33,6 +26,6 @@ def add_address(customer: Customer, **given: Any) -> Address:
 
 
 def events(shop: Shop) -> list[tuple[str, dict]]:
-    """What was told of this shop's customers, in order."""
+    """Topic and data of the events about this shop's customers, in order."""
     found = Event.objects.filter(shop=shop, topic__startswith="customer.").order_by("created_at", "pk")
     return [(event.topic, event.data) for event in found]

@@ -1,4 +1,4 @@
-"""Reading customers, in both forms of the resource (decisions: Shop data endpoints)."""
+"""Reading customers through both APIs (R-APP-30, R-APP-34)."""
 
 from decimal import Decimal
 
@@ -8,11 +8,12 @@ from storefront.kit.clock import timestamp
 from storefront.orders import actions as orders
 from storefront.orders.models import Order
 from storefront.orders.rules import Promise
+from tests.addresses import ADDRESS
 from tests.carts.factories import make_group
 from tests.catalogue.factories import make_product
 from tests.client import ApiClient
 from tests.customers.conftest import many, one
-from tests.customers.factories import ADDRESS, add_address, make_customer
+from tests.customers.factories import add_address, make_customer
 from tests.factories.apps import install
 from tests.orders.factories import make_order, sale_line
 from tests.shops.factories import NOW, make_token
@@ -32,13 +33,14 @@ def pay(order: Order) -> None:
     orders.mark_paid(shop=order.shop, order=order, now=NOW)
 
 
-def test_a_customer_is_told_whole(app, ada):
+def test_reads_the_whole_customer(app, ada):
     address = add_address(ada, company="Engines Ltd")
     ada.refresh_from_db()
     found = one(app.get(f"/customers/{ada.pk}"))
     assert found == {
         "id": ada.pk,
         "email": "ada@example.com",
+        "pending_email": None,
         "name": "Ada Lovelace",
         "phone": "0431 1",
         "group": {"id": ada.group.pk, "name": "Trade"},
@@ -54,21 +56,21 @@ def test_a_customer_is_told_whole(app, ada):
     }
 
 
-def test_the_list_has_everything_but_the_addresses(app, ada):
+def test_the_list_contains_all_members_except_addresses(app, ada):
     add_address(ada)
     (listed,) = many(app.get("/customers"))
     whole = one(app.get(f"/customers/{ada.pk}"))
     assert listed == {name: value for name, value in whole.items() if name != "addresses"}
 
 
-def test_nothing_of_a_password_is_ever_told(app, ada):
+def test_the_password_is_in_no_response(app, ada):
     for answer in (app.get("/customers"), app.get(f"/customers/{ada.pk}")):
         assert ada.password.encode() not in answer.content
         assert b"password" not in answer.content
         assert str(ada.session_mark).encode() not in answer.content
 
 
-def test_orders_that_were_not_cancelled_count_and_paid_ones_add_up(app, shop, ada):
+def test_counts_orders_not_cancelled_and_adds_up_paid_ones(app, shop, ada):
     pay(buy(ada, "10.00"))
     pay(buy(ada, "5.50"))
     buy(ada, "100.00")
@@ -79,7 +81,7 @@ def test_orders_that_were_not_cancelled_count_and_paid_ones_add_up(app, shop, ad
     assert many(app.get("/customers"))[0]["total_spent"] == "15.50"
 
 
-def test_what_was_given_back_is_not_spent(app, shop, ada):
+def test_refunds_reduce_the_total_spent(app, shop, ada):
     order = buy(ada, "10.00")
     pay(order)
     Order.objects.filter(pk=order.pk).update(payment_status="partially_refunded", refunded="4.00")
@@ -88,14 +90,14 @@ def test_what_was_given_back_is_not_spent(app, shop, ada):
     assert one(app.get(f"/customers/{ada.pk}"))["total_spent"] == "0.00"
 
 
-def test_newest_come_first(app, shop):
+def test_newest_customers_come_first(app, shop):
     for name in ("a", "b", "c"):
         make_customer(shop, f"{name}@example.com")
     assert [row["email"][0] for row in many(app.get("/customers"))] == ["c", "b", "a"]
 
 
 @pytest.mark.parametrize("asked", ["ADA@example.com", "%20ada@example.com"])
-def test_one_is_found_by_e_mail_in_any_case(app, shop, ada, asked):
+def test_finds_a_customer_by_email_in_any_case(app, shop, ada, asked):
     make_customer(shop, "nada@example.com")
     assert [row["id"] for row in many(app.get(f"/customers?email={asked}"))] == [ada.pk]
     assert many(app.get("/customers?email=ada")) == []
@@ -114,14 +116,14 @@ def test_pages_follow_one_another(app, shop, form):
 
 
 @pytest.mark.parametrize("query", ["page=0", "page=x", "per_page=0", "email=" + "a" * 255, "email=a%00b"])
-def test_what_cannot_be_asked_for_is_named(app, shop, query):
+def test_names_the_invalid_query_parameter(app, shop, query):
     answer = app.get(f"/customers?{query}")
     assert answer.status_code == 422
     assert list(answer.json()["errors"]) == [query.partition("=")[0]]
 
 
 @pytest.mark.parametrize("id", ["0", "-1", "x", "9" * 30, "12345678"])
-def test_an_unknown_one_is_a_404(app, shop, id):
+def test_an_unknown_customer_is_a_404(app, shop, id):
     answer = app.get(f"/customers/{id}")
     assert answer.status_code == 404
     assert answer.json() == {"message": "Not found.", "code": "not_found"}
@@ -135,12 +137,12 @@ def test_another_shops_customer_looks_like_an_unknown_one(app, other_shop, shop)
     assert many(app.get("/customers?email=secret@example.com")) == []
 
 
-def test_another_shops_orders_add_nothing(app, shop, other_shop, ada):
+def test_another_shops_orders_do_not_count(app, shop, other_shop, ada):
     pay(make_order(other_shop, sale_line(make_product(other_shop)), email=ada.email))
     assert one(app.get(f"/customers/{ada.pk}"))["orders_count"] == 0
 
 
-def test_writing_does_not_let_read(shop, form):
+def test_the_write_scope_does_not_allow_reading(shop, form):
     api = ApiClient(install(shop, "write_customers").token, prefix=form)
     for path in ("/customers", "/customers/1"):
         answer = api.get(path)
@@ -148,24 +150,26 @@ def test_writing_does_not_let_read(shop, form):
         assert answer.json()["required_scopes"] == ["read_customers"]
 
 
-def test_an_api_token_reads_the_public_form_alone(shop, ada):
+def test_an_api_token_cannot_use_the_app_api(shop, ada):
     token = make_token(shop, "read_customers")
     assert ApiClient(token).get("/customers").status_code == 200
     assert ApiClient(token, prefix="/api/apps").get("/customers").status_code == 401
 
 
 @pytest.mark.parametrize("count", [1, 12])
-def test_a_list_asks_five_times_however_long(app, shop, count, django_assert_num_queries):
+def test_a_list_takes_five_queries(app, shop, count, django_assert_num_queries):
     for number in range(count):
         pay(buy(make_customer(shop, f"{number}@example.com", group=make_group(shop, name=f"G{number}")), "5.00"))
     with django_assert_num_queries(5):
-        app.get("/customers")
+        listed = many(app.get("/customers"))
+    assert [customer["total_spent"] for customer in listed] == ["5.00"] * count
 
 
 @pytest.mark.parametrize("count", [1, 12])
-def test_a_read_asks_four_times_however_much_there_is(app, shop, ada, count, django_assert_num_queries):
+def test_a_read_takes_four_queries(app, shop, ada, count, django_assert_num_queries):
     for _ in range(count):
         add_address(ada)
         pay(buy(ada, "5.00"))
     with django_assert_num_queries(4):
-        app.get(f"/customers/{ada.pk}")
+        found = one(app.get(f"/customers/{ada.pk}"))
+    assert (len(found["addresses"]), found["orders_count"]) == (count, count)

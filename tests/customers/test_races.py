@@ -1,4 +1,4 @@
-"""What happens when two do the same to a customer at once. Real threads, real transactions, on both databases."""
+"""Concurrent changes of one customer, with threads and transactions, on both databases."""
 
 import pytest
 
@@ -8,29 +8,30 @@ from storefront.customers import actions
 from storefront.customers.links import LinkRefused, Proof, mark_of
 from storefront.customers.models import Address, Customer
 from storefront.kit import clock
+from tests.addresses import ADDRESS
 from tests.carts.test_races import at_once
 from tests.catalogue.factories import make_product
 from tests.checkout.shopper import Shopper
 from tests.client import ApiClient
-from tests.customers.factories import ADDRESS, PASSWORD, add_address, events, make_customer
+from tests.customers.factories import PASSWORD, add_address, events, make_customer
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 
-def test_one_e_mail_address_posted_twice_at_once_is_one_customer(shop, app, form):
+def test_one_email_address_posted_twice_at_once_creates_one_customer(shop, app, form):
     rivals = [ApiClient(app.token, prefix=form) for _ in range(6)]
     bodies = [{"email": email} for email in ("ada@example.com", "ADA@example.com", "Ada@Example.com") * 2]
     pairs = list(zip(rivals, bodies, strict=True))
     answers = at_once(*(lambda r=r, b=b: r.post("/customers", b) for r, b in pairs))
     assert sorted(answer.status_code for answer in answers) == [201] + [422] * 5
     assert {str(answer.json().get("errors")) for answer in answers if answer.status_code == 422} == {
-        "{'email': ['Another customer has this e-mail address.']}"
+        "{'email': ['Another customer already has this email address.']}"
     }
     assert Customer.objects.count() == 1
     assert [topic for topic, _ in events(shop)] == ["customer.created"]
 
 
-def test_two_changes_at_once_both_stay(shop, app, form):
+def test_two_concurrent_changes_are_both_saved(shop, app, form):
     ada = make_customer(shop)
     rivals = [ApiClient(app.token, prefix=form) for _ in range(2)]
     for _ in range(4):
@@ -43,17 +44,17 @@ def test_two_changes_at_once_both_stay(shop, app, form):
         assert (ada.name, ada.phone) == ("Ada", "1")
 
 
-def test_addresses_added_and_preferred_at_once_leave_one_usual_one(shop):
+def test_concurrent_address_changes_leave_one_default(shop):
     ada = make_customer(shop)
     book = [add_address(ada) for _ in range(3)]
     now = clock.now()
 
-    def prefer(address):
+    def make_default(address):
         actions.save_address(shop=shop, customer=ada, address_id=address.pk, now=now, fields={"is_default": True})
 
     for _ in range(3):
         at_once(
-            *(lambda address=address: prefer(address) for address in book),
+            *(lambda address=address: make_default(address) for address in book),
             lambda: actions.save_address(
                 shop=shop, customer=ada, address_id=None, now=now, fields=ADDRESS | {"is_default": True}
             ),
@@ -78,7 +79,7 @@ def test_one_link_used_in_two_browsers_at_once_sets_one_password(shop):
         assert stored.password == next(each.password for each in chosen if each)
 
 
-def test_two_sign_ins_at_once_merge_once(shop):
+def test_two_concurrent_sign_ins_merge_the_basket_once(shop):
     make_customer(shop)
     mug = make_product(shop, stock_qty=100)
     for turn in range(1, 3):
@@ -99,7 +100,7 @@ def test_two_sign_ins_at_once_merge_once(shop):
         assert Cart.objects.filter(customer__isnull=False).count() == 1
 
 
-def test_two_devices_that_begin_a_basket_at_once_fill_the_same_one(shop):
+def test_two_devices_that_start_a_basket_at_once_share_it(shop):
     ada = make_customer(shop)
     now = clock.now()
     for _ in range(4):
@@ -108,7 +109,7 @@ def test_two_devices_that_begin_a_basket_at_once_fill_the_same_one(shop):
         assert len({cart.pk for cart in found}) == 1
 
 
-def test_baskets_brought_by_two_browsers_at_once_all_come_along(shop):
+def test_baskets_of_two_browsers_merge_completely_at_concurrent_sign_ins(shop):
     make_customer(shop)
     products = [make_product(shop) for _ in range(4)]
     visitors = [Shopper(shop) for _ in products]

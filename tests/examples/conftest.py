@@ -1,4 +1,4 @@
-"""The sample app as it is copied: a program of its own, before a real server with its worker and two shops."""
+"""Runs the sample app as a program, with a real server, its worker and two shops."""
 
 import json
 import sqlite3
@@ -29,7 +29,7 @@ for domain in ("localhost", "127.0.0.1"):
 
 
 class Street:
-    """Two shops on one server, with a mug in each, and the sample app, registered, which runs on a port of its own."""
+    """A server with two shops and a mug in each, and the registered sample app on its own port."""
 
     def __init__(self, environment: dict[str, str], directory: Path) -> None:
         self.environment = environment | {"STOREFRONT_ALLOW_PRIVATE_CALLBACKS": "1"}
@@ -77,13 +77,13 @@ class Street:
             self.process = None
 
     def catch_up(self) -> str:
-        """What the app says when it is told to read the feed, as once an hour."""
+        """The app's output when it reads the feed."""
         command = self.flask("catch-up")
         done = subprocess.run(command, env=self.app_environment, capture_output=True, text=True, timeout=30, check=True)
         return done.stderr
 
     def install(self, shop: str = "localhost") -> str:
-        """The token, once the app has set itself up."""
+        """Install the app, and return its token after the app has registered its webhooks."""
         token = self.command("installapp", "--shop", shop, "--app", "gifts")
         wait_until(lambda: len(self.listed("webhooks", token)) == 2, what="the app's registrations", seconds=60)
         return token
@@ -100,7 +100,7 @@ class Street:
         return requests.request(method, f"{self.url}/api/apps{path}", json=body, headers=headers, timeout=10)
 
     def kept(self, query: str) -> list[tuple]:
-        """What the app has in its database."""
+        """Rows of the app's database."""
         with closing(sqlite3.connect(self.file)) as connection:
             return connection.execute(query).fetchall()
 
@@ -110,7 +110,19 @@ class Street:
 
 @pytest.fixture
 def shops(deployment, tmp_path) -> Iterator[Street]:
+    yield from _opened(Street(deployment, tmp_path))
+
+
+@pytest.fixture
+def shops_apart(deployment, tmp_path) -> Iterator[Street]:
+    """The admin and the shops' secure pages have their own hosts, so that apps' scripts run."""
     street = Street(deployment, tmp_path)
+    hosts = {"ADMIN": f"admin.localhost:{street.port}", "SECURE": f"secure.localhost:{street.port}"}
+    street.environment |= {f"STOREFRONT_{name}_HOST": host for name, host in hosts.items()}
+    yield from _opened(street)
+
+
+def _opened(street: Street) -> Iterator[Street]:
     with street.running:
         try:
             street.open()

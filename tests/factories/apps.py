@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from storefront.apps import actions
-from storefront.apps.models import App, Installation
+from storefront.installations.models import App, Installation
 from storefront.kit import clock
 from storefront.shops.models import Shop
 from storefront.shops.scopes import SCOPES

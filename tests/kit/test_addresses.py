@@ -1,4 +1,4 @@
-"""Decisions: App API, URLs. What an app may not have us call, in every way to write it."""
+"""URLs that apps may not have us call, in every spelling (R-APP-14, R-APP-15)."""
 
 import pytest
 from django.conf import settings as django_settings
@@ -22,9 +22,9 @@ GOOD = [
     "https://app.example.com/" + "a" * (2048 - 24),
 ]
 
-NOT_PUBLIC = "must be a public one"
+NOT_PUBLIC = "host must be public"
 NO_HTTPS = "begin with https://"
-CREDENTIALS = "user name or a password"
+CREDENTIALS = "user name or password"
 NOT_ASCII = "printable ASCII"
 NO_URL = "not a URL"
 
@@ -114,6 +114,11 @@ HOSTILE = [
     ("https://printer.local/", NOT_PUBLIC),
     ("https://metadata.google.internal/", NOT_PUBLIC),
     ("https://router.home.arpa/", NOT_PUBLIC),
+    ("https://wiki.corp/", NOT_PUBLIC),
+    ("https://wiki.CORP./", NOT_PUBLIC),
+    ("https://files.intranet/", NOT_PUBLIC),
+    ("https://router.lan/", NOT_PUBLIC),
+    ("https://box.private/", NOT_PUBLIC),
     ("https://intranet/", NOT_PUBLIC),
     ("https://app..example.com/", NOT_PUBLIC),
     ("https://app.example.com../", NOT_PUBLIC),
@@ -173,16 +178,18 @@ def in_production(settings):
 
 
 @pytest.mark.parametrize("url", GOOD)
-def test_a_public_https_url_passes_as_it_is(url, in_production):
+def test_a_public_https_url_passes_unchanged(url, in_production):
     assert check_url(url) == url
 
 
+@pytest.mark.rule("R-APP-14")
 @pytest.mark.parametrize(("url", "reason"), HOSTILE)
-def test_what_is_not_public_https_is_refused(url, reason, in_production):
+def test_refuses_everything_but_public_https(url, reason, in_production):
     with pytest.raises(BadAddress, match=reason):
         check_url(url)
 
 
+@pytest.mark.rule("R-APP-14")
 @pytest.mark.parametrize("url", ["http://127.0.0.1:8201/hooks", "http://localhost:8201/", "https://10.0.0.1/", *GOOD])
 def test_the_operator_can_allow_http_and_private_hosts(url):
     assert django_settings.ALLOW_PRIVATE_CALLBACKS
@@ -200,7 +207,7 @@ def test_the_operator_can_allow_http_and_private_hosts(url):
         ("http://127.0.0.1/" + "a" * 2048, "2,048"),
     ],
 )
-def test_the_rest_holds_for_private_hosts_too(url, reason):
+def test_other_checks_apply_to_private_hosts_too(url, reason):
     with pytest.raises(BadAddress, match=reason):
         check_url(url)
 
@@ -216,6 +223,6 @@ def test_public_addresses(address):
     assert is_public(address)
 
 
-def test_what_is_no_address_is_an_error():
+def test_text_that_is_not_an_address_raises():
     with pytest.raises(ValueError):
         is_public("app.example.com")

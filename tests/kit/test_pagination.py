@@ -41,7 +41,7 @@ def test_a_page_in_the_middle():
     ]
 
 
-def test_the_ends_have_nothing_beyond_them():
+def test_first_and_last_page_have_no_page_beyond():
     first, last = page(1), page(3)
     assert first["prev_page_url"] is None
     assert first["links"][0] == {"url": None, "label": "&laquo; Previous", "page": None, "active": False}
@@ -50,13 +50,13 @@ def test_the_ends_have_nothing_beyond_them():
     assert (last["from"], last["to"]) == (49, 50)
 
 
-def test_nothing_at_all_is_one_empty_page():
+def test_an_empty_list_has_one_empty_page():
     body = page(1, total=0)
     assert (body["last_page"], body["from"], body["to"], body["total"]) == (1, None, None, 0)
     assert [link["label"] for link in body["links"]] == ["&laquo; Previous", "1", "Next &raquo;"]
 
 
-def test_from_beyond_the_end_the_way_back_leads_to_the_last_page():
+def test_after_the_last_page_the_previous_page_is_the_last():
     body = page(9)
     assert (body["prev_page_url"], body["next_page_url"]) == (f"{PATH}?page=3", None)
     assert not any(link["active"] for link in body["links"])

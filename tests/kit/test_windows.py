@@ -1,10 +1,12 @@
-"""A moving window lets through what its limit says, no more and no less."""
+"""A sliding window allows exactly as many calls as its limit."""
+
+import sys
 
 import pytest
 import time_machine
 
 from storefront.kit.windows import Windows
-from tests.races import at_once
+from tests.races import run_concurrently
 from tests.shops.factories import NOW
 
 
@@ -14,7 +16,16 @@ def clock():
         yield clock
 
 
-def test_it_lets_through_as_many_as_the_limit_says(clock):
+@pytest.fixture
+def switching():
+    """Threads take turns so often that each meets another within a call."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def test_allows_as_many_calls_as_the_limit(clock):
     windows = Windows()
     resets_at = NOW.timestamp() + 60
     assert [windows.count("a", 2) for _ in range(3)] == [
@@ -24,7 +35,7 @@ def test_it_lets_through_as_many_as_the_limit_says(clock):
     ]
 
 
-def test_names_are_counted_apart(clock):
+def test_names_are_counted_separately(clock):
     windows = Windows()
     assert [windows.count(name, 1)[0] for name in "aab"] == [True, False, True]
 
@@ -40,7 +51,7 @@ def test_a_call_counts_for_one_minute(clock):
     assert [windows.count("a", 2)[0] for _ in range(2)] == [True, False]
 
 
-def test_a_limit_that_was_lowered_says_when_the_next_call_is_let_through(clock):
+def test_a_lowered_limit_reports_when_the_next_call_is_allowed(clock):
     windows = Windows()
     for _ in range(4):
         windows.count("a", 4)
@@ -51,21 +62,21 @@ def test_a_limit_that_was_lowered_says_when_the_next_call_is_let_through(clock):
     assert windows.count("a", 2)[0]
 
 
-def test_a_limit_of_zero_lets_nothing_through(clock):
+def test_a_limit_of_zero_allows_nothing(clock):
     windows = Windows()
     assert windows.count("a", 0) == (False, 0, NOW.timestamp() + 60)
     assert len(windows) == 0
 
 
 @pytest.mark.parametrize("limit", [1, 40, 400])
-def test_threads_get_exactly_what_the_limit_says(limit):
-    for _ in range(5):
+def test_threads_together_get_exactly_the_limit(limit, switching):
+    for _ in range(20):
         windows = Windows()
-        passed = at_once(*[lambda windows=windows: [windows.count("a", limit)[0] for _ in range(20)]] * 50)
+        passed = run_concurrently(*[lambda windows=windows: [windows.count("a", limit)[0] for _ in range(20)]] * 50)
         assert sum(map(sum, passed)) == limit
 
 
-def test_nothing_is_kept_of_those_who_went_away(clock):
+def test_drops_names_without_recent_calls(clock):
     windows = Windows()
     for number in range(10_000):
         windows.count(str(number), 5)
@@ -74,15 +85,41 @@ def test_nothing_is_kept_of_those_who_went_away(clock):
     assert len(windows) == 1
 
 
-def test_no_more_is_kept_than_was_let_through(clock):
+def test_stores_only_allowed_calls(clock):
     windows = Windows()
     for _ in range(10_000):
         windows.count("a", 7)
     assert sum(map(len, windows._calls.values())) == 7
 
 
-def test_a_clock_that_was_put_back_locks_nobody_out(clock):
+def test_a_clock_set_back_blocks_nobody(clock):
     windows = Windows()
     windows.count("a", 1)
     clock.shift(-3600)
     assert [windows.count("a", 1)[0] for _ in range(2)] == [True, False]
+
+
+def test_a_window_can_be_longer_than_a_minute(clock):
+    windows = Windows(3600)
+    assert windows.count("a", 1) == (True, 0, NOW.timestamp() + 3600)
+    clock.shift(3599)
+    assert not windows.count("a", 1)[0]
+    clock.shift(1)
+    assert windows.count("a", 1)[0]
+
+
+def test_peeking_counts_nothing_and_stores_no_name(clock):
+    windows = Windows()
+    assert [windows.count("a", 1, peek=True)[0] for _ in range(3)] == [True] * 3
+    assert len(windows) == 0
+    windows.count("a", 1)
+    assert windows.count("a", 1, peek=True) == (False, 0, NOW.timestamp() + 60)
+
+
+def test_stores_at_most_the_allowed_number_of_names(clock):
+    windows = Windows(3600, most_names=3)
+    for name in "abacd":
+        windows.count(name, 9)
+    assert len(windows) == 3
+    # The one that called longest ago was forgotten.
+    assert [windows.count(name, 9, peek=True)[1] for name in "acdb"] == [7, 8, 8, 9]

@@ -13,7 +13,7 @@ from tests.shops.factories import NOW
 
 @pytest.fixture(params=["/api/apps", "/api/v1"])
 def form(request) -> str:
-    """Both forms of the resource: the App API's, and the public API's."""
+    """Runs the test for the App API and for the public API."""
     return request.param
 
 
@@ -41,7 +41,7 @@ def paid(shop, order) -> Order:
 
 
 def one(answer) -> dict:
-    """The single record of an answer, in either form."""
+    """The single record of a response of either API."""
     (record,) = answer.json().values()
     return record
 

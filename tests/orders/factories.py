@@ -1,4 +1,4 @@
-"""Orders placed as the checkout places them."""
+"""Orders, placed as the checkout does."""
 
 from decimal import Decimal
 
@@ -8,15 +8,8 @@ from storefront.orders import actions
 from storefront.orders.models import Order
 from storefront.orders.rules import Promise, Sale, SaleLine
 from storefront.shops.models import Shop
+from tests.addresses import ADDRESS
 from tests.shops.factories import NOW
-
-ADDRESS = {
-    "name": "Ada Lovelace",
-    "line1": "1 Example Street",
-    "postal_code": "10115",
-    "city": "Berlin",
-    "country": "DE",
-}
 
 
 def sale_line(item: Product | Variant, qty: int = 1, **given) -> SaleLine:

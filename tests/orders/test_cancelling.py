@@ -1,4 +1,4 @@
-"""Taking a sale back over the API."""
+"""Cancelling orders through the API."""
 
 import pytest
 
@@ -20,7 +20,7 @@ def stock(mug) -> int:
 
 
 @pytest.mark.parametrize("body", ["", {}, {"reason": "Changed their mind.", "restock": True}])
-def test_the_goods_go_back_and_the_order_ends(app, shop, order, mug, body):
+def test_cancelling_restocks_the_items_and_ends_the_order(app, shop, order, mug, body):
     assert stock(mug) == 7
     answer = app.post(f"/orders/{order.pk}/cancellation", body)
     assert answer.status_code == 201
@@ -35,20 +35,20 @@ def test_the_goods_go_back_and_the_order_ends(app, shop, order, mug, body):
     assert next(iter(event.data)) == "id"
 
 
-def test_goods_that_are_gone_stay_gone(app, order, mug):
+def test_cancelling_without_restock_does_not_change_stock(app, order, mug):
     found = one(app.post(f"/orders/{order.pk}/cancellation", {"restock": False, "reason": "Lost."}))
     assert (found["status"], found["restocked_at"], found["cancel_reason"]) == ("cancelled", None, "Lost.")
     assert stock(mug) == 7
 
 
-def test_what_was_paid_stays_paid_until_it_is_refunded(app, paid):
+def test_cancelling_does_not_refund_a_payment(app, paid):
     found = one(app.post(f"/orders/{paid.pk}/cancellation", {}))
     assert (found["payment_status"], found["payments"][0]["status"]) == ("paid", "paid")
     assert app.post(f"/orders/{paid.pk}/refunds", {}).status_code == 201
 
 
 @pytest.mark.parametrize("end", [fulfil_order, actions.cancel_order])
-def test_an_order_that_has_ended_stays_as_it_is(app, shop, order, mug, end):
+def test_refuses_to_cancel_an_order_that_is_not_open(app, shop, order, mug, end):
     end(shop=shop, order=order, now=NOW)
     before = stock(mug)
     answer = app.post(f"/orders/{order.pk}/cancellation", {})
@@ -56,11 +56,11 @@ def test_an_order_that_has_ended_stays_as_it_is(app, shop, order, mug, end):
     assert stock(mug) == before
 
 
-def test_an_order_of_which_a_part_has_gone_is_not_cancelled_and_what_to_do_is_said(app, shop, order, mug):
+def test_refuses_to_cancel_a_partially_fulfilled_order(app, shop, order, mug):
     fulfil_order(shop=shop, order=order, pieces=[(order.lines.first().pk, 1)], now=NOW)
     answer = app.post(f"/orders/{order.pk}/cancellation", {})
     assert (answer.status_code, answer.json()["code"]) == (422, "order_partly_fulfilled")
-    assert "Fulfil what is left, or refund what will not be sent." in answer.json()["message"]
+    assert "Fulfil the rest, or refund the items that will not be shipped." in answer.json()["message"]
     assert stock(mug) == 7
     assert Order.objects.get().status == "open"
 
@@ -68,7 +68,7 @@ def test_an_order_of_which_a_part_has_gone_is_not_cancelled_and_what_to_do_is_sa
 @pytest.mark.parametrize(
     ("sent", "field"), [({"restock": "no"}, "restock"), ({"reason": 1}, "reason"), ({"reason": "x" * 10_001}, "reason")]
 )
-def test_what_does_not_fit_is_named(app, order, sent, field):
+def test_invalid_member_is_named(app, order, sent, field):
     answer = app.post(f"/orders/{order.pk}/cancellation", sent)
     assert (answer.status_code, list(answer.json()["errors"])) == (422, [field])
     assert Order.objects.get().status == "open"
@@ -81,11 +81,11 @@ def test_another_shops_order_looks_like_an_unknown_one(app, other_shop):
     assert Order.objects.get().status == "open"
 
 
-def test_it_takes_the_scope_to_write(shop, form, order):
+def test_requires_the_write_scope(shop, form, order):
     api = ApiClient(install(shop, "read_orders").token, prefix=form)
     assert api.post(f"/orders/{order.pk}/cancellation", {}).json()["required_scopes"] == ["write_orders"]
 
 
-def test_who_may_write_and_not_read_is_told_the_id_alone(shop, form, order):
+def test_without_the_read_scope_only_the_id_is_returned(shop, form, order):
     api = ApiClient(install(shop, "write_orders").token, prefix=form)
     assert one(api.post(f"/orders/{order.pk}/cancellation", {})) == {"id": order.pk}

@@ -1,4 +1,4 @@
-"""Paid, fulfilled, cancelled: each once."""
+"""Orders are marked as paid, fulfilled and cancelled once each."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -44,7 +44,7 @@ def topics(shop) -> list[str]:
     return sorted(Event.objects.filter(shop=shop, topic__startswith="order.").values_list("topic", flat=True))
 
 
-def test_money_that_came_is_written_down_once(shop, mug):
+def test_order_is_marked_as_paid_once(shop, mug):
     order = actions.mark_paid(shop=shop, order=placed(shop, mug), now=LATER)
     assert (order.payment_status, order.payments.get().status) == ("paid", "paid")
     assert topics(shop) == ["order.paid", "order.placed"]
@@ -52,7 +52,7 @@ def test_money_that_came_is_written_down_once(shop, mug):
         actions.mark_paid(shop=shop, order=order, now=LATER)
 
 
-def test_fulfilling_is_done_once_and_ends_what_can_be_changed(shop, mug):
+def test_fulfilled_order_can_be_neither_fulfilled_nor_cancelled(shop, mug):
     order = fulfil_order(shop=shop, order=placed(shop, mug), now=LATER).order
     assert order.status == "fulfilled"
     for change in (fulfil_order, actions.cancel_order):
@@ -61,7 +61,7 @@ def test_fulfilling_is_done_once_and_ends_what_can_be_changed(shop, mug):
     assert stock(mug) == 8
 
 
-def test_cancelling_puts_the_stock_back_once_and_calls_the_payment_off(shop, mug):
+def test_cancelling_restocks_once_and_voids_the_payment(shop, mug):
     order = placed(shop, mug)
     assert stock(mug) == 8
     order = actions.cancel_order(shop=shop, order=order, now=LATER)
@@ -73,7 +73,7 @@ def test_cancelling_puts_the_stock_back_once_and_calls_the_payment_off(shop, mug
     assert stock(mug) == 10
 
 
-def test_cancelling_puts_nothing_into_a_stock_that_was_not_counted(shop):
+def test_cancelling_does_not_restock_an_untracked_product(shop):
     sticker = make_product(shop, track_inventory=False, stock_qty=0)
     actions.cancel_order(shop=shop, order=placed(shop, sticker), now=LATER)
     assert stock(sticker) == 0
@@ -86,7 +86,7 @@ def test_an_order_of_another_shop_is_not_there(shop, other_shop, mug):
             change(shop=other_shop, order=order, now=LATER)
 
 
-def test_money_that_is_still_held_is_taken_by_the_worker(shop, mug):
+def test_worker_captures_an_authorised_payment(shop, mug):
     order = placed(shop, mug, promise=held(mug))
     with pytest.raises(OrderNotPayable):
         actions.mark_paid(shop=shop, order=order, now=NOW)
@@ -98,7 +98,7 @@ def test_money_that_is_still_held_is_taken_by_the_worker(shop, mug):
     assert topics(shop).count("order.paid") == 1
 
 
-def test_money_held_for_a_cancelled_order_is_let_go_by_the_worker(shop, mug):
+def test_worker_voids_the_authorised_payment_of_a_cancelled_order(shop, mug):
     order = placed(shop, mug, promise=held(mug))
     actions.cancel_order(shop=shop, order=order, now=NOW)
     assert settle_payments(now=LATER, limit=10) == 1
@@ -107,7 +107,7 @@ def test_money_held_for_a_cancelled_order_is_let_go_by_the_worker(shop, mug):
 
 
 def race(change, shop, order, times=6) -> int:
-    """How many of so many calls at the same moment were carried out."""
+    """How many of several concurrent calls succeeded."""
 
     def once(_) -> bool:
         try:
@@ -124,14 +124,14 @@ def race(change, shop, order, times=6) -> int:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("change", [actions.cancel_order, fulfil_order, actions.mark_paid])
-def test_each_change_happens_once_however_many_ask_at_once(shop, mug, change):
+def test_concurrent_calls_make_each_change_once(shop, mug, change):
     assert race(change, shop, placed(shop, mug)) == 1
     assert stock(mug) == (10 if change is actions.cancel_order else 8)
     assert len(topics(shop)) == 2
 
 
 @pytest.mark.django_db(transaction=True)
-def test_cancelling_and_fulfilling_at_once_is_one_of_the_two(shop, mug):
+def test_concurrent_cancellation_and_fulfilment_do_one_of_the_two(shop, mug):
     order = placed(shop, mug)
     answers = []
 

@@ -1,11 +1,11 @@
-"""Handing over: all at once, in parts, never more than was sold."""
+"""Fulfilling orders through the API: fully, partially, never more than was sold."""
 
 from decimal import Decimal
 
 import pytest
 
 from storefront.orders import actions
-from storefront.orders.fulfilling import NotLeft, Tracking, fulfil_order
+from storefront.orders.fulfilling import NotLeftToFulfil, Tracking, fulfil_order
 from storefront.orders.models import Fulfilment, Order
 from storefront.webhooks.models import Event
 from tests.catalogue.factories import make_product
@@ -13,18 +13,18 @@ from tests.client import ApiClient
 from tests.factories.apps import install
 from tests.orders.conftest import one
 from tests.orders.factories import make_order, sale_line
-from tests.races import at_once
+from tests.races import run_concurrently
 from tests.shops.factories import NOW
 
 PARCEL = {"carrier": "DHL", "tracking_number": "JD0146", "tracking_url": "https://dhl.example.com/?q=JD0146"}
 
 
-def told(shop) -> list[dict]:
+def events_of(shop) -> list[dict]:
     return [event.data for event in Event.objects.filter(shop=shop, topic="order.fulfilled").order_by("pk")]
 
 
 @pytest.mark.parametrize("body", ["", {}, {"lines": None}])
-def test_without_lines_everything_is_handed_over(app, order, body):
+def test_without_lines_everything_is_fulfilled(app, order, body):
     answer = app.post(f"/orders/{order.pk}/fulfilments", body)
     assert answer.status_code == 201
     mugs, pot = order.lines.all()
@@ -35,13 +35,13 @@ def test_without_lines_everything_is_handed_over(app, order, body):
     assert found["fulfilments"] == [one(answer)]
 
 
-def test_a_parcel_can_be_followed(app, order):
+def test_fulfilment_has_tracking_data(app, order):
     made = one(app.post(f"/orders/{order.pk}/fulfilments", PARCEL))
     assert {name: made[name] for name in PARCEL} == PARCEL
     assert made["order_id"] == order.pk
 
 
-def test_parts_leave_the_order_open_until_nothing_is_left(app, shop, order):
+def test_partial_fulfilments_keep_the_order_open_until_nothing_is_left(app, shop, order):
     mugs, pot = order.lines.all()
     app.post(f"/orders/{order.pk}/fulfilments", {"lines": [{"line_id": mugs.pk, "qty": 2}]})
     found = one(app.get(f"/orders/{order.pk}"))
@@ -49,7 +49,7 @@ def test_parts_leave_the_order_open_until_nothing_is_left(app, shop, order):
     rest = one(app.post(f"/orders/{order.pk}/fulfilments", {}))
     assert rest["lines"] == [{"line_id": mugs.pk, "qty": 1}, {"line_id": pot.pk, "qty": 1}]
     assert one(app.get(f"/orders/{order.pk}"))["status"] == "fulfilled"
-    first, second = told(shop)
+    first, second = events_of(shop)
     assert [next(iter(data)) for data in (first, second)] == ["id", "id"]
     assert ([len(data["fulfilments"]) for data in (first, second)], first["status"], second["status"]) == (
         [1, 2],
@@ -70,7 +70,7 @@ def test_more_than_is_left_is_refused_and_the_line_named(app, shop, order):
         "code": "not_left_to_fulfil",
         "errors": {"lines": [f"Of line {mugs.pk}, Mug, 1 is left to fulfil."]},
     }
-    assert Fulfilment.objects.count() == len(told(shop)) == 1
+    assert Fulfilment.objects.count() == len(events_of(shop)) == 1
 
 
 def test_a_line_named_twice_counts_together(app, order):
@@ -81,12 +81,12 @@ def test_a_line_named_twice_counts_together(app, order):
     assert one(app.post(f"/orders/{order.pk}/fulfilments", twice))["lines"] == [{"line_id": mugs.pk, "qty": 3}]
 
 
-def test_a_line_of_another_order_is_none_of_this_one(app, shop, other_shop, order):
+def test_refuses_a_line_of_another_order(app, shop, other_shop, order):
     others = make_order(shop, sale_line(make_product(shop))).lines.get()
     foreign = make_order(other_shop, sale_line(make_product(other_shop))).lines.get()
     for line_id in (others.pk, foreign.pk, foreign.pk + 1000):
         answer = app.post(f"/orders/{order.pk}/fulfilments", {"lines": [{"line_id": line_id, "qty": 1}]})
-        assert (answer.status_code, answer.json()["message"]) == (422, f"This order has no line {line_id}.")
+        assert (answer.status_code, answer.json()["message"]) == (422, f"This order has no line with the id {line_id}.")
     assert not Fulfilment.objects.exists()
 
 
@@ -106,7 +106,7 @@ def test_a_line_of_another_order_is_none_of_this_one(app, shop, other_shop, orde
         ({"tracking_url": "https://example.com/" + "x" * 2048}, "tracking_url"),
     ],
 )
-def test_what_does_not_fit_is_named(app, order, sent, field):
+def test_invalid_member_is_named(app, order, sent, field):
     answer = app.post(f"/orders/{order.pk}/fulfilments", sent)
     assert answer.status_code == 422
     assert list(answer.json()["errors"]) == [field]
@@ -114,7 +114,7 @@ def test_what_does_not_fit_is_named(app, order, sent, field):
 
 
 @pytest.mark.parametrize("end", [fulfil_order, actions.cancel_order])
-def test_an_order_that_has_ended_is_handed_over_no_more(app, shop, order, end):
+def test_refuses_to_fulfil_an_order_that_is_not_open(app, shop, order, end):
     end(shop=shop, order=order, now=NOW)
     answer = app.post(f"/orders/{order.pk}/fulfilments", {})
     assert (answer.status_code, answer.json()["code"]) == (422, "order_not_open")
@@ -129,17 +129,17 @@ def test_another_shops_order_looks_like_an_unknown_one(app, shop, other_shop):
     assert not Fulfilment.objects.exists()
 
 
-def test_it_takes_the_scope_to_write(shop, form, order):
+def test_requires_the_write_scope(shop, form, order):
     api = ApiClient(install(shop, "read_orders").token, prefix=form)
     assert api.post(f"/orders/{order.pk}/fulfilments", {}).json()["required_scopes"] == ["write_orders"]
 
 
-def test_who_may_write_and_not_read_is_told_the_id_alone(shop, form, order):
+def test_without_the_read_scope_only_the_id_is_returned(shop, form, order):
     api = ApiClient(install(shop, "write_orders").token, prefix=form)
     assert one(api.post(f"/orders/{order.pk}/fulfilments", PARCEL)) == {"id": Fulfilment.objects.get().pk}
 
 
-def test_sent_again_with_its_key_it_is_done_once(app, order):
+def test_repeated_request_with_an_idempotency_key_fulfils_once(app, order):
     mugs = order.lines.first()
     body = {"lines": [{"line_id": mugs.pk, "qty": 1}]}
     first, again = (app.post(f"/orders/{order.pk}/fulfilments", body, Idempotency_Key="k1") for _ in range(2))
@@ -150,18 +150,18 @@ def test_sent_again_with_its_key_it_is_done_once(app, order):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_parcels_written_down_at_once_never_hold_more_than_was_sold(shop):
+def test_concurrent_fulfilments_never_exceed_what_was_sold(shop):
     order = make_order(shop, sale_line(make_product(shop, stock_qty=100, price=Decimal("1.00")), 5))
     line = order.lines.get()
 
     def hand_over_two():
         return fulfil_order(shop=shop, order=order, pieces=[(line.pk, 2)], tracking=Tracking("DHL"), now=NOW)
 
-    answers = at_once(*[hand_over_two] * 6)
-    assert [type(answer) for answer in answers if isinstance(answer, Exception)] == [NotLeft] * 4
+    answers = run_concurrently(*[hand_over_two] * 6)
+    assert [type(answer) for answer in answers if isinstance(answer, Exception)] == [NotLeftToFulfil] * 4
     line.refresh_from_db()
     assert (line.fulfilled_qty, Fulfilment.objects.count()) == (4, 2)
-    answers = at_once(*[lambda: fulfil_order(shop=shop, order=order, now=NOW)] * 4)
+    answers = run_concurrently(*[lambda: fulfil_order(shop=shop, order=order, now=NOW)] * 4)
     assert sum(isinstance(answer, Fulfilment) for answer in answers) == 1
     line.refresh_from_db()
     assert line.fulfilled_qty == 5

@@ -1,4 +1,4 @@
-"""A page of orders, and a guest's orders, are read off an index on whichever database the suite runs."""
+"""Lists of orders and the orders of a guest use an index on both databases."""
 
 from uuid import uuid4
 
@@ -22,7 +22,7 @@ def plan_of(statement: str) -> str:
         if connection.vendor == "sqlite":
             cursor.execute(f"EXPLAIN QUERY PLAN {statement}")
         else:
-            # A handful of rows is read and sorted faster than any index; the question is whether one would serve.
+            # For few rows a scan is faster than an index; the test is whether an index can be used.
             cursor.execute(
                 "SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off; SET LOCAL enable_bitmapscan = off"
             )
@@ -32,7 +32,7 @@ def plan_of(statement: str) -> str:
 
 @pytest.fixture
 def orders(shop) -> None:
-    """Enough of them, few of which are open, for PostgreSQL to tell one index from the other."""
+    """Enough orders, few of them open, that PostgreSQL prefers one index to the other."""
     order = make_order(shop, sale_line(make_product(shop)))
     given = {field.attname: getattr(order, field.attname) for field in Order._meta.concrete_fields}
     rows = (given | {"id": None, "public_id": uuid4(), "number": 10_000 + place} for place in range(1000))
@@ -46,7 +46,7 @@ def orders(shop) -> None:
     ("status", "placed_since", "index"),
     [(None, None, BY_MOMENT), (None, NOW, BY_MOMENT), ("open", None, BY_STATUS), ("open", NOW, BY_STATUS)],
 )
-def test_a_page_is_read_off_the_index_of_what_was_asked_for(shop, orders, status, placed_since, index):
+def test_order_list_uses_the_index_of_its_filter(shop, orders, status, placed_since, index):
     with CaptureQueriesContext(connection) as asked:
         order_page(shop, status=status, placed_since=placed_since, start=1000, count=24)
     (page,) = [query["sql"] for query in asked if "LIMIT 24" in query["sql"]]
@@ -56,7 +56,7 @@ def test_a_page_is_read_off_the_index_of_what_was_asked_for(shop, orders, status
     assert "Sort" not in plan
 
 
-def test_the_orders_of_a_guest_are_found_by_their_address(shop):
+def test_guest_orders_are_found_by_the_email_index(shop):
     customer = make_customer(shop)
     with CaptureQueriesContext(connection) as asked:
         attach_guest_orders(shop=shop, customer=customer, now=NOW)

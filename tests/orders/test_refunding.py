@@ -1,4 +1,4 @@
-"""Asking for money back: how much, of what, and never more than was paid. No test here waits for a gateway."""
+"""Requesting refunds through the API: amounts, restocking, never more than was paid. No test here calls a gateway."""
 
 from decimal import Decimal
 
@@ -16,7 +16,7 @@ from tests.client import ApiClient
 from tests.factories.apps import install
 from tests.orders.conftest import one
 from tests.orders.factories import make_order, sale_line
-from tests.races import at_once
+from tests.races import run_concurrently
 from tests.shops.factories import NOW
 
 
@@ -25,7 +25,7 @@ def owed() -> Decimal:
 
 
 @pytest.mark.parametrize("body", ["", {}, {"amount": None}])
-def test_without_an_amount_all_that_is_left_is_owed(app, paid, body):
+def test_without_an_amount_the_full_rest_is_refunded(app, paid, body):
     answer = app.post(f"/orders/{paid.pk}/refunds", body)
     assert answer.status_code == 201
     made = one(answer)
@@ -36,7 +36,7 @@ def test_without_an_amount_all_that_is_left_is_owed(app, paid, body):
     assert (found["payment_status"], found["refunded"], found["payments"][0]["refunded"]) == ("paid", "0.00", "48.50")
 
 
-def test_parts_add_up_to_what_was_paid_and_no_further(app, paid):
+def test_refunds_never_exceed_what_was_paid(app, paid):
     for amount in ("0.10", "0.20", "28.2"):
         answer = app.post(f"/orders/{paid.pk}/refunds", {"amount": amount, "reason": "Broken."})
         assert (one(answer)["amount"], one(answer)["reason"]) == (f"{Decimal(amount):.2f}", "Broken.")
@@ -60,20 +60,20 @@ def test_an_amount_is_a_decimal_string(app, paid, amount):
 @pytest.mark.parametrize(
     ("sent", "field"), [({"amount": "0.00"}, "amount"), ({"reason": 1}, "reason"), ({"restock": 1}, "restock")]
 )
-def test_what_does_not_fit_is_named(app, paid, sent, field):
+def test_invalid_member_is_named(app, paid, sent, field):
     answer = app.post(f"/orders/{paid.pk}/refunds", sent)
     assert (answer.status_code, list(answer.json()["errors"])) == (422, [field])
     assert not Refund.objects.exists()
 
 
-def test_what_has_not_been_paid_is_not_given_back(app, shop, order, mug):
+def test_refuses_to_refund_an_unpaid_order(app, shop, order, mug):
     held = make_order(shop, sale_line(mug), promise=Promise("demo", mug.price, "demo_1", is_held=True))
     for unpaid in (order, held):
         answer = app.post(f"/orders/{unpaid.pk}/refunds", {})
         assert (answer.status_code, answer.json()["code"]) == (422, "order_not_paid")
 
 
-def test_goods_that_came_back_are_put_back_once(app, shop, paid, mug):
+def test_refund_restocks_the_items_once(app, shop, paid, mug):
     fulfil_order(shop=shop, order=paid, now=NOW)
     made = [
         one(app.post(f"/orders/{paid.pk}/refunds", {"amount": "1.00", "restock": restock}))["restocked"]
@@ -85,26 +85,26 @@ def test_goods_that_came_back_are_put_back_once(app, shop, paid, mug):
     assert one(app.get(f"/orders/{paid.pk}"))["restocked_at"] is not None
 
 
-def test_goods_that_a_cancellation_put_back_are_not_put_back_again(app, shop, paid, mug):
+def test_refund_does_not_restock_a_cancelled_order_again(app, shop, paid, mug):
     actions.cancel_order(shop=shop, order=paid, now=NOW)
     assert one(app.post(f"/orders/{paid.pk}/refunds", {"restock": True}))["restocked"] is False
     mug.refresh_from_db()
     assert mug.stock_qty == 10
 
 
-def test_goods_of_an_open_order_have_not_left_yet(app, paid, mug):
+def test_refuses_to_restock_an_open_order(app, paid, mug):
     answer = app.post(f"/orders/{paid.pk}/refunds", {"restock": True})
     assert (answer.status_code, answer.json()["code"]) == (422, "order_still_open")
-    assert "cancel the order" in answer.json()["message"]
+    assert "Cancel the order to restock its items." in answer.json()["message"]
     assert (owed(), Refund.objects.count()) == (0, 0)
 
 
-def test_nothing_is_told_before_the_money_has_gone(app, paid):
+def test_no_event_before_the_gateway_has_refunded(app, paid):
     app.post(f"/orders/{paid.pk}/refunds", {})
     assert not Event.objects.filter(topic="order.refunded").exists()
 
 
-def test_sent_again_with_its_key_it_is_owed_once(app, paid):
+def test_repeated_request_with_an_idempotency_key_refunds_once(app, paid):
     body = {"amount": "5.00"}
     first, again = (app.post(f"/orders/{paid.pk}/refunds", body, Idempotency_Key="refund-1") for _ in range(2))
     assert (first.status_code, first.content) == (again.status_code, again.content) == (201, again.content)
@@ -125,53 +125,53 @@ def test_another_shops_order_looks_like_an_unknown_one(app, shop, other_shop):
     assert not Refund.objects.exists()
 
 
-def test_it_takes_the_scope_to_write(shop, form, paid):
+def test_requires_the_write_scope(shop, form, paid):
     api = ApiClient(install(shop, "read_orders").token, prefix=form)
     assert api.post(f"/orders/{paid.pk}/refunds", {}).json()["required_scopes"] == ["write_orders"]
 
 
-def test_who_may_write_and_not_read_is_told_the_id_alone(shop, form, paid):
+def test_without_the_read_scope_only_the_id_is_returned(shop, form, paid):
     api = ApiClient(install(shop, "write_orders").token, prefix=form)
     assert one(api.post(f"/orders/{paid.pk}/refunds", {})) == {"id": Refund.objects.get().pk}
 
 
 @pytest.mark.parametrize("refunded", ["48.51", "-0.01"])
-def test_the_database_itself_holds_refunds_within_the_payment(paid, refunded):
+def test_database_constraint_keeps_refunds_within_the_payment(paid, refunded):
     for row in (paid.payments, Order.objects.filter(pk=paid.pk)):
         with pytest.raises(IntegrityError), transaction.atomic():
             row.update(refunded=Decimal(refunded))
 
 
 @pytest.mark.django_db(transaction=True)
-def test_refunds_asked_for_at_once_never_come_to_more_than_was_paid(shop):
+def test_concurrent_refunds_never_exceed_what_was_paid(shop):
     order = make_order(shop, sale_line(make_product(shop, price=Decimal("0.70"))))
     actions.mark_paid(shop=shop, order=order, now=NOW)
     calls = [lambda: request_refund(shop=shop, order=order, amount=Decimal("0.10"), now=NOW)] * 12
-    answers = at_once(*calls)
+    answers = run_concurrently(*calls)
     assert [type(answer) for answer in answers if not isinstance(answer, Refund)] == [RefundTooLarge] * 5
     assert (owed(), Refund.objects.count()) == (Decimal("0.70"), 7)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_one_request_sent_many_times_at_once_is_owed_once(shop, form):
+def test_concurrent_requests_with_one_idempotency_key_refund_once(shop, form):
     order = make_order(shop, sale_line(make_product(shop, price=Decimal("9.00"))))
     actions.mark_paid(shop=shop, order=order, now=NOW)
     token = install(shop, "read_orders", "write_orders").token
     rivals = [ApiClient(token, prefix=form) for _ in range(6)]
     body = {"amount": "2.00"}
     calls = [lambda api=api: api.post(f"/orders/{order.pk}/refunds", body, Idempotency_Key="k") for api in rivals]
-    assert {answer.status_code for answer in at_once(*calls)} <= {201, 409}
+    assert {answer.status_code for answer in run_concurrently(*calls)} <= {201, 409}
     assert (owed(), Refund.objects.count()) == (Decimal("2.00"), 1)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_goods_are_put_back_once_however_many_ask_at_once(shop):
+def test_concurrent_refunds_restock_once(shop):
     mug = make_product(shop, stock_qty=10, price=Decimal("6.00"))
     order = make_order(shop, sale_line(mug, 4))
     actions.mark_paid(shop=shop, order=order, now=NOW)
     fulfil_order(shop=shop, order=order, now=NOW)
     ask = {"shop": shop, "order": order, "amount": Decimal("1.00"), "restock": True, "now": NOW}
-    made = at_once(*[lambda: request_refund(**ask)] * 6)
+    made = run_concurrently(*[lambda: request_refund(**ask)] * 6)
     assert sorted(refund.restocked for refund in made) == [False] * 5 + [True]
     mug.refresh_from_db()
     assert mug.stock_qty == 10

@@ -11,7 +11,7 @@ from tests.orders.conftest import one
 from tests.orders.factories import make_order, sale_line
 
 
-def test_what_is_sent_is_changed_and_the_rest_stays(app, order):
+def test_changes_only_the_members_that_are_sent(app, order):
     answer = app.patch(f"/orders/{order.pk}", {"note": "Call first.\nThen send."})
     assert answer.status_code == 200
     assert one(answer)["note"] == "Call first.\nThen send."
@@ -20,13 +20,13 @@ def test_what_is_sent_is_changed_and_the_rest_stays(app, order):
     assert changed == one(app.get(f"/orders/{order.pk}"))
 
 
-def test_both_can_be_emptied(app, order):
+def test_note_and_tags_can_be_emptied(app, order):
     app.patch(f"/orders/{order.pk}", {"note": "x", "tags": ["y"]})
     emptied = one(app.patch(f"/orders/{order.pk}", {"note": "", "tags": []}))
     assert (emptied["note"], emptied["tags"]) == ("", [])
 
 
-def test_nothing_else_of_an_order_is_changed(app, order):
+def test_nothing_but_note_and_tags_can_be_changed(app, order):
     before = one(app.get(f"/orders/{order.pk}"))
     sent = {"total": "0.00", "email": "x@example.com", "status": "cancelled", "payment_status": "paid", "x": 1}
     after = one(app.patch(f"/orders/{order.pk}", sent))
@@ -50,7 +50,7 @@ def test_nothing_else_of_an_order_is_changed(app, order):
         ({"tags": [1]}, "tags.0"),
     ],
 )
-def test_what_does_not_fit_is_named_and_changes_nothing(app, order, sent, field):
+def test_invalid_member_is_named_and_changes_nothing(app, order, sent, field):
     answer = app.patch(f"/orders/{order.pk}", sent)
     assert answer.status_code == 422
     assert list(answer.json()["errors"]) == [field]
@@ -58,12 +58,12 @@ def test_what_does_not_fit_is_named_and_changes_nothing(app, order, sent, field)
     assert (order.note, order.tags) == ("", [])
 
 
-def test_twenty_tags_of_forty_characters_fit(app, order):
+def test_accepts_twenty_tags_of_forty_characters(app, order):
     tags = [f"{number:040}" for number in range(20)]
     assert one(app.patch(f"/orders/{order.pk}", {"tags": tags}))["tags"] == tags
 
 
-def test_another_shops_order_stays_as_it_is(app, other_shop):
+def test_another_shops_order_is_not_changed(app, other_shop):
     theirs = make_order(other_shop, sale_line(make_product(other_shop)))
     known = app.patch(f"/orders/{theirs.pk}", {"note": "Mine now."})
     unknown = app.patch(f"/orders/{theirs.pk + 1000}", {"note": "Mine now."})
@@ -71,19 +71,19 @@ def test_another_shops_order_stays_as_it_is(app, other_shop):
     assert Order.objects.get(pk=theirs.pk).note == ""
 
 
-def test_reading_does_not_let_write(shop, form, order):
+def test_read_scope_does_not_allow_changes(shop, form, order):
     api = ApiClient(install(shop, "read_orders").token, prefix=form)
     assert api.patch(f"/orders/{order.pk}", {"note": "x"}).json()["required_scopes"] == ["write_orders"]
 
 
-def test_who_may_write_and_not_read_is_told_the_id_alone(shop, form, order):
+def test_without_the_read_scope_only_the_id_is_returned(shop, form, order):
     api = ApiClient(install(shop, "write_orders").token, prefix=form)
     assert one(api.patch(f"/orders/{order.pk}", {"note": "x"})) == {"id": order.pk}
     order.refresh_from_db()
     assert order.note == "x"
 
 
-def test_a_remark_is_the_shops_own_and_no_event(app, order):
+def test_changing_note_or_tags_records_no_event(app, order):
     before = Event.objects.count()
     app.patch(f"/orders/{order.pk}", {"note": "x"})
     assert Event.objects.count() == before

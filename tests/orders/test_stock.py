@@ -1,4 +1,4 @@
-"""Taking stock and putting it back."""
+"""Taking stock and restocking."""
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -18,7 +18,7 @@ def left(item):
     return item.stock_qty
 
 
-def test_what_is_sold_leaves_the_stock(shop):
+def test_sale_lowers_the_stock(shop):
     mug, pot = make_product(shop, stock_qty=10), make_variant(make_product(shop), stock_qty=5)
     taken = take(shop, StockUse("product", mug.pk, 3), StockUse("variant", pot.pk, 5))
     assert (left(mug), left(pot)) == (7, 0)
@@ -32,7 +32,7 @@ def test_several_uses_of_one_stock_count_together(shop):
     assert left(mug) == 3
 
 
-def test_all_or_nothing(shop):
+def test_refused_stock_use_changes_no_stock(shop):
     mug, pot = make_product(shop, stock_qty=10), make_product(shop, stock_qty=1)
     with pytest.raises(InsufficientStock) as refusal:
         take(shop, StockUse("product", mug.pk, 3), StockUse("product", pot.pk, 2))
@@ -41,13 +41,13 @@ def test_all_or_nothing(shop):
     assert (left(mug), left(pot)) == (10, 1)
 
 
-def test_backorders_pass_below_zero(shop):
+def test_backorders_can_make_stock_negative(shop):
     mug = make_product(shop, stock_qty=1, allow_backorders=True)
     take(shop, StockUse("product", mug.pk, 3))
     assert left(mug) == -2
 
 
-def test_what_is_not_tracked_is_sold_and_not_counted(shop):
+def test_untracked_stock_is_not_lowered(shop):
     mug = make_product(shop, stock_qty=0, track_inventory=False)
     assert take(shop, StockUse("product", mug.pk, 3)) == []
     assert left(mug) == 0
@@ -71,7 +71,7 @@ def test_another_shops_stock_is_not_there(shop, other_shop):
     assert left(theirs) == 10
 
 
-def test_it_comes_back_where_it_was(shop):
+def test_restocking_raises_the_same_stocks(shop):
     mug = make_product(shop, stock_qty=10, damaged_qty=2)
     pot = make_variant(make_product(shop), stock_qty=5)
     uses = [StockUse("product", mug.pk, 3), StockUse("damaged", mug.pk, 1), StockUse("variant", pot.pk, 2)]
@@ -80,10 +80,11 @@ def test_it_comes_back_where_it_was(shop):
     assert (mug.stock_qty, mug.damaged_qty, left(pot)) == (10, 2, 5)
 
 
+@pytest.mark.rule("R-CART-33")
 @pytest.mark.parametrize(
     ("model", "column"), [(Product, "stock_qty"), (Product, "damaged_qty"), (Variant, "stock_qty")]
 )
-def test_the_database_itself_holds_stock_above_zero(shop, model, column):
+def test_database_constraint_refuses_negative_stock(shop, model, column):
     make_variant(make_product(shop))
     with pytest.raises(IntegrityError), transaction.atomic():
         model.objects.update(**{column: -1})

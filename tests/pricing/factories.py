@@ -1,4 +1,4 @@
-"""Rows that the pure rules read, never saved."""
+"""Unsaved rows for tests of the price rules."""
 
 from decimal import Decimal
 

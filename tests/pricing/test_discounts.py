@@ -25,34 +25,34 @@ def test_percentages_add_up_and_do_not_compound():
     assert applied([line("100.00")], percent("10"), percent("20")) == [("10 percent", "10.00"), ("20 percent", "20.00")]
 
 
-def test_together_they_never_take_more_than_there_is():
+def test_discounts_never_exceed_the_subtotal():
     taken = applied([line("10.00")], percent("60"), percent("60"), amount("5.00"))
     assert taken == [("60 percent", "6.00"), ("60 percent", "4.00")]
 
 
-def test_a_category_is_discounted_alone():
+def test_category_discount_applies_to_its_category_only():
     (one,) = applied_discounts([line("10.00", category_ids=CUPS), line("30.00")], [percent("50", category_id=1)], NOW)
     assert one.shares == (Decimal("5.00"), Decimal("0.00"))
 
 
-def test_an_amount_for_a_category_stops_at_its_goods():
+def test_category_amount_never_exceeds_its_lines():
     lines = [line("10.00", category_ids=CUPS), line("30.00")]
     assert applied(lines, amount("25.00", category_id=1)) == [("25.00 off", "10.00")]
 
 
 @pytest.mark.parametrize(("minimum", "applies"), [("10.00", True), ("10.01", False)])
-def test_it_applies_from_a_value_of_goods_on(minimum, applies):
+def test_applies_from_the_minimum_subtotal(minimum, applies):
     assert bool(applied([line("10.00")], percent("10", minimum_subtotal=Decimal(minimum)))) is applies
 
 
-def test_it_applies_from_its_start_until_before_its_end():
+def test_applies_from_its_start_until_before_its_end():
     discount = percent("10", starts_at=NOW, ends_at=NOW + timedelta(days=1))
     assert applied([line("10.00")], discount)
     assert not applied([line("10.00")], discount, now=NOW - timedelta(seconds=1))
     assert not applied([line("10.00")], discount, now=NOW + timedelta(days=1))
 
 
-def test_what_takes_nothing_off_is_not_listed():
+def test_discount_of_zero_is_not_listed():
     assert applied([line("10.00")], percent("0"), percent("10", category_id=9), percent("10", is_active=False)) == []
     assert applied([], percent("10"), amount("5.00")) == []
 
@@ -71,7 +71,7 @@ discounts = st.lists(
 
 
 @given(lines, discounts)
-def test_whatever_the_discounts_no_line_is_below_zero(lines, discounts):
+def test_no_line_is_discounted_below_zero(lines, discounts):
     found = applied_discounts(lines, discounts, NOW)
     for one in found:
         assert sum(one.shares) == one.amount > 0

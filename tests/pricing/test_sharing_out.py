@@ -13,7 +13,7 @@ def test_odd_cents_go_to_the_largest_remainders():
     assert shares == [Decimal("0.34"), Decimal("0.33"), Decimal("0.33")]
 
 
-def test_nobody_gets_anything_of_nobodys_share():
+def test_no_weights_have_no_shares():
     assert share_out(Decimal("1.00"), []) == []
 
 

@@ -11,7 +11,7 @@ def names(*rates, country="DE", weight="1.000", subtotal="20.00"):
     return [option.rate.name for option in found]
 
 
-def test_all_that_fit_in_the_merchants_order():
+def test_options_are_in_the_merchants_order():
     assert names(delivery("Parcel"), delivery("Express")) == ["Parcel", "Express"]
 
 
@@ -27,14 +27,14 @@ def test_both_ends_of_a_weight_range_fit(weight, fits):
     assert bool(names(letter, weight=weight)) is fits
 
 
-def test_one_that_is_switched_off_does_not_fit():
+def test_inactive_rate_does_not_fit():
     assert names(delivery(is_active=False)) == []
 
 
 @pytest.mark.parametrize(("subtotal", "price"), [("49.99", "4.90"), ("50.00", "0.00")])
-def test_delivery_is_free_from_a_value_of_goods_on(subtotal, price):
+def test_delivery_is_free_from_the_free_from_subtotal(subtotal, price):
     assert shipping_price(delivery(free_from=Decimal("50.00")), Decimal(subtotal)) == Decimal(price)
 
 
-def test_without_such_a_value_it_is_never_free():
+def test_delivery_is_never_free_without_free_from():
     assert shipping_price(delivery(), Decimal("1000000")) == Decimal("4.90")

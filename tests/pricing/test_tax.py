@@ -14,7 +14,7 @@ def summed(lines, rates=(FULL, REDUCED), country="DE", **given):
     return totals(lines, now=NOW, rates=rates, country=country, **given)
 
 
-def test_tax_contained_in_a_price():
+def test_tax_included_in_a_price():
     sums = summed([line("11.90")])
     assert (sums.tax, sums.total) == (Decimal("1.90"), Decimal("11.90"))
 
@@ -24,7 +24,7 @@ def test_tax_added_to_a_price():
     assert (sums.tax, sums.total) == (Decimal("1.90"), Decimal("11.90"))
 
 
-def test_halves_of_a_cent_are_rounded_up():
+def test_half_cents_are_rounded_up():
     assert tax_of(Decimal("0.50"), Decimal("5"), included=False) == Decimal("0.03")
 
 
@@ -34,14 +34,14 @@ def test_each_class_has_its_own_rate():
     assert sums.line_taxes == (Decimal("1.90"), Decimal("0.70"), Decimal(0))
 
 
-def test_tax_is_rounded_once_a_rate():
+def test_tax_is_rounded_once_per_rate():
     # Each line alone would round 0.016 up to 0.02.
     sums = summed([line("0.10")] * 10)
     assert sums.tax == Decimal("0.16")
     assert sum(sums.line_taxes) == Decimal("0.16")
 
 
-def test_what_is_not_taxable_is_not_taxed():
+def test_untaxable_lines_have_no_tax():
     assert summed([line("11.90", is_taxable=False)]).tax == 0
 
 
@@ -54,23 +54,23 @@ def test_discounts_lower_the_tax():
     assert summed([line("23.80")], discounts=[percent("50")]).tax == Decimal("1.90")
 
 
-def test_delivery_is_taxed_like_the_goods_it_brings():
+def test_shipping_is_taxed_at_the_rates_of_the_lines():
     sums = summed([line("10.00"), line("10.00", tax_class_id=5)], shipping=Decimal("4.00"), prices_include_tax=False)
     assert [tax.amount for tax in sums.tax_lines] == [Decimal("2.28"), Decimal("0.84")]
     assert sums.shipping_tax == Decimal("0.52")
 
 
-def test_delivery_is_left_out_where_the_rate_says_so():
+def test_shipping_is_untaxed_if_the_rate_does_not_apply_to_it():
     goods_only = rate("19", applies_to_shipping=False)
     sums = summed([line("10.00")], [goods_only], shipping=Decimal("4.00"), prices_include_tax=False)
     assert (sums.tax, sums.shipping_tax) == (Decimal("1.90"), 0)
 
 
-def test_delivery_of_free_goods_is_taxed_too():
+def test_shipping_of_free_lines_is_taxed():
     assert summed([line("0.00")], shipping=Decimal("11.90")).tax == Decimal("1.90")
 
 
-def test_a_region_has_its_own_rate_before_the_countrys():
+def test_region_rate_comes_before_the_country_rate():
     country, region = rate("5", 1, country="CA"), rate("13", 2, country="CA", region="Ontario")
     for rates in ([country, region], [region, country]):
         assert rate_for(rates, tax_class_id=None, country="CA", region=" ontario ") is region
@@ -87,14 +87,14 @@ taxed_lines = st.lists(
 
 
 @given(taxed_lines, cents, st.booleans(), cents)
-def test_lines_and_delivery_add_up_to_the_tax(lines, shipping, included, off):
+def test_line_taxes_and_shipping_tax_add_up_to_the_tax(lines, shipping, included, off):
     sums = summed(lines, shipping=shipping, prices_include_tax=included, discounts=[amount(str(off))])
     assert sum(sums.line_taxes, sums.shipping_tax) == sums.tax == sum(tax.amount for tax in sums.tax_lines)
     assert all(tax >= 0 for tax in (*sums.line_taxes, sums.shipping_tax))
 
 
 @given(cents, st.integers(0, 100_000).map(lambda n: Decimal(n) / 1_000))
-def test_tax_contained_is_the_tax_on_what_is_left(gross, percent):
+def test_included_tax_is_the_tax_on_the_net_amount(gross, percent):
     contained = tax_of(gross, percent, included=True)
     assert 0 <= contained <= gross
     assert abs(contained - tax_of(gross - contained, percent, included=False)) <= Decimal("0.02")

@@ -8,7 +8,7 @@ from tests.pricing.factories import amount, line, percent, rate
 from tests.shops.factories import NOW
 
 
-def test_an_empty_basket_comes_to_nothing():
+def test_empty_basket_has_zero_totals():
     sums = totals([], now=NOW, discounts=[percent("10")])
     assert (sums.subtotal, sums.discount, sums.total, sums.item_count, sums.line_count) == (0, 0, 0, 0, 0)
 

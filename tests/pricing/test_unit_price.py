@@ -6,11 +6,11 @@ from storefront.pricing.rules import unit_price
 from tests.pricing.factories import product, variant
 
 
-def test_the_list_price():
+def test_list_price_is_the_default():
     assert unit_price(product("9.50")) == Decimal("9.50")
 
 
-def test_the_variants_price_and_options_on_top():
+def test_variant_price_plus_options():
     assert unit_price(product("9.50"), variant("12.00"), [Decimal("5.00"), Decimal("0.50")]) == Decimal("17.50")
 
 
@@ -18,20 +18,20 @@ def test_a_percentage_off_is_rounded_half_up():
     assert unit_price(product("0.99"), group_percent=Decimal("50")) == Decimal("0.50")
 
 
-def test_a_group_price_is_the_price_whatever_the_percentage():
+def test_group_price_comes_before_the_percentage():
     assert unit_price(product(), group_price=Decimal("8.00"), group_percent=Decimal("50")) == Decimal("8.00")
 
 
-def test_a_group_price_of_nothing_is_a_price():
+def test_group_price_of_zero_applies():
     assert unit_price(product(), group_price=Decimal("0.00")) == Decimal("0.00")
 
 
-def test_damage_comes_before_the_group():
+def test_damaged_price_comes_before_the_group_price():
     lamp = product("40.00", damaged_price=Decimal("25.00"))
     assert unit_price(lamp, is_damaged=True, group_price=Decimal("30.00")) == Decimal("25.00")
 
 
-def test_the_shoppers_own_price_comes_first():
+def test_custom_price_comes_first():
     lamp = product("40.00", damaged_price=Decimal("25.00"))
     price = unit_price(
         lamp, custom_price=Decimal("50.00"), is_damaged=True, group_price=Decimal("1.00"), group_percent=Decimal("10")
@@ -40,5 +40,5 @@ def test_the_shoppers_own_price_comes_first():
 
 
 @pytest.mark.parametrize("percent", ["0", "100"])
-def test_the_ends_of_the_percentage(percent):
+def test_percentages_of_0_and_100(percent):
     assert unit_price(product(), group_percent=Decimal(percent)) == (10 if percent == "0" else 0)

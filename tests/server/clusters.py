@@ -1,4 +1,4 @@
-"""A PostgreSQL server of a test's own, which may be killed."""
+"""A PostgreSQL server for one test, which the test can kill."""
 
 import getpass
 import os
@@ -15,7 +15,7 @@ import psycopg
 
 from tests.server.programs import free_port, wait_until
 
-# Whoever copies the database of the tests into it needs its programs' version to be the server's.
+# To copy the tests' database into it, its programs must have the server's version.
 PROGRAMS = ("initdb", "postgres", "pg_dump", "psql")
 
 
@@ -32,7 +32,7 @@ class Cluster:
 
     def __init__(self, directory: Path, programs: Path) -> None:
         self.directory, self.programs, self.port = directory, programs, free_port()
-        # It does not run as root.
+        # PostgreSQL refuses to run as root.
         self.user = "postgres" if os.geteuid() == 0 else getpass.getuser()
         self.url = f"postgres://{self.user}@127.0.0.1:{self.port}/postgres"
         self.process: subprocess.Popen | None = None
@@ -49,7 +49,7 @@ class Cluster:
         subprocess.run(fill, input=dumped.stdout, check=True, timeout=60)
 
     def start(self) -> None:
-        # What a killed process has written stays written without fsync; only a machine that goes down would lose it.
+        # Without fsync, a killed process loses nothing that it has written; only a crash of the machine would.
         given = {"listen_addresses": "127.0.0.1", "port": self.port, "unix_socket_directories": "", "fsync": "off"}
         settings = [part for name, value in given.items() for part in ("-c", f"{name}={value}")]
         with (self.directory / "log").open("ab") as log:
@@ -62,7 +62,7 @@ class Cluster:
         wait_until(self.answers, what="PostgreSQL", process=self.process, seconds=60)
 
     def kill(self) -> None:
-        """All its processes at once, as by the machine's hand: nothing is written down or said goodbye to."""
+        """Kill all its processes with SIGKILL, without a clean shutdown."""
         if self.process is None:
             return
         pids = [self.process.pid, *children(self.process.pid)]
@@ -70,7 +70,7 @@ class Cluster:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         self.process.wait()
-        # The next one refuses to start while any of them still has the shared memory.
+        # The next server refuses to start while a process still has the shared memory.
         deadline = time.monotonic() + 10
         while any(Path(f"/proc/{pid}").exists() for pid in pids):
             assert time.monotonic() < deadline, "a process of PostgreSQL does not die"
@@ -83,7 +83,7 @@ class Cluster:
 
     @property
     def _as_user(self) -> dict:
-        # In a folder that the other user may enter.
+        # In a folder that the other user can enter.
         other = {"user": self.user, "group": self.user, "extra_groups": []} if os.geteuid() == 0 else {}
         return other | {"cwd": self.directory}
 
@@ -96,7 +96,7 @@ def children(pid: int) -> list[int]:
 
 @contextmanager
 def cluster(programs: Path, copied_from: str) -> Iterator[Cluster]:
-    # Folders of pytest's are closed to other users.
+    # Other users cannot enter pytest's folders.
     directory = Path(tempfile.mkdtemp(prefix="storefront-cluster-"))
     found = Cluster(directory, programs)
     try:

@@ -1,25 +1,39 @@
-"""The application as a server calls it, behind an edge, asked by tokens."""
+"""Calls the application through an edge, as the server does, with API tokens."""
 
 from werkzeug.test import Client, TestResponse
 
-from storefront.server import listening
-from storefront.server.edge import Edge
+from storefront.server.edge import listening
+from storefront.server.edge.edge import Edge
 from storefront.server.wsgi import Application
 
 MEBIBYTE = 1024 * 1024
-# What differs from one answer to the next by itself.
+# Headers that differ between any two responses.
 OF_ONE_ANSWER = {"X-Request-Id", "X-RateLimit-Reset", "X-RateLimit-Remaining"}
 
 
-class Asked:
-    """An edge of this test's own, and the integrations' way to it."""
+class EdgeClient:
+    """Calls an edge for this test alone. `hits` counts responses from memory, `misses` those from Django."""
 
     def __init__(self, capacity: int = 8 * MEBIBYTE) -> None:
-        self.edge = Edge(Application(), capacity)
-        self.http = Client(self.edge)
-        # What is remembered before it is forgotten when the listener begins to hear.
+        self.calls = self.misses = 0
+        self.django = Application()
+        self.edge = Edge(self._miss, capacity)
+        self.http = Client(self._call)
+        # Wait for the listener, since the edge drops its entries when the listener connects.
         listening.start()
-        assert listening.hears(wait=10)
+        assert listening.is_connected(wait=10)
+
+    def _call(self, environ, start_response):
+        self.calls += 1
+        return self.edge(environ, start_response)
+
+    def _miss(self, environ, start_response):
+        self.misses += 1
+        return self.django(environ, start_response)
+
+    @property
+    def hits(self) -> int:
+        return self.calls - self.misses
 
     def ask(self, path: str, token: str | None, method: str = "GET", **headers: str) -> TestResponse:
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -28,10 +42,10 @@ class Asked:
         return self.http.open(f"/api/v1{path}", method=method, headers=sent)
 
     def is_hit(self, path: str, token: str | None, **headers: str) -> bool:
-        """Whether the answer comes from memory."""
-        before = self.edge.hits
+        """Whether the response comes from memory."""
+        before = self.hits
         self.ask(path, token, **headers)
-        return self.edge.hits > before
+        return self.hits > before
 
 
 def comparable(answer: TestResponse) -> tuple[int, dict[str, str], bytes]:

@@ -1,4 +1,4 @@
-"""The `storefront` script run as its users run it: as a program, in an environment of its own."""
+"""Runs the `storefront` script as a program, with its own environment variables."""
 
 import os
 import signal
@@ -15,26 +15,26 @@ OURS = ("STOREFRONT_", "DATABASE_URL", "SECRET_KEY", "EMAIL_URL", "REDIS_URL", "
 
 
 def clean_environment(**given: str) -> dict[str, str]:
-    """This machine's environment without any setting of ours but those given."""
+    """This process's environment variables without our settings, except those given."""
     return {name: value for name, value in os.environ.items() if not name.startswith(OURS)} | given
 
 
 def storefront(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run one command to its end."""
+    """Run a command and wait for its end."""
     return subprocess.run(
         [STOREFRONT, *arguments],
         env=clean_environment(**environment),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=110,
         check=False,
     )
 
 
 @contextmanager
 def running(*arguments: str, log: Path, **environment: str) -> Iterator[subprocess.Popen]:
-    """A command that goes on until it is told to stop; whatever is left of it at the end is killed."""
+    """Run a command until the end of the block, then stop it and kill its remaining processes."""
     with log.open("wb") as output:
         process = subprocess.Popen(
             [STOREFRONT, *arguments],
@@ -53,7 +53,7 @@ def running(*arguments: str, log: Path, **environment: str) -> Iterator[subproce
 
 
 def wait_until(condition, *, what: str, process: subprocess.Popen | None = None, seconds: float = 30):
-    """The condition's first true answer, asked for again and again while the process lives."""
+    """Poll the condition until it is true, and return its value. Fails if the process ends or the time is over."""
     deadline = time.monotonic() + seconds
     while not (found := condition()):
         assert process is None or process.poll() is None, f"the program ended before {what} came true"

@@ -24,6 +24,7 @@ def test_a_json_object_in_utf_8_is_read(send, shop, content_type):
     assert send(b'{"product_id": %d, "qty": 1}' % product.id, content_type).status_code == 201
 
 
+@pytest.mark.rule("R-ERR-7")
 @pytest.mark.parametrize(
     "content_type",
     [
@@ -41,33 +42,36 @@ def test_another_media_type_is_a_415(send, content_type):
     answer = send(b'{"product_id": 1, "qty": 1}', content_type)
     assert answer.status_code == 415
     assert answer.json() == {
-        "message": "Send the body as application/json, in UTF-8.",
+        "message": "Send the request body as application/json in UTF-8.",
         "code": "unsupported_media_type",
     }
 
 
+@pytest.mark.rule("R-ERR-2")
 @pytest.mark.parametrize(
     "content", [b"{", b"nul", b'{"qty": NaN}', b"\xff\xfe", b'{"qty": 1,}', b"[" * 50_000, b'{"a": "\\ud800"}', b" "]
 )
 def test_malformed_json_is_a_400(send, content):
     answer = send(content)
     assert answer.status_code == 400
-    assert answer.json() == {"message": "The body is not valid JSON.", "code": "malformed_json"}
+    assert answer.json() == {"message": "The request body is not valid JSON.", "code": "malformed_json"}
 
 
+@pytest.mark.rule("R-ERR-2")
 @pytest.mark.parametrize("content", [b"[]", b'"text"', b"1", b"null", b"true"])
 def test_another_type_at_the_top_is_a_400(send, content):
     answer = send(content)
     assert answer.status_code == 400
-    assert answer.json() == {"message": "The body must be a JSON object.", "code": "malformed_json"}
+    assert answer.json() == {"message": "The request body must be a JSON object.", "code": "malformed_json"}
 
 
 def test_no_body_where_one_is_needed_is_a_422(send):
     answer = send(b"")
     assert answer.status_code == 422
-    assert answer.json()["errors"] == {"body": ["A JSON object is expected as the body."]}
+    assert answer.json()["errors"] == {"body": ["The request body must be a JSON object."]}
 
 
+@pytest.mark.rule("R-LIM-1")
 def test_a_body_of_a_mebibyte_is_read_and_one_byte_more_is_a_413(send, shop):
     product = make_product(shop)
     frame = b'{"product_id": %d, "qty": 1, "unknown": "%%s"}' % product.id
@@ -76,9 +80,10 @@ def test_a_body_of_a_mebibyte_is_read_and_one_byte_more_is_a_413(send, shop):
     assert send(most).status_code == 201
     answer = send(most.replace(b"xx", b"xxx", 1))
     assert answer.status_code == 413
-    assert answer.json() == {"message": "The body is larger than 1 MiB.", "code": "too_large"}
+    assert answer.json() == {"message": "The request body is larger than 1 MiB.", "code": "too_large"}
 
 
+@pytest.mark.rule("R-CALL-9")
 def test_unknown_members_are_ignored(send, shop):
     product = make_product(shop)
     assert send(b'{"product_id": %d, "qty": 1, "colour": {"of": "the sky"}}' % product.id).status_code == 201
@@ -135,6 +140,7 @@ def test_a_content_type_cannot_change_how_the_query_is_read(wsgi, api, shop, con
     assert answer.json["total"] == 1
 
 
+@pytest.mark.rule("R-ERR-2")
 def test_a_query_with_too_many_parameters_is_a_400(api, settings):
     query = "&".join(f"a{number}=1" for number in range(settings.DATA_UPLOAD_MAX_NUMBER_FIELDS + 1))
     answer = api.get(f"/products?{query}")
@@ -154,11 +160,11 @@ def test_a_query_with_too_many_parameters_is_a_400(api, settings):
         ({"product_id": 1, "qty": 1, "options": []}, {"options": ["options must be an object."]}),
         (
             {"product_id": 1, "qty": 1, "options": {"5": [1]}},
-            {"options.5": ["options.5 must be the id of a value, or a text."]},
+            {"options.5": ["options.5 must be a value id or a text."]},
         ),
         (
             {"product_id": 1, "qty": 1, "options": {"int": True}},
-            {"options.int": ["options.int must be the id of a value, or a text."]},
+            {"options.int": ["options.int must be a value id or a text."]},
         ),
         (
             {"product_id": 1, "qty": 1, "custom_price": 5},

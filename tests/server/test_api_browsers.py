@@ -1,4 +1,4 @@
-"""HEAD, OPTIONS and CORS (decisions: HEAD, OPTIONS)."""
+"""HEAD, OPTIONS and CORS (R-CALL-13, R-CALL-14)."""
 
 import pytest
 
@@ -14,6 +14,7 @@ def origin(shop) -> str:
     return ORIGIN
 
 
+@pytest.mark.rule("R-CALL-13")
 @pytest.mark.parametrize("path", ["/products", "/products/mug", "/products/nothing", "/categories", "/cart", "/x"])
 def test_head_is_get_without_its_body(wsgi, api, shop, path):
     make_product(shop, "Mug")
@@ -54,6 +55,7 @@ def preflight(client, origin, path="/cart", method="POST"):
     return client.call("options", path, Origin=origin, Access_Control_Request_Method=method)
 
 
+@pytest.mark.rule("R-CALL-14")
 def test_a_preflight_from_an_allowed_origin_is_answered(stranger, origin):
     answer = preflight(stranger, origin)
     assert answer.status_code == 204
@@ -66,7 +68,7 @@ def test_a_preflight_from_an_allowed_origin_is_answered(stranger, origin):
 
 
 @pytest.mark.parametrize("asking", ["https://evil.example", "http://www.example.com", f"{ORIGIN}:8443", "null", ""])
-def test_a_preflight_from_any_other_origin_gets_no_leave(stranger, origin, asking):
+def test_a_preflight_from_another_origin_is_not_allowed(stranger, origin, asking):
     answer = preflight(stranger, asking)
     assert answer.status_code == 204
     assert not [header for header in answer.headers if header.startswith("Access-Control")]
@@ -96,6 +98,7 @@ def test_answers_vary_by_origin_whether_or_not_one_was_sent(api, origin):
     assert "Origin" in api.get("/products")["Vary"]
 
 
+@pytest.mark.rule("R-CALL-14")
 def test_the_app_api_is_not_open_to_browsers(stranger, origin):
     stranger.prefix = "/api/apps"
     answer = preflight(stranger, origin, "/shop")

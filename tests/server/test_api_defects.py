@@ -1,4 +1,4 @@
-"""A defect and a database that is away: no traceback outside, all of it in the log."""
+"""Exceptions and an unreachable database: callers see no traceback, the log has all of it."""
 
 import json
 import logging
@@ -11,6 +11,8 @@ import pytest
 
 from storefront.kit import tokens
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -19,19 +21,20 @@ def broken(settings):
     settings.ROOT_URLCONF = "tests.server.broken_urls"
 
 
-def test_a_defect_is_a_json_500_with_the_request_id(stranger, broken):
+@pytest.mark.rule("R-ERR-11")
+def test_an_exception_is_a_json_500_with_the_request_id(stranger, broken):
     answer = stranger.get("/broken")
     assert answer.status_code == 500
     body = answer.json()
     assert body == {
-        "message": f"Something went wrong here. Request {body['request_id']}.",
+        "message": f"Internal error. Request id: {body['request_id']}.",
         "code": "internal_error",
         "request_id": answer["X-Request-Id"],
     }
     assert b"secret" not in answer.content
 
 
-def test_a_defect_is_logged_with_its_traceback_under_the_same_id(stranger, broken, caplog, capfd):
+def test_an_exception_is_logged_with_its_traceback_and_the_request_id(stranger, broken, caplog, capfd):
     with caplog.at_level(logging.ERROR):
         answer = stranger.get("/broken")
     captured = capfd.readouterr()
@@ -45,7 +48,7 @@ def test_debugging_shows_no_traceback_either(stranger, broken, settings):
     assert stranger.get("/broken").json()["code"] == "internal_error"
 
 
-# A process of its own, whose settings name a database that cannot be opened.
+# A separate process, whose settings name a database that cannot be opened.
 CALL = """
 import json, django
 from django.core.wsgi import get_wsgi_application
@@ -59,6 +62,7 @@ print(json.dumps([[a.status_code, a.headers.get("Retry-After"), a.json()] for a 
 """
 
 
+@pytest.mark.rule("R-ERR-12")
 @pytest.mark.parametrize(
     "url", ["sqlite:////proc/no-such-directory/shop.sqlite3", "postgres://nobody@127.0.0.1:1/nothing"]
 )
@@ -78,5 +82,5 @@ def test_a_database_that_cannot_be_reached_is_a_503(tmp_path, url):
         check=False,
     )
     assert run.returncode == 0, run.stderr
-    away = {"message": "The shop is briefly out of reach. Please try again.", "code": "unavailable"}
+    away = {"message": "The shop is temporarily unavailable. Please try again.", "code": "unavailable"}
     assert json.loads(run.stdout.splitlines()[-1]) == [[503, "2", away], [503, "2", away]]

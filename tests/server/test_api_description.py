@@ -1,9 +1,15 @@
 """The OpenAPI document and the page that shows it."""
 
+import gzip
 import re
+from collections.abc import Iterator
 
 import pytest
 from django.contrib.staticfiles import finders
+from jsonschema_rs import Draft202012Validator
+
+from tests.client import ApiClient
+from tests.shops.factories import make_token
 
 
 @pytest.fixture
@@ -105,6 +111,76 @@ def test_the_headers_are_described(document):
     assert told("GET /api/v1/cart", "401") == limits | {"WWW-Authenticate"}
 
 
+def schemas_under(document: dict, part: object) -> Iterator[dict]:
+    """Every schema in this part, and those that it refers to."""
+    known: set[str] = set()
+    waiting = [part]
+    while waiting:
+        found = waiting.pop()
+        if isinstance(found, list):
+            waiting += found
+        elif isinstance(found, dict):
+            yield found
+            waiting += found.values()
+            name = str(found.get("$ref", "")).rpartition("/")[2]
+            if name and name not in known:
+                known.add(name)
+                waiting.append(document["components"]["schemas"][name])
+
+
+def test_no_patch_declares_a_default(document):
+    """A generated client would send it, and so change what the caller did not name (R-APP-32)."""
+    patches = {name: each for name, each in operations(document) if name.startswith("PATCH")}
+    assert len(patches) == 6
+    for name, operation in patches.items():
+        body = operation["requestBody"]["content"]["application/json"]["schema"]
+        assert not [schema for schema in schemas_under(document, body) if "default" in schema], name
+
+
+def test_every_default_fits_its_own_schema(document):
+    described = [*schemas_under(document, document["paths"]), *schemas_under(document, document["webhooks"])]
+    defaults = [schema for schema in described if isinstance(schema.get("description"), str) and "default" in schema]
+    assert defaults
+    for schema in defaults:
+        Draft202012Validator(document | schema).validate(schema["default"])
+
+
+def test_every_array_says_what_it_holds(document):
+    described = [*schemas_under(document, document["paths"]), *schemas_under(document, document["webhooks"])]
+    assert not [schema for schema in described if schema.get("type") == "array" and "items" not in schema]
+
+
+def test_names_of_operations_are_unique(document):
+    names = [operation["operationId"] for _, operation in operations(document)]
+    assert len(names) == len(set(names))
+    assert {"get_product", "create_checkout_link", "update_order", "fulfil_order_for_app"} <= set(names)
+
+
+def test_errors_are_shown_as_they_are_answered(document, shop, api):
+    described = dict(operations(document))
+    blind = ApiClient(make_token(shop, "read_cart"))
+
+    def send(body: bytes, content_type: str = "application/json"):
+        headers = {"Authorization": f"Bearer {api.token}"}
+        return api.http.post("/api/v1/cart", body, content_type, headers=headers)
+
+    def example(name: str, status: int) -> dict:
+        return described[name]["responses"][str(status)]["content"]["application/json"]["example"]
+
+    answers = [
+        ("GET /api/v1/products", ApiClient(None).get("/products")),
+        ("GET /api/v1/products", blind.get("/products")),
+        ("GET /api/v1/products", api.get("/products?page=0")),
+        ("GET /api/v1/products/{id_or_slug}", api.get("/products/nothing")),
+        ("POST /api/v1/cart", send(b"{")),
+        ("POST /api/v1/cart", send(b"{}", "text/plain")),
+        ("POST /api/v1/cart", send(b" " * 1_048_577)),
+    ]
+    assert [answer.status_code for _, answer in answers] == [401, 403, 422, 404, 400, 415, 413]
+    for name, answer in answers:
+        assert example(name, answer.status_code) == answer.json()
+
+
 def test_the_document_does_not_look_at_the_host(stranger):
     stranger.prefix = "/api"
     ours, theirs = (stranger.get("/openapi.json", Host=host) for host in ("shop.example.com", "evil.example"))
@@ -116,6 +192,16 @@ def test_the_document_can_be_asked_for_again_without_being_sent_again(stranger):
     stranger.prefix = "/api"
     answer = stranger.get("/openapi.json")
     again = stranger.get("/openapi.json", If_None_Match=answer["ETag"])
+    assert (again.status_code, again.content) == (304, b"")
+
+
+def test_the_document_is_compressed_for_those_who_accept_that(stranger):
+    stranger.prefix = "/api"
+    plain, compressed = stranger.get("/openapi.json"), stranger.get("/openapi.json", Accept_Encoding="gzip")
+    assert gzip.decompress(compressed.content) == plain.content
+    assert len(compressed.content) * 10 < len(plain.content)
+    assert (plain["Vary"], compressed["Vary"], compressed["Content-Encoding"]) == (*["Accept-Encoding"] * 2, "gzip")
+    again = stranger.get("/openapi.json", Accept_Encoding="gzip", If_None_Match=compressed["ETag"])
     assert (again.status_code, again.content) == (304, b"")
 
 

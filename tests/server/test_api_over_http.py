@@ -1,4 +1,4 @@
-"""What only a real server can show: bodies of no announced length, lengths that lie, HEAD, and headers sent twice."""
+"""Tests that need a real server: chunked bodies, wrong Content-Lengths, HEAD, and repeated headers."""
 
 import socket
 from collections.abc import Iterator
@@ -10,6 +10,8 @@ import pytest
 
 from tests.databases import database
 from tests.server.programs import free_port, is_listening, running, storefront, wait_until
+
+pytestmark = pytest.mark.slow
 
 BODY = b'{"product_id": 1, "qty": 1}'
 TOO_LARGE = b'{"a": "' + b"x" * 1024 * 1024 + b'"}'
@@ -68,7 +70,7 @@ def test_only_as_much_as_was_announced_is_read(server):
     assert (status, b"malformed_json" in content) == (400, True)
 
 
-def test_a_credential_sent_twice_is_none(server):
+def test_a_credential_sent_twice_is_refused(server):
     assert server.send("GET", "/api/v1/cart", f"Authorization: Bearer {server.token}")[0] == 401
 
 
@@ -88,6 +90,6 @@ def test_head_has_the_length_of_get_and_no_body(server):
 
 
 @pytest.mark.parametrize("method", ["FOO", "TRACE", "PROPFIND"])
-def test_a_method_nobody_knows_is_a_405(server, method):
+def test_an_unknown_method_is_a_405(server, method):
     status, content = server.send(method, "/api/v1/cart")
     assert (status, b"method_not_allowed" in content) == (405, True)

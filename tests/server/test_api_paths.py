@@ -46,7 +46,7 @@ def test_an_unknown_path_is_a_json_404(api, path, method):
     assert answer["Content-Type"] == "application/json"
 
 
-def test_a_path_is_unknown_to_anybody(stranger):
+def test_an_unknown_path_needs_no_token(stranger):
     assert stranger.get("/nothing").status_code == 404
 
 
@@ -79,33 +79,33 @@ def test_a_wrong_method_is_a_405_that_names_the_right_ones(api, method, path, al
         assert answer.json() == {"message": "This method is not allowed here.", "code": "method_not_allowed"}
 
 
-def test_a_wrong_method_is_one_for_anybody(stranger):
+def test_a_wrong_method_needs_no_token(stranger):
     assert stranger.delete("/products").status_code == 405
 
 
-def test_a_missing_credential_comes_before_a_missing_thing(stranger):
+def test_a_missing_credential_is_reported_before_a_missing_resource(stranger):
     assert stranger.get("/products/no-such-thing").status_code == 401
 
 
-def test_a_missing_credential_comes_before_an_unreadable_body(stranger):
+def test_a_missing_credential_is_reported_before_an_unreadable_body(stranger):
     answer = stranger.http.post("/api/v1/cart", b"{", content_type="text/plain")
     assert answer.status_code == 401
 
 
-def test_answers_are_never_cookies_or_redirects(api):
+def test_responses_set_no_cookie_and_never_redirect(api):
     for path in ("/products", "/nothing", "/cart"):
         answer = api.get(path)
         assert not answer.cookies
         assert answer.status_code not in range(300, 400)
 
 
-def test_every_answer_names_its_request(api, shop):
+def test_every_response_has_the_request_id(api, shop):
     product = make_product(shop)
     ids = {api.get(path)["X-Request-Id"] for path in ("/products", f"/products/{product.id}", "/nothing")}
     assert len(ids) == 3
 
 
-def test_answers_are_not_kept_unless_they_say_so(api):
+def test_responses_are_not_cacheable_by_default(api):
     assert api.get("/cart")["Cache-Control"] == "no-store"
     assert api.get("/nothing")["Cache-Control"] == "no-store"
     assert api.get("/products")["Cache-Control"] == "private, max-age=0, must-revalidate"

@@ -5,7 +5,7 @@ import json
 import pytest
 from django.core.management import call_command
 
-from storefront.apps.models import App, Installation
+from storefront.installations.models import App, Installation
 from storefront.server import cli
 from storefront.shops.scopes import SCOPES
 from tests.client import ApiClient
@@ -21,7 +21,7 @@ def storefront(capsys):
     def run(*arguments: str) -> tuple[int, str, str]:
         capsys.readouterr()
         # Not the script itself, which ends with closing the test's database.
-        code = cli.explained(lambda: call_command(*arguments) or 0)
+        code = cli.exit_code_of(lambda: call_command(*arguments) or 0)
         said = capsys.readouterr()
         return code, said.out, said.err
 
@@ -50,11 +50,11 @@ def test_an_app_is_created_installed_and_uninstalled(storefront, shop):
     assert Installation.objects.get().scopes == app.scopes
     code, out, err = storefront("uninstallapp", "--shop", shop.domain, "--app", "gifts")
     assert (code, out) == (0, "")
-    assert "Gift notes is no longer installed in Lighthouse." in err
+    assert "Gift notes has been uninstalled from Lighthouse." in err
     assert shop_status(token) == 401
 
 
-def test_some_scopes_can_be_granted_or_none(storefront, shop, other_shop):
+def test_some_or_no_scopes_can_be_granted(storefront, shop, other_shop):
     make_app("gifts")
     storefront("installapp", "--shop", shop.domain, "--app", "gifts", "--scopes", "read_shop,read_orders")
     storefront("installapp", "--shop", other_shop.domain, "--app", "gifts", "--scopes", "")
@@ -75,12 +75,15 @@ WRONG = {
         ["createapp", "--name", "N", "--slug", "s", "--scopes", "read_shop", "--install-url", "gifts"],
         "--install-url: The URL must be absolute",
     ),
-    "slug taken": ([*GIFTS[:4], "notes", *GIFTS[5:], "--scopes", ""], "--slug: notes is another app's slug."),
-    "bad contact": ([*GIFTS, "--scopes", "", "--contact", "me"], "--contact: Expected an e-mail address."),
-    "no such shop": (["installapp", "--shop", "x", "--app", "notes"], "--shop: No shop has the domain x. There are: "),
+    "slug taken": (
+        [*GIFTS[:4], "notes", *GIFTS[5:], "--scopes", ""],
+        "--slug: Another app already has the slug notes.",
+    ),
+    "bad contact": ([*GIFTS, "--scopes", "", "--contact", "me"], "--contact: Expected an email address."),
+    "no such shop": (["installapp", "--shop", "x", "--app", "notes"], "--shop: No shop has the domain x. Shops: "),
     "no such app": (
         ["installapp", "--shop", "shop.example.com", "--app", "x"],
-        "--app: No app has the slug x. There are: notes.",
+        "--app: No app has the slug x. Apps: notes.",
     ),
     "scope not asked for": (
         ["installapp", "--shop", "shop.example.com", "--app", "notes", "--scopes", "read_shop,read_orders"],
@@ -106,8 +109,8 @@ def test_wrong_input_is_a_sentence_and_exit_2(storefront, shop, case):
 def test_an_app_that_is_installed_is_not_installed_again(storefront, shop):
     install(shop, app=make_app("notes"))
     code, out, err = storefront("installapp", "--shop", shop.domain, "--app", "notes")
-    assert (code, out, err) == (2, "", "storefront: This app is installed in this shop already.\n")
+    assert (code, out, err) == (2, "", "storefront: This app is already installed in this shop.\n")
 
 
-def test_without_any_app_it_is_said_how_to_make_one(storefront, shop):
-    assert "storefront createapp makes one." in storefront("installapp", "--shop", shop.domain, "--app", "x")[2]
+def test_without_any_app_the_error_says_how_to_create_one(storefront, shop):
+    assert "Create one with storefront createapp." in storefront("installapp", "--shop", shop.domain, "--app", "x")[2]

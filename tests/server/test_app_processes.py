@@ -1,4 +1,4 @@
-"""What holds for an app in all web processes at once: the end of its token, and its rate limit."""
+"""The end of an app's token and its rate limit hold across web processes."""
 
 import time
 from collections.abc import Iterator
@@ -9,8 +9,10 @@ import pytest
 
 from tests.server.test_edge_processes import Servers, two_servers
 
+pytestmark = pytest.mark.proof
+
 WITH_APP = (
-    "from storefront.apps import actions as apps; from storefront.apps.models import App, Installation; "
+    "from storefront.apps import actions as apps; from storefront.installations.models import App, Installation; "
     "standing = Installation.objects.filter(uninstalled_at=None).first(); "
 )
 REGISTER = (
@@ -58,9 +60,9 @@ def test_after_the_uninstall_no_process_answers_the_app(servers):
         statuses = [status for _, status in calls.result()]
         assert statuses[0] == 200
         assert set(statuses) == {200, 401}
-        # Answers first, and then nothing but refusals.
+        # First responses, then only refusals.
         assert statuses == sorted(statuses)
-        # The catalogue may be answered from memory until the process has heard of it.
+        # The process may answer from its cache until it learns of the change.
         heard = 0.0 if path == "/api/apps/shop" else 1.0
         assert {status for began, status in calls.result() if began > committed + heard} <= {401}
 

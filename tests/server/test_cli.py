@@ -7,10 +7,12 @@ import pytest
 from storefront.server import cli
 from tests.server.programs import storefront
 
+pytestmark = pytest.mark.slow
+
 SHOP = ["--domain", "shop.example.com", "--name", "Lighthouse", "--base-url", "https://shop.example.com"]
 
 
-def test_alone_it_lists_our_commands_by_group_with_a_line_each(capsys):
+def test_without_arguments_our_commands_are_listed_by_group(capsys):
     assert cli.run(["storefront"]) == 0
     shown = capsys.readouterr()
     assert shown.err == ""
@@ -48,7 +50,7 @@ def test_an_unknown_command_is_one_sentence_with_the_nearest_name(capsys):
     assert shown.err == "storefront: There is no command crateshop; did you mean createshop?\n"
 
 
-def test_a_shop_and_a_token_are_made_by_a_script(deployment):
+def test_a_script_creates_a_shop_and_a_token(deployment):
     made = storefront("createshop", *SHOP, "--currency", "SEK", "--email", "hello@example.com", **deployment)
     assert (made.returncode, made.stderr) == (0, "")
     (line,) = made.stdout.splitlines()
@@ -75,13 +77,11 @@ def test_a_refusal_is_a_sentence_per_field_and_exit_2(deployment):
     ]
 
 
-def test_a_shop_that_does_not_exist_is_named_with_those_that_do(deployment):
+def test_an_unknown_shop_is_reported_with_existing_shops(deployment):
     storefront("createshop", *SHOP, **deployment)
     refused = storefront("createtoken", "--shop", "shop.example.org", "--scopes", "read_cart", **deployment)
     assert refused.returncode == 2
-    assert refused.stderr == (
-        "storefront: --shop: No shop has the domain shop.example.org. There are: shop.example.com.\n"
-    )
+    assert refused.stderr == ("storefront: --shop: No shop has the domain shop.example.org. Shops: shop.example.com.\n")
 
 
 def test_wrong_use_shows_the_usage_and_exits_2(capsys):
@@ -97,7 +97,7 @@ def test_a_database_that_is_not_migrated_is_one_sentence_and_exit_1(tmp_path):
     assert failed.stderr == "storefront: The database is not migrated; run storefront migrate first.\n"
 
 
-def test_a_database_that_is_away_is_one_sentence_without_the_password(tmp_path):
+def test_an_unreachable_database_is_one_sentence_without_the_password(tmp_path):
     url = "postgres://shop:hidden-word@127.0.0.1:9/shop"
     failed = storefront("createshop", *SHOP, STOREFRONT_DATA_DIR=str(tmp_path), DATABASE_URL=url)
     assert (failed.returncode, failed.stdout) == (1, "")
@@ -106,20 +106,20 @@ def test_a_database_that_is_away_is_one_sentence_without_the_password(tmp_path):
     assert "hidden-word" not in failed.stderr
 
 
-def test_an_unforeseen_error_is_one_sentence_and_a_traceback_only_when_asked_for(capsys, monkeypatch):
+def test_an_unexpected_error_is_one_sentence_and_a_traceback_only_on_request(capsys, monkeypatch):
     def fail(_argv):
         raise KeyError("shelf")
 
     monkeypatch.setattr(cli, "dispatch", fail)
     assert cli.run(["storefront", "worker"]) == 1
     assert capsys.readouterr().err == (
-        "storefront: This failed in a way that was not foreseen (KeyError: 'shelf'); --traceback shows where.\n"
+        "storefront: Unexpected error (KeyError: 'shelf'). Use --traceback to see where.\n"
     )
     with pytest.raises(KeyError):
         cli.run(["storefront", "worker", "--traceback"])
 
 
-def test_migrate_keeps_its_talk_off_stdout(deployment):
+def test_migrate_writes_its_messages_to_stderr(deployment):
     done = storefront("migrate", **deployment)
     assert (done.returncode, done.stdout) == (0, "")
     assert "No migrations to apply." in done.stderr

@@ -15,7 +15,7 @@ def create_token(shop, *options: str) -> str:
     return out.getvalue().strip()
 
 
-def test_the_token_opens_what_its_scopes_say_and_nothing_else(shop, other_shop):
+def test_a_token_has_its_scopes_and_no_others(shop, other_shop):
     token = create_token(shop, "--scopes", "read_products, read_cart", "--name", "till")
     api = ApiClient(token)
     assert api.get("/products").status_code == 200
@@ -25,7 +25,7 @@ def test_the_token_opens_what_its_scopes_say_and_nothing_else(shop, other_shop):
     assert token not in str(vars(row))
 
 
-def test_it_ends_after_so_many_days(shop):
+def test_a_token_expires_after_the_given_days(shop):
     create_token(shop, "--scopes", "read_cart", "--expires", "30")
     row = ApiToken.objects.get()
     assert row.expires_at - row.created_at == timedelta(days=30)

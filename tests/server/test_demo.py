@@ -1,4 +1,4 @@
-"""`storefront demo`: a shop with everything in it, ready to be used, and no other shop touched."""
+"""`storefront demo` creates a complete shop, and changes no other shop."""
 
 import json
 import stat
@@ -9,13 +9,15 @@ from django.core.management import call_command
 from django.test import Client
 
 from storefront.catalogue.models import Media, Product, Variant
-from storefront.server.demo import shop as demo
-from storefront.server.demo.still_lifes import DRAWINGS, picture
+from storefront.demo import shop as demo
+from storefront.demo.still_lifes import DRAWINGS, picture
 from storefront.shops.models import ApiToken, Shop, User
 from tests.client import ApiClient
 from tests.shops.factories import make_shop
 
-# Drawing takes seconds and always gives the same, so it is done once.
+pytestmark = pytest.mark.proof
+
+# Drawing takes seconds and is deterministic, so it is done once.
 draw_once = cache(demo.draw_pictures)
 
 
@@ -36,15 +38,17 @@ def open_demo(demo_data, capsys):
     return run
 
 
-def test_opens_a_shop_that_sells(open_demo):
+def test_creates_a_shop_that_sells(open_demo):
     answer = open_demo("--base-url", "http://127.0.0.1:9999")
     assert answer["url"] == "http://127.0.0.1:9999/"
     assert answer["admin_url"] == "http://127.0.0.1:9999/admin/"
+    assert answer["secure_url"] == "http://127.0.0.1:9999/checkout"
     api = ApiClient(answer["api_token"])
     products = api.get("/products?per_page=100").json()
     assert products["total"] == len(products["data"]) >= 40
     assert {product["type"] for product in products["data"]} == {"simple", "variable", "bundle", "digital"}
-    assert all(product["media"] and product["media"][0]["alt"] for product in products["data"])
+    pictures = [product["media"][0] for product in products["data"]]
+    assert all(shown["alt"] and shown["width"] == shown["height"] >= 600 for shown in pictures)
     assert len(api.get("/categories").json()["data"]) >= 8
     board = api.get("/products/bread-board").json()["data"]
     added = api.post("/cart", {"product_id": board["id"], "qty": 1})
@@ -73,12 +77,12 @@ def test_another_port_moves_the_shop(open_demo):
     assert Shop.objects.get().base_url == "http://127.0.0.1:8001"
 
 
-def test_its_secrets_are_readable_by_their_owner_alone(open_demo, demo_data):
+def test_only_the_owner_can_read_its_secrets(open_demo, demo_data):
     open_demo()
     assert stat.S_IMODE((demo_data / "demo.json").stat().st_mode) == 0o600
 
 
-def test_a_token_that_was_revoked_is_replaced_and_a_changed_password_is_not_told(open_demo):
+def test_a_revoked_token_is_replaced_and_a_changed_password_is_not_printed(open_demo):
     first = open_demo()
     ApiToken.objects.update(revoked_at=Shop.objects.get().created_at)
     user = User.objects.get()
@@ -90,7 +94,7 @@ def test_a_token_that_was_revoked_is_replaced_and_a_changed_password_is_not_told
     assert second["admin_password"] == ""
 
 
-def test_reset_makes_it_anew_and_leaves_other_shops_alone(open_demo, demo_data):
+def test_reset_creates_it_again_and_leaves_other_shops_alone(open_demo, demo_data):
     other = make_shop("other.example.com", name="Elsewhere")
     open_demo()
     Product.objects.filter(shop__domain=demo.DOMAIN).update(name="Spoilt")
@@ -102,7 +106,7 @@ def test_reset_makes_it_anew_and_leaves_other_shops_alone(open_demo, demo_data):
     assert set(demo_data.glob("media/**/*.png")) == files
 
 
-def test_a_shop_of_one_s_own_at_that_address_is_never_touched(demo_data):
+def test_a_merchants_shop_at_that_address_is_never_touched(demo_data):
     make_shop(demo.DOMAIN, name="My own", email="me@example.com")
     for arguments in ([], ["--reset"]):
         with pytest.raises(demo.NotTheDemo):
@@ -110,11 +114,11 @@ def test_a_shop_of_one_s_own_at_that_address_is_never_touched(demo_data):
     assert Shop.objects.get().name == "My own"
 
 
-def test_what_fails_half_way_leaves_no_shop(open_demo, monkeypatch):
+def test_a_failure_half_way_leaves_no_shop(open_demo, monkeypatch):
     def fail(*_):
         raise OSError("disk full")
 
-    monkeypatch.setattr(demo, "_hang", fail)
+    monkeypatch.setattr(demo, "_attach_pictures", fail)
     with pytest.raises(OSError, match="disk full"):
         open_demo()
     assert not Shop.objects.exists()

@@ -6,7 +6,7 @@ from storefront.apps import actions
 from storefront.kit import clock
 from tests.catalogue.factories import make_product
 from tests.factories.apps import Installed, install
-from tests.server.edges import Asked
+from tests.server.edges import EdgeClient
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -18,34 +18,34 @@ def installed(shop) -> Installed:
 
 
 @pytest.fixture
-def asked(installed) -> Asked:
-    asked = Asked()
+def asked(installed) -> EdgeClient:
+    asked = EdgeClient()
     asked.ask("/products", installed.token)
     return asked
 
 
-def test_an_app_is_answered_from_memory(asked, installed):
+def test_an_app_gets_cached_responses(asked, installed):
     assert asked.is_hit("/products", installed.token)
 
 
-def test_its_own_header_serves_as_well(asked, installed):
+def test_the_apps_own_header_works_too(asked, installed):
     asked.ask("/products", None, X_Shop_Access_Token=installed.token)
     assert asked.is_hit("/products", None, X_Shop_Access_Token=installed.token)
 
 
-def test_its_own_header_goes_before_the_bearer(asked, installed, other_shop):
+def test_the_apps_own_header_wins_over_the_bearer_token(asked, installed, other_shop):
     elsewhere = install(other_shop, "read_products")
     for _ in range(2):
         assert asked.ask("/products", elsewhere.token, X_Shop_Access_Token=installed.token).json["total"] == 1
         assert asked.ask("/products", installed.token, X_Shop_Access_Token=elsewhere.token).json["total"] == 0
 
 
-def test_the_text_of_one_header_is_no_credential_in_the_other(asked, installed):
+def test_the_text_of_one_header_is_not_a_credential_in_the_other(asked, installed):
     answer = asked.ask("/products", None, X_Shop_Access_Token=f"Bearer {installed.token}")
     assert answer.status_code == 401
 
 
-def test_calls_from_memory_count(asked, installed):
+def test_cached_calls_count_against_the_limit(asked, installed):
     remaining = [asked.ask("/products", installed.token).headers["X-RateLimit-Remaining"] for _ in range(2)]
     assert remaining == ["598", "597"]
 
@@ -58,14 +58,14 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_what_changes_for_the_app_changes_at_once(asked, installed, change):
+def test_changes_of_the_app_apply_immediately(asked, installed, change):
     action, given, status = CHANGES[change]
     assert asked.is_hit("/products", installed.token)
     action(shop=installed.installation.shop, installation=installed.installation, now=clock.now(), **given)
     assert asked.ask("/products", installed.token).status_code == status
 
 
-def test_an_ended_grace_ends_at_once(asked, installed):
+def test_an_old_token_that_was_ended_is_refused_immediately(asked, installed):
     given = {"shop": installed.installation.shop, "installation": installed.installation, "now": clock.now()}
     token = actions.rotate_token(**given)
     asked.ask("/products", token)

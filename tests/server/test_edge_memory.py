@@ -1,4 +1,4 @@
-"""The edge's memory has a bound in bytes, lets go of what was used least recently, and bears many threads."""
+"""The edge's cache is bounded in bytes, evicts the least recently used entry, and is thread-safe."""
 
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
@@ -9,11 +9,13 @@ from django.db import connections
 
 from storefront.catalogue import actions
 from storefront.kit import clock
-from storefront.server.edge import canonical
-from storefront.server.memory import Memory
+from storefront.server.edge.edge import canonical_target
+from storefront.server.edge.memory import MemoryCache
 from tests.catalogue.factories import make_product
-from tests.server.edges import Asked
+from tests.server.edges import EdgeClient
 from tests.shops.factories import make_token
+
+pytestmark = pytest.mark.slow
 
 
 @dataclass(eq=False)
@@ -21,47 +23,47 @@ class Value:
     size: int
 
 
-def test_the_least_recently_used_goes_first():
-    memory: Memory[Value] = Memory(30)
+def test_the_least_recently_used_entry_is_evicted_first():
+    cache: MemoryCache[Value] = MemoryCache(30)
     values = {name: Value(10) for name in "abc"}
     for name, value in values.items():
-        memory.put(name, value)
-    assert memory.get("a") is values["a"]
-    memory.put("d", Value(10))
-    assert [name for name in "abcd" if memory.get(name)] == ["a", "c", "d"]
-    assert (memory.size, memory.evictions) == (30, 1)
+        cache.put(name, value)
+    assert cache.get("a") is values["a"]
+    cache.put("d", Value(10))
+    assert [name for name in "abcd" if cache.get(name)] == ["a", "c", "d"]
+    assert cache.size == 30
 
 
-def test_what_is_larger_than_all_of_it_is_not_kept():
-    memory: Memory[Value] = Memory(30)
-    memory.put("a", Value(10))
-    memory.put("b", Value(31))
-    assert memory.get("b") is None
-    assert memory.get("a") is not None
+def test_a_value_larger_than_the_capacity_is_not_kept():
+    cache: MemoryCache[Value] = MemoryCache(30)
+    cache.put("a", Value(10))
+    cache.put("b", Value(31))
+    assert cache.get("b") is None
+    assert cache.get("a") is not None
 
 
-def test_what_grows_pushes_others_out():
-    memory: Memory[Value] = Memory(30)
+def test_a_growing_value_evicts_others():
+    cache: MemoryCache[Value] = MemoryCache(30)
     a, b = Value(10), Value(15)
-    memory.put("a", a)
-    memory.put("b", b)
-    memory.grow("b", b, 10)
-    assert (memory.get("a"), memory.get("b"), memory.size) == (None, b, 25)
-    # Replaced meanwhile: the one that grew is nobody's any more.
-    memory.put("b", Value(5))
-    memory.grow("b", b, 10)
-    assert memory.size == 5
+    cache.put("a", a)
+    cache.put("b", b)
+    cache.grow("b", b, 10)
+    assert (cache.get("a"), cache.get("b"), cache.size) == (None, b, 25)
+    # A value that was replaced before it grew no longer counts.
+    cache.put("b", Value(5))
+    cache.grow("b", b, 10)
+    assert cache.size == 5
 
 
-def test_dropping_leaves_what_took_the_place():
-    memory: Memory[Value] = Memory(30)
+def test_drop_leaves_a_newer_value():
+    cache: MemoryCache[Value] = MemoryCache(30)
     old, new = Value(10), Value(10)
-    memory.put("a", old)
-    memory.put("a", new)
-    memory.drop("a", old)
-    assert (memory.get("a"), memory.size) == (new, 10)
-    memory.drop("a", new)
-    assert (memory.get("a"), memory.size) == (None, 0)
+    cache.put("a", old)
+    cache.put("a", new)
+    cache.drop("a", old)
+    assert (cache.get("a"), cache.size) == (new, 10)
+    cache.drop("a", new)
+    assert (cache.get("a"), cache.size) == (None, 0)
 
 
 @pytest.fixture
@@ -71,47 +73,45 @@ def token(transactional_db, shop):
     return make_token(shop, "read_products")
 
 
-def test_many_different_questions_stay_within_the_bound(token):
-    asked = Asked(capacity=100_000)
+def test_many_different_requests_stay_within_the_capacity(token):
+    asked = EdgeClient(capacity=100_000)
     for number in range(60):
         asked.ask(f"/products?q=mug&page={number + 1}", token)
         asked.ask(f"/products?per_page={number + 1}", token, Accept_Encoding="gzip")
-        assert asked.edge.counters()["bytes"] <= 100_000
-    counters = asked.edge.counters()
-    assert counters["evictions"] > 0
-    assert counters["misses"] == 120
-    assert 0 < counters["entries"] < 60
+        assert asked.edge.cache.size <= 100_000
+    assert asked.misses == 120
+    assert 0 < len(asked.edge.cache) < 60
 
 
 @pytest.mark.parametrize("encoding", ["identity", "gzip"])
-def test_what_it_counts_is_what_it_holds(token, encoding):
-    """Large answers and small ones, with all of Python's objects around them: at most what is counted, mostly that."""
-    asked = Asked(capacity=10_000_000)
-    canonical.cache_clear()
+def test_the_counted_size_matches_the_memory_used(token, encoding):
+    """Compares the counted size with the memory that Python allocates for the entries."""
+    asked = EdgeClient(capacity=10_000_000)
+    canonical_target.cache_clear()
     tracemalloc.start()
     try:
         for number in range(40):
             asked.ask(f"/products?per_page={number + 1}", token, Accept_Encoding=encoding)
             asked.ask(f"/products?page={number + 10}", token, Accept_Encoding=encoding)
-        counted, before = asked.edge.counters()["bytes"], tracemalloc.get_traced_memory()[0]
-        asked.edge.memory.clear()
-        canonical.cache_clear()
+        counted, before = asked.edge.cache.size, tracemalloc.get_traced_memory()[0]
+        asked.edge.cache.clear()
+        canonical_target.cache_clear()
         held = before - tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
     assert counted / 2 < held <= counted, (held, counted)
 
 
-def test_zero_remembers_nothing(token):
-    asked = Asked(capacity=0)
+def test_capacity_zero_caches_nothing(token):
+    asked = EdgeClient(capacity=0)
     asked.ask("/products", token)
     assert not asked.is_hit("/products", token)
-    assert asked.edge.counters() == {"hits": 0, "misses": 2, "evictions": 0, "entries": 0, "bytes": 0}
+    assert (asked.hits, asked.misses, len(asked.edge.cache), asked.edge.cache.size) == (0, 2, 0, 0)
 
 
-def test_threads_that_read_while_others_write_see_what_is_committed(shop, token):
+def test_concurrent_readers_see_committed_writes(shop, token):
     """Each reader sees names in the order in which they were written, and the last one at the end."""
-    asked = Asked(capacity=60_000)
+    asked = EdgeClient(capacity=60_000)
     mug = make_product(shop, "Written")
     names = [f"Name {number:03}" for number in range(40)]
     done: list[bool] = []
@@ -147,4 +147,4 @@ def test_threads_that_read_while_others_write_see_what_is_committed(shop, token)
             seen = [name for name in reader.result() if name in names]
             assert seen == sorted(seen)
             assert seen[-1] == names[-1]
-    assert asked.edge.memory.size == sum(value.size for value in asked.edge.memory._held.values())
+    assert asked.edge.cache.size == sum(value.size for value in asked.edge.cache._entries.values())

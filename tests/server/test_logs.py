@@ -1,4 +1,4 @@
-"""What the log shows, and what it never does."""
+"""The format of log lines, and the secrets that they never contain."""
 
 import io
 import json
@@ -28,7 +28,7 @@ def written(monkeypatch):
     logging.root.handlers[:], logging.root.level = before
 
 
-def test_a_line_is_one_json_object_whoever_logs_it(written):
+def test_every_line_is_one_json_object(written):
     text = written()
     structlog.get_logger("storefront.test").info("opened", shop="shop.example.com", lines=2)
     logging.getLogger("some.library").warning("slow by %s s", 3)
@@ -38,7 +38,7 @@ def test_a_line_is_one_json_object_whoever_logs_it(written):
 
 
 @pytest.mark.parametrize("human", [False, True])
-def test_no_secret_gets_through_in_a_value_a_message_or_a_traceback(written, human):
+def test_secrets_are_redacted_in_values_messages_and_tracebacks(written, human):
     text = written(human)
     token = tokens.new_token("cart")
     secrets = [token, "0123456789abcdef" * 4, "hidden-word", "a+b/" * 10 + "cde="]
@@ -59,7 +59,7 @@ def test_no_secret_gets_through_in_a_value_a_message_or_a_traceback(written, hum
     assert "signature=…" in shown
 
 
-def test_for_people_lines_are_text(written):
+def test_lines_are_text_in_a_terminal(written):
     text = written(human=True)
     structlog.get_logger("storefront.test").info("opened", shop="shop.example.com")
     with pytest.raises(json.JSONDecodeError):
@@ -73,7 +73,7 @@ def test_lines_below_the_level_are_left_out(written):
     assert text.getvalue() == ""
 
 
-def test_a_broken_page_leaves_its_traceback_under_the_requests_id_without_its_query(written, settings, client, db):
+def test_a_broken_page_logs_a_traceback_with_the_request_id_and_no_query(written, settings, client, db):
     settings.ROOT_URLCONF = "tests.server.broken_urls"
     client.raise_request_exception = False
     text = written()
@@ -86,7 +86,7 @@ def test_a_broken_page_leaves_its_traceback_under_the_requests_id_without_its_qu
     assert "aaaa" not in text.getvalue()
 
 
-def test_a_call_of_the_api_leaves_the_same_line_as_a_page(written, client, db):
+def test_an_api_call_logs_the_same_line_as_a_page(written, client, db):
     text = written()
     page, call = client.get("/no-such-page?q=secret"), client.get("/api/v1/cart?q=secret")
     of_page, of_call = [json.loads(line) for line in text.getvalue().splitlines()]
@@ -98,8 +98,21 @@ def test_a_call_of_the_api_leaves_the_same_line_as_a_page(written, client, db):
     assert "secret" not in text.getvalue()
 
 
-def test_below_the_level_a_call_leaves_no_line(written, client, db):
+def test_an_api_call_below_the_level_is_not_logged(written, client, db):
     text = written()
     logging.getLogger().setLevel(logging.WARNING)
     client.get("/api/v1/cart")
     assert text.getvalue() == ""
+
+
+@pytest.mark.parametrize("before", ["", "/shop.example.com"])
+@pytest.mark.parametrize("rest", ["", "/e-mail"])
+def test_order_ids_are_shortened(written, client, shop, before, rest):
+    """The URL of an order alone opens it for a day."""
+    text = written()
+    id = "1a2b3c4d-5e6f-4a1b-8c2d-3e4f5a6b7c8d"
+    for each in (id, id.upper()):
+        client.get(f"{before}/orders/{each}{rest}")
+    shown = [json.loads(line)["path"] for line in text.getvalue().splitlines() if '"request"' in line]
+    assert shown == [f"{before}/orders/{each}…{rest}" for each in (id[:8], id[:8].upper())]
+    assert "5e6f" not in text.getvalue().lower()

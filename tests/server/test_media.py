@@ -1,4 +1,4 @@
-"""Uploaded files are served so that none of them can act on the shop's pages."""
+"""Uploaded files cannot run scripts on the shop's pages."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def test_a_picture_is_shown(media, name):
 
 
 @pytest.mark.parametrize("name", ["a.svg", "a.html", "a.xml", "a.js", "a"])
-def test_anything_else_is_a_download_that_may_run_nothing(media, name):
+def test_other_files_are_downloads_that_cannot_run_scripts(media, name):
     answer = media(name, b"<svg onload='alert(1)'>")
     assert answer["Content-Disposition"] == "attachment"
     assert answer["X-Content-Type-Options"] == "nosniff"
@@ -43,5 +43,5 @@ def test_a_folder_is_not_listed(media, client, tmp_path):
     assert client.get("/media/orders/").status_code == 404
 
 
-def test_it_is_only_read(client, db):
+def test_other_methods_are_refused(client, db):
     assert client.post("/media/a.png").status_code == 405

@@ -31,7 +31,7 @@ def backend(kept):
         return cursor.fetchone()[0]
 
 
-def test_a_connection_is_kept_without_asking_the_server(kept):
+def test_an_open_connection_is_kept_without_a_query(kept):
     before = backend(kept)
     begin_request(kept)
     with CaptureQueriesContext(kept) as asked:

@@ -6,9 +6,13 @@ import sys
 from collections.abc import Callable, Iterator
 
 import pytest
+from django.core.management import call_command
 
-from tests.catalogue.product_files import as_csv, woo
+from storefront.server.management.commands import exportproducts
 from tests.databases import database
+from tests.product_files.files import as_csv, woo
+
+pytestmark = pytest.mark.proof
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +48,7 @@ def test_import_dry_run_export_and_again(storefront, file, tmp_path):
     assert (done.returncode, json.loads(done.stdout)) == (1, {"created": 1, "updated": 0, "skipped": 0, "failed": 1})
     assert done.stderr.splitlines() == [
         "error: line 3, Regular price: expected a number, found 'ten'",
-        "warning: line 2, Stock: a stock of -1 is taken as 0, since backorders are not allowed",
+        "warning: line 2, Stock: stock -1 was imported as 0, because backorders are not allowed",
     ]
     for format in ("native", "woocommerce", "shopify"):
         target = str(tmp_path / format)
@@ -78,3 +82,17 @@ def test_a_target_that_cannot_be_written(storefront, tmp_path):
     assert done.returncode == 1
     assert "cannot be written" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_an_export_that_fails_leaves_the_old_file_and_no_other(shop, tmp_path, monkeypatch):
+    target = tmp_path / "products.jsonl"
+    target.write_text("as it was")
+
+    def broken(*, out, **_given) -> int:
+        out.write("half of")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(exportproducts, "export_products", broken)
+    with pytest.raises(KeyboardInterrupt):
+        call_command("exportproducts", str(target), shop=shop.domain)
+    assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("products.jsonl", "as it was")]

@@ -6,9 +6,9 @@ import json
 from django.core.management import call_command
 from django.db import connection
 
-from storefront.catalogue import queries
 from storefront.catalogue.models import ListingTotal, Product, ProductSearch
-from storefront.catalogue.queries import ProductFilters
+from storefront.listing import queries
+from storefront.listing.queries import ProductFilters
 from tests.catalogue.factories import make_category, make_product
 from tests.shops.factories import NOW
 
@@ -25,14 +25,14 @@ def total(shop, **filters) -> int:
     return queries.product_page(shop, ProductFilters(**filters), page=1, per_page=1, now=NOW).total
 
 
-def test_what_is_right_stays_as_it_is(shop, other_shop):
+def test_correct_values_are_unchanged(shop, other_shop):
     make_product(shop, "Teapot", categories=(make_category(shop),))
     make_product(shop, status="draft")
     assert reindex() == {shop.domain: RIGHT, other_shop.domain: RIGHT}
     assert (total(shop), total(shop, q="teapot")) == (1, 1)
 
 
-def test_wrong_totals_are_told_and_put_right(shop, other_shop):
+def test_wrong_totals_are_reported_and_corrected(shop, other_shop):
     cups = make_category(shop)
     for each in (shop, other_shop):
         make_product(each, categories=(cups,) if each == shop else ())
@@ -44,14 +44,14 @@ def test_wrong_totals_are_told_and_put_right(shop, other_shop):
     assert (total(shop), total(shop, category="cups")) == (2, 2)
 
 
-def test_totals_that_are_gone_come_back(shop):
+def test_missing_totals_are_restored(shop):
     make_product(shop, categories=(make_category(shop),))
     ListingTotal.objects.all().delete()
     assert len(reindex()[shop.domain]["totals"]) == 2
     assert (total(shop), total(shop, category="cups")) == (1, 1)
 
 
-def test_missing_outdated_and_left_over_texts(shop):
+def test_missing_outdated_and_orphaned_texts_are_corrected(shop):
     missing, outdated, gone = make_product(shop, "Teapot"), make_product(shop, "Kettle"), make_product(shop, "Lamp")
     ProductSearch.objects.filter(product=missing).delete()
     ProductSearch.objects.filter(product=outdated).update(text="samovar")
@@ -61,7 +61,7 @@ def test_missing_outdated_and_left_over_texts(shop):
     assert found == [1, 1, 0, 0]
 
 
-def test_an_index_that_lost_everything_is_built_again(shop):
+def test_an_empty_index_is_rebuilt(shop):
     make_product(shop, "Teapot")
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":

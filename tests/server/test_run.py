@@ -1,7 +1,9 @@
 """`make run` as a stranger types it, in an empty folder and again in the same one; and the calls that it prints."""
 
+import re
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +15,8 @@ import requests
 
 from tests.databases import database
 from tests.server.programs import clean_environment, free_port, is_listening, wait_until
+
+pytestmark = pytest.mark.proof
 
 ROOT = Path(__file__).parents[2]
 
@@ -26,7 +30,7 @@ def demo(environment: dict[str, str], port: int, log: Path) -> Iterator[str]:
             command, cwd=ROOT, env=clean_environment(**environment), stdout=output, stderr=output
         )
     try:
-        wait_until(lambda: is_listening(port), process=process, what=f"the demo shop: {log}", seconds=100)
+        wait_until(lambda: is_listening(port), process=process, what=f"the demo shop: {log}", seconds=170)
         yield log.read_text()
         process.send_signal(signal.SIGINT)
         assert process.wait(15) == 0
@@ -51,8 +55,32 @@ def pasted(line: str) -> requests.Response:
     return requests.request(method, url, data=given["-d"], headers=dict(given["-H"]), timeout=10)
 
 
-@pytest.mark.timeout(200)
-def test_a_first_start_opens_a_shop_and_the_next_goes_on_with_it(tmp_path):
+def signed_in(admin: str, said: str) -> requests.Response:
+    """The page that the printed name and password lead to, without anything else to set up."""
+    name, password = re.search(r"The admin .* as (\S+), password (\S+)", said).groups()
+    with requests.Session() as browser:
+        page = browser.get(admin, timeout=10)
+        csrf = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page.text)[1]
+        given = {"username": name, "password": password, "csrfmiddlewaretoken": csrf}
+        return browser.post(page.url, given, timeout=10)
+
+
+@pytest.fixture
+def names_under_localhost(monkeypatch):
+    """Known here as browsers and curl know them; not every system's resolver does."""
+    resolve = socket.getaddrinfo
+    monkeypatch.setattr(
+        socket,
+        "getaddrinfo",
+        lambda host, *given, **named: resolve(
+            "127.0.0.1" if str(host).endswith(".localhost") else host, *given, **named
+        ),
+    )
+
+
+@pytest.mark.timeout(400)
+@pytest.mark.usefixtures("names_under_localhost")
+def test_the_first_start_creates_a_shop_and_the_next_uses_it(tmp_path):
     with database(tmp_path) as environment:
         port = free_port()
         with demo(environment, port, tmp_path / "first.log") as said:
@@ -60,10 +88,19 @@ def test_a_first_start_opens_a_shop_and_the_next_goes_on_with_it(tmp_path):
             products, added, link = [pasted(call).json() for call in calls]
             assert len(products["data"]) == 2
             assert added["message"] == "Item added to cart."
-            page = requests.get(link["checkout_url"], timeout=10)
-            assert (page.status_code, page.url) == (200, f"http://localhost:{port}/checkout")
+            page = requests.Session().get(link["checkout_url"], timeout=10)
+            assert (page.status_code, page.url) == (200, f"http://secure.localhost:{port}/localhost/checkout")
             assert "Harbour Lane" in requests.get(f"http://localhost:{port}/", timeout=10).text
-        with demo(environment, port, tmp_path / "second.log") as said:
+            assert f"http://admin.localhost:{port}/admin/ " in said
+            admin = f"http://admin.localhost:{port}/admin/"
+            assert signed_in(admin, said).url == admin
+            assert requests.get(f"http://localhost:{port}/admin/", timeout=10).status_code == 404
+            assert f"STOREFRONT_ADMIN_HOST= STOREFRONT_SECURE_HOST= PORT={port} make run" in said
+        one_host = {"STOREFRONT_ADMIN_HOST": "", "STOREFRONT_SECURE_HOST": ""}
+        with demo(environment | one_host, port, tmp_path / "second.log") as said:
+            assert f"http://localhost:{port}/admin/ " in said
+            assert "STOREFRONT_ADMIN_HOST=" not in said
+            assert requests.get(f"http://localhost:{port}/admin/", timeout=10).status_code == 200
             token = calls[0].partition("Bearer ")[2].strip("'")
             assert token in said
             assert pasted(calls[0]).json() == products

@@ -1,11 +1,18 @@
 """Settings come from the environment alone. A wrong one is one sentence and exit 2, and a secret is never repeated."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
+from limits import parse_many
 
 from tests.server.programs import storefront
 
+pytestmark = pytest.mark.proof
+
+PROXIES = "addresses or networks such as 127.0.0.1,10.0.0.0/8, separated by commas"
+HOST = "a host name such as admin.example.com, or with its port admin.example.com:8443"
 SHOWN = """
 import json
 from django.conf import settings as s
@@ -14,7 +21,7 @@ print(json.dumps({name: getattr(s, name, None) for name in %r}, default=str))
 
 
 def settings(tmp_path, *names: str, **environment: str) -> dict:
-    """What the product's settings are with these variables set."""
+    """The product's settings with these environment variables."""
     shown = storefront(
         "shell", "--no-imports", "-c", SHOWN % (names,), **({"STOREFRONT_DATA_DIR": str(tmp_path)} | environment)
     )
@@ -24,6 +31,7 @@ def settings(tmp_path, *names: str, **environment: str) -> dict:
 
 def test_without_any_variable_everything_has_a_default(tmp_path):
     names = ("DEBUG", "HTTPS", "ALLOW_PRIVATE_CALLBACKS", "REDIS_URL", "EMAIL_BACKEND", "SESSION_COOKIE_SECURE")
+    assert settings(tmp_path, "STAFF_SECOND_FACTOR") == {"STAFF_SECOND_FACTOR": "owners"}
     assert settings(tmp_path, *names) == {
         "DEBUG": False,
         "HTTPS": False,
@@ -34,17 +42,47 @@ def test_without_any_variable_everything_has_a_default(tmp_path):
     }
 
 
+def test_limits_on_visitors_have_defaults_and_can_be_set_and_turned_off(tmp_path):
+    names = ("LIMITS", "MOST_UNPAID", "MOST_UNPAID_EACH")
+    found = settings(tmp_path, *names)
+    assert found["LIMITS"]["mails_each"] == ["20 per 1 hour", "60 per 1 day"]
+    assert (found["MOST_UNPAID"], found["MOST_UNPAID_EACH"]) == (20, 10)
+    assert all(found["LIMITS"].values())
+    changed = settings(
+        tmp_path,
+        *names,
+        STOREFRONT_LIMIT_ORDERS="5 per 10 minutes, 20/day",
+        STOREFRONT_LIMIT_BASKETS="0",
+        STOREFRONT_LIMIT_UNPAID="0",
+    )
+    assert changed["LIMITS"] == found["LIMITS"] | {"orders": ["5 per 10 minute", "20 per 1 day"], "baskets": []}
+    assert changed["MOST_UNPAID"] == 0
+
+
+@pytest.mark.parametrize("text", ["many", "0/hour", "-1/hour", "20", "20/hour,", "20/fortnight"])
+def test_an_invalid_limit_is_refused(tmp_path, text):
+    refused = storefront("check", STOREFRONT_DATA_DIR=str(tmp_path), STOREFRONT_LIMIT_ORDERS=text)
+    assert refused.returncode == 2
+    assert f"STOREFRONT_LIMIT_ORDERS is {text!r}; expected a limit such as 20/hour" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
 def test_each_variable_reaches_its_setting(tmp_path):
     found = settings(
         tmp_path,
         *("DEBUG", "HTTPS", "ALLOW_PRIVATE_CALLBACKS", "REDIS_URL", "SECRET_KEY", "SECRET_KEY_FALLBACKS"),
         *("EMAIL_HOST", "EMAIL_PORT", "EMAIL_USE_TLS", "EMAIL_HOST_PASSWORD", "DEFAULT_FROM_EMAIL"),
-        *("SESSION_COOKIE_SECURE", "SECURE_PROXY_SSL_HEADER", "LOGGING", "DATABASES"),
+        *("SESSION_COOKIE_SECURE", "TRUSTED_PROXIES", "HSTS_SECONDS", "SECURITY_CONTACT", "STAFF_SECOND_FACTOR"),
+        *("LOGGING", "DATABASES"),
         STOREFRONT_DEBUG="yes",
         STOREFRONT_HTTPS="1",
         STOREFRONT_ALLOW_PRIVATE_CALLBACKS="on",
+        STOREFRONT_TRUSTED_PROXIES="10.0.0.0/8, 2001:db8::7",
+        STOREFRONT_HSTS_SECONDS="300",
+        STOREFRONT_SECURITY_CONTACT="mailto:safe@example.com, https://example.com/safe",
         STOREFRONT_LOG_LEVEL="warning",
         STOREFRONT_EMAIL_FROM="shop@example.com",
+        STOREFRONT_STAFF_SECOND_FACTOR="All",
         REDIS_URL="redis://127.0.0.1:6379/1",
         SECRET_KEY=f"{'n' * 32},{'o' * 32}",
         EMAIL_URL="smtp+tls://me:pass@mail.example.com:587",
@@ -68,7 +106,10 @@ def test_each_variable_reaches_its_setting(tmp_path):
         "EMAIL_HOST_PASSWORD": "pass",
         "DEFAULT_FROM_EMAIL": "shop@example.com",
         "SESSION_COOKIE_SECURE": True,
-        "SECURE_PROXY_SSL_HEADER": ["HTTP_X_FORWARDED_PROTO", "https"],
+        "TRUSTED_PROXIES": ["10.0.0.0/8", "2001:db8::7/128"],
+        "HSTS_SECONDS": 300,
+        "SECURITY_CONTACT": ["mailto:safe@example.com", "https://example.com/safe"],
+        "STAFF_SECOND_FACTOR": "all",
     }
 
 
@@ -108,7 +149,18 @@ def test_a_wrong_value_that_may_hold_a_secret_is_not_repeated(tmp_path, name, va
         ("STOREFRONT_DEBUG", "perhaps", "1 or 0"),
         ("STOREFRONT_HTTPS", "https", "1 or 0"),
         ("STOREFRONT_ALLOW_PRIVATE_CALLBACKS", "2", "1 or 0"),
+        ("STOREFRONT_BODY_SECONDS", "0", "a whole number of 1 or more"),
+        ("STOREFRONT_EVENT_DAYS", "0", "a whole number of 1 or more"),
+        ("STOREFRONT_HSTS_SECONDS", "-1", "a whole number of 0 or more"),
+        ("STOREFRONT_TRUSTED_PROXIES", "10.0.0.1/8", PROXIES),
+        ("STOREFRONT_TRUSTED_PROXIES", "127.0.0.1,proxy.example.com", PROXIES),
+        ("STOREFRONT_SECURITY_CONTACT", "me@example.com", "mailto:security@example.com or an https:// address"),
+        ("STOREFRONT_ADMIN_HOST", "https://admin.example.com", HOST),
+        ("STOREFRONT_ADMIN_HOST", "admin.example.com/", HOST),
+        ("STOREFRONT_SECURE_HOST", "a b", HOST),
+        ("STOREFRONT_SECURE_HOST", "secure.example.com:port", HOST),
         ("STOREFRONT_LOG_LEVEL", "loud", "one of debug, info, warning, error"),
+        ("STOREFRONT_STAFF_SECOND_FACTOR", "everybody", "one of owners, all, none"),
         ("STOREFRONT_DATA_DIR", "/dev/null/var", "a directory that can be made and written (Not a directory)"),
     ],
 )
@@ -118,9 +170,44 @@ def test_any_other_wrong_value_is_repeated_with_what_was_expected(tmp_path, name
     assert refused.stderr == f"storefront: {name} is '{value}'; expected {expected}.\n"
 
 
+@pytest.mark.parametrize(
+    ("admin", "secure", "sentence"),
+    [
+        (
+            "a.example.com",
+            "",
+            "STOREFRONT_SECURE_HOST is ''; expected a host name, since STOREFRONT_ADMIN_HOST is set.",
+        ),
+        (
+            "",
+            "a.example.com",
+            "STOREFRONT_ADMIN_HOST is ''; expected a host name, since STOREFRONT_SECURE_HOST is set.",
+        ),
+        (
+            *("a.example.com", "A.example.com:8443"),
+            "STOREFRONT_SECURE_HOST is 'A.example.com:8443'; expected another host name than that of "
+            "STOREFRONT_ADMIN_HOST.",
+        ),
+    ],
+)
+def test_the_hosts_of_admin_and_secure_pages_come_together_and_differ(tmp_path, admin, secure, sentence):
+    given = {"STOREFRONT_ADMIN_HOST": admin, "STOREFRONT_SECURE_HOST": secure, "STOREFRONT_DATA_DIR": str(tmp_path)}
+    refused = storefront("help", **given)
+    assert (refused.returncode, refused.stdout, refused.stderr) == (2, "", f"storefront: {sentence}\n")
+
+
+def test_the_hosts_of_admin_and_secure_pages_reach_their_settings(tmp_path):
+    found = settings(
+        tmp_path,
+        *("ADMIN_HOST", "SECURE_HOST"),
+        STOREFRONT_ADMIN_HOST="Admin.Example.com",
+        STOREFRONT_SECURE_HOST="secure.example.com:8443",
+    )
+    assert found == {"ADMIN_HOST": "admin.example.com", "SECURE_HOST": "secure.example.com:8443"}
+    assert settings(tmp_path, "ADMIN_HOST", "SECURE_HOST") == {"ADMIN_HOST": "", "SECURE_HOST": ""}
+
+
 def test_the_readme_lists_every_variable_that_is_read():
-    import re
-    from pathlib import Path
 
     root = Path(__file__).resolve().parents[2]
     source = (root / "storefront/server/environment.py").read_text() + (
@@ -129,3 +216,13 @@ def test_the_readme_lists_every_variable_that_is_read():
     read = set(re.findall(r'"(STOREFRONT_[A-Z_]+|SECRET_KEY|[A-Z]+_URL)"', source))
     listed = set(re.findall(r"^\| `([A-Z_]+)` \|", (root / "README.md").read_text(), re.MULTILINE))
     assert read == listed
+
+
+def test_the_deployment_page_lists_every_limit_on_visitors_with_its_default(tmp_path):
+    found = settings(tmp_path, "LIMITS", "MOST_UNPAID", "MOST_UNPAID_EACH")
+    page = (Path(__file__).resolve().parents[2] / "docs/deployment.md").read_text()
+    listed = dict(re.findall(r"^\| `STOREFRONT_LIMIT_([A-Z_]+)` \| `([^`]+)` \|", page, re.MULTILINE))
+    unpaid = {"UNPAID": str(found["MOST_UNPAID"]), "UNPAID_EACH": str(found["MOST_UNPAID_EACH"])}
+    rates = {name: text for name, text in listed.items() if name not in unpaid}
+    assert {name: listed[name] for name in unpaid} == unpaid
+    assert {name.lower(): [str(item) for item in parse_many(text)] for name, text in rates.items()} == found["LIMITS"]

@@ -15,12 +15,14 @@ from django_tasks_db.models import DBTaskResult
 
 from storefront.carts.models import Cart
 from storefront.kit import clock
-from storefront.server import sweeps
 from storefront.server.models import TaskLease
-from storefront.server.sweeps import Sweep
-from storefront.server.tasks import give_back_lost_tasks, in_hand
-from storefront.server.worker import Worker
+from storefront.server.worker import sweeps
+from storefront.server.worker.sweeps import Sweep
+from storefront.server.worker.tasks import lease_task, requeue_lost_tasks
+from storefront.server.worker.worker import Worker
 from tests.server.programs import running, wait_until
+
+pytestmark = pytest.mark.slow
 
 done: list[str] = []
 
@@ -37,7 +39,7 @@ def break_down() -> None:
 
 @task()
 def stop_the_worker() -> None:
-    """Stands for a task that is in flight when the worker is told to stop and will not end in time."""
+    """A task that is running when the worker gets a stop signal, and does not end in time."""
     signal.raise_signal(signal.SIGTERM)
     signal.raise_signal(signal.SIGALRM)
 
@@ -55,7 +57,7 @@ def nothing_done_yet():
 
 @pytest.fixture
 def signals():
-    """Puts this process's own signal handlers back."""
+    """Restores this process's signal handlers after the test."""
     kept = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGALRM)}
     yield
     signal.alarm(0)
@@ -68,7 +70,7 @@ def status_of(result) -> str:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_tasks_that_wait_are_run_in_turn():
+def test_queued_tasks_run_in_order():
     results = [note.enqueue(text) for text in ("one", "two")]
     Worker(sweeps=[]).run_once()
     assert done == ["one", "two"]
@@ -76,7 +78,7 @@ def test_tasks_that_wait_are_run_in_turn():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_task_for_later_waits_for_its_time():
+def test_a_delayed_task_waits_for_its_time():
     note.using(run_after=clock.now() + timedelta(hours=1)).enqueue("later")
     Worker(sweeps=[]).run_once()
     assert done == []
@@ -119,7 +121,7 @@ def test_a_task_in_flight_ends_before_the_worker_stops(signals):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_task_that_takes_too_long_to_end_is_given_back_whole(signals):
+def test_a_task_that_takes_too_long_to_end_is_requeued(signals):
     result = stop_the_worker.enqueue()
     worker = Worker(sweeps=[])
     worker.stop_on_signals()
@@ -130,7 +132,7 @@ def test_a_task_that_takes_too_long_to_end_is_given_back_whole(signals):
 
 
 def lost(task, *, starts: int = 1, minutes: float = 2) -> DBTaskResult:
-    """A task that was begun so long ago, by the last of so many workers."""
+    """A running task, started this many minutes ago by the last of this many workers."""
     row = DBTaskResult.objects.get(pk=task.id)
     row.status, row.started_at = TaskResultStatus.RUNNING, clock.now() - timedelta(minutes=minutes)
     row.worker_ids = [f"worker-{number}" for number in range(starts)]
@@ -141,29 +143,29 @@ def lost(task, *, starts: int = 1, minutes: float = 2) -> DBTaskResult:
 @pytest.mark.django_db(transaction=True)
 def test_a_task_whose_worker_was_killed_is_run_by_another():
     lost(note.enqueue("again"))
-    assert give_back_lost_tasks(now=clock.now(), limit=10) == 1
+    assert requeue_lost_tasks(now=clock.now(), limit=10) == 1
     Worker(sweeps=[]).run_once()
     assert done == ["again"]
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_task_that_a_worker_has_in_hand_is_left_to_it():
+def test_a_leased_task_is_not_requeued():
     row = lost(note.enqueue("long"))
     TaskLease.objects.create(task=row, worker="worker-0", ends_at=clock.now() + timedelta(seconds=30))
-    assert give_back_lost_tasks(now=clock.now(), limit=10) == 0
-    assert give_back_lost_tasks(now=clock.now() + timedelta(seconds=31), limit=10) == 1
+    assert requeue_lost_tasks(now=clock.now(), limit=10) == 0
+    assert requeue_lost_tasks(now=clock.now() + timedelta(seconds=31), limit=10) == 1
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_task_that_was_begun_a_moment_ago_is_left_to_its_worker():
+def test_a_recently_started_task_is_not_requeued():
     lost(note.enqueue("young"), minutes=0.5)
-    assert give_back_lost_tasks(now=clock.now(), limit=10) == 0
+    assert requeue_lost_tasks(now=clock.now(), limit=10) == 0
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_task_that_every_worker_dies_of_is_given_up():
+def test_a_task_that_kills_every_worker_fails():
     row = lost(note.enqueue("deadly"), starts=5)
-    give_back_lost_tasks(now=clock.now(), limit=10)
+    requeue_lost_tasks(now=clock.now(), limit=10)
     row.refresh_from_db()
     assert (row.status, row.traceback) == (
         TaskResultStatus.FAILED,
@@ -172,25 +174,25 @@ def test_a_task_that_every_worker_dies_of_is_given_up():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_worker_says_what_it_has_in_hand_until_that_is_done(monkeypatch):
-    monkeypatch.setattr("storefront.server.tasks.HEARTBEAT", 0.01)
+def test_a_worker_renews_its_lease_until_the_task_ends(monkeypatch):
+    monkeypatch.setattr("storefront.server.worker.tasks.HEARTBEAT_SECONDS", 0.01)
     row = DBTaskResult.objects.get(pk=note.enqueue("long").id)
-    with in_hand(row.pk, "worker-1"):
+    with lease_task(row.pk, "worker-1"):
         lease = wait_until(TaskLease.objects.first, what="the lease")
         assert (lease.task_id, lease.worker, lease.ends_at > clock.now()) == (row.pk, "worker-1", True)
     assert not TaskLease.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_short_task_is_not_written_about():
+def test_a_short_task_writes_no_lease():
     row = DBTaskResult.objects.get(pk=note.enqueue("short").id)
-    with in_hand(row.pk, "worker-1"):
+    with lease_task(row.pk, "worker-1"):
         pass
     assert not TaskLease.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_idle_look_reads_and_never_writes(django_assert_num_queries):
+def test_an_idle_check_reads_and_never_writes(django_assert_num_queries):
     worker = Worker(sweeps=[])
     with django_assert_num_queries(1) as asked:
         worker.run_once()
@@ -198,7 +200,7 @@ def test_an_idle_look_reads_and_never_writes(django_assert_num_queries):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_database_that_is_away_is_waited_for(monkeypatch):
+def test_the_worker_waits_for_an_unreachable_database(monkeypatch):
     worker, tries = Worker(sweeps=[]), []
 
     def away_at_first() -> None:
@@ -208,13 +210,13 @@ def test_a_database_that_is_away_is_waited_for(monkeypatch):
         worker.stop()
 
     monkeypatch.setattr(worker, "run_once", away_at_first)
-    monkeypatch.setattr("storefront.server.worker.PATIENCE", 0.01)
+    monkeypatch.setattr("storefront.server.worker.worker.RETRY_SECONDS", 0.01)
     worker.run()
     assert len(tries) == 2
 
 
 @pytest.mark.django_db
-def test_a_sweep_that_fails_is_tried_again_and_stops_no_other():
+def test_a_failed_sweep_is_retried_and_stops_no_other():
     calls = []
 
     def fail(*, now, limit):
@@ -231,16 +233,16 @@ def test_a_sweep_that_fails_is_tried_again_and_stops_no_other():
     assert calls == ["failing", "clearing", "failing"]
 
 
-def test_a_sweep_goes_on_batch_after_batch_until_nothing_is_left():
+def test_a_sweep_runs_batches_until_nothing_is_due():
     left = [2, 2, 1]
     sweep = Sweep("a", timedelta(hours=1), lambda *, now, limit: left.pop(0) if left else 0, limit=2)
     assert sweep.run(now=clock.now()) == 5
 
 
-def test_a_sweep_stops_between_batches_when_told():
+def test_a_sweep_stops_between_batches():
     sweep = Sweep("a", timedelta(hours=1), lambda *, now, limit: 1)
     answers = iter([False, False, True])
-    assert sweep.run(now=clock.now(), told_to_stop=lambda: next(answers)) == 2
+    assert sweep.run(now=clock.now(), should_stop=lambda: next(answers)) == 2
 
 
 @pytest.mark.django_db(transaction=True)

@@ -49,7 +49,7 @@ def test_staff_of_one_shop_never_see_a_switcher(shop, other_shop):
 
 def test_staff_of_two_shops_switch_between_them(shop, other_shop):
     user = make_staff(shop)
-    make_staff(other_shop, role="staff")
+    make_staff(other_shop, role="manager")
     desk = open_desk(user, shop)
     assert current_shop(desk) == shop
     assert "Elsewhere" in desk.get(START).content.decode()
@@ -92,7 +92,7 @@ OWNERS_ONLY = ["shops/shop", "shops/staffmember", "shops/apitoken", "shops/allow
 
 @pytest.mark.parametrize("page", OWNERS_ONLY)
 def test_pages_for_owners_are_closed_to_staff(shop, page):
-    desk = open_desk(make_staff(shop, role="staff"))
+    desk = open_desk(make_staff(shop, role="manager"))
     assert desk.get(f"/admin/{page}/", follow=True).status_code == 403
     assert desk.get(f"/admin/{page}/add/").status_code == 403
     assert page not in desk.get(START).content.decode()

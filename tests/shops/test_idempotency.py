@@ -1,4 +1,4 @@
-"""`Idempotency-Key` on a POST (decisions: Idempotency and concurrency)."""
+"""`Idempotency-Key` on a POST (R-CALL-21 to R-CALL-26)."""
 
 import threading
 import uuid
@@ -52,6 +52,7 @@ def test_another_key_is_another_request(api, mug):
     assert Cart.objects.count() == 2
 
 
+@pytest.mark.rule("R-CALL-22")
 @pytest.mark.parametrize("change", ["body", "cart", "path"])
 def test_the_same_key_for_another_request_is_a_mismatch(api, mug, change):
     token = add(api, mug, key=None).json()["cart_token"]
@@ -83,6 +84,7 @@ def test_a_key_of_255_characters_is_honoured(api, mug):
     assert add(api, mug, key="x" * 255)["Idempotent-Replayed"] == "true"
 
 
+@pytest.mark.rule("R-CALL-26")
 def test_keys_belong_to_their_shop(api, other_api, mug, other_shop):
     theirs = make_product(other_shop, "Mug")
     add(api, mug)
@@ -91,6 +93,7 @@ def test_keys_belong_to_their_shop(api, other_api, mug, other_shop):
     assert "Idempotent-Replayed" not in answer
 
 
+@pytest.mark.rule("R-CALL-26")
 def test_keys_belong_to_their_caller(api, mug, shop):
     add(api, mug)
     answer = add(ApiClient(make_token(shop)), mug)
@@ -98,6 +101,7 @@ def test_keys_belong_to_their_caller(api, mug, shop):
     assert "Idempotent-Replayed" not in answer
 
 
+@pytest.mark.rule("R-CALL-26")
 def test_a_key_does_nothing_on_other_methods(api, mug):
     token = add(api, mug, key=None).json()["cart_token"]
     for qty in (2, 3):
@@ -106,6 +110,7 @@ def test_a_key_does_nothing_on_other_methods(api, mug):
     assert not IdempotentAnswer.objects.exists()
 
 
+@pytest.mark.rule("R-CALL-24")
 def test_a_refusal_is_kept_too(api, mug):
     refused = add(api, mug, qty=1001)
     mug.__class__.objects.update(stock_qty=5000)
@@ -150,6 +155,7 @@ def test_an_answer_can_be_read_after_secret_key_was_replaced(api, mug, settings)
     assert add(api, mug).content == first.content
 
 
+@pytest.mark.rule("R-CALL-24")
 def test_an_answer_that_cannot_be_read_any_more_is_not_made_again(api, mug, settings):
     add(api, mug)
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "n" * 50, []
@@ -167,6 +173,7 @@ def in_flight(*, seconds: int) -> None:
     )
 
 
+@pytest.mark.rule("R-CALL-23")
 def test_a_key_in_flight_is_a_409(api, mug):
     add(api, mug)
     in_flight(seconds=50)
@@ -176,6 +183,7 @@ def test_a_key_in_flight_is_a_409(api, mug):
     assert not Cart.objects.exists()
 
 
+@pytest.mark.rule("R-CALL-23")
 def test_a_request_that_was_killed_is_carried_out_by_the_next(api, mug):
     add(api, mug)
     in_flight(seconds=61)
@@ -207,6 +215,7 @@ def test_an_attempt_that_lost_its_claim_is_rolled_back(api, mug, monkeypatch):
     assert not Cart.objects.exists()
 
 
+@pytest.mark.rule("R-CALL-24")
 @pytest.mark.django_db(transaction=True)
 def test_a_defect_leaves_the_key_free(api, mug, monkeypatch):
     with monkeypatch.context() as patched:
@@ -217,6 +226,7 @@ def test_a_defect_leaves_the_key_free(api, mug, monkeypatch):
     assert add(api, mug).status_code == 201
 
 
+@pytest.mark.rule("R-CALL-23")
 @pytest.mark.django_db(transaction=True)
 def test_many_at_once_run_once(api, mug):
     count, answers = 8, []

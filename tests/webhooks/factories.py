@@ -1,4 +1,4 @@
-"""Events, the webhooks that wait for them, and a worker's loop to deliver them."""
+"""Events, webhooks, and a worker's delivery loop."""
 
 import asyncio
 import time
@@ -18,8 +18,8 @@ from storefront.webhooks.models import Event, Registration
 from tests.factories.apps import Installed
 
 
-def happen(shop: Shop, topic: str = "order.placed", *, now: datetime | None = None, **data: Any) -> Event:
-    """Something that happened in the shop."""
+def emit(shop: Shop, topic: str = "order.placed", *, now: datetime | None = None, **data: Any) -> Event:
+    """Record an event of the shop."""
     return actions.record_event(shop=shop, topic=topic, data={"id": 7, **data}, now=now or clock.now())
 
 
@@ -31,14 +31,14 @@ def register(installed: Installed, address: str, topic: str = "order.placed") ->
 
 @contextmanager
 def delivering() -> Iterator[Deliverer]:
-    """The loop of a worker, in a thread of its own, for as long as the block lasts."""
-    deliverer, broken = Deliverer(), []
+    """Run a worker's delivery loop in a thread until the `with` block ends."""
+    deliverer, errors = Deliverer(), []
 
     def work() -> None:
         try:
             asyncio.run(deliverer.run())
         except BaseException as error:
-            broken.append(error)
+            errors.append(error)
 
     thread = Thread(target=work)
     thread.start()
@@ -48,25 +48,25 @@ def delivering() -> Iterator[Deliverer]:
         deliverer.stop()
         thread.join(20)
     assert not thread.is_alive()
-    assert not broken, broken
+    assert not errors, errors
 
 
 def wait_until(condition: Callable[[], Any], seconds: float = 30) -> Any:
-    """The condition's first true answer."""
+    """The first true result of the condition."""
     deadline = time.monotonic() + seconds
     while not (found := condition()):
-        assert time.monotonic() < deadline, "it did not come true"
+        assert time.monotonic() < deadline, "the condition did not come true"
         time.sleep(0.01)
     return found
 
 
-def at_once(*calls: Callable[[], Any]) -> list[Any]:
-    """The answers of the calls, each in a thread and on a connection of its own."""
-    answers: dict[int, Any] = {}
+def run_concurrently(*calls: Callable[[], Any]) -> list[Any]:
+    """The results of the calls, each made in its own thread with its own database connection."""
+    results: dict[int, Any] = {}
 
-    def run(place: int, call: Callable[[], Any]) -> None:
+    def run(index: int, call: Callable[[], Any]) -> None:
         try:
-            answers[place] = call()
+            results[index] = call()
         finally:
             connections.close_all()
 
@@ -75,4 +75,4 @@ def at_once(*calls: Callable[[], Any]) -> list[Any]:
         thread.start()
     for thread in threads:
         thread.join()
-    return [answers[place] for place in range(len(calls))]
+    return [results[index] for index in range(len(calls))]

@@ -1,4 +1,4 @@
-"""Workers share out what is due: nobody gets what another has, and nobody is held up by what waits for others."""
+"""Workers lease due deliveries: no two get the same, and no receiver is delayed by the backlog of another."""
 
 from datetime import timedelta
 
@@ -8,11 +8,11 @@ from django.db import connection
 from storefront.kit import clock
 from storefront.webhooks import claiming
 from storefront.webhooks.actions import resume_webhook
-from storefront.webhooks.claiming import claim, due_receivers, release_held, work
+from storefront.webhooks.claiming import claim, due_receivers, find_work, release_held
 from storefront.webhooks.dispatch import dispatch
 from storefront.webhooks.models import Delivery, Registration
 from tests.factories.apps import install
-from tests.webhooks.factories import at_once, happen, register
+from tests.webhooks.factories import emit, register, run_concurrently
 
 HOOK = "https://app.example.com/hook"
 
@@ -25,9 +25,9 @@ def app(shop):
 
 
 def due(shop, count: int) -> int:
-    """The receiver of so many deliveries that are due."""
+    """Create this many due deliveries. Returns their receiver."""
     for _ in range(count):
-        happen(shop)
+        emit(shop)
     dispatch(clock.now())
     return Delivery.objects.values_list("receiver", flat=True).first()
 
@@ -36,7 +36,7 @@ def ids(messages) -> list[int]:
     return [message.delivery_id for message in messages]
 
 
-def test_what_is_leased_is_nobody_elses_until_the_lease_ends(shop, app):
+def test_a_leased_delivery_is_not_claimed_again_until_the_lease_ends(shop, app):
     register(app, HOOK)
     receiver, now = due(shop, 1), clock.now()
     first = claim({receiver: 5}, lease="one", now=now)
@@ -47,7 +47,7 @@ def test_what_is_leased_is_nobody_elses_until_the_lease_ends(shop, app):
     assert ids(claim({receiver: 5}, lease="two", now=later)) == ids(first)
 
 
-def test_a_claim_takes_no_more_of_a_receiver_than_its_share_and_the_oldest_first(shop, app):
+def test_a_claim_takes_the_oldest_deliveries_up_to_the_receivers_slots(shop, app):
     register(app, HOOK)
     receiver = due(shop, 5)
     expected = list(Delivery.objects.order_by("due_at", "id").values_list("id", flat=True))
@@ -55,10 +55,10 @@ def test_a_claim_takes_no_more_of_a_receiver_than_its_share_and_the_oldest_first
     assert sorted(ids(claim({receiver: 2}, lease="one", now=clock.now()))) == [expected[0], expected[4]]
 
 
-def test_receivers_are_looked_at_in_turn(shop, monkeypatch):
+def test_due_receivers_continues_after_the_last_receiver(shop, monkeypatch):
     for number in range(5):
         register(install(shop), f"https://{number}.example.com/")
-    happen(shop)
+    emit(shop)
     dispatch(clock.now())
     Delivery.objects.exclude(kind="event").delete()
     monkeypatch.setattr(claiming, "MOST_RECEIVERS", 2)
@@ -69,16 +69,16 @@ def test_receivers_are_looked_at_in_turn(shop, monkeypatch):
     assert (sorted(found), after) == (sorted(set(Delivery.objects.values_list("receiver", flat=True))), -1)
 
 
-def test_what_is_due_later_is_not_due(shop, app):
+def test_a_delivery_due_later_is_not_work(shop, app):
     register(app, HOOK)
     due(shop, 1)
     now = clock.now()
     Delivery.objects.update(due_at=now + timedelta(minutes=5))
-    assert (due_receivers(now), work(now)) == (([], -1), (False, False, False))
+    assert (due_receivers(now), find_work(now)) == (([], -1), (False, False, False))
 
 
 @pytest.mark.django_db(transaction=True)
-def test_workers_that_claim_at_once_never_get_the_same(shop, app):
+def test_concurrent_workers_never_claim_the_same_delivery(shop, app):
     register(app, HOOK)
     receiver, now = due(shop, 60), clock.now()
     taken: list[int] = []
@@ -87,25 +87,26 @@ def test_workers_that_claim_at_once_never_get_the_same(shop, app):
         while messages := claim({receiver: 3}, lease=lease, now=now):
             taken.extend(ids(messages))
 
-    at_once(*(lambda lease=lease: work_as(lease) for lease in "abcd"))
+    run_concurrently(*(lambda lease=lease: work_as(lease) for lease in "abcd"))
     assert len(taken) == len(set(taken)) == 60
 
 
-def test_what_belongs_to_a_paused_webhook_is_held_and_goes_on_once_it_is_resumed(shop, app):
+@pytest.mark.rule("R-HOOK-13")
+def test_deliveries_of_a_paused_webhook_are_held_until_it_is_resumed(shop, app):
     registration = register(app, HOOK)
     receiver, now = due(shop, 3), clock.now()
     Registration.objects.update(is_active=False, paused_at=now)
     assert claim({receiver: 5}, lease="one", now=now) == []
     assert set(Delivery.objects.values_list("status", "lease")) == {("held", None)}
-    assert work(now) == (False, False, False)
+    assert find_work(now) == (False, False, False)
     resume_webhook(shop=shop, registration=registration, now=now)
-    assert work(now) == (False, False, True)
+    assert find_work(now) == (False, False, True)
     assert release_held(now) == 3
-    assert work(now) == (False, True, False)
+    assert find_work(now) == (False, True, False)
     assert len(claim({receiver: 5}, lease="one", now=now)) == 3
 
 
-def test_what_waited_goes_to_the_new_address_after_registering_again(shop, app):
+def test_pending_deliveries_go_to_the_new_address_after_registering_again(shop, app):
     register(app, HOOK)
     receiver = due(shop, 1)
     register(app, "https://elsewhere.example.com/hook")
@@ -114,12 +115,12 @@ def test_what_waited_goes_to_the_new_address_after_registering_again(shop, app):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_nothing_stays_held_when_a_webhook_is_resumed_while_a_worker_holds_its_deliveries(shop, app):
+def test_no_delivery_stays_held_if_its_webhook_is_resumed_during_a_claim(shop, app):
     registration = register(app, HOOK)
     for _ in range(10):
         receiver, now = due(shop, 3), clock.now()
         Registration.objects.update(is_active=False)
-        at_once(
+        run_concurrently(
             lambda receiver=receiver, now=now: claim({receiver: 5}, lease="one", now=now),
             lambda now=now: resume_webhook(shop=shop, registration=registration, now=now),
         )
@@ -128,14 +129,14 @@ def test_nothing_stays_held_when_a_webhook_is_resumed_while_a_worker_holds_its_d
         Delivery.objects.all().delete()
 
 
-def test_a_backlog_for_one_receiver_is_not_read_to_find_the_others(shop, app):
-    """The plans of what is asked many times a second use the indexes over what is left to do."""
+def test_finding_receivers_does_not_read_the_backlog_of_one(shop, app):
+    """Queries that run many times a second use the partial indexes over unfinished rows."""
     register(app, HOOK)
     due(shop, 200)
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SET LOCAL enable_seqscan = off")
-    now = claiming._moment(clock.now())
+    now = claiming._to_db_time(clock.now())
     given = {"now": now, "after": -1, "most": 10, "receiver": 1, "lease": "x", "until": now}
     for statement in (claiming._WORK, claiming._DUE, claiming._CLAIM):
         with connection.cursor() as cursor:

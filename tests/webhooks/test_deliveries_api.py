@@ -1,4 +1,4 @@
-"""An app looks at its own deliveries (decisions: Delivery)."""
+"""An app lists its own deliveries (R-HOOK-16)."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from storefront.kit.clock import timestamp
 from storefront.webhooks.dispatch import dispatch
 from storefront.webhooks.models import Attempt, Delivery
 from tests.factories.apps import install
-from tests.webhooks.factories import happen, register
+from tests.webhooks.factories import emit, register
 
 HOOK = "https://app.example.com/hook"
 
@@ -22,12 +22,13 @@ def app(shop):
 
 def deliver(shop, count: int = 1) -> list[Delivery]:
     for _ in range(count):
-        happen(shop)
+        emit(shop)
     dispatch(clock.now())
     return list(Delivery.objects.filter(kind="event").order_by("-id"))
 
 
-def test_a_delivery_comes_with_its_tries(shop, app):
+@pytest.mark.rule("R-HOOK-16")
+def test_a_delivery_has_its_attempts(shop, app):
     (row,) = deliver(shop)
     Attempt.objects.create(
         shop=shop, delivery=row, number=1, started_at=row.due_at, duration_ms=812, status=500, answer="no"
@@ -60,7 +61,8 @@ def test_a_delivery_comes_with_its_tries(shop, app):
     }
 
 
-def test_pages_follow_each_other_newest_first(shop, app):
+@pytest.mark.rule("R-HOOK-16")
+def test_pages_are_newest_first(shop, app):
     rows = deliver(shop, 5)
     first = app.api.get("/webhooks/deliveries?limit=2").json()
     assert ([row["id"] for row in first["deliveries"]], first["next_before"]) == ([rows[0].pk, rows[1].pk], rows[1].pk)
@@ -68,7 +70,8 @@ def test_pages_follow_each_other_newest_first(shop, app):
     assert ([row["id"] for row in then["deliveries"]], then["next_before"]) == ([row.pk for row in rows[2:]], None)
 
 
-def test_filters_leave_the_others_out(shop, app):
+@pytest.mark.rule("R-HOOK-16")
+def test_filters_by_status_and_topic(shop, app):
     dead, pending = deliver(shop, 2)
     Delivery.objects.filter(pk=dead.pk).update(status="dead", ended_at=clock.now())
     asked = {"status=dead": [dead.pk], "status=pending": [pending.pk], "topic=order.paid": [], "status=held": []}
@@ -76,7 +79,8 @@ def test_filters_leave_the_others_out(shop, app):
         assert [row["id"] for row in app.api.get(f"/webhooks/deliveries?{query}").json()["deliveries"]] == found
 
 
-def test_others_are_not_there(shop, other_shop, app):
+@pytest.mark.rule("R-HOOK-16")
+def test_other_apps_deliveries_are_not_listed(shop, other_shop, app):
     deliver(shop)
     neighbour, elsewhere = install(shop), install(other_shop)
     for other in (neighbour, elsewhere):
@@ -84,20 +88,22 @@ def test_others_are_not_there(shop, other_shop, app):
         assert topics == ["app.installed"]
 
 
-def test_an_install_notice_shows_nothing_of_its_message(shop):
+def test_an_install_notification_does_not_show_its_message(shop):
     app = install(shop)
     text = app.api.get("/webhooks/deliveries").content.decode()
     assert app.token not in text
     assert app.secret not in text
 
 
-def test_the_list_asks_the_database_as_often_for_many_as_for_one(shop, app, django_assert_num_queries):
+def test_the_list_takes_the_same_queries_for_many_deliveries(shop, app, django_assert_num_queries):
     for count in (1, 10):
         deliver(shop, count)
         with django_assert_num_queries(3):
-            app.api.get("/webhooks/deliveries?limit=100")
+            listed = app.api.get("/webhooks/deliveries?limit=100").json()["deliveries"]
+        assert len(listed) == Delivery.objects.filter(shop=shop).count() >= count
 
 
+@pytest.mark.rule("R-HOOK-16")
 @pytest.mark.parametrize(
     ("query", "field"),
     [
@@ -108,6 +114,6 @@ def test_the_list_asks_the_database_as_often_for_many_as_for_one(shop, app, djan
         ("limit=101", "limit"),
     ],
 )
-def test_what_does_not_fit_is_refused_by_its_field(app, query, field):
+def test_refuses_invalid_fields(app, query, field):
     answer = app.api.get(f"/webhooks/deliveries?{query}")
     assert (answer.status_code, list(answer.json()["errors"])) == (422, [field])

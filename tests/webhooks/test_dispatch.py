@@ -1,4 +1,4 @@
-"""Events get their place in the shop's feed, and a delivery for each webhook (decisions: Event)."""
+"""Dispatch numbers events in the shop's feed and creates a delivery for each webhook (R-HOOK-7)."""
 
 from collections import Counter
 from threading import Event as Flag
@@ -11,7 +11,7 @@ from storefront.webhooks import dispatch as dispatching
 from storefront.webhooks.dispatch import dispatch
 from storefront.webhooks.models import Delivery, Event, Feed
 from tests.factories.apps import install
-from tests.webhooks.factories import at_once, happen, register
+from tests.webhooks.factories import emit, register, run_concurrently
 
 HOOK = "https://app.example.com/hook"
 
@@ -24,18 +24,20 @@ def of_events() -> Counter:
     return Counter(Delivery.objects.filter(kind="event").values_list("installation_id", "topic"))
 
 
+@pytest.mark.rule("R-HOOK-7")
 def test_each_shop_has_its_own_sequence_from_one(shop, other_shop):
     for where in (shop, other_shop, shop):
-        happen(where)
+        emit(where)
     assert dispatch(clock.now()) == 3
     assert (sequences(shop), sequences(other_shop)) == ([1, 2], [1])
 
 
-def test_the_sequence_goes_on_where_it_was_also_after_events_were_deleted(shop):
-    happen(shop)
+@pytest.mark.rule("R-HOOK-19")
+def test_the_sequence_continues_after_events_were_deleted(shop):
+    emit(shop)
     dispatch(clock.now())
     Event.objects.all().delete()
-    happen(shop)
+    emit(shop)
     dispatch(clock.now())
     assert sequences(shop) == [2]
 
@@ -45,7 +47,7 @@ def test_every_webhook_of_the_topic_gets_a_delivery(shop, other_shop):
     for app in (one, two, elsewhere):
         register(app, HOOK)
     register(one, HOOK, "order.paid")
-    event = happen(shop)
+    event = emit(shop)
     now = clock.now()
     dispatch(now)
     assert of_events() == {(one.installation.pk, "order.placed"): 1, (two.installation.pk, "order.placed"): 1}
@@ -55,42 +57,45 @@ def test_every_webhook_of_the_topic_gets_a_delivery(shop, other_shop):
 
 def test_nothing_is_dispatched_twice(shop):
     register(install(shop), HOOK)
-    happen(shop)
+    emit(shop)
     assert [dispatch(clock.now()) for _ in range(2)] == [1, 0]
     assert Delivery.objects.filter(kind="event").count() == 1
 
 
-def test_an_app_hears_of_no_other_apps_uninstall(shop):
+@pytest.mark.rule("R-HOOK-21")
+def test_an_uninstall_is_not_delivered_to_other_apps(shop):
     register(install(shop), HOOK, "app.uninstalled")
-    happen(shop, "app.uninstalled")
+    emit(shop, "app.uninstalled")
     assert dispatch(clock.now()) == 1
     assert not Delivery.objects.filter(kind="event").exists()
 
 
-def test_a_shop_with_many_events_lets_the_others_have_their_turn(shop, other_shop, monkeypatch):
+def test_a_shop_with_many_events_does_not_delay_other_shops(shop, other_shop, monkeypatch):
     monkeypatch.setattr(dispatching, "MOST_EVENTS", 2)
     monkeypatch.setattr(dispatching, "MOST_SHOPS", 1)
     for _ in range(5):
-        happen(shop)
-    happen(other_shop)
+        emit(shop)
+    emit(other_shop)
     assert dispatch(clock.now()) == 3
     assert (sequences(shop), sequences(other_shop)) == ([1, 2, None, None, None], [1])
     assert [dispatch(clock.now()) for _ in range(3)] == [2, 1, 0]
     assert sequences(shop) == [1, 2, 3, 4, 5]
 
 
+@pytest.mark.rule("R-HOOK-7", "R-HOOK-6")
 def test_an_event_whose_transaction_was_rolled_back_leaves_no_gap(shop):
-    happen(shop)
+    emit(shop)
     with transaction.atomic():
-        happen(shop)
+        emit(shop)
         transaction.set_rollback(True)
-    happen(shop)
+    emit(shop)
     dispatch(clock.now())
     assert sequences(shop) == [1, 2]
 
 
+@pytest.mark.rule("R-HOOK-7")
 @pytest.mark.django_db(transaction=True)
-def test_workers_that_dispatch_while_orders_are_placed_leave_no_gap_and_double_nothing(shop, other_shop):
+def test_concurrent_dispatch_leaves_no_gaps_and_no_duplicates(shop, other_shop):
     for where in (shop, other_shop):
         register(install(where), HOOK)
     over, seen = Flag(), []
@@ -99,11 +104,11 @@ def test_workers_that_dispatch_while_orders_are_placed_leave_no_gap_and_double_n
         for _ in range(25):
             for where in (shop, other_shop):
                 with transaction.atomic():
-                    happen(where)
+                    emit(where)
 
     def write_all() -> None:
         try:
-            at_once(*[write] * 4)
+            run_concurrently(*[write] * 4)
         finally:
             over.set()
 
@@ -112,7 +117,7 @@ def test_workers_that_dispatch_while_orders_are_placed_leave_no_gap_and_double_n
             dispatch(clock.now())
 
     def read() -> None:
-        """What a reader of the feed has passed is never filled in later."""
+        """Reads the feed like an app: no event appears before one that was already read."""
         last = 0
         while not over.is_set() or Event.objects.filter(sequence=None).exists():
             rows = Event.objects.filter(shop=shop, sequence__gt=last).order_by("sequence")
@@ -120,7 +125,7 @@ def test_workers_that_dispatch_while_orders_are_placed_leave_no_gap_and_double_n
             seen.extend(page)
             last = page[-1] if page else last
 
-    at_once(write_all, work, work, work, read)
+    run_concurrently(write_all, work, work, work, read)
     for where in (shop, other_shop):
         assert sorted(sequences(where)) == list(range(1, 101))
         assert Feed.objects.get(shop=where).last_sequence == 100
@@ -129,13 +134,13 @@ def test_workers_that_dispatch_while_orders_are_placed_leave_no_gap_and_double_n
 
 
 @pytest.mark.django_db(transaction=True)
-def test_no_delivery_outlives_a_webhook_that_is_removed_while_it_is_dispatched(shop):
+def test_a_webhook_removed_during_dispatch_leaves_no_pending_delivery(shop):
     for _ in range(10):
         app = install(shop, "write_webhooks")
         register(app, HOOK)
         for _ in range(5):
-            happen(shop)
-        _, removed = at_once(
+            emit(shop)
+        _, removed = run_concurrently(
             lambda: dispatch(clock.now()), lambda app=app: app.api.delete("/webhooks/order.placed").status_code
         )
         assert removed == 200

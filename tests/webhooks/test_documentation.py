@@ -1,4 +1,4 @@
-"""The code of docs/webhooks.md does what the page says, copied from it as it stands."""
+"""The code in docs/webhooks.md, copied verbatim, does what the page says."""
 
 import re
 from contextlib import closing
@@ -15,7 +15,7 @@ from storefront.webhooks.dispatch import dispatch
 from storefront.webhooks.models import Delivery
 from storefront.webhooks.signing import new_secret, sign
 from tests.factories.apps import install
-from tests.webhooks.factories import delivering, happen, register, wait_until
+from tests.webhooks.factories import delivering, emit, register, wait_until
 
 PAGE = Path(__file__).parents[2] / "docs" / "webhooks.md"
 RECEIVER, READER = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
@@ -23,7 +23,7 @@ RECEIVER, READER = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTAL
 
 @pytest.fixture
 def serve():
-    """Serves WSGI applications on loopback: answers with where each is."""
+    """A function that serves a WSGI application on loopback and returns its URL."""
     servers = []
 
     def start(application) -> str:
@@ -47,7 +47,7 @@ def app(shop):
 
 @pytest.fixture
 def receiver(app, serve, tmp_path, monkeypatch):
-    """The page's receiver, running with the app's secret: where it is, and what is in its table."""
+    """The page's receiver, running with the app's secret: its URL, and a function that returns its rows."""
     monkeypatch.setenv("FLASK_SECRET", app.secret)
     monkeypatch.setenv("FLASK_DATABASE", str(tmp_path / "events.sqlite3"))
     names: dict = {"__name__": "receiver"}
@@ -61,10 +61,10 @@ def receiver(app, serve, tmp_path, monkeypatch):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_receiver_takes_each_event_once_however_often_it_comes(shop, app, receiver):
+def test_the_receiver_stores_a_repeated_event_once(shop, app, receiver):
     url, rows = receiver
     register(app, url)
-    events = [str(happen(shop).public_id) for _ in range(3)]
+    events = [str(emit(shop).public_id) for _ in range(3)]
     with delivering():
         wait_until(lambda: Delivery.objects.filter(status="delivered").count() == 3)
         Delivery.objects.update(status="pending", due_at=clock.now(), ended_at=None)
@@ -73,7 +73,7 @@ def test_the_receiver_takes_each_event_once_however_often_it_comes(shop, app, re
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_receiver_believes_nobody_else(shop, app, receiver):
+def test_the_receiver_rejects_other_signatures(shop, app, receiver):
     url, rows = receiver
     body = b'{"id": "1", "type": "order.placed", "sequence": 1, "data": {}}'
     forged = sign(id="1", body=body, secrets=[new_secret()], now=clock.now())
@@ -88,7 +88,7 @@ def test_the_reader_gets_every_event_once_in_order(shop, app, serve):
     exec(f"import requests\n{READER}", names)
     shop_url = serve(application)
     for _ in range(7):
-        happen(shop)
+        emit(shop)
     dispatch(clock.now())
     seen = [event["sequence"] for event in names["catch_up"](shop_url, app.token, 2)]
     assert seen == [3, 4, 5, 6, 7]

@@ -1,4 +1,4 @@
-"""The feed of a shop's events, so that a missed delivery is never a lost event (decisions: Event)."""
+"""The feed of a shop's events, from which apps recover missed deliveries (R-HOOK-18)."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from storefront.kit import clock
 from storefront.webhooks.dispatch import dispatch
 from storefront.webhooks.models import Event
 from tests.factories.apps import install
-from tests.webhooks.factories import happen
+from tests.webhooks.factories import emit
 
 
 @pytest.fixture
@@ -14,14 +14,15 @@ def app(shop):
     return install(shop, "read_orders")
 
 
-def tell(shop, *topics: str) -> None:
+def emit_dispatched(shop, *topics: str) -> None:
     for topic in topics:
-        happen(shop, topic, total="9.50")
+        emit(shop, topic, total="9.50")
     dispatch(clock.now())
 
 
-def test_events_come_as_webhooks_tell_them_in_order(shop, app, django_assert_num_queries):
-    tell(shop, "order.placed", "order.paid")
+@pytest.mark.rule("R-HOOK-18", "R-HOOK-7")
+def test_events_are_in_order_and_equal_to_those_of_webhooks(shop, app, django_assert_num_queries):
+    emit_dispatched(shop, "order.placed", "order.paid")
     with django_assert_num_queries(3):
         answer = app.api.get("/events").json()
     first = Event.objects.earliest("id")
@@ -37,15 +38,16 @@ def test_events_come_as_webhooks_tell_them_in_order(shop, app, django_assert_num
     assert answer["next_after"] == 2
 
 
-def test_an_event_that_is_not_dispatched_yet_is_not_there_yet(shop, app):
-    tell(shop, "order.placed")
-    happen(shop)
+def test_an_undispatched_event_is_not_in_the_feed(shop, app):
+    emit_dispatched(shop, "order.placed")
+    emit(shop)
     answer = app.api.get("/events").json()
     assert (len(answer["events"]), answer["next_after"]) == (1, 1)
 
 
-def test_pages_follow_each_other_without_a_gap(shop, app):
-    tell(shop, *["order.placed"] * 7)
+@pytest.mark.rule("R-HOOK-18")
+def test_pages_have_no_gaps(shop, app):
+    emit_dispatched(shop, *["order.placed"] * 7)
     after, found = 0, []
     for _ in range(4):
         answer = app.api.get(f"/events?after={after}&limit=3").json()
@@ -54,19 +56,19 @@ def test_pages_follow_each_other_without_a_gap(shop, app):
     assert (found, after) == ([1, 2, 3, 4, 5, 6, 7], 7)
 
 
-def test_a_topic_leaves_the_others_out_and_is_not_searched_for_twice(shop, app):
-    tell(shop, "order.placed", "order.paid", "order.placed")
+def test_filters_by_topic_and_skips_other_events_on_the_next_page(shop, app):
+    emit_dispatched(shop, "order.placed", "order.paid", "order.placed")
     answer = app.api.get("/events?topic=order.paid").json()
     assert ([event["sequence"] for event in answer["events"]], answer["next_after"]) == ([2], 3)
 
 
-def test_a_reader_that_is_ahead_of_the_feed_stays_where_it_is(shop, app):
-    tell(shop, "order.placed")
+def test_a_reader_ahead_of_the_feed_keeps_its_position(shop, app):
+    emit_dispatched(shop, "order.placed")
     assert app.api.get("/events?after=9").json() == {"events": [], "next_after": 9}
 
 
-def test_without_the_topics_scope_there_is_only_the_objects_id(shop):
-    tell(shop, "order.placed", "product.updated")
+def test_without_the_topics_scope_data_is_only_the_id(shop):
+    emit_dispatched(shop, "order.placed", "product.updated")
     app = install(shop, "read_products")
     assert [event["data"] for event in app.api.get("/events").json()["events"]] == [
         {"id": 7},
@@ -74,11 +76,12 @@ def test_without_the_topics_scope_there_is_only_the_objects_id(shop):
     ]
 
 
-def test_another_shops_events_are_not_there(shop, other_shop, app):
-    tell(other_shop, "order.placed")
+def test_another_shops_events_are_not_in_the_feed(shop, other_shop, app):
+    emit_dispatched(other_shop, "order.placed")
     assert app.api.get("/events").json() == {"events": [], "next_after": 0}
 
 
+@pytest.mark.rule("R-HOOK-18")
 @pytest.mark.parametrize(
     ("query", "field"),
     [
@@ -90,6 +93,6 @@ def test_another_shops_events_are_not_there(shop, other_shop, app):
         ("topic=order.eaten", "topic"),
     ],
 )
-def test_what_does_not_fit_is_refused_by_its_field(app, query, field):
+def test_refuses_invalid_fields(app, query, field):
     answer = app.api.get(f"/events?{query}")
     assert (answer.status_code, list(answer.json()["errors"])) == (422, [field])

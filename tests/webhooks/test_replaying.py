@@ -1,4 +1,4 @@
-"""Sending again: one delivery or a range of the feed, the caller's own only (decisions: Delivery)."""
+"""Replaying one delivery or a range of the feed, for the caller's own webhooks only (R-HOOK-17)."""
 
 from datetime import timedelta
 
@@ -12,14 +12,14 @@ from storefront.webhooks.dispatch import dispatch
 from storefront.webhooks.models import Attempt, Delivery, Event
 from storefront.webhooks.rules import receiver_of
 from tests.factories.apps import install
-from tests.webhooks.factories import happen, register
+from tests.webhooks.factories import emit, register
 
 HOOK = "https://app.example.com/hook"
 
 
 @pytest.fixture
 def app(shop):
-    """Has a webhook for order.placed and nothing else to be sent."""
+    """Has a webhook for order.placed and no deliveries."""
     found = install(shop, "write_webhooks")
     Delivery.objects.all().delete()
     register(found, HOOK)
@@ -27,9 +27,9 @@ def app(shop):
 
 
 def ended(shop, count: int = 1, status: str = "dead", tries: int = 10) -> list[int]:
-    """The ids of so many deliveries that have ended."""
+    """Create this many ended deliveries. Returns their ids."""
     for _ in range(count):
-        happen(shop)
+        emit(shop)
     dispatch(clock.now())
     rows = Delivery.objects.filter(status="pending")
     found = list(rows.order_by("id").values_list("id", flat=True))
@@ -42,8 +42,9 @@ def pending() -> list[int]:
     return list(rows.values_list("event__sequence", flat=True))
 
 
+@pytest.mark.rule("R-HOOK-17")
 @pytest.mark.parametrize("status", ["dead", "delivered"])
-def test_what_has_ended_is_sent_again_from_the_beginning_of_the_schedule(shop, app, status):
+def test_replays_an_ended_delivery_from_the_start_of_the_schedule(shop, app, status):
     (pk,) = ended(shop, status=status)
     answer = app.api.post(f"/webhooks/deliveries/{pk}/replay")
     assert (answer.status_code, answer.json()["message"]) == (200, "The delivery is sent again.")
@@ -53,7 +54,7 @@ def test_what_has_ended_is_sent_again_from_the_beginning_of_the_schedule(shop, a
     assert row.due_at <= clock.now()
 
 
-def test_one_that_is_still_tried_is_due_at_once(shop, app):
+def test_replaying_a_pending_delivery_makes_it_due_now(shop, app):
     (pk,) = ended(shop)
     Delivery.objects.update(status="pending", ended_at=None, tries=3, due_at=clock.now() + timedelta(hours=5))
     assert app.api.post(f"/webhooks/deliveries/{pk}/replay").status_code == 200
@@ -61,7 +62,7 @@ def test_one_that_is_still_tried_is_due_at_once(shop, app):
     assert (row.tries, row.earlier_tries, row.due_at <= clock.now()) == (3, 0, True)
 
 
-def test_one_that_is_on_its_way_this_moment_is_left_alone(shop, app):
+def test_replaying_a_leased_delivery_changes_nothing(shop, app):
     (pk,) = ended(shop)
     later = clock.now() + timedelta(seconds=10)
     Delivery.objects.update(status="pending", ended_at=None, lease="one", due_at=later)
@@ -69,7 +70,8 @@ def test_one_that_is_on_its_way_this_moment_is_left_alone(shop, app):
     assert (Delivery.objects.get().lease, Delivery.objects.get().due_at) == ("one", later)
 
 
-def test_it_goes_where_the_topic_leads_now(shop, app):
+@pytest.mark.rule("R-HOOK-17")
+def test_a_replay_goes_to_the_topics_current_address(shop, app):
     (pk,) = ended(shop)
     delete_webhook(shop=shop, installation_id=app.installation.pk, topic="order.placed", now=clock.now())
     answer = app.api.post(f"/webhooks/deliveries/{pk}/replay")
@@ -78,17 +80,18 @@ def test_it_goes_where_the_topic_leads_now(shop, app):
     answer = app.api.post(f"/webhooks/deliveries/{pk}/replay").json()["delivery"]
     assert answer["address"] == "https://elsewhere.example.com/"
     row = Delivery.objects.get(pk=answer["id"])
-    assert (row.event_id, row.receiver) == (Event.objects.get().pk, receiver_of("https://elsewhere.example.com/"))
+    receiver = receiver_of(app.installation.pk, "https://elsewhere.example.com/")
+    assert (row.event_id, row.receiver) == (Event.objects.get().pk, receiver)
 
 
-def test_an_install_notice_cannot_be_replayed(shop):
+def test_an_install_notification_cannot_be_replayed(shop):
     app = install(shop, "write_webhooks")
     notice = Delivery.objects.get()
     answer = app.api.post(f"/webhooks/deliveries/{notice.pk}/replay")
     assert (answer.status_code, answer.json()["code"]) == (422, "not_replayable")
 
 
-def test_another_apps_and_another_shops_deliveries_are_unknown(shop, other_shop, app):
+def test_deliveries_of_other_apps_and_shops_are_not_found(shop, other_shop, app):
     (pk,) = ended(shop)
     neighbour, elsewhere = install(shop, "write_webhooks"), install(other_shop, "write_webhooks")
     for other in (neighbour, elsewhere):
@@ -100,10 +103,11 @@ def test_another_apps_and_another_shops_deliveries_are_unknown(shop, other_shop,
 
 
 @pytest.mark.parametrize("id", ["0", "-1", "x", str(2**63), "1" * 40])
-def test_what_is_no_id_is_unknown(app, id):
+def test_an_invalid_id_is_not_found(app, id):
     assert app.api.post(f"/webhooks/deliveries/{id}/replay").status_code == 404
 
 
+@pytest.mark.rule("R-HOOK-17")
 @pytest.mark.parametrize(
     ("given", "found"),
     [
@@ -116,37 +120,39 @@ def test_what_is_no_id_is_unknown(app, id):
         ({"after": 99}, []),
     ],
 )
-def test_a_range_by_sequence_is_sent_again(shop, app, given, found):
+def test_replays_a_range_by_sequence(shop, app, given, found):
     ended(shop, 5, status="delivered")
     answer = app.api.post("/webhooks/replay", given)
     assert (answer.status_code, answer.json()["replayed"], answer.json()["next_after"]) == (200, len(found), None)
     assert pending() == found
 
 
-def test_a_range_by_time_is_sent_again(shop, app):
+@pytest.mark.rule("R-HOOK-17")
+def test_replays_a_range_by_time(shop, app):
     ended(shop, 5)
     moments = dict(Event.objects.values_list("sequence", "created_at"))
     answer = app.api.post("/webhooks/replay", {"since": timestamp(moments[2]), "until": timestamp(moments[4])})
     assert (answer.json()["replayed"], pending()) == (2, [2, 3])
 
 
-def test_what_happened_before_the_webhook_was_registered_is_sent_too(shop, app):
+def test_replays_events_from_before_the_registration(shop, app):
     register(app, HOOK, "order.paid")
-    happen(shop, "order.fulfilled")
+    emit(shop, "order.fulfilled")
     dispatch(clock.now())
     register(app, HOOK, "order.fulfilled")
     assert app.api.post("/webhooks/replay", {}).json()["message"] == "1 delivery is sent again."
     assert Delivery.objects.get(status="pending").topic == "order.fulfilled"
 
 
-def test_what_is_on_its_way_already_is_not_counted_or_doubled(shop, app):
+def test_pending_deliveries_are_neither_counted_nor_duplicated(shop, app):
     ended(shop, 3)
     assert [app.api.post("/webhooks/replay", {}).json()["replayed"] for _ in range(2)] == [3, 0]
     assert Delivery.objects.count() == 3
 
 
-def test_a_large_range_is_replayed_call_by_call(shop, app, monkeypatch):
-    monkeypatch.setattr(replaying, "MOST", 2)
+@pytest.mark.rule("R-HOOK-17")
+def test_a_large_range_is_replayed_in_several_calls(shop, app, monkeypatch):
+    monkeypatch.setattr(replaying, "MAX_REPLAYED", 2)
     ended(shop, 5)
     after, counts = 0, []
     while after is not None:
@@ -160,12 +166,12 @@ def test_a_large_range_is_replayed_call_by_call(shop, app, monkeypatch):
     ("body", "field"),
     [({"after": -1}, "after"), ({"before": "3"}, "before"), ({"since": "now"}, "since"), ({"topic": "x"}, "topic")],
 )
-def test_bounds_that_are_none_are_refused(app, body, field):
+def test_refuses_invalid_bounds(app, body, field):
     answer = app.api.post("/webhooks/replay", body)
     assert (answer.status_code, list(answer.json()["errors"])) == (422, [field])
 
 
-def test_tries_go_on_counting_after_a_replay(shop, app):
+def test_attempt_numbers_continue_after_a_replay(shop, app):
     (pk,) = ended(shop)
     for number in (1, 2):
         Attempt.objects.create(
@@ -175,8 +181,9 @@ def test_tries_go_on_counting_after_a_replay(shop, app):
     assert ([each["number"] for each in answer["attempts"]], answer["tries"]) == ([1, 2], 10)
 
 
-def test_an_app_hears_of_no_other_apps_uninstall_by_replay(shop, app):
+@pytest.mark.rule("R-HOOK-21")
+def test_an_uninstall_is_not_replayed_to_other_apps(shop, app):
     register(app, HOOK, "app.uninstalled")
-    happen(shop, "app.uninstalled")
+    emit(shop, "app.uninstalled")
     dispatch(clock.now())
     assert app.api.post("/webhooks/replay", {}).json()["replayed"] == 0

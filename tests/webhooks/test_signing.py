@@ -1,4 +1,4 @@
-"""Signatures that others' libraries verify: in Python, and in JavaScript where that is at hand."""
+"""Signatures are verified by standard libraries: in Python, and in JavaScript if Node is installed."""
 
 import json
 import os
@@ -21,7 +21,8 @@ process.stdout.write(JSON.stringify(new Webhook(secret).verify(body, headers)));
 """
 
 
-def test_the_python_library_verifies_it():
+@pytest.mark.rule("R-HOOK-8")
+def test_the_python_library_verifies_a_signature():
     secret = new_secret()
     headers = sign(id="m1", body=BODY, secrets=[secret], now=clock.now())
     assert set(headers) == {"webhook-id", "webhook-timestamp", "webhook-signature"}
@@ -30,7 +31,7 @@ def test_the_python_library_verifies_it():
 
 
 @pytest.mark.parametrize("part", ["webhook-id", "webhook-timestamp", "body"])
-def test_nothing_of_it_can_be_changed(part):
+def test_a_changed_message_is_not_verified(part):
     secret, body = new_secret(), BODY
     headers = sign(id="m1", body=BODY, secrets=[secret], now=clock.now())
     if part == "body":
@@ -41,7 +42,8 @@ def test_nothing_of_it_can_be_changed(part):
         Webhook(secret).verify(body, headers)
 
 
-def test_each_of_two_secrets_verifies_it_during_a_rotation():
+@pytest.mark.rule("R-HOOK-8", "R-APP-7")
+def test_both_secrets_verify_during_a_rotation():
     secrets = [new_secret(), new_secret()]
     headers = sign(id="m1", body=BODY, secrets=secrets, now=clock.now())
     assert len(headers["webhook-signature"].split(" ")) == 2
@@ -49,13 +51,14 @@ def test_each_of_two_secrets_verifies_it_during_a_rotation():
         Webhook(secret).verify(BODY, headers)
 
 
-def test_secrets_are_long_and_never_alike():
+def test_secrets_are_long_and_random():
     found = {new_secret() for _ in range(100)}
     assert len(found) == 100
     assert {len(secret) for secret in found} == {len("whsec_") + 44}
 
 
-def test_the_javascript_library_verifies_it():
+@pytest.mark.rule("R-HOOK-8")
+def test_the_javascript_library_verifies_a_signature():
     node, library = shutil.which("node"), Path(sys.prefix) / "node" / "node_modules"
     if not (node and library.exists()):
         pytest.skip("there is no Node here, or bin/test.py could not fetch the library for it")

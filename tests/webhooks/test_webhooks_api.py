@@ -1,10 +1,10 @@
-"""Webhooks over the App API: registered, replaced, listed, removed."""
+"""Webhooks are registered, replaced, listed and removed through the App API."""
 
 import pytest
 
 from storefront.webhooks.models import Delivery, Registration
 from tests.factories.apps import install
-from tests.webhooks.factories import happen
+from tests.webhooks.factories import emit
 
 ADDRESS = "https://app.example.com/hook"
 
@@ -24,7 +24,8 @@ def test_a_webhook_is_registered(app, django_assert_max_num_queries):
     assert app.api.get("/webhooks").json() == {"webhooks": [webhook]}
 
 
-def test_the_same_topic_again_replaces_the_address(app):
+@pytest.mark.rule("R-HOOK-3")
+def test_registering_a_topic_again_replaces_the_address(app):
     for status, address in ((201, ADDRESS), (200, ADDRESS + "/2")):
         answer = app.api.post("/webhooks", {"topic": "order.placed", "address": address})
         assert (answer.status_code, answer.json()["webhook"]["address"]) == (status, address)
@@ -44,7 +45,7 @@ def test_the_same_topic_again_replaces_the_address(app):
         ({"topic": "order.placed", "address": f"https://app.example.com/{'x' * 2048}"}, "address"),
     ],
 )
-def test_what_does_not_fit_is_refused_by_its_field(app, body, field):
+def test_refuses_invalid_fields(app, body, field):
     answer = app.api.post("/webhooks", body)
     assert (answer.status_code, answer.json()["code"]) == (422, "invalid_fields")
     assert list(answer.json()["errors"]) == [field]
@@ -56,7 +57,7 @@ def test_a_private_address_is_refused(app, settings):
     assert (answer.status_code, list(answer.json()["errors"])) == (422, ["address"])
 
 
-def test_writing_needs_its_scope_and_reading_none(shop):
+def test_writing_needs_a_scope_and_reading_none(shop):
     app = install(shop)
     for answer in (
         app.api.post("/webhooks", {"topic": "order.placed", "address": ADDRESS}),
@@ -68,13 +69,13 @@ def test_writing_needs_its_scope_and_reading_none(shop):
     assert [app.api.get(path).status_code for path in ("/webhooks", "/webhooks/deliveries", "/events")] == [200] * 3
 
 
-def test_a_token_of_the_shop_itself_is_no_app(api):
+def test_a_shops_own_token_is_refused(api):
     api.prefix = "/api/apps"
     for path in ("/webhooks", "/webhooks/deliveries", "/events"):
         assert api.get(path).status_code == 401
 
 
-def test_another_apps_webhook_is_seen_and_cannot_be_removed(shop, app):
+def test_another_apps_webhook_is_listed_but_not_removed(shop, app):
     other = install(shop, "write_webhooks")
     other.api.post("/webhooks", {"topic": "order.placed", "address": ADDRESS})
     assert len(app.api.get("/webhooks").json()["webhooks"]) == 1
@@ -83,21 +84,22 @@ def test_another_apps_webhook_is_seen_and_cannot_be_removed(shop, app):
     assert Registration.objects.exists()
 
 
-def test_another_shops_webhook_is_not_seen(app, other_shop):
+def test_another_shops_webhook_is_not_listed(app, other_shop):
     other = install(other_shop, "write_webhooks")
     other.api.post("/webhooks", {"topic": "order.placed", "address": ADDRESS})
     assert app.api.get("/webhooks").json() == {"webhooks": []}
     assert app.api.delete("/webhooks/order.placed").status_code == 404
 
 
-def test_removing_it_cancels_what_was_still_to_be_sent(shop, app):
+@pytest.mark.rule("R-HOOK-5")
+def test_removing_a_webhook_cancels_its_pending_deliveries(shop, app):
     app.api.post("/webhooks", {"topic": "order.placed", "address": ADDRESS})
     registration = Registration.objects.get()
     Delivery.objects.create(
         shop=shop,
         installation=app.installation,
         registration=registration,
-        event=happen(shop),
+        event=emit(shop),
         topic="order.placed",
         address=ADDRESS,
         receiver=1,
@@ -112,6 +114,6 @@ def test_removing_it_cancels_what_was_still_to_be_sent(shop, app):
     assert app.api.delete("/webhooks/order.placed").status_code == 404
 
 
-def test_deliveries_are_no_topic(app):
+def test_the_path_of_deliveries_is_not_a_topic(app):
     answer = app.api.delete("/webhooks/deliveries")
     assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD, OPTIONS")

@@ -1,4 +1,4 @@
-"""A shopper with an account: asks for mails, follows their links, signs in."""
+"""A shopper with an account: requests emails, follows their links, signs in."""
 
 import re
 
@@ -16,14 +16,14 @@ def link_in(text: str) -> str:
 
 
 class Member(Shopper):
-    """A shopper who reads their mail."""
+    """A shopper with a mailbox."""
 
     def __init__(self, shop: Shop, mailbox: Mailbox, email: str = "ada@example.com") -> None:
         super().__init__(shop)
         self.mailbox, self.email = mailbox, email
 
-    def ask(self, page: str = "register", email: str | None = None) -> HttpResponse:
-        """Send the form of this page, and have the worker send what it queued."""
+    def request_link(self, page: str = "register", email: str | None = None) -> HttpResponse:
+        """Submit the form of this page, and run the worker, which sends the email."""
         answer = self.post(f"/account/{page}", {"email": email or self.email})
         run_due_tasks()
         return answer
@@ -32,22 +32,17 @@ class Member(Shopper):
         return self.mailbox.texts(self.email)
 
     def choose_password(self, link: str, password: str = PASSWORD, name: str = "Ada Lovelace") -> HttpResponse:
-        """Follow the link and fill in what it leads to."""
+        """Follow the link and submit the form that it leads to."""
         answer = self.follow(link)
         if answer.status_code != 303:
             return answer
         return self.post(answer["Location"], {"name": name, "password": password})
 
     def register(self) -> None:
-        self.ask("register")
+        self.request_link("register")
         answer = self.choose_password(link_in(self.mails()[-1]))
         assert answer.status_code == 303, answer.content
 
     @property
     def is_signed_in(self) -> bool:
         return self.get("/account").status_code == 200
-
-    def read(self, path: str) -> str:
-        answer = self.get(path)
-        assert answer.status_code == 200, answer
-        return answer.content.decode()

@@ -11,13 +11,13 @@ from tests.website.accounts import Member
 
 @pytest.fixture
 def visitor(shop) -> Client:
-    """Somebody who looks at the shop with a browser."""
+    """A browser at the shop's host."""
     return Client(headers={"host": shop.domain})
 
 
 @pytest.fixture
 def page(visitor):
-    """`page("/products")` is the text of that page, which must be there."""
+    """`page("/products")` is the text of that page. Checks its status."""
 
     def read(path: str, status: int = 200) -> str:
         answer = visitor.get(path)
@@ -29,7 +29,7 @@ def page(visitor):
 
 @pytest.fixture
 def mailbox(settings) -> Iterator[Mailbox]:
-    """A real mail server, to which the shop sends."""
+    """A real SMTP server that receives the shop's emails."""
     with open_mailbox() as mailbox:
         settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
         settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", mailbox.port

@@ -1,4 +1,4 @@
-"""A signed-in shopper's basket is their own: it comes along, waits on every device, and stays at sign-out."""
+"""A customer's basket: merged at sign-in, the same on every device, and kept at sign-out."""
 
 from datetime import timedelta
 
@@ -27,19 +27,19 @@ def put(shopper: Shopper, product, qty: int = 1) -> None:
 
 
 def pieces(shopper: Shopper) -> dict[str, int]:
-    """What the basket page shows."""
+    """Names and quantities on the basket page."""
     lines = shopper.get("/basket").context["lines"]
     return {entry["line"].name_snapshot: entry["line"].qty for entry in lines}
 
 
-def test_what_was_chosen_before_comes_along(shop, shopper, mug, ada):
+def test_the_visitors_basket_becomes_the_customers_at_sign_in(shop, shopper, mug, ada):
     put(shopper, mug, 2)
     shopper.sign_in()
     assert pieces(shopper) == {"Mug": 2}
     assert {cart.customer for cart in Cart.objects.filter(lines__isnull=False)} == {ada}
 
 
-def test_lines_of_both_baskets_add_up_as_far_as_there_is_stock(shop, shopper, mug):
+def test_quantities_of_both_baskets_add_up_to_the_stock(shop, shopper, mug):
     pot = make_product(shop, "Pot")
     shopper.sign_in()
     put(shopper, mug, 3)
@@ -50,6 +50,43 @@ def test_lines_of_both_baskets_add_up_as_far_as_there_is_stock(shop, shopper, mu
     assert pieces(visitor) == pieces(shopper) == {"Mug": 5, "Pot": 1}
 
 
+class TestTheNextPageSays:
+    @pytest.fixture
+    def waiting(self, shop, shopper, mug) -> None:
+        """Ada's own basket, filled on another device."""
+        phone = Shopper(shop)
+        phone.sign_in()
+        put(phone, mug, 3)
+
+    def test_what_was_added_and_what_did_not_fit(self, shop, shopper, mug, waiting):
+        put(shopper, mug, 4)
+        put(shopper, make_product(shop, "Pot"))
+        page = shopper.read(shopper.sign_in()["Location"])
+        assert "The items you chose before were added to your basket:" in page
+        assert "<li>2 × Mug</li><li>1 × Pot</li>" in page
+        assert "These items could not all be added, because stock is low or your basket is full:" in page
+        assert "<li>Mug: 2 of 4</li>" in page
+
+    def test_it_only_once(self, shopper, mug, waiting):
+        put(shopper, mug, 4)
+        shopper.sign_in()
+        shopper.browser.head("/")
+        assert "Mug: 2 of 4" in shopper.read("/")
+        assert "Mug: 2 of 4" not in shopper.read("/")
+
+    def test_nothing_if_the_customers_basket_was_empty(self, shopper, mug):
+        put(shopper, mug, 2)
+        assert "added to your basket" not in shopper.read(shopper.sign_in()["Location"])
+
+    def test_what_a_link_added_on_the_checkout_only(self, api, shop, shopper, mug, waiting):
+        token = fill_cart(api, {"product_id": mug.pk, "qty": 4})
+        shopper.arrive(link_to(api, token))
+        shopper.sign_in()
+        page = shopper.read("/checkout")
+        assert page.count("Mug: 2 of 4") == 1
+        assert "you chose before" not in page
+
+
 def test_signing_in_again_adds_nothing_twice(shopper, mug):
     put(shopper, mug)
     shopper.sign_in()
@@ -58,7 +95,7 @@ def test_signing_in_again_adds_nothing_twice(shopper, mug):
     assert pieces(shopper) == {"Mug": 1}
 
 
-def test_the_same_basket_is_on_another_device(shop, shopper, mug):
+def test_all_devices_show_the_same_basket(shop, shopper, mug):
     shopper.sign_in()
     put(shopper, mug)
     phone = Shopper(shop)
@@ -69,7 +106,7 @@ def test_the_same_basket_is_on_another_device(shop, shopper, mug):
     assert Cart.objects.count() == 1
 
 
-def test_after_signing_out_the_browser_is_empty_and_the_basket_waits(shopper, mug):
+def test_signing_out_empties_the_browser_and_keeps_the_customers_basket(shopper, mug):
     shopper.sign_in()
     put(shopper, mug)
     shopper.post("/account/sign-out", {})
@@ -79,7 +116,7 @@ def test_after_signing_out_the_browser_is_empty_and_the_basket_waits(shopper, mu
     assert pieces(shopper) == {"Mug": 2}
 
 
-def test_a_basket_left_in_the_session_opens_nothing_of_a_customer(shop, shopper, mug, ada):
+def test_a_session_cannot_open_a_customers_basket_by_its_id(shop, shopper, mug, ada):
     other = Shopper(shop)
     other.sign_in()
     put(other, mug)
@@ -90,24 +127,25 @@ def test_a_basket_left_in_the_session_opens_nothing_of_a_customer(shop, shopper,
     assert pieces(shopper) == {}
 
 
-def test_a_checkout_link_goes_into_the_customers_basket(api, shopper, mug, ada):
+def test_a_checkout_link_adds_to_the_customers_basket(api, shopper, mug, ada):
     shopper.sign_in()
     put(shopper, mug)
     token = fill_cart(api, {"product_id": mug.pk, "qty": 2})
     link = link_to(api, token)
     for _ in range(2):
-        shopper.follow(link)
+        shopper.arrive(link)
     assert pieces(shopper) == {"Mug": 3}
-    assert api.get("/cart", cart=token).json()["data"]["items"] == []
+    assert [item["qty"] for item in api.get("/cart", cart=token).json()["data"]["items"]] == [2]
 
 
-def test_a_cart_brought_by_a_link_comes_along_at_sign_in_and_leaves_its_token(api, shopper, mug):
+def test_a_cart_from_a_link_is_merged_at_sign_in_without_its_token(api, shopper, mug):
     token = fill_cart(api, {"product_id": mug.pk, "qty": 2})
-    shopper.follow(link_to(api, token))
+    shopper.arrive(link_to(api, token))
     shopper.sign_in()
-    assert pieces(shopper) == {"Mug": 2}
-    # The integration goes on with a cart of its own, and never sees the shopper's.
-    assert api.get("/cart", cart=token).json()["data"]["items"] == []
+    put(shopper, mug)
+    assert pieces(shopper) == {"Mug": 3}
+    # The integration keeps its own cart, and never sees the shopper's.
+    assert [item["qty"] for item in api.get("/cart", cart=token).json()["data"]["items"]] == [2]
 
 
 def test_a_customers_basket_has_no_token(shopper, mug, ada):
@@ -129,7 +167,7 @@ def test_baskets_of_two_shops_stay_apart(shop, other_shop, shopper, mug):
     assert CartLine.objects.filter(cart__customer__isnull=False).count() == 1
 
 
-def test_after_seven_days_without_a_change_it_is_empty_and_begins_anew(shopper, mug, ada):
+def test_a_basket_expires_after_seven_days_without_a_change(shopper, mug, ada):
     shopper.sign_in()
     put(shopper, mug, 2)
     with time_machine.travel(clock.now() + LIFETIME + timedelta(minutes=1)):
@@ -139,7 +177,7 @@ def test_after_seven_days_without_a_change_it_is_empty_and_begins_anew(shopper, 
     assert Cart.objects.filter(customer=ada).count() == 1
 
 
-def test_an_order_is_the_customers_and_empties_their_basket(shop, shopper, mug, ada):
+def test_an_order_belongs_to_the_customer_and_empties_the_basket(shop, shopper, mug, ada):
     shopper.sign_in()
     put(shopper, mug)
     shopper.order()
@@ -147,7 +185,7 @@ def test_an_order_is_the_customers_and_empties_their_basket(shop, shopper, mug, 
     assert pieces(shopper) == {}
 
 
-def test_a_guests_order_is_nobodys_though_the_address_is_a_customers(shop, shopper, mug, ada):
+def test_a_guest_order_belongs_to_no_customer_even_with_a_customers_address(shop, shopper, mug, ada):
     put(shopper, mug)
     shopper.order()
     assert not ada.orders.exists()

@@ -1,4 +1,4 @@
-"""Name, phone, e-mail address and password, changed by the customer alone."""
+"""Customers change their name, phone, email address and password."""
 
 from datetime import timedelta
 
@@ -27,7 +27,7 @@ def member(shop, mailbox, ada) -> Member:
     return member
 
 
-def ask_for(member: Member, email: str, password: str = PASSWORD):
+def request_email_change(member: Member, email: str, password: str = PASSWORD):
     answer = member.post("/account/details/e-mail", {"mail-email": email, "mail-password": password})
     run_due_tasks()
     return answer
@@ -39,26 +39,26 @@ def change_password(member: Member, current: str = PASSWORD, password: str = NEW
     return answer
 
 
-def test_name_and_phone_are_changed_and_told(shop, member):
+def test_saves_name_and_phone_and_records_an_event(shop, member):
     answer = member.post("/account/details", {"name": "A. Lovelace", "phone": "0431 12"})
     assert (answer.status_code, answer["Location"]) == (303, "/account/details")
     page = member.read("/account/details")
     assert 'value="A. Lovelace"' in page
-    assert "Your details are saved." in page
+    assert "Your details have been saved." in page
     ((topic, data),) = events(shop)
     assert (topic, data["name"], data["phone"]) == ("customer.updated", "A. Lovelace", "0431 12")
 
 
 @pytest.mark.parametrize("fields", [{"name": ""}, {"name": "A", "phone": "call me"}, {"name": "a\nb"}])
-def test_what_does_not_fit_is_said_beside_the_field(member, ada, fields):
+def test_an_invalid_field_has_its_error_beside_it(member, ada, fields):
     answer = member.post("/account/details", fields)
     assert answer.status_code == 422
     assert 'class="field__error"' in answer.content.decode()
     assert Customer.objects.get().name == "Ada Lovelace"
 
 
-def test_a_new_address_counts_once_its_mailbox_says_so(shop, member):
-    assert ask_for(member, "Ada@New.example").status_code == 303
+def test_a_new_email_address_takes_effect_when_confirmed(shop, member):
+    assert request_email_change(member, "Ada@New.example").status_code == 303
     assert Customer.objects.get().email == "ada@example.com"
     (text,) = member.mailbox.texts("ada@new.example")
     answer = member.follow(link_in(text))
@@ -69,45 +69,55 @@ def test_a_new_address_counts_once_its_mailbox_says_so(shop, member):
     assert Customer.objects.get().email == "ada@new.example"
     assert member.is_signed_in
     run_due_tasks()
-    assert "has another e-mail address from now on" in member.mails()[-1]
-    ((topic, data),) = events(shop)
-    assert (topic, data["email"]) == ("customer.updated", "ada@new.example")
+    assert "has been changed" in member.mails()[-1]
+    assert [(topic, data["email"], data["pending_email"]) for topic, data in events(shop)] == [
+        ("customer.updated", "ada@example.com", "ada@new.example"),
+        ("customer.updated", "ada@new.example", None),
+    ]
 
 
-def test_guest_orders_of_the_proven_address_come_with_it(shop, member, ada):
+def test_the_current_address_cancels_the_change_without_an_email(member, ada):
+    request_email_change(member, "new@example.com")
+    request_email_change(member, "ADA@example.com")
+    assert Customer.objects.get().pending_email is None
+    assert "Your email address is still ada@example.com." in member.read("/account/details")
+    assert member.mails() == []
+
+
+def test_guest_orders_of_the_confirmed_address_become_the_customers(shop, member, ada):
     order = make_order(shop, sale_line(make_product(shop)), email="ada@new.example")
-    ask_for(member, "ada@new.example")
+    request_email_change(member, "ada@new.example")
     assert Order.objects.get().customer is None
-    # The order's own confirmation came before.
+    # The first email is the order confirmation.
     member.follow(link_in(member.mailbox.texts("ada@new.example")[-1]))
     member.post("/account/e-mail", {})
     assert Order.objects.get(pk=order.pk).customer == ada
 
 
 def test_a_new_address_needs_the_password(member):
-    answer = ask_for(member, "ada@new.example", "wrong")
+    answer = request_email_change(member, "ada@new.example", "wrong")
     assert answer.status_code == 422
-    assert "This is not your password." in answer.content.decode()
+    assert "The password is incorrect." in answer.content.decode()
     assert member.mailbox.messages == []
 
 
-def test_an_address_that_another_customer_has_is_told_to_its_mailbox_alone(shop, member):
+def test_only_an_email_reveals_that_another_customer_has_the_address(shop, member):
     make_customer(shop, "bob@example.com")
-    known, free = ask_for(member, "bob@example.com"), ask_for(member, "free@example.com")
+    known, free = request_email_change(member, "bob@example.com"), request_email_change(member, "free@example.com")
     assert (known.status_code, known["Location"]) == (free.status_code, free["Location"])
-    assert "Another account of yours has it already" in member.mailbox.texts("bob@example.com")[0]
+    assert "You already have another account with it" in member.mailbox.texts("bob@example.com")[0]
     assert Customer.objects.filter(email="ada@example.com").exists()
 
 
-def test_an_address_that_was_taken_since_is_refused(shop, member):
-    ask_for(member, "new@example.com")
+def test_refuses_an_address_that_another_customer_got_meanwhile(shop, member):
+    request_email_change(member, "new@example.com")
     member.follow(link_in(member.mailbox.texts("new@example.com")[0]))
     make_customer(shop, "new@example.com")
     assert member.post("/account/e-mail", {}).status_code == 403
 
 
 def test_a_link_to_a_new_address_works_once_and_chooses_no_password(member):
-    ask_for(member, "new@example.com")
+    request_email_change(member, "new@example.com")
     link = link_in(member.mailbox.texts("new@example.com")[0])
     member.follow(link)
     assert member.post("/account/password", {"password": NEW}).status_code == 403
@@ -123,14 +133,14 @@ def test_a_new_password_ends_the_other_sessions_and_keeps_this_one(shop, member)
     assert not phone.is_signed_in
     assert phone.post("/account/sign-in", {"email": "ada@example.com", "password": PASSWORD}).status_code == 422
     phone.sign_in(password=NEW)
-    assert "was changed just now" in member.mails()[-1]
+    assert "has been changed" in member.mails()[-1]
 
 
 @pytest.mark.parametrize(
     ("current", "new", "words"),
-    [("wrong", NEW, "This is not your password."), (PASSWORD, "short", "too short"), (PASSWORD, "", "required")],
+    [("wrong", NEW, "The password is incorrect."), (PASSWORD, "short", "too short"), (PASSWORD, "", "required")],
 )
-def test_a_new_password_needs_the_old_one_and_some_strength(member, current, new, words):
+def test_a_new_password_requires_the_current_one_and_strength(member, current, new, words):
     answer = change_password(member, current, new)
     assert answer.status_code == 422
     page = answer.content.decode()
@@ -140,15 +150,18 @@ def test_a_new_password_needs_the_old_one_and_some_strength(member, current, new
     member.sign_in()
 
 
-def test_guessing_the_password_inside_is_as_slow_as_at_the_door(member):
+def test_password_attempts_in_the_account_are_limited_as_at_sign_in(member):
     for _ in range(10):
         last = change_password(member, "wrong")
-    assert "That was tried too often." in last.content.decode()
+    assert "The password is incorrect." in last.content.decode()
+    assert "Too many attempts." in change_password(member, "wrong").content.decode()
+    # The correct password is not checked either.
+    assert "Too many attempts." in change_password(member).content.decode()
 
 
-def test_a_forgotten_password_is_replaced_by_mail_and_every_session_ends(shop, member):
+def test_a_password_reset_ends_every_session(shop, member):
     phone = Member(shop, member.mailbox)
-    assert phone.ask("forgot").status_code == 303
+    assert phone.request_link("forgot").status_code == 303
     (text,) = phone.mails()
     answer = phone.choose_password(link_in(text), NEW)
     assert (answer.status_code, answer["Location"]) == (303, "/account")
@@ -156,18 +169,26 @@ def test_a_forgotten_password_is_replaced_by_mail_and_every_session_ends(shop, m
     assert not member.is_signed_in
 
 
-def test_who_forgot_and_is_no_customer_is_told_by_mail_alone(shop, member):
-    known, unknown = member.ask("forgot"), member.ask("forgot", "bob@example.com")
+def test_only_an_email_reveals_that_an_address_has_no_account(shop, member):
+    known, unknown = member.request_link("forgot"), member.request_link("forgot", "bob@example.com")
     assert (known.status_code, known["Location"]) == (unknown.status_code, unknown["Location"])
-    assert "no account has this address" in member.mailbox.texts("bob@example.com")[0]
+    assert "no account uses this email address" in member.mailbox.texts("bob@example.com")[0]
 
 
-def test_a_mail_server_that_is_away_is_asked_again_later_with_a_new_link(member, settings):
+def test_an_unreachable_mail_server_is_tried_again_with_a_new_link(member, settings):
     port, settings.EMAIL_PORT = settings.EMAIL_PORT, 9
-    member.ask("forgot")
+    member.request_link("forgot")
     settings.EMAIL_PORT = port
     run_due_tasks()
     assert member.mails() == []
     with time_machine.travel(clock.now() + WAITS[0] + timedelta(seconds=5)):
         run_due_tasks()
         assert member.choose_password(link_in(member.mails()[0]), NEW).status_code == 303
+
+
+def test_the_two_fields_for_the_current_password_have_different_labels(member):
+    page = member.read("/account/details")
+    for purpose in ("email address", "password"):
+        assert (
+            page.count(f'Current password<span class="visually-hidden">, to change your {purpose}</span></label>') == 1
+        )

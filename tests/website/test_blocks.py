@@ -1,4 +1,4 @@
-"""Apps' blocks on a product's page."""
+"""Apps' blocks on a product page."""
 
 import json
 import re
@@ -32,7 +32,7 @@ def place(page) -> str | None:
     return found[1] if found else None
 
 
-def test_the_page_fetches_its_blocks_once_it_is_there(visitor, shop, mug):
+def test_the_page_loads_its_blocks_after_itself(visitor, shop, mug):
     with receiving(hello) as receiver:
         receiver.hold()
         extend(shop, receiver.url)
@@ -45,7 +45,7 @@ def test_the_page_fetches_its_blocks_once_it_is_there(visitor, shop, mug):
         assert b"<p>Five stars</p>" in answer.content
 
 
-def test_the_app_is_told_of_the_product(visitor, shop, mug):
+def test_the_app_receives_the_product(visitor, shop, mug):
     with receiving(hello) as receiver:
         extend(shop, receiver.url)
         visitor.get("/products/mug/blocks")
@@ -57,7 +57,7 @@ def test_the_app_is_told_of_the_product(visitor, shop, mug):
     assert "3.00" not in json.dumps(asked)
 
 
-def test_without_apps_there_is_no_place(visitor, shop, other_shop, mug):
+def test_a_page_without_apps_has_no_block_element(visitor, shop, other_shop, mug):
     extend(other_shop, "https://app.example.com/")
     extend(shop, "https://app.example.com/", "checkout_block")
     assert place(visitor.get("/products/mug")) is None
@@ -74,13 +74,14 @@ def test_a_product_that_is_not_public_is_a_404(visitor, shop, other_shop):
         assert receiver.received.empty()
 
 
-def test_search_engines_are_told_not_to_ask(visitor, shop):
+def test_robots_txt_excludes_blocks(visitor, shop):
     assert "Disallow: /products/*/blocks\n" in visitor.get("/robots.txt").content.decode()
 
 
-def test_it_takes_few_queries_however_many_apps(visitor, shop, mug, django_assert_max_num_queries):
+def test_blocks_take_a_constant_number_of_queries(visitor, shop, mug, django_assert_max_num_queries):
     with receiving(hello) as receiver:
         for _ in range(3):
             extend(shop, receiver.url)
         with django_assert_max_num_queries(11):
-            visitor.get("/products/mug/blocks")
+            answer = visitor.get("/products/mug/blocks")
+    assert answer.content.decode().count("<p>Five stars</p>") == 3

@@ -10,11 +10,11 @@ def test_an_unknown_page_is_a_404_page_of_the_shop(page, shop):
     assert 'content="noindex"' in text
 
 
-def test_a_product_that_is_gone_is_said_in_words(page):
-    assert "This product does not exist, or is not sold any more." in page("/products/gone", status=404)
+def test_a_missing_product_has_its_own_message(page):
+    assert "This product does not exist or is no longer available." in page("/products/gone", status=404)
 
 
-def test_a_defect_is_a_page_that_needs_no_database(shop, client, monkeypatch):
+def test_the_error_page_needs_no_database(shop, client, monkeypatch):
     client.raise_request_exception = False
 
     def fail(*args, **kwargs):

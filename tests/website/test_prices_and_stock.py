@@ -1,4 +1,4 @@
-"""What a tile and a page say about the price and whether a product can be had."""
+"""Price and availability on product cards and product pages."""
 
 from decimal import Decimal
 
@@ -8,19 +8,19 @@ from storefront.catalogue.models import BundleItem
 from tests.catalogue.factories import make_option, make_product, make_variant
 
 
-def test_the_former_price_is_struck_through_where_it_was_higher(shop, page):
+def test_strikes_a_higher_former_price_through(shop, page):
     make_product(shop, "Cup", price="9.50", compare_price="12.00")
     assert "€12.00</s>" in page("/products")
     assert "€12.00</s>" in page("/products/cup")
 
 
 @pytest.mark.parametrize("compare", ["9.50", "5.00", "0.00"])
-def test_a_former_price_that_was_not_higher_is_not_shown(shop, page, compare):
+def test_hides_a_former_price_that_was_not_higher(shop, page, compare):
     make_product(shop, "Cup", price="9.50", compare_price=compare)
     assert "price__old" not in page("/products/cup")
 
 
-def test_variants_of_different_prices_show_the_span_or_the_lowest(shop, page):
+def test_variants_with_different_prices_show_a_range_or_the_lowest(shop, page):
     tea = make_product(shop, "Tea", price="0.00", show_lowest_price=True)
     cup = make_product(shop, "Cup", price="0.00")
     for product in (tea, cup):
@@ -31,7 +31,7 @@ def test_variants_of_different_prices_show_the_span_or_the_lowest(shop, page):
     assert "€4.00 – €7.00" in page("/products/cup")
 
 
-def test_the_least_that_a_required_option_adds_is_in_the_price(shop, page):
+def test_the_price_includes_the_least_that_required_options_add(shop, page):
     cup = make_product(shop, "Cup", price="0.00")
     make_option(cup, "Size", {"Small": "3.00", "Large": "5.00"}, required=True)
     assert 'From</span> <span class="price">€3.00' in page("/products")
@@ -48,12 +48,12 @@ def test_the_least_that_a_required_option_adds_is_in_the_price(shop, page):
         ({"stock_qty": 4, "low_stock_threshold": 3}, "In stock"),
     ],
 )
-def test_the_stock_is_told(shop, page, stock, words):
+def test_shows_the_stock(shop, page, stock, words):
     make_product(shop, "Cup", **stock)
     assert words in page("/products/cup")
 
 
-def test_what_is_sold_out_has_no_button(shop, page):
+def test_a_sold_out_product_has_no_button(shop, page):
     make_product(shop, "Cup", stock_qty=0)
     assert "Add to basket" not in page("/products/cup")
 
@@ -66,7 +66,7 @@ def test_a_variable_product_is_sold_out_when_no_active_variant_sells(shop, page)
     assert "Add to basket" not in page("/products/cup")
 
 
-def test_a_bundle_is_sold_out_when_a_part_is(shop, page):
+def test_a_bundle_is_sold_out_when_an_item_is(shop, page):
     part = make_product(shop, "Honey", stock_qty=1)
     bundle = make_product(shop, "Box", type="bundle", stock_qty=0)
     item = BundleItem.objects.create(shop=shop, bundle=bundle, product=part, qty=1)

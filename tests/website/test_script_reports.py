@@ -1,4 +1,4 @@
-"""Browsers report what a page's policy blocked, and so can anybody else: nothing of theirs fills the database."""
+"""Reports of scripts that a page's policy blocked. Anybody can send them, so they are validated and limited."""
 
 import json
 
@@ -6,18 +6,18 @@ import pytest
 from django.test import Client
 
 from storefront.apps.models import BlockedScript
-from storefront.apps.script_reports import MANY, MOST_IN_A_LIST, MOST_KEPT, ONE
+from storefront.apps.script_reports import MANY, MAX_SOURCES, MOST_IN_A_LIST, ONE
 from storefront.kit import clock
 from storefront.website.script_reports import MOST_OF_A_PLACE, MOST_OF_A_SHOP
-from tests.races import at_once
+from tests.races import run_concurrently
 
 PAGE = "https://shop.example.com/products/mug"
 SOURCE = "https://cdn.example.net/badge.js"
 
 
 def one(source=SOURCE, page=PAGE, directive="script-src-elem", **members):
-    told = {"document-uri": page, "blocked-uri": source, "effective-directive": directive, "disposition": "enforce"}
-    return {"csp-report": told | members}
+    report = {"document-uri": page, "blocked-uri": source, "effective-directive": directive, "disposition": "enforce"}
+    return {"csp-report": report | members}
 
 
 def many(*sources, page=PAGE, directive="script-src-elem", type="csp-violation"):
@@ -38,8 +38,8 @@ def report(shop):
 def reporter(shop, place: str = "203.0.113.7"):
     client = Client(headers={"host": shop.domain}, REMOTE_ADDR=place, enforce_csrf_checks=True)
 
-    def send(told, media_type: str = ONE, **given) -> int:
-        body = told if isinstance(told, bytes | str) else json.dumps(told)
+    def send(content, media_type: str = ONE, **given) -> int:
+        body = content if isinstance(content, bytes | str) else json.dumps(content)
         return client.post("/blocked-scripts", body, content_type=media_type, **given).status_code
 
     return send
@@ -49,7 +49,7 @@ def rows():
     return list(BlockedScript.objects.order_by("pk").values_list("source", "directive", "page", "times"))
 
 
-def test_a_report_is_kept_without_queries(report, shop):
+def test_a_report_is_stored_without_query_strings(report, shop):
     before = clock.now()
     assert report(one(f"{SOURCE}?session=secret#x", f"{PAGE}?q=mine")) == 204
     assert rows() == [(SOURCE, "script-src", "/products/mug", 1)]
@@ -58,19 +58,19 @@ def test_a_report_is_kept_without_queries(report, shop):
     assert before <= row.first_at == row.last_at
 
 
-def test_the_newer_form_tells_of_several(report):
+def test_the_reporting_api_format_contains_several_reports(report):
     assert report(many(SOURCE, "https://other.example/x.js"), MANY) == 204
     assert [row[0] for row in rows()] == [SOURCE, "https://other.example/x.js"]
 
 
 def test_an_older_browser_names_the_whole_directive(report):
-    told = one(directive=None)
-    told["csp-report"] |= {"effective-directive": None, "violated-directive": "script-src 'self' app.example.com"}
-    assert report(told) == 204
+    content = one(directive=None)
+    content["csp-report"] |= {"effective-directive": None, "violated-directive": "script-src 'self' app.example.com"}
+    assert report(content) == 204
     assert rows() == [(SOURCE, "script-src", "/products/mug", 1)]
 
 
-def test_the_same_source_is_counted_and_its_last_page_shown(report):
+def test_counts_the_same_source_and_stores_its_last_page(report):
     for page in ("/", "/basket", "/products"):
         report(one(page=f"https://shop.example.com{page}"))
     report(many(SOURCE, SOURCE), MANY)
@@ -79,14 +79,14 @@ def test_the_same_source_is_counted_and_its_last_page_shown(report):
     assert row.first_at < row.last_at
 
 
-def test_each_directive_is_counted_by_itself(report):
+def test_counts_each_directive_separately(report):
     for directive in ("script-src-elem", "connect-src", "style-src-elem", "script-src-attr", "script-src"):
         report(one(directive=directive))
     assert [(row[1], row[3]) for row in rows()] == [("script-src", 3), ("connect-src", 1), ("style-src", 1)]
 
 
 @pytest.mark.parametrize(
-    "told",
+    "content",
     [
         one("inline"),
         one("eval"),
@@ -116,13 +116,13 @@ def test_each_directive_is_counted_by_itself(report):
         {"csp-report": {}},
     ],
 )
-def test_what_no_allowed_host_would_change_is_left_out(report, told):
-    assert report(told) == 204
+def test_ignores_violations_that_no_allowed_host_would_fix(report, content):
+    assert report(content) == 204
     assert rows() == []
 
 
 @pytest.mark.parametrize(
-    ("told", "media_type", "status"),
+    ("content", "media_type", "status"),
     [
         ("{", ONE, 400),
         (b"\xff", ONE, 400),
@@ -136,40 +136,40 @@ def test_what_no_allowed_host_would_change_is_left_out(report, told):
         (one("https://cdn.example.net/" + "a" * 17000), ONE, 413),
     ],
 )
-def test_what_is_no_report_is_refused(report, told, media_type, status):
-    assert report(told, media_type) == status
+def test_refuses_what_is_not_a_report(report, content, media_type, status):
+    assert report(content, media_type) == status
     assert rows() == []
 
 
-def test_members_of_a_list_that_are_no_reports_are_left_out(report):
-    told = [1, None, [], {}, {"type": "csp-violation"}, {"type": "csp-violation", "body": []}, *many(SOURCE)]
-    assert report(told + many(SOURCE, type="deprecation"), MANY) == 204
+def test_skips_list_members_that_are_not_reports(report):
+    content = [1, None, [], {}, {"type": "csp-violation"}, {"type": "csp-violation", "body": []}, *many(SOURCE)]
+    assert report(content + many(SOURCE, type="deprecation"), MANY) == 204
     assert rows() == [(SOURCE, "script-src", "/products/mug", 1)]
 
 
-def test_of_a_long_list_the_beginning_is_looked_at(report):
+def test_reads_only_the_beginning_of_a_long_list(report):
     assert report(many(*[f"https://cdn.example.net/{n}" for n in range(MOST_IN_A_LIST + 5)]), MANY) == 204
     assert len(rows()) == MOST_IN_A_LIST
 
 
-def test_long_addresses_are_cut(report):
+def test_truncates_long_urls(report):
     assert report(one(SOURCE + "a" * 900, PAGE + "b" * 900)) == 204
     [(source, _, page, _)] = rows()
     assert (len(source), len(page)) == (300, 300)
 
 
-def test_it_takes_no_get(shop):
+def test_refuses_a_get(shop):
     assert Client(headers={"host": shop.domain}).get("/blocked-scripts").status_code == 405
 
 
-def test_a_host_of_no_shop_keeps_nothing(shop, other_shop):
+def test_a_host_without_a_shop_stores_nothing(shop, other_shop):
     client = Client(headers={"host": "nowhere.example"})
-    told = one(page="https://nowhere.example/")
-    assert client.post("/blocked-scripts", told, content_type=ONE).status_code == 404
+    content = one(page="https://nowhere.example/")
+    assert client.post("/blocked-scripts", content, content_type=ONE).status_code == 404
     assert rows() == []
 
 
-def test_each_shop_has_its_own(report, shop, other_shop):
+def test_each_shop_has_its_own_reports(report, shop, other_shop):
     report(one())
     elsewhere = reporter(other_shop)
     assert elsewhere(one()) == 204, "it tells of another shop's page"
@@ -177,26 +177,26 @@ def test_each_shop_has_its_own(report, shop, other_shop):
     assert [(row.shop, row.times) for row in BlockedScript.objects.order_by("pk")] == [(shop, 1), (other_shop, 1)]
 
 
-def test_from_one_place_so_many_are_read_a_minute(report, shop):
+def test_limits_reports_per_network(report, shop):
     statuses = [report(one(f"{SOURCE}?{n}")) for n in range(MOST_OF_A_PLACE + 3)]
     assert statuses == [204] * MOST_OF_A_PLACE + [429] * 3
     assert rows() == [(SOURCE, "script-src", "/products/mug", MOST_OF_A_PLACE)]
     assert reporter(shop, "203.0.113.8")(one()) == 204
 
 
-def test_of_a_shop_so_many_are_read_a_minute_from_wherever(shop, other_shop):
+def test_limits_reports_per_shop(shop, other_shop):
     places = [f"203.0.113.{n}" for n in range(1, 200)]
     statuses = [reporter(shop, place)(one()) for place in places[: MOST_OF_A_SHOP + 2]]
     assert statuses == [204] * MOST_OF_A_SHOP + [429] * 2
     assert reporter(other_shop)(one(page="https://other.example.com/")) == 204
 
 
-def test_a_shop_keeps_so_many_those_that_were_told_of_last(shop, other_shop):
+def test_a_shop_keeps_only_the_latest_reports(shop, other_shop):
     reporter(other_shop)(one(page="https://other.example.com/"))
-    kept = [f"https://h{n}.example/x.js" for n in range(MOST_KEPT)]
+    kept = [f"https://h{n}.example/x.js" for n in range(MAX_SOURCES)]
     for number, source in enumerate(kept):
         assert reporter(shop, f"203.0.113.{number}")(one(source)) == 204
-    # The oldest is told of again, so that the second oldest makes room.
+    # The oldest is reported again, so the second oldest is deleted.
     reporter(shop)(one(kept[0]))
     reporter(shop)(one("https://new.example/x.js"))
     of_shop = set(BlockedScript.objects.filter(shop=shop).values_list("source", flat=True))
@@ -205,16 +205,16 @@ def test_a_shop_keeps_so_many_those_that_were_told_of_last(shop, other_shop):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_reports_at_once_are_all_counted(shop):
+def test_counts_all_concurrent_reports(shop):
     calls = [lambda n=n: reporter(shop, f"203.0.113.{n}")(one()) for n in range(6)]
-    assert at_once(*calls) == [204] * 6
+    assert run_concurrently(*calls) == [204] * 6
     assert rows() == [(SOURCE, "script-src", "/products/mug", 6)]
 
 
 @pytest.mark.django_db(transaction=True)
-def test_reports_at_once_keep_to_the_limit(shop):
-    for number in range(MOST_KEPT - 1):
+def test_concurrent_reports_respect_the_limit(shop):
+    for number in range(MAX_SOURCES - 1):
         reporter(shop, f"203.0.113.{number}")(one(f"https://h{number}.example/x.js"))
     calls = [lambda n=n: reporter(shop, f"198.51.100.{n}")(one(f"https://n{n}.example/x.js")) for n in range(4)]
-    assert at_once(*calls) == [204] * 4
-    assert BlockedScript.objects.count() == MOST_KEPT
+    assert run_concurrently(*calls) == [204] * 4
+    assert BlockedScript.objects.count() == MAX_SOURCES

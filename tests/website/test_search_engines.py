@@ -1,14 +1,14 @@
 from tests.catalogue.factories import make_category, make_product
 
 
-def test_robots_may_read_the_shop_but_not_baskets(page):
+def test_robots_txt_allows_the_shop_but_not_baskets(page):
     robots = page("/robots.txt")
     assert "Disallow: /basket\n" in robots
     assert "Disallow: /checkout\n" in robots
     assert "Sitemap: https://shop.example.com/sitemap.xml" in robots
 
 
-def test_the_sitemap_leads_to_every_page(shop, page):
+def test_the_sitemap_lists_every_page(shop, page):
     make_product(shop, "Blue cup")
     make_category(shop, "Kitchen")
     index = page("/sitemap.xml")
@@ -21,7 +21,7 @@ def test_the_sitemap_leads_to_every_page(shop, page):
     page("/sitemap-2.xml", status=404)
 
 
-def test_the_sitemap_leaves_out_what_is_not_for_search_engines(shop, other_shop, page):
+def test_the_sitemap_leaves_out_hidden_products(shop, other_shop, page):
     make_product(shop, "Cup")
     make_product(shop, "Draft", status="draft")
     make_product(shop, "Quiet", noindex=True)

@@ -1,4 +1,4 @@
-"""Signing in and out: told apart by nobody, slow to guess, and in one shop alone."""
+"""Signing in and out: known and unknown addresses look alike, attempts are limited, and sessions are per shop."""
 
 import pytest
 from django.conf import settings as django_settings
@@ -22,13 +22,13 @@ def is_signed_in(shopper: Shopper, shop=None) -> bool:
     return shopper.get("/account", **given).status_code == 200
 
 
-def test_an_account_opens_with_the_password(shopper):
+def test_signs_in_with_the_password(shopper):
     answer = shopper.post("/account/sign-in", FIELDS | {"email": "ADA@Example.com"})
     assert (answer.status_code, answer["Location"]) == (303, "/account")
     assert is_signed_in(shopper)
 
 
-def test_who_is_not_signed_in_is_asked_to_and_comes_back(shopper):
+def test_a_visitor_signs_in_and_returns_to_the_page(shopper):
     answer = shopper.get("/account/orders")
     assert (answer.status_code, answer["Location"]) == (303, "/account/sign-in?next=%2Faccount%2Forders")
     page = shopper.get(answer["Location"]).content.decode()
@@ -40,11 +40,11 @@ def test_who_is_not_signed_in_is_asked_to_and_comes_back(shopper):
 @pytest.mark.parametrize(
     "next", ["https://evil.example/", "//evil.example/", "/\\evil.example", "javascript:alert(1)", "account"]
 )
-def test_nobody_is_led_elsewhere(shopper, next):
+def test_does_not_redirect_to_other_sites(shopper, next):
     assert shopper.post("/account/sign-in", FIELDS | {"next": next})["Location"] == "/account"
 
 
-def test_a_wrong_password_and_an_unknown_address_are_told_alike(shopper):
+def test_a_wrong_password_and_an_unknown_address_get_the_same_response(shopper):
     wrong = shopper.post("/account/sign-in", FIELDS | {"password": "wrong"})
     unknown = shopper.post("/account/sign-in", FIELDS | {"email": "bob@example.com", "password": "wrong"})
 
@@ -71,13 +71,13 @@ def test_a_password_is_hashed_for_an_unknown_address_too(shop, ada, monkeypatch)
         assert len(hashed) == 1
 
 
-def test_passwords_are_kept_by_argon2():
+def test_passwords_are_hashed_with_argon2():
     from storefront.server import settings
 
     assert settings.PASSWORD_HASHERS[0].endswith("Argon2PasswordHasher")
 
 
-def test_an_old_hash_is_replaced_at_the_next_sign_in_and_sessions_go_on(shop, shopper, settings):
+def test_signing_in_upgrades_an_old_hash_and_keeps_sessions(shop, shopper, settings):
     shopper.sign_in()
     settings.PASSWORD_HASHERS = [
         "django.contrib.auth.hashers.Argon2PasswordHasher",
@@ -95,19 +95,49 @@ def test_a_customer_without_a_password_cannot_sign_in(shop, shopper):
         assert answer.status_code == 422
 
 
-def test_guessing_at_one_account_is_slow(shop, shopper):
+def test_limits_attempts_per_account(shop, shopper):
     wrong = FIELDS | {"password": "wrong"}
     answers = [shopper.post("/account/sign-in", wrong).status_code for _ in range(11)]
     assert answers == [422] * 10 + [429]
     blocked = Shopper(shop).post("/account/sign-in", FIELDS)
     assert blocked.status_code == 429
     assert int(blocked["Retry-After"]) > 0
-    # An address that nobody has is blocked the same way.
+    # An unknown address is blocked in the same way.
     answers = [shopper.post("/account/sign-in", wrong | {"email": "bob@example.com"}).status_code for _ in range(11)]
     assert answers == [422] * 10 + [429]
 
 
-def test_guessing_from_one_place_is_slow_whatever_the_address(shop, shopper):
+def test_failed_attempts_elsewhere_do_not_lock_a_known_browser_out(shop, other_shop, shopper):
+    shopper.sign_in()
+    shopper.post("/account/sign-out", {})
+    for number in range(11):
+        Shopper(shop).post("/account/sign-in", FIELDS | {"password": "wrong"})
+        place = f"203.0.113.{number}"
+        for _ in range(5):
+            Shopper(shop).browser.post("/account/sign-in", FIELDS | {"password": "wrong"}, REMOTE_ADDR=place)
+    assert Shopper(shop).post("/account/sign-in", FIELDS).status_code == 429
+    assert Shopper(shop).browser.post("/account/sign-in", FIELDS, REMOTE_ADDR="192.0.2.7").status_code == 429
+    assert shopper.post("/account/sign-in", FIELDS).status_code == 303
+    assert is_signed_in(shopper)
+
+
+def test_a_browser_is_known_per_account(shop, shopper):
+    make_customer(shop, "mallory@example.com")
+    shopper.post("/account/sign-in", FIELDS | {"email": "mallory@example.com"})
+    shopper.post("/account/sign-out", {})
+    answers = [shopper.post("/account/sign-in", FIELDS | {"password": "wrong"}).status_code for _ in range(11)]
+    assert answers == [422] * 10 + [429]
+    assert shopper.post("/account/sign-in", FIELDS).status_code == 429
+
+
+def test_checks_no_password_while_attempts_are_blocked(shop, shopper, monkeypatch):
+    for _ in range(10):
+        shopper.post("/account/sign-in", FIELDS | {"password": "wrong"})
+    monkeypatch.setattr(actions, "authenticate", None)
+    assert shopper.post("/account/sign-in", FIELDS).status_code == 429
+
+
+def test_limits_attempts_per_network_for_any_address(shop, shopper):
     for number in range(60):
         last = shopper.post("/account/sign-in", {"email": f"{number}@example.com", "password": "x"})
     assert last.status_code == 422
@@ -116,7 +146,7 @@ def test_guessing_from_one_place_is_slow_whatever_the_address(shop, shopper):
     assert elsewhere.status_code == 303
 
 
-def test_the_session_key_is_a_new_one(shopper):
+def test_signing_in_changes_the_session_key(shopper):
     shopper.get("/account/sign-in")
     session = shopper.browser.session
     session["planted"] = True
@@ -146,7 +176,7 @@ def test_one_browser_can_be_signed_in_to_two_shops_as_two_customers(shop, other_
     assert is_signed_in(shopper, other_shop)
 
 
-def test_signing_out_ends_it(shopper):
+def test_signing_out_ends_the_session(shopper):
     shopper.sign_in()
     before = shopper.browser.cookies["storefront_session"].value
     answer = shopper.post("/account/sign-out", {})
@@ -157,7 +187,7 @@ def test_signing_out_ends_it(shopper):
     assert shopper.get("/account/sign-out").status_code == 405
 
 
-def test_a_customer_who_was_deleted_or_got_a_new_password_is_out(shop, shopper, ada):
+def test_deleting_a_customer_or_a_new_password_ends_the_session(shop, shopper, ada):
     shopper.sign_in()
     ada.password = make_password("x")
     actions.change_password(shop=shop, customer=ada, password="another phrase 8", now=ada.created_at)
@@ -167,14 +197,14 @@ def test_a_customer_who_was_deleted_or_got_a_new_password_is_out(shop, shopper, 
     assert not is_signed_in(shopper)
 
 
-def test_the_header_leads_to_the_account(shopper):
+def test_the_header_links_to_the_account(shopper):
     assert 'href="/account/sign-in"' in shopper.get("/").content.decode()
     shopper.sign_in()
     for path in ("/", "/products", "/basket", "/account"):
         assert 'class="masthead__account" href="/account"' in shopper.get(path).content.decode()
 
 
-def test_account_pages_are_kept_by_nobody_and_found_by_no_search_engine(shopper):
+def test_account_pages_are_not_cached_or_indexed(shopper):
     shopper.sign_in()
     answer = shopper.get("/account")
     assert "no-store" in answer["Cache-Control"]
@@ -182,7 +212,7 @@ def test_account_pages_are_kept_by_nobody_and_found_by_no_search_engine(shopper)
     assert b"Disallow: /account" in shopper.get("/robots.txt").content
 
 
-def test_changes_need_the_forms_own_token(shop, ada):
+def test_changes_require_the_csrf_token(shop, ada):
     from django.test import Client
 
     strict = Client(enforce_csrf_checks=True, headers={"host": shop.domain})

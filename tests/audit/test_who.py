@@ -1,0 +1,148 @@
+"""The actor of an entry is set per request, command or task, and does not leak into another."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.core.management import call_command
+from django.db import transaction
+
+from storefront.server.middleware import RequestFrame
+from storefront.shops import actions, audit
+from storefront.shops.models import ApiToken, AuditEntry
+from storefront.shops.scopes import SCOPES
+from tests.audit.entries import entries, one_entry
+from tests.factories.apps import install
+from tests.shops.factories import NOW, make_shop, make_token
+from tests.staff import make_staff, open_desk
+
+
+def test_without_anybody_it_is_the_system(shop):
+    with one_entry(shop) as found:
+        make_token(shop)
+    assert (found[0].actor_kind, found[0].actor_id, found[0].actor_name, found[0].place) == ("system", None, "", "")
+    assert found[0].after["scopes"] == list(SCOPES)
+
+
+def test_a_command_is_named_with_who_runs_it_and_where(shop, monkeypatch, capsys):
+    monkeypatch.setattr("getpass.getuser", lambda: "deploy")
+    monkeypatch.setattr("socket.gethostname", lambda: "web1")
+    with one_entry(shop) as found:
+        call_command("createtoken", shop=shop.domain, scopes="read_products")
+    secret = capsys.readouterr().out.strip()
+    assert (found[0].actor_kind, found[0].actor_name, found[0].place) == (
+        "command",
+        "createtoken, run by deploy",
+        "web1",
+    )
+    assert secret not in str(list(AuditEntry.objects.values()))
+    with one_entry(shop) as found:
+        make_token(shop)
+    assert found[0].actor_kind == "system"
+
+
+def test_a_shop_is_opened_by_whoever_opens_it(db):
+    call_command("createshop", domain="new.example.com", name="New", base_url="https://new.example.com")
+    (entry,) = AuditEntry.objects.all()
+    assert (entry.action, entry.actor_kind, entry.object_name) == ("shop.created", "command", "New")
+
+
+def test_a_request_leaves_nobody_behind(shop):
+    api = install(shop, *SCOPES).api
+    api.post("/products", {"name": "Cup"})
+    with one_entry(shop) as found:
+        make_token(shop)
+    assert found[0].actor_kind == "system"
+
+
+def test_a_request_that_breaks_leaves_nobody_behind(shop, rf):
+    def break_down(request):
+        audit.act_as(audit.Actor(audit.Kind.STAFF, 1, "anna@example.com"))
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        RequestFrame(break_down)(rf.get("/"))
+    assert audit.current_actor() == audit.SYSTEM
+    assert audit.current_place() == ""
+
+
+def test_the_next_request_of_the_same_thread_begins_with_nobody(shop, rf):
+    seen = []
+
+    def page(request):
+        seen.append((audit.current_actor(), audit.current_place()))
+        audit.act_as(audit.Actor(audit.Kind.STAFF, 1, "anna@example.com"))
+
+        class Answer(dict):
+            pass
+
+        return Answer()
+
+    for address in ("192.0.2.1", "2001:db8::1"):
+        RequestFrame(page)(rf.get("/", REMOTE_ADDR=address))
+    nobody = audit.Actor(audit.Kind.CUSTOMER)
+    assert seen == [(nobody, "192.0.2.1"), (nobody, "2001:db8::/64")]
+
+
+def test_threads_do_not_share_who_acts():
+    def who(number):
+        with audit.acting(audit.Actor(audit.Kind.STAFF, number)):
+            return [audit.current_actor().id for _ in range(200)]
+
+    with ThreadPoolExecutor(8) as pool:
+        assert [set(found) for found in pool.map(who, range(50))] == [{number} for number in range(50)]
+    assert audit.current_actor() == audit.SYSTEM
+
+
+def test_acting_within_acting_ends_with_itself():
+    with audit.acting(audit.Actor(audit.Kind.WORKER), place="web1"):
+        with audit.acting(audit.Actor(audit.Kind.STAFF, 7), place="192.0.2.7"):
+            assert (audit.current_actor().id, audit.current_place()) == (7, "192.0.2.7")
+        assert (audit.current_actor().kind, audit.current_place()) == ("worker", "web1")
+
+
+def test_two_tokens_of_one_shop_are_told_apart(shop):
+    from tests.client import ApiClient
+
+    names = {name: actions.create_api_token(shop=shop, scopes=list(SCOPES), name=name, now=NOW)[1] for name in "AB"}
+    for name, token in names.items():
+        ApiClient(token).post("/customers", {"email": f"{name}@example.com"})
+    recorded = [(entry.actor_name, entry.actor_id) for entry in entries(shop, action="customer.created")]
+    assert recorded == [(name, ApiToken.objects.get(name=name).pk) for name in "AB"]
+
+
+def test_the_entry_falls_with_what_it_tells_of(shop):
+    before = len(entries(shop))
+    with transaction.atomic():
+        make_token(shop)
+        transaction.set_rollback(True)
+    assert len(entries(shop)) == before
+
+
+def test_an_unknown_word_is_a_defect(shop):
+    with pytest.raises(ValueError, match=r"product\.painted"):
+        audit.record(shop=shop, action="product.painted", now=NOW)
+
+
+def test_coming_into_a_shop_is_recorded_once_a_session(shop, other_shop):
+    anna = make_staff(shop)
+    make_staff(other_shop, "anna", role="manager")
+    desk = open_desk(anna)
+    for _ in range(2):
+        desk.get("/admin/")
+    (entry,) = [*entries(shop, action="staff.signed_in"), *entries(other_shop, action="staff.signed_in")]
+    assert (entry.actor_id, entry.actor_name, entry.place) == (anna.pk, "anna@example.com", "127.0.0.1")
+    first, second = (other_shop, shop) if entry.shop_id == other_shop.pk else (shop, other_shop)
+    desk.post("/admin/shop/", {"shop": second.pk})
+    assert len(entries(second, action="staff.signed_in")) == len(entries(first, action="staff.signed_in")) == 1
+    open_desk(anna).get("/admin/")
+    assert len(entries(first, action="staff.signed_in")) == 2
+
+
+def test_every_shop_has_a_log_of_its_own(db):
+    shops = [make_shop(f"s{number}.example.com") for number in range(3)]
+    make_token(shops[1])
+    assert [[entry.action for entry in entries(shop)] for shop in shops] == [
+        ["shop.created"],
+        ["shop.created", "token.created"],
+        ["shop.created"],
+    ]

@@ -1,0 +1,72 @@
+"""bin/rules.py compares the rules of docs/reference, the tests that hold them and the code that cites them."""
+
+import pytest
+
+from bin import rules
+
+PAGE = """# Carts
+
+- **R-CART-1** A cart is
+  empty at first.
+- **R-CART-2** (for clients) Keep the token.
+"""
+TEST = '@pytest.mark.rule("R-CART-1")\ndef test_is_empty():\n    pass\n'
+
+
+@pytest.fixture
+def project(tmp_path):
+    """Writes a consistent project, with the given texts in place of its own. Returns its problems."""
+
+    def problems(page=PAGE, test=TEST, code='"""(R-CART-1)"""\n') -> list[str]:
+        files = {"docs/reference/carts.md": page, "tests/reference/test_carts.py": test, "storefront/carts.py": code}
+        for path, text in files.items():
+            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / path).write_text(text)
+        return list(rules.problems(rules.read(tmp_path)))
+
+    return problems
+
+
+def test_a_consistent_project_has_no_problems(project):
+    assert project() == []
+
+
+def test_a_rule_without_a_test_is_reported(project):
+    page = PAGE + "- **R-CART-3** A cart ends.\n"
+    assert project(page=page) == [
+        "docs/reference/carts.md:6: R-CART-3 has no test; mark the one that holds it.",
+    ]
+
+
+def test_a_test_without_a_rule_is_reported(project):
+    test = TEST + "def test_other():\n    pass\n"
+    assert project(test=test) == ["tests/reference/test_carts.py::test_other: names no rule."]
+
+
+def test_the_mark_of_a_class_counts_for_its_tests(project):
+    test = '@pytest.mark.rule("R-CART-1")\nclass TestCart:\n    def test_is_empty(self):\n        pass\n'
+    assert project(test=test) == []
+
+
+def test_a_number_that_no_rule_has_is_reported(project):
+    code = '\n"""(R-CART-30)"""\n'
+    assert project(code=code) == ["storefront/carts.py:2: docs/reference has no rule R-CART-30."]
+
+
+def test_a_number_of_two_rules_is_reported(project):
+    page = PAGE + "- **R-CART-1** Again.\n"
+    assert project(page=page) == ["docs/reference/carts.md:6: R-CART-1 is at docs/reference/carts.md:3 already."]
+
+
+def test_one_rule_is_shown_with_its_code_and_tests(project, tmp_path, capsys):
+    project()
+    assert rules.print_rule(rules.read(tmp_path), "R-CART-1") == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "docs/reference/carts.md:3",
+        "R-CART-1 A cart is empty at first.",
+        "Cited by:",
+        "  storefront/carts.py:1",
+        "Held by:",
+        "  tests/reference/test_carts.py::test_is_empty",
+    ]
+    assert rules.print_rule(rules.read(tmp_path), "R-CART-9") == 1

@@ -1,0 +1,58 @@
+"""Two simultaneous imports into one shop create every product and category once."""
+
+import threading
+
+import pytest
+from django.db import connections
+
+from storefront.catalogue import tree
+from storefront.catalogue.models import Brand, Category, Product
+from storefront.product_files import importing, read_ahead
+from storefront.shops.models import Shop
+from tests.product_files.files import as_csv, woo
+from tests.shops.factories import NOW, make_shop
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_imports_of_one_file_at_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(read_ahead, "BATCH_PRODUCTS", 20)
+    shop = make_shop()
+    rows = [
+        woo(id=str(n), sku=f"S{n}", categories=f"A{n % 9} > B{n % 13}", brands=f"Kiln {n % 11}") for n in range(1, 300)
+    ]
+    (tmp_path / "file").write_text(as_csv(rows))
+    start, reports, failures = threading.Barrier(2), [], []
+
+    def run() -> None:
+        try:
+            start.wait()
+            reports.append(
+                importing.import_products(shop=Shop.objects.get(pk=shop.pk), file=tmp_path / "file", now=NOW)
+            )
+        except Exception as error:
+            failures.append(error)
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=run) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert failures == []
+    assert sum(report.created for report in reports) == 299
+    assert sum(report.skipped for report in reports) == 299
+    assert [problem for report in reports for problem in report.problems] == []
+    skus = Product.objects.filter(shop=shop).values_list("sku", flat=True)
+    assert len(skus) == len(set(skus)) == 299
+    nodes = list(
+        Category.objects.filter(shop=shop)
+        .order_by("sort_order", "id")
+        .values_list("id", "parent_id", "name", "lft", "rgt")
+    )
+    assert len({(parent, name) for _, parent, name, _, _ in nodes}) == len(nodes)
+    assert tree.bounds((id, parent) for id, parent, *_ in nodes) == {node[0]: node[3:] for node in nodes}
+    assert Brand.objects.filter(shop=shop).count() == 11

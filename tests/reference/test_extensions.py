@@ -1,0 +1,296 @@
+"""Extensions: their record, their endpoints, and the call that asks for a block."""
+
+import asyncio
+import json
+import re
+from datetime import timedelta
+
+import pytest
+from aiohttp import web
+from standardwebhooks import Webhook
+
+from storefront.apps import rendering
+from storefront.apps.models import Extension
+from storefront.kit import clock
+from storefront.orders.models import Order
+from tests.catalogue.factories import make_product
+from tests.checkout.shopper import Shopper
+from tests.client import ApiClient
+from tests.factories.apps import install
+from tests.receiver import receiving
+
+TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
+NEW = {"type": "checkout_block", "callback_url": "https://app.example.com/render"}
+
+
+@pytest.fixture
+def app(shop):
+    return install(shop, "write_extensions")
+
+
+@pytest.fixture
+def extension(app):
+    return app.api.post("/extensions", NEW).json()["extension"]
+
+
+@pytest.fixture
+def shopper(shop, api):
+    """At the checkout, with two mugs."""
+    shopper = Shopper(shop)
+    shopper.bring(api, {"product_id": make_product(shop, "Mug").pk, "qty": 2})
+    return shopper
+
+
+class TestRecord:
+    @pytest.mark.rule("R-APP-16")
+    @pytest.mark.parametrize(
+        ("field", "type"),
+        [
+            ("id", int),
+            ("app_installation_id", int),
+            ("type", str),
+            ("callback_url", str),
+            ("is_active", bool),
+            ("timeout_ms", int),
+            ("created_at", str),
+            ("updated_at", str),
+        ],
+    )
+    def test_each_field_has_its_type(self, extension, field, type):
+        assert isinstance(extension[field], type)
+
+    @pytest.mark.rule("R-APP-5")
+    def test_an_installation_belongs_to_exactly_one_shop_and_so_does_its_extension(self, app, extension, other_shop):
+        assert extension["app_installation_id"] == app.installation.pk
+        assert install(other_shop).api.get("/extensions").json() == {"extensions": []}
+
+    @pytest.mark.rule("R-APP-18")
+    def test_checkout_block_is_a_value_of_type(self, extension):
+        assert extension["type"] == "checkout_block"
+
+    @pytest.mark.rule("R-APP-18")
+    def test_the_milliseconds_the_shop_waits_are_5000_by_default(self, extension):
+        assert extension["timeout_ms"] == 5000
+
+    @pytest.mark.rule("R-CALL-4")
+    def test_timestamps_are_utc_with_six_fraction_digits_and_a_z(self, extension):
+        assert TIMESTAMP.fullmatch(extension["created_at"])
+        assert TIMESTAMP.fullmatch(extension["updated_at"])
+
+
+class TestEndpoints:
+    @pytest.mark.rule("R-APP-11")
+    def test_the_list_is_wrapped_under_its_name_not_under_data(self, app, extension):
+        assert app.api.get("/extensions").json() == {"extensions": [extension]}
+
+    @pytest.mark.rule("R-APP-17")
+    def test_post_takes_type_callback_url_and_an_optional_timeout(self, app):
+        answer = app.api.post("/extensions", NEW | {"timeout_ms": 800})
+        assert answer.status_code == 201
+        assert answer.json()["message"] == "Extension registered."
+        assert answer.json()["extension"] | NEW == answer.json()["extension"]
+        assert answer.json()["extension"]["timeout_ms"] == 800
+
+    @pytest.mark.rule("R-APP-18")
+    @pytest.mark.parametrize("type", ["checkout_block", "product_block", "confirmation_block"])
+    def test_type_is_one_of_three(self, app, type):
+        assert app.api.post("/extensions", NEW | {"type": type}).status_code == 201
+        assert app.api.post("/extensions", NEW | {"type": "footer_block"}).status_code == 422
+
+    @pytest.mark.rule("R-APP-18")
+    @pytest.mark.parametrize(("timeout", "status"), [(99, 422), (100, 201), (10_000, 201), (10_001, 422)])
+    def test_timeout_ms_is_from_100_to_10000(self, app, timeout, status):
+        assert app.api.post("/extensions", NEW | {"timeout_ms": timeout}).status_code == status
+
+    @pytest.mark.rule("R-APP-13")
+    def test_delete_answers_200_with_a_message(self, app, extension):
+        answer = app.api.delete(f"/extensions/{extension['id']}")
+        assert answer.status_code == 200
+        assert list(answer.json()) == ["message"]
+        assert app.api.get("/extensions").json() == {"extensions": []}
+
+    @pytest.mark.rule("R-APP-13")
+    def test_delete_touches_the_callers_own_and_anothers_is_a_404(self, shop, extension):
+        assert install(shop, "write_extensions").api.delete(f"/extensions/{extension['id']}").status_code == 404
+        assert Extension.objects.count() == 1
+
+    @pytest.mark.rule("R-CALL-21")
+    def test_repeated_with_an_idempotency_key_it_is_registered_once(self, app):
+        first = app.api.post("/extensions", NEW, Idempotency_Key="once")
+        again = app.api.post("/extensions", NEW, Idempotency_Key="once")
+        assert (again.status_code, again.content) == (201, first.content)
+        assert again["Idempotent-Replayed"] == "true"
+        assert Extension.objects.count() == 1
+
+
+class TestUrls:
+    @pytest.fixture(autouse=True)
+    def in_production(self, settings):
+        settings.ALLOW_PRIVATE_CALLBACKS = False
+
+    @pytest.mark.rule("R-APP-14")
+    @pytest.mark.parametrize(
+        "url",
+        [
+            "/render",
+            "http://app.example.com/",
+            "https://user:secret@app.example.com/",
+            "https://app.example.com/" + "a" * 2048,
+            "https://127.0.0.1/",
+            "https://10.0.0.1/",
+            "https://169.254.169.254/",
+            "https://100.64.0.1/",
+            "https://224.0.0.1/",
+            "https://[::1]/",
+            "https://[fd00::1]/",
+            "https://[::ffff:127.0.0.1]/",
+        ],
+    )
+    def test_what_is_not_absolute_https_to_a_public_address_is_refused(self, app, url):
+        answer = app.api.post("/extensions", NEW | {"callback_url": url})
+        assert answer.status_code == 422
+        assert list(answer.json()["errors"]) == ["callback_url"]
+
+    @pytest.mark.rule("R-APP-15")
+    def test_and_again_at_the_connection(self, app, shop, settings):
+        settings.ALLOW_PRIVATE_CALLBACKS = True
+        with receiving() as receiver:
+            app.api.post("/extensions", NEW | {"callback_url": receiver.url})
+            settings.ALLOW_PRIVATE_CALLBACKS = False
+            assert rendering.fetch_blocks(shop, "checkout_block", payload={}, now=clock.now()) == []
+            assert receiver.received.empty()
+
+
+class TestAuthentication:
+    @pytest.mark.rule("R-APP-4")
+    def test_the_installations_token_in_its_own_header_or_as_a_bearer_token(self, app):
+        plain = ApiClient(None, prefix="/api/apps")
+        assert plain.get("/extensions").status_code == 401
+        assert plain.get("/extensions", X_Shop_Access_Token=app.token).status_code == 200
+        assert plain.get("/extensions", Authorization=f"Bearer {app.token}").status_code == 200
+
+    @pytest.mark.rule("R-APP-11")
+    def test_listing_needs_no_scope_and_another_apps_registrations_are_visible(self, shop, extension):
+        assert install(shop).api.get("/extensions").json() == {"extensions": [extension]}
+
+    @pytest.mark.rule("R-APP-12")
+    @pytest.mark.parametrize("call", ["post", "delete"])
+    def test_writing_needs_write_extensions(self, shop, extension, call):
+        api = install(shop, "read_shop").api
+        answer = api.post("/extensions", NEW) if call == "post" else api.delete(f"/extensions/{extension['id']}")
+        assert answer.status_code == 403
+        body = answer.json()
+        assert body["message"] == "Insufficient scope for this endpoint."
+        assert (body["required_scopes"], body["granted_scopes"]) == (["write_extensions"], ["read_shop"])
+
+
+class TestRenderCall:
+    """During checkout the shop calls `callback_url`, and the app answers with a JSON object containing `html`."""
+
+    def extend(self, app, url: str, **given) -> None:
+        assert app.api.post("/extensions", NEW | {"callback_url": url} | given).status_code == 201
+
+    @pytest.mark.rule("R-APP-19")
+    def test_the_block_appears_at_checkout(self, app, shopper):
+        async def answer(_):
+            return web.json_response({"html": "<p>Wrap it?</p>"})
+
+        with receiving(answer) as receiver:
+            self.extend(app, receiver.url)
+            assert b"<p>Wrap it?</p>" in shopper.get("/checkout/blocks").content
+
+    @pytest.mark.rule("R-APP-19")
+    def test_the_request_carries_id_type_shop_currency_items_and_totals_signed(self, app, shopper, shop):
+        with receiving() as receiver:
+            self.extend(app, receiver.url)
+            shopper.get("/checkout/blocks")
+            got = receiver.next()
+        assert got.method == "POST"
+        body = json.loads(got.body)
+        assert body.keys() == {"id", "type", "shop_domain", "currency", "items", "totals"}
+        assert (body["type"], body["shop_domain"], body["currency"]) == ("checkout_block", shop.domain, shop.currency)
+        assert [item["qty"] for item in body["items"]] == [2]
+        assert body["totals"]["total"] == "19.00"
+        Webhook(app.secret).verify(got.body, {name.lower(): value for name, value in got.headers.items()})
+
+    @pytest.mark.rule("R-APP-21")
+    @pytest.mark.parametrize("failure", ["hangs", "breaks", "is gone", "sends no html", "sends too much"])
+    def test_when_the_app_fails_the_checkout_completes_without_the_block(self, app, shopper, failure):
+        answers = {
+            "breaks": web.Response(status=500),
+            "is gone": web.Response(status=302, headers={"Location": "/"}),
+            "sends no html": web.json_response({}),
+            "sends too much": web.json_response({"html": "x" * 65536}),
+        }
+
+        async def answer(_):
+            if failure == "hangs":
+                await asyncio.Event().wait()
+            return answers[failure]
+
+        with receiving(answer) as receiver:
+            self.extend(app, receiver.url, timeout_ms=1000 if failure == "hangs" else 10_000)
+            assert shopper.get("/checkout").status_code == 200
+            block = shopper.get("/checkout/blocks")
+            assert (block.status_code, block.content) == (204, b"")
+            receiver.next()
+            assert receiver.received.empty(), "there is no retry"
+            assert shopper.order().status_code == 303
+        assert Order.objects.count() == 1
+
+    @pytest.mark.rule("R-APP-20")
+    def test_timeout_ms_is_a_total_deadline(self, app, shopper):
+        async def drip(request):
+            response = web.StreamResponse()
+            await response.prepare(request)
+            while True:
+                await response.write(b" ")
+                await asyncio.sleep(0.01)
+
+        with receiving(drip) as receiver:
+            self.extend(app, receiver.url, timeout_ms=200)
+            assert shopper.get("/checkout/blocks").status_code == 204
+
+    @pytest.mark.rule("R-APP-22")
+    def test_html_is_sanitised_before_it_is_shown(self, app, shopper):
+        async def answer(_):
+            return web.json_response({"html": "<p onclick=alert(1)>Hi<script>alert(1)</script></p>"})
+
+        with receiving(answer) as receiver:
+            self.extend(app, receiver.url)
+            shown = shopper.get("/checkout/blocks").content
+        assert b"<p>Hi</p>" in shown
+        assert b"alert" not in shown
+
+    @pytest.mark.rule("R-APP-23")
+    def test_blocks_are_asked_side_by_side(self, app, shopper):
+        both = asyncio.Event()
+        seen = []
+
+        async def answer(request):
+            seen.append(request.path)
+            if len(seen) == 2:
+                both.set()
+            await both.wait()
+            return web.json_response({"html": request.path})
+
+        with receiving(answer) as receiver:
+            for number in (1, 2):
+                self.extend(app, f"{receiver.url}/{number}")
+            shown = shopper.get("/checkout/blocks").content
+        assert b"/1" in shown
+        assert b"/2" in shown
+
+    @pytest.mark.rule("R-APP-24")
+    def test_one_that_keeps_failing_is_not_asked_for_a_while(self, app, shop):
+        async def broken(_):
+            return web.Response(status=500)
+
+        now = clock.now()
+        with receiving(broken) as receiver:
+            self.extend(app, receiver.url)
+            for _ in range(10):
+                rendering.fetch_blocks(shop, "checkout_block", payload={}, now=now)
+            assert receiver.received.qsize() == 5
+            rendering.fetch_blocks(shop, "checkout_block", payload={}, now=now + timedelta(minutes=1))
+            assert receiver.received.qsize() == 6

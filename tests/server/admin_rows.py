@@ -1,0 +1,127 @@
+"""One row of each kind that has a page in the admin, by its model."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from django.db.models import Model
+
+from storefront.apps.models import AllowedScriptHost, BlockedScript, Extension, ScriptTag
+from storefront.carts.models import Cart
+from storefront.catalogue.models import (
+    Brand,
+    Category,
+    Product,
+    ShippingOrigin,
+    StockAdjustment,
+    TaxClass,
+    Variant,
+    Vendor,
+)
+from storefront.customers.models import Customer, CustomerGroup
+from storefront.installations.models import Installation
+from storefront.orders.models import Order, Payment
+from storefront.pricing.models import Discount, ShippingRate, TaxRate
+from storefront.product_files.models import ProductImport
+from storefront.shops import audit
+from storefront.shops.invitations import invite_staff
+from storefront.shops.models import AllowedOrigin, ApiToken, AuditEntry, Shop, StaffInvitation, StaffMember
+from storefront.webhooks.models import Delivery, Event, Registration
+from tests.catalogue.factories import make_category, make_product, make_variant
+from tests.factories.apps import install
+from tests.shops.factories import NOW, make_token
+from tests.staff import make_staff
+from tests.webhooks.factories import register
+
+TIMES = {"created_at": NOW, "updated_at": NOW}
+
+
+def make_order(shop: Shop) -> Order:
+    return Order.objects.create(
+        shop=shop,
+        number=1001,
+        email="shopper@example.com",
+        currency=shop.currency,
+        prices_include_tax=True,
+        billing_address={"name": f"Buyer of {shop.name}"},
+        payment_method="manual",
+        placed_at=NOW,
+        updated_at=NOW,
+    )
+
+
+def make_payment(shop: Shop) -> Payment:
+    return Payment.objects.create(
+        shop=shop, order=make_order(shop), gateway="manual", status="pending", currency="EUR", **TIMES
+    )
+
+
+def make_api_token(shop: Shop) -> ApiToken:
+    make_token(shop)
+    return ApiToken.objects.get(shop=shop)
+
+
+def make_entry(shop: Shop) -> AuditEntry:
+    about = audit.Object("product", 5, f"Mug of {shop.name}")
+    audit.record(shop=shop, action="product.deleted", object=about, now=NOW)
+    return AuditEntry.objects.filter(shop=shop).latest("id")
+
+
+# One row of each kind, by the model that has a page.
+ROWS: dict[type[Model], Callable[[Shop], Model]] = {
+    Shop: lambda shop: shop,
+    StaffMember: lambda shop: StaffMember.objects.get(user=make_staff(shop, f"member-{shop.pk}", "manager"), shop=shop),
+    StaffInvitation: lambda shop: invite_staff(
+        shop=shop, email=f"new@{shop.domain}", role="manager", invited_by=None, now=NOW
+    ),
+    AllowedOrigin: lambda shop: AllowedOrigin.objects.create(shop=shop, origin=f"https://{shop.domain}"),
+    ApiToken: make_api_token,
+    Registration: lambda shop: register(install(shop), f"https://{shop.domain}/hook"),
+    Delivery: lambda shop: install(shop).installation.deliveries.get(),
+    Event: lambda shop: Event.objects.create(shop=shop, topic="order.placed", data={}, created_at=NOW),
+    Product: lambda shop: make_product(shop, f"Mug of {shop.name}"),
+    Variant: lambda shop: make_variant(make_product(shop, f"Scarf of {shop.name}"), f"Blue of {shop.name}"),
+    StockAdjustment: lambda shop: StockAdjustment.objects.create(
+        shop=shop,
+        product=make_product(shop, f"Jug of {shop.name}"),
+        delta=1,
+        stock_after=11,
+        reason=f"Found in {shop.name}",
+        made_at=NOW,
+    ),
+    Category: lambda shop: make_category(shop, f"Cups of {shop.name}"),
+    Brand: lambda shop: Brand.objects.create(shop=shop, name=f"Brand of {shop.name}"),
+    Vendor: lambda shop: Vendor.objects.create(shop=shop, name=f"Vendor of {shop.name}"),
+    ShippingOrigin: lambda shop: ShippingOrigin.objects.create(shop=shop, name=f"Origin of {shop.name}"),
+    TaxClass: lambda shop: TaxClass.objects.create(shop=shop, name=f"Class of {shop.name}"),
+    ProductImport: lambda shop: ProductImport.objects.create(
+        shop=shop, file_name=f"{shop.name}.csv", state="done", created_at=NOW
+    ),
+    Customer: lambda shop: Customer.objects.create(shop=shop, email=f"buyer@{shop.domain}", **TIMES),
+    CustomerGroup: lambda shop: CustomerGroup.objects.create(shop=shop, name=f"Trade of {shop.name}"),
+    Discount: lambda shop: Discount.objects.create(shop=shop, name=f"Sale of {shop.name}", value=5),
+    TaxRate: lambda shop: TaxRate.objects.create(shop=shop, name=f"VAT of {shop.name}", country="DE", percent=19),
+    ShippingRate: lambda shop: ShippingRate.objects.create(shop=shop, name=f"Parcel of {shop.name}"),
+    Cart: lambda shop: Cart.objects.create(shop=shop, expires_at=NOW + timedelta(days=7), **TIMES),
+    Installation: lambda shop: install(shop).installation,
+    Extension: lambda shop: Extension.objects.create(
+        shop=shop,
+        installation=install(shop).installation,
+        type="checkout_block",
+        callback_url=f"https://{shop.domain}/blocks",
+        **TIMES,
+    ),
+    ScriptTag: lambda shop: ScriptTag.objects.create(
+        shop=shop,
+        installation=install(shop).installation,
+        src=f"https://{shop.domain}/badge.js",
+        location="head",
+        **TIMES,
+    ),
+    AllowedScriptHost: lambda shop: AllowedScriptHost.objects.create(shop=shop, host=f"cdn.{shop.domain}"),
+    BlockedScript: lambda shop: BlockedScript.objects.create(
+        shop=shop, source=f"https://cdn.{shop.domain}/", directive="script-src", page="/", first_at=NOW, last_at=NOW
+    ),
+    Order: make_order,
+    Payment: make_payment,
+    AuditEntry: make_entry,
+}
