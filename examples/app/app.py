@@ -1,6 +1,6 @@
-"""Gift wrapping: a sample app. It offers gift wrapping at checkout, says so on the shop's pages, and notes each sale.
+"""Gift wrapping: a sample app. It offers gift wrapping at checkout, announces it on all pages, and records sales.
 
-README.md tells how to register it, run it and install it.
+README.md explains how to register, run and install it.
 """
 
 import os
@@ -13,7 +13,7 @@ import requests
 from flask import Flask, Response, abort, request
 from standardwebhooks import Webhook, WebhookVerificationError
 
-APP_SECRET = os.environ["APP_SECRET"]  # what install notifications are signed with, whsec_...
+APP_SECRET = os.environ["APP_SECRET"]  # verifies install notifications, whsec_...
 APP_URL = os.environ["APP_URL"]  # where shops and browsers reach this app
 SHOP_URL = os.environ.get("SHOP_URL", "https://{domain}")  # where this app reaches a shop
 DATABASE = os.environ.get("DATABASE", "app.sqlite3")
@@ -32,22 +32,22 @@ BADGE = """
     document.body.append(badge);
 """
 
-os.umask(0o077)  # The database holds tokens: it is for nobody else to read.
+os.umask(0o077)  # The database contains tokens: other users must not read it.
 app = Flask(__name__)
 app.logger.setLevel("INFO")
 
 
 class Uninstalled(Exception):
-    """The shop refused the token, which it does from the moment on when the merchant uninstalls the app."""
+    """The shop refused the token, which means that the merchant uninstalled the app."""
 
 
-# What shops call
+# Endpoints that shops call
 
 
 @app.post("/install")
 def install():
-    """A merchant installed the app. Anything but a 2xx has the shop call again, so everything here can be repeated."""
-    notification = verified(APP_SECRET)
+    """A merchant installed the app. The shop repeats the call until it gets a 2xx, so every step is safe to repeat."""
+    notification = verified_body(APP_SECRET)
     id, domain = notification["installation_id"], notification["shop_domain"]
     with database() as db:
         db.execute(
@@ -66,14 +66,14 @@ def install():
 def receive_event(id):
     """Something happened in the shop."""
     installation = installation_of(id)
-    take_event(installation, verified(installation["secret"]))
+    handle_event(installation, verified_body(installation["secret"]))
     return Response(status=204)
 
 
 @app.post("/installations/<int:id>/checkout-block")
 def checkout_block(id):
-    """A shopper is at the checkout, and waits no longer than `timeout_ms` for this."""
-    call = verified(installation_of(id)["secret"])
+    """A shopper is at the checkout. The shop waits at most `timeout_ms` for the response."""
+    call = verified_body(installation_of(id)["secret"])
     names = ", ".join(escape(item["name_snapshot"]) for item in call["items"])
     return {"html": f"<h3>A gift?</h3><p>We wrap {names} in recycled paper. Write “gift” into the note.</p>"}
 
@@ -88,37 +88,37 @@ def not_from_the_shop(_error):
     return Response(status=401)
 
 
-def verified(secret):
-    """The body of a request that a shop signed. Nothing is believed, nor even read, before that is sure."""
+def verified_body(secret):
+    """The body of a request, once its signature is verified. Raises WebhookVerificationError."""
     try:
         return Webhook(secret).verify(request.get_data(), dict(request.headers))
-    except ValueError as malformed:  # such as a signature that is no base64
+    except ValueError as malformed:  # such as a signature that is not base64
         raise WebhookVerificationError from malformed
 
 
-# What this app does in a shop
+# Actions of the app in a shop
 
 
 def set_up(installation):
-    """Make sure whose shop this is, and register. Doing it again changes nothing."""
+    """Check that the token belongs to this shop, and register the app's block, script and webhooks. Safe to repeat."""
     shop = call_shop(installation, "GET", "/shop")["shop"]
     if shop["domain"] != installation["domain"]:
-        stop(installation)
+        deactivate(installation)
         abort(400)
     here = f"{APP_URL}/installations/{installation['id']}"
     block = {"type": "checkout_block", "callback_url": f"{here}/checkout-block", "timeout_ms": 2000}
     blocks = call_shop(installation, "GET", "/extensions")["extensions"]
     if not any(each["app_installation_id"] == installation["id"] for each in blocks):
         call_shop(installation, "POST", "/extensions", block)
-    # These two are there once, however often they are registered.
+    # Registering these again creates no second one.
     call_shop(installation, "POST", "/script-tags", {"src": f"{APP_URL}/badge.js", "location": "body_end"})
     for topic in ("order.placed", "app.uninstalled"):
         call_shop(installation, "POST", "/webhooks", {"topic": topic, "address": f"{here}/webhooks"})
     app.logger.info("Installed in %s (%s).", shop["name"], shop["domain"])
 
 
-def take_event(installation, event):
-    """Do what an event asks for: once, however often it comes, and wholly or not at all."""
+def handle_event(installation, event):
+    """Process an event once, however often it is delivered, in one transaction."""
     with database() as db:
         is_new = db.execute(
             "INSERT OR IGNORE INTO event VALUES (?, ?, ?)", (event["id"], installation["id"], event["type"])
@@ -127,12 +127,12 @@ def take_event(installation, event):
             order = event["data"]
             db.execute("INSERT INTO sale VALUES (?, ?, ?)", (installation["id"], order["number"], order["total"]))
     if event["type"] == "app.uninstalled":
-        stop(installation)
+        deactivate(installation)
 
 
 @app.cli.command()
 def catch_up():
-    """Read what was not delivered. Have it run once an hour."""
+    """Read events that were not delivered. Run it once an hour."""
     with database() as db:
         active = db.execute("SELECT * FROM installation WHERE is_active").fetchall()
     for installation in active:
@@ -148,36 +148,36 @@ def read_feed(installation):
     after = installation["sequence"]
     while events := call_shop(installation, "GET", f"/events?limit=500&after={after}")["events"]:
         for event in events:
-            take_event(installation, event)
+            handle_event(installation, event)
         after = events[-1]["sequence"]
         with database() as db:
             db.execute("UPDATE installation SET sequence = ? WHERE id = ?", (after, installation["id"]))
 
 
-def stop(installation):
-    """The merchant uninstalled the app: forget what opened the shop, and never call there again."""
+def deactivate(installation):
+    """The merchant uninstalled the app: delete its token and secret, and never call the shop again."""
     with database() as db:
         db.execute("UPDATE installation SET is_active = 0, token = '', secret = '' WHERE id = ?", (installation["id"],))
 
 
 def call_shop(installation, method, path, body=None):
-    """The shop's answer. Raises Uninstalled, after which there is nothing left to do for this shop."""
+    """The JSON response of the shop's App API. Raises Uninstalled if the shop refuses the token."""
     answer = requests.request(
         method,
         SHOP_URL.format(domain=installation["domain"]) + "/api/apps" + path,
         json=body,
         headers={"X-Shop-Access-Token": installation["token"]},
         timeout=3,
-        allow_redirects=False,  # The token is for this shop alone.
+        allow_redirects=False,  # A redirect could send the token to another host.
     )
     if answer.status_code == 401:
-        stop(installation)
+        deactivate(installation)
         raise Uninstalled
     answer.raise_for_status()
     return answer.json()
 
 
-# What this app keeps
+# The app's database
 
 
 @contextmanager
@@ -189,7 +189,7 @@ def database() -> Iterator[sqlite3.Connection]:
 
 
 def installation_of(id):
-    """410 has the shop give up on what it still wanted to tell an installation that is no more."""
+    """The active installation with this id. Otherwise 410, at which the shop stops retrying its deliveries."""
     with database() as db:
         return db.execute("SELECT * FROM installation WHERE id = ? AND is_active", (id,)).fetchone() or abort(410)
 
