@@ -11,10 +11,10 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check bench clean
+.PHONY: help setup run test test-fast proof check bench clean
 
 help: ## Show this list.
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-7s %s\n", $$1, $$2 }'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
 
 setup: $(READY) ## Make .venv with everything in it; the other targets do this themselves.
 
@@ -31,18 +31,27 @@ $(READY): uv.lock pyproject.toml
 run: $(READY) ## Run a demo shop at http://localhost:8000 (PORT=... to change): web and background worker.
 	@$(BIN)/python bin/run.py --host $(HOST) --port $(PORT)
 
-test: $(READY) ## Run every test: on SQLite, on PostgreSQL, in a browser.
+test: $(READY) ## Run the tests on SQLite, on PostgreSQL and in a browser, but for those that take long.
 	@$(BIN)/python bin/test.py
 
-check: $(READY) ## Run every static check.
+proof: $(READY) ## Run the tests that take long: programs, races, kills, generated calls, walks through every page.
+	@$(BIN)/python bin/test.py --proof
+
+test-fast: $(READY) ## Run what `make test` runs on SQLite.
+	@TEST_POSTGRES_URL= $(BIN)/python -m pytest -q -m "not browser and not slow and not proof" -n 2 --dist loadfile --no-loadscope-reorder
+
+check: $(READY) ## Run every static check: style, types, import order, migrations, file sizes, rules, the API's description.
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	DATABASE_URL= $(BIN)/storefront makemigrations --check --dry-run
 	$(BIN)/python bin/sizes.py
+	$(BIN)/python bin/migrations.py
+	$(BIN)/python bin/rules.py
+	$(BIN)/python bin/openapi.py
 
-bench: $(READY) ## Measure speed and memory, up to a million products, and webhooks; QUICK=1 within three minutes.
+bench: $(READY) ## Measure speed and memory, up to a million products, and webhooks: QUICK=1 in three minutes, WRITE=1 into docs/performance.md, ANEW=1 with new databases, DROP=1 removes them.
 	@$(BIN)/python -m benchmarks.run $(if $(QUICK),--quick) $(if $(ANEW),--anew) $(if $(WRITE),--write) $(if $(DROP),--drop)
 	@$(if $(DROP)$(QUICK),:,$(BIN)/python -m benchmarks.deliveries)
 

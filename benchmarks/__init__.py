@@ -1,1 +1,1 @@
-"""Measures the service as its callers feel it; `make bench` runs it, docs/performance.md tells how to read it."""
+"""Benchmarks of the service as callers see it. Run them with `make bench`; docs/performance.md explains the results."""

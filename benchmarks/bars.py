@@ -1,4 +1,4 @@
-"""The bars that rows are held to. CPU is that of the web server's processes."""
+"""The bars: limits that rows must meet. CPU is that of the web server's processes."""
 
 from benchmarks.report import Bar
 

@@ -1,4 +1,4 @@
-"""One caller that reads one answer after the other over one connection, and knows how long each took."""
+"""A client that sends one request after the other over one connection, and measures how long each takes."""
 
 import http.client
 import time
@@ -16,9 +16,9 @@ class Answer:
     body: bytes
 
     def header(self, name: str) -> str:
-        """Raises Broken where the answer has none of this name."""
-        for known, value in self.headers:
-            if known.lower() == name.lower():
+        """Raises Broken if the answer has no such header."""
+        for header, value in self.headers:
+            if header.lower() == name.lower():
                 return value
         raise Broken(f"an answer has no {name}")
 
@@ -36,7 +36,7 @@ class Client:
         return Answer(f"{response.status} {response.reason}", response.getheaders(), response.read())
 
     def time(self, path: str) -> float:
-        """Seconds until the whole answer was here. Raises Broken for any but a 200."""
+        """Seconds until the complete answer arrived. Raises Broken for a status other than 200."""
         began = time.perf_counter()
         answer = self.ask(path)
         took = time.perf_counter() - began
@@ -44,8 +44,8 @@ class Client:
             raise Broken(f"{path} answered {answer.status}")
         return took
 
-    def touch(self, paths: Iterable[str], seconds: float) -> None:
-        """Read these once, as far as one comes in this time, so that what is measured afterwards is warm."""
+    def warm_up(self, paths: Iterable[str], seconds: float) -> None:
+        """Read these paths once, for at most this time, so that caches are warm for the measurement."""
         deadline = time.monotonic() + seconds
         for path in paths:
             if time.monotonic() > deadline:

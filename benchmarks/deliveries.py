@@ -1,9 +1,9 @@
-"""Measures webhooks: how many one worker delivers, how soon after the commit, and what waiting costs.
+"""Measures webhooks: deliveries per second of one worker, latency from the commit, and the cost of an idle worker.
 
     python -m benchmarks.deliveries [--quick] [--write]
 
-Each database is measured in a process of its own, with a real worker beside it, whose receivers run in a third process:
-one that answers at once, and five hundred that never do.
+Each database is measured in a separate process, with a real worker. The receivers run in a third process: one that
+answers immediately, and five hundred that never answer.
 """
 
 import argparse
@@ -33,7 +33,7 @@ RECORD = {
     "total": "95.00",
 }
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
-# Inserted by the database itself: a million through the ORM would take minutes.
+# The database generates these rows itself: a million through the ORM would take minutes.
 PENDING = {
     "postgresql": "SELECT number FROM generate_series(1, {count}) number",
     "sqlite": "WITH RECURSIVE n (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM n WHERE number < {count}) "
@@ -64,8 +64,8 @@ class Result:
         return "yes" if (self.value >= self.bar if self.at_least else self.value < self.bar) else "**no**"
 
 
-class Call(asyncio.Protocol):
-    """Answers each request at once, and tells its webhook-id with the time that it came."""
+class Receiver(asyncio.Protocol):
+    """Answers each request immediately, and prints its webhook-id and the time of its arrival."""
 
     def connection_made(self, transport: Any) -> None:
         self.transport, self.unread = transport, b""
@@ -85,8 +85,8 @@ class Call(asyncio.Protocol):
 
 async def receive(quick: int, hanging: int) -> None:
     loop = asyncio.get_running_loop()
-    await loop.create_server(Call, "127.0.0.1", quick, backlog=1024)
-    # Every address of 127.0.0.0/8 is this machine, and each is a receiver of its own.
+    await loop.create_server(Receiver, "127.0.0.1", quick, backlog=1024)
+    # Every address of 127.0.0.0/8 is this machine, and each counts as a separate receiver.
     await loop.create_server(asyncio.Protocol, "0.0.0.0", hanging, backlog=2048)
     while True:
         sys.stdout.flush()
@@ -94,7 +94,7 @@ async def receive(quick: int, hanging: int) -> None:
 
 
 @contextmanager
-def beside(command: list[str], output: Path, **environment: str) -> Iterator[subprocess.Popen]:
+def running(command: list[str], output: Path, **environment: str) -> Iterator[subprocess.Popen]:
     with output.open("wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=os.environ | environment)
     try:
@@ -115,15 +115,15 @@ def wait_for(condition: Callable[[], Any], seconds: float = 300) -> None:
         time.sleep(0.05)
 
 
-class Measured:
-    """A shop of its own on one database, and what is measured there."""
+class DeliveryBench:
+    """The measurements on one database, with a shop created for them."""
 
     def __init__(self, directory: Path, quick: bool) -> None:
         self.directory, self.is_quick = directory, quick
         self.ports = free_port(), free_port()
-        self.came = directory / "received.txt"
+        self.received_file = directory / "received.txt"
         self.shop = self.new_shop("a.example.com")
-        self.app("quick", f"http://127.0.0.1:{self.ports[0]}/", self.shop)
+        self.add_app("quick", f"http://127.0.0.1:{self.ports[0]}/", self.shop)
 
     @staticmethod
     def new_shop(domain: str) -> Any:
@@ -132,8 +132,8 @@ class Measured:
         return create_shop(domain=domain, name=domain, base_url=f"http://{domain}", now=_now())
 
     @staticmethod
-    def app(slug: str, address: str, shop: Any) -> None:
-        """One more app, with a webhook there."""
+    def add_app(slug: str, address: str, shop: Any) -> None:
+        """Install an app with a webhook to this address."""
         from storefront.apps.actions import install_app, register_app
         from storefront.webhooks.actions import register_webhook
         from storefront.webhooks.models import Delivery
@@ -145,26 +145,26 @@ class Measured:
         hook = {"topic": "order.placed", "address": address, "now": _now()}
         register_webhook(shop=shop, installation_id=installation.pk, **hook)
 
-    def all(self) -> Iterator[Result]:
+    def measure_all(self) -> Iterator[Result]:
         receivers = [sys.executable, "-m", "benchmarks.deliveries", "--receive", *map(str, self.ports)]
-        with beside(receivers, self.came):
+        with running(receivers, self.received_file):
             wait_for(lambda: all(map(is_listening, self.ports)))
-            for measured in (self.throughput, self.idle, self.latency, self.claims):
-                yield from measured()
+            for measurement in (self.throughput, self.idle, self.latency, self.claims):
+                yield from measurement()
 
     @contextmanager
     def worker(self) -> Iterator[subprocess.Popen]:
         log = self.directory / "worker.log"
-        with beside([STOREFRONT, "worker"], log) as process:
+        with running([STOREFRONT, "worker"], log) as process:
             wait_for(lambda: "worker_started" in log.read_text())
             yield process
 
     def received(self) -> dict[str, float]:
-        """When each message first came."""
+        """The time of each message's first arrival, by message id."""
         found: dict[str, float] = {}
-        for line in self.came.read_text().splitlines():
-            message, moment = line.split()
-            found.setdefault(message, float(moment))
+        for line in self.received_file.read_text().splitlines():
+            message, arrived_at = line.split()
+            found.setdefault(message, float(arrived_at))
         return found
 
     def throughput(self) -> list[Result]:
@@ -200,13 +200,13 @@ class Measured:
     def latency(self) -> list[Result]:
         from storefront.webhooks.actions import record_event
 
-        elsewhere = self.new_shop("b.example.com")
+        other_shop = self.new_shop("b.example.com")
         for number in range(HANGING):
             address = f"http://127.1.{number // 250}.{number % 250 + 1}:{self.ports[1]}/"
-            self.app(f"hanging-{number}", address, elsewhere)
-        # Each of them has more waiting than its calls could time out on meanwhile.
+            self.add_app(f"hanging-{number}", address, other_shop)
+        # Each of them has more pending deliveries than can time out during the measurement.
         for _ in range(5):
-            record_event(shop=elsewhere, topic="order.placed", data=RECORD, now=_now())
+            record_event(shop=other_shop, topic="order.placed", data=RECORD, now=_now())
         committed = {}
         with self.worker():
             time.sleep(5)
@@ -215,47 +215,51 @@ class Measured:
                 committed[str(event.public_id)] = time.time()
                 time.sleep(0.1)
             wait_for(lambda: committed.keys() <= self.received().keys())
-        came = self.received()
-        waits = sorted((came[message] - moment) * 1000 for message, moment in committed.items())
-        marks = quantiles(waits, n=100)
+        arrivals = self.received()
+        waits = sorted((arrivals[message] - committed_at) * 1000 for message, committed_at in committed.items())
+        percentiles = quantiles(waits, n=100)
         text = f"from commit to receiver, while {HANGING} others hang"
-        return [Result(f"{text}, p50", marks[49], "ms", 100), Result(f"{text}, p99", marks[98], "ms", 1000)]
+        return [Result(f"{text}, p50", percentiles[49], "ms", 100), Result(f"{text}, p99", percentiles[98], "ms", 1000)]
 
     def claims(self) -> list[Result]:
         from django.db import connection
 
+        from storefront.webhooks.messages import seal
         from storefront.webhooks.models import Delivery, Registration
 
         Delivery.objects.all().delete()
-        found, made = [], 0
+        results, created = [], 0
         for count in (1000, 100_000 if self.is_quick else 1_000_000):
             hook = Registration.objects.earliest("id")
             with connection.cursor() as cursor:
-                numbers = PENDING[connection.vendor].format(count=count - made)
+                numbers = PENDING[connection.vendor].format(count=count - created)
                 columns = "shop_id, installation_id, kind, registration_id, message_id, topic, address, receiver"
+                # Each is a separate message, since an event has one delivery for each webhook.
                 cursor.execute(
-                    f"INSERT INTO webhooks_delivery ({columns}, status, tries, earlier_tries, due_at, created_at) "
-                    f"SELECT {self.shop.pk}, {hook.installation_id}, 'event', {hook.pk}, "
-                    "'00000000000000000000000000000000', 'order.placed', 'http://a/', number % 1000, 'pending', 0, 0, "
-                    f"created_at, created_at FROM webhooks_registration, ({numbers}) numbers WHERE id = {hook.pk}"
+                    f"INSERT INTO webhooks_delivery ({columns}, sealed_message, status, tries, earlier_tries, due_at, "
+                    f"created_at) SELECT {self.shop.pk}, {hook.installation_id}, 'event', {hook.pk}, "
+                    "'00000000000000000000000000000000', 'order.placed', 'http://a/', number %% 1000, %s, 'pending', "
+                    f"0, 0, created_at, created_at FROM webhooks_registration, ({numbers}) numbers "
+                    f"WHERE id = {hook.pk}",
+                    [seal(b"{}")],
                 )
                 cursor.execute("ANALYZE webhooks_delivery")
-            made = count
-            found.append(Result(f"claiming 200 of {count:,} pending deliveries", self.claim(), "ms"))
-        return found
+            created = count
+            results.append(Result(f"claiming 200 of {count:,} pending deliveries", self.claim(), "ms"))
+        return results
 
     def claim(self) -> float:
-        """Milliseconds of one look and claim, the median of some."""
+        """Milliseconds to find due receivers and claim their deliveries, the median of nine times."""
         from storefront.webhooks import claiming
 
-        taken = []
+        times = []
         for place in range(9):
             began = time.monotonic()
-            claiming.work(_now())
+            claiming.find_work(_now())
             receivers, _ = claiming.due_receivers(_now(), after=place * 50)
             claiming.claim(dict.fromkeys(receivers[:200], 1), lease=f"bench-{place}", now=_now())
-            taken.append((time.monotonic() - began) * 1000)
-        return sorted(taken)[4]
+            times.append((time.monotonic() - began) * 1000)
+        return sorted(times)[4]
 
 
 def _now() -> Any:
@@ -265,29 +269,29 @@ def _now() -> Any:
 
 
 def measure(quick: bool) -> None:
-    """In the process of one database: the results, as JSON lines."""
+    """Runs in the process of one database. Prints the results as JSON lines."""
     import django
 
     django.setup()
     from django.core.management import call_command
 
     call_command("migrate", verbosity=0)
-    for result in Measured(Path(os.environ["STOREFRONT_DATA_DIR"]), quick).all():
+    for result in DeliveryBench(Path(os.environ["STOREFRONT_DATA_DIR"]), quick).measure_all():
         print(json.dumps(vars(result)), flush=True)
 
 
 def measure_on(name: str, quick: bool, **environment: str) -> list[Result]:
     print(name, flush=True)
     results = []
-    given = {
+    settings = {
         "STOREFRONT_ALLOW_PRIVATE_CALLBACKS": "1",
         "STOREFRONT_LOG_LEVEL": "info",
         "DJANGO_SETTINGS_MODULE": "storefront.server.settings",
     }
     with tempfile.TemporaryDirectory() as directory:
         command = [sys.executable, "-m", "benchmarks.deliveries", "--measure", *(["--quick"] if quick else [])]
-        found = os.environ | given | environment | {"STOREFRONT_DATA_DIR": directory}
-        with subprocess.Popen(command, stdout=subprocess.PIPE, env=found, text=True) as process:
+        environ = os.environ | settings | environment | {"STOREFRONT_DATA_DIR": directory}
+        with subprocess.Popen(command, stdout=subprocess.PIPE, env=environ, text=True) as process:
             assert process.stdout
             for line in process.stdout:
                 results.append(Result(**json.loads(line)))
@@ -298,7 +302,7 @@ def measure_on(name: str, quick: bool, **environment: str) -> list[Result]:
 
 
 def table(databases: dict[str, list[Result]]) -> str:
-    """What was measured, in Markdown."""
+    """The results as a Markdown table."""
     lines = [("What", "Database", "Measured", "Bar", "Met"), ("---", "---", "---:", "---:", "---")]
     for name, results in databases.items():
         for result in results:
@@ -326,7 +330,7 @@ def measure_databases(quick: bool, *, write: bool) -> None:
     databases = {"SQLite": measure_on("SQLite", quick, DATABASE_URL="")}
     if server := postgres.answering_server():
         name = f"storefront_bench_deliveries_{os.getpid()}"
-        postgres.make(server, name)
+        postgres.create(server, name)
         try:
             databases["PostgreSQL"] = measure_on("PostgreSQL", quick, DATABASE_URL=postgres.with_name(server, name))
         finally:

@@ -1,4 +1,4 @@
-"""Measures one kind of request: loads the server with it, and an empty application with the same answer beside it."""
+"""Measures one kind of request: loads the server, and for comparison an empty application with the same answer."""
 
 import sys
 import tempfile
@@ -17,13 +17,13 @@ from benchmarks.prepared import Prepared, clean_environment
 from benchmarks.processes import Broken, Cores, Server, cpu_seconds, free_port, named, serving
 from benchmarks.report import Bar, Row
 
-# What a server says by itself, or must count anew.
+# Headers that the server sets itself or must calculate again.
 OF_THE_SERVER = ("server", "date", "connection", "transfer-encoding", "keep-alive")
 
 
 @dataclass(frozen=True)
 class Case:
-    """One kind of request. `turns` are paths, or bodies of a POST, that take turns; the first answer stands for all."""
+    """One kind of request. `turns` are paths, or bodies of a POST, used in turn. The first answer is checked."""
 
     what: str
     path: str
@@ -35,45 +35,49 @@ class Case:
     status: int = 200
 
 
-class Floor:
-    """The empty application. It learns answers while it runs, and remembers what each was measured to cost."""
+class EmptyApp:
+    """The empty application. New answers can be added while it runs. Keeps the measured cost of each."""
 
     def __init__(self, server: Server, answers: Path) -> None:
         self.server, self.file = server, answers
         self.answers: dict[str, dict[str, object]] = {}
         self.spent: dict[str, tuple[float, int]] = {}
 
-    def learn(self, answer: Answer) -> str:
-        """The path at which the answer is given from now on."""
+    def add_answer(self, answer: Answer) -> str:
+        """Add the answer, unless it is there already; returns the path at which it is served."""
         headers = [pair for pair in answer.headers if pair[0].lower() not in OF_THE_SERVER]
-        told: dict[str, object] = {"status": answer.status, "headers": headers, "body": b64encode(answer.body).decode()}
-        for path, known in self.answers.items():
-            if known["body"] == told["body"] and known["status"] == told["status"]:
+        added: dict[str, object] = {
+            "status": answer.status,
+            "headers": headers,
+            "body": b64encode(answer.body).decode(),
+        }
+        for path, existing in self.answers.items():
+            if existing["body"] == added["body"] and existing["status"] == added["status"]:
                 return path
         path = f"/{len(self.answers)}"
-        self.answers[path] = told
+        self.answers[path] = added
         self.file.write_bytes(orjson.dumps(self.answers))
         return path
 
     def cost(self, path: str) -> float:
-        """CPU seconds of one answer, over all that was measured of it."""
+        """Mean CPU seconds per answer, over all measurements of this path."""
         cpu, requests = self.spent[path]
         return cpu / requests
 
 
 @contextmanager
-def empty_app(cores: Cores, scratch: Path) -> Iterator[Floor]:
+def empty_app(cores: Cores, scratch: Path) -> Iterator[EmptyApp]:
     answers, port = scratch / "answers.json", free_port()
     answers.write_text("{}")
     environment = clean_environment() | {"BENCH_ANSWERS": str(answers), "STOREFRONT_LOG_LEVEL": "warning"}
     command = [sys.executable, "-m", "benchmarks.floor", "--port", str(port)]
     with serving(command, core=cores.server, port=port, environment=environment, log=scratch / "floor.log") as server:
-        yield Floor(server, answers)
+        yield EmptyApp(server, answers)
 
 
 @dataclass(frozen=True)
-class Effort:
-    """How long is measured, in seconds; `rounds` of it take turns with the empty application."""
+class Durations:
+    """Durations of the measurements in seconds; `rounds` of them alternate with the empty application."""
 
     seconds: int
     floor_seconds: int
@@ -82,32 +86,35 @@ class Effort:
 
 
 class Bench:
-    """Measures requests to one server that serves one prepared database."""
+    """Measures requests to one server with one prepared database."""
 
-    def __init__(self, prepared: Prepared, server: Server, floor: Floor, cores: Cores, effort: Effort) -> None:
-        self.prepared, self.server, self.floor, self.cores, self.effort = prepared, server, floor, cores, effort
+    def __init__(
+        self, prepared: Prepared, server: Server, empty_app: EmptyApp, cores: Cores, durations: Durations
+    ) -> None:
+        self.prepared, self.server, self.empty_app = prepared, server, empty_app
+        self.cores, self.durations = cores, durations
         self.client = Client(server.port, prepared.token)
         self.has_own_database_server = prepared.database != "SQLite"
 
-    def measure(self, case: Case, *, floored: bool = True) -> Row:
-        """The case's row. Raises Broken where it is answered otherwise than it says."""
+    def measure(self, case: Case, *, compared: bool = True) -> Row:
+        """Measure the case; returns its row. Raises Broken if the answer's status is not the case's."""
         answer = self.probe(case)
-        path = self.floor.learn(answer) if floored else None
+        path = self.empty_app.add_answer(answer) if compared else None
         row = self.row(case.what, bar=case.bar)
         with tempfile.NamedTemporaryFile("w", suffix=".turns") as file:
             file.writelines(f"{turn}\n" for turn in case.turns)
             file.flush()
             turns = Path(file.name) if case.turns else None
-            if self.effort.warm_seconds:
-                self.load(case, turns, self.effort.warm_seconds)
+            if self.durations.warm_seconds:
+                self.load(case, turns, self.durations.warm_seconds)
             loads, cpu, database_cpu = [], 0.0, 0.0
-            for _ in range(self.effort.rounds):
+            for _ in range(self.durations.rounds):
                 before, database_before = self.server.cpu_seconds(), database_clocks()
-                loads.append(self.load(case, turns, self.effort.seconds))
+                loads.append(self.load(case, turns, self.durations.seconds))
                 cpu += self.server.cpu_seconds() - before
                 database_cpu += spent_since(database_before)
-                if path and (self.effort.rounds > 1 or path not in self.floor.spent):
-                    self.load_floor(case, path)
+                if path and (self.durations.rounds > 1 or path not in self.empty_app.spent):
+                    self.load_empty_app(case, path)
         requests = sum(load.requests for load in loads)
         if not requests:
             raise Broken("nothing was answered in time")
@@ -115,7 +122,7 @@ class Bench:
             row.note = f"{failed} of {requests} requests failed"
         row.per_second = sum(load.per_second for load in loads) / len(loads)
         row.p50, row.p99 = max(load.p50 for load in loads), max(load.p99 for load in loads)
-        row.cpu, row.floor = cpu / requests, self.floor.cost(path) if path else None
+        row.cpu, row.floor = cpu / requests, self.empty_app.cost(path) if path else None
         if self.has_own_database_server:
             row.database_cpu = database_cpu / requests
         row.memory = self.server.memory().resident
@@ -139,23 +146,23 @@ class Bench:
             rotating=turns,
         )
 
-    def load_floor(self, case: Case, path: str) -> None:
-        server = self.floor.server
+    def load_empty_app(self, case: Case, path: str) -> None:
+        server = self.empty_app.server
         before = server.cpu_seconds()
         load = wrk.run(
             f"http://127.0.0.1:{server.port}{path}",
             core=self.cores.load,
-            seconds=self.effort.floor_seconds,
+            seconds=self.durations.floor_seconds,
             connections=case.connections,
             headers=self.client.headers | case.headers,
         )
         if load.failed or not load.requests:
             raise Broken("the empty application does not answer")
-        cpu, requests = self.floor.spent.get(path, (0.0, 0))
-        self.floor.spent[path] = (cpu + server.cpu_seconds() - before, requests + load.requests)
+        cpu, requests = self.empty_app.spent.get(path, (0.0, 0))
+        self.empty_app.spent[path] = (cpu + server.cpu_seconds() - before, requests + load.requests)
 
     def read_in_order(self, what: str, paths: Sequence[str]) -> Row:
-        """The row of reading these once, one after the other, over one connection."""
+        """Measure reading these paths once, one after the other, over one connection; returns the row."""
         row = self.row(what)
         before, database_before, began = self.server.cpu_seconds(), database_clocks(), time.monotonic()
         times = [self.client.time(path) for path in paths]
@@ -172,7 +179,7 @@ class Bench:
 
 
 def database_clocks() -> dict[int, float]:
-    """CPU seconds so far of each of PostgreSQL's processes on this machine."""
+    """CPU seconds so far of each PostgreSQL process on this machine, by process id."""
     clocks = {}
     for pid in named("postgres"):
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""The PostgreSQL server that is measured, if one answers, and databases of our own on it."""
+"""The PostgreSQL server to measure, if one answers, and the benchmark's databases on it."""
 
 import getpass
 import hashlib
@@ -11,7 +11,7 @@ from psycopg import sql
 
 
 def answering_server() -> str | None:
-    """The URL of the server that TEST_POSTGRES_URL names, else of one on this machine that asks for no password."""
+    """The URL of the server that TEST_POSTGRES_URL names, or of a local one without password, or None."""
     if named := os.environ.get("TEST_POSTGRES_URL"):
         return named
     for user in (getpass.getuser(), "postgres"):
@@ -25,15 +25,15 @@ def answering_server() -> str | None:
 
 
 def database_name(folder: object, size: int) -> str:
-    return f"{_beginning(folder)}{size}"
+    return f"{_name_prefix(folder)}{size}"
 
 
 def with_name(url: str, name: str) -> str:
     return urlunsplit(urlsplit(url)._replace(path=f"/{name}"))
 
 
-def make(server: str, name: str) -> None:
-    """An empty database, in place of one of this name."""
+def create(server: str, name: str) -> None:
+    """Create an empty database, replacing one of this name."""
     drop(server, name)
     _execute(server, sql.SQL("CREATE DATABASE {} TEMPLATE template0 ENCODING 'UTF8'").format(sql.Identifier(name)))
 
@@ -43,16 +43,16 @@ def drop(server: str, name: str) -> None:
 
 
 def drop_all(server: str, folder: object) -> None:
-    """Every database that was made for this folder."""
+    """Drop every database that was created for this folder."""
     with closing(psycopg.connect(server)) as connection:
         names = connection.execute("SELECT datname FROM pg_database").fetchall()
     for (name,) in names:
-        if name.startswith(_beginning(folder)):
+        if name.startswith(_name_prefix(folder)):
             drop(server, name)
 
 
 def vacuum(database: str) -> None:
-    """As autovacuum does sooner or later."""
+    """Do what autovacuum would do later."""
     _execute(database, sql.SQL("VACUUM ANALYZE"))
 
 
@@ -61,8 +61,8 @@ def version(server: str) -> str:
         return str(connection.info.parameter_status("server_version"))
 
 
-def _beginning(folder: object) -> str:
-    """Of this checkout's own, since another one may be measured on the same server."""
+def _name_prefix(folder: object) -> str:
+    """A name prefix per checkout, since several checkouts may use the same server."""
     return f"storefront_bench_{hashlib.sha256(str(folder).encode()).hexdigest()[:6]}_"
 
 

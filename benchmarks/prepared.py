@@ -1,7 +1,7 @@
-"""Databases to measure with: made once by the product's own commands, and kept for the next run.
+"""Databases to measure with: created once by the service's own commands, and kept for the next run.
 
-A shop is written as a product file and brought in by `storefront importproducts`, whose speed and memory are
-measured on the way. What is kept is made anew when the generator, the schema or the importer's format changes.
+A shop is written as a product file and imported by `storefront importproducts`, whose speed and memory are measured at
+the same time. A kept database is created again when the generator, the schema or the file format changes.
 """
 
 import hashlib
@@ -25,19 +25,24 @@ STOREFRONT = str(Path(sys.executable).with_name("storefront"))
 DOMAIN = "bench.example.com"
 SCOPES = "read_products,read_cart,write_cart"
 OURS = ("STOREFRONT_", "DATABASE_URL", "SECRET_KEY", "EMAIL_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE")
-# What decides what stands in a filled database: our generator, the schema with its triggers, the file's format.
+# The files that determine a filled database: the generator, the schema with its triggers, the file format.
 MAKERS = (
     *("benchmarks/shop.py", "benchmarks/words.py", "storefront/*/migrations/*.py"),
-    *("storefront/catalogue/trigger*/*.sql", "storefront/catalogue/triggers.py", "storefront/catalogue/native*.py"),
+    *(
+        "storefront/catalogue/trigger*/*.sql",
+        "storefront/catalogue/triggers.py",
+        "storefront/product_files/native/*.py",
+    ),
+    "storefront/catalogue/listable.py",
 )
 ROOT = Path(__file__).parent.parent
-# Seconds between two looks at the memory of an import.
+# Seconds between two samples of an import's memory.
 PULSE = 0.2
 
 
 @dataclass(frozen=True)
 class Imported:
-    """What an import took: seconds, MiB of its own memory in its first quarter and at most, and when it was."""
+    """An import's duration in seconds, its private memory in MiB in the first quarter and at most, and its time."""
 
     products: int
     seconds: float
@@ -49,7 +54,7 @@ class Imported:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A migrated database with a shop of this size in it."""
+    """A migrated database with a shop of this size."""
 
     database: str
     size: int
@@ -64,32 +69,33 @@ def prepare(database: str, size: int, server: str | None, *, anew: bool = False)
     name = postgres.database_name(FOLDER, size)
     url = postgres.with_name(server, name) if server else f"sqlite:///{folder / 'shop.sqlite3'}"
     environment = clean_environment() | {
-        # One for all of them, so that static files are collected once.
+        # Shared by all databases, so that static files are collected once.
         "STOREFRONT_DATA_DIR": str(FOLDER / "data"),
         "STOREFRONT_LOG_LEVEL": "warning",
         "DATABASE_URL": url,
     }
     state = folder / "state.json"
-    if anew or not stands(state):
+    if anew or not is_current(state):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         if server:
-            postgres.make(server, name)
+            postgres.create(server, name)
         state.write_bytes(orjson.dumps(fill(size, environment) | {"fingerprint": fingerprint()}))
         if server:
             postgres.vacuum(url)
-    kept = orjson.loads(state.read_bytes())
-    return Prepared(database, size, environment, kept["token"], Imported(**kept["imported"]))
+    saved = orjson.loads(state.read_bytes())
+    return Prepared(database, size, environment, saved["token"], Imported(**saved["imported"]))
 
 
-def stands(state: Path) -> bool:
+def is_current(state: Path) -> bool:
+    """Whether the database was created from the current files."""
     with suppress(OSError, orjson.JSONDecodeError):
         return bool(orjson.loads(state.read_bytes())["fingerprint"] == fingerprint())
     return False
 
 
 def fingerprint() -> str:
-    """Changes with whatever the kept databases were made by."""
+    """Changes when a file changes that the kept databases were created from."""
     digest = hashlib.sha256()
     for path in sorted(path for pattern in MAKERS for path in ROOT.glob(pattern)):
         digest.update(path.read_bytes())
@@ -104,11 +110,11 @@ def fill(size: int, environment: dict[str, str]) -> dict[str, object]:
         environment=environment,
     )
     token = storefront("createtoken", "--shop", DOMAIN, "--scopes", SCOPES, environment=environment)
-    return {"imported": asdict(bring_in(file, environment)), "token": token.strip()}
+    return {"imported": asdict(import_file(file, environment)), "token": token.strip()}
 
 
 def product_file(size: int) -> Path:
-    """The generated file, kept too, since both databases are filled from it."""
+    """The generated file, also kept, since both databases are filled from it."""
     path = FOLDER / f"products-{size}-{fingerprint()}.jsonl"
     if not path.exists():
         for stale in FOLDER.glob(f"products-{size}-*"):
@@ -117,8 +123,8 @@ def product_file(size: int) -> Path:
     return path
 
 
-def bring_in(file: Path, environment: dict[str, str]) -> Imported:
-    """Import the file, and measure that. Raises Broken where a product failed."""
+def import_file(file: Path, environment: dict[str, str]) -> Imported:
+    """Import the file, and measure the import. Raises Broken if a product failed."""
     began, samples = time.monotonic(), []
     process = subprocess.Popen(
         [STOREFRONT, "importproducts", "--shop", DOMAIN, str(file)],
@@ -136,12 +142,12 @@ def bring_in(file: Path, environment: dict[str, str]) -> Imported:
         seconds = time.monotonic() - began
     finally:
         process.kill()
-        said = process.communicate()[0]
+        output = process.communicate()[0]
     if process.returncode:
-        raise Broken(f"the import of {file.name} failed: {said.strip()}")
+        raise Broken(f"the import of {file.name} failed: {output.strip()}")
     early = [found.own for at, found in samples if at <= seconds / 4] or [samples[0][1].own]
     return Imported(
-        products=orjson.loads(said)["created"],
+        products=orjson.loads(output)["created"],
         seconds=seconds,
         resident=max(found.resident for _, found in samples),
         own_early=max(early),
@@ -150,14 +156,14 @@ def bring_in(file: Path, environment: dict[str, str]) -> Imported:
     )
 
 
-def forget_carts(prepared: Prepared) -> None:
-    """Take out what the cart calls left behind, so that the next run finds the database as this one did."""
+def delete_carts(prepared: Prepared) -> None:
+    """Delete the carts that the measurements created, so that the next run finds the same database."""
     code = "from storefront.carts.models import Cart; Cart.objects.all().delete()"
     storefront("shell", "--no-imports", "--command", code, environment=prepared.environment)
 
 
 def drop(server: str | None) -> None:
-    """Remove everything that is kept, and what runs that were killed left behind."""
+    """Remove everything that is kept, including leftovers of killed runs."""
     if server:
         postgres.drop_all(server, FOLDER)
     shutil.rmtree(FOLDER, ignore_errors=True)
@@ -179,5 +185,5 @@ def storefront(*arguments: str, environment: dict[str, str]) -> str:
 
 
 def clean_environment() -> dict[str, str]:
-    """This machine's environment without any setting of ours."""
+    """This process's environment without any setting of the service."""
     return {name: value for name, value in os.environ.items() if not name.startswith(OURS)}

@@ -1,4 +1,4 @@
-"""Starts programs on one core, and reads from /proc what they cost. Linux only."""
+"""Runs programs on one core, and reads their CPU time and memory from /proc. Linux only."""
 
 import os
 import signal
@@ -11,17 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MEBIBYTE = 1024 * 1024
-# What a server may take to start, and to end before it is killed, in seconds.
+# Seconds that a server may take to start, and to end before it is killed.
 START, END = 60, 15
 
 
 class Broken(Exception):
-    """Something that is measured does not work; the text says what."""
+    """Something to be measured does not work; the message says what."""
 
 
 @dataclass(frozen=True)
 class Cores:
-    """One core for what is measured, another for what measures; the same where there is but one."""
+    """One core for the server, another for the load; the same one if there is only one."""
 
     server: int
     load: int
@@ -34,7 +34,7 @@ class Cores:
 
 @dataclass(frozen=True)
 class Memory:
-    """Resident memory in MiB: all of it, and the part that is the process's own and no mapped file."""
+    """Resident memory in MiB: the total, and the private part, without mapped files."""
 
     resident: float
     own: float
@@ -51,7 +51,7 @@ def cpu_seconds(pid: int) -> float:
     """CPU time of a process with all its threads, user and system, ended threads included.
 
     From its CPU clock, which counts nanoseconds; /proc/<pid>/stat has the same time in hundredths of a second. The
-    number is what clock_getcpuclockid(3) makes of a process id.
+    clock's number is computed as in clock_getcpuclockid(3).
     """
     return time.clock_gettime(~pid << 3 | 2)
 
@@ -77,7 +77,7 @@ def named(name: str) -> list[int]:
 
 
 def busy(cores: Cores, seconds: float = 1.0) -> float:
-    """How busy the busier of the two cores is by now, from 0 to 1, with whatever runs."""
+    """The current use of the busier of the two cores, from 0 to 1, by all programs."""
 
     def ticks() -> dict[int, tuple[int, int]]:
         found = {}
@@ -106,14 +106,14 @@ class Server:
     port: int
 
     def cpu_seconds(self) -> float:
-        """Of all its processes. Raises Broken where one of them has ended."""
+        """CPU time of all its processes. Raises Broken if one of them has ended."""
         try:
             return sum(cpu_seconds(pid) for pid in family(self.process.pid))
         except OSError:
             raise Broken("a process of the server has ended") from None
 
     def memory(self) -> Memory:
-        """Of its largest process, the one that answers."""
+        """Memory of its largest process, which is the one that answers."""
         return max((memory(pid) for pid in family(self.process.pid)), key=lambda found: found.resident)
 
 
@@ -121,7 +121,7 @@ class Server:
 def serving(
     command: Sequence[str], *, core: int, port: int, environment: dict[str, str], log: Path
 ) -> Iterator[Server]:
-    """The server on this core, from when it listens; stopped with all its processes at the end, whatever happens."""
+    """Run a server on this core; yields it once it listens. Always stops it with all its processes at the end."""
     with log.open("ab") as output:
         process = subprocess.Popen(
             ["taskset", "-c", str(core), *command],
@@ -147,7 +147,7 @@ def wait_for(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
-    """End it politely, then kill what is left of its group."""
+    """Terminate it, then kill what is left of its process group."""
     process.terminate()
     try:
         process.wait(END)

@@ -1,9 +1,9 @@
-"""Where the time of one kind of request goes: asks the application in this process, under Python's profiler.
+"""Profiles one kind of request: runs the application in this process under Python's profiler.
 
     python -m benchmarks.profile list|single|categories|deep|q|add|cart [--database SQLite] [--size 20000] [--edge]
 
-It uses a database that `make bench` keeps. Every function call is counted, which makes Python code look up to three
-times as slow as it is, and the database not.
+It uses a database that `make bench` keeps. The profiler counts every function call, which makes Python code appear up
+to three times slower than it is, but not the database.
 """
 
 import argparse
@@ -34,11 +34,11 @@ def main() -> None:
     parser.add_argument("--lines", type=int, default=40)
     parser.add_argument("--edge", action="store_true", help="with answers from memory")
     given = parser.parse_args()
-    kept = prepared.prepare(given.database, given.size, server_of(given.database))
-    os.environ.update(kept.environment | ({} if given.edge else {"STOREFRONT_EDGE_CACHE_BYTES": "0"}))
+    database = prepared.prepare(given.database, given.size, server_of(given.database))
+    os.environ.update(database.environment | ({} if given.edge else {"STOREFRONT_EDGE_CACHE_BYTES": "0"}))
     from storefront.server.wsgi import application
 
-    requests = list(islice(cycle(environs(given.kind, given.size, kept.token, application)), given.requests))
+    requests = list(islice(cycle(environs(given.kind, given.size, database.token, application)), given.requests))
     run(application, requests[:50])
     took = run(application, requests)
     print(f"{took / len(requests) * 1e6:,.0f} µs of CPU a request, without the profiler")
@@ -63,18 +63,18 @@ def run(application: Callable[..., Any], requests: list[Environ]) -> float:
 
 
 def answer(application: Callable[..., Any], environ: Environ) -> tuple[str, bytes]:
-    said = []
-    given = environ | {"wsgi.input": io.BytesIO(environ["body"])}
-    found = application(given, lambda status, headers, *rest: said.append(status))
+    statuses = []
+    environ = environ | {"wsgi.input": io.BytesIO(environ["body"])}
+    found = application(environ, lambda status, headers, *rest: statuses.append(status))
     try:
-        return said[0], b"".join(found)
+        return statuses[0], b"".join(found)
     finally:
         if hasattr(found, "close"):
             found.close()
 
 
 def environs(kind: str, size: int, token: str, application: Callable[..., Any]) -> Iterator[Environ]:
-    """Requests of this kind, in the shape that Granian gives them."""
+    """WSGI environs of such requests, as Granian creates them."""
     products, listed = "/api/v1/products", "per_page=24"
     match kind:
         case "list":
@@ -97,8 +97,8 @@ def cart(kind: str, token: str, application: Callable[..., Any]) -> Iterator[Env
         add = request(token, "/api/v1/cart", method="POST", body=orjson.dumps({"product_id": number, "qty": 1}))
         status, body = answer(application, add)
         if status.startswith("201"):
-            known = {"HTTP_X_CART_TOKEN": orjson.loads(body)["cart_token"]}
-            yield add if kind == "add" else request(token, "/api/v1/cart") | known
+            headers = {"HTTP_X_CART_TOKEN": orjson.loads(body)["cart_token"]}
+            yield add if kind == "add" else request(token, "/api/v1/cart") | headers
 
 
 def request(token: str, path: str, query: str = "", *, method: str = "GET", body: bytes = b"") -> Environ:

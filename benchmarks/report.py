@@ -1,4 +1,4 @@
-"""What was measured, as a table, with the machine it was measured on."""
+"""The report: the measured rows as a table, with a description of the machine."""
 
 import os
 import platform
@@ -11,13 +11,13 @@ from pathlib import Path
 
 PAGE = Path("docs/performance.md")
 BEGIN, END = "<!-- measured: written by make bench -->", "<!-- end of measured -->"
-# The same for the second table, which benchmarks/deliveries.py writes.
+# Markers of the second table, which benchmarks/deliveries.py writes.
 WEBHOOKS = "<!-- webhooks: written by make bench -->", "<!-- end of webhooks -->"
 
 
 @dataclass(frozen=True)
 class Bar:
-    """What a row must reach: in words, and as pairs of what was measured and the most it may be."""
+    """A limit that a row must meet: as text, and as pairs of (measured value, maximum)."""
 
     text: str
     limits: Callable[["Row"], list[tuple[float | None, float]]]
@@ -25,9 +25,9 @@ class Bar:
 
 @dataclass(kw_only=True)
 class Row:
-    """One line of the table. Durations and CPU in seconds, memory in MiB; None where there is nothing to say.
+    """One line of the table. Durations and CPU in seconds, memory in MiB; None for values that do not apply.
 
-    `floor` is the CPU of an empty application for the same answer, `compared` what the bar of a comparison is about.
+    `floor` is the CPU of an empty application for the same answer, `compared` the ratio that a comparison's bar limits.
     """
 
     what: str
@@ -53,10 +53,10 @@ class Row:
         if self.bar is None:
             return ""
         used = [None if value is None else value / limit for value, limit in self.bar.limits(self)]
-        measured = [share for share in used if share is not None]
+        measured = [ratio for ratio in used if ratio is not None]
         if len(measured) < len(used):
             return "**no**, not measured"
-        # A bar that is met to its last digit is met, whatever the division makes of it.
+        # A value equal to the bar meets it, despite rounding errors of the division.
         return "yes" if max(measured) < 1 + 1e-9 else f"**no**, {max(measured):.2f} × the bar"
 
 
@@ -67,8 +67,8 @@ HEADINGS = (
 
 
 def table(rows: Sequence[Row]) -> str:
-    """The rows in Markdown, in columns that line up as text too."""
-    lines = [HEADINGS, *map(cells, rows)]
+    """The rows as a Markdown table, with columns aligned in plain text too."""
+    lines = [HEADINGS, *map(columns, rows)]
     widths = [max(len(line[place]) for line in lines) for place in range(len(HEADINGS))]
     texts = ["| " + " | ".join(map(aligned, line, widths, range(99))) + " |" for line in lines]
     rule = "|" + "|".join(f"{'-' * (width + 1)}{':' if 2 <= place <= 9 else '-'}" for place, width in enumerate(widths))
@@ -80,7 +80,7 @@ def aligned(text: str, width: int, place: int) -> str:
     return text.rjust(width) if 2 <= place <= 9 else text.ljust(width)
 
 
-def cells(row: Row) -> tuple[str, ...]:
+def columns(row: Row) -> tuple[str, ...]:
     return (
         row.what,
         row.database,
@@ -102,7 +102,7 @@ def shown(value: float | None, factor: float, digits: int) -> str:
 
 
 def machine(postgres: str | None) -> dict[str, str]:
-    """What the figures depend on. `postgres` is the server's version."""
+    """The machine and the versions that the figures depend on. `postgres` is the server's version."""
     return {
         "Date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "Processor": f"{processor()}, {os.cpu_count()} cores",
@@ -122,14 +122,14 @@ def processor() -> str:
 
 
 def text(rows: Sequence[Row], about: dict[str, str], warnings: Sequence[str]) -> str:
-    """The whole report: the machine, what speaks against the figures, the table."""
-    told = [f"- {name}: {value}" for name, value in about.items()]
-    told += [f"- **Warning**: {warning}" for warning in warnings]
-    return "\n".join([*told, "", table(rows)])
+    """The whole report: the machine, warnings about the figures, the table."""
+    lines = [f"- {name}: {value}" for name, value in about.items()]
+    lines += [f"- **Warning**: {warning}" for warning in warnings]
+    return "\n".join([*lines, "", table(rows)])
 
 
 def write(report: str, begin: str = BEGIN, end: str = END) -> None:
-    """Put the report between its marks in docs/performance.md, and leave the rest of the page as it is."""
+    """Write the report between its markers in docs/performance.md; the rest of the page stays as it is."""
     before, _, rest = PAGE.read_text().partition(begin)
     _, _, after = rest.partition(end)
     PAGE.write_text(f"{before}{begin}\n\n{report}\n\n{end}{after}")

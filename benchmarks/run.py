@@ -1,4 +1,4 @@
-"""`make bench`: generates shops, serves them on one core, loads them from the other, and prints what that cost.
+"""`make bench`: generates shops, serves them on one core, loads them from the other, and prints the results.
 
 python -m benchmarks.run [--quick] [--anew] [--drop] [--write]
 """
@@ -15,39 +15,41 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks import postgres, prepared, report, wrk
-from benchmarks.measuring import Effort, empty_app
+from benchmarks.measuring import Durations, empty_app
 from benchmarks.processes import Broken, Cores, busy
 from benchmarks.report import Row
-from benchmarks.sections import Place, Plan, TimeUp, measure_all
+from benchmarks.sections import Plan, Session, TimeUp, measure_all
 
-FULL = Plan((1_000, 100_000, 1_000_000), Effort(seconds=3, floor_seconds=1, warm_seconds=1, rounds=2), 150, 1700)
-QUICK = Plan((1_000, 20_000), Effort(seconds=1, floor_seconds=1, warm_seconds=0, rounds=1), 10, 165)
-# A core that others use this much, from 0 to 1, makes every figure worse.
+FULL = Plan((1_000, 100_000, 1_000_000), Durations(seconds=3, floor_seconds=1, warm_seconds=1, rounds=2), 150, 1700)
+QUICK = Plan((1_000, 20_000), Durations(seconds=1, floor_seconds=1, warm_seconds=0, rounds=1), 10, 165)
+# If other programs use more than this share of a core, from 0 to 1, the report has a warning.
 DISTURBED = 0.1
 INTERRUPTED = 130
 
 
 @dataclass
-class Told:
-    """What came out so far."""
+class Results:
+    """The rows and warnings so far. Prints each to stderr as it is added."""
 
     began: float = field(default_factory=time.monotonic)
     rows: list[Row] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     broken: bool = False
 
-    def row(self, row: Row) -> None:
+    def add_row(self, row: Row) -> None:
         self.rows.append(row)
         figures = [
-            f"{text} {name}" for name, text in zip(report.HEADINGS[3:10], report.cells(row)[3:10], strict=True) if text
+            f"{text} {name}"
+            for name, text in zip(report.HEADINGS[3:10], report.columns(row)[3:10], strict=True)
+            if text
         ]
         self.say(f"{row.what}, {row.database}, {row.products:,}: {', '.join(figures)} {row.verdict}")
 
-    def lament(self, text: str) -> None:
+    def add_failure(self, text: str) -> None:
         self.broken = True
-        self.warn(text)
+        self.add_warning(text)
 
-    def warn(self, text: str) -> None:
+    def add_warning(self, text: str) -> None:
         self.warnings.append(text)
         self.say(f"Warning: {text}")
 
@@ -67,58 +69,60 @@ def main() -> int:
         prepared.drop(server)
         return 0
     wrk.require()
-    told = Told()
+    results = Results()
     with stopped_by_signals():
         try:
-            measure(QUICK if given.quick else FULL, server, told, anew=given.anew)
-            whole = True
+            measure(QUICK if given.quick else FULL, server, results, anew=given.anew)
+            is_complete = True
         except TimeUp:
-            told.warn("time was up, so not everything was measured")
-            whole = True
+            results.add_warning("time was up, so not everything was measured")
+            is_complete = True
         except KeyboardInterrupt:
-            told.warn("stopped before its end")
-            whole = False
+            results.add_warning("stopped before its end")
+            is_complete = False
     about = report.machine(postgres.version(server) if server else None)
-    text = report.text(told.rows, about, told.warnings)
+    text = report.text(results.rows, about, results.warnings)
     print(f"\n{text}")
-    if whole and (given.write or not given.quick):
+    if is_complete and (given.write or not given.quick):
         report.write(text)
-    return int(told.broken) if whole else INTERRUPTED
+    return int(results.broken) if is_complete else INTERRUPTED
 
 
-def measure(plan: Plan, server: str | None, told: Told, *, anew: bool) -> None:
+def measure(plan: Plan, server: str | None, results: Results, *, anew: bool) -> None:
     cores = Cores.of_this_machine()
-    examine_machine(cores, told)
+    examine_machine(cores, results)
     databases: dict[str, str | None] = {"SQLite": None}
     if server:
         databases["PostgreSQL"] = server
     else:
-        told.warn("no PostgreSQL answers, so only SQLite is measured")
+        results.add_warning("no PostgreSQL answers, so only SQLite is measured")
     shops: dict[str, list[prepared.Prepared]] = {}
     for name, url in databases.items():
         for size in plan.sizes:
-            told.say(f"Preparing {size:,} products in {name} ...")
+            results.say(f"Preparing {size:,} products in {name} ...")
             shops.setdefault(name, []).append(prepared.prepare(name, size, url, anew=anew))
-    # The readers of ours are on the core that loads, like wrk.
+    # The benchmark's own clients run on the core that loads, like wrk.
     os.sched_setaffinity(0, {cores.load})
-    with tempfile.TemporaryDirectory(prefix="storefront-bench-") as scratch, empty_app(cores, Path(scratch)) as floor:
+    with tempfile.TemporaryDirectory(prefix="storefront-bench-") as scratch, empty_app(cores, Path(scratch)) as empty:
         for measured in shops.values():
-            measure_all(measured, Place(floor, cores, plan, told.row, told.lament, told.began + plan.limit))
+            measure_all(
+                measured, Session(empty, cores, plan, results.add_row, results.add_failure, results.began + plan.limit)
+            )
 
 
-def examine_machine(cores: Cores, told: Told) -> None:
-    """Whatever makes the figures worse than they are is said, before and beside them."""
+def examine_machine(cores: Cores, results: Results) -> None:
+    """Warn about everything on this machine that makes the figures worse."""
     load = " ".join(f"{value:.2f}" for value in os.getloadavg())
-    told.say(f"Load average {load}; the server is on core {cores.server}, its callers on core {cores.load}.")
+    results.say(f"Load average {load}; the server is on core {cores.server}, its callers on core {cores.load}.")
     if cores.server == cores.load:
-        told.warn("there is one core only, so the server and its callers take it from each other")
+        results.add_warning("there is one core only, so the server and its callers take it from each other")
     if (share := busy(cores)) > DISTURBED:
-        told.warn(f"other programs use {share:.0%} of a core that is measured on (load average {load})")
+        results.add_warning(f"other programs use {share:.0%} of a core that is measured on (load average {load})")
 
 
 @contextmanager
 def stopped_by_signals() -> Iterator[None]:
-    """SIGTERM and SIGHUP stop what runs as Ctrl-C does: everything that was started ends, and what is known is told."""
+    """Make SIGTERM and SIGHUP act like Ctrl-C: all started processes end, and the results so far are printed."""
     numbers = (signal.SIGTERM, signal.SIGHUP)
     former = [signal.signal(number, signal.default_int_handler) for number in numbers]
     try:

@@ -1,7 +1,7 @@
 """Generates shops to measure with: a product file of any size, the same bytes each time.
 
-Names, categories, makers and words of descriptions follow Zipf's law, so that a few are everywhere and most are
-rare; prices are log-normal around what the department's goods cost, and end like prices do.
+Names, categories, makers and words of descriptions follow Zipf's law, so that a few are frequent and most are rare;
+prices are log-normal around the department's typical price, and end like real prices.
 
     python -m benchmarks.shop 1000 products.jsonl
 """
@@ -21,11 +21,11 @@ from benchmarks import words
 
 SEED = 20_26
 
-Record = dict[str, Any]
+ProductData = dict[str, Any]
 
 
 class Zipf:
-    """Draws from a list whose first item is the most frequent: the n-th in proportion to 1 / n ** steepness."""
+    """Draws items from a list with decreasing frequency: the n-th in proportion to 1 / n ** steepness."""
 
     def __init__(self, items: Sequence[Any], steepness: float = 1.0) -> None:
         self.items = list(items)
@@ -40,7 +40,7 @@ class Zipf:
 
 @dataclass(frozen=True)
 class Leaf:
-    """A category that products are in: its path, what is sold there, and a typical price."""
+    """A category of products: its path, the noun for its products, and a typical price."""
 
     path: str
     noun: str
@@ -57,24 +57,24 @@ def category_count(size: int) -> int:
 
 
 def categories(size: int) -> list[Leaf]:
-    """The shop's leaves in order of how much they sell: departments, their goods, and those by material."""
-    goods = [
+    """The shop's leaf categories, those with most products first: by department and noun, then also by material."""
+    broad = [
         Leaf(f"{department} > {noun.capitalize()}", noun, price * (0.6 + 0.1 * place))
         for place in range(10)
         for department, (price, nouns) in words.DEPARTMENTS.items()
         for noun in [nouns.split()[place]]
     ]
     wanted = category_count(size) - len(words.DEPARTMENTS)
-    finer = [
+    narrow = [
         Leaf(f"{leaf.path} > {material.capitalize()}", f"{material} {leaf.noun}", leaf.price)
         for material in words.MATERIALS
-        for leaf in goods
+        for leaf in broad
     ]
-    return [*goods, *finer][:wanted]
+    return [*broad, *narrow][:wanted]
 
 
 def rare_words(count: int) -> list[str]:
-    """Made-up words, which no list of real ones could give in such number. No two are alike."""
+    """Made-up words, all different: more than a list of real words would provide."""
     random = Random(SEED)
     found: dict[str, None] = {}
     while len(found) < count:
@@ -93,8 +93,8 @@ def makers(size: int) -> Zipf:
     return Zipf([word.capitalize() for word in rare_words(min(1500, max(30, size // 100)))])
 
 
-def products(size: int, seed: int = SEED) -> Iterator[Record]:
-    """As many products on sale, and one in 25 more that is a draft or archived, in the importer's own format."""
+def products(size: int, seed: int = SEED) -> Iterator[ProductData]:
+    """This number of active products, and one draft or archived product per 25 of them, in the native file format."""
     random = Random(seed)
     shop = Shop(random, Zipf(categories(size), 0.8), makers(size), rarities(size))
     for number in range(1, size + 1):
@@ -107,13 +107,13 @@ class Shop:
     def __init__(self, random: Random, leaves: Zipf, makers: Zipf, rarities: Zipf) -> None:
         self.random, self.leaves, self.makers, self.rarities = random, leaves, makers, rarities
 
-    def product(self, number: int, status: str) -> Record:
+    def product(self, number: int, status: str) -> ProductData:
         leaf: Leaf = self.leaves.draw(self.random)
         maker, rare = self.makers.draw(self.random), self.rarities.draw(self.random)
         name = self.name(leaf, maker)
         price = self.price(leaf.price)
         code = f"{leaf.noun[:3].upper()}-{number:07}"
-        record: Record = {
+        product: ProductData = {
             "name": name,
             "slug": f"{name.lower().replace(' ', '-')}-{number}",
             "sku": code,
@@ -126,12 +126,12 @@ class Shop:
             "weight": f"{self.random.lognormvariate(-1, 0.9):.3f}",
             "stock_qty": self.stock(),
         }
-        record |= self.marks(price) | self.media(number, name)
+        product |= self.prices_and_flags(price) | self.media(number, name)
         if self.chance(0.12):
-            record |= self.variants(code, price)
+            product |= self.variants(code, price)
         if self.chance(0.04):
-            record["options"] = [self.engraving()]
-        return record
+            product["options"] = [self.engraving()]
+        return product
 
     def chance(self, share: float) -> bool:
         return self.random.random() < share
@@ -153,7 +153,7 @@ class Shop:
         return priced(self.random.lognormvariate(math.log(typical), 0.6), self.random.random())
 
     def stock(self) -> int:
-        """Sold out now and then, mostly a few dozen, seldom thousands."""
+        """Sometimes sold out, mostly a few dozen, rarely thousands."""
         return self.pick(0.08, 0, int(self.random.lognormvariate(3, 1.1)))
 
     def categories(self, leaf: Leaf) -> list[str]:
@@ -164,23 +164,23 @@ class Shop:
             found.append(self.leaves.draw(self.random).path)
         return list(dict.fromkeys(found))
 
-    def marks(self, price: str) -> Record:
-        marks: Record = {"cost_price": f"{float(price) * self.random.uniform(0.35, 0.7):.2f}"}
+    def prices_and_flags(self, price: str) -> ProductData:
+        values: ProductData = {"cost_price": f"{float(price) * self.random.uniform(0.35, 0.7):.2f}"}
         if self.chance(0.15):
-            marks["compare_price"] = priced(float(price) * self.random.uniform(1.1, 1.6), self.random.random())
+            values["compare_price"] = priced(float(price) * self.random.uniform(1.1, 1.6), self.random.random())
         for name, share in (("is_featured", 0.02), ("is_pinned", 0.001), ("is_new", 0.05), ("allow_backorders", 0.02)):
             if self.chance(share):
-                marks[name] = True
+                values[name] = True
         if self.chance(0.03):
-            marks["track_inventory"] = False
-        return marks
+            values["track_inventory"] = False
+        return values
 
-    def media(self, number: int, name: str) -> Record:
+    def media(self, number: int, name: str) -> ProductData:
         count = self.pick(0.05, 0, self.random.choice((1, 1, 1, 2, 2, 3, 4)))
         address = f"https://pictures.example.com/{number % 1000:03}/{number}"
         return {"media": [{"url": f"{address}-{place}.webp", "alt": name} for place in range(1, count + 1)]}
 
-    def variants(self, code: str, price: str) -> Record:
+    def variants(self, code: str, price: str) -> ProductData:
         colours = self.random.sample(words.COLOURS, self.random.randint(2, 4))
         sizes = words.SIZES[: self.random.randint(2, 4)] if self.chance(0.3) else [""]
         choices = [{"Colour": colour} | ({"Size": size} if size else {}) for colour in colours for size in sizes]
@@ -191,35 +191,35 @@ class Shop:
             ]
         }
 
-    def engraving(self) -> Record:
+    def engraving(self) -> ProductData:
         values = [{"label": "None", "price": "0.00"}, {"label": "Initials", "price": "6.50"}]
         return {"name": "Engraving", "type": "select", "required": self.chance(0.3), "values": values}
 
 
 def priced(amount: float, which: float) -> str:
-    """The amount as shops write it: mostly x.99, else x.50 or even."""
+    """The amount rounded like shops do: mostly to x.99, otherwise to x.50 or a whole number."""
     whole = max(1, int(amount))
     return f"{whole - 1}.99" if which < 0.6 else f"{whole}.50" if which < 0.85 else f"{whole}.00"
 
 
 def search_words(size: int, count: int = 200) -> list[str]:
-    """Words of three or more letters to search for: common, middling, rare, and some that nothing has."""
+    """Words of three or more letters to search for: frequent, medium, rare, and some without any match."""
     everyday = [word for word in [*words.ADJECTIVES, *words.MATERIALS, *words.PROSE] if len(word) >= 3]
-    goods = [leaf.noun.split()[-1] for leaf in categories(size)[:200]]
+    nouns = [leaf.noun.split()[-1] for leaf in categories(size)[:200]]
     seldom = [*makers(size).items, *rarities(size).items]
     random = Random(SEED)
-    kinds = [(everyday, 0.3), (goods, 0.3), (seldom, 0.35), (["zzyzx", "qwertz", "xylograph"], 0.05)]
+    kinds = [(everyday, 0.3), (nouns, 0.3), (seldom, 0.35), (["zzyzx", "qwertz", "xylograph"], 0.05)]
     found = [random.choice(kind).lower() for kind, share in kinds for _ in range(round(count * share))]
     random.shuffle(found)
     return found
 
 
 def write(path: Path, size: int, seed: int = SEED) -> None:
-    """The shop as a product file, whole or not at all."""
+    """Write the shop as a product file, under its name only when complete."""
     draft = path.with_suffix(".draft")
     with draft.open("wb") as file:
-        for record in products(size, seed):
-            file.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
+        for product in products(size, seed):
+            file.write(orjson.dumps(product, option=orjson.OPT_APPEND_NEWLINE))
     draft.replace(path)
 
 

@@ -1,6 +1,6 @@
-"""What the generated shops are named with. Lists begin with what is common; Zipf's law does the rest."""
+"""Words for the generated shops' names and texts. Lists begin with the most frequent words, as for Zipf's law."""
 
-# Department: (what a typical thing of it costs, its goods).
+# Department: (typical price, nouns for its products).
 DEPARTMENTS = {
     "Kitchen": (24, "mug bowl plate teapot pan knife board jug tray whisk"),
     "Clothing": (39, "shirt jumper trousers dress jacket skirt cardigan vest scarf socks"),
@@ -46,7 +46,7 @@ thread seam handle lid rim base lining strap buckle clasp hinge spout shade fini
 generation apprentice drawing sketch prototype tradition season weather travel picnic breakfast supper gift birthday
 wedding anniversary neighbour grandmother collector traveller gardener baker painter cyclist sailor reader""".split()
 
-# Syllables of made-up names: makers, collections and the rare words that somebody searches for.
+# Syllables of made-up names: makers and the rare words that somebody searches for.
 HEADS = "al bar cor dal el fen gar hol is jun kel lor mar nor os pel quin ros sol tam ul ver wil yar zan".split()
 MIDDLES = "a be di e go i ka li mo na o pe ri sa te u va wi".split()
 TAILS = "ck dell fjord gate heim ja kvist lund mere nay rd sson th vik wen x by dorf field stad".split()

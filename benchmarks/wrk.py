@@ -1,4 +1,4 @@
-"""Loads a server with wrk, and reads what wrk says."""
+"""Loads a server with wrk, and parses wrk's output."""
 
 import os
 import re
@@ -17,7 +17,7 @@ UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 @dataclass(frozen=True)
 class Load:
-    """What came of a run: durations in seconds, `failed` the answers that never came or were an error."""
+    """The result of a run: durations in seconds; `failed` counts missing answers and errors."""
 
     requests: int
     per_second: float
@@ -27,7 +27,7 @@ class Load:
 
 
 def parse(text: str) -> Load:
-    """What wrk prints with --latency. Raises Broken for anything else."""
+    """Parse wrk's output with --latency. Raises Broken for anything else."""
     counted = re.search(r"^\s*(\d+) requests in ", text, re.M)
     rate = re.search(r"^Requests/sec:\s+([\d.]+)", text, re.M)
     if not counted or not rate:
@@ -60,7 +60,7 @@ def run(
     method: str = "GET",
     rotating: Path | None = None,
 ) -> Load:
-    """Load this URL from one core. `rotating` is a file of paths (of bodies for a POST) that take turns, one a line."""
+    """Load this URL from one core. `rotating` is a file of paths (bodies for a POST), one per line, used in turn."""
     command = [
         "taskset",
         "-c",
@@ -93,7 +93,7 @@ def output_of(command: Sequence[str], seconds: float) -> str:
 
 
 def require() -> None:
-    """wrk on the path, installed where that is possible. Exits with a sentence where it is not."""
+    """Make sure that wrk and taskset are installed, installing wrk if possible. Exits with a message if not."""
     if not shutil.which("wrk") and os.path.exists("/etc/debian_version") and os.geteuid() == 0:
         print("Installing wrk with apt-get ...", file=sys.stderr, flush=True)
         for command in ("apt-get -qq update", "apt-get -qq -y install wrk"):

@@ -1,6 +1,7 @@
-"""`make test`: the whole suite on SQLite, again on PostgreSQL, then the browser tests.
+"""`make test`: the suite on SQLite, again on PostgreSQL, then in a browser. `make proof`, with `--proof`: what takes
+long (markers `slow` and `proof`), such as programs, races, kills, generated calls and walks through every page.
 
-What cannot run here is skipped, and the closing summary says so with the reason. Arguments are handed to pytest.
+Steps that cannot run on this machine are skipped, and the summary at the end says why. Arguments are passed to pytest.
 """
 
 import getpass
@@ -12,16 +13,55 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 
+import node
 import psycopg
 
-# In the order in which they stand: files of few tests are often the slow ones, and would all come at the end.
+# No reordering by size: files with few tests are often slow, and would all run at the end.
 PARALLEL = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
-# What asks no database runs once.
-WITHOUT_DATABASE = ("--ignore=tests/kit", "--ignore=tests/benchmarks")
-# Verifies our signatures in JavaScript; kept where tests/webhooks/test_signing.py looks for it.
-JAVASCRIPT, NODE_MODULES = "standardwebhooks@1.0.0", Path(sys.prefix) / "node"
+# Tests that need no database, or do not depend on its kind, run only on SQLite.
+NOT_ON_POSTGRESQL = (
+    *("benchmarks", "clients", "docs", "examples", "kit"),
+    # Pages and forms, whose queries other tests make on both.
+    *("audit", "website"),
+    "apps/test_admin_apps.py",
+    "apps/test_admin_extensions.py",
+    "apps/test_admin_scripts.py",
+    "catalogue/test_admin_pictures.py",
+    "catalogue/test_admin_products.py",
+    "catalogue/test_admin_stock.py",
+    "checkout/test_after_the_order.py",
+    "checkout/test_blocks.py",
+    "checkout/test_details.py",
+    "checkout/test_handover.py",
+    "checkout/test_limits.py",
+    "product_files/test_import_real_files.py",
+    "server/test_admin_rights.py",
+    "server/test_admin_scope.py",
+    "server/test_app_processes.py",
+    "server/test_demo.py",
+    "server/test_edge_isolation.py",
+    "server/test_edge_memory.py",
+    "server/test_gate.py",
+    "server/test_modes.py",
+    "server/test_products_commands.py",
+    "server/test_reseal.py",
+    "server/test_run.py",
+    "server/test_serve.py",
+    "server/test_settings.py",
+    "shops/test_admin_security.py",
+    "shops/test_confirmation.py",
+    "shops/test_passkeys.py",
+    "shops/test_second_factor.py",
+    "shops/test_staff_sessions.py",
+    "shops/test_staff_sign_in.py",
+    "upgrades/test_remade_tables.py",
+)
+# Thousands of hostile calls, which PostgreSQL is stricter about. On SQLite they run where there is no PostgreSQL.
+RATHER_ON_POSTGRESQL = ("server/test_admin_hostile.py", "server/test_api_schema.py")
+# What `make proof` runs, and `make test` leaves out.
+LONG = "(slow or proof)"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -40,21 +80,26 @@ class Outcome:
         return self.word == "FAILED"
 
 
-def on_sqlite(arguments: Sequence[str]) -> int:
-    return pytest("-m", "not browser", *PARALLEL, *arguments, TEST_POSTGRES_URL="")
+def on_sqlite(kind: str, arguments: Sequence[str]) -> int:
+    chosen = arguments or (ignoring(RATHER_ON_POSTGRESQL) if has_postgres() else ())
+    return pytest("-m", f"not browser and {kind}", *PARALLEL, *chosen, TEST_POSTGRES_URL="")
 
 
-def on_postgres(arguments: Sequence[str]) -> int:
-    chosen = arguments or WITHOUT_DATABASE
-    return pytest("-m", "not browser", *PARALLEL, *chosen, TEST_POSTGRES_URL=postgres_url())
+def on_postgres(kind: str, arguments: Sequence[str]) -> int:
+    chosen = arguments or ignoring(NOT_ON_POSTGRESQL)
+    return pytest("-m", f"not browser and {kind}", *PARALLEL, *chosen, TEST_POSTGRES_URL=postgres_url())
 
 
-def in_browser(arguments: Sequence[str]) -> int:
+def in_browser(kind: str, arguments: Sequence[str]) -> int:
     require_browser()
-    return pytest("-m", "browser", *PARALLEL, *arguments, TEST_POSTGRES_URL="")
+    return pytest("-m", f"browser and {kind}", *PARALLEL, *(arguments or ("tests/browser",)), TEST_POSTGRES_URL="")
 
 
-STEPS: dict[str, Callable[[Sequence[str]], int]] = {
+def ignoring(paths: Sequence[str]) -> tuple[str, ...]:
+    return tuple(f"--ignore=tests/{path}" for path in paths)
+
+
+STEPS: dict[str, Callable[[str, Sequence[str]], int]] = {
     "SQLite": on_sqlite,
     "PostgreSQL": on_postgres,
     "Browser": in_browser,
@@ -62,9 +107,12 @@ STEPS: dict[str, Callable[[Sequence[str]], int]] = {
 
 
 def main(arguments: Sequence[str]) -> int:
-    fetch_javascript()
-    outcomes = [run(name, step, arguments) for name, step in STEPS.items()]
-    print("\n" + "=" * 30 + " make test " + "=" * 30)
+    kind, command = (LONG, "make proof") if "--proof" in arguments else (f"not {LONG}", "make test")
+    arguments = [each for each in arguments if each != "--proof"]
+    if not node.fetch():
+        print("Tests with Node are skipped: there is none, or npm could not fetch their tools.")
+    outcomes = [run(name, partial(step, kind), arguments) for name, step in STEPS.items()]
+    print("\n" + "=" * 30 + f" {command} " + "=" * 30)
     for outcome in outcomes:
         print(f"{outcome.step:<12}{outcome.word:<9}{outcome.note}")
     return int(any(outcome.is_bad for outcome in outcomes))
@@ -72,36 +120,32 @@ def main(arguments: Sequence[str]) -> int:
 
 def run(name: str, step: Callable[[Sequence[str]], int], arguments: Sequence[str]) -> Outcome:
     print(f"\n{'=' * 30} {name} {'=' * 30}", flush=True)
-    began = time.monotonic()
+    started = time.monotonic()
     try:
         code = step(arguments)
     except Skipped as reason:
         print(f"SKIPPED: {reason}", flush=True)
         return Outcome(name, "SKIPPED", str(reason))
-    took = f"in {time.monotonic() - began:.0f} s"
+    took = f"in {time.monotonic() - started:.0f} s"
     return Outcome(name, "passed", took) if code == 0 else Outcome(name, "FAILED", f"pytest exit {code}, {took}")
 
 
 def pytest(*arguments: str, **environment: str) -> int:
     command = [sys.executable, "-m", "pytest", *arguments]
     environment = dict(os.environ) | environment
-    # Tests start programs by the hundred; each would compile all of its modules again.
+    # Tests start hundreds of programs, and without bytecode each would compile all of its modules again.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     return subprocess.run(command, env=environment, check=False).returncode
 
 
-def fetch_javascript() -> None:
-    """The one library of npm's that a test needs, where Node is; the test says so where it is missing."""
-    npm = shutil.which("npm")
-    if npm and not (NODE_MODULES / "node_modules").exists():
-        NODE_MODULES.mkdir(parents=True, exist_ok=True)
-        command = [npm, "install", "--no-audit", "--no-fund", "--silent", "--prefix", str(NODE_MODULES), JAVASCRIPT]
-        with suppress(subprocess.TimeoutExpired):
-            subprocess.run(command, stdin=subprocess.DEVNULL, timeout=120, check=False)
+def has_postgres() -> bool:
+    with suppress(Skipped):
+        return bool(postgres_url())
+    return False
 
 
 def postgres_url() -> str:
-    """A server that answers: the one that TEST_POSTGRES_URL names, else one on this machine."""
+    """TEST_POSTGRES_URL, or the URL of a running server on this machine. Raises Skipped if there is none."""
     named = os.environ.get("TEST_POSTGRES_URL")
     if named:
         return named
