@@ -23,22 +23,8 @@ PARALLEL = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
 # Tests that need no database, or do not depend on its kind, run only on SQLite.
 NOT_ON_POSTGRESQL = (
     *("benchmarks", "clients", "docs", "examples", "kit"),
-    # Pages and forms, whose queries other tests make on both.
-    *("audit", "website"),
-    "apps/test_admin_apps.py",
-    "apps/test_admin_extensions.py",
-    "apps/test_admin_scripts.py",
-    "catalogue/test_admin_pictures.py",
-    "catalogue/test_admin_products.py",
-    "catalogue/test_admin_stock.py",
-    "checkout/test_after_the_order.py",
-    "checkout/test_blocks.py",
-    "checkout/test_details.py",
-    "checkout/test_handover.py",
-    "checkout/test_limits.py",
     "product_files/test_import_real_files.py",
     "server/test_admin_rights.py",
-    "server/test_admin_scope.py",
     "server/test_app_processes.py",
     "server/test_demo.py",
     "server/test_edge_isolation.py",
@@ -46,17 +32,10 @@ NOT_ON_POSTGRESQL = (
     "server/test_gate.py",
     "server/test_modes.py",
     "server/test_products_commands.py",
-    "server/test_reseal.py",
     "server/test_run.py",
     "server/test_serve.py",
     "server/test_settings.py",
-    "shops/test_admin_security.py",
-    "shops/test_confirmation.py",
     "shops/test_passkeys.py",
-    "shops/test_second_factor.py",
-    "shops/test_staff_sessions.py",
-    "shops/test_staff_sign_in.py",
-    "upgrades/test_remade_tables.py",
 )
 # Thousands of hostile calls, which PostgreSQL is stricter about. On SQLite they run where there is no PostgreSQL.
 RATHER_ON_POSTGRESQL = ("server/test_admin_hostile.py", "server/test_api_schema.py")

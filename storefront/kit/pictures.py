@@ -56,13 +56,15 @@ def small_versions(file: IO[bytes], sides: list[int]) -> dict[int, bytes]:
         profile = image.info.get("icc_profile", b"")
         image.load()
         image = _upright_rgb(image)
-        found = {}
+        found: dict[int, bytes] = {}
+        encoded, size = b"", (0, 0)
         for side in sorted(sides, reverse=True):
-            # Each is made from the previous one, which is the next larger.
+            # Each is made from the previous one, which is the next larger. A picture smaller than a size stays as it is.
             image.thumbnail((side, side), Image.Resampling.LANCZOS, reducing_gap=3.0)
-            found[side] = image
-            image = image.copy()
-        return {side: _webp(small, profile) for side, small in found.items()}
+            if image.size != size:
+                encoded, size = _webp(image, profile), image.size
+            found[side] = encoded
+        return found
     except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError):
         raise Unusable("is damaged or incomplete") from None
 

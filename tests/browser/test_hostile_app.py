@@ -40,7 +40,7 @@ async def evil(request: web.Request) -> web.Response:
     return web.Response(text=SCRIPT, content_type="text/javascript", headers={"Access-Control-Allow-Origin": "*"})
 
 
-@pytest.fixture(params=["https", "localhost"])
+@pytest.fixture(params=["https", "http", "localhost"])
 def hosts(request, live_server, transactional_db, settings, tmp_path, monkeypatch):
     """Protection from cookies of sibling hosts requires HTTPS; the rest holds over HTTP, too."""
     # Uploads must be served by the product, not by the test's server.

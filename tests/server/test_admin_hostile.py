@@ -16,7 +16,7 @@ from tests.staff import open_desk
 pytestmark = pytest.mark.proof
 
 PAGES = [model._meta.label_lower.replace(".", "_") for model in admin.site._registry]
-IDS = ["abc", "-1", "1.5", "99999999999999999999999", "1" * 5000, "_00", "\x00", "1/2"]
+IDS = ["abc", "0", "-1", "1.5", "99999999999999999999999", "1" * 5000, "_00", "\x00", "1/2", " ", "😀", "None"]
 QUERIES = [
     {"p": "99999999999999999999999"},
     {"p": "1" * 5000},

@@ -36,7 +36,7 @@ CONFIG = {
     "seed": 1,
     "continue-on-failure": True,
     "output": {"sanitization": {"enabled": False}},
-    "generation": {"max-examples": 10, "deterministic": True},
+    "generation": {"max-examples": 15, "deterministic": True},
 }
 
 

@@ -3,6 +3,8 @@
 import json
 import stat
 from functools import cache
+from io import BytesIO
+from typing import IO
 
 import pytest
 from django.core.management import call_command
@@ -11,19 +13,30 @@ from django.test import Client
 from storefront.catalogue.models import Media, Product, Variant
 from storefront.demo import shop as demo
 from storefront.demo.still_lifes import DRAWINGS, picture
+from storefront.kit import pictures as kit_pictures
 from storefront.shops.models import ApiToken, Shop, User
 from tests.client import ApiClient
 from tests.shops.factories import make_shop
 
 pytestmark = pytest.mark.proof
 
-# Drawing takes seconds and is deterministic, so it is done once.
+# Drawing and encoding take seconds and are deterministic, so they are done once.
 draw_once = cache(demo.draw_pictures)
+small_versions = kit_pictures.small_versions
+encoded: dict[bytes, dict[int, bytes]] = {}
+
+
+def encode_once(file: IO[bytes], sides: list[int]) -> dict[int, bytes]:
+    content = file.read()
+    if content not in encoded:
+        encoded[content] = small_versions(BytesIO(content), sides)
+    return encoded[content]
 
 
 @pytest.fixture
 def demo_data(db, settings, tmp_path, monkeypatch):
     monkeypatch.setattr(demo, "draw_pictures", draw_once)
+    monkeypatch.setattr(kit_pictures, "small_versions", encode_once)
     settings.DATA_DIR = tmp_path
     settings.MEDIA_ROOT = tmp_path / "media"
     return tmp_path

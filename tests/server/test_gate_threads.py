@@ -50,11 +50,12 @@ class Door:
     """The application behind the gate: waits at `/busy` until `go_on` is set, and raises an exception at `/broken`."""
 
     def __init__(self) -> None:
-        self.go_on = threading.Event()
+        self.go_on, self.was_asked = threading.Event(), threading.Event()
         self.asked: list[str] = []
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> list[bytes]:
         self.asked.append(environ["PATH_INFO"])
+        self.was_asked.set()
         if environ["PATH_INFO"] == "/busy":
             assert self.go_on.wait(10)
         if environ["PATH_INFO"] == "/broken":
@@ -129,24 +130,15 @@ def test_an_absolute_path_is_not_a_file(settings, tmp_path, root):
 def test_a_request_is_rejected_immediately_if_the_queue_is_full(door, monkeypatch, path, content_type):
     monkeypatch.setattr(gates, "MOST_WAITING", 2)
     gate = one_thread(door)
-    for _ in range(3):
-        ask(gate, "/busy")
-    gates_threads_took_one(gate)
     ask(gate, "/busy")
+    assert door.was_asked.wait(5)
+    # The thread waits in the application now, so these two fill the queue.
+    for _ in range(2):
+        assert not ask(gate, "/busy").answered.is_set()
     answer = ask(gate, path)
     assert answer.answered.is_set()
     assert (answer.status, answer.headers["Retry-After"], answer.headers["Content-Type"]) == (503, "2", content_type)
     assert "very busy" in (json.loads(answer.body)["message"] if "json" in content_type else answer.body.decode())
-
-
-def gates_threads_took_one(gate: Gate) -> None:
-    """Wait until the thread has started the first request."""
-    deadline = threading.Event()
-    for _ in range(100):
-        if gate.threads.queue.qsize() <= 2:
-            return
-        deadline.wait(0.02)
-    raise AssertionError("the thread took nothing")
 
 
 def test_a_request_that_waited_too_long_is_rejected(door, monkeypatch):
