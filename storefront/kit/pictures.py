@@ -59,7 +59,7 @@ def small_versions(file: IO[bytes], sides: list[int]) -> dict[int, bytes]:
         found: dict[int, bytes] = {}
         encoded, size = b"", (0, 0)
         for side in sorted(sides, reverse=True):
-            # Each is made from the previous one, which is the next larger. A picture smaller than a size stays as it is.
+            # Each is made from the previous one, the next larger. A picture smaller than a size stays as it is.
             image.thumbnail((side, side), Image.Resampling.LANCZOS, reducing_gap=3.0)
             if image.size != size:
                 encoded, size = _webp(image, profile), image.size

@@ -142,7 +142,7 @@ def test_a_request_is_rejected_immediately_if_the_queue_is_full(door, monkeypatc
 
 
 def test_a_request_that_waited_too_long_is_rejected(door, monkeypatch):
-    monkeypatch.setattr(gates, "PATIENCE", -1)
+    monkeypatch.setattr(gates, "MAX_WAIT_SECONDS", -1)
     gate = one_thread(door)
     answer = ask(gate, "/products")
     assert answer.answered.wait(5)

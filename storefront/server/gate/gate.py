@@ -46,7 +46,7 @@ Job = Callable[[Any, Environ], None]
 # Threads for files.
 FILE_THREADS = 2
 # Requests that may wait for each of the application's threads, and seconds after which a waiting request is rejected.
-MOST_WAITING, PATIENCE = 50, 10
+MOST_WAITING, MAX_WAIT_SECONDS = 50, 10
 # Below this path, bodies may be larger than a form, if the sender may see the page; and how many such bodies are read
 # at the same time.
 UPLOADS, MOST_UPLOADS = "/admin/", 16
@@ -117,7 +117,7 @@ class Gate:
         if threads.queue.qsize() >= threads.most_waiting:
             reject(proto, environ, BUSY)
         else:
-            threads.queue.put(partial(self._run_job, job, proto, environ, time.monotonic() + PATIENCE))
+            threads.queue.put(partial(self._run_job, job, proto, environ, time.monotonic() + MAX_WAIT_SECONDS))
 
     def _run_job(self, job: Job, proto: Any, environ: Environ, deadline: float) -> None:
         """Runs on a thread of a pool."""
