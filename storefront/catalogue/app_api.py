@@ -1,6 +1,7 @@
 """Products for installed apps: read in any status, created, changed and deleted (R-APP-31, R-APP-32)."""
 
-from typing import Annotated
+from contextlib import AbstractContextManager
+from typing import Annotated, Any
 
 from django.http import HttpResponse
 from ninja import Path, Query, Router
@@ -9,12 +10,13 @@ from storefront.catalogue import actions, app_queries
 from storefront.catalogue import app_schemas as schemas
 from storefront.catalogue.models import Product
 from storefront.kit.app_pagination import pagination
+from storefront.kit.conditional import only_if_match, record_response
 from storefront.kit.http import json_response
 from storefront.kit.ids import as_id
 from storefront.kit.refusals import NotFound
 from storefront.kit.schemas import PathId, answers
 from storefront.shops.auth import app_scope
-from storefront.shops.request import Request, record_or_id
+from storefront.shops.request import Request, written_response
 
 router = Router(tags=["App: Products"])
 
@@ -56,15 +58,12 @@ def list_products_for_app(request: Request, asked: Query[schemas.AppProductQuery
 @router.get(
     "/products/{product_id}",
     auth=app_scope("read_products"),
-    response=answers({200: schemas.ProductOfApp}, 404),
+    response=answers({200: schemas.ProductOfApp, 304: None}, 404),
     summary="Get a product",
 )
 def get_product_for_app(request: Request, product_id: ProductId) -> HttpResponse:
     """A product of any status with its categories, variants, options and bundle items."""
-    record = app_queries.product_record(request.shop, as_id(product_id))
-    if record is None:
-        raise NotFound
-    return json_response({"product": record})
+    return record_response(request, _body(request, as_id(product_id)))
 
 
 @router.post(
@@ -83,29 +82,30 @@ def create_product_for_app(request: Request, body: schemas.ProductGiven) -> Http
 @router.patch(
     "/products/{product_id}",
     auth=app_scope("write_products"),
-    response=answers({200: schemas.ChangedProductOfApp}, 400, 404, 413, 415, 422),
+    response=answers({200: schemas.ChangedProductOfApp}, 400, 404, 412, 413, 415, 422),
     summary="Update a product",
 )
 def update_product_for_app(request: Request, product_id: ProductId, body: schemas.ProductChange) -> HttpResponse:
     """Update the members that are sent. In a list of entries, an entry with an `id` updates the existing entry, or
     removes it with `remove: true`; an entry without one is added; entries that are not sent stay."""
-    changes = body.model_dump(exclude_unset=True)
-    product = actions.update_product(
-        shop=request.shop, product=_product(request, product_id), now=request.now, **changes
-    )
+    product, changes = _product(request, product_id), body.model_dump(exclude_unset=True)
+    with _only_if_match(request, product):
+        product = actions.update_product(shop=request.shop, product=product, now=request.now, **changes)
     return _answer(request, product)
 
 
 @router.delete(
     "/products/{product_id}",
     auth=app_scope("write_products"),
-    response=answers({200: schemas.ProductDeleted}, 404, 422),
+    response=answers({200: schemas.ProductDeleted}, 404, 412, 422),
     summary="Delete a product",
 )
 def delete_product_for_app(request: Request, product_id: ProductId) -> HttpResponse:
     """Delete a product. Orders keep their data about it. A product that is part of a bundle must be removed from the
     bundle first."""
-    actions.delete_product(shop=request.shop, product=_product(request, product_id), now=request.now)
+    product = _product(request, product_id)
+    with _only_if_match(request, product):
+        actions.delete_product(shop=request.shop, product=product, now=request.now)
     return json_response({"message": "Product deleted."})
 
 
@@ -116,7 +116,19 @@ def _product(request: Request, product_id: str) -> Product:
     return product
 
 
+def _only_if_match(request: Request, product: Product) -> AbstractContextManager[None]:
+    row = Product.objects.filter(shop=request.shop, pk=product.pk)
+    return only_if_match(request, row, lambda: _body(request, product.pk))
+
+
+def _body(request: Request, product_id: int | None) -> dict[str, Any]:
+    record = app_queries.product_record(request.shop, product_id)
+    if record is None:
+        raise NotFound
+    return {"product": record}
+
+
 def _answer(request: Request, product: Product, status: int = 200) -> HttpResponse:
     record = app_queries.product_record(request.shop, product.pk)
     assert record is not None, "it was written in this request"
-    return json_response({"product": record_or_id(request, record, reading="read_products")}, status=status)
+    return written_response(request, "product", record, reading="read_products", status=status)

@@ -5,13 +5,14 @@ from ninja import Path, Query, Router
 
 from storefront.customers import actions, queries, schemas
 from storefront.customers.models import Customer
+from storefront.kit.conditional import only_if_match, record_response
 from storefront.kit.http import json_response
 from storefront.kit.ids import as_id
 from storefront.kit.pagination import page_response
 from storefront.kit.refusals import NotFound
 from storefront.kit.schemas import PathId, answers
 from storefront.shops.auth import scope
-from storefront.shops.request import Request, record_or_id
+from storefront.shops.request import Request, record_or_id, written_response
 
 router = Router(tags=["Customers"])
 
@@ -35,12 +36,12 @@ def list_customers(request: Request, asked: Query[schemas.CustomerQuery]) -> Htt
 @router.get(
     "/customers/{customer_id}",
     auth=scope("read_customers"),
-    response=answers({200: schemas.OneCustomer}, 404),
+    response=answers({200: schemas.OneCustomer, 304: None}, 404),
     summary="Get a customer",
 )
 def get_customer(request: Request, customer_id: CustomerId) -> HttpResponse:
     """A customer with all addresses."""
-    return json_response({"data": read_record(request, customer_id)})
+    return record_response(request, {"data": read_record(request, customer_id)})
 
 
 @router.post(
@@ -57,12 +58,12 @@ def create_customer(request: Request, body: schemas.CustomerGiven) -> HttpRespon
 @router.patch(
     "/customers/{customer_id}",
     auth=scope("write_customers"),
-    response=answers({200: schemas.ChangedCustomer}, 400, 404, 413, 415, 422),
+    response=answers({200: schemas.ChangedCustomer}, 400, 404, 412, 413, 415, 422),
     summary="Update a customer",
 )
 def update_customer(request: Request, customer_id: CustomerId, body: schemas.CustomerChange) -> HttpResponse:
     """Update the members that are sent."""
-    return json_response({"data": update(request, customer_id, body)})
+    return update(request, customer_id, body, member="data")
 
 
 def page_position(request: Request, asked: schemas.CustomerQuery, path: str) -> dict[str, Any]:
@@ -80,17 +81,17 @@ def read_record(request: Request, customer_id: str) -> dict[str, Any]:
 
 
 def create(request: Request, body: schemas.CustomerGiven) -> dict[str, Any]:
-    return _record(request, actions.create_customer(shop=request.shop, now=request.now, **body.model_dump()))
-
-
-def update(request: Request, customer_id: str, body: schemas.CustomerChange) -> dict[str, Any]:
-    changes = body.model_dump(exclude_unset=True)
-    addresses = changes.pop("addresses", None)
-    customer = actions.update_customer(
-        shop=request.shop, customer_id=as_id(customer_id) or 0, now=request.now, changes=changes, addresses=addresses
-    )
-    return _record(request, customer)
-
-
-def _record(request: Request, customer: Customer) -> dict[str, Any]:
+    customer = actions.create_customer(shop=request.shop, now=request.now, **body.model_dump())
     return record_or_id(request, queries.customer_record(request.shop, customer), reading="read_customers")
+
+
+def update(request: Request, customer_id: str, body: schemas.CustomerChange, *, member: str) -> HttpResponse:
+    id, changes = as_id(customer_id) or 0, body.model_dump(exclude_unset=True)
+    addresses = changes.pop("addresses", None)
+    row = Customer.objects.filter(shop=request.shop, pk=id)
+    with only_if_match(request, row, lambda: {member: read_record(request, customer_id)}):
+        customer = actions.update_customer(
+            shop=request.shop, customer_id=id, now=request.now, changes=changes, addresses=addresses
+        )
+    record = queries.customer_record(request.shop, customer)
+    return written_response(request, member, record, reading="read_customers")

@@ -6,6 +6,7 @@ from ninja import Query, Router
 from storefront.customers import api, queries, schemas
 from storefront.customers.api import CustomerId
 from storefront.kit.app_pagination import pagination
+from storefront.kit.conditional import record_response
 from storefront.kit.http import json_response
 from storefront.kit.schemas import answers
 from storefront.shops.auth import app_scope
@@ -30,12 +31,12 @@ def list_customers_for_app(request: Request, asked: Query[schemas.CustomerQuery]
 @router.get(
     "/customers/{customer_id}",
     auth=app_scope("read_customers"),
-    response=answers({200: schemas.CustomerOfApp}, 404),
+    response=answers({200: schemas.CustomerOfApp, 304: None}, 404),
     summary="Get a customer",
 )
 def get_customer_for_app(request: Request, customer_id: CustomerId) -> HttpResponse:
     """A customer with all addresses."""
-    return json_response({"customer": api.read_record(request, customer_id)})
+    return record_response(request, {"customer": api.read_record(request, customer_id)})
 
 
 @router.post(
@@ -52,9 +53,9 @@ def create_customer_for_app(request: Request, body: schemas.CustomerGiven) -> Ht
 @router.patch(
     "/customers/{customer_id}",
     auth=app_scope("write_customers"),
-    response=answers({200: schemas.ChangedCustomerOfApp}, 400, 404, 413, 415, 422),
+    response=answers({200: schemas.ChangedCustomerOfApp}, 400, 404, 412, 413, 415, 422),
     summary="Update a customer",
 )
 def update_customer_for_app(request: Request, customer_id: CustomerId, body: schemas.CustomerChange) -> HttpResponse:
     """Update the members that are sent."""
-    return json_response({"customer": api.update(request, customer_id, body)})
+    return api.update(request, customer_id, body, member="customer")

@@ -1,14 +1,24 @@
-"""Conditional requests: responses with an ETag, and 304 (R-CAT-38)."""
+"""Conditional requests: responses with an ETag, 304 (R-CAT-38), and writes with `If-Match` (R-CALL-30)."""
 
 import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from django.db import transaction
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.http import parse_etags
 
-from storefront.kit.http import JSON
+from storefront.kit.http import JSON, json_response
+from storefront.kit.refusals import Refusal
 
 CACHE_CONTROL = "private, max-age=0, must-revalidate"
+
+
+class PreconditionFailed(Refusal):
+    status, code = 412, "precondition_failed"
+    message = "The record has changed since it was read. Read it again, and repeat the change with its new ETag."
 
 
 def etag_of(content: bytes) -> str:
@@ -24,6 +34,42 @@ def gzip_etag(etag: str) -> str:
 def etag_matches(etag: str, if_none_match: str) -> bool:
     """Whether the If-None-Match header lists this ETag. `W/` is ignored (RFC 9110, 13.1.2)."""
     return any(known in ("*", etag) for known in (each.removeprefix("W/") for each in parse_etags(if_none_match)))
+
+
+def has_if_match(request: HttpRequest) -> bool:
+    """Whether the caller wants a write only if the record is as it was read."""
+    return "HTTP_IF_MATCH" in request.META
+
+
+def require_match(request: HttpRequest, etag: str) -> None:
+    """Refuse the write unless the `If-Match` header, if there is one, lists this ETag of the record as it is now. Call
+    it after the record was locked. An ETag of the compressed record counts too. Raises PreconditionFailed."""
+    listed = request.META.get("HTTP_IF_MATCH")
+    if listed is not None and not {"*", etag, gzip_etag(etag)} & set(parse_etags(listed)):
+        raise PreconditionFailed
+
+
+@contextmanager
+def only_if_match(request: HttpRequest, row: QuerySet[Any], read: Callable[[], Any]) -> Iterator[None]:
+    """Runs a write only if the record has the ETag of the `If-Match` header, if there is one: locks the row, and
+    compares with the body that `read` answers with. Raises PreconditionFailed."""
+    if not has_if_match(request):
+        yield
+        return
+    with transaction.atomic():
+        list(row.select_for_update(no_key=True).values_list("pk"))
+        require_match(request, etag_of(json_response(read()).content))
+        yield
+
+
+def record_response(request: HttpRequest, body: Any, *, status: int = 200) -> HttpResponse:
+    """A response with one record and its ETag. A read is a 304 if the caller has the record already."""
+    response = json_response(body, status=status)
+    etag = response["ETag"] = etag_of(response.content)
+    if request.method == "GET" and etag_matches(etag, request.META.get("HTTP_IF_NONE_MATCH", "")):
+        response = HttpResponse(status=304, headers={"ETag": etag})
+        del response["Content-Type"]
+    return response
 
 
 class Revalidated(HttpResponse):

@@ -153,6 +153,7 @@ ERRORS: dict[int, type[Schema]] = {
     403: ScopeError,
     404: Error,
     409: Error,
+    412: Error,
     413: Error,
     415: Error,
     422: FieldErrors,

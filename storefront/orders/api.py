@@ -3,6 +3,7 @@ from typing import Annotated, Any
 from django.http import HttpResponse
 from ninja import Path, Query, Router, Schema
 
+from storefront.kit.conditional import only_if_match, record_response
 from storefront.kit.http import json_response
 from storefront.kit.ids import as_id
 from storefront.kit.pagination import page_response
@@ -12,7 +13,7 @@ from storefront.orders import actions, fulfilling, queries, schemas
 from storefront.orders.models import Order
 from storefront.orders.refunds import request_refund
 from storefront.shops.auth import scope
-from storefront.shops.request import Request, record_or_id
+from storefront.shops.request import Request, record_or_id, written_response
 
 router = Router(tags=["Orders"])
 
@@ -36,23 +37,23 @@ def list_orders(request: Request, asked: Query[schemas.OrderQuery]) -> HttpRespo
 @router.get(
     "/orders/{order_id}",
     auth=scope("read_orders"),
-    response=answers({200: schemas.OneOrder}, 404),
+    response=answers({200: schemas.OneOrder, 304: None}, 404),
     summary="Get an order",
 )
 def get_order(request: Request, order_id: OrderId) -> HttpResponse:
     """An order with its lines, addresses, payments, fulfilments and refunds."""
-    return json_response({"data": read_record(request, order_id)})
+    return record_response(request, {"data": read_record(request, order_id)})
 
 
 @router.patch(
     "/orders/{order_id}",
     auth=scope("write_orders"),
-    response=answers({200: schemas.ChangedOrder}, 400, 404, 413, 415, 422),
+    response=answers({200: schemas.ChangedOrder}, 400, 404, 412, 413, 415, 422),
     summary="Update an order's note and tags",
 )
 def update_order(request: Request, order_id: OrderId, body: schemas.OrderChange) -> HttpResponse:
     """Update the order's note or tags. Nothing else of an order can be changed."""
-    return json_response({"data": update_record(request, order_id, body)})
+    return update_record(request, order_id, body, member="data")
 
 
 @router.post(
@@ -105,10 +106,12 @@ def read_record(request: Request, order_id: str) -> dict[str, Any]:
     return queries.order_record(_order(request, order_id))
 
 
-def update_record(request: Request, order_id: str, body: schemas.OrderChange) -> dict[str, Any]:
-    changes = body.model_dump(exclude_unset=True)
-    order = actions.annotate_order(shop=request.shop, order=_order(request, order_id), changes=changes, now=request.now)
-    return record_or_id(request, queries.order_record(order), reading="read_orders")
+def update_record(request: Request, order_id: str, body: schemas.OrderChange, *, member: str) -> HttpResponse:
+    order, changes = _order(request, order_id), body.model_dump(exclude_unset=True)
+    row = Order.objects.filter(shop=request.shop, pk=order.pk)
+    with only_if_match(request, row, lambda: {member: read_record(request, order_id)}):
+        order = actions.annotate_order(shop=request.shop, order=order, changes=changes, now=request.now)
+    return written_response(request, member, queries.order_record(order), reading="read_orders")
 
 
 def fulfil(request: Request, order_id: str, body: schemas.FulfilmentGiven | None) -> dict[str, Any]:

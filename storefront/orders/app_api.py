@@ -4,6 +4,7 @@ from django.http import HttpResponse
 from ninja import Query, Router
 
 from storefront.kit.app_pagination import pagination
+from storefront.kit.conditional import record_response
 from storefront.kit.http import json_response
 from storefront.kit.schemas import answers
 from storefront.orders import api, schemas
@@ -30,23 +31,23 @@ def list_orders_for_app(request: Request, asked: Query[schemas.OrderQuery]) -> H
 @router.get(
     "/orders/{order_id}",
     auth=app_scope("read_orders"),
-    response=answers({200: schemas.OrderOfApp}, 404),
+    response=answers({200: schemas.OrderOfApp, 304: None}, 404),
     summary="Get an order",
 )
 def get_order_for_app(request: Request, order_id: OrderId) -> HttpResponse:
     """One order with its lines, addresses, payments, fulfilments and refunds."""
-    return json_response({"order": api.read_record(request, order_id)})
+    return record_response(request, {"order": api.read_record(request, order_id)})
 
 
 @router.patch(
     "/orders/{order_id}",
     auth=app_scope("write_orders"),
-    response=answers({200: schemas.ChangedOrderOfApp}, 400, 404, 413, 415, 422),
+    response=answers({200: schemas.ChangedOrderOfApp}, 400, 404, 412, 413, 415, 422),
     summary="Update an order's note and tags",
 )
 def update_order_for_app(request: Request, order_id: OrderId, body: schemas.OrderChange) -> HttpResponse:
     """Update the order's note or tags. Nothing else of an order can be changed."""
-    return json_response({"order": api.update_record(request, order_id, body)})
+    return api.update_record(request, order_id, body, member="order")
 
 
 @router.post(

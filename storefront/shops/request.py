@@ -2,10 +2,13 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 
+from storefront.kit.conditional import record_response
+from storefront.kit.http import json_response
 from storefront.shops.models import Shop
 from storefront.shops.ratelimit import Quota
 from storefront.shops.rights import Right
@@ -58,6 +61,15 @@ def record_or_id(request: Request, record: dict[str, Any], *, reading: str) -> d
         return id_only(record)
     request.read_scope = reading
     return record
+
+
+def written_response(
+    request: Request, member: str, record: dict[str, Any], *, reading: str, status: int = 200
+) -> HttpResponse:
+    """The response to a write: `{member: record}` with the ETag that a read of it has, or only its id (R-CALL-20)."""
+    shown = record_or_id(request, record, reading=reading)
+    respond = partial(record_response, request) if shown is record else json_response
+    return respond({member: shown}, status=status)
 
 
 def id_only(record: dict[str, Any]) -> dict[str, Any]:

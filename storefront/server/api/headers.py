@@ -33,6 +33,12 @@ IF_NONE_MATCH = _parameter(
     "If-None-Match", "The `ETag` of an earlier response. If it still matches, the response is 304."
 )
 
+IF_MATCH = _parameter(
+    "If-Match",
+    "The `ETag` of the record as you read it. If the record has changed since, the response is 412, and nothing "
+    "changes.",
+)
+
 
 def _header(description: str, kind: str = "string") -> dict[str, Any]:
     return {"description": description, "schema": {"type": kind}}
@@ -61,6 +67,8 @@ def describe_request(details: dict[str, Any], operation: Operation) -> None:
         shared.append(CART_TOKEN)
     if 304 in operation.response_models:
         shared.append(IF_NONE_MATCH)
+    if 412 in operation.response_models:
+        shared.append(IF_MATCH)
     named = {parameter["name"].lower() for parameter in details["parameters"]}
     details["parameters"] += [parameter for parameter in shared if parameter["name"].lower() not in named]
 
@@ -74,6 +82,7 @@ def describe_response(response: dict[str, Any], status: int, operation: Operatio
         described["WWW-Authenticate"] = CHALLENGE
     if "POST" in operation.methods and (status < 400 or status in (404, 422)):
         described["Idempotent-Replayed"] = REPLAYED
-    if 304 in operation.response_models and status in (200, 304):
+    is_read, is_write = 304 in operation.response_models, 412 in operation.response_models
+    if (is_read and status in (200, 304)) or (is_write and status == 200 and "DELETE" not in operation.methods):
         described["ETag"] = ETAG
     response["headers"] = described | response.get("headers", {})

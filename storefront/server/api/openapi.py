@@ -57,6 +57,7 @@ STATUSES = {
     403: "The token lacks a scope that this call requires.",
     404: "Not found. Resources of other shops look the same.",
     409: "The first request with this `Idempotency-Key` is still in progress.",
+    412: "The record no longer has the `ETag` of `If-Match`. Nothing was changed.",
     413: "The request body is larger than 1 MiB.",
     415: "The request body is not `application/json` in UTF-8.",
     422: "Invalid request. `errors` has the messages by field, `code` the reason.",
@@ -79,6 +80,10 @@ EXAMPLES: dict[int, dict[str, Any]] = {
     409: {
         "message": "The first request with this Idempotency-Key is still in progress.",
         "code": "idempotency_in_flight",
+    },
+    412: {
+        "message": "The record has changed since it was read. Read it again, and repeat the change with its new ETag.",
+        "code": "precondition_failed",
     },
     413: {"message": "The request body is larger than 1 MiB.", "code": "too_large"},
     415: {"message": "Send the request body as application/json in UTF-8.", "code": "unsupported_media_type"},
