@@ -5,6 +5,8 @@ from typing import Any
 from django.http import HttpResponse
 from django.test import Client
 
+from tests.answers import check_code
+
 
 class ApiClient:
     """`api.post("/cart", {...}, cart="cart_...")` calls `/api/v1/cart`; answers are Django test responses."""
@@ -22,7 +24,10 @@ class ApiClient:
         if cart:
             sent["X-Cart-Token"] = cart
         extra = {} if body is None else {"data": body, "content_type": "application/json"}
-        return getattr(self.http, method)(self.prefix + path, headers=sent, **extra)
+        answer = getattr(self.http, method)(self.prefix + path, headers=sent, **extra)
+        if answer.status_code >= 400 and answer.content:
+            check_code(answer)
+        return answer
 
     def get(self, path: str, **given: Any) -> HttpResponse:
         return self.call("get", path, **given)

@@ -10,11 +10,11 @@ from django.db import IntegrityError, transaction
 
 from storefront.carts import queries, rules, sql
 from storefront.carts.models import LIFETIME, Cart, CartLine
-from storefront.carts.purchasable import Purchasable, load_purchasables, stock_levels
+from storefront.carts.purchasable import Purchasable, load_purchasables, offered_variants, stock_levels
 from storefront.catalogue.stock import InsufficientStock
 from storefront.customers.models import Customer
 from storefront.kit import money, tokens
-from storefront.kit.refusals import InvalidFields, Refusal
+from storefront.kit.refusals import InvalidFields, Refusal, problem
 from storefront.pricing import queries as pricing
 from storefront.pricing.queries import GroupTerms
 from storefront.pricing.rules import unit_price
@@ -225,10 +225,26 @@ def check_qty(qty: int, *, least: int) -> None:
 def _load_for_sale(shop: Shop, product_id: int, variant_id: int | None, now: datetime) -> Purchasable:
     purchasable = load_purchasables(shop, [(product_id, variant_id)]).get((product_id, variant_id))
     if purchasable is None or not purchasable.is_for_sale(now):
+        if variant_id is not None:
+            raise _variant_refusal(shop, product_id, variant_id, now)
         raise ProductUnavailable
     if purchasable.needs_variant:
-        raise VariantRequired
+        allowed = offered_variants(purchasable.product)
+        raise VariantRequired(
+            problems=[problem("variant_id", VariantRequired.code, VariantRequired.message, allowed=allowed)]
+        )
     return purchasable
+
+
+def _variant_refusal(shop: Shop, product_id: int, variant_id: int, now: datetime) -> ProductUnavailable:
+    """The refusal of a variant that the product does not offer, with those that it does; or of the product."""
+    found = load_purchasables(shop, [(product_id, None)]).get((product_id, None))
+    if found is None or not found.is_for_sale(now):
+        return ProductUnavailable()
+    message, allowed = f"The product has no variant {variant_id} for sale.", offered_variants(found.product)
+    return ProductUnavailable(
+        message, problems=[problem("variant_id", ProductUnavailable.code, message, allowed=allowed)]
+    )
 
 
 def _line_request(

@@ -75,6 +75,13 @@ def load_purchasables(
     return found
 
 
+def offered_variants(product: Product) -> list[dict[str, Any]]:
+    """`{id, name}` of the product's active variants, at most 100."""
+    offered = Variant.objects.filter(shop=product.shop_id, product=product, is_active=True)
+    rows = offered.order_by("sort_order", "id").values_list("id", "name")[:100]
+    return [{"id": id, "name": name} for id, name in rows]
+
+
 def stock_levels(shop: Shop, stocks: Iterable[Stock]) -> dict[Stock, int | None]:
     """Sellable pieces by stock; None without a limit. A stock that does not exist is absent."""
     stocks = set(stocks)

@@ -13,7 +13,7 @@ from storefront.carts.models import CartLine
 from storefront.catalogue.models import Option, Product, Variant
 from storefront.catalogue.stock import Kind, StockUse
 from storefront.kit import money
-from storefront.kit.refusals import InvalidFields, Refusal
+from storefront.kit.refusals import InvalidFields, Problem, Refusal, problem
 from storefront.pricing.rules import unit_price
 
 MAX_QTY = 9_999
@@ -86,42 +86,53 @@ class Choice:
 
 
 def resolve_choices(options: Iterable[OfferedOption], chosen: Mapping[str, Any] | None) -> list[Choice]:
-    """The choices, in the order of the options. Raises InvalidOption and OptionRequired, which name the option.
+    """The choices, in the order of the options. Raises InvalidOption or OptionRequired, with a problem for each option
+    that is not chosen well.
 
     `chosen` maps an option's id to the id of a value, or to a text for a text option. None or blank text: no choice.
     """
     offered = {str(option.id): option for option in options}
     given = {str(key): value for key, value in (chosen or {}).items()}
-    for key in given:
-        if key not in offered:
-            raise _invalid(f"This product has no option {key[:40]!r}.")
-    choices = (_choice(option, given.get(key)) for key, option in offered.items())
-    return [choice for choice in choices if choice is not None]
+    problems = [_unknown_option(key, offered.values()) for key in given if key not in offered]
+    choices = []
+    for key, option in offered.items():
+        choice = _choice(option, given.get(key))
+        if isinstance(choice, Choice):
+            choices.append(choice)
+        elif choice:
+            problems.append(choice)
+    if problems:
+        refusal = OptionRequired if problems[0]["code"] == OptionRequired.code else InvalidOption
+        raise refusal(problems[0]["message"], problems=problems)
+    return choices
 
 
-def _choice(option: OfferedOption, given: Any) -> Choice | None:
+def _choice(option: OfferedOption, given: Any) -> Choice | Problem | None:
+    """The choice, or what is wrong with it; None if the option is left open."""
     if given is None or (isinstance(given, str) and not given.strip()):
-        if option.required:
-            message = f"Please choose {option.name}."
-            raise OptionRequired(message, errors={"options": [message]})
-        return None
+        message = f"Please choose {option.name}."
+        return _option_problem(OptionRequired, message, option) if option.required else None
     if option.type == Option.Type.TEXT:
-        return _text_choice(option, given)
+        if not isinstance(given, str) or len(given) > MAX_TEXT or "\0" in given:
+            message = f"{option.name} can have at most {MAX_TEXT} characters."
+            return _option_problem(InvalidOption, message, option, max_length=MAX_TEXT)
+        price = option.values[0].price if option.values else money.ZERO
+        return Choice(option.id, option.name, given.strip(), price)
     for value in option.values:
         if not isinstance(given, bool) and str(given) == str(value.id):
             return Choice(option.id, option.name, value.label, value.price, value.id)
-    raise _invalid(f"This is not a valid choice for {option.name}.")
+    return _option_problem(InvalidOption, f"This is not a valid choice for {option.name}.", option)
 
 
-def _text_choice(option: OfferedOption, given: Any) -> Choice:
-    if not isinstance(given, str) or len(given) > MAX_TEXT or "\0" in given:
-        raise _invalid(f"{option.name} can have at most {MAX_TEXT} characters.")
-    price = option.values[0].price if option.values else money.ZERO
-    return Choice(option.id, option.name, given.strip(), price)
+def _option_problem(refusal: type[Refusal], message: str, option: OfferedOption, **help: Any) -> Problem:
+    if option.type != Option.Type.TEXT:
+        help["allowed"] = [{"id": value.id, "label": value.label} for value in option.values]
+    return problem("options", refusal.code, message, option_id=option.id, option_name=option.name, **help)
 
 
-def _invalid(message: str) -> InvalidOption:
-    return InvalidOption(message, errors={"options": [message]})
+def _unknown_option(key: str, offered: Iterable[OfferedOption]) -> Problem:
+    options = [{"id": option.id, "name": option.name} for option in offered]
+    return problem("options", InvalidOption.code, f"This product has no option {key[:40]!r}.", allowed=options)
 
 
 def choices_to_resolve(stored: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from django.db.models import Q
 
 from storefront.kit import tokens
 from storefront.shops import changes
-from storefront.shops.auth import Unauthenticated
+from storefront.shops.auth import TokenUnknown
 from storefront.shops.models import ApiToken, Shop
 
 # How long a replaced token stays valid, so that an app can switch to the new one without a gap.
@@ -37,12 +37,12 @@ def lock_installation(*, shop: Shop, installation_id: int) -> None:
     """Lock the installation's tokens until the caller's transaction ends, so that it cannot be uninstalled meanwhile.
 
     Call it before writing rows for an app: a call that runs at the same time as the uninstall then leaves no rows
-    behind. Raises Unauthenticated if the app has been uninstalled already.
+    behind. Raises TokenUnknown if the app has been uninstalled already.
     """
     # A statement of its own: later statements then see what the previous holder of the lock committed.
     unrevoked = ApiToken.objects.select_for_update().filter(shop=shop, installation_id=installation_id, revoked_at=None)
     if unrevoked.order_by("pk").values_list("pk").first() is None:
-        raise Unauthenticated
+        raise TokenUnknown
 
 
 @transaction.atomic

@@ -5,19 +5,12 @@ from typing import Any
 import orjson
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 
-from storefront.kit.refusals import Refusal
-
 JSON = "application/json"
 
 
 def json_response(body: Any, *, status: int = 200, headers: dict[str, str] | None = None) -> HttpResponse:
     """A response with this body as UTF-8 JSON. Members keep their order."""
     return HttpResponse(orjson.dumps(body), status=status, content_type=JSON, headers=headers)
-
-
-def refusal_response(refusal: Refusal) -> HttpResponse:
-    """The API's response for a refusal (R-ERR-1)."""
-    return json_response(refusal.body(), status=refusal.status, headers=refusal.headers)
 
 
 class SeeOther(HttpResponseRedirect):

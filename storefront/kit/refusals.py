@@ -1,24 +1,38 @@
 """Refusals: exceptions of the domain, each with a sentence for people and a stable code for programs."""
 
+from collections.abc import Iterable
 from typing import Any, ClassVar
+
+# What is wrong with one field, for programs: `{field, code, message}`, and what helps to correct it (R-ERR-13).
+Problem = dict[str, Any]
 
 
 class Refusal(Exception):
     """Raised by an action that refuses a request; nothing has changed.
 
     Subclasses are defined beside the action that raises them and set `status` and `code`. `errors` maps field names to
-    messages; without it, a 422 reports its message under `field`. `extra` adds members to the JSON body (R-ERR-1,
-    R-ERR-8).
+    messages; `problems` says the same to programs, and each can be derived from the other. Without both, a 422 reports
+    its message under `field`. `extra` adds members to the JSON body (R-ERR-1, R-ERR-8).
     """
 
     status: ClassVar[int] = 422
     code: ClassVar[str] = "refused"
     message: ClassVar[str] = "The request was refused."
     field: ClassVar[str] = "request"
+    # The code of a problem that has none of its own.
+    problem_code: ClassVar[str | None] = None
 
-    def __init__(self, message: str | None = None, *, errors: dict[str, list[str]] | None = None, **extra: Any) -> None:
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        errors: dict[str, list[str]] | None = None,
+        problems: Iterable[Problem] | None = None,
+        **extra: Any,
+    ) -> None:
         self.text = message or self.message
-        self.errors = errors
+        self.problems = None if problems is None else list(problems)
+        self.errors = errors if self.problems is None else _messages(self.problems)
         self.extra = extra
         super().__init__(self.text)
 
@@ -27,19 +41,23 @@ class Refusal(Exception):
         return {}
 
     def body(self) -> dict[str, Any]:
-        """The JSON body of this refusal."""
+        """The JSON body of this refusal, without what belongs to a single request."""
         body: dict[str, Any] = {"message": self.text, "code": self.code}
-        if self.errors is not None:
-            body["errors"] = self.errors
-        elif self.status == 422:
-            body["errors"] = {self.field: [self.text]}
+        errors = {self.field: [self.text]} if self.errors is None and self.status == 422 else self.errors
+        if errors is not None:
+            body["errors"] = errors
+            body["problems"] = self.problems if self.problems is not None else self._problems(errors)
         return body | self.extra
+
+    def _problems(self, errors: dict[str, list[str]]) -> list[Problem]:
+        code = self.problem_code or self.code
+        return [problem(field, code, text, **self.extra) for field, messages in errors.items() for text in messages]
 
 
 class InvalidFields(Refusal):
-    """Invalid fields; `errors` has the messages of each."""
+    """Invalid fields; `errors` or `problems` say what is wrong with each."""
 
-    code = "invalid_fields"
+    code, problem_code = "invalid_fields", "invalid"
     message = "The request has invalid fields."
 
 
@@ -47,3 +65,15 @@ class NotFound(Refusal):
     """Not found. Another shop's resource gets the same response."""
 
     status, code, message = 404, "not_found", "Not found."
+
+
+def problem(field: str, code: str, message: str, **help: Any) -> Problem:
+    """What is wrong with a field. `help` are the members that help to correct it, such as the values allowed."""
+    return {"field": field, "code": code, "message": message, **help}
+
+
+def _messages(problems: Iterable[Problem]) -> dict[str, list[str]]:
+    errors: dict[str, list[str]] = {}
+    for each in problems:
+        errors.setdefault(each["field"], []).append(each["message"])
+    return errors

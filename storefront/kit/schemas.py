@@ -116,6 +116,11 @@ class Error(Schema):
 
     message: str = Field(description="Human-readable message, one sentence.")
     code: str = Field(description="Stable error code for programs.", examples=["not_found"])
+    doc_url: str = Field(
+        description="Path of the page that explains the code and what to do about it.",
+        examples=["/api/docs/errors#not_found"],
+    )
+    request_id: str = Field(description="The request's id in the service's log.")
 
 
 class IdAlone(Schema):
@@ -124,10 +129,21 @@ class IdAlone(Schema):
     id: int | str = Field(description="The record's id.")
 
 
+class FieldProblem(Schema):
+    """What is wrong with a field. Some codes add members that help, such as `allowed` or `maximum`."""
+
+    model_config = ConfigDict(extra="allow")
+
+    field: str = Field(description="The field's name, as in `errors`.", examples=["qty"])
+    code: str = Field(description="Stable code of the problem for programs.", examples=["too_small"])
+    message: str = Field(description="Human-readable message.", examples=["qty must be 1 or more."])
+
+
 class FieldErrors(Error):
     """Validation errors by field."""
 
     errors: dict[str, list[str]] = Field(description="Error messages by field.")
+    problems: list[FieldProblem] = Field(description="The same for programs, with what helps to correct it.")
     available: int | None = Field(
         None, description="Only with `insufficient_stock`: the quantity that is still available."
     )
@@ -140,15 +156,16 @@ class ScopeError(Error):
     granted_scopes: list[str] = Field(description="Scopes that the token has.")
 
 
-class Defect(Error):
-    """An internal error."""
+class MalformedBody(Error):
+    """The body cannot be read."""
 
-    request_id: str = Field(description="The request's id in the service's log.")
+    line: int | None = Field(None, description="Only with `malformed_json`: the line where reading stopped, from 1.")
+    column: int | None = Field(None, description="Only with `malformed_json`: the column there, from 1.")
 
 
 # The schema of an error by its status.
 ERRORS: dict[int, type[Schema]] = {
-    400: Error,
+    400: MalformedBody,
     401: Error,
     403: ScopeError,
     404: Error,
@@ -158,7 +175,7 @@ ERRORS: dict[int, type[Schema]] = {
     415: Error,
     422: FieldErrors,
     429: Error,
-    500: Defect,
+    500: Error,
     503: Error,
 }
 

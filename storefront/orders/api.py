@@ -7,7 +7,7 @@ from storefront.kit.conditional import only_if_match, record_response
 from storefront.kit.http import json_response
 from storefront.kit.ids import as_id
 from storefront.kit.pagination import page_response
-from storefront.kit.refusals import NotFound
+from storefront.kit.refusals import InvalidFields, NotFound, Problem, problem
 from storefront.kit.schemas import PathId, answers
 from storefront.orders import actions, fulfilling, queries, schemas
 from storefront.orders.models import Order
@@ -18,6 +18,9 @@ from storefront.shops.request import Request, record_or_id, written_response
 router = Router(tags=["Orders"])
 
 PAGE_PARAMETERS = ("status", "placed_since", "per_page")
+
+# What changes these members of an order, by the last part of the operation's path.
+COMMANDS = {"status": ("fulfilments", "cancellation"), "payment_status": ("refunds",)}
 
 OrderId = Annotated[PathId, Path(description="The order's id.", examples=[12])]
 
@@ -107,6 +110,11 @@ def read_record(request: Request, order_id: str) -> dict[str, Any]:
 
 
 def update_record(request: Request, order_id: str, body: schemas.OrderChange, *, member: str) -> HttpResponse:
+    """The response to a PATCH. Members that read like a command are refused, since ignoring them would look like
+    success (R-CALL-32)."""
+    commands = [name for name in COMMANDS if name in request.given]
+    if commands:
+        raise InvalidFields(problems=[_use_endpoint(name, request.path_info) for name in commands])
     order, changes = _order(request, order_id), body.model_dump(exclude_unset=True)
     row = Order.objects.filter(shop=request.shop, pk=order.pk)
     with only_if_match(request, row, lambda: {member: read_record(request, order_id)}):
@@ -137,6 +145,11 @@ def refund(request: Request, order_id: str, body: schemas.RefundGiven | None) ->
     order = _order(request, order_id)
     made = request_refund(shop=request.shop, order=order, now=request.now, **_given(body))
     return record_or_id(request, queries.refund_record(made), reading="read_orders")
+
+
+def _use_endpoint(name: str, path: str) -> Problem:
+    endpoints = [f"POST {path}/{part}" for part in COMMANDS[name]]
+    return problem(name, "use_endpoint", f"{name} cannot be set. Use {' or '.join(endpoints)}.", endpoint=endpoints)
 
 
 def _given(body: Schema | None) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from storefront.server.media import uploaded_file
 urlpatterns = [
     path("api/openapi.json", docs.openapi_json),
     path("api/docs", docs.docs),
+    path("api/docs/errors", docs.errors),
     path("api/", api.urls),
     path("admin/", admin.site.urls),
     path("media/<path:path>", uploaded_file),

@@ -3,6 +3,7 @@
 from django.http import HttpRequest
 from ninja.security.http import HttpAuthBase
 
+from storefront.kit import tokens
 from storefront.kit.refusals import Refusal
 from storefront.shops import audit, queries, ratelimit, token_use
 from storefront.shops.request import Caller, Request
@@ -10,11 +11,45 @@ from storefront.shops.scopes import SCOPES
 
 
 class Unauthenticated(Refusal):
-    status, code, message = 401, "unauthenticated", "Unauthenticated."
+    """No usable credential (R-ERR-3). The message begins with `Unauthenticated.` and goes on with what helps."""
+
+    status = 401
 
     @property
     def headers(self) -> dict[str, str]:
         return {"WWW-Authenticate": "Bearer"}
+
+
+class TokenMissing(Unauthenticated):
+    code = "token_missing"
+    message = "Unauthenticated. Send a token as `Authorization: Bearer <token>`."
+
+
+class TokenMalformed(Unauthenticated):
+    code = "token_malformed"
+    message = (
+        "Unauthenticated. This is not the form of a token: `api_` or `app_` and 43 characters. Is a part of it missing?"
+    )
+
+
+class TokenUnknown(Unauthenticated):
+    """Also a revoked token, and that of an app that was uninstalled or of a closed shop."""
+
+    code = "token_unknown"
+    message = "Unauthenticated. No shop has this token. It may have been revoked or replaced, or the app uninstalled."
+
+
+class TokenExpired(Unauthenticated):
+    code = "token_expired"
+    message = "Unauthenticated. The token has expired. Ask the merchant for a new one."
+
+
+class TokenOfAnotherApi(Unauthenticated):
+    code = "token_of_another_api"
+    message = (
+        "Unauthenticated. The App API takes the token of an app's installation, `app_...`, as `X-Shop-Access-Token` or "
+        "`Authorization: Bearer <token>`. API tokens are for `/api/v1`."
+    )
 
 
 class InsufficientScope(Refusal):
@@ -34,10 +69,34 @@ def installation_token(request: HttpRequest) -> str | None:
 
 def caller_of(request: Request) -> Caller:
     """The caller of the request's credential. Raises Unauthenticated."""
-    caller = queries.caller(installation_token(request), now=request.now)
+    token = installation_token(request)
+    caller = queries.caller(token, now=request.now)
     if caller is None:
-        raise Unauthenticated
+        raise _reason(request, token)
     return caller
+
+
+def _reason(request: Request, token: str | None) -> Unauthenticated:
+    """Why the token identifies no caller."""
+    if not token:
+        if request.META.get("HTTP_AUTHORIZATION"):
+            return TokenMalformed("Unauthenticated. The `Authorization` header must be `Bearer <token>`.")
+        if _is_token(request.META.get("HTTP_X_CART_TOKEN")):
+            return TokenMissing(
+                "Unauthenticated. Send this token as `Authorization: Bearer <token>`, not as X-Cart-Token."
+            )
+        return TokenMissing()
+    if tokens.is_well_formed(token, "cart"):
+        return TokenMalformed(
+            "Unauthenticated. This is a cart's token: send it as `X-Cart-Token`, and an API token in `Authorization`."
+        )
+    if not _is_token(token):
+        return TokenMalformed()
+    return TokenExpired() if queries.is_expired(token, now=request.now) else TokenUnknown()
+
+
+def _is_token(text: str | None) -> bool:
+    return tokens.is_well_formed(text, "api") or tokens.is_well_formed(text, "app")
 
 
 class scope(HttpAuthBase):  # noqa: N801, it reads as a word: auth=scope("read_products")
@@ -76,5 +135,5 @@ class app_scope(scope):  # noqa: N801
     def caller_of(self, request: Request) -> Caller:
         caller = caller_of(request)
         if caller.installation_id is None:
-            raise Unauthenticated
+            raise TokenOfAnotherApi
         return caller

@@ -1,8 +1,9 @@
-"""`Idempotency-Key`: a POST sent twice is carried out once (R-CALL-21 to R-CALL-26).
+"""`Idempotency-Key`: a write sent twice is carried out once (R-CALL-21 to R-CALL-26).
 
 A request claims a key by inserting its row. The handler then runs in the transaction that also stores the response, so
 that a crash leaves either both or neither; the claim then goes stale, and the next request runs the handler. A slow
-request whose claim was taken over notices that when it stores its response, and is rolled back.
+request whose claim was taken over notices that when it stores its response, and is rolled back. A request that was
+refused gives its claim up: nothing was carried out, and a corrected request may use the key.
 
 A replay needs the scopes that the call needs now. Authentication, which runs before, checks those of the endpoint. A
 response that shows a record only to callers with a read scope is stored with that scope; a replay without the scope
@@ -23,7 +24,7 @@ from django.db.models import Q, QuerySet
 from django.http import HttpResponse
 
 from storefront.kit import sealing
-from storefront.kit.http import JSON, refusal_response
+from storefront.kit.http import JSON
 from storefront.kit.refusals import InvalidFields, Refusal
 from storefront.shops.models import IdempotentAnswer
 from storefront.shops.request import Request, id_only
@@ -32,6 +33,7 @@ KEPT_FOR = timedelta(hours=24)
 # No request takes this long, so the process that held the claim was killed.
 STALE_AFTER = timedelta(seconds=60)
 
+METHODS = ("POST", "PATCH", "DELETE")
 PURPOSE = "idempotent-answer"
 _KEY = re.compile(r"[^\x00-\x1f\x7f]{1,255}\Z")
 
@@ -56,12 +58,12 @@ class AnswerUnreadable(Refusal):
 
 
 def idempotent(handler: Handler) -> Handler:
-    """Decorator of API handlers that honours `Idempotency-Key` on POST. Authentication and validation run before."""
+    """Decorator of API handlers that honours `Idempotency-Key` on writes. Authentication and validation run before."""
 
     @wraps(handler)
     def once(request: Request, *args: Any, **given: Any) -> HttpResponse:
         key = request.META.get("HTTP_IDEMPOTENCY_KEY")
-        if key is None or request.method != "POST":
+        if key is None or request.method not in METHODS:
             return handler(request, *args, **given)
         if not _KEY.match(key):
             raise InvalidFields(errors={"Idempotency-Key": ["Idempotency-Key must have 1 to 255 characters."]})
@@ -105,7 +107,9 @@ def _claim_key(request: Request, key: str, claim: uuid.UUID) -> IdempotentAnswer
 
 
 def _claim_columns(request: Request, claim: uuid.UUID) -> dict[str, Any]:
-    parts = (request.method, request.path, request.META.get("HTTP_X_CART_TOKEN", ""))
+    query = request.META.get("QUERY_STRING")
+    path = f"{request.path}?{query}" if query else request.path
+    parts = (request.method, path, request.META.get("HTTP_X_CART_TOKEN", ""))
     digest = hashlib.sha256("\n".join(map(str, parts)).encode() + b"\n" + request.body)
     return {
         "request_digest": digest.hexdigest(),
@@ -128,17 +132,10 @@ def _run_once(
     try:
         with transaction.atomic():
             response = handle()
-            if _is_stored(response.status_code):
+            if response.status_code < 300:
                 _store(response, claimed_row, read_scope=getattr(request, "read_scope", ""))
                 return response
             transaction.set_rollback(True)
-    except Refusal as refusal:
-        response = refusal_response(refusal)
-        if not _is_stored(refusal.status):
-            claimed_row.delete()
-            raise
-        _store(response, claimed_row)
-        return response
     except BaseException:
         claimed_row.delete()
         raise
@@ -146,12 +143,7 @@ def _run_once(
     return response
 
 
-def _is_stored(status: int) -> bool:
-    """Whether a response with this status is stored. Statuses that may be temporary are not: the key can be retried."""
-    return status < 500 and status not in (401, 409, 429)
-
-
-def _store(response: HttpResponse, claimed_row: QuerySet[IdempotentAnswer], *, read_scope: str = "") -> None:
+def _store(response: HttpResponse, claimed_row: QuerySet[IdempotentAnswer], *, read_scope: str) -> None:
     """Store the response: a line with the read scope that it needs, if any, then the body. Raises InFlight if another
     request has taken the claim over, which rolls back this one."""
     body = sealing.seal(f"{read_scope}\n".encode() + response.content, purpose=PURPOSE)

@@ -65,6 +65,12 @@ def caller(token: str | None, *, now: datetime) -> Caller | None:
     return None
 
 
+def is_expired(token: str, *, now: datetime) -> bool:
+    """Whether the token of an active shop would be valid if it had not expired."""
+    valid = ApiToken.objects.filter(digest=tokens.digest(token), revoked_at=None, shop__is_active=True)
+    return valid.filter(expires_at__lte=now).exists()
+
+
 def origin_is_allowed(origin: str, *, shop: Shop | None = None) -> bool:
     """Whether a browser script from this origin may call the shop's API; without `shop`, that of any shop."""
     allowed = AllowedOrigin.objects.filter(origin=origin)

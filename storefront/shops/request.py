@@ -44,6 +44,8 @@ class Request(HttpRequest):
     caller: Caller
     shop: Shop
     quota: Quota
+    # The JSON object that was sent as the body.
+    given: dict[str, Any]
     # The read scope that the response needs, if it shows a whole record.
     read_scope: str
 

@@ -5,6 +5,7 @@ import time_machine
 
 from storefront.apps import actions
 from storefront.kit import clock
+from tests.answers import error_of
 from tests.client import ApiClient
 from tests.factories.apps import Installed, install
 from tests.races import run_concurrently
@@ -47,7 +48,7 @@ def test_a_429_says_when_to_come_back(shop, time):
     time.shift(15)
     answer = api.get("/shop")
     assert (answer.status_code, answer["Retry-After"]) == (429, "45")
-    assert answer.json() == {
+    assert error_of(answer) == {
         "message": "Too many requests. Please try again later.",
         "code": "rate_limited",
     }

@@ -38,7 +38,7 @@ def test_the_token_stops_working(shop):
     assert installed.api.get("/shop").status_code == 200
     uninstall(installed)
     answer = installed.api.get("/shop")
-    assert (answer.status_code, answer.json()["message"]) == (401, "Unauthenticated.")
+    assert (answer.status_code, answer.json()["code"]) == (401, "token_unknown")
 
 
 def test_a_replaced_token_stops_working_too(shop):

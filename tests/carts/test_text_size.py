@@ -7,6 +7,7 @@ from django.test.utils import CaptureQueriesContext
 from storefront.carts import actions, merging, rules
 from storefront.carts.models import Cart, CartLine
 from storefront.carts.queries import cart_lines
+from tests.answers import error_of
 from tests.carts.factories import add, make_cart
 from tests.catalogue.factories import make_option, make_product
 from tests.client import ApiClient
@@ -41,7 +42,7 @@ def test_refuses_more_text_than_a_cart_can_have(api, mug):
     token = fill(api, mug)
     answer = add(api, mug, cart=token, custom_fields=text(9))
     assert answer.status_code == 422
-    assert answer.json() == {
+    assert error_of(answer) == {
         "message": "The texts in a cart can have at most 64 KiB in total.",
         "code": "cart_too_large",
         "errors": {"cart": ["The texts in a cart can have at most 64 KiB in total."]},

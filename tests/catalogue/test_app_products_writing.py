@@ -4,6 +4,7 @@ import pytest
 
 from storefront.catalogue import rules
 from storefront.catalogue.models import Brand, BundleItem, Media, Product, TaxClass, Variant
+from tests.answers import error_of
 from tests.catalogue.factories import make_category, make_media, make_option, make_product, make_variant
 from tests.client import ApiClient
 from tests.factories.apps import install
@@ -292,7 +293,7 @@ def test_rows_of_another_shop_cannot_be_referenced_or_changed(shop, other_shop, 
         assert list(refused(app.post("/products", {"name": "New"} | body))) == [field]
         assert refused(app.patch(f"/products/{mine.pk}", body)).get(field)
     for call in (app.patch(f"/products/{theirs.pk}", {"name": "Mine"}), app.delete(f"/products/{theirs.pk}")):
-        assert (call.status_code, call.json()) == (404, {"message": "Not found.", "code": "not_found"})
+        assert (call.status_code, error_of(call)) == (404, {"message": "Not found.", "code": "not_found"})
     theirs.refresh_from_db()
     assert (theirs.name, theirs.deleted_at) == ("Theirs", None)
 

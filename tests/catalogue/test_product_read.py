@@ -3,6 +3,7 @@ from decimal import Decimal
 
 import pytest
 
+from tests.answers import without_id
 from tests.catalogue.factories import make_category, make_media, make_option, make_product, make_variant
 from tests.shops.factories import NOW
 
@@ -134,7 +135,8 @@ def test_a_product_that_is_not_public_looks_like_an_unknown_one(api, shop, given
     hidden = make_product(shop, slug="hidden", **given)
     unknown = api.get("/products/77777")
     assert unknown.status_code == 404
-    assert api.get(f"/products/{hidden.id}").content == api.get("/products/hidden").content == unknown.content
+    for path in (hidden.id, "hidden"):
+        assert without_id(api.get(f"/products/{path}")) == without_id(unknown)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import pytest
 
 from storefront.catalogue.models import StockAdjustment
 from storefront.webhooks.models import Event
+from tests.answers import error_of
 from tests.catalogue.factories import make_product, make_variant
 from tests.catalogue.test_inventory_list import form, listed  # noqa: F401
 from tests.client import ApiClient
@@ -82,7 +83,7 @@ def test_refuses_to_remove_more_than_the_stock(shop, app):
     mug = make_product(shop, "Mug", stock_qty=3)
     answer = app.post(PATH, {"product_id": mug.pk, "delta": -4, "reason": "Lost"})
     assert answer.status_code == 422
-    assert answer.json() == {
+    assert error_of(answer) == {
         "message": "Only 3 in stock.",
         "code": "insufficient_stock",
         "errors": {"delta": ["Only 3 in stock."]},

@@ -6,6 +6,7 @@ from storefront.orders import actions
 from storefront.orders.fulfilling import fulfil_order
 from storefront.orders.models import Order
 from storefront.webhooks.models import Event
+from tests.answers import without_id
 from tests.catalogue.factories import make_product
 from tests.client import ApiClient
 from tests.factories.apps import install
@@ -77,7 +78,8 @@ def test_invalid_member_is_named(app, order, sent, field):
 def test_another_shops_order_looks_like_an_unknown_one(app, other_shop):
     theirs = make_order(other_shop, sale_line(make_product(other_shop)))
     known, unknown = (app.post(f"/orders/{id}/cancellation", {}) for id in (theirs.pk, theirs.pk + 1000))
-    assert (known.status_code, known.content) == (unknown.status_code, unknown.content) == (404, unknown.content)
+    assert known.status_code == 404
+    assert without_id(known) == without_id(unknown)
     assert Order.objects.get().status == "open"
 
 

@@ -10,6 +10,7 @@ from storefront.kit import clock
 from storefront.shops.auth import app_scope
 from storefront.shops.scopes import SCOPES
 from storefront.webhooks.models import Delivery
+from tests.answers import error_of
 from tests.client import ApiClient
 from tests.factories.apps import install, make_app
 from tests.shops.factories import make_token
@@ -121,13 +122,15 @@ class TestCredential:
     def test_without_it_every_call_is_a_401(self, db, method, path):
         answer = with_token(None).call(method, path)
         assert answer.status_code == 401
-        assert answer.json() == {"message": "Unauthenticated.", "code": "unauthenticated"}
+        assert error_of(answer)["code"] == "token_missing"
         assert answer["WWW-Authenticate"] == "Bearer"
 
     @pytest.mark.rule("R-APP-4", "R-ERR-3")
     @EACH_CALL
     def test_a_shops_own_token_opens_nothing_here(self, shop, method, path):
-        assert with_token(make_token(shop)).call(method, path).status_code == 401
+        answer = with_token(make_token(shop)).call(method, path)
+        assert (answer.status_code, error_of(answer)["code"]) == (401, "token_of_another_api")
+        assert "X-Shop-Access-Token" in answer.json()["message"]
 
     @pytest.mark.rule("R-APP-8")
     @EACH_CALL
@@ -164,7 +167,7 @@ class TestCredential:
         with_scope, without = ApiClient(install(shop, scope).token), ApiClient(install(shop, "read_shop").token)
         assert with_scope.get(path).status_code == 200
         assert with_scope.get(path, X_Shop_Access_Token=without.token).status_code == 403
-        assert without.get(path).json() == insufficient(scope, ["read_shop"])
+        assert error_of(without.get(path)) == insufficient(scope, ["read_shop"])
 
     @pytest.mark.rule("R-APP-4")
     def test_carts_can_be_filled_with_it(self, shop):
@@ -183,7 +186,7 @@ class TestScopes:
         if scope is None:
             assert answer.status_code == 200
         else:
-            assert (answer.status_code, answer.json()) == (403, insufficient(scope, sorted(others)))
+            assert (answer.status_code, error_of(answer)) == (403, insufficient(scope, sorted(others)))
 
     @pytest.mark.rule("R-CALL-19", "R-APP-12")
     @pytest.mark.parametrize(("method", "path", "scope"), WRITES)
@@ -191,12 +194,12 @@ class TestScopes:
         others = [each for each in SCOPES if each != scope]
         assert install(shop, scope).api.call(method, path, {}).status_code not in (401, 403, 405)
         answer = install(shop, *others).api.call(method, path, {})
-        assert (answer.status_code, answer.json()) == (403, insufficient(scope, sorted(others)))
+        assert (answer.status_code, error_of(answer)) == (403, insufficient(scope, sorted(others)))
 
     @pytest.mark.rule("R-CALL-19")
     @pytest.mark.parametrize(("path", "scopes"), [(path, scopes) for path, scopes in NEEDS.items() if all(scopes)])
     def test_writing_does_not_imply_reading(self, shop, path, scopes):
-        assert install(shop, scopes[1]).api.get(path).json() == insufficient(scopes[0], [scopes[1]])
+        assert error_of(install(shop, scopes[1]).api.get(path)) == insufficient(scopes[0], [scopes[1]])
 
     @pytest.mark.rule("R-ERR-6")
     def test_the_shop_cannot_be_written(self, shop):
@@ -236,7 +239,7 @@ class TestAnswers:
     @pytest.mark.rule("R-ERR-5")
     def test_unknown_paths_are_a_json_404(self, shop):
         answer = install(shop).api.get("/nothing")
-        assert (answer.status_code, answer.json()) == (404, {"message": "Not found.", "code": "not_found"})
+        assert (answer.status_code, error_of(answer)) == (404, {"message": "Not found.", "code": "not_found"})
 
     @pytest.mark.rule("R-CALL-14")
     def test_no_browser_script_of_another_origin_gets_in(self, shop):

@@ -8,6 +8,7 @@ from storefront.kit import clock, tokens
 from storefront.shops import actions
 from storefront.shops.models import ApiToken, Shop
 from storefront.shops.scopes import SCOPES
+from tests.answers import error_of
 from tests.catalogue.factories import make_category, make_product
 from tests.client import ApiClient
 from tests.shops.factories import make_token
@@ -29,9 +30,10 @@ def catalogue(shop):
     make_product(shop, "Mug", categories=(make_category(shop, "Cups"),))
 
 
-def assert_unauthenticated(answer):
-    assert answer.status_code == 401
-    assert answer.json() == {"message": "Unauthenticated.", "code": "unauthenticated"}
+def assert_unauthenticated(answer, code):
+    error = error_of(answer)
+    assert (answer.status_code, set(error), error["code"]) == (401, {"message", "code"}, code)
+    assert error["message"].startswith("Unauthenticated. ")
     assert answer["WWW-Authenticate"] == "Bearer"
 
 
@@ -50,50 +52,63 @@ def test_the_word_bearer_is_read_in_any_case(shop, stranger, scheme):
 @pytest.mark.rule("R-ERR-3")
 @pytest.mark.parametrize(("method", "path"), CALLS)
 def test_no_credential_is_a_401(stranger, method, path):
-    assert_unauthenticated(stranger.call(method, path))
+    assert_unauthenticated(stranger.call(method, path), "token_missing")
 
 
 @pytest.mark.rule("R-ERR-3")
 @pytest.mark.parametrize(
-    "form",
+    ("form", "code"),
     [
-        "",
-        "Bearer",
-        "Bearer ",
-        "{token}",
-        "Basic {token}",
-        "Token {token}",
-        "Bearer {token}x",
-        "Bearer {token}, Bearer {token}",
-        "Bearer {token},Basic eDp4",
-        "Basic eDp4,Bearer {token}",
-        "Bearer {token} {token}",
-        "Bearer\t{token}",
-        "Bearer api_" + "x" * 43,
-        "Bearer " + "x" * 10_000,
-        "Bearer \x00",
+        ("", "token_missing"),
+        ("Bearer", "token_malformed"),
+        ("Bearer ", "token_malformed"),
+        ("{token}", "token_malformed"),
+        ("Basic {token}", "token_malformed"),
+        ("Token {token}", "token_malformed"),
+        ("Bearer {token}x", "token_malformed"),
+        ("Bearer {token}, Bearer {token}", "token_malformed"),
+        ("Bearer {token},Basic eDp4", "token_malformed"),
+        ("Basic eDp4,Bearer {token}", "token_malformed"),
+        ("Bearer {token} {token}", "token_malformed"),
+        ("Bearer\t{token}", "token_malformed"),
+        ("Bearer api_" + "x" * 43, "token_unknown"),
+        ("Bearer app_" + "x" * 43, "token_unknown"),
+        ("Bearer " + "x" * 10_000, "token_malformed"),
+        ("Bearer \x00", "token_malformed"),
     ],
 )
-def test_a_malformed_or_unknown_credential_is_a_401(shop, stranger, form):
-    assert_unauthenticated(stranger.get("/products", Authorization=form.format(token=make_token(shop))))
+def test_a_malformed_or_unknown_credential_is_a_401(shop, stranger, form, code):
+    assert_unauthenticated(stranger.get("/products", Authorization=form.format(token=make_token(shop))), code)
+
+
+@pytest.mark.rule("R-ERR-3")
+def test_a_token_in_the_header_of_the_other_is_named(shop, stranger):
+    answer = stranger.get("/products", X_Cart_Token=make_token(shop))
+    assert_unauthenticated(answer, "token_missing")
+    assert "not as X-Cart-Token" in answer.json()["message"]
+    answer = stranger.get("/products", Authorization=f"Bearer {tokens.new_token('cart')}")
+    assert_unauthenticated(answer, "token_malformed")
+    assert "X-Cart-Token" in answer.json()["message"]
 
 
 @pytest.mark.rule("R-CALL-16")
 @pytest.mark.parametrize("name", ["token", "access_token", "api_token", "Authorization"])
 def test_a_token_in_the_query_is_no_credential(shop, stranger, name):
-    assert_unauthenticated(stranger.get(f"/products?{name}={make_token(shop)}"))
+    assert_unauthenticated(stranger.get(f"/products?{name}={make_token(shop)}"), "token_missing")
 
 
 @pytest.mark.rule("R-CALL-16")
 def test_a_token_in_a_cookie_or_a_body_is_no_credential(shop, stranger):
     token = make_token(shop)
     stranger.http.cookies["Authorization"] = token
-    assert_unauthenticated(stranger.post("/cart", {"product_id": 1, "qty": 1, "access_token": token}))
+    assert_unauthenticated(stranger.post("/cart", {"product_id": 1, "qty": 1, "access_token": token}), "token_missing")
 
 
 @pytest.mark.rule("R-CALL-16")
 def test_a_token_of_another_kind_is_no_credential(shop, stranger):
-    assert_unauthenticated(stranger.get("/products", Authorization=f"Bearer {tokens.new_token('cart')}"))
+    for kind in ("cart", "secret"):
+        answer = stranger.get("/products", Authorization=f"Bearer {tokens.new_token(kind)}")
+        assert_unauthenticated(answer, "token_malformed")
 
 
 @pytest.mark.rule("R-CALL-18")
@@ -102,7 +117,7 @@ def test_an_expired_token_is_a_401(shop, stranger):
     made = {"shop": shop, "scopes": list(SCOPES), "name": "test"}
     _, short = actions.create_api_token(**made, now=now - timedelta(days=2), expires_in=timedelta(days=1))
     _, long = actions.create_api_token(**made, now=now, expires_in=timedelta(days=1))
-    assert_unauthenticated(stranger.get("/products", Authorization=f"Bearer {short}"))
+    assert_unauthenticated(stranger.get("/products", Authorization=f"Bearer {short}"), "token_expired")
     assert stranger.get("/products", Authorization=f"Bearer {long}").status_code == 200
 
 
@@ -110,13 +125,13 @@ def test_an_expired_token_is_a_401(shop, stranger):
 def test_a_revoked_token_is_a_401_from_the_next_request_on(shop, api):
     assert api.get("/products").status_code == 200
     actions.revoke_api_token(shop=shop, token=ApiToken.objects.get(), now=clock.now())
-    assert_unauthenticated(api.get("/products"))
+    assert_unauthenticated(api.get("/products"), "token_unknown")
 
 
 @pytest.mark.rule("R-CALL-18")
 def test_a_token_of_a_closed_shop_is_a_401(shop, api):
     Shop.objects.update(is_active=False)
-    assert_unauthenticated(api.get("/products"))
+    assert_unauthenticated(api.get("/products"), "token_unknown")
 
 
 @pytest.mark.rule("R-CALL-18")
@@ -170,7 +185,7 @@ def assert_only(shop, needed, method, path):
     assert ApiClient(make_token(shop, needed)).call(method, path).status_code not in (401, 403)
     refused = ApiClient(make_token(shop, *others)).call(method, path)
     assert refused.status_code == 403
-    assert refused.json() == {
+    assert error_of(refused) == {
         "message": "Insufficient scope for this endpoint.",
         "code": "insufficient_scope",
         "required_scopes": [needed],

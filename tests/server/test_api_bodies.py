@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.answers import error_of
 from tests.catalogue.factories import make_product
 
 
@@ -41,7 +42,7 @@ def test_a_json_object_in_utf_8_is_read(send, shop, content_type):
 def test_another_media_type_is_a_415(send, content_type):
     answer = send(b'{"product_id": 1, "qty": 1}', content_type)
     assert answer.status_code == 415
-    assert answer.json() == {
+    assert error_of(answer) == {
         "message": "Send the request body as application/json in UTF-8.",
         "code": "unsupported_media_type",
     }
@@ -49,12 +50,34 @@ def test_another_media_type_is_a_415(send, content_type):
 
 @pytest.mark.rule("R-ERR-2")
 @pytest.mark.parametrize(
-    "content", [b"{", b"nul", b'{"qty": NaN}', b"\xff\xfe", b'{"qty": 1,}', b"[" * 50_000, b'{"a": "\\ud800"}', b" "]
+    ("content", "line", "column"),
+    [
+        (b"{", 1, 2),
+        (b"nul", 1, 4),
+        (b'{"qty": NaN}', 1, 9),
+        (b"\xff\xfe", 1, 1),
+        (b'{"qty": 1,}', 1, 10),
+        (b'{\n  "qty": 1\n  "product_id": 2\n}', 3, 3),
+        (b"[" * 50_000, 1, 1026),
+        (b'{"a": "\\ud800"}', 1, 8),
+        (b" ", 1, 1),
+        (b'{"qty": 1e400, "product_id": NaN}', 1, 9),
+    ],
 )
-def test_malformed_json_is_a_400(send, content):
+def test_malformed_json_is_a_400_that_says_where(send, content, line, column):
     answer = send(content)
-    assert answer.status_code == 400
-    assert answer.json() == {"message": "The request body is not valid JSON.", "code": "malformed_json"}
+    error = error_of(answer)
+    assert (answer.status_code, error["code"], error["line"], error["column"]) == (400, "malformed_json", line, column)
+    assert error["message"].startswith("The request body is not valid JSON: ")
+    assert error["message"].endswith(f" at line {line}, column {column}.")
+
+
+@pytest.mark.rule("R-ERR-2")
+@pytest.mark.parametrize("number", [b"1" + b"0" * 400, b"-1e400", b"1" * 10_000])
+def test_a_number_of_any_size_is_valid_json_and_named(send, number):
+    answer = send(b'{"product_id": 1, "qty": %s, "options": {"1": [%s]}}' % (number, number))
+    assert answer.status_code == 422
+    assert answer.json()["errors"] == {"qty": ["qty is too large."], "options": ["options is too large."]}
 
 
 @pytest.mark.rule("R-ERR-2")
@@ -62,7 +85,7 @@ def test_malformed_json_is_a_400(send, content):
 def test_another_type_at_the_top_is_a_400(send, content):
     answer = send(content)
     assert answer.status_code == 400
-    assert answer.json() == {"message": "The request body must be a JSON object.", "code": "malformed_json"}
+    assert error_of(answer) == {"message": "The request body must be a JSON object.", "code": "malformed_json"}
 
 
 def test_no_body_where_one_is_needed_is_a_422(send):
@@ -80,7 +103,7 @@ def test_a_body_of_a_mebibyte_is_read_and_one_byte_more_is_a_413(send, shop):
     assert send(most).status_code == 201
     answer = send(most.replace(b"xx", b"xxx", 1))
     assert answer.status_code == 413
-    assert answer.json() == {"message": "The request body is larger than 1 MiB.", "code": "too_large"}
+    assert error_of(answer) == {"message": "The request body is larger than 1 MiB.", "code": "too_large"}
 
 
 @pytest.mark.rule("R-CALL-9")
@@ -145,7 +168,7 @@ def test_a_query_with_too_many_parameters_is_a_400(api, settings):
     query = "&".join(f"a{number}=1" for number in range(settings.DATA_UPLOAD_MAX_NUMBER_FIELDS + 1))
     answer = api.get(f"/products?{query}")
     assert answer.status_code == 400
-    assert answer.json() == {"message": "The request could not be read.", "code": "bad_request"}
+    assert error_of(answer) == {"message": "The request could not be read.", "code": "bad_request"}
 
 
 @pytest.mark.parametrize(
@@ -187,7 +210,11 @@ def test_a_query_with_too_many_parameters_is_a_400(api, settings):
 def test_a_field_that_does_not_fit_is_named_with_what_was_expected(api, body, errors):
     answer = api.post("/cart", body)
     assert answer.status_code == 422
-    assert answer.json() == {"message": "The request has invalid fields.", "code": "invalid_fields", "errors": errors}
+    assert error_of(answer) == {
+        "message": "The request has invalid fields.",
+        "code": "invalid_fields",
+        "errors": errors,
+    }
 
 
 def test_a_parameter_that_does_not_fit_is_named_with_what_was_expected(api):

@@ -103,7 +103,7 @@ def test_the_headers_are_described(document):
     assert asked("POST /api/v1/cart/checkout") == {"X-Cart-Token", "Idempotency-Key"}
     assert asked("GET /api/v1/products") == {"If-None-Match"}
     assert asked("GET /api/v1/cart") == {"X-Cart-Token"}
-    limits = {"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id"}
+    limits = {"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id", "X-Ignored"}
     assert told("GET /api/v1/products", "200") == limits | {"ETag"}
     assert told("POST /api/v1/cart", "201") == limits | {"Idempotent-Replayed"}
     assert told("GET /api/v1/cart", "429") == limits | {"Retry-After"}
@@ -178,7 +178,8 @@ def test_errors_are_shown_as_they_are_answered(document, shop, api):
     ]
     assert [answer.status_code for _, answer in answers] == [401, 403, 422, 404, 400, 415, 413]
     for name, answer in answers:
-        assert example(name, answer.status_code) == answer.json()
+        shown = example(name, answer.status_code)
+        assert shown | {"request_id": answer["X-Request-Id"]} == answer.json()
 
 
 def test_the_document_does_not_look_at_the_host(stranger):

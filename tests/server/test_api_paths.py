@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.answers import error_of
 from tests.catalogue.factories import make_product
 
 
@@ -11,26 +12,35 @@ def test_a_known_path_is_answered(api):
     assert answer["Content-Type"] == "application/json"
 
 
+MEANT = {
+    "/api/v2/products": "/api/v1/products",
+    "/api/products": "/api/v1/products",
+    "/api/v1.0/cart": "/api/v1/cart",
+    "/api/v1/products/": "/api/v1/products",
+    "/api/v2/products/mug/": "/api/v1/products/mug",
+    "/api/v1/products%2F": "/api/v1/products",
+    "/api/docs/": "/api/docs",
+}
+
+
+@pytest.mark.rule("R-ERR-5")
 @pytest.mark.parametrize(
     "path",
     [
+        *MEANT,
         "/api",
         "/api/",
         "/api/v1",
         "/api/v1/",
-        "/api/v2/products",
         "/api/v1/nothing",
-        "/api/v1/products/",
         "/api/v1//products",
         "/api//v1/products",
         "/api/v1/products/1/2",
         "/api/v1/../v1/products",
-        "/api/v1/products%2F",
         "/api/v1/%00",
         "/api/v1/products/%00",
         "/api/v1/products/%ff%fe",
         "/api/v1/products/%F0%9F%8F%AE",
-        "/api/docs/",
         "/api/v1/" + "y" * 20_000,
     ],
 )
@@ -41,8 +51,10 @@ def test_an_unknown_path_is_a_json_404(api, path, method):
     if path.startswith(("/api/v1/products/%f", "/api/v1/products/%F")) and method != "get":
         assert answer.status_code == 405
     else:
+        meant = MEANT.get(path)
+        message = f"Not found. Did you mean {meant}?" if meant else "Not found."
         assert answer.status_code == 404
-        assert answer.json() == {"message": "Not found.", "code": "not_found"}
+        assert error_of(answer) == {"message": message, "code": "not_found"}
     assert answer["Content-Type"] == "application/json"
 
 
@@ -76,7 +88,7 @@ def test_a_wrong_method_is_a_405_that_names_the_right_ones(api, method, path, al
     assert answer.status_code == 405
     assert answer["Allow"] == allow
     if method != "head":
-        assert answer.json() == {"message": "This method is not allowed here.", "code": "method_not_allowed"}
+        assert error_of(answer) == {"message": "This method is not allowed here.", "code": "method_not_allowed"}
 
 
 def test_a_wrong_method_needs_no_token(stranger):

@@ -66,7 +66,7 @@ def served(migrated, tmp_path_factory) -> Iterator[Served]:
 
 def test_it_serves_pages_api_and_static_files(served):
     status, headers, body = served.ask("/api/v1/products")
-    assert (status, json.loads(body)["code"]) == (401, "unauthenticated")
+    assert (status, json.loads(body)["code"]) == (401, "token_missing")
     status, headers, body = served.ask("/static/admin/css/base.css")
     assert (status, headers["X-Content-Type-Options"]) == (200, "nosniff")
     status, headers, body = served.ask("/admin/login/")

@@ -11,6 +11,7 @@ from storefront.carts.models import Cart, CartLine
 from storefront.kit import clock
 from storefront.shops import idempotency
 from storefront.shops.models import IdempotentAnswer
+from tests.answers import error_of
 from tests.catalogue.factories import make_product
 from tests.client import ApiClient
 from tests.shops.factories import make_token
@@ -63,7 +64,7 @@ def test_the_same_key_for_another_request_is_a_mismatch(api, mug, change):
         "path": lambda: api.post("/cart/checkout", cart=token, Idempotency_Key="k1"),
     }[change]()
     assert answer.status_code == 422
-    assert answer.json() == {
+    assert error_of(answer) == {
         "message": "This Idempotency-Key was used for a different request.",
         "code": "idempotency_mismatch",
         "errors": {"Idempotency-Key": ["This Idempotency-Key was used for a different request."]},
@@ -102,22 +103,50 @@ def test_keys_belong_to_their_caller(api, mug, shop):
 
 
 @pytest.mark.rule("R-CALL-26")
-def test_a_key_does_nothing_on_other_methods(api, mug):
-    token = add(api, mug, key=None).json()["cart_token"]
-    for qty in (2, 3):
-        answer = api.patch(f"/cart/p{mug.id}", {"qty": qty}, cart=token, Idempotency_Key="k1")
-        assert answer.json()["data"]["items"][0]["qty"] == qty
+def test_a_key_does_nothing_on_a_read(api, mug):
+    for _ in range(2):
+        assert "Idempotent-Replayed" not in api.get("/cart", Idempotency_Key="k1")
     assert not IdempotentAnswer.objects.exists()
 
 
+@pytest.mark.rule("R-CALL-21")
+def test_a_patch_and_a_delete_take_keys_too(api, mug):
+    token = add(api, mug, key=None).json()["cart_token"]
+    line = f"/cart/p{mug.id}"
+    calls = [
+        lambda: api.patch(line, {"qty": 2}, cart=token, Idempotency_Key="k1"),
+        lambda: api.delete(line, cart=token, Idempotency_Key="k2"),
+    ]
+    for call in calls:
+        first, again = call(), call()
+        assert (first.status_code, first.content) == (again.status_code, again.content) == (200, again.content)
+        assert ("Idempotent-Replayed" in first, again["Idempotent-Replayed"]) == (False, "true")
+        # Without the replay, it would be carried out again, and find no line.
+        api.patch(line, {"qty": 5}, cart=token)
+    assert calls[0]().json()["data"]["items"][0]["qty"] == 2
+
+
+@pytest.mark.rule("R-CALL-22")
+def test_the_same_key_with_another_query_is_a_mismatch(api, mug):
+    body = {"product_id": mug.id, "qty": 1}
+    api.post("/cart?dry_run=1", body, Idempotency_Key="k1")
+    assert api.post("/cart", body, Idempotency_Key="k1").json()["code"] == "idempotency_mismatch"
+
+
 @pytest.mark.rule("R-CALL-24")
-def test_a_refusal_is_kept_too(api, mug):
+def test_a_refused_request_can_be_corrected_under_its_key(api, mug):
     refused = add(api, mug, qty=1001)
+    assert (refused.status_code, IdempotentAnswer.objects.exists()) == (422, False)
+    corrected = add(api, mug, qty=1000)
+    assert (corrected.status_code, "Idempotent-Replayed" in corrected) == (201, False)
+    assert add(api, mug, qty=1000)["Idempotent-Replayed"] == "true"
+
+
+@pytest.mark.rule("R-CALL-24")
+def test_a_refused_request_is_tried_again_as_it_is(api, mug):
+    assert add(api, mug, qty=1001).status_code == 422
     mug.__class__.objects.update(stock_qty=5000)
-    again = add(api, mug, qty=1001)
-    assert (refused.status_code, again.status_code) == (422, 422)
-    assert again.content == refused.content
-    assert again["Idempotent-Replayed"] == "true"
+    assert add(api, mug, qty=1001).status_code == 201
 
 
 def test_a_caller_without_the_scope_uses_up_no_key(shop, mug):

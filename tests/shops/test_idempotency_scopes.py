@@ -127,14 +127,6 @@ def test_what_was_shown_by_its_id_alone_stays_so(shop, write):
     assert send(installed.api, write).content == first.content
 
 
-def test_a_refusal_is_replayed_as_it_was(shop):
-    installed = install(shop, "read_customers", "write_customers")
-    write = Write("customers", "/customers", {"email": "nobody"})
-    first = send(installed.api, write)
-    grant(shop, installed, "write_customers")
-    assert (first.status_code, send(installed.api, write).content) == (422, first.content)
-
-
 def test_an_answer_that_was_kept_before_scopes_were_is_still_replayed(shop):
     installed = install(shop, "read_customers", "write_customers")
     write = Write("customers", "/customers", {"email": "ada@example.com"})

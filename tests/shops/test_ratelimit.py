@@ -6,6 +6,7 @@ import pytest
 
 from storefront.shops import ratelimit
 from storefront.shops.models import ApiToken
+from tests.answers import error_of
 from tests.client import ApiClient
 from tests.shops.factories import NOW, make_token
 
@@ -38,7 +39,7 @@ def test_a_429_says_when_to_come_back(limited, clock):
     clock.shift(20)
     answer = limited.get("/cart")
     assert answer["Retry-After"] == "40"
-    assert answer.json() == {
+    assert error_of(answer) == {
         "message": "Too many requests. Please try again later.",
         "code": "rate_limited",
     }

@@ -11,6 +11,7 @@ from storefront.webhooks.actions import delete_webhook
 from storefront.webhooks.dispatch import dispatch
 from storefront.webhooks.models import Attempt, Delivery, Event
 from storefront.webhooks.rules import receiver_of
+from tests.answers import without_id
 from tests.factories.apps import install
 from tests.webhooks.factories import emit, register
 
@@ -97,7 +98,8 @@ def test_deliveries_of_other_apps_and_shops_are_not_found(shop, other_shop, app)
     for other in (neighbour, elsewhere):
         answer = other.api.post(f"/webhooks/deliveries/{pk}/replay")
         unknown = other.api.post("/webhooks/deliveries/999999/replay")
-        assert (answer.status_code, answer.content) == (404, unknown.content)
+        assert answer.status_code == 404
+        assert without_id(answer) == without_id(unknown)
         assert other.api.post("/webhooks/replay", {}).json()["replayed"] == 0
     assert pending() == []
 

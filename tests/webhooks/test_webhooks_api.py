@@ -3,6 +3,7 @@
 import pytest
 
 from storefront.webhooks.models import Delivery, Registration
+from tests.answers import without_id
 from tests.factories.apps import install
 from tests.webhooks.factories import emit
 
@@ -80,7 +81,8 @@ def test_another_apps_webhook_is_listed_but_not_removed(shop, app):
     other.api.post("/webhooks", {"topic": "order.placed", "address": ADDRESS})
     assert len(app.api.get("/webhooks").json()["webhooks"]) == 1
     answer = app.api.delete("/webhooks/order.placed")
-    assert (answer.status_code, answer.content) == (404, app.api.delete("/webhooks/never.was").content)
+    assert answer.status_code == 404
+    assert without_id(answer) == without_id(app.api.delete("/webhooks/never.was"))
     assert Registration.objects.exists()
 
 

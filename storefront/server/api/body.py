@@ -1,5 +1,9 @@
 """Reads the JSON body and the query of a call, or refuses them (R-ERR-2, R-ERR-7, R-LIM-1)."""
 
+import json
+import math
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import orjson
@@ -10,7 +14,7 @@ from django.utils.datastructures import MultiValueDict
 from ninja.parser import Parser
 
 from storefront.kit.http import JSON
-from storefront.kit.refusals import InvalidFields, Refusal
+from storefront.kit.refusals import InvalidFields, Refusal, problem
 
 
 class BadRequest(Refusal):
@@ -57,10 +61,11 @@ class JsonBody(Parser):
         raw = request.body
         try:
             body = orjson.loads(raw)
-        except orjson.JSONDecodeError:
-            raise MalformedJson from None
+        except orjson.JSONDecodeError as error:
+            raise _refusal_of(raw, error) from None
         if not isinstance(body, dict):
             raise MalformedJson("The request body must be a JSON object.")
+        request.given = body  # type: ignore[attr-defined]
         if b"\\u0000" in raw:
             _refuse_nul_characters(body)
         return body
@@ -72,19 +77,48 @@ class JsonBody(Parser):
         return given
 
 
+def _refusal_of(raw: bytes, error: orjson.JSONDecodeError) -> Refusal:
+    """Why the JSON cannot be read: where it is malformed, or which members have a number without bounds."""
+    if error.msg.startswith("number is infinity"):
+        with suppress(ValueError, RecursionError, AttributeError):
+            given = json.loads(raw.decode(), parse_int=_number, parse_float=_number, parse_constant=_refuse_constant)
+            names = [name for name, value in given.items() if _contains(value, lambda each: each is _ENDLESS)]
+            names = [name.encode().decode() for name in names]
+            return InvalidFields(problems=[problem(name, "too_large", f"{name} is too large.") for name in names])
+    where = f"line {error.lineno}, column {error.colno}"
+    message = f"The request body is not valid JSON: {error.msg} at {where}."
+    return MalformedJson(message, line=error.lineno, column=error.colno)
+
+
+# Stands for a number that no double can hold.
+_ENDLESS = object()
+
+
+def _number(text: str) -> Any:
+    return _ENDLESS if math.isinf(float(text)) else 0
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(name)
+
+
 def _refuse_nul_characters(given: dict[str, Any]) -> None:
     """Raises InvalidFields with the top-level fields that contain one."""
-    names = [name for name, value in given.items() if _has_nul_character(value)]
-    errors = {name: [f"{name} must not contain the NUL character."] for name in names}
-    if errors:
-        raise InvalidFields(errors=errors)
+    names = [name for name, value in given.items() if _contains(value, _has_nul_character)]
+    if names:
+        raise InvalidFields(
+            problems=[problem(name, "nul_character", f"{name} must not contain the NUL character.") for name in names]
+        )
 
 
 def _has_nul_character(value: Any) -> bool:
-    if isinstance(value, str):
-        return "\0" in value
+    return isinstance(value, str) and "\0" in value
+
+
+def _contains(value: Any, is_meant: Callable[[Any], bool]) -> bool:
+    """Whether a value of a JSON document, or any inside it, is meant. Includes the names of members."""
     if isinstance(value, list):
-        return any(map(_has_nul_character, value))
+        return any(_contains(each, is_meant) for each in value)
     if isinstance(value, dict):
-        return any(_has_nul_character(each) for pair in value.items() for each in pair)
-    return False
+        return any(_contains(each, is_meant) for pair in value.items() for each in pair)
+    return is_meant(value)

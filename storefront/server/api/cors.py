@@ -5,9 +5,10 @@ from django.http import HttpRequest, HttpResponse
 from storefront.shops import queries
 
 METHODS = "GET, HEAD, POST, PATCH, DELETE"
-HEADERS = "Authorization, Content-Type, Accept, X-Cart-Token, Idempotency-Key, If-None-Match"
+HEADERS = "Authorization, Content-Type, Accept, X-Cart-Token, Idempotency-Key, If-Match, If-None-Match"
 EXPOSED = (
-    "ETag, Idempotent-Replayed, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id"
+    "ETag, Idempotent-Replayed, Retry-After, X-Ignored, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, "
+    "X-Request-Id"
 )
 
 

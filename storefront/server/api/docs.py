@@ -1,16 +1,21 @@
 """Serves the API's description: the OpenAPI document, and a page that shows it to people, with our own static files."""
 
+import re
 from functools import lru_cache
+from typing import Any
 
 import orjson
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.template.loader import render_to_string
+from django.utils.html import escape
+from django.utils.safestring import mark_safe
 from django.views.decorators.gzip import gzip_page
 
 from storefront.kit.conditional import etag_matches, etag_of
 from storefront.kit.http import JSON
 from storefront.kit.refusals import NotFound
 from storefront.server.api.api import api
+from storefront.server.api.codes import CODES, PROBLEMS, Code
 from storefront.shops.places import ADMIN, SECURE, place_of_host
 
 
@@ -38,19 +43,36 @@ def openapi_json(request: HttpRequest) -> HttpResponse:
 
 
 def docs(request: HttpRequest) -> HttpResponse:
-    """`GET /api/docs`: the only HTML page under /api."""
+    """`GET /api/docs`: all operations, for people."""
+    return _page(request, "server/docs.html", {"settings": {"url": "/api/openapi.json", **SWAGGER}})
+
+
+def errors(request: HttpRequest) -> HttpResponse:
+    """`GET /api/docs/errors`: every code, with its cause and what to do about it. Errors lead here (R-ERR-14)."""
+    listed = {name: Code(code.status, _marked_up(code.cause), _marked_up(code.remedy)) for name, code in CODES.items()}
+    problems = {name: _marked_up(meaning) for name, meaning in PROBLEMS.items()}
+    return _page(request, "server/errors.html", {"codes": listed, "problems": problems})
+
+
+def _page(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
     if request.method != "GET":
         return HttpResponseNotAllowed(["GET"])
     if place_of_host(request.get_host()) in (ADMIN, SECURE):
         raise NotFound
-    policy = (
-        "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
-        "font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    )
-    page = render_to_string("server/docs.html", {"settings": {"url": "/api/openapi.json", **SWAGGER}})
-    return HttpResponse(page, headers={"Content-Security-Policy": policy, "Referrer-Policy": "same-origin"})
+    headers = {"Content-Security-Policy": POLICY, "Referrer-Policy": "same-origin"}
+    return HttpResponse(render_to_string(template, context), headers=headers)
 
 
+def _marked_up(text: str) -> str:
+    """The text as HTML, with what stands between backticks as code."""
+    return mark_safe(_CODE.sub(r"<code>\1</code>", escape(text)))  # noqa: S308, escaped just before
+
+
+_CODE = re.compile("`([^`]+)`")
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    "font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
 SWAGGER = {
     "layout": "BaseLayout",
     "deepLinking": True,

@@ -1,6 +1,8 @@
 """Renders every error of the API (R-ERR-1)."""
 
+import re
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import structlog
@@ -8,16 +10,20 @@ from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpResponse
 from django.http.request import UnreadablePostError
-from django.urls import Resolver404
+from django.urls import Resolver404, resolve
 from ninja.errors import HttpError, ValidationError
 
-from storefront.kit.http import json_response, refusal_response
-from storefront.kit.refusals import InvalidFields, NotFound, Refusal
+from storefront.kit.http import json_response
+from storefront.kit.refusals import InvalidFields, NotFound, Problem, Refusal, problem
 from storefront.server.api.body import BadRequest, TooLarge
-from storefront.server.api.wording import expectation
+from storefront.server.api.wording import expectation, reason
 from storefront.shops.request import Request
 
 log = structlog.get_logger(__name__)
+
+# The path of the page that explains every code.
+DOCS = "/api/docs/errors"
+_VERSION = re.compile(r"^/api/(?:v[0-9]+(?:\.[0-9]+)*/)?")
 
 
 class MethodNotAllowed(Refusal):
@@ -34,36 +40,66 @@ class MethodNotAllowed(Refusal):
         return {"Allow": self.allow}
 
 
+def error_response(
+    request: Request, status: int, body: dict[str, Any], headers: dict[str, str] | None = None
+) -> HttpResponse:
+    """An error's response: the body with the address of its explanation and the request's id (R-ERR-1)."""
+    return json_response(described_error(body, request.id), status=status, headers=headers)
+
+
+def described_error(body: dict[str, Any], request_id: str) -> dict[str, Any]:
+    """An error's body with the address of its explanation and the request's id."""
+    return body | {"doc_url": f"{DOCS}#{body['code']}", "request_id": request_id}
+
+
 def refusal(request: Request, error: Refusal) -> HttpResponse:
-    return refusal_response(error)
+    return error_response(request, error.status, error.body(), error.headers)
 
 
 def not_found(request: Request, error: Exception) -> HttpResponse:
-    return refusal_response(NotFound())
+    return refusal(request, NotFound())
+
+
+def no_such_path(request: Request, error: Exception) -> HttpResponse:
+    """A path that nothing has. Names the one that was probably meant (R-ERR-5)."""
+    meant = _similar_path(request.path_info)
+    return refusal(request, NotFound(f"Not found. Did you mean {meant}?" if meant else None))
+
+
+def _similar_path(path: str) -> str | None:
+    """The path without a slash at its end, or with the version of the public API, if that exists."""
+    bare = path[:200].rstrip("/")
+    for meant in (bare, _VERSION.sub("/api/v1/", bare)):
+        with suppress(Resolver404):
+            resolve(meant)
+            return meant
+    return None
 
 
 def too_large(request: Request, error: Exception) -> HttpResponse:
-    return refusal_response(TooLarge())
+    return refusal(request, TooLarge())
 
 
 def bad_request(request: Request, error: Exception) -> HttpResponse:
     """Django refused to read the request, or the caller disconnected while sending it."""
-    return refusal_response(BadRequest())
+    return refusal(request, BadRequest())
 
 
 def http_error(request: Request, error: HttpError) -> HttpResponse:
     """Ninja wraps the refusals of our parser in its own error."""
     cause = error.__cause__
-    return refusal_response(cause if isinstance(cause, Refusal) else BadRequest())
+    return refusal(request, cause if isinstance(cause, Refusal) else BadRequest())
 
 
 def invalid_fields(request: Request, error: ValidationError) -> HttpResponse:
     """Each invalid field by its name, with what was expected of it."""
-    errors: dict[str, list[str]] = {}
-    for problem in error.errors:
-        field = _field(problem["loc"])
-        errors.setdefault(field, []).append(expectation(field, problem))
-    return refusal_response(InvalidFields(errors=errors))
+    return refusal(request, InvalidFields(problems=[_problem(each) for each in error.errors]))
+
+
+def _problem(invalid: dict[str, Any]) -> Problem:
+    field = _field(invalid["loc"])
+    code, help = reason(invalid)
+    return problem(field, code, expectation(field, invalid), **help)
 
 
 def _field(location: tuple[Any, ...]) -> str:
@@ -78,21 +114,22 @@ def _field(location: tuple[Any, ...]) -> str:
 def database_unavailable(request: Request, error: Exception) -> HttpResponse:
     log.error("database_away", request_id=request.id, exc_info=error)
     body = {"message": "The shop is temporarily unavailable. Please try again.", "code": "unavailable"}
-    return json_response(body, status=503, headers={"Retry-After": "2"})
+    return error_response(request, 503, body, {"Retry-After": "2"})
 
 
 def internal_error(request: Request, error: Exception) -> HttpResponse:
     """An unexpected exception: the log gets the traceback, the caller the request id (R-ERR-11)."""
     log.error("defect", request_id=request.id, exc_info=error)
-    message = f"Internal error. Request id: {request.id}."
-    return json_response({"message": message, "code": "internal_error", "request_id": request.id}, status=500)
+    return error_response(
+        request, 500, {"message": f"Internal error. Request id: {request.id}.", "code": "internal_error"}
+    )
 
 
 HANDLERS: dict[type[Exception], Callable[[Any, Any], HttpResponse]] = {
     Refusal: refusal,
     ValidationError: invalid_fields,
     Http404: not_found,
-    Resolver404: not_found,
+    Resolver404: no_such_path,
     HttpError: http_error,
     RequestDataTooBig: too_large,
     SuspiciousOperation: bad_request,

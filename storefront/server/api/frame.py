@@ -10,6 +10,7 @@ from storefront.kit.refusals import NotFound, Refusal
 from storefront.server.api import body, cors
 from storefront.server.api.api import api
 from storefront.server.api.errors import MethodNotAllowed
+from storefront.server.api.ignored import HEADER, header_value, ignored_names
 from storefront.shops.auth import app_scope
 from storefront.shops.request import Request
 
@@ -91,6 +92,8 @@ def _add_headers(request: Request, response: HttpResponse) -> HttpResponse:
     if quota:
         for name, value in quota.headers.items():
             headers[name] = value
+    if hasattr(request, "caller") and (ignored := header_value(ignored_names(request))):
+        headers[HEADER] = ignored
     if cors.is_open_to_browsers(request):
         cors.allow_origin(request, response)
     return response

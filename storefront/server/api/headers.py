@@ -4,6 +4,8 @@ from typing import Any
 
 from ninja.operation import Operation
 
+from storefront.shops.idempotency import METHODS
+
 
 def _parameter(name: str, description: str, **schema: Any) -> dict[str, Any]:
     return {
@@ -17,9 +19,9 @@ def _parameter(name: str, description: str, **schema: Any) -> dict[str, Any]:
 
 IDEMPOTENCY_KEY = _parameter(
     "Idempotency-Key",
-    "A unique key for this request. The first response is stored for 24 hours and returned again, with `Idempotent-"
-    "Replayed: true`, if the same request is repeated. A different request with the same key is refused. 1 to 255 "
-    "characters.",
+    "A unique key for this request. Once the request has been carried out, its response is stored for 24 hours and "
+    "returned again, with `Idempotent-Replayed: true`, if the same request is repeated. A different request with the "
+    "same key is refused. A refused request can be corrected under its key. 1 to 255 characters.",
     minLength=1,
     maxLength=255,
     pattern=r"^[^\x00-\x1F\x7F]+$",
@@ -46,6 +48,7 @@ def _header(description: str, kind: str = "string") -> dict[str, Any]:
 
 EVERY_ANSWER = {
     "X-Request-Id": _header("The request's id in the service's log."),
+    "X-Ignored": _header("Parameters and members that the service does not know: percent-encoded, at most ten."),
     "X-RateLimit-Limit": _header("Calls allowed per minute, if the token has a limit.", "integer"),
     "X-RateLimit-Remaining": _header("Calls left, if the token has a limit.", "integer"),
     "X-RateLimit-Reset": _header(
@@ -61,7 +64,7 @@ ETAG = _header("Strong validator of this response.")
 def describe_request(details: dict[str, Any], operation: Operation) -> None:
     """Adds the header parameters that do not appear in the handler's signature."""
     shared = []
-    if "POST" in operation.methods:
+    if set(METHODS) & set(operation.methods):
         shared.append(IDEMPOTENCY_KEY)
     if "Cart" in (operation.tags or []):
         shared.append(CART_TOKEN)
@@ -80,7 +83,7 @@ def describe_response(response: dict[str, Any], status: int, operation: Operatio
         described["Retry-After"] = RETRY_AFTER
     if status == 401:
         described["WWW-Authenticate"] = CHALLENGE
-    if "POST" in operation.methods and (status < 400 or status in (404, 422)):
+    if set(METHODS) & set(operation.methods) and status < 300:
         described["Idempotent-Replayed"] = REPLAYED
     is_read, is_write = 304 in operation.response_models, 412 in operation.response_models
     if (is_read and status in (200, 304)) or (is_write and status == 200 and "DELETE" not in operation.methods):

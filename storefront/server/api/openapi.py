@@ -9,9 +9,16 @@ from ninja.openapi.schema import REF_TEMPLATE, OpenAPISchema
 from ninja.operation import Operation
 from pydantic import create_model
 
+from storefront.kit.conditional import PreconditionFailed
+from storefront.kit.refusals import InvalidFields, NotFound, problem
 from storefront.kit.schemas import ERRORS
 from storefront.server.api import headers, webhooks
-from storefront.shops.auth import scope
+from storefront.server.api.body import TooLarge, WrongMediaType
+from storefront.server.api.codes import codes_of
+from storefront.server.api.errors import DOCS, described_error
+from storefront.shops.auth import InsufficientScope, TokenMissing, scope
+from storefront.shops.idempotency import METHODS, InFlight
+from storefront.shops.ratelimit import RateLimited
 from storefront.shops.scopes import SCOPES
 
 if TYPE_CHECKING:
@@ -26,8 +33,12 @@ scopes that the merchant granted.
   request is about. Apps can also send their installation token as `X-Shop-Access-Token`.
 * **Money** is always a decimal string such as `"12.50"`, in the shop's currency. Parse it with a decimal type.
 * **Request bodies** are JSON objects of at most 1 MiB in UTF-8. Unknown members are ignored.
-* **Errors** have a `message` for people and a `code` for programs. Some statuses add more members.
-* **Retries**: send an `Idempotency-Key` with each POST, so that you can repeat the request safely.
+* **Errors** have a `message` for people, a `code` for programs, the `doc_url` of an explanation, and a `request_id`.
+  A 422 adds `errors`, the messages by field, and `problems`, the same for programs.
+  [All codes](/api/docs/errors), each with its cause and what to do.
+* **Typos**: parameters and members that the service does not know are ignored; the header `X-Ignored` names them.
+* **Retries**: send an `Idempotency-Key` with each POST, PATCH and DELETE, so that you can repeat the request safely.
+* **Writes that must not overwrite**: send `If-Match` with the `ETag` of the record as you read it.
 * `HEAD` works wherever `GET` does.
 """
 
@@ -53,7 +64,7 @@ STATUSES = {
     201: "Created.",
     304: "Not modified since the response with this `ETag`. No body.",
     400: "The request body is not valid JSON or not an object.",
-    401: "The token is missing, unknown, expired or revoked.",
+    401: "The token is missing, malformed, unknown, expired or that of another API. `code` says which.",
     403: "The token lacks a scope that this call requires.",
     404: "Not found. Resources of other shops look the same.",
     409: "The first request with this `Idempotency-Key` is still in progress.",
@@ -66,38 +77,26 @@ STATUSES = {
     503: "The database cannot be reached. Nothing was changed. Try again.",
 }
 
-# An error as it is answered, by status. 422 differs by operation: this is what an unreadable field gets.
+REQUEST_ID = "0b9e3a1c5d7f4e2a9b8c6d5e4f3a2b1c"
+
+# An error as it is answered, by status. 422 differs by operation: this is what an invalid field gets.
 EXAMPLES: dict[int, dict[str, Any]] = {
-    400: {"message": "The request body is not valid JSON.", "code": "malformed_json"},
-    401: {"message": "Unauthenticated.", "code": "unauthenticated"},
-    403: {
-        "message": "Insufficient scope for this endpoint.",
-        "code": "insufficient_scope",
-        "required_scopes": ["read_products"],
-        "granted_scopes": ["read_cart"],
+    400: {
+        "message": "The request body is not valid JSON: unexpected end of data at line 1, column 2.",
+        "code": "malformed_json",
+        "line": 1,
+        "column": 2,
     },
-    404: {"message": "Not found.", "code": "not_found"},
-    409: {
-        "message": "The first request with this Idempotency-Key is still in progress.",
-        "code": "idempotency_in_flight",
-    },
-    412: {
-        "message": "The record has changed since it was read. Read it again, and repeat the change with its new ETag.",
-        "code": "precondition_failed",
-    },
-    413: {"message": "The request body is larger than 1 MiB.", "code": "too_large"},
-    415: {"message": "Send the request body as application/json in UTF-8.", "code": "unsupported_media_type"},
-    422: {
-        "message": "The request has invalid fields.",
-        "code": "invalid_fields",
-        "errors": {"page": ["page must be an integer of at least 1."]},
-    },
-    429: {"message": "Too many requests. Please try again later.", "code": "rate_limited"},
-    500: {
-        "message": "Internal error. Request id: 0b9e3a1c5d7f4e2a9b8c6d5e4f3a2b1c.",
-        "code": "internal_error",
-        "request_id": "0b9e3a1c5d7f4e2a9b8c6d5e4f3a2b1c",
-    },
+    401: TokenMissing().body(),
+    403: InsufficientScope(required_scopes=["read_products"], granted_scopes=["read_cart"]).body(),
+    404: NotFound().body(),
+    409: InFlight().body(),
+    412: PreconditionFailed().body(),
+    413: TooLarge().body(),
+    415: WrongMediaType().body(),
+    422: InvalidFields(problems=[problem("page", "invalid", "page must be an integer of at least 1.")]).body(),
+    429: RateLimited(1).body(),
+    500: {"message": f"Internal error. Request id: {REQUEST_ID}.", "code": "internal_error"},
     503: {"message": "The shop is temporarily unavailable. Please try again.", "code": "unavailable"},
 }
 
@@ -175,7 +174,11 @@ class Description(OpenAPISchema):
             if status == 304:
                 response.pop("content", None)
             elif status in EXAMPLES:
-                response["content"]["application/json"]["example"] = EXAMPLES[status]
+                codes = codes_of(operation, status)
+                listed = ", ".join(f"[`{code}`]({DOCS}#{code})" for code in codes)
+                response["description"] += f" Codes: {listed}."
+                response["x-codes"] = codes
+                response["content"]["application/json"]["example"] = described_error(EXAMPLES[status], REQUEST_ID)
         return dict(sorted(described.items()))
 
 
@@ -184,7 +187,7 @@ def _describe_errors(operation: Operation) -> None:
     errors = ERRORS.keys() & operation.response_models.keys()
     if any(model.__ninja_param_source__ == "body" for model in operation.models):
         errors |= {400, 413, 415, 422}
-    if "POST" in operation.methods:
+    if set(METHODS) & set(operation.methods):
         errors |= {400, 409, 413, 422}
     for status in errors:
         if operation.response_models.get(status) is None:

@@ -1,5 +1,6 @@
 """Turns pydantic's validation errors into sentences that say what was expected of a field."""
 
+import re
 from typing import Any
 
 EXPECTATIONS = {
@@ -42,6 +43,39 @@ EXPECTATIONS = {
     "uuid_parsing": "must be a UUID.",
     "uuid_type": "must be a UUID.",
 }
+
+
+# The code of a problem by the end of pydantic's type.
+_CODES = {
+    "missing": "required",
+    "too_short": "too_short",
+    "too_long": "too_long",
+    "greater_than": "too_small",
+    "greater_than_equal": "too_small",
+    "less_than": "too_large",
+    "less_than_equal": "too_large",
+    "int_parsing_size": "too_large",
+    "literal_error": "not_allowed",
+    "enum": "not_allowed",
+    "pattern_mismatch": "wrong_format",
+    "type": "wrong_type",
+    "parsing": "wrong_type",
+}
+_LIMITS = {"ge": "minimum", "gt": "more_than", "le": "maximum", "lt": "less_than"} | {
+    name: name for name in ("min_length", "max_length", "pattern")
+}
+_CHOICE = re.compile(r"'([^']*)'")
+
+
+def reason(problem: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The problem's code for programs, and the limit or the choices that the value does not keep to."""
+    context = problem.get("ctx") or {}
+    code = next((code for end, code in _CODES.items() if problem["type"].endswith(end)), "invalid")
+    limits = {_LIMITS[name]: value for name, value in context.items() if name in _LIMITS}
+    help: dict[str, Any] = {name: value if isinstance(value, int) else str(value) for name, value in limits.items()}
+    if code == "not_allowed":
+        help["allowed"] = _CHOICE.findall(context["expected"])
+    return code, help
 
 
 def expectation(field: str, problem: dict[str, Any]) -> str:

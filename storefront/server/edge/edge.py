@@ -22,6 +22,7 @@ from django.http import QueryDict
 
 from storefront.catalogue.schemas import ProductQuery
 from storefront.kit.conditional import Revalidated
+from storefront.server.api.ignored import header_value
 from storefront.server.edge import access_log, listening
 from storefront.server.edge.memory import MemoryCache
 from storefront.server.edge.representation import EncodedResponse, Headers, Representation
@@ -30,8 +31,8 @@ from storefront.shops.request import Caller
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
-# A request's path, and its query parameters that make a difference.
-Target = tuple[str, tuple[tuple[str, str], ...]]
+# A request's path, its query parameters that make a difference, and the `X-Ignored` header for the others.
+Target = tuple[str, tuple[tuple[str, str], ...], str]
 
 SCOPE = "read_products"
 LIST, SINGLES = "/api/v1/products", ("/api/v1/products/", "/api/v1/categories/")
@@ -215,14 +216,17 @@ def _target(environ: Environ) -> Target | None:
 
 @lru_cache(maxsize=2048)
 def canonical_target(path: str, query: str) -> Target | None:
-    """Path and query without unknown parameters, repetitions and order; None for a path outside the catalogue."""
+    """Path and query without repetitions, order, and the values of unknown parameters; None for a path outside the
+    catalogue."""
     text = path + query
     if not text.isascii() or not text.isprintable() or "%00" in query:
         return None
     if path not in PREFIXES and not (path.startswith(SINGLES) and path.count("/") == LIST.count("/") + 1):
         return None
-    given = QueryDict(query) if path == LIST else {}
-    return path, tuple((name, given[name]) for name in PARAMETERS if name in given)
+    given = QueryDict(query)
+    known = PARAMETERS if path == LIST else ()
+    ignored = header_value(name for name in given if name not in known)
+    return path, tuple((name, given[name]) for name in known if name in given), ignored
 
 
 def _credential(environ: Environ) -> bytes | None:

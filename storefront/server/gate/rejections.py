@@ -9,6 +9,7 @@ import orjson
 from django.conf import settings
 
 from storefront.kit.http import JSON
+from storefront.server.api.errors import described_error
 from storefront.server.edge import access_log
 from storefront.server.gate.wsgi_environ import Environ
 from storefront.server.security_headers import security_headers
@@ -66,8 +67,8 @@ def reject(proto: Any, environ: Environ, rejection: Rejection) -> None:
     id = uuid.uuid4().hex
     path = environ["PATH_INFO"]
     if path == "/api" or path.startswith("/api/"):
-        error: dict[str, Any] = {"message": rejection.sentence, "code": rejection.code, "request_id": id}
-        content_type, content = JSON, orjson.dumps(error)
+        error = {"message": rejection.sentence, "code": rejection.code}
+        content_type, content = JSON, orjson.dumps(described_error(error, id))
     else:
         content_type, content = "text/html; charset=utf-8", rejection_page(rejection).encode()
     headers = [
