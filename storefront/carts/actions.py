@@ -35,6 +35,9 @@ class CartTooLarge(Refusal):
     code, message, field = "cart_too_large", f"A cart can have at most {rules.MAX_LINES} lines.", "cart"
 
 
+NO_CART = "There is no cart: X-Cart-Token is missing, unknown or expired. Send the cart_token of an earlier response."
+
+
 class LineNotFound(Refusal):
     status, code, message = 404, "line_not_found", "The cart has no line with this key."
 
@@ -141,7 +144,9 @@ def change_line(
     with transaction.atomic():
         locked, lines = _lock_cart(shop, now, token, cart)
         line = next((line for line in lines if line.key == key), None)
-        if locked is None or line is None:
+        if locked is None:
+            raise LineNotFound(NO_CART)
+        if line is None:
             raise LineNotFound
         if qty == 0:
             CartLine.objects.filter(shop=shop, pk=line.pk).delete()

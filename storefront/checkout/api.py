@@ -4,6 +4,7 @@ from django.http import HttpResponse
 from ninja import Header, Router
 
 from storefront.carts import queries as carts
+from storefront.carts.actions import NO_CART
 from storefront.checkout import link
 from storefront.checkout.schemas import CheckoutLink
 from storefront.kit.http import json_response
@@ -33,7 +34,9 @@ class EmptyCart(Refusal):
 def create_checkout_link(request: Request, cart_token: CartToken = None) -> HttpResponse:
     """A signed link that takes the shopper to the shop's checkout with this cart. It is valid for one hour."""
     cart, lines = carts.cart_with_lines(request.shop, request.now, token=cart_token)
-    if cart is None or not lines:
+    if cart is None:
+        raise EmptyCart(NO_CART)
+    if not lines:
         raise EmptyCart
     url = link.issue_checkout_link(shop=request.shop, cart=cart, now=request.now)
     answer = {"cart_token": cart_token, "checkout_url": url, "expires_in": link.LIFETIME_SECONDS}

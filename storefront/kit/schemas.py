@@ -1,5 +1,6 @@
 """Types and schemas that all parts of the API share."""
 
+import re
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Annotated, Any
@@ -10,12 +11,17 @@ from pydantic import BeforeValidator, ConfigDict, WithJsonSchema
 from storefront.kit import money
 from storefront.kit.ids import LARGEST_ID
 
+# What is left of an offset such as +01:00 if a query has its plus sign as it is.
+_SPACE_FOR_PLUS = re.compile(r" \d\d:?\d\d$")
+
 
 def _moment(text: Any) -> datetime:
     try:
         moment = datetime.fromisoformat(str(text).upper())
     except ValueError:
         moment = None
+    if moment is None and _SPACE_FOR_PLUS.search(str(text)):
+        raise ValueError("must have its `+` encoded as %2B, or its time in UTC with a Z")
     if moment is None or moment.tzinfo is None:
         raise ValueError("must be a timestamp such as 2026-11-21T07:30:00.000000Z")
     try:

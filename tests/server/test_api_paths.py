@@ -88,7 +88,8 @@ def test_a_wrong_method_is_a_405_that_names_the_right_ones(api, method, path, al
     assert answer.status_code == 405
     assert answer["Allow"] == allow
     if method != "head":
-        assert error_of(answer) == {"message": "This method is not allowed here.", "code": "method_not_allowed"}
+        message = f"This method is not allowed here. Allowed: {allow}."
+        assert error_of(answer) == {"message": message, "code": "method_not_allowed"}
 
 
 def test_a_wrong_method_needs_no_token(stranger):

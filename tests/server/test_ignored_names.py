@@ -6,9 +6,8 @@ from tests.catalogue.factories import make_product
 from tests.factories.apps import install
 from tests.server.edges import EdgeClient
 
-pytestmark = pytest.mark.rule("R-CALL-31")
 
-
+@pytest.mark.rule("R-CALL-31")
 def test_unknown_parameters_are_named_in_their_order(api):
     answer = api.get("/products?pageSize=5&per_page=2&Sort=name")
     assert (answer.status_code, answer["X-Ignored"]) == (200, "pageSize, Sort")
@@ -25,6 +24,7 @@ def test_without_unknown_names_there_is_no_header(api, shop):
         assert not answer.has_header("X-Ignored")
 
 
+@pytest.mark.rule("R-CALL-31")
 def test_unknown_members_are_named_with_their_place(api, shop):
     mug = make_product(shop)
     body = {"product_id": mug.pk, "qty": 1, "colour": {"of": "the sky"}, "custom_fields": [{"name": "a", "text": "b"}]}
@@ -46,6 +46,7 @@ def test_entries_of_a_change_are_looked_into(shop):
     assert answer["X-Ignored"] == "options.0.price"
 
 
+@pytest.mark.rule("R-CALL-31")
 def test_names_are_encoded_shortened_and_ten_at_most(api):
     answer = api.get("/products?" + "&".join(f"n{number}=" for number in range(12)))
     assert answer["X-Ignored"] == ", ".join(f"n{number}" for number in range(10))

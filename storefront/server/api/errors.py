@@ -32,7 +32,7 @@ class MethodNotAllowed(Refusal):
     status, code, message = 405, "method_not_allowed", "This method is not allowed here."
 
     def __init__(self, allow: str) -> None:
-        super().__init__()
+        super().__init__(f"This method is not allowed here. Allowed: {allow}.")
         self.allow = allow
 
     @property
