@@ -66,7 +66,8 @@ def record_response(request: HttpRequest, body: Any, *, status: int = 200) -> Ht
     """A response with one record and its ETag. A read is a 304 if the caller has the record already."""
     response = json_response(body, status=status)
     etag = response["ETag"] = etag_of(response.content)
-    if request.method == "GET" and etag_matches(etag, request.META.get("HTTP_IF_NONE_MATCH", "")):
+    known = request.META.get("HTTP_IF_NONE_MATCH", "")
+    if request.method == "GET" and (etag_matches(etag, known) or etag_matches(gzip_etag(etag), known)):
         response = HttpResponse(status=304, headers={"ETag": etag})
         del response["Content-Type"]
     return response

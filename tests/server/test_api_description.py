@@ -103,7 +103,14 @@ def test_the_headers_are_described(document):
     assert asked("POST /api/v1/cart/checkout") == {"X-Cart-Token", "Idempotency-Key"}
     assert asked("GET /api/v1/products") == {"If-None-Match"}
     assert asked("GET /api/v1/cart") == {"X-Cart-Token"}
-    limits = {"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id", "X-Ignored"}
+    limits = {
+        "X-RateLimit-Limit",
+        "X-RateLimit-Remaining",
+        "X-RateLimit-Reset",
+        "X-Request-Id",
+        "X-Ignored",
+        "API-Version",
+    }
     assert told("GET /api/v1/products", "200") == limits | {"ETag"}
     assert told("POST /api/v1/cart", "201") == limits | {"Idempotent-Replayed"}
     assert told("GET /api/v1/cart", "429") == limits | {"Retry-After"}

@@ -20,6 +20,7 @@ from storefront.orders.app_api import router as app_orders
 from storefront.server.api import errors
 from storefront.server.api.body import JsonBody
 from storefront.server.api.openapi import DESCRIPTION, Description
+from storefront.server.api.versions import VERSION
 from storefront.shops.audit_api import router as app_audit
 from storefront.shops.idempotency import idempotent
 from storefront.webhooks.app_api import router as app_webhooks
@@ -37,7 +38,7 @@ class StorefrontApi(NinjaAPI):
 
 api = StorefrontApi(
     title="Storefront",
-    version="1",
+    version=VERSION,
     description=DESCRIPTION,
     parser=JsonBody(),
     openapi_url=None,

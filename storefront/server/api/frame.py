@@ -4,13 +4,17 @@ from contextlib import suppress
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import resolve
+from django.utils.cache import patch_vary_headers
 
-from storefront.kit.conditional import Revalidated
+from storefront.kit.conditional import Revalidated, gzip_etag
+from storefront.kit.http import JSON
 from storefront.kit.refusals import NotFound, Refusal
 from storefront.server.api import body, cors
 from storefront.server.api.api import api
 from storefront.server.api.errors import MethodNotAllowed
-from storefront.server.api.ignored import HEADER, header_value, ignored_names
+from storefront.server.api.ignored import HEADER, header_value, ignored_names, operation_of
+from storefront.server.api.versions import DEPRECATED, VERSION, VERSION_HEADER
+from storefront.server.edge.representation import MIN_GZIP_BYTES, accepts_gzip, compress
 from storefront.shops.auth import app_scope
 from storefront.shops.request import Request
 
@@ -28,6 +32,7 @@ def answer(request: Request) -> HttpResponse:
         request.method = "GET"
     try:
         response = _add_headers(request, _count_unauthenticated(request, _dispatch(request)))
+        _compress(request, response)
     except Exception as error:
         response = api.on_exception(request, error)
     if response.status_code not in (204, 304):
@@ -72,6 +77,21 @@ def _count_unauthenticated(request: Request, response: HttpResponse) -> HttpResp
     return response
 
 
+def _compress(request: Request, response: HttpResponse) -> None:
+    """Compresses a larger JSON body for callers who accept that (R-CALL-34). The edge does it for what it caches."""
+    headers = response.headers
+    if isinstance(response, Revalidated) or headers.get("Content-Type") != JSON or "Content-Encoding" in headers:
+        return
+    if len(response.content) < MIN_GZIP_BYTES:
+        return
+    patch_vary_headers(response, ["Accept-Encoding"])
+    if accepts_gzip(request.META.get("HTTP_ACCEPT_ENCODING", "")):
+        response.content = compress(response.content)
+        headers["Content-Encoding"] = "gzip"
+        if "ETag" in headers:
+            headers["ETag"] = gzip_etag(headers["ETag"])
+
+
 def _allow_header(methods: str) -> str:
     """The value of the Allow header: the handler's methods, OPTIONS, and HEAD where there is GET."""
     named = {method.strip() for method in methods.split(",")} | {"OPTIONS"}
@@ -82,8 +102,12 @@ def _allow_header(methods: str) -> str:
 
 def _add_headers(request: Request, response: HttpResponse) -> HttpResponse:
     """Adds the headers that every API response has."""
-    headers = response.headers
+    headers, operation = response.headers, operation_of(request)
     headers["X-Content-Type-Options"] = "nosniff"
+    headers[VERSION_HEADER] = VERSION
+    if operation and (deprecation := DEPRECATED.get(operation.view_func.__name__)):
+        for name, value in deprecation.headers.items():
+            headers[name] = value
     # Responses contain cart tokens and signed links; those that may be cached say so themselves.
     headers.setdefault("Cache-Control", "no-store")
     if isinstance(response, Revalidated):

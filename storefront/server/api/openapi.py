@@ -16,6 +16,7 @@ from storefront.server.api import headers, webhooks
 from storefront.server.api.body import TooLarge, WrongMediaType
 from storefront.server.api.codes import codes_of
 from storefront.server.api.errors import DOCS, described_error
+from storefront.server.api.versions import DEPRECATED
 from storefront.shops.auth import InsufficientScope, TokenMissing, scope
 from storefront.shops.idempotency import METHODS, InFlight
 from storefront.shops.ratelimit import RateLimited
@@ -155,6 +156,8 @@ class Description(OpenAPISchema):
             if examples := parameter.pop("examples", None):
                 parameter["example"] = examples[0]
         headers.describe_request(details, operation)
+        if operation.view_func.__name__ in DEPRECATED:
+            details["deprecated"] = True
         if "requestBody" in details:
             _require_object(details["requestBody"]["content"]["application/json"])
         return details

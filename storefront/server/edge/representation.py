@@ -47,9 +47,13 @@ class Representation:
 
     def compress(self) -> EncodedResponse:
         """Set and return `gzipped`. If two threads do this at the same time, their results are equal."""
-        body = gzip.compress(self.plain.body, GZIP_LEVEL, mtime=0)
+        body = compress(self.plain.body)
         self.gzipped = EncodedResponse(body, gzip_etag(self.plain.etag), self._shared, [("Content-Encoding", "gzip")])
         return self.gzipped
+
+
+def compress(body: bytes) -> bytes:
+    return gzip.compress(body, GZIP_LEVEL, mtime=0)
 
 
 @lru_cache(maxsize=256)
