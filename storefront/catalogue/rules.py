@@ -34,7 +34,16 @@ _LIKE_MARKS = re.compile(r"[%_\\]")
 
 
 def slug_of(name: str, *, fallback: str = "item") -> str:
-    """A slug made from a name: in ASCII if possible, never empty, never digits alone."""
+    """A slug made from a name: in ASCII if possible, `ss` for `ß`, never empty, never digits alone."""
+    return _slug_of(name.replace("ß", "ss").replace("ẞ", "SS"), fallback)
+
+
+def possible_slugs(name: str, *, fallback: str = "item") -> list[str]:
+    """The slug that a product with this name gets, and the one that it got before `ß` became `ss`, if that differs."""
+    return list(dict.fromkeys([slug_of(name, fallback=fallback), _slug_of(name, fallback)]))
+
+
+def _slug_of(name: str, fallback: str) -> str:
     slug = slugify(name)[:200].strip("-_") or slugify(name, allow_unicode=True)[:200].strip("-_") or fallback
     # Digits alone would be read as an id (R-CAT-27).
     return f"{fallback}-{slug}" if slug.isdigit() else slug

@@ -151,7 +151,8 @@ class FieldErrors(Error):
     errors: dict[str, list[str]] = Field(description="Error messages by field.")
     problems: list[FieldProblem] = Field(description="The same for programs, with what helps to correct it.")
     available: int | None = Field(
-        None, description="Only with `insufficient_stock`: the quantity that is still available."
+        None,
+        description="Only with `insufficient_stock`: the largest `qty` with which the same call would have succeeded.",
     )
 
 

@@ -3,36 +3,46 @@
 from typing import Any
 
 from django.http import Http404, HttpResponse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from storefront.apps.models import Extension
 from storefront.apps.pages import shared_blocks_page
+from storefront.catalogue.models import Product
 from storefront.kit.callers import client_network
 from storefront.kit.money import ZERO, to_wire
 from storefront.listing import queries as listing_queries
+from storefront.shops.models import Shop
 from storefront.shops.request import Request
 from storefront.website.pages import require_shop
+from storefront.website.queries import variant_ranges
 
 
-@require_GET
+@require_safe
 @require_shop
 def product_blocks(request: Request, slug: str) -> HttpResponse:
     """Blocks for a cart with one piece of the product, the same for all visitors."""
     record = listing_queries.product_record(request.shop, slug, now=request.now)
     if record is None:
         raise Http404("This product does not exist or is no longer available.")
-    items, totals = [_item(record)], _totals(record["price"])
+    price = _price(request.shop, record)
+    items, totals = [_item(record, price)], _totals(price)
     return shared_blocks_page(
         request, Extension.Type.PRODUCT_BLOCK, items=items, totals=totals, place=client_network(request)
     )
 
 
-def _item(record: dict[str, Any]) -> dict[str, Any]:
+def _price(shop: Shop, record: dict[str, Any]) -> str | None:
+    """The product's price; of a product with variants, the lowest, as the page shows it."""
+    ranges = variant_ranges(shop, [record["id"]]) if record["type"] == Product.Type.VARIABLE else {}
+    return to_wire(ranges[record["id"]].lowest) if ranges else record["price"]
+
+
+def _item(record: dict[str, Any], price: str | None) -> dict[str, Any]:
     return {
         "product_id": record["id"],
         "variant_id": None,
         "qty": 1,
-        "price_snapshot": record["price"],
+        "price_snapshot": price,
         "name_snapshot": record["name"],
         "image_snapshot": record["media"][0]["url"] if record["media"] else None,
         "is_digital": record["type"] == "digital",
@@ -40,11 +50,11 @@ def _item(record: dict[str, Any]) -> dict[str, Any]:
         "bundle_items": [],
         "custom_fields": [],
         "is_damaged": False,
-        "line_total": record["price"],
+        "line_total": price,
         "options": [],
     }
 
 
-def _totals(price: str) -> dict[str, Any]:
+def _totals(price: str | None) -> dict[str, Any]:
     nothing = dict.fromkeys(("shipping", "tax", "discount"), to_wire(ZERO))
     return {"subtotal": price, **nothing, "total": price, "item_count": 1, "line_count": 1}

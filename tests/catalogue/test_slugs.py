@@ -15,6 +15,7 @@ from tests.shops.factories import NOW
     [
         ("Blue Mug!", "blue-mug"),
         ("Éclair", "eclair"),
+        ("Große STRAẞE", "grosse-strasse"),
         ("日本茶", "日本茶"),
         ("2026", "product-2026"),
         ("***", "product"),

@@ -151,3 +151,14 @@ def test_a_product_that_the_database_rejects_fails_alone(shop, tmp_path):
     assert (report.created, report.failed) == (2, 1)
     assert errors(report)[0].startswith("line 3: the database refused the row (")
     assert sorted(Product.objects.values_list("sku", flat=True)) == ["A", "C"]
+
+
+def test_a_product_is_found_by_the_slug_that_its_name_got_earlier(shop, tmp_path):
+    """`ß` was left out of slugs before it became `ss` (R-CAT-27)."""
+    for content in ([woo(name="Große Tasse")], as_lines({"name": "Große Tasse", "price": "5.00"})):
+        assert imported(shop, content, tmp_path).created == 1
+        assert Product.objects.values_list("slug", flat=True).get() == "grosse-tasse"
+        Product.objects.update(slug="groe-tasse")
+        assert imported(shop, content, tmp_path).counts()["created"] == 0
+        assert Product.objects.values_list("slug", flat=True).get() == "groe-tasse"
+        Product.objects.all().delete()

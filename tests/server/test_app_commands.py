@@ -114,3 +114,14 @@ def test_an_app_that_is_installed_is_not_installed_again(storefront, shop):
 
 def test_without_any_app_the_error_says_how_to_create_one(storefront, shop):
     assert "Create one with storefront createapp." in storefront("installapp", "--shop", shop.domain, "--app", "x")[2]
+
+
+def test_an_install_url_without_tls_names_the_setting_for_development(db, storefront, settings):
+    command = ["createapp", "--name", "N", "--slug", "s", "--scopes", "", "--install-url", "http://localhost:9000/"]
+    settings.ALLOW_PRIVATE_CALLBACKS = False
+    code, out, err = storefront(*command)
+    assert (code, out, App.objects.count()) == (2, "", 0)
+    assert "--install-url: The URL must begin with https://." in err
+    assert "STOREFRONT_ALLOW_PRIVATE_CALLBACKS=1" in err
+    settings.ALLOW_PRIVATE_CALLBACKS = True
+    assert storefront(*command)[0] == 0

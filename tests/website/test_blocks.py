@@ -2,13 +2,14 @@
 
 import json
 import re
+from decimal import Decimal
 
 import pytest
 from aiohttp import web
 
 from storefront.apps.extensions import register_extension
 from storefront.kit import clock
-from tests.catalogue.factories import make_product
+from tests.catalogue.factories import make_product, make_variant
 from tests.factories.apps import install
 from tests.receiver import receiving
 
@@ -57,11 +58,24 @@ def test_the_app_receives_the_product(visitor, shop, mug):
     assert "3.00" not in json.dumps(asked)
 
 
+def test_a_product_with_variants_has_the_lowest_price_of_those_for_sale(visitor, shop):
+    shirt = make_product(shop, "Shirt", price=Decimal("0.00"))
+    make_variant(shirt, "Large", price=Decimal("14.00"))
+    make_variant(shirt, "Small", price=Decimal("12.00"))
+    make_variant(shirt, "Old", price=Decimal("1.00"), is_active=False)
+    with receiving(hello) as receiver:
+        extend(shop, receiver.url)
+        visitor.get("/products/shirt/blocks")
+        asked = json.loads(receiver.next().body)
+    assert (asked["items"][0]["price_snapshot"], asked["totals"]["total"]) == ("12.00", "12.00")
+
+
 def test_a_page_without_apps_has_no_block_element(visitor, shop, other_shop, mug):
     extend(other_shop, "https://app.example.com/")
     extend(shop, "https://app.example.com/", "checkout_block")
     assert place(visitor.get("/products/mug")) is None
-    assert visitor.get("/products/mug/blocks").status_code == 204
+    for ask in (visitor.get, visitor.head):
+        assert ask("/products/mug/blocks").status_code == 204
 
 
 def test_a_product_that_is_not_public_is_a_404(visitor, shop, other_shop):

@@ -123,7 +123,10 @@ class _Reader:
         slug = self.value(text_parser(None), given["slug"], "slug") if given.get("slug") is not None else None
         parsed = ParsedProduct(self.line, [], fields)
         parsed.slug = parsers.slug(slug) if slug else rules.slug_of(name, fallback="product")
-        self._identify(parsed, bool(slug))
+        slugs = [parsed.slug] if slug else rules.possible_slugs(name, fallback="product")
+        sku = None if slug else parsed.fields.get("sku")
+        # The stated slug, otherwise the SKU, otherwise the slug of its name.
+        parsed.keys += [("sku", sku)] if sku else [("slug", slug) for slug in slugs]
         if "name" not in given:
             parsed.refusal_if_new = "name: is required for a new product"
         for kind in NAMED:
@@ -133,11 +136,6 @@ class _Reader:
         if fields.get("stock_qty") is not None:
             self._settle(parsed, fields, "stock_qty")
         return parsed
-
-    def _identify(self, parsed: ParsedProduct, stated: bool) -> None:
-        """Set the product's key: the stated slug, otherwise the SKU, otherwise the slug of its name."""
-        sku = parsed.fields.get("sku")
-        parsed.keys.append(("sku", sku) if sku and not stated else ("slug", parsed.slug))
 
     def _lists(self, given: dict[str, Any], parsed: ParsedProduct) -> None:
         if "categories" in given:

@@ -213,9 +213,10 @@ class _Reader:
         if sku:
             parsed.keys.append(("sku", sku))
         stated = row["slug"]
-        parsed.slug = parsers.slug(stated) if stated else rules.slug_of(row["name"], fallback="product")
+        slugs = [parsers.slug(stated)] if stated else rules.possible_slugs(row["name"], fallback="product")
+        parsed.slug = slugs[0]
         if stated or not parsed.keys:
-            parsed.keys.append(("slug", parsed.slug))
+            parsed.keys += [("slug", slug) for slug in slugs]
 
     def _relations(self, row: RowReader, parsed: ParsedProduct) -> None:
         if "categories" in self.columns:

@@ -116,7 +116,10 @@ SECURITY = {
         "type": "apiKey",
         "in": "header",
         "name": "X-Shop-Access-Token",
-        "description": "The token of an app's installation in one shop, with the scopes that the merchant granted.",
+        "description": (
+            "The token of an app's installation in one shop, with the scopes that the merchant granted. Counts if a token "
+            "is sent in `Authorization`, too."
+        ),
     },
 }
 

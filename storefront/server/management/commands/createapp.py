@@ -1,10 +1,18 @@
 from argparse import ArgumentParser
 
+from django.conf import settings
+
 from storefront.apps import actions
 from storefront.kit import clock
+from storefront.kit.refusals import InvalidFields
 from storefront.server.command import Command as Base
 from storefront.server.command import split_list
 from storefront.shops.scopes import SCOPES
+
+HTTP_IN_DEVELOPMENT = (
+    "The URL must begin with https://. For an app in development, STOREFRONT_ALLOW_PRIVATE_CALLBACKS=1 allows http:// "
+    "and private hosts."
+)
 
 
 class Command(Base):
@@ -21,6 +29,8 @@ class Command(Base):
         parser.add_argument("--description", default="", help="description shown to merchants")
 
     def handle(self, *, name, slug, install_url, scopes, contact, description, **_options) -> None:
+        if install_url.lower().startswith("http://") and not settings.ALLOW_PRIVATE_CALLBACKS:
+            raise InvalidFields(errors={"install_url": [HTTP_IN_DEVELOPMENT]})
         app, secret = actions.register_app(
             name=name,
             slug=slug,

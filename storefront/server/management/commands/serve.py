@@ -71,4 +71,6 @@ def require_free_port(host: str, port: int) -> None:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind((host, port))
     except OSError as error:
-        raise Failed(f"Cannot listen on {host}, port {port}: {error.strerror}.") from None
+        raise Failed(
+            f"Cannot listen on {host}, port {port}: {error.strerror}. Choose another: --port, or PORT=... for make run."
+        ) from None
