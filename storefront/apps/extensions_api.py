@@ -11,6 +11,7 @@ from storefront.kit.schemas import PathId, Timestamp, answers
 from storefront.shops.auth import app_scope
 from storefront.shops.request import Request, calling_installation
 
+# Any installed app may list; the writes need `write_extensions` (R-APP-12).
 router = Router(tags=["App: Extensions"])
 
 ExtensionType = Literal["checkout_block", "product_block", "confirmation_block"]
