@@ -1,11 +1,9 @@
 """`Idempotency-Key` on a POST (R-CALL-21 to R-CALL-26)."""
 
-import threading
 import uuid
 from datetime import timedelta
 
 import pytest
-from django.db import connections
 
 from storefront.carts.models import Cart, CartLine
 from storefront.kit import clock
@@ -14,6 +12,7 @@ from storefront.shops.models import IdempotentAnswer
 from tests.answers import error_of
 from tests.catalogue.factories import make_product
 from tests.client import ApiClient
+from tests.races import run_concurrently
 from tests.shops.factories import make_token
 
 
@@ -258,21 +257,7 @@ def test_an_internal_error_leaves_the_key_free(api, mug, monkeypatch):
 @pytest.mark.rule("R-CALL-23")
 @pytest.mark.django_db(transaction=True)
 def test_of_many_concurrent_requests_one_is_carried_out(api, mug):
-    count, answers = 8, []
-    ready = threading.Barrier(count)
-
-    def call() -> None:
-        try:
-            ready.wait()
-            answers.append(add(ApiClient(api.token), mug))
-        finally:
-            connections.close_all()
-
-    threads = [threading.Thread(target=call) for _ in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    answers = run_concurrently(*[lambda: add(ApiClient(api.token), mug)] * 8)
     assert CartLine.objects.get().qty == 1
     made = [answer for answer in answers if answer.status_code == 201]
     assert {answer.status_code for answer in answers} <= {201, 409}

@@ -316,7 +316,8 @@ def test_concurrent_acceptances_of_one_account_make_one_staff_member(shop, other
     invitations.new_link(shop=shop, invitation_id=made.pk, now=clock.now())
     made.refresh_from_db()
     accept = invitations.accept_invitation
-    answers = run_concurrently(*[lambda: accept(invitation=made, user=kim, now=clock.now())] * 4)
+    calls = [lambda: accept(invitation=made, user=kim, now=clock.now())] * 4
+    answers = run_concurrently(*calls, refusal=invitations.InvitationOver)
     assert answers.count(None) == 1
     assert shop.staff.filter(user=kim).count() == 1
 

@@ -11,10 +11,10 @@ from storefront.shops.models import ApiToken
 from tests.catalogue.factories import make_product
 from tests.client import ApiClient
 from tests.factories.apps import install
+from tests.races import run_concurrently
 from tests.server.edges import EdgeClient
 from tests.shops.factories import make_token
 from tests.staff import make_staff, open_desk
-from tests.webhooks.factories import run_concurrently
 
 
 def last_used() -> dict[int, datetime | None]:
