@@ -5,8 +5,9 @@ rule, and numbers are unique.
     python bin/rules.py R-CART-7    prints a rule, the code that cites it and its tests
 
 A rule is a list item of docs/reference, `- **R-CART-7** ...`. `(for clients)` after its number says that it has neither
-code nor test here. A test names its rules with a marker, on itself or its class: `@pytest.mark.rule("R-CART-7")`. Code
-cites one rule, or a range such as `R-CAT-20 to R-CAT-25`, in a docstring or comment where it is implemented.
+code nor test here. A test names its rules with a marker, on itself, its class or its file:
+`@pytest.mark.rule("R-CART-7")`, `pytestmark = pytest.mark.rule("R-CART-7")`. Code cites one rule, or a range such as
+`R-CAT-20 to R-CAT-25`, in a docstring or comment where it is implemented.
 """
 
 import ast
@@ -35,7 +36,6 @@ WITHOUT_CODE = {
     "R-CALL-13": "See `answer` in server/api/frame.py.",
     "R-CALL-15": "See the routers in server/api/api.py.",
     "R-ERR-4": "See `InsufficientScope` in shops/auth.py.",
-    "R-ERR-5": "See `NotFound` in kit/refusals.py.",
     "R-ERR-6": "See `MethodNotAllowed` in server/api/errors.py.",
     "R-ERR-12": "See `database_unavailable` in server/api/errors.py.",
     "R-CALL-9": "Pydantic ignores members that a schema does not have.",
@@ -99,7 +99,11 @@ def rules_of(page: Path, root: Path) -> Iterator[Rule]:
 
 
 def tests_of(path: Path, root: Path) -> Iterator[Test]:
-    yield from _tests_in(ast.parse(path.read_text()).body, str(path.relative_to(root)), frozenset())
+    body = ast.parse(path.read_text()).body
+    marks = [
+        node.value for node in body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "pytestmark"
+    ]
+    yield from _tests_in(body, str(path.relative_to(root)), _rules_of_marks(marks))
 
 
 def _tests_in(body: list[ast.stmt], place: str, inherited: frozenset[str]) -> Iterator[Test]:
@@ -111,9 +115,14 @@ def _tests_in(body: list[ast.stmt], place: str, inherited: frozenset[str]) -> It
 
 
 def _marked(node: ast.FunctionDef | ast.ClassDef) -> frozenset[str]:
-    calls = [each for each in node.decorator_list if isinstance(each, ast.Call)]
-    marks = [call for call in calls if ast.unparse(call.func) == "pytest.mark.rule"]
-    return frozenset(str(word.value) for call in marks for word in call.args if isinstance(word, ast.Constant))
+    return _rules_of_marks(node.decorator_list)
+
+
+def _rules_of_marks(marks: list[ast.expr]) -> frozenset[str]:
+    """The rules that these marks name. The value of `pytestmark` can be a list of marks."""
+    single = [each for mark in marks for each in (mark.elts if isinstance(mark, ast.List) else [mark])]
+    calls = [each for each in single if isinstance(each, ast.Call) and ast.unparse(each.func) == "pytest.mark.rule"]
+    return frozenset(str(word.value) for call in calls for word in call.args if isinstance(word, ast.Constant))
 
 
 def citations(root: Path) -> dict[str, list[str]]:

@@ -77,6 +77,11 @@ def test_the_mark_of_a_class_counts_for_its_tests(project):
     assert project(test=test) == []
 
 
+@pytest.mark.parametrize("marks", ['pytest.mark.rule("R-CART-1")', '[pytest.mark.slow, pytest.mark.rule("R-CART-1")]'])
+def test_the_mark_of_a_file_counts_for_its_tests(project, marks):
+    assert project(test=f"pytestmark = {marks}\n\n\ndef test_is_empty():\n    pass\n") == []
+
+
 def test_a_number_that_no_rule_has_is_reported(project):
     code = '"""(R-CART-1)"""\n"""(R-CART-30)"""\n'
     assert project(code=code) == ["storefront/carts.py:2: docs/reference has no rule R-CART-30."]

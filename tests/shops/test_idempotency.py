@@ -102,7 +102,7 @@ def test_callers_do_not_share_keys(api, mug, shop):
 
 
 @pytest.mark.rule("R-CALL-26")
-def test_a_key_does_nothing_on_a_read(api, mug):
+def test_keys_are_ignored_on_reads(api, mug):
     for _ in range(2):
         assert "Idempotent-Replayed" not in api.get("/cart", Idempotency_Key="k1")
     assert not IdempotentAnswer.objects.exists()
