@@ -1,10 +1,13 @@
-"""`make check`: each rule of docs/reference has a test, each test of tests/reference has a rule, numbers are unique.
+"""`make check`: each rule of docs/reference is cited by code and held by a test, each test of tests/reference names a
+rule, and numbers are unique.
 
     python bin/rules.py             reports problems
     python bin/rules.py R-CART-7    prints a rule, the code that cites it and its tests
 
-A rule is a list item of docs/reference, `- **R-CART-7** ...`. `(for clients)` after its number says that it cannot be
-tested here. A test names its rules with a marker, on itself or its class: `@pytest.mark.rule("R-CART-7")`.
+A rule is a list item of docs/reference, `- **R-CART-7** ...`. `(for clients)` after its number says that it has neither
+code nor test here. A test names its rules with a marker, on itself, its class or its file:
+`@pytest.mark.rule("R-CART-7")`, `pytestmark = pytest.mark.rule("R-CART-7")`. Code cites one rule, or a range such as
+`R-CAT-20 to R-CAT-25`, in a docstring or comment where it is implemented.
 """
 
 import ast
@@ -15,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 PAGES = Path("docs/reference")
+CODE = Path("storefront")
 TESTS = Path("tests")
 # Every test in this folder must name a rule.
 REFERENCE_TESTS = TESTS / "reference"
@@ -26,7 +30,21 @@ CITING = {
     "docs": ("*.md",),
 }
 
+# Rules that no code of ours implements, and why. Each has a test all the same.
+WITHOUT_CODE = {
+    "R-CALL-10": "A convention of all handlers: each names its status.",
+    "R-CALL-13": "See `answer` in server/api/frame.py.",
+    "R-CALL-15": "See the routers in server/api/api.py.",
+    "R-ERR-4": "See `InsufficientScope` in shops/auth.py.",
+    "R-ERR-6": "See `MethodNotAllowed` in server/api/errors.py.",
+    "R-ERR-12": "See `database_unavailable` in server/api/errors.py.",
+    "R-CALL-9": "Pydantic ignores members that a schema does not have.",
+    "R-CART-19": "It says what carts do not do.",
+    "R-CAT-7": "It says what reading does not do.",
+}
+
 NUMBER = re.compile(r"\bR-[A-Z]+-\d+\b")
+RANGE = re.compile(r"\b(R-[A-Z]+-)(\d+) to \1(\d+)\b")
 RULE = re.compile(r"^- \*\*(R-[A-Z]+-\d+)\*\*( \(for clients\))? (.*(?:\n  .*)*)", re.MULTILINE)
 
 
@@ -81,7 +99,11 @@ def rules_of(page: Path, root: Path) -> Iterator[Rule]:
 
 
 def tests_of(path: Path, root: Path) -> Iterator[Test]:
-    yield from _tests_in(ast.parse(path.read_text()).body, str(path.relative_to(root)), frozenset())
+    body = ast.parse(path.read_text()).body
+    marks = [
+        node.value for node in body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "pytestmark"
+    ]
+    yield from _tests_in(body, str(path.relative_to(root)), _rules_of_marks(marks))
 
 
 def _tests_in(body: list[ast.stmt], place: str, inherited: frozenset[str]) -> Iterator[Test]:
@@ -93,9 +115,14 @@ def _tests_in(body: list[ast.stmt], place: str, inherited: frozenset[str]) -> It
 
 
 def _marked(node: ast.FunctionDef | ast.ClassDef) -> frozenset[str]:
-    calls = [each for each in node.decorator_list if isinstance(each, ast.Call)]
-    marks = [call for call in calls if ast.unparse(call.func) == "pytest.mark.rule"]
-    return frozenset(str(word.value) for call in marks for word in call.args if isinstance(word, ast.Constant))
+    return _rules_of_marks(node.decorator_list)
+
+
+def _rules_of_marks(marks: list[ast.expr]) -> frozenset[str]:
+    """The rules that these marks name. The value of `pytestmark` can be a list of marks."""
+    single = [each for mark in marks for each in (mark.elts if isinstance(mark, ast.List) else [mark])]
+    calls = [each for each in single if isinstance(each, ast.Call) and ast.unparse(each.func) == "pytest.mark.rule"]
+    return frozenset(str(word.value) for call in calls for word in call.args if isinstance(word, ast.Constant))
 
 
 def citations(root: Path) -> dict[str, list[str]]:
@@ -103,9 +130,15 @@ def citations(root: Path) -> dict[str, list[str]]:
     for folder, patterns in CITING.items():
         for path in sorted(path for pattern in patterns for path in (root / folder).rglob(pattern)):
             for line, text in enumerate(path.read_text().splitlines(), start=1):
-                for number in NUMBER.findall(text):
+                for number in numbers_in(text):
                     found.setdefault(number, []).append(f"{path.relative_to(root)}:{line}")
     return found
+
+
+def numbers_in(line: str) -> set[str]:
+    """The rules that a line cites, with those inside its ranges."""
+    inside = {f"{page}{each}" for page, first, last in RANGE.findall(line) for each in range(int(first), int(last) + 1)}
+    return inside | set(NUMBER.findall(line))
 
 
 def problems(reference: Reference) -> Iterator[str]:
@@ -115,8 +148,8 @@ def problems(reference: Reference) -> Iterator[str]:
     for rule in reference.rules:
         if rule.number in places:
             yield f"{rule.place}: {rule.number} is at {places[rule.number]} already."
-        elif not rule.is_for_clients and rule.number not in tested:
-            yield f"{rule.place}: {rule.number} has no test; mark the one that holds it."
+        elif not rule.is_for_clients:
+            yield from _gaps(reference, rule, tested)
         places.setdefault(rule.number, rule.place)
     for number, cited_at in sorted(reference.citations.items()):
         if number not in places:
@@ -126,6 +159,20 @@ def problems(reference: Reference) -> Iterator[str]:
             yield f"{test.place}: names no rule."
 
 
+def _gaps(reference: Reference, rule: Rule, tested: set[str]) -> Iterator[str]:
+    if rule.number not in tested:
+        yield f"{rule.place}: {rule.number} has no test; mark the one that holds it."
+    cited = cited_by_code(reference, rule.number)
+    if not cited and rule.number not in WITHOUT_CODE:
+        yield f"{rule.place}: {rule.number} is cited by no code; cite it where it is implemented."
+    elif cited and rule.number in WITHOUT_CODE:
+        yield f"{cited[0]}: {rule.number} is cited here, so it must not be in WITHOUT_CODE."
+
+
+def cited_by_code(reference: Reference, number: str) -> list[str]:
+    return [place for place in reference.citations.get(number, []) if place.startswith(f"{CODE}/")]
+
+
 def print_rule(reference: Reference, number: str) -> int:
     rules = [rule for rule in reference.rules if rule.number == number]
     if not rules:
@@ -133,7 +180,7 @@ def print_rule(reference: Reference, number: str) -> int:
         return 1
     for rule in rules:
         print(f"{rule.place}\n{number}{' (for clients)' if rule.is_for_clients else ''} {rule.text}")
-    cited = [place for place in reference.citations.get(number, []) if place.startswith("storefront/")]
+    cited = cited_by_code(reference, number)
     tests = [test.place for test in reference.tests if number in test.rules]
     for title, found in (("Cited by:", cited), ("Held by:", tests)):
         print("\n".join([title, *(f"  {place}" for place in found or ["nothing"])]))

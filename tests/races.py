@@ -7,17 +7,19 @@ from typing import Any
 
 from django.db import connections
 
+Refusals = type[Exception] | tuple[type[Exception], ...]
 
-def run_concurrently(*calls: Callable[[], Any]) -> list[Any]:
-    """The results of the calls, in order. If a call raises an exception, that is its result."""
+
+def run_concurrently(*calls: Callable[[], Any], refusal: Refusals = ()) -> list[Any]:
+    """The results of the calls, in order. A raised `refusal` is a result; another exception is raised here."""
     start = Barrier(len(calls))
 
     def run(call: Callable[[], Any]) -> Any:
         try:
             start.wait()
             return call()
-        except Exception as error:
-            return error
+        except refusal as refused:
+            return refused
         finally:
             connections.close_all()
 

@@ -50,8 +50,8 @@ def register_app(
     contact: str = "",
     description: str = "",
 ) -> tuple[App, str]:
-    """Register an app that shops can install. Returns the app and the secret that signs its install notifications,
-    `whsec_...`, which is never shown again.
+    """Register an app that shops can install (R-APP-1). Returns the app and the secret that signs its install
+    notifications, `whsec_...`, which is never shown again.
 
     Raises InvalidFields, which names each invalid field.
     """
@@ -131,6 +131,7 @@ def install_app(*, shop: Shop, app: App, scopes: list[str], now: datetime) -> tu
         raise AlreadyInstalled
     token = _issue_token(installation, now)
     AllowedScriptHost.objects.create(shop=shop, installation=installation, host=script_host(app.install_url))
+    # The message of R-APP-3.
     notification = {
         "shop_domain": shop.domain,
         "access_token": token,

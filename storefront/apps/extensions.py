@@ -56,7 +56,7 @@ def register_extension(
 
 @transaction.atomic
 def delete_extension(*, shop: Shop, installation_id: int, extension_id: int, now: datetime) -> None:
-    """Delete one of the app's own extensions. Raises NotFound, also for one of another app or shop."""
+    """Delete one of the app's own extensions. Raises NotFound, also for one of another app or shop (R-APP-13)."""
     own = Extension.objects.filter(shop=shop, installation=installation_id, pk=extension_id)
     rows = list(own.select_related("installation__app"))
     if not delete_extensions(own):
@@ -74,7 +74,7 @@ def delete_extensions(extensions: QuerySet[Extension]) -> int:
 
 
 def extension_records(shop: Shop) -> list[dict[str, Any]]:
-    """The extensions of all apps in the shop as JSON, in the order of registration."""
+    """The extensions of all apps in the shop as JSON, in the order of registration (R-APP-11)."""
     return [extension_record(extension) for extension in Extension.objects.filter(shop=shop).order_by("pk")]
 
 

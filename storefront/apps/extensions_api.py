@@ -4,13 +4,14 @@ from django.http import HttpResponse
 from ninja import Field, Path, Router, Schema
 
 from storefront.apps import extensions
-from storefront.installations.models import LONGEST_URL
+from storefront.installations.schemas import AppUrl
 from storefront.kit.http import json_response
 from storefront.kit.ids import as_id
 from storefront.kit.schemas import PathId, Timestamp, answers
 from storefront.shops.auth import app_scope
 from storefront.shops.request import Request, calling_installation
 
+# Any installed app may list; the writes need `write_extensions` (R-APP-12).
 router = Router(tags=["App: Extensions"])
 
 ExtensionType = Literal["checkout_block", "product_block", "confirmation_block"]
@@ -22,7 +23,7 @@ class NewExtension(Schema):
     type: ExtensionType = Field(
         description="Where the block appears: in the checkout, on product pages, or on the order confirmation."
     )
-    callback_url: Annotated[str, Field(strict=True, max_length=LONGEST_URL)] = Field(
+    callback_url: AppUrl = Field(
         description="Public https URL that the shop calls for the block.",
         examples=["https://app.example.com/blocks/checkout"],
     )

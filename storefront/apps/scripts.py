@@ -69,7 +69,7 @@ def register_script_tag(
 
 @transaction.atomic
 def delete_script_tag(*, shop: Shop, installation_id: int, script_tag_id: int, now: datetime) -> None:
-    """Delete one of the app's own script tags. Raises NotFound, also for one of another app or shop."""
+    """Delete one of the app's own script tags. Raises NotFound, also for one of another app or shop (R-APP-13)."""
     own = ScriptTag.objects.filter(shop=shop, installation=installation_id, pk=script_tag_id)
     rows = list(own.select_for_update())
     if not rows:
@@ -79,7 +79,7 @@ def delete_script_tag(*, shop: Shop, installation_id: int, script_tag_id: int, n
 
 
 def script_tag_records(shop: Shop) -> list[dict[str, Any]]:
-    """The script tags of all apps in the shop as JSON, in the order of registration."""
+    """The script tags of all apps in the shop as JSON, in the order of registration (R-APP-11)."""
     return [script_tag_record(tag) for tag in ScriptTag.objects.filter(shop=shop).order_by("pk")]
 
 

@@ -4,13 +4,14 @@ from django.http import HttpResponse
 from ninja import Field, Path, Router, Schema
 
 from storefront.apps import scripts
-from storefront.installations.models import LONGEST_URL
+from storefront.installations.schemas import AppUrl
 from storefront.kit.http import json_response
 from storefront.kit.ids import as_id
 from storefront.kit.schemas import PathId, Timestamp, answers
 from storefront.shops.auth import app_scope
 from storefront.shops.request import Request, calling_installation
 
+# Any installed app may list; the writes need `write_script_tags` (R-APP-12).
 router = Router(tags=["App: Script tags"])
 
 Location = Literal["head", "body_start", "body_end"]
@@ -19,7 +20,7 @@ Location = Literal["head", "body_start", "body_end"]
 class NewScriptTag(Schema):
     """A script to run on the shop's pages."""
 
-    src: Annotated[str, Field(strict=True, max_length=LONGEST_URL)] = Field(
+    src: AppUrl = Field(
         description="Public https URL of the script.",
         examples=["https://app.example.com/badge.js"],
     )

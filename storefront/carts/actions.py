@@ -21,6 +21,7 @@ from storefront.pricing.rules import unit_price
 from storefront.shops.models import Shop
 
 
+# Programs rely on the codes of the refusals here, in `rules.py` and in `catalogue/stock.py` (R-ERR-9).
 class ProductUnavailable(Refusal):
     """Unknown, draft, unpublished, deleted, or an inactive variant (R-CART-25)."""
 
@@ -39,6 +40,8 @@ NO_CART = "There is no cart: X-Cart-Token is missing, unknown or expired. Send t
 
 
 class LineNotFound(Refusal):
+    """The cart has no line with this key, or there is no cart (R-CART-16)."""
+
     status, code, message = 404, "line_not_found", "The cart has no line with this key."
 
 
@@ -106,7 +109,7 @@ def add_line(
     for a basket that a shopper begins in the shop.
 
     Raises ProductUnavailable, VariantRequired, OptionRequired, InvalidOption, InvalidCustomPrice, InsufficientStock,
-    CartTooLarge and InvalidFields.
+    CartTooLarge and InvalidFields; then no cart is created (R-CART-5), and an existing one stays as it was (R-CART-17).
     """
     check_qty(qty, least=1)
     # Read the product before the transaction: on SQLite a transaction blocks all other writers.
@@ -138,7 +141,8 @@ def change_line(
 ) -> Changed:
     """Set the line's quantity; 0 removes the line (R-CART-13).
 
-    Raises LineNotFound, InsufficientStock, ProductUnavailable and InvalidFields.
+    Raises LineNotFound, also without a usable token (R-CART-7), InsufficientStock, ProductUnavailable and
+    InvalidFields.
     """
     check_qty(qty, least=0)
     with transaction.atomic():
@@ -276,7 +280,8 @@ def _line_request(
 def _lock_cart(shop: Shop, now: datetime, token: str | None, cart: Cart | None) -> tuple[Cart | None, list[CartLine]]:
     """The identified cart, renewed, with its lines; (None, []) if there is none.
 
-    The renewing UPDATE locks the cart's row, so other writes to this cart wait until this transaction ends. A `cart`
+    The renewing UPDATE locks the cart's row, so other writes to this cart wait until this transaction ends (R-CART-18).
+    If the write is refused, the transaction is rolled back and the cart is not renewed (R-CART-8). A `cart`
     given as a row is not checked for expiry: the caller has found it live.
     """
     if cart is not None:

@@ -9,6 +9,7 @@ from storefront.kit.schemas import answers
 from storefront.shops.auth import scope
 from storefront.shops.request import Request
 
+# Reading needs `read_cart`; each other call needs `write_cart` (R-CART-1).
 router = Router(tags=["Cart"])
 
 LineKey = Annotated[str, Path(description="The line's `key`, as returned by `GET /api/v1/cart`.", examples=["p12"])]
@@ -64,6 +65,7 @@ def add_to_cart(request: Request, body: schemas.AddToCart) -> HttpResponse:
         custom_price=body.custom_price,
         is_damaged=bool(body.is_damaged),
     )
+    # The members and the message of R-CART-10.
     answer = {
         "message": "Item added to cart.",
         "cart_token": added.token,
@@ -112,10 +114,12 @@ def empty_cart(request: Request) -> HttpResponse:
 
 
 def _cart_token(request: Request) -> str | None:
+    """The only thing that names the cart: no session does (R-CART-2)."""
     return request.META.get("HTTP_X_CART_TOKEN")
 
 
 def _changed(request: Request, changed: actions.Changed, message: str) -> HttpResponse:
+    """The whole cart, in the form of a read (R-CART-15)."""
     totals = queries.cart_totals(request.shop, changed.lines, request.now)
     body: dict[str, Any] = {"message": message, "cart_token": changed.token}
     orders = queries.cart_orders(request.shop, changed.cart)

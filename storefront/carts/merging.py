@@ -37,8 +37,8 @@ def copy_into_basket(*, shop: Shop, source: Cart, target: Cart, now: datetime) -
     """Copy the lines of an integration's cart into a shopper's basket, replacing what that cart brought before.
 
     `source` does not change. Quantities of equal lines add up, as far as stock and the limits of a cart allow; the
-    arrival records what did not fit. A customer's basket gets the prices of the customer's group. Concurrent calls wait
-    for each other, and the second replaces the first.
+    arrival records what did not fit. A customer's basket gets the prices of the customer's group (R-LINK-17).
+    Concurrent calls wait for each other, and the second replaces the first.
     """
     locked = _lock(shop, [target.pk])
     if not locked or source.pk == target.pk:
@@ -118,7 +118,8 @@ def pop_merge_report(*, shop: Shop, cart: Cart) -> MergeReport | None:
 
 @transaction.atomic
 def remove_ordered_lines(*, shop: Shop, cart: Cart, now: datetime) -> list[int]:
-    """Empty a basket that is being ordered, and remove its items from the integrations' carts that they came from.
+    """Empty a basket that is being ordered, and remove its items from the integrations' carts that they came from
+    (R-CART-36).
 
     Returns the ids of those carts. Pieces that an integration removed in the meantime are ignored; other lines of its
     cart stay.

@@ -9,6 +9,7 @@ from storefront.customers.models import Customer
 from storefront.kit.money import MoneyField
 from storefront.shops.models import Shop
 
+# After the last write (R-CART-8).
 LIFETIME = timedelta(days=7)
 
 
@@ -132,8 +133,8 @@ class Arrival(models.Model):
 
 
 class CartOrder(models.Model):
-    """An order placed with items from an integration's cart; the cart API returns it in `orders`. `order_id` is no
-    foreign key, because this room must not import `orders`."""
+    """An order placed with items from an integration's cart; the cart API returns it in `orders` (R-CART-36).
+    `order_id` is no foreign key, because this room must not import `orders`."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
     cart = models.ForeignKey(Cart, on_delete=models.CASCADE, related_name="orders")

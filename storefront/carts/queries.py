@@ -17,6 +17,7 @@ from storefront.pricing import queries as pricing
 from storefront.pricing import rules
 from storefront.shops.models import Shop
 
+# A cart token is this prefix and 256 random bits; the table has its digest (R-CART-3).
 TOKEN_PREFIX = "cart"  # noqa: S105, a token's prefix is no secret
 
 
@@ -25,7 +26,8 @@ def cart_with_lines(
 ) -> tuple[Cart | None, list[CartLine]]:
     """The live cart with this token, or the given cart even if it has expired, and its lines, in one query.
 
-    (None, []) if there is none.
+    (None, []) if there is none: a token that is missing, malformed, unknown, expired or of another shop is no error
+    (R-CART-4).
     """
     if cart is not None:
         rows = fetch(connection, sql.LINES_BY_CART, {"shop": shop.pk, "cart": cart.pk})

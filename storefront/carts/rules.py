@@ -18,6 +18,7 @@ from storefront.pricing.rules import unit_price
 
 MAX_QTY = 9_999
 MAX_LINES = 200
+# Of a line, and of all lines together (R-LIM-6).
 MAX_CUSTOM_FIELDS = 20
 MAX_FIELD_NAME = 100
 MAX_TEXT = 1_000
@@ -220,8 +221,8 @@ def stock_uses(
 ) -> list[StockUse]:
     """The stocks that `qty` pieces use: those of a bundle's items, else the variant's, else the product's.
 
-    Includes stocks that are not tracked. Quantities of the same stock are added up, since a bundle may contain an item
-    twice.
+    Damaged pieces use a stock of their own (R-CART-29). Includes stocks that are not tracked. Quantities of the same
+    stock are added up, since a bundle may contain an item twice.
     """
     if is_damaged:
         return [StockUse("damaged", product_id, qty)]
@@ -249,7 +250,7 @@ def line_stock_uses(line: CartLine, qty: int | None = None) -> list[StockUse]:
 
 
 def stock_needed(lines: Iterable[CartLine]) -> Counter[tuple[Kind, int]]:
-    """Pieces of each stock that these lines need together."""
+    """Pieces of each stock that these lines need together: what is compared with the stock (R-CART-32)."""
     pieces: Counter[tuple[Kind, int]] = Counter()
     for line in lines:
         for use in line_stock_uses(line):

@@ -39,6 +39,7 @@ class CustomFieldGiven(Schema):
     value: Annotated[str, Field(strict=True, max_length=rules.MAX_TEXT)] = Field(description="The field's value.")
 
 
+# The members of R-CART-11.
 class AddToCart(Schema):
     """A product to add to the cart."""
 
@@ -181,7 +182,8 @@ class CartChanged(Schema):
 
 
 def line_record(line: CartLine) -> dict[str, Any]:
-    """The line after adding, members in the order of R-CART-20. Only the cart read has `key` and `line_total`."""
+    """The line after adding, members in the order of R-CART-20, those of its lists in the order of R-CART-24. Only the
+    cart read has `key` and `line_total`."""
     return {
         "product_id": line.product_id,
         "variant_id": line.variant_id,
@@ -208,7 +210,7 @@ def item_record(line: CartLine) -> dict[str, Any]:
 
 
 def contents_record(lines: Sequence[CartLine], totals: Totals) -> dict[str, Any]:
-    """Lines and totals."""
+    """Lines and totals (R-CART-34)."""
     return {
         "items": [item_record(line) for line in lines],
         "totals": {

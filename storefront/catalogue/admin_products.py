@@ -25,6 +25,7 @@ from storefront.shops.admin_base import (
     ShopRelatedFilter,
     ShopScopedTabularInline,
     moment,
+    plain_dialog,
     view_and_edit,
 )
 from storefront.shops.places import page_address
@@ -372,12 +373,7 @@ class ProductAdmin(StockAdjustingAdmin):
         description="Restore",
         icon="restore_from_trash",
         variant=ActionVariant.PRIMARY,
-        dialog={
-            "title": "Restore this product?",
-            "description": "It will be restored as a draft.",
-            "form_class": None,
-            "form_submit_text": "Restore",
-        },
+        dialog=plain_dialog("Restore this product?", "It will be restored as a draft.", submit="Restore"),
     )
     def restore(self, request: Any, form: Any, object_id: str) -> HttpResponse:
         product = self.row_or_404(request, object_id)

@@ -84,8 +84,8 @@ def emit_item_changes(shop: Shop, items: Mapping[str, Item], now: datetime) -> N
 
 
 def emit_created(shop: Shop, products: Collection[int], now: datetime) -> None:
-    """Emit the events of new products from a file, if an app is installed: a million events without a reader would
-    take longer to write than the products."""
+    """Emit the events of new products from a file, if an app is installed (R-HOOK-20): a million events without a
+    reader would take longer to write than the products."""
     if not has_apps(shop):
         return
     ids = list(products)

@@ -1,4 +1,5 @@
-"""Which products lists can show, apart from their dates: as a condition for the ORM and as SQL. Defined only here."""
+"""Which products lists can show, apart from their dates (R-CAT-3): as a condition for the ORM and as SQL. Defined only
+here."""
 
 from typing import Any
 

@@ -16,7 +16,7 @@ STOCK_HOLDS = Q(stock_qty__gte=0) | Q(allow_backorders=True) | Q(track_inventory
 
 
 class MeasureField(models.DecimalField):
-    """A weight or a length: a decimal with three fraction digits."""
+    """A weight or a length: a decimal with three fraction digits (R-CALL-3)."""
 
     def __init__(self, *args, **kwargs):
         kwargs.setdefault("max_digits", 12)
@@ -114,8 +114,10 @@ class Category(models.Model):
 
 
 class Product(models.Model):
-    """Something a shop sells. The API returns every column, in this order (R-CAT-9, R-CAT-12)."""
+    """Something a shop sells. The API returns every column, in this order (R-CAT-9, R-CAT-12). A member can be null if
+    its column can (R-CAT-10), and has the column's type (R-CAT-11)."""
 
+    # The values of `status` and `type` in the API (R-CAT-8).
     class Status(models.TextChoices):
         DRAFT = "draft"
         ACTIVE = "active"
@@ -156,6 +158,7 @@ class Product(models.Model):
     payprovider_product_id = models.CharField(max_length=255, null=True, blank=True)
     payprovider_price_id = models.CharField(max_length=255, null=True, blank=True)
     accounting_product_id = models.CharField(max_length=255, null=True, blank=True)
+    # 0 if each variant or a required option has the price (R-CAT-14).
     price = MoneyField()
     allow_custom_price = models.BooleanField(default=False)
     is_gift_card = models.BooleanField(default=False)

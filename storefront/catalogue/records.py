@@ -28,6 +28,7 @@ from storefront.shops.models import Shop
 
 Record = dict[str, Any]
 
+# What variants cost the shop is not public (R-CAT-6). Suppliers and group prices are in other tables.
 HIDDEN_COLUMNS: dict[type[models.Model], set[str]] = {
     Product: {"shop_id"},
     Category: {"shop_id"},
@@ -58,13 +59,14 @@ def vendor() -> str:
 
 @cache
 def product() -> str:
-    """A product as lists show it."""
+    """A product as lists show it, without categories, variants and options (R-CAT-19)."""
     return _product([])
 
 
 @cache
 def whole_product(*, for_apps: bool = False) -> str:
-    """A product as the single read shows it, with its categories, variants and options. Takes `%(shop)s`.
+    """A product as the single read shows it, with its active categories (R-CAT-31), variants and options. Takes
+    `%(shop)s`.
 
     With `for_apps` also the inactive categories and a bundle's items, so that an app can send back what it has read.
     """
@@ -133,6 +135,7 @@ def _bundle_items() -> str:
 
 
 def _option() -> str:
+    """An option with its values (R-CAT-30)."""
     value = _object(_columns(OptionValue, "e").items())
     values = _array(value, "catalogue_optionvalue e WHERE e.option_id = o.id", "e.sort_order, e.id")
     return _object([*_columns(Option, "o").items(), ("values", values)])

@@ -13,6 +13,7 @@ class ProductQuery(Schema):
 
     q: str = Field(
         "",
+        # R-LIM-4.
         max_length=200,
         description="Search words. Each must occur in name, description or SKU. Ignores case, finds parts of words.",
         examples=["blue mug"],

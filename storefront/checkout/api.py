@@ -13,6 +13,7 @@ from storefront.kit.schemas import answers
 from storefront.shops.auth import scope
 from storefront.shops.request import Request
 
+# Asking for a link is a write (R-LINK-7).
 router = Router(tags=["Cart"])
 
 CartToken = Annotated[str | None, Header(alias="X-Cart-Token", description="The cart's token.")]
@@ -39,5 +40,6 @@ def create_checkout_link(request: Request, cart_token: CartToken = None) -> Http
     if not lines:
         raise EmptyCart
     url = link.issue_checkout_link(shop=request.shop, cart=cart, now=request.now)
+    # The members of R-LINK-1.
     answer = {"cart_token": cart_token, "checkout_url": url, "expires_in": link.LIFETIME_SECONDS}
     return json_response(answer, headers={"Cache-Control": "no-store"})

@@ -1,7 +1,8 @@
 """Followed checkout links: the session records them, and the checkout's first step copies their carts' lines into the
 basket (R-LINK-12, R-LINK-13).
 
-Programs that only open a link, such as mail scanners and previews, do not get to that step, so they create no cart.
+Programs that only open a link, such as mail scanners and previews, do not get to that step, so they create no cart
+(R-LINK-14).
 """
 
 from datetime import timedelta

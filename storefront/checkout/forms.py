@@ -12,6 +12,7 @@ from storefront.checkout.gateways import Card, Gateway, is_card_number
 from storefront.checkout.models import Checkout
 from storefront.checkout.queries import Delivery
 from storefront.kit.names import has_address, has_invisible_characters
+from storefront.kit.selects import LongSelect
 
 # Countries without postal codes.
 _WITHOUT_POSTAL_CODE = (
@@ -69,7 +70,7 @@ class AddressForm(CheckoutForm):
     postal_code = forms.CharField(label="Postal code", max_length=20)
     city = forms.CharField(label="Town or city", max_length=100)
     region = forms.CharField(label="State or region", max_length=100, required=False)
-    country = forms.ChoiceField(label="Country")
+    country = forms.ChoiceField(label="Country", widget=LongSelect)
 
     AUTOCOMPLETE = {
         "name": "name",

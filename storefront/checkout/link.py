@@ -34,9 +34,10 @@ class LinkRefused(Refusal):
 
 
 def issue_checkout_link(*, shop: Shop, cart: Cart, now: datetime) -> str:
-    """A URL that copies the cart into the checkout of the shopper who follows it within `LIFETIME_SECONDS` seconds.
+    """A URL that copies the cart into the checkout of the shopper who follows it within `LIFETIME_SECONDS` seconds. Its
+    parameters have a fixed order (R-LINK-2); `cart` is an id made for this link alone (R-LINK-3).
 
-    Renews the cart, so that it outlives the link.
+    Renews the cart, so that it outlives the link (R-LINK-6).
     """
     Cart.objects.filter(shop=shop, pk=cart.pk).update(updated_at=now, expires_at=now + CART_LIFETIME)
     expires = int(now.timestamp()) + LIFETIME_SECONDS
@@ -55,7 +56,7 @@ def delete_expired_links(*, now: datetime, limit: int) -> int:
 def cart_of_link(*, shop: Shop, query: str, now: datetime) -> Cart:
     """The cart of a followed link. `query` is the query string, byte by byte as it arrived.
 
-    Raises LinkRefused unless it is an unexpired link of this shop to a live cart.
+    Raises LinkRefused unless it is an unexpired link of this shop to a live cart (R-LINK-9).
     """
     # Rebuild the URL from the shop's own address, not from the Host header, which the caller controls.
     if not is_signed_url(f"{shop.base_url}{PATH}?{query}"):

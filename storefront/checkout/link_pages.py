@@ -28,7 +28,8 @@ LINK_ARRIVAL = "/cart/arrive"
 @private_page
 @sensitive_variables()
 def resume(request: Request) -> HttpResponse:
-    """Record in the session that a checkout link was followed, and redirect to a URL without the link's secret."""
+    """Record in the session that a checkout link was followed, and redirect to a URL without the link's secret
+    (R-LINK-10). HEAD records nothing (R-LINK-14)."""
     query = pop_query_string(request)
     try:
         cart = cart_of_link(shop=request.shop, query=query, now=request.now)
@@ -47,7 +48,7 @@ def link_refused(request: Request, refusal: LinkRefused) -> HttpResponse:
 
 def _secure_url(request: Request, cart: Cart) -> str:
     """The URL at the secure place that continues a link followed on the shop's pages. It holds a code that is as secret
-    as the link. A HEAD request, as from a link preview, gets no code."""
+    as the link (R-LINK-18). A HEAD request, as from a link preview, gets no code."""
     if request.method != "GET":
         return page_address("checkout:checkout", shop=request.shop)
     has_basket = customer_of(request) is None and browser_basket(request) is not None

@@ -1,5 +1,5 @@
 """A signed summary of what the payment page shows. The page's form holds it and sends it back with the order, so that a
-shopper never orders anything else than what they saw.
+shopper never orders anything else than what they saw (R-LINK-16).
 
 Threats: between page and click, an integration, another device or another tab changes items, address or prices, with or
 without changing the total. So everything that the page shows is compared, and the page names the differences. The copy

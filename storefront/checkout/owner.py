@@ -1,5 +1,5 @@
 """The owner of a checkout: a secret that the session stores for each shop. Without it nobody can read the checkout, not
-even another device with the same basket."""
+even another device with the same basket (R-LINK-15)."""
 
 from uuid import UUID, uuid4
 

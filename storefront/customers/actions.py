@@ -288,7 +288,8 @@ def _lock_customer(shop: Shop, customer_id: int) -> Customer:
 
 
 def _set_or_request_email(shop: Shop, customer: Customer, email: str) -> None:
-    """Change the email address for an app or the staff: at once if the customer has no password, else as pending.
+    """Change the email address for an app or the staff: at once if the customer has no password, else as pending
+    (R-APP-34).
 
     Does not save the customer. Raises InvalidFields.
     """

@@ -21,6 +21,7 @@ from storefront.shops.admin_base import (
     ShopScopedAdmin,
     ShopScopedStackedInline,
     moment,
+    plain_dialog,
     view_and_edit,
 )
 from storefront.shops.admin_forms import ShopScopedForm
@@ -186,12 +187,11 @@ class CustomerAdmin(ShopScopedAdmin):
     @action(
         description="Send password reset",
         icon="key",
-        dialog={
-            "title": "Send a password reset email?",
-            "description": "The customer gets a link that works for one hour. The current password works until then.",
-            "form_class": None,
-            "form_submit_text": "Send email",
-        },
+        dialog=plain_dialog(
+            "Send a password reset email?",
+            "The customer gets a link that works for one hour. The current password works until then.",
+            submit="Send email",
+        ),
     )
     def send_password_reset(self, request: Any, form: Any, object_id: str) -> HttpResponse:
         customer = self.row_or_404(request, object_id)

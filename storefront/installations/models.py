@@ -40,7 +40,7 @@ class App(models.Model):
 
 
 class Installation(models.Model):
-    """An app in one shop. The row stays after the app is uninstalled; installing again creates another one.
+    """An app in one shop. The row stays after the app is uninstalled; installing again creates another one (R-APP-9).
 
     Its tokens are `shops.ApiToken`s that carry its id.
     """
@@ -50,6 +50,7 @@ class Installation(models.Model):
     scopes = models.JSONField(
         default=list, help_text="Scopes that the merchant granted. The installation's tokens have the same scopes."
     )
+    # R-LIM-7.
     requests_per_minute = models.PositiveIntegerField(default=600)
     sealed_secret = models.BinaryField(editable=False)
     sealed_previous_secret = models.BinaryField(null=True, editable=False)

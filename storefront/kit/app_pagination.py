@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 from storefront.kit.ids import LARGEST_ID
 from storefront.kit.pagination import last_page, neighbours, url_prefix
 
+# Records per page unless another number is sent, and at most (R-LIM-2).
 PER_PAGE, MOST_PER_PAGE = 24, 100
 LAST_PAGE = LARGEST_ID
 
@@ -25,6 +26,7 @@ def _page_size(text: Any) -> int:
 
 
 def _positive_integer(text: Any) -> int:
+    """Raises ValueError for anything but an integer of at least 1 (R-LIM-3)."""
     digits = str(text)
     if not (digits.isascii() and digits.isdigit()) or not digits.strip("0"):
         raise ValueError("must be an integer of at least 1")

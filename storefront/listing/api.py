@@ -12,6 +12,7 @@ from storefront.listing import queries
 from storefront.shops.auth import scope
 from storefront.shops.request import Request
 
+# Four reads, each with the scope `read_products` (R-CAT-5). Apps write under `/api/apps/products` (R-CAT-1).
 router = Router(tags=["Catalogue"])
 
 # Query parameters that page URLs repeat, before `page` (R-CAT-18).
@@ -83,6 +84,7 @@ def get_category(request: Request, id_or_slug: CategoryKey) -> HttpResponse:
 
 
 def _one(request: Request, record: str | None) -> HttpResponse:
+    """The record. What is not public is not found, as if it had never existed (R-CAT-4)."""
     if record is None:
         raise NotFound
     return revalidated_response(request, f'{{"data":{record}}}')

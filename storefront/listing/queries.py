@@ -73,13 +73,13 @@ def product_json(shop: Shop, id_or_slug: str, *, now: datetime) -> str | None:
 
 
 def categories_json(shop: Shop, *, now: datetime) -> list[str]:
-    """The shop's active categories in the tree's order, each with `products_count`."""
+    """All active categories of the shop in the tree's order, each with `products_count` (R-CAT-33)."""
     rows = _fetch(sql.categories(), {"shop": shop.pk, "now": _moment(now)})
     return [records.with_media_urls(shop, text) for (text,) in rows]
 
 
 def category_json(shop: Shop, id_or_slug: str, *, now: datetime) -> str | None:
-    """One active category by id, else by slug, with `products_count`."""
+    """One active category by id, else by slug, with `products_count` (R-CAT-35)."""
     return _by_id_or_slug(sql.category, shop, id_or_slug, now=now)
 
 

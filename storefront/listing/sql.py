@@ -33,7 +33,7 @@ def product(key: str) -> str:
     )
 
 
-# How many products of a category lists show: the stored total minus those that a date hides now.
+# How many products of a category lists show (R-CAT-36): the stored total minus those that a date hides now.
 _LISTED_IN = (
     "(SELECT CAST(COALESCE(sum(t.products), 0) AS bigint) FROM catalogue_listingtotal t"
     " WHERE t.shop_id = %(shop)s AND t.category = c.id)"
@@ -57,6 +57,7 @@ def category(key: str) -> str:
 
 
 def _categories() -> str:
+    """The active categories; others are in no answer (R-CAT-34)."""
     return (
         f"WITH hidden AS (SELECT l.category_id, count(*) AS products FROM ({_HIDDEN_IN}) p"
         " JOIN catalogue_productcategory l ON l.product_id = p.id GROUP BY l.category_id)"

@@ -126,7 +126,8 @@ def cancel_order(*, shop: Shop, order: Order, reason: str = "", restock: bool = 
 
 @transaction.atomic
 def annotate_order(*, shop: Shop, order: Order, changes: Mapping[str, Any], now: datetime) -> Order:
-    """Update the shop's internal `note` and `tags`, as far as `changes` has them."""
+    """Update the shop's internal `note` and `tags`, as far as `changes` has them. Nothing else of an order changes
+    (R-APP-33)."""
     order = lock_order(shop, order)
     before = {"note": order.note, "tags": order.tags}
     for field in ("note", "tags"):

@@ -28,7 +28,8 @@ def order_by_id(shop: Shop, order_id: int | None) -> Order | None:
 def order_page(
     shop: Shop, *, status: str | None, placed_since: datetime | None, start: int, count: int
 ) -> tuple[list[dict[str, Any]], int]:
-    """`count` orders from position `start`, newest first, without their children; and the total number of orders."""
+    """`count` orders from position `start`, newest first, without their children (R-APP-33); and the total number of
+    orders."""
     found = Order.objects.filter(shop=shop)
     if status is not None:
         found = found.filter(status=status)

@@ -200,7 +200,7 @@ def totals(
     region: str = "",
     prices_include_tax: bool = True,
 ) -> Totals:
-    """The totals of these lines. Without a country there is no tax.
+    """The totals of these lines. Without a country, as in a cart, there is no tax (R-CART-35).
 
     total = subtotal - discount + shipping, plus tax if prices do not include it. Never below zero.
     """

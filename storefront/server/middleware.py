@@ -19,7 +19,8 @@ Next = Callable[[HttpRequest], HttpResponse]
 
 class RequestFrame:
     """Sets the request's time and its id, which every log line of the request contains. An API call skips the remaining
-    middleware: it needs no sessions, messages and CSRF checks, which would cost time on every call."""
+    middleware: every answer to it is JSON (R-CALL-1), and it needs no sessions, messages and CSRF checks, which would
+    cost time on every call."""
 
     def __init__(self, get_response: Next) -> None:
         self.get_response = get_response

@@ -1,5 +1,7 @@
 """Django's settings. Values come from the environment; the README has the table."""
 
+from pathlib import Path
+
 from storefront.server import environment, logs
 from storefront.server.admin_theme import UNFOLD as UNFOLD
 
@@ -133,6 +135,8 @@ MIDDLEWARE = [
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
+        # Templates of the admin's theme that we replace.
+        "DIRS": [Path(__file__).parents[1] / "shops" / "theme"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [

@@ -19,7 +19,7 @@ from unfold.widgets import (
 
 from storefront.kit import clock
 from storefront.shops import actions, places
-from storefront.shops.admin_base import ShopScopedAdmin, may_operate, moment, view_and_edit
+from storefront.shops.admin_base import ShopScopedAdmin, may_operate, moment, plain_dialog, view_and_edit
 from storefront.shops.admin_forms import ShopScopedForm
 from storefront.shops.admin_staff import StaffInvitationAdmin as StaffInvitationAdmin
 from storefront.shops.admin_staff import StaffMemberAdmin as StaffMemberAdmin
@@ -206,12 +206,9 @@ class ApiTokenAdmin(ShopScopedAdmin):
     @action(
         description="Revoke",
         icon="block",
-        dialog={
-            "title": "Revoke this token?",
-            "description": "Programs can no longer use it. This cannot be undone.",
-            "form_class": None,
-            "form_submit_text": "Revoke",
-        },
+        dialog=plain_dialog(
+            "Revoke this token?", "Programs can no longer use it. This cannot be undone.", submit="Revoke"
+        ),
     )
     def revoke(self, request: Any, form: Any, object_id: str) -> HttpResponse:
         token = self.row_or_404(request, object_id)

@@ -353,3 +353,8 @@ def moment(field: str, title: str | None = None) -> Callable:
         return format_time(getattr(row, field), row.shop.timezone) or "–"
 
     return shown
+
+
+def plain_dialog(title: str, description: str, *, submit: str) -> dict[str, Any]:
+    """The `dialog` of an action that asks before it acts, and for nothing else. `submit` is the button's text."""
+    return {"title": title, "description": description, "form_class": None, "form_submit_text": submit}

@@ -100,7 +100,7 @@ class SignInPages(Site):
             form.add_error(None, refusal.text)
             status, headers = refusal.status, refusal.headers
         context = {"title": "Sign in", "form": form, "app_path": request.get_full_path(), **(extra_context or {})}
-        return self.bare_page(request, "admin/login.html", context, status=status, headers=headers)
+        return self.bare_page(request, "shops/admin/sign_in.html", context, status=status, headers=headers)
 
     def _password_given(self, request: Any, user: User, wanted: str) -> HttpResponse:
         if second_factor.factors_of(user):

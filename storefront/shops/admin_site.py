@@ -47,6 +47,7 @@ OF_THE_PERSON = {"confirm", "security", "security_add", "security_remove", "secu
 class ShopAdminSite(AccountPages, UnfoldAdminSite):
     enable_nav_sidebar = True
     index_template = "admin/dashboard.html"
+    logout_template = "shops/admin/signed_out.html"
 
     def admin_view(self, view: Callable, cacheable: bool = False) -> Any:
         """Wrap a view in these steps: Django's permission check, required enrolment and confirmation, the shop, the
@@ -108,7 +109,7 @@ class ShopAdminSite(AccountPages, UnfoldAdminSite):
     def logout(self, request: Any, extra_context: dict[str, Any] | None = None) -> Any:
         if request.method == "POST" and (row := staff_sessions.staff_session_of(request)):
             staff_sessions.end_sessions(_user(request), session_id=row.pk)
-        return super().logout(request, extra_context)
+        return super().logout(request, {"title": "You have signed out", **(extra_context or {})})
 
     def password_change(self, request: Any, extra_context: dict[str, Any] | None = None) -> Any:
         """A new password signs out all other browsers. Guesses at the old one are limited as when signing in."""

@@ -13,7 +13,7 @@ from unfold.widgets import UnfoldAdminEmailInputWidget
 
 from storefront.kit import clock
 from storefront.shops import actions, audit, invitations, jobs, mail
-from storefront.shops.admin_base import ShopScopedAdmin, moment, view_and_edit
+from storefront.shops.admin_base import ShopScopedAdmin, moment, plain_dialog, view_and_edit
 from storefront.shops.admin_forms import ShopScopedForm
 from storefront.shops.models import StaffInvitation, StaffMember
 from storefront.shops.rights import Right
@@ -64,12 +64,11 @@ class StaffMemberAdmin(ShopScopedAdmin):
     @action(
         description="Sign out everywhere",
         icon="logout",
-        dialog={
-            "title": "Sign this person out of every browser?",
-            "description": "Their place in the shop stays, and they can sign in again, also to other shops.",
-            "form_class": None,
-            "form_submit_text": "Sign out",
-        },
+        dialog=plain_dialog(
+            "Sign this person out of every browser?",
+            "Their place in the shop stays, and they can sign in again, also to other shops.",
+            submit="Sign out",
+        ),
     )
     def end_sessions(self, request: Any, form: Any, object_id: str) -> HttpResponse:
         row = self.row_or_404(request, object_id)
@@ -147,12 +146,11 @@ class StaffInvitationAdmin(ShopScopedAdmin):
     @action(
         description="Send again",
         icon="replay",
-        dialog={
-            "title": "Send a new link?",
-            "description": "The new link works for seven days. The previous link stops working immediately.",
-            "form_class": None,
-            "form_submit_text": "Send",
-        },
+        dialog=plain_dialog(
+            "Send a new link?",
+            "The new link works for seven days. The previous link stops working immediately.",
+            submit="Send",
+        ),
     )
     def send_again(self, request: Any, form: Any, object_id: str) -> HttpResponse:
         row = self.row_or_404(request, object_id)
@@ -165,12 +163,7 @@ class StaffInvitationAdmin(ShopScopedAdmin):
     @action(
         description="Withdraw",
         icon="block",
-        dialog={
-            "title": "Withdraw this invitation?",
-            "description": "Its link stops working immediately.",
-            "form_class": None,
-            "form_submit_text": "Withdraw",
-        },
+        dialog=plain_dialog("Withdraw this invitation?", "Its link stops working immediately.", submit="Withdraw"),
     )
     def withdraw(self, request: Any, form: Any, object_id: str) -> HttpResponse:
         row = self.row_or_404(request, object_id)

@@ -23,6 +23,7 @@ class Shop(models.Model):
 
     name = models.CharField(max_length=200)
     domain = models.CharField(max_length=253, unique=True, help_text="The shop's host name, in lowercase.")
+    # Configured, since a Host header comes from the caller (R-CALL-11).
     base_url = models.URLField(
         max_length=500, help_text="The shop's base URL, without a slash at the end. Used in links and in the API."
     )
@@ -148,6 +149,7 @@ class ApiToken(models.Model):
     digest = models.CharField(max_length=64, unique=True, editable=False)
     ending = models.CharField(max_length=4, editable=False, help_text="The token's last four characters.")
     scopes = models.JSONField(default=list)
+    # An API token has no limit unless one is set (R-LIM-8).
     requests_per_minute = models.PositiveIntegerField(null=True, blank=True, help_text="Leave empty for no limit.")
     # Not a foreign key, since `installations` imports this module.
     installation_id = models.BigIntegerField(

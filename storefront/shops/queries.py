@@ -46,7 +46,7 @@ _CALLER = f"""
 
 def caller(token: str | None, *, now: datetime) -> Caller | None:
     """The caller of a token of a shop or an installation; None if the token is unknown, revoked or expired, or its shop
-    is inactive."""
+    is inactive: callers cannot tell these apart (R-ERR-3)."""
     if not (tokens.is_well_formed(token, "api") or tokens.is_well_formed(token, "app")):
         return None
     moment = connection.ops.adapt_datetimefield_value(now)

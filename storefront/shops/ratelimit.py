@@ -28,8 +28,8 @@ MOST_NAMES = 50_000
 
 @dataclass(frozen=True)
 class Quota:
-    """The calls that a credential has left. `resets_at`: when the oldest counted call leaves the window, in Unix
-    seconds."""
+    """The calls that a credential has left (R-LIM-11). `resets_at`: when the oldest counted call leaves the window, in
+    Unix seconds."""
 
     limit: int
     remaining: int
@@ -45,7 +45,7 @@ class Quota:
 
 
 class RateLimited(Refusal):
-    """The limit is used up; `retry_after` is in seconds."""
+    """The limit is used up; `retry_after` is in seconds (R-ERR-10)."""
 
     status, code, message = 429, "rate_limited", "Too many requests. Please try again later."
 
@@ -59,7 +59,8 @@ class RateLimited(Refusal):
 
 
 def count_call(credential: str, *, per_minute: int) -> tuple[bool, Quota]:
-    """Count one call of this credential. Returns whether it is allowed, and the quota."""
+    """Count one call of this credential, unless it is refused (R-LIM-10). Returns whether it is allowed, and the
+    quota."""
     counted = _count_in_redis(RateLimitItemPerMinute(per_minute), credential) if settings.REDIS_URL else None
     allowed, remaining, resets_at = counted or _credential_windows.count(credential, per_minute)
     return allowed, Quota(per_minute, remaining, math.ceil(resets_at))

@@ -30,7 +30,7 @@ class Caller:
 
     @property
     def counted_as(self) -> str:
-        """The name under which calls are counted. All tokens of an installation share one limit."""
+        """The name under which calls are counted. All tokens of an installation share one limit (R-LIM-7)."""
         return self.digest if self.installation_id is None else f"installation:{self.installation_id}"
 
 

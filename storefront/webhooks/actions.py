@@ -35,9 +35,10 @@ def record_events(*, shop: Shop, events: Iterable[tuple[str, dict[str, Any]]], n
 def register_webhook(
     *, shop: Shop, installation_id: int, topic: str, address: str, now: datetime
 ) -> tuple[Registration, bool]:
-    """Send events of the topic to the address. Returns the registration and whether it is new.
+    """Send events of the topic to the address (R-HOOK-2). Returns the registration and whether it is new.
 
-    An existing registration of the topic gets the new address and is active again; its held deliveries go there.
+    An existing registration of the topic gets the new address and is active again (R-HOOK-3); its held deliveries go
+    there.
     Raises InvalidFields, and Unauthenticated if the app was uninstalled meanwhile.
     """
     _validate(topic, address)
@@ -101,7 +102,7 @@ def _activate(registration: Registration, now: datetime) -> None:
 
 @transaction.atomic
 def delete_webhook(*, shop: Shop, installation_id: int, topic: str, now: datetime) -> None:
-    """Delete the installation's registration of the topic and cancel its deliveries. Raises NotFound."""
+    """Delete the installation's registration of the topic and cancel its deliveries (R-HOOK-5). Raises NotFound."""
     rows = Registration.objects.filter(shop=shop, installation_id=installation_id, topic=topic)
     deleted = list(rows)
     if not _delete_registrations(rows, now):

@@ -10,7 +10,14 @@ from unfold.decorators import action, display
 from unfold.enums import ActionVariant
 
 from storefront.kit.refusals import Refusal
-from storefront.shops.admin_base import EndlessAdmin, ReadOnlyAdmin, ReadOnlyInline, ShopRelatedFilter, moment
+from storefront.shops.admin_base import (
+    EndlessAdmin,
+    ReadOnlyAdmin,
+    ReadOnlyInline,
+    ShopRelatedFilter,
+    moment,
+    plain_dialog,
+)
 from storefront.shops.rights import Right
 from storefront.webhooks import actions, queries, replaying
 from storefront.webhooks.models import Attempt, Delivery, Event, Registration
@@ -96,12 +103,7 @@ class RegistrationAdmin(ReadOnlyAdmin):
         description="Resume",
         icon="play_arrow",
         variant=ActionVariant.PRIMARY,
-        dialog={
-            "title": "Resume this webhook?",
-            "description": "Held deliveries will be sent now.",
-            "form_class": None,
-            "form_submit_text": "Resume",
-        },
+        dialog=plain_dialog("Resume this webhook?", "Held deliveries will be sent now.", submit="Resume"),
     )
     def resume(self, request: Any, form: Any, object_id: str) -> HttpResponse:
         row = self.row_or_404(request, object_id)
@@ -196,12 +198,11 @@ class DeliveryAdmin(HighVolumeAdmin):
     @action(
         description="Resend",
         icon="replay",
-        dialog={
-            "title": "Resend this delivery?",
-            "description": "The app gets the same message with the same id, so that it can recognise a repeat.",
-            "form_class": None,
-            "form_submit_text": "Resend",
-        },
+        dialog=plain_dialog(
+            "Resend this delivery?",
+            "The app gets the same message with the same id, so that it can recognise a repeat.",
+            submit="Resend",
+        ),
     )
     def replay(self, request: Any, form: Any, object_id: str) -> HttpResponse:
         row = self.row_or_404(request, object_id)

@@ -11,6 +11,7 @@ from storefront.shops.auth import app_scope
 from storefront.shops.request import Request, calling_installation
 from storefront.webhooks import actions, queries, replaying, schemas
 
+# Any installed app may list; the writes need `write_webhooks` (R-APP-12).
 router = Router(tags=["App: Webhooks"])
 
 

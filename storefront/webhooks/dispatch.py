@@ -51,7 +51,7 @@ _COUNT = """
         AND event.sequence > webhooks_feed.last_sequence
     ), last_sequence) WHERE shop_id IN ({shops})
 """
-# `app.uninstalled` is sent only to the app itself, by `actions.send_event`.
+# `app.uninstalled` is sent only to the app itself, by `actions.send_event` (R-HOOK-21).
 _DELIVER = """
     INSERT INTO webhooks_delivery (shop_id, installation_id, kind, registration_id, event_id, message_id, topic,
         address, receiver, status, tries, earlier_tries, due_at, created_at)

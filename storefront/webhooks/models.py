@@ -86,7 +86,7 @@ class Registration(models.Model):
 
 
 class Delivery(models.Model):
-    """One message to one address, attempted until it is delivered or dead.
+    """One message to one address, attempted until it is delivered or dead (R-HOOK-14).
 
     The message of an event is built from the event at each attempt, always the same bytes. Other messages are stored
     encrypted until the delivery has ended, since an install notification contains a token.

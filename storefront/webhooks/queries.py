@@ -11,11 +11,12 @@ from storefront.webhooks.models import Attempt, Delivery, Event, Feed, Registrat
 
 
 def webhook_records(shop: Shop) -> list[dict[str, Any]]:
-    """The webhooks of all apps in the shop as JSON, oldest first."""
+    """The webhooks of all apps in the shop as JSON, oldest first (R-APP-11)."""
     return [webhook_record(row) for row in Registration.objects.filter(shop=shop).order_by("created_at", "id")]
 
 
 def webhook_record(registration: Registration) -> dict[str, Any]:
+    """A webhook as JSON (R-HOOK-4)."""
     created_at = offset_timestamp(registration.created_at)
     return {"topic": registration.topic, "address": registration.address, "created_at": created_at}
 
@@ -44,7 +45,8 @@ def feed(shop: Shop, *, after: int, topic: str | None, limit: int, scopes: Colle
 def delivery_page(
     shop: Shop, *, installation_id: int, status: str | None, topic: str | None, before: int | None, limit: int
 ) -> tuple[list[dict[str, Any]], int | None]:
-    """The installation's deliveries as JSON, newest first, and `before` for the next page; None on the last one."""
+    """The installation's deliveries as JSON, newest first (R-HOOK-16), and `before` for the next page; None on the last
+    one."""
     rows = Delivery.objects.filter(shop=shop, installation=installation_id).order_by("-id")
     filters = {"status": status, "topic": topic, "id__lt": before}
     rows = rows.filter(**{name: value for name, value in filters.items() if value is not None})

@@ -75,7 +75,7 @@ def replay_range(
     are sequence numbers, both exclusive; `since` is inclusive, `until` exclusive."""
     lock_installation(shop=shop, installation_id=installation_id)
     own = Registration.objects.filter(shop=shop, installation=installation_id)
-    # `app.uninstalled` is sent only to the app itself, when it happens.
+    # `app.uninstalled` is sent only to the app itself, when it happens (R-HOOK-21).
     own = own.filter(topic=topic) if topic else own
     registrations = {row.topic: row for row in own if row.topic != UNINSTALLED}
     bounds = {"sequence__gt": after or 0, "sequence__lt": before, "created_at__gte": since, "created_at__lt": until}

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from ninja import Field, Schema
 from pydantic import AfterValidator, WithJsonSchema
 
-from storefront.installations.models import LONGEST_URL
+from storefront.installations.schemas import AppUrl
 from storefront.kit.ids import LARGEST_ID
 from storefront.kit.schemas import Moment, Timestamp
 from storefront.webhooks.topics import TOPICS
@@ -40,7 +40,7 @@ class NewWebhook(Schema):
     """A topic and the URL that receives its events."""
 
     topic: Topic = Field(description="The topic to subscribe to.", examples=["order.placed"])
-    address: Annotated[str, Field(strict=True, max_length=LONGEST_URL)] = Field(
+    address: AppUrl = Field(
         description="Public https URL that receives the events.", examples=["https://app.example.com/webhooks"]
     )
 
@@ -120,10 +120,10 @@ class Range(Schema):
     """The events to send again. By default all events in the feed for which the app has a webhook."""
 
     topic: Topic | None = Field(None, description="Only events of this topic.")
-    after: Annotated[int, Field(strict=True, ge=0, le=LARGEST_ID)] | None = Field(
+    after: Annotated[SequenceNumber, Field(strict=True)] | None = Field(
         None, description="Only events with a greater sequence."
     )
-    before: Annotated[int, Field(strict=True, ge=0, le=LARGEST_ID)] | None = Field(
+    before: Annotated[SequenceNumber, Field(strict=True)] | None = Field(
         None, description="Only events with a smaller sequence."
     )
     since: Moment | None = Field(None, description="Only events at or after this time.")

@@ -30,8 +30,8 @@ OTHERS = {SINGLE: ("/admin/", "/api/", "/media/"), ADMIN: ("/admin/", "/media/")
 class PageSecurity:
     """Middleware that adds a Content-Security-Policy to every page that does not set one itself.
 
-    The policy is strict. On pages that include apps' scripts, it permits scripts of the allowed hosts, and browsers
-    report what it blocks.
+    The policy is strict. On pages that include apps' scripts, it permits scripts of the allowed hosts (R-APP-29), and
+    browsers report what it blocks.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

@@ -38,7 +38,7 @@ def shown(desk, query="") -> str:
     return answer.content.decode()
 
 
-def test_the_list_tells_who_did_what_and_the_page_before_and_after(desk, shop, other_shop):
+def test_the_list_shows_who_did_what_and_the_page_the_values_before_and_after(desk, shop, other_shop):
     entry = write(shop)
     write(other_shop, name="Elsewhere")
     page = shown(desk)
@@ -51,7 +51,7 @@ def test_the_list_tells_who_did_what_and_the_page_before_and_after(desk, shop, o
         assert text in page
 
 
-def test_another_shops_entry_is_not_there(desk, other_shop):
+def test_another_shops_entry_is_not_found(desk, other_shop):
     assert desk.page(write(other_shop)).status_code == 404
 
 
@@ -64,7 +64,7 @@ def test_nothing_can_be_added_changed_or_deleted(desk, shop):
     assert AuditEntry.objects.filter(pk=entry.pk).exists()
 
 
-def test_staff_who_own_nothing_do_not_read_it(shop):
+def test_staff_without_the_right_cannot_read_the_log(shop):
     desk = open_desk(make_staff(shop, "ben", role="fulfilment"))
     entry = write(shop)
     assert desk.get(LIST).status_code == 403
@@ -72,7 +72,7 @@ def test_staff_who_own_nothing_do_not_read_it(shop):
     assert "Audit log" not in desk.get("/admin/").content.decode()
 
 
-def test_it_is_filtered_by_kind_action_and_time(desk, shop):
+def test_filters_by_kind_action_and_time(desk, shop):
     write(shop, name="Mug")
     write(shop, "order.placed", "Old order", days=20, actor=audit.Actor("customer"))
     assert "Old order" not in shown(desk, "?actor_kind__exact=system")
@@ -84,7 +84,7 @@ def test_it_is_filtered_by_kind_action_and_time(desk, shop):
     assert "Old order" in shown(desk, "?days=30")
 
 
-def test_it_is_searched_by_object_person_and_day(desk, shop):
+def test_finds_entries_by_object_person_and_day(desk, shop):
     write(shop, name="Mug")
     write(shop, name="Cup", days=3, object=audit.Object("product", 6, "Cup"))
     assert "Cup (" not in shown(desk, "?q=mug")
@@ -96,7 +96,7 @@ def test_it_is_searched_by_object_person_and_day(desk, shop):
     assert "Cup (" not in shown(desk, "?q=2026-02-31")
 
 
-def test_what_was_written_is_shown_as_text(desk, shop):
+def test_values_are_escaped(desk, shop):
     bad = "<script>alert(1)</script>"
     entry = write(shop, name=bad, before={bad: [bad, {bad: bad}]}, after={"x": {bad: [bad]}})
     for page in (shown(desk), desk.page(entry).content.decode()):
@@ -104,7 +104,7 @@ def test_what_was_written_is_shown_as_text(desk, shop):
         assert "&lt;script&gt;" in page
 
 
-def test_a_row_tells_its_history_with_places_to_owners_alone(desk, shop):
+def test_the_history_of_a_row_shows_places_to_owners_only(desk, shop):
     mug = make_product(shop, "Mug")
     desk.fill(mug, price="1.00")
     page = desk.page(mug, "history").content.decode()
@@ -116,11 +116,11 @@ def test_a_row_tells_its_history_with_places_to_owners_alone(desk, shop):
     assert "127.0.0.1" not in page
 
 
-def test_the_history_of_another_shops_row_is_not_there(desk, other_shop):
+def test_the_history_of_another_shops_row_is_not_found(desk, other_shop):
     assert desk.page(make_product(other_shop, "Mug"), "history").status_code == 404
 
 
-def test_a_history_has_pages(desk, shop):
+def test_the_history_is_paginated(desk, shop):
     mug = make_product(shop, "Mug")
     for number in range(60):
         write(shop, object=audit.object_of(mug), after={"price": f"{number}.01"}, days=1)
@@ -130,7 +130,7 @@ def test_a_history_has_pages(desk, shop):
     assert "0.01" in second
 
 
-def test_the_list_takes_as_many_queries_for_many_entries(desk, shop, django_assert_num_queries):
+def test_the_list_makes_as_many_queries_for_many_entries_as_for_few(desk, shop, django_assert_num_queries):
     write(shop)
     desk.get(LIST)
     with CaptureQueriesContext(connection) as counted:

@@ -43,7 +43,7 @@ def run(statement: str) -> None:
 
 
 @pytest.mark.parametrize("what", CHANGES)
-def test_nothing_else_changes_with_an_erasure(shop, what):
+def test_an_erasure_changes_no_other_column(shop, what):
     written(shop)
     now = "'2026-11-22 00:00:00+00'" if connection.vendor == "postgresql" else "'2026-11-22 00:00:00'"
     with pytest.raises(IntegrityError, match="cannot be changed"):
@@ -53,13 +53,13 @@ def test_nothing_else_changes_with_an_erasure(shop, what):
 @pytest.mark.parametrize(
     "what", ["before = NULL", "actor_name = '[erased]'", "object_name = 'Cup'", "erased_at = NULL"]
 )
-def test_nothing_changes_without_saying_that_it_is_an_erasure(shop, what):
+def test_an_update_that_is_no_erasure_is_refused(shop, what):
     written(shop)
     with pytest.raises(IntegrityError, match="cannot be changed"):
         run(f"UPDATE shops_auditentry SET {what}")
 
 
-def test_an_entry_cannot_be_deleted_before_its_day(shop):
+def test_an_entry_cannot_be_deleted_before_it_expires(shop):
     entry = written(shop)
     with pytest.raises(IntegrityError, match="cannot be deleted"), transaction.atomic():
         entry.delete()
@@ -74,7 +74,7 @@ def test_an_entry_cannot_be_deleted_before_its_day(shop):
     assert AuditEntry.objects.filter(pk=entry.pk).exists()
 
 
-def test_the_log_of_a_deleted_shop_can_go(shop, other_shop):
+def test_the_log_of_a_deleted_shop_can_be_deleted(shop, other_shop):
     written(shop)
     pk, others = shop.pk, len(entries(other_shop))
     shop.delete()
@@ -82,7 +82,7 @@ def test_the_log_of_a_deleted_shop_can_go(shop, other_shop):
     assert len(entries(other_shop)) == others
 
 
-def test_entries_are_swept_when_their_day_has_passed(shop, settings):
+def test_expired_entries_are_deleted(shop, settings):
     settings.AUDIT_DAYS = 30
     old, young = written(shop, days=32), written(shop, days=29)
     (sweep,) = [each for each in SWEEPS if each.name == "old audit entries"]
@@ -92,7 +92,7 @@ def test_entries_are_swept_when_their_day_has_passed(shop, settings):
     assert young.pk in left
 
 
-def test_a_shorter_time_holds_for_what_is_written_from_then_on(shop, settings):
+def test_a_shorter_retention_applies_to_later_entries_only(shop, settings):
     settings.AUDIT_DAYS = 365
     entry = written(shop, days=32)
     settings.AUDIT_DAYS = 30
@@ -100,7 +100,7 @@ def test_a_shorter_time_holds_for_what_is_written_from_then_on(shop, settings):
     assert AuditEntry.objects.filter(pk=entry.pk).exists()
 
 
-def test_a_sweep_ends_with_its_limit(shop, settings):
+def test_a_sweep_deletes_no_more_than_its_limit(shop, settings):
     settings.AUDIT_DAYS = 1
     for _ in range(3):
         written(shop, days=5)

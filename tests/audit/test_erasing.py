@@ -46,14 +46,14 @@ def erase(shop, email, capsys) -> int:
     return json.loads(capsys.readouterr().out)["erased"]
 
 
-def test_a_customer_is_erased_also_under_a_former_address(shop, other_shop, capsys):
+def test_erases_a_customer_under_former_addresses_too(shop, other_shop, capsys):
     ada = live(shop)
     live(other_shop)
     before = entries(shop)
     theirs = everything(other_shop)
     assert erase(shop, "Countess@example.com", capsys) == 5
     left = everything(shop)
-    for text in ("ada@example.com", "Ada", "Lovelace", "King", "Kiel", "431", "countess", "Likes tea", "rang"):
+    for text in ("ada@example.com", "Ada", "Lovelace", "King", "Kiel", "431 1234", "countess", "Likes tea", "rang"):
         assert text not in left
     assert everything(other_shop) == theirs
     after = entries(shop)
@@ -67,21 +67,21 @@ def test_a_customer_is_erased_also_under_a_former_address(shop, other_shop, caps
     assert made.actor_name == "App-1"
 
 
-def test_the_erasure_is_an_entry_that_names_nobody(shop, capsys):
+def test_the_erasure_makes_an_entry_without_a_name(shop, capsys):
     live(shop)
     erase(shop, "countess@example.com", capsys)
     (entry,) = entries(shop, action="audit.erased")
     assert (entry.actor_kind, entry.after, entry.object_name) == ("command", {"entries": 5}, "")
 
 
-def test_a_customer_whose_row_is_gone_is_found_by_the_address(shop):
+def test_erases_a_deleted_customer_by_address(shop):
     ada = live(shop)
     Customer.objects.filter(pk=ada).delete()
     assert erase_person(shop=shop, email="ada@example.com", now=NOW) >= 3
     assert "Lovelace" not in everything(shop)
 
 
-def test_somebody_of_the_staff_is_erased_with_their_place(shop, other_shop, capsys):
+def test_erases_staff_with_their_network_address(shop, other_shop, capsys):
     anna = make_staff(shop)
     make_staff(other_shop, "anna")
     desk = open_desk(anna, shop)
@@ -98,7 +98,7 @@ def test_somebody_of_the_staff_is_erased_with_their_place(shop, other_shop, caps
     assert (changed.actor_id, changed.before, changed.after) == (anna.pk, {"price": "9.50"}, {"price": "1.00"})
 
 
-def test_an_address_beyond_ascii_is_found(shop):
+def test_erases_addresses_that_are_not_ascii(shop):
     with audit.acting(audit.SYSTEM):
         about = audit.Object("product", 5, "Mug")
         note = {"note": "for jürgen@example.com"}
@@ -107,7 +107,7 @@ def test_an_address_beyond_ascii_is_found(shop):
     assert "jürgen" not in everything(shop)
 
 
-def test_nobody_is_erased_twice_or_by_mistake(shop, capsys):
+def test_erasing_again_or_an_unknown_address_changes_nothing(shop, capsys):
     live(shop)
     before = everything(shop)
     assert erase(shop, "nobody@example.com", capsys) == 0
@@ -115,7 +115,7 @@ def test_nobody_is_erased_twice_or_by_mistake(shop, capsys):
 
 
 @pytest.mark.parametrize("email", ["", "a", "%", "_", "ada", "ada@", "@example.com", "ada@example com"])
-def test_what_is_no_address_is_refused(shop, email):
+def test_refuses_what_is_no_email_address(shop, email):
     live(shop)
     before = everything(shop)
     with pytest.raises(InvalidFields) as refused:
@@ -125,14 +125,14 @@ def test_what_is_no_address_is_refused(shop, email):
 
 
 @pytest.mark.parametrize("email", ["da@example.com", "ada@example.co", "%da@example.com", "_da@example.com"])
-def test_somebody_whose_address_is_alike_stays(shop, email):
+def test_leaves_similar_addresses(shop, email):
     live(shop)
     before = everything(shop)
     assert erase_person(shop=shop, email=email, now=NOW) == 0
     assert everything(shop).startswith(before[:-1])
 
 
-def test_programs_see_that_somebody_was_erased(shop, capsys):
+def test_the_api_shows_that_an_entry_was_erased(shop, capsys):
     live(shop)
     erase(shop, "countess@example.com", capsys)
     token = install(shop, *SCOPES).token

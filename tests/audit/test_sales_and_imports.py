@@ -20,7 +20,7 @@ from tests.staff import make_staff, open_desk
 FILE = b'{"name": "Mug", "sku": "M1", "price": "9.50"}\n{"name": "Cup", "sku": "C1", "price": "5.00"}\n'
 
 
-def test_a_sale_is_one_entry_by_the_shopper(shop, other_shop):
+def test_an_order_makes_one_entry_by_the_shopper(shop, other_shop):
     ada = make_customer(shop)
     mug = make_product(shop, "Mug")
     with one_entry(shop) as found:
@@ -37,7 +37,7 @@ def test_a_sale_is_one_entry_by_the_shopper(shop, other_shop):
     assert "ada@example.com" not in str(list(AuditEntry.objects.values()))
 
 
-def test_a_guest_at_the_checkout_leaves_one_entry_with_their_place(shop, api):
+def test_a_guests_order_makes_one_entry_with_their_network_address(shop, api):
     shopper, product = Shopper(shop), make_product(shop, "Mug")
     with one_entry(shop) as found:
         shopper.bring(api, {"product_id": product.pk, "qty": 1})
@@ -48,7 +48,7 @@ def test_a_guest_at_the_checkout_leaves_one_entry_with_their_place(shop, api):
     assert entry.request_id
 
 
-def test_an_upload_is_one_entry_by_whoever_uploaded_it(shop, other_shop):
+def test_an_uploaded_import_makes_one_entry_by_its_uploader(shop, other_shop):
     desk = open_desk(make_staff(shop))
     with one_entry(shop) as found:
         desk.fill(ProductImport, file=SimpleUploadedFile("spring.jsonl", FILE), format="auto")
@@ -61,21 +61,21 @@ def test_an_upload_is_one_entry_by_whoever_uploaded_it(shop, other_shop):
     assert "Product file imported" in desk.page(ProductImport.objects.get(), "history").content.decode()
 
 
-def test_an_import_by_command_is_one_entry(shop, tmp_path):
+def test_an_import_by_command_makes_one_entry(shop, tmp_path):
     (tmp_path / "spring.jsonl").write_bytes(FILE)
     with one_entry(shop) as found:
         call_command("importproducts", str(tmp_path / "spring.jsonl"), shop=shop.domain)
     assert (found[0].actor_kind, found[0].object_name) == ("command", "spring.jsonl")
 
 
-def test_a_dry_run_is_none(shop, tmp_path):
+def test_a_dry_run_makes_no_entry(shop, tmp_path):
     (tmp_path / "spring.jsonl").write_bytes(FILE)
     before = len(entries(shop))
     call_command("importproducts", str(tmp_path / "spring.jsonl"), shop=shop.domain, dry_run=True)
     assert len(entries(shop)) == before
 
 
-def test_an_import_that_breaks_is_recorded_with_what_it_did(shop, tmp_path, monkeypatch):
+def test_a_failed_import_is_recorded_with_what_it_did(shop, tmp_path, monkeypatch):
     (tmp_path / "spring.jsonl").write_bytes(FILE)
 
     def break_down(_read, _size):

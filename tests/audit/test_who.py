@@ -16,14 +16,14 @@ from tests.shops.factories import NOW, make_shop, make_token
 from tests.staff import make_staff, open_desk
 
 
-def test_without_anybody_it_is_the_system(shop):
+def test_without_an_actor_the_entry_names_the_system(shop):
     with one_entry(shop) as found:
         make_token(shop)
     assert (found[0].actor_kind, found[0].actor_id, found[0].actor_name, found[0].place) == ("system", None, "", "")
     assert found[0].after["scopes"] == list(SCOPES)
 
 
-def test_a_command_is_named_with_who_runs_it_and_where(shop, monkeypatch, capsys):
+def test_a_commands_entry_names_the_system_user_and_host(shop, monkeypatch, capsys):
     monkeypatch.setattr("getpass.getuser", lambda: "deploy")
     monkeypatch.setattr("socket.gethostname", lambda: "web1")
     with one_entry(shop) as found:
@@ -40,13 +40,13 @@ def test_a_command_is_named_with_who_runs_it_and_where(shop, monkeypatch, capsys
     assert found[0].actor_kind == "system"
 
 
-def test_a_shop_is_opened_by_whoever_opens_it(db):
+def test_the_entry_of_a_new_shop_names_the_command(db):
     call_command("createshop", domain="new.example.com", name="New", base_url="https://new.example.com")
     (entry,) = AuditEntry.objects.all()
     assert (entry.action, entry.actor_kind, entry.object_name) == ("shop.created", "command", "New")
 
 
-def test_a_request_leaves_nobody_behind(shop):
+def test_no_actor_is_left_after_a_request(shop):
     api = install(shop, *SCOPES).api
     api.post("/products", {"name": "Cup"})
     with one_entry(shop) as found:
@@ -54,7 +54,7 @@ def test_a_request_leaves_nobody_behind(shop):
     assert found[0].actor_kind == "system"
 
 
-def test_a_request_that_breaks_leaves_nobody_behind(shop, rf):
+def test_no_actor_is_left_after_a_failed_request(shop, rf):
     def break_down(request):
         audit.act_as(audit.Actor(audit.Kind.STAFF, 1, "anna@example.com"))
         raise RuntimeError
@@ -65,7 +65,7 @@ def test_a_request_that_breaks_leaves_nobody_behind(shop, rf):
     assert audit.current_place() == ""
 
 
-def test_the_next_request_of_the_same_thread_begins_with_nobody(shop, rf):
+def test_the_next_request_of_the_same_thread_starts_without_an_actor(shop, rf):
     seen = []
 
     def page(request):
@@ -83,7 +83,7 @@ def test_the_next_request_of_the_same_thread_begins_with_nobody(shop, rf):
     assert seen == [(nobody, "192.0.2.1"), (nobody, "2001:db8::/64")]
 
 
-def test_threads_do_not_share_who_acts():
+def test_threads_do_not_share_the_actor():
     def who(number):
         with audit.acting(audit.Actor(audit.Kind.STAFF, number)):
             return [audit.current_actor().id for _ in range(200)]
@@ -93,14 +93,14 @@ def test_threads_do_not_share_who_acts():
     assert audit.current_actor() == audit.SYSTEM
 
 
-def test_acting_within_acting_ends_with_itself():
+def test_a_nested_actor_ends_with_its_block():
     with audit.acting(audit.Actor(audit.Kind.WORKER), place="web1"):
         with audit.acting(audit.Actor(audit.Kind.STAFF, 7), place="192.0.2.7"):
             assert (audit.current_actor().id, audit.current_place()) == (7, "192.0.2.7")
         assert (audit.current_actor().kind, audit.current_place()) == ("worker", "web1")
 
 
-def test_two_tokens_of_one_shop_are_told_apart(shop):
+def test_entries_distinguish_two_tokens_of_one_shop(shop):
     from tests.client import ApiClient
 
     names = {name: actions.create_api_token(shop=shop, scopes=list(SCOPES), name=name, now=NOW)[1] for name in "AB"}
@@ -110,7 +110,7 @@ def test_two_tokens_of_one_shop_are_told_apart(shop):
     assert recorded == [(name, ApiToken.objects.get(name=name).pk) for name in "AB"]
 
 
-def test_the_entry_falls_with_what_it_tells_of(shop):
+def test_the_entry_is_rolled_back_with_its_change(shop):
     before = len(entries(shop))
     with transaction.atomic():
         make_token(shop)
@@ -118,12 +118,12 @@ def test_the_entry_falls_with_what_it_tells_of(shop):
     assert len(entries(shop)) == before
 
 
-def test_an_unknown_word_is_a_defect(shop):
+def test_an_unknown_action_raises_an_error(shop):
     with pytest.raises(ValueError, match=r"product\.painted"):
         audit.record(shop=shop, action="product.painted", now=NOW)
 
 
-def test_coming_into_a_shop_is_recorded_once_a_session(shop, other_shop):
+def test_opening_a_shop_is_recorded_once_a_session(shop, other_shop):
     anna = make_staff(shop)
     make_staff(other_shop, "anna", role="manager")
     desk = open_desk(anna)
@@ -138,7 +138,7 @@ def test_coming_into_a_shop_is_recorded_once_a_session(shop, other_shop):
     assert len(entries(first, action="staff.signed_in")) == 2
 
 
-def test_every_shop_has_a_log_of_its_own(db):
+def test_each_shop_has_its_own_log(db):
     shops = [make_shop(f"s{number}.example.com") for number in range(3)]
     make_token(shops[1])
     assert [[entry.action for entry in entries(shop)] for shop in shops] == [

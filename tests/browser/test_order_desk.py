@@ -25,7 +25,7 @@ def test_fulfils_and_refunds_an_order(street, visit):
     page.get_by_label("Username").fill("anna")
     page.get_by_label("Password").fill("lighthouse-1")
     with page.expect_navigation():
-        page.get_by_role("button", name="Log in").click()
+        page.get_by_role("button", name="Sign in").click()
     page = merchant.open(admin_url(order, "change"))
     page.get_by_role("link", name="Mark as fulfilled").click()
     page.get_by_label("Carrier").fill("DHL")

@@ -115,7 +115,7 @@ def test_a_blocked_script_is_reported_to_the_merchant_who_allows_it(street, visi
         desk = merchant.open(f"http://{settings.ADMIN_HOST}/admin/login/?next=/admin/apps/blockedscript/")
         desk.get_by_label("Username").fill("anna")
         desk.get_by_label("Password").fill("lighthouse-1")
-        desk.get_by_role("button", name="Log in").click()
+        desk.get_by_role("button", name="Sign in").click()
         expect(desk.locator("#result_list")).to_contain_text(row.source)
         merchant.photograph("blocked-scripts")
         desk.get_by_role("link", name=row.source).click()

@@ -25,7 +25,7 @@ def enter_password(visitor, path="/admin/"):
     page.get_by_label("Username").fill("anna")
     page.get_by_label("Password").fill("lighthouse-1")
     with page.expect_navigation():
-        page.get_by_role("button", name="Log in").click()
+        page.get_by_role("button", name="Sign in").click()
     return page
 
 

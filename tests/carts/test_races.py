@@ -1,14 +1,10 @@
 """Concurrent changes of one cart, with real threads and transactions, on both databases."""
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import timedelta
-from threading import Barrier
-from typing import Any
 
 import pytest
-from django.db import IntegrityError, connections
+from django.db import IntegrityError
 
 from storefront.carts import actions, merging
 from storefront.carts.models import Cart, CartLine
@@ -17,23 +13,9 @@ from storefront.kit import clock
 from tests.carts.factories import add, filled, make_cart, quantities
 from tests.catalogue.factories import make_product, make_variant
 from tests.client import ApiClient
+from tests.races import run_concurrently
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
-
-
-def at_once(*calls: Callable[[], Any]) -> list[Any]:
-    """The results of the calls, each in its own thread, started together."""
-    start = Barrier(len(calls))
-
-    def run(call):
-        try:
-            start.wait()
-            return call()
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(len(calls)) as threads:
-        return [future.result() for future in [threads.submit(run, call) for call in calls]]
 
 
 @pytest.fixture
@@ -47,7 +29,7 @@ def test_concurrent_adds_of_different_products_are_all_kept(shop, api, rivals):
     token = filled(api, make_product(shop))
     products = [make_product(shop) for _ in rivals]
     pairs = zip(rivals, products, strict=True)
-    answers = at_once(*(lambda r=r, p=p: add(r, p, 2, cart=token) for r, p in pairs))
+    answers = run_concurrently(*(lambda r=r, p=p: add(r, p, 2, cart=token) for r, p in pairs))
     assert [answer.status_code for answer in answers] == [201] * 8
     assert {f"p{product.pk}": 2 for product in products}.items() <= quantities(api, token).items()
 
@@ -56,7 +38,7 @@ def test_concurrent_adds_of_different_products_are_all_kept(shop, api, rivals):
 def test_concurrent_first_adds_of_a_product_make_one_line(shop, api, rivals):
     token = api.delete("/cart").json()["cart_token"]
     mug = make_product(shop, stock_qty=100)
-    answers = at_once(*(lambda r=r: add(r, mug, 2, cart=token) for r in rivals))
+    answers = run_concurrently(*(lambda r=r: add(r, mug, 2, cart=token) for r in rivals))
     assert [answer.status_code for answer in answers] == [201] * 8
     assert quantities(api, token) == {f"p{mug.pk}": 16}
     assert sorted(answer.json()["data"]["qty"] for answer in answers) == list(range(2, 17, 2))
@@ -66,7 +48,7 @@ def test_concurrent_first_adds_of_a_product_make_one_line(shop, api, rivals):
 def test_concurrent_adds_never_exceed_the_stock(shop, api, rivals):
     token = api.delete("/cart").json()["cart_token"]
     mug = make_product(shop, stock_qty=5)
-    answers = at_once(*(lambda r=r: add(r, mug, cart=token) for r in rivals))
+    answers = run_concurrently(*(lambda r=r: add(r, mug, cart=token) for r in rivals))
     assert sorted(answer.status_code for answer in answers) == [201] * 5 + [422] * 3
     assert quantities(api, token) == {f"p{mug.pk}": 5}
 
@@ -81,7 +63,7 @@ def test_concurrent_adds_never_exceed_the_most_lines(shop, api, rivals):
     )
     products = [make_product(shop) for _ in rivals]
     pairs = zip(rivals, products, strict=True)
-    answers = at_once(*(lambda r=r, p=p: add(r, p, cart=token) for r, p in pairs))
+    answers = run_concurrently(*(lambda r=r, p=p: add(r, p, cart=token) for r, p in pairs))
     assert sorted(answer.status_code for answer in answers) == [201] + [422] * 7
     assert cart.lines.count() == 200
 
@@ -90,7 +72,7 @@ def test_adding_against_emptying_leaves_the_add_or_nothing(shop, api, rivals):
     mug, plate = make_product(shop), make_product(shop)
     for _ in range(5):
         token = filled(api, mug)
-        adding, emptying = at_once(
+        adding, emptying = run_concurrently(
             lambda token=token: add(rivals[0], plate, cart=token),
             lambda token=token: rivals[1].delete("/cart", cart=token),
         )
@@ -102,7 +84,7 @@ def test_raising_against_removing_one_line(shop, api, rivals):
     mug = make_product(shop)
     for _ in range(5):
         token = filled(api, mug, 2)
-        raising, removing = at_once(
+        raising, removing = run_concurrently(
             lambda token=token: add(rivals[0], mug, cart=token),
             lambda token=token: rivals[1].delete(f"/cart/p{mug.pk}", cart=token),
         )
@@ -115,7 +97,7 @@ def test_adding_against_the_sweep_loses_no_line(shop, api, rivals):
     for _ in range(5):
         token = filled(api, mug)
         expiry = Cart.objects.latest("pk").expires_at
-        adding, _ = at_once(
+        adding, _ = run_concurrently(
             lambda token=token: add(rivals[0], plate, cart=token),
             lambda expiry=expiry: actions.delete_expired_carts(now=expiry),
         )
@@ -134,7 +116,7 @@ def test_adding_a_variant_that_is_being_deleted_is_a_line_or_a_refusal(shop, riv
 
     for _ in range(8):
         blue = make_variant(shirt)
-        adding, _ = at_once(
+        adding, _ = run_concurrently(
             # Read the id now: deleting removes it from the instance that both threads share.
             lambda variant_id=blue.pk: add(rivals[0], shirt, variant_id=variant_id),
             lambda blue=blue: delete(blue),
@@ -149,7 +131,7 @@ def test_concurrent_merges_in_both_directions_lose_nothing(shop):
         one, two = make_cart(shop, now=now), make_cart(shop, now=now)
         actions.add_line(shop=shop, now=now, cart=one, product_id=rice.pk, qty=2)
         actions.add_line(shop=shop, now=now, cart=two, product_id=corn.pk, qty=3)
-        at_once(
+        run_concurrently(
             lambda one=one, two=two: merging.merge_carts(shop=shop, source=one, target=two, now=now),
             lambda one=one, two=two: merging.merge_carts(shop=shop, source=two, target=one, now=now),
         )
@@ -164,7 +146,7 @@ def test_repricing_against_a_change_keeps_the_change(shop, api, rivals):
         token = filled(api, mug)
         type(mug).objects.filter(pk=mug.pk).update(price="11.00")
         cart = Cart.objects.latest("pk")
-        changing, _ = at_once(
+        changing, _ = run_concurrently(
             lambda token=token, mug=mug: rivals[0].patch(f"/cart/p{mug.pk}", {"qty": 4}, cart=token),
             lambda cart=cart: actions.reprice_cart(shop=shop, cart=cart, now=now),
         )

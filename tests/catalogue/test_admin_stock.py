@@ -1,13 +1,11 @@
 """Stock changes in the admin and concurrent sales do not overwrite each other."""
 
-import threading
-
 import pytest
-from django.db import connections
 
 from storefront.catalogue.models import Product, Variant
 from storefront.catalogue.stock import StockUse, take_stock
 from tests.catalogue.factories import make_product, make_variant
+from tests.races import run_concurrently
 from tests.shops.factories import NOW
 from tests.staff import admin_url, form_values, make_staff, open_desk
 
@@ -96,25 +94,20 @@ def test_sales_race_with_a_merchant_who_adds_stock():
 
     shop = make_shop()
     desk, product = open_desk(make_staff(shop)), make_product(shop, "Mug", stock_qty=50)
-    start = threading.Barrier(2)
 
     def sell_ten() -> None:
-        try:
-            start.wait()
-            for _ in range(10):
-                sell(shop, product, 1)
-        finally:
-            connections.close_all()
+        for _ in range(10):
+            sell(shop, product, 1)
 
-    seller = threading.Thread(target=sell_ten)
-    seller.start()
-    start.wait()
-    answers = []
-    for _ in range(5):
-        form = opened(desk, product)
-        form["stock_qty"] = str(int(form["stock_qty"]) + 1)
-        answers.append(desk.post(admin_url(product, "change"), form).status_code)
-    seller.join()
+    def add_five() -> list[int]:
+        answers = []
+        for _ in range(5):
+            form = opened(desk, product)
+            form["stock_qty"] = str(int(form["stock_qty"]) + 1)
+            answers.append(desk.post(admin_url(product, "change"), form).status_code)
+        return answers
+
+    _, answers = run_concurrently(sell_ten, add_five)
     product.refresh_from_db()
     assert answers == [302] * 5
     assert product.stock_qty == 50 - 10 + 5

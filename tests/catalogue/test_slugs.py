@@ -1,12 +1,9 @@
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
-
 import pytest
-from django.db import connections
 
 from storefront.catalogue import actions, rules
 from storefront.catalogue.models import Product
 from storefront.kit.refusals import InvalidFields
+from tests.races import run_concurrently
 from tests.shops.factories import NOW
 
 
@@ -44,16 +41,6 @@ def test_refuses_a_slug_in_use(shop):
 
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_products_with_one_name_get_different_slugs(shop):
-    start = Barrier(4)
-
-    def create(_) -> str:
-        try:
-            start.wait()
-            return actions.create_product(shop=shop, now=NOW, name="Mug").slug
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(4) as threads:
-        slugs = list(threads.map(create, range(4)))
+    slugs = run_concurrently(*[lambda: actions.create_product(shop=shop, now=NOW, name="Mug").slug] * 4)
     assert sorted(slugs) == ["mug", "mug-2", "mug-3", "mug-4"]
     assert Product.objects.count() == 4

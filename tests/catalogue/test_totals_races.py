@@ -1,16 +1,16 @@
 """Concurrent changes of the same products and categories keep totals correct and do not deadlock."""
 
-import threading
 from random import Random
 
 import pytest
-from django.db import connections, transaction
+from django.db import transaction
 
 from storefront.catalogue import actions
 from storefront.catalogue.models import Product, ProductCategory
 from storefront.shops.models import Shop
 from tests.catalogue.factories import make_category, make_product
 from tests.catalogue.test_totals import counted, stored
+from tests.races import run_concurrently
 from tests.shops.factories import NOW, make_shop
 
 pytestmark = pytest.mark.slow
@@ -21,7 +21,6 @@ def test_products_are_published_moved_and_created_concurrently():
     shop = make_shop()
     categories = [make_category(shop, name) for name in ("Cups", "Bowls", "Lamps")]
     products = [make_product(shop, categories=(categories[n % 3],)) for n in range(6)]
-    start, failures = threading.Barrier(4), []
 
     def write(seed: int) -> None:
         chance, own = Random(seed), Shop.objects.get(pk=shop.pk)
@@ -42,20 +41,6 @@ def test_products_are_published_moved_and_created_concurrently():
                             for each in some
                         )
 
-    def run(seed: int) -> None:
-        try:
-            start.wait()
-            write(seed)
-        except Exception as error:
-            failures.append(error)
-        finally:
-            connections.close_all()
-
-    threads = [threading.Thread(target=run, args=(seed,)) for seed in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
+    run_concurrently(*(lambda seed=seed: write(seed) for seed in range(4)))
     assert Product.objects.filter(shop=shop).count() == 6 + 16
     assert stored(shop, NOW) == counted(shop, NOW)

@@ -1,9 +1,6 @@
 """One checkout becomes one order, whatever is clicked, reloaded or opened twice."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
-from django.db import connections
 
 from storefront.checkout.gateways import GATEWAYS
 from storefront.orders.models import Order, Payment
@@ -11,6 +8,7 @@ from storefront.webhooks.models import Event
 from tests.catalogue.factories import make_product
 from tests.checkout.shopper import Shopper
 from tests.checkout.test_payment import Recording
+from tests.races import run_concurrently
 
 
 @pytest.fixture
@@ -72,17 +70,10 @@ def test_concurrent_placing_makes_one_order_and_voids_the_second_authorisation(a
     for tab in tabs:
         tab.browser.cookies = shopper.browser.cookies
 
-    def click(tab: Shopper) -> str:
-        try:
-            return tab.post("/checkout/payment", fields)["Location"]
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(len(tabs)) as threads:
-        led_to = set(threads.map(click, tabs))
+    led_to = run_concurrently(*(lambda tab=tab: tab.post("/checkout/payment", fields)["Location"] for tab in tabs))
 
     order = Order.objects.get()
-    assert led_to == {f"/orders/{order.public_id}"}
+    assert set(led_to) == {f"/orders/{order.public_id}"}
     assert gateway.captured == [Payment.objects.get().reference]
     assert sorted(gateway.voided + gateway.captured) == sorted(gateway.authorised)
     mug.refresh_from_db()

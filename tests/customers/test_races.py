@@ -9,11 +9,11 @@ from storefront.customers.links import LinkRefused, Proof, mark_of
 from storefront.customers.models import Address, Customer
 from storefront.kit import clock
 from tests.addresses import ADDRESS
-from tests.carts.test_races import at_once
 from tests.catalogue.factories import make_product
 from tests.checkout.shopper import Shopper
 from tests.client import ApiClient
 from tests.customers.factories import PASSWORD, add_address, events, make_customer
+from tests.races import run_concurrently
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
@@ -22,7 +22,7 @@ def test_one_email_address_posted_twice_at_once_creates_one_customer(shop, app, 
     rivals = [ApiClient(app.token, prefix=form) for _ in range(6)]
     bodies = [{"email": email} for email in ("ada@example.com", "ADA@example.com", "Ada@Example.com") * 2]
     pairs = list(zip(rivals, bodies, strict=True))
-    answers = at_once(*(lambda r=r, b=b: r.post("/customers", b) for r, b in pairs))
+    answers = run_concurrently(*(lambda r=r, b=b: r.post("/customers", b) for r, b in pairs))
     assert sorted(answer.status_code for answer in answers) == [201] + [422] * 5
     assert {str(answer.json().get("errors")) for answer in answers if answer.status_code == 422} == {
         "{'email': ['Another customer already has this email address.']}"
@@ -36,7 +36,7 @@ def test_two_concurrent_changes_are_both_saved(shop, app, form):
     rivals = [ApiClient(app.token, prefix=form) for _ in range(2)]
     for _ in range(4):
         Customer.objects.update(name="", phone="")
-        at_once(
+        run_concurrently(
             lambda: rivals[0].patch(f"/customers/{ada.pk}", {"name": "Ada"}),
             lambda: rivals[1].patch(f"/customers/{ada.pk}", {"phone": "1"}),
         )
@@ -53,7 +53,7 @@ def test_concurrent_address_changes_leave_one_default(shop):
         actions.save_address(shop=shop, customer=ada, address_id=address.pk, now=now, fields={"is_default": True})
 
     for _ in range(3):
-        at_once(
+        run_concurrently(
             *(lambda address=address: make_default(address) for address in book),
             lambda: actions.save_address(
                 shop=shop, customer=ada, address_id=None, now=now, fields=ADDRESS | {"is_default": True}
@@ -73,7 +73,7 @@ def test_one_link_used_in_two_browsers_at_once_sets_one_password(shop):
             except LinkRefused:
                 return None
 
-        chosen = at_once(*(lambda number=number: choose(number) for number in range(4)))
+        chosen = run_concurrently(*(lambda number=number: choose(number) for number in range(4)))
         assert sum(each is not None for each in chosen) == 1
         stored = Customer.objects.get(email=email)
         assert stored.password == next(each.password for each in chosen if each)
@@ -88,7 +88,7 @@ def test_two_concurrent_sign_ins_merge_the_basket_once(shop):
         tabs = [Shopper(shop) for _ in range(4)]
         for tab in tabs:
             tab.browser.cookies["storefront_session"] = visitor.browser.cookies["storefront_session"].value
-        answers = at_once(
+        answers = run_concurrently(
             *(
                 lambda tab=tab: tab.post("/account/sign-in", {"email": "ada@example.com", "password": PASSWORD})
                 for tab in tabs
@@ -105,7 +105,7 @@ def test_two_devices_that_start_a_basket_at_once_share_it(shop):
     now = clock.now()
     for _ in range(4):
         Cart.objects.all().delete()
-        found = at_once(*[lambda: carts.open_customer_cart(shop=shop, customer=ada, now=now)] * 4)
+        found = run_concurrently(*[lambda: carts.open_customer_cart(shop=shop, customer=ada, now=now)] * 4)
         assert len({cart.pk for cart in found}) == 1
 
 
@@ -115,6 +115,6 @@ def test_baskets_of_two_browsers_merge_completely_at_concurrent_sign_ins(shop):
     visitors = [Shopper(shop) for _ in products]
     for visitor, product in zip(visitors, products, strict=True):
         visitor.post("/basket/add", {"product": product.pk, "qty": 1})
-    at_once(*(lambda visitor=visitor: visitor.sign_in() for visitor in visitors))
+    run_concurrently(*(lambda visitor=visitor: visitor.sign_in() for visitor in visitors))
     cart = Cart.objects.get(customer__isnull=False)
     assert set(cart.lines.values_list("product_id", "qty")) == {(product.pk, 1) for product in products}

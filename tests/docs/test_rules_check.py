@@ -1,5 +1,7 @@
 """bin/rules.py compares the rules of docs/reference, the tests that hold them and the code that cites them."""
 
+from pathlib import Path
+
 import pytest
 
 from bin import rules
@@ -32,10 +34,37 @@ def test_a_consistent_project_has_no_problems(project):
 
 
 def test_a_rule_without_a_test_is_reported(project):
-    page = PAGE + "- **R-CART-3** A cart ends.\n"
-    assert project(page=page) == [
+    page, code = PAGE + "- **R-CART-3** A cart ends.\n", '"""(R-CART-1, R-CART-3)"""\n'
+    assert project(page=page, code=code) == [
         "docs/reference/carts.md:6: R-CART-3 has no test; mark the one that holds it.",
     ]
+
+
+def test_a_rule_without_code_is_reported(project):
+    assert project(code="") == [
+        "docs/reference/carts.md:3: R-CART-1 is cited by no code; cite it where it is implemented.",
+    ]
+
+
+def test_a_range_cites_every_rule_in_it(project):
+    page = PAGE + "- **R-CART-3** A cart ends.\n- **R-CART-4** A cart has an end.\n"
+    test = TEST.replace('"R-CART-1"', '"R-CART-1", "R-CART-3", "R-CART-4"')
+    assert project(page=page, test=test, code='"""(R-CART-1 to R-CART-4)"""\n') == []
+
+
+def test_a_rule_on_the_list_of_those_without_code_needs_none(project, monkeypatch):
+    monkeypatch.setattr(rules, "WITHOUT_CODE", {"R-CART-1": "It says what carts do not do."})
+    assert project(code="") == []
+
+
+def test_a_cited_rule_on_the_list_of_those_without_code_is_reported(project, monkeypatch):
+    monkeypatch.setattr(rules, "WITHOUT_CODE", {"R-CART-1": "It says what carts do not do."})
+    assert project() == ["storefront/carts.py:1: R-CART-1 is cited here, so it must not be in WITHOUT_CODE."]
+
+
+def test_the_list_of_rules_without_code_names_rules_that_exist():
+    existing = {rule.number for rule in rules.read(Path(rules.__file__).parents[1]).rules}
+    assert rules.WITHOUT_CODE.keys() <= existing
 
 
 def test_a_test_without_a_rule_is_reported(project):
@@ -48,8 +77,13 @@ def test_the_mark_of_a_class_counts_for_its_tests(project):
     assert project(test=test) == []
 
 
+@pytest.mark.parametrize("marks", ['pytest.mark.rule("R-CART-1")', '[pytest.mark.slow, pytest.mark.rule("R-CART-1")]'])
+def test_the_mark_of_a_file_counts_for_its_tests(project, marks):
+    assert project(test=f"pytestmark = {marks}\n\n\ndef test_is_empty():\n    pass\n") == []
+
+
 def test_a_number_that_no_rule_has_is_reported(project):
-    code = '\n"""(R-CART-30)"""\n'
+    code = '"""(R-CART-1)"""\n"""(R-CART-30)"""\n'
     assert project(code=code) == ["storefront/carts.py:2: docs/reference has no rule R-CART-30."]
 
 

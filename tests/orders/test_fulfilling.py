@@ -159,11 +159,13 @@ def test_concurrent_fulfilments_never_exceed_what_was_sold(shop):
     def hand_over_two():
         return fulfil_order(shop=shop, order=order, pieces=[(line.pk, 2)], tracking=Tracking("DHL"), now=NOW)
 
-    answers = run_concurrently(*[hand_over_two] * 6)
+    answers = run_concurrently(*[hand_over_two] * 6, refusal=NotLeftToFulfil)
     assert [type(answer) for answer in answers if isinstance(answer, Exception)] == [NotLeftToFulfil] * 4
     line.refresh_from_db()
     assert (line.fulfilled_qty, Fulfilment.objects.count()) == (4, 2)
-    answers = run_concurrently(*[lambda: fulfil_order(shop=shop, order=order, now=NOW)] * 4)
+    answers = run_concurrently(
+        *[lambda: fulfil_order(shop=shop, order=order, now=NOW)] * 4, refusal=actions.OrderNotOpen
+    )
     assert sum(isinstance(answer, Fulfilment) for answer in answers) == 1
     line.refresh_from_db()
     assert line.fulfilled_qty == 5

@@ -1,11 +1,8 @@
 """Concurrent sales never sell more than the stock, on both databases."""
 
-from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
-from threading import Barrier
 
 import pytest
-from django.db import connections
 
 from storefront.catalogue.stock import InsufficientStock
 from storefront.orders.models import Order, OrderCounter
@@ -13,26 +10,10 @@ from tests.catalogue.factories import make_product, make_variant
 from tests.checkout.shopper import Shopper
 from tests.client import ApiClient
 from tests.orders.factories import make_order, sale_line
+from tests.races import run_concurrently
 from tests.shops.factories import make_token
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
-
-
-def at_once(calls) -> list:
-    """Run all calls in threads that start together. Returns their results; a refusal is a result."""
-    start = Barrier(len(calls))
-
-    def run(call):
-        try:
-            start.wait()
-            return call()
-        except InsufficientStock as refusal:
-            return refusal
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(len(calls)) as threads:
-        return list(threads.map(run, calls))
 
 
 @pytest.mark.rule("R-CART-33")
@@ -48,11 +29,11 @@ def test_fifty_checkouts_for_ten_pieces_are_ten_orders_and_forty_clear_refusals(
         shopper.fill_details()
         forms.append(shopper.payment_fields("demo"))
 
-    answers = at_once(
-        [
+    answers = run_concurrently(
+        *(
             lambda shopper=shopper, form=form: shopper.post("/checkout/payment", form)
             for shopper, form in zip(shoppers, forms, strict=True)
-        ]
+        )
     )
 
     assert sorted(answer.status_code for answer in answers) == [303] * 10 + [422] * 40
@@ -74,7 +55,7 @@ def test_sales_of_the_same_products_in_opposite_order_do_not_deadlock(shop):
     def buy(order_of_lines):
         return [make_order(shop, *order_of_lines) for _ in range(5)]
 
-    answers = at_once([lambda i=i: buy(lines if i % 2 else lines[::-1]) for i in range(8)])
+    answers = run_concurrently(*(lambda i=i: buy(lines if i % 2 else lines[::-1]) for i in range(8)))
 
     assert sum(len(orders) for orders in answers) == 40
     for item in goods:
@@ -85,13 +66,13 @@ def test_sales_of_the_same_products_in_opposite_order_do_not_deadlock(shop):
 
 def test_concurrent_first_orders_of_a_shop_get_different_numbers(shop):
     mug = make_product(shop, stock_qty=100)
-    answers = at_once([lambda: make_order(shop, sale_line(mug)) for _ in range(8)])
+    answers = run_concurrently(*[lambda: make_order(shop, sale_line(mug))] * 8)
     assert sorted(order.number for order in answers) == list(range(1001, 1009))
 
 
 def test_refusals_between_sales_leave_no_gap_in_the_numbers(shop):
     mug = make_product(shop, stock_qty=7)
-    answers = at_once([lambda: make_order(shop, sale_line(mug, 2)) for _ in range(8)])
+    answers = run_concurrently(*[lambda: make_order(shop, sale_line(mug, 2))] * 8, refusal=InsufficientStock)
     sold = [answer.number for answer in answers if isinstance(answer, Order)]
     assert sorted(sold) == [1001, 1002, 1003]
     mug.refresh_from_db()

@@ -1,15 +1,13 @@
 """Two simultaneous imports into one shop create every product and category once."""
 
-import threading
-
 import pytest
-from django.db import connections
 
 from storefront.catalogue import tree
 from storefront.catalogue.models import Brand, Category, Product
 from storefront.product_files import importing, read_ahead
 from storefront.shops.models import Shop
 from tests.product_files.files import as_csv, woo
+from tests.races import run_concurrently
 from tests.shops.factories import NOW, make_shop
 
 pytestmark = pytest.mark.slow
@@ -23,26 +21,13 @@ def test_two_imports_of_one_file_at_once(tmp_path, monkeypatch):
         woo(id=str(n), sku=f"S{n}", categories=f"A{n % 9} > B{n % 13}", brands=f"Kiln {n % 11}") for n in range(1, 300)
     ]
     (tmp_path / "file").write_text(as_csv(rows))
-    start, reports, failures = threading.Barrier(2), [], []
 
-    def run() -> None:
-        try:
-            start.wait()
-            reports.append(
-                importing.import_products(shop=Shop.objects.get(pk=shop.pk), file=tmp_path / "file", now=NOW)
-            )
-        except Exception as error:
-            failures.append(error)
-        finally:
-            connections.close_all()
+    def run():
+        own = Shop.objects.get(pk=shop.pk)
+        return importing.import_products(shop=own, file=tmp_path / "file", now=NOW)
 
-    threads = [threading.Thread(target=run) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    reports = run_concurrently(run, run)
 
-    assert failures == []
     assert sum(report.created for report in reports) == 299
     assert sum(report.skipped for report in reports) == 299
     assert [problem for report in reports for problem in report.problems] == []

@@ -24,13 +24,13 @@ def test_staff_sign_in_and_see_their_shop(shop):
     assert "Lighthouse" in answer.content.decode()
 
 
-def test_nobody_else_gets_in(shop):
+def test_visitors_are_redirected_to_the_sign_in(shop):
     answer = Client().get(START)
     assert answer.status_code == 302
     assert answer["Location"].startswith("/admin/login/")
 
 
-def test_staff_of_no_shop_are_told_so_and_can_leave(shop):
+def test_staff_without_a_shop_are_refused_and_can_sign_out(shop):
     lost = open_desk(User.objects.create_user("lost", email="lost@example.com", is_staff=True))
     answer = lost.get(START)
     assert answer.status_code == 403
@@ -58,14 +58,14 @@ def test_staff_of_two_shops_switch_between_them(shop, other_shop):
 
 
 @pytest.mark.parametrize("chosen", ["other", "999999", "x", ""])
-def test_nobody_switches_to_a_shop_that_is_not_theirs(shop, other_shop, chosen):
+def test_switching_to_another_merchants_shop_is_refused(shop, other_shop, chosen):
     desk = open_desk(make_staff(shop))
     answer = desk.post(reverse("admin:switch_shop"), {"shop": other_shop.pk if chosen == "other" else chosen})
     assert answer.status_code == 404
     assert current_shop(desk) == shop
 
 
-def test_following_a_link_switches_nothing(shop, other_shop):
+def test_a_get_does_not_switch_the_shop(shop, other_shop):
     user = make_staff(shop)
     make_staff(other_shop)
     desk = open_desk(user, shop)
@@ -73,14 +73,14 @@ def test_following_a_link_switches_nothing(shop, other_shop):
     assert current_shop(desk) == shop
 
 
-def test_who_is_no_longer_staff_is_out_at_once(shop, other_shop):
+def test_removed_staff_lose_access_at_once(shop, other_shop):
     user = make_staff(shop)
     desk = open_desk(user, shop)
     shop.staff.all().delete()
     assert desk.get(START).status_code == 403
 
 
-def test_the_operator_enters_every_shop(shop, other_shop):
+def test_the_operator_can_open_every_shop(shop, other_shop):
     operator = User.objects.create_superuser("operator", email="op@example.com")
     desk = open_desk(operator, other_shop)
     assert current_shop(desk) == other_shop
@@ -105,7 +105,7 @@ def test_pages_for_owners_are_open_to_owners(shop, page):
     assert page in desk.get(START).content.decode()
 
 
-def test_times_are_on_the_shops_clock(db):
+def test_times_are_shown_in_the_shops_time_zone(db):
     from storefront.webhooks.models import Event
     from tests.shops.factories import NOW
 

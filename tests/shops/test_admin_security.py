@@ -20,17 +20,17 @@ def policy(answer) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("path", ["/admin/", "/admin/login/", "/admin/no/such/page/", "/admin", "/admin/jsi18n/"])
-def test_every_answer_under_the_admin_has_it(shop, client, path):
+def test_every_admin_response_has_the_policy(shop, client, path):
     for browser in (client, open_desk(make_staff(shop))):
         assert policy(browser.get(path)) == POLICY
 
 
-def test_a_refused_form_has_it_too(shop):
+def test_a_refused_form_has_the_policy(shop):
     answer = Client(enforce_csrf_checks=True).post("/admin/login/", {})
     assert (answer.status_code, policy(answer)) == (403, POLICY)
 
 
-def test_it_lets_nothing_of_the_page_itself_run(shop):
+def test_the_policy_allows_no_inline_scripts(shop):
     scripts = POLICY["script-src"].split()
     assert "'unsafe-inline'" not in scripts
     assert not any(word.startswith(("http", "*", "data:", "blob:")) for word in scripts)
@@ -38,7 +38,7 @@ def test_it_lets_nothing_of_the_page_itself_run(shop):
     assert POLICY["form-action"] == "'self'"
 
 
-def test_no_page_has_scripts_or_styles_of_its_own(shop, client):
+def test_no_page_has_inline_scripts_or_styles(shop, client):
     desk = open_desk(make_staff(shop))
     seen = 0
     for browser in (desk, client):
@@ -51,7 +51,7 @@ def test_no_page_has_scripts_or_styles_of_its_own(shop, client):
     assert seen > 50
 
 
-def test_the_policy_of_the_admin_is_the_admins_alone(shop, client):
+def test_other_pages_do_not_have_the_admins_policy(shop, client):
     answer = client.get("/", headers={"host": shop.domain})
     assert "unsafe-eval" not in answer.headers["Content-Security-Policy"]
     answer = client.get("/administration", headers={"host": shop.domain})

@@ -7,7 +7,7 @@ from storefront.shops.models import AllowedOrigin, Shop, StaffMember, User
 from tests.staff import admin_url, make_staff, open_desk
 
 
-def test_the_last_owner_stays(desk, shop):
+def test_the_last_owner_cannot_be_removed(desk, shop):
     anna = StaffMember.objects.get()
     assert "at least one owner" in desk.fill(anna, follow=True, role="manager").content.decode()
     desk.post(admin_url(anna, "delete"), {"post": "yes"})
@@ -15,7 +15,7 @@ def test_the_last_owner_stays(desk, shop):
     assert anna.role == "owner"
 
 
-def test_with_a_second_owner_the_first_may_go(desk, shop):
+def test_one_of_two_owners_can_be_removed(desk, shop):
     make_staff(shop, "bo", "owner")
     anna = StaffMember.objects.get(user__username="anna")
     desk.post(admin_url(anna, "delete"), {"post": "yes"})
@@ -28,14 +28,14 @@ def test_no_other_role_can_be_stored(shop):
         make_staff(shop, role="admin")
 
 
-def test_settings_of_the_shop(desk, shop):
+def test_an_owner_changes_the_shops_settings(desk, shop):
     desk.fill(shop, name="Harbour", timezone="Europe/Helsinki", country="fi", payment_methods=["manual"])
     shop.refresh_from_db()
     assert (shop.name, shop.timezone, shop.country) == ("Harbour", "Europe/Helsinki", "FI")
     assert shop.payment_methods == ["manual"]
 
 
-def test_only_the_operator_moves_a_shop_to_another_domain(desk, shop):
+def test_only_the_operator_can_change_the_domain(desk, shop):
     desk.fill(shop, domain="taken.example.com", base_url="https://taken.example.com", currency="USD")
     shop.refresh_from_db()
     assert (shop.domain, shop.currency) == ("shop.example.com", "EUR")
@@ -45,12 +45,12 @@ def test_only_the_operator_moves_a_shop_to_another_domain(desk, shop):
 
 
 @pytest.mark.parametrize("origin", ["https://www.example.com/path", "www.example.com", "ftp://x.example.com", "null"])
-def test_an_origin_that_no_browser_sends_is_refused(desk, origin):
+def test_refuses_an_origin_that_no_browser_sends(desk, origin):
     desk.fill(AllowedOrigin, origin=origin)
     assert not AllowedOrigin.objects.exists()
 
 
-def test_an_origin_is_kept_as_browsers_send_it(desk):
+def test_an_origin_is_stored_as_browsers_send_it(desk):
     desk.fill(AllowedOrigin, origin="https://WWW.example.com/")
     assert AllowedOrigin.objects.get().origin == "https://www.example.com"
     again = desk.fill(AllowedOrigin, origin="https://www.example.com")

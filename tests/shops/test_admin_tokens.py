@@ -16,7 +16,7 @@ def make_in_admin(desk, **given):
     return desk.fill(ApiToken, **fields)
 
 
-def test_a_token_is_made_and_works(desk, shop):
+def test_a_new_token_works(desk, shop):
     page = make_in_admin(desk)
     secret = page.context_data["secret"]
     assert page.status_code == 200
@@ -26,7 +26,7 @@ def test_a_token_is_made_and_works(desk, shop):
     assert (token.shop, token.name, token.scopes) == (shop, "Price feed", ["read_products", "read_cart"])
 
 
-def test_the_secret_is_shown_exactly_once_and_kept_nowhere(desk):
+def test_the_secret_is_shown_once_and_not_stored(desk):
     page = make_in_admin(desk)
     secret = page.context_data["secret"]
     assert "no-store" in page["Cache-Control"]
@@ -42,38 +42,38 @@ def test_the_secret_is_shown_exactly_once_and_kept_nowhere(desk):
     assert tokens.digest(secret) not in recorded
 
 
-def test_the_list_tells_the_ending_and_what_the_token_may(desk):
+def test_the_list_shows_ending_and_permissions_of_a_token(desk):
     make_in_admin(desk)
     listed = desk.get(admin_url(ApiToken, "changelist")).content.decode()
     assert f"api_…{ApiToken.objects.get().ending}" in listed
     assert "Read products and categories, Read carts" in listed
 
 
-def test_a_token_without_scopes_is_refused(desk):
+def test_refuses_a_token_without_scopes(desk):
     page = make_in_admin(desk, scopes=[])
     assert page.status_code == 200
     assert "scopes" in page.context_data["adminform"].form.errors
     assert not ApiToken.objects.exists()
 
 
-def test_an_unknown_scope_posted_by_hand_is_refused(desk):
+def test_refuses_an_unknown_scope(desk):
     make_in_admin(desk, scopes=["read_products", "rule_the_world"])
     assert not ApiToken.objects.exists()
 
 
-def test_a_time_that_has_passed_is_refused(desk):
+def test_refuses_an_expiry_in_the_past(desk):
     page = make_in_admin(desk, expires_at_0="2020-01-01", expires_at_1="10:00:00")
     assert page.context_data["adminform"].form.errors["expires_at"] == ["Enter a time in the future."]
 
 
-def test_scopes_do_not_change_later(desk, shop):
+def test_scopes_cannot_be_changed_later(desk, shop):
     make_token(shop, "read_products")
     desk.fill(ApiToken.objects.get(), name="Renamed", scopes=["read_products", "write_orders"])
     token = ApiToken.objects.get()
     assert (token.name, token.scopes) == ("Renamed", ["read_products"])
 
 
-def test_a_revoked_token_is_worthless(desk, shop):
+def test_a_revoked_token_is_refused(desk, shop):
     secret = make_token(shop, "read_products")
     url = admin_url(ApiToken.objects.get(), "change").replace("change/", "revoke/")
     # Opening the dialog does nothing yet.

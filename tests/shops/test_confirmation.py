@@ -66,25 +66,25 @@ def urls():
 
 
 @pytest.mark.parametrize("name", sorted(ASKS_TO_LOOK | ASKS_TO_WRITE))
-def test_each_of_these_asks(stale, urls, name):
+def test_sensitive_pages_ask_for_confirmation(stale, urls, name):
     assert asks(stale.post(urls[name]))
     assert asks(stale.get(urls[name])) == (name in ASKS_TO_LOOK)
 
 
 @pytest.mark.parametrize("name", sorted(ASKS_TO_LOOK | ASKS_TO_WRITE))
-def test_a_fresh_sign_in_counts(desk, urls, name, clock):
+def test_no_page_asks_shortly_after_the_sign_in(desk, urls, name, clock):
     clock.shift(timedelta(minutes=15, seconds=-1))
     assert not asks(desk.get(urls[name]))
     assert not asks(desk.post(urls[name]))
 
 
-def test_nothing_else_asks(stale, urls):
+def test_other_pages_do_not_ask(stale, urls):
     for name, url in urls.items():
         if name not in ASKS_TO_LOOK and confirmation.confirmation_of(name) != confirmation.ALWAYS:
             assert not asks(stale.get(url)), name
 
 
-def test_every_pattern_of_the_table_fits_a_page_that_is_there_or_will_be(urls):
+def test_every_pattern_matches_a_page(urls):
     """A page that gets another name must not lose its question. Invitations are a page of their own where there are
     any."""
     from fnmatch import fnmatchcase
@@ -94,7 +94,7 @@ def test_every_pattern_of_the_table_fits_a_page_that_is_there_or_will_be(urls):
             assert any(fnmatchcase(name, pattern) for name in urls), pattern
 
 
-def test_whatever_is_done_with_tokens_staff_and_apps_asks(urls):
+def test_everything_done_with_tokens_staff_and_apps_asks(urls):
     for model in admin.site._registry:
         label = f"{model._meta.app_label}_{model._meta.model_name}"
         if label in ("shops_apitoken", "shops_staffmember", "apps_app", "apps_installation", "apps_scripttag"):
@@ -107,7 +107,7 @@ class TestConfirming:
     def confirm(self, desk, next="/admin/shops/apitoken/add/", **given):
         return desk.post(f"/admin/confirm/?next={next}", given)
 
-    def test_the_password_opens_it_and_leads_back(self, stale):
+    def test_the_password_confirms_and_returns_to_the_page(self, stale):
         asked = stale.get("/admin/shops/apitoken/add/")
         assert asked["Location"] == "/admin/confirm/?next=%2Fadmin%2Fshops%2Fapitoken%2Fadd%2F"
         assert "You will not be asked again for 15 minutes." in stale.get(asked["Location"]).content.decode()
@@ -115,7 +115,7 @@ class TestConfirming:
         assert (answer.status_code, answer["Location"]) == (302, "/admin/shops/apitoken/add/")
         assert stale.get("/admin/shops/apitoken/add/").status_code == 200
 
-    def test_of_who_has_a_second_factor_only_that_counts(self, stale, anna):
+    def test_the_password_does_not_confirm_for_somebody_with_a_second_factor(self, stale, anna):
         give_app(anna)
         page = stale.get("/admin/confirm/").content.decode()
         assert 'name="code"' in page
@@ -124,13 +124,13 @@ class TestConfirming:
         assert self.confirm(stale, password=PASSWORD, code="000000").status_code == 200
         assert asks(stale.get("/admin/shops/apitoken/add/"))
 
-    def test_who_has_none_is_asked_for_the_password_alone(self, stale):
+    def test_without_a_second_factor_only_the_password_is_asked_for(self, stale):
         page = stale.get("/admin/confirm/").content.decode()
         assert 'name="password"' in page
         assert 'name="code"' not in page
         assert 'name="passkey"' not in page
 
-    def test_who_has_a_passkey_alone_is_asked_for_that(self, stale, anna, clock):
+    def test_with_only_a_passkey_the_passkey_is_asked_for(self, stale, anna, clock):
         key, add = SoftKey(), "/admin/security/add/"
         fresh = open_desk(anna)
         fresh.post(add, {"passkey": key.make(options_of(fresh.get(add))), "name": "Laptop"})
@@ -143,12 +143,12 @@ class TestConfirming:
         assert self.confirm(fresh, passkey=key.sign(options_of(fresh.get("/admin/confirm/")))).status_code == 302
         assert not asks(fresh.get("/admin/shops/apitoken/add/"))
 
-    def test_a_code_opens_it(self, stale, anna):
+    def test_a_code_confirms(self, stale, anna):
         give_app(anna)
         assert self.confirm(stale, code=code_of(KEY)).status_code == 302
         assert stale.get("/admin/shops/apitoken/add/").status_code == 200
 
-    def test_so_does_a_recovery_code_once(self, stale, anna, clock):
+    def test_a_recovery_code_confirms_once(self, stale, anna, clock):
         give_app(anna)
         code = new_recovery_codes(user=anna)[0]
         assert self.confirm(stale, code=code).status_code == 302
@@ -157,13 +157,13 @@ class TestConfirming:
 
     @pytest.mark.parametrize("has_factor", [True, False])
     @pytest.mark.parametrize("given", [{}, {"password": "wrong"}, {"code": "000000"}, {"passkey": "{}"}])
-    def test_nothing_else_does(self, stale, anna, given, has_factor):
+    def test_wrong_or_missing_proof_does_not_confirm(self, stale, anna, given, has_factor):
         if has_factor:
             give_app(anna)
         assert self.confirm(stale, **given).status_code == 200
         assert asks(stale.get("/admin/shops/apitoken/add/"))
 
-    def test_it_holds_for_a_quarter_of_an_hour_in_that_session_alone(self, stale, anna, clock):
+    def test_a_confirmation_lasts_15_minutes_in_its_session_only(self, stale, anna, clock):
         phone = open_desk(anna)
         StaffSession.objects.update(confirmed_at=NOW)
         self.confirm(stale, password=PASSWORD)
@@ -173,7 +173,7 @@ class TestConfirming:
         clock.shift(timedelta(seconds=1))
         assert asks(stale.get("/admin/shops/apitoken/add/"))
 
-    def test_guessing_is_slow(self, stale, anna):
+    def test_guessing_is_limited(self, stale, anna):
         answers = [self.confirm(stale, password="wrong").status_code for _ in range(11)]
         assert answers == [200] * 10 + [429]
         right = self.confirm(stale, password=PASSWORD)
@@ -183,21 +183,21 @@ class TestConfirming:
         assert answers == [200] * 5 + [429]
 
     @pytest.mark.parametrize("next", ["https://evil.example/", "//evil.example/", "/\\evil.example", "javascript:1"])
-    def test_nobody_is_led_elsewhere(self, stale, next):
+    def test_never_redirects_to_another_site(self, stale, next):
         assert self.confirm(stale, next, password=PASSWORD)["Location"] == "/admin/"
 
-    def test_who_is_not_signed_in_confirms_nothing(self, client):
+    def test_asks_visitors_to_sign_in(self, client):
         answer = self.confirm(client, password=PASSWORD)
         assert answer["Location"].startswith("/admin/login/")
 
-    def test_somebody_without_a_shop_can(self, stale, shop, clock):
+    def test_staff_without_a_shop_can_confirm(self, stale, shop, clock):
         shop.staff.all().delete()
         assert self.confirm(stale, "/admin/security/add/", password=PASSWORD).status_code == 302
         assert stale.get("/admin/security/add/").status_code == 200
 
 
 class TestNothingIsHalfDone:
-    def test_no_token_is_made(self, stale, anna):
+    def test_no_token_is_created(self, stale, anna):
         given = {"name": "Sneaky", "scopes": ["read_products"], "requests_per_minute": ""}
         answer = stale.post("/admin/shops/apitoken/add/", given)
         assert not ApiToken.objects.exists()
@@ -207,7 +207,7 @@ class TestNothingIsHalfDone:
         assert stale.post("/admin/shops/apitoken/add/", given).status_code == 200
         assert ApiToken.objects.exists()
 
-    def test_nobody_becomes_staff(self, stale, shop):
+    def test_no_staff_is_added(self, stale, shop):
         stale.post("/admin/shops/staffmember/add/", {"email": "eve@example.com", "role": "owner"})
         assert StaffMember.objects.filter(shop=shop).count() == 1
 
@@ -216,7 +216,7 @@ class TestNothingIsHalfDone:
         assert asks(stale.post(reverse("admin:apps_app_install", args=[app.pk]), {"scopes": app.scopes}))
         assert not Installation.objects.exists()
 
-    def test_no_money_goes_back_and_the_dialog_leads_to_the_question(self, stale, shop):
+    def test_no_money_is_refunded_and_the_dialog_leads_to_the_confirmation(self, stale, shop):
         order = make_order(shop, sale_line(make_product(shop, "Mug"), 1))
         orders.mark_paid(shop=shop, order=order, now=NOW)
         url = reverse("admin:orders_order_refund", args=[order.pk])
@@ -233,13 +233,13 @@ class TestNothingIsHalfDone:
         assert "Please repeat the action: it was not carried out." in back.content.decode()
         assert stale.get(url, headers=from_dialog).status_code == 200
 
-    def test_htmx_leads_nobody_elsewhere(self, stale, shop):
+    def test_htmx_requests_never_redirect_to_another_site(self, stale, shop):
         order = make_order(shop, sale_line(make_product(shop, "Mug"), 1))
         lying = {"HX-Request": "true", "HX-Current-URL": "https://evil.example//evil.example/"}
         answer = stale.get(reverse("admin:orders_order_refund", args=[order.pk]), headers=lying)
         assert stale.post(answer["HX-Redirect"], {"password": PASSWORD})["Location"] == "/admin/"
 
-    def test_an_address_that_cannot_be_read_leads_to_the_start(self, stale, shop):
+    def test_an_unreadable_page_url_leads_to_the_start_page(self, stale, shop):
         order = make_order(shop, sale_line(make_product(shop, "Mug"), 1))
         broken = {"HX-Request": "true", "HX-Current-URL": "http://[x"}
         answer = stale.get(reverse("admin:orders_order_refund", args=[order.pk]), headers=broken)
@@ -260,7 +260,7 @@ class TestNothingIsHalfDone:
         stale.post(url, {"confirm": "1"}, headers=from_dialog)
         assert AllowedScriptHost.objects.get().host == "evil.example"
 
-    def test_no_factor_goes_and_one_comes_back_to_the_page(self, stale, anna):
+    def test_no_factor_is_removed_and_confirming_returns_to_the_page(self, stale, anna):
         app = give_app(anna)
         answer = stale.post("/admin/security/remove/", {"kind": "app", "id": app.pk})
         assert answer["Location"] == "/admin/confirm/?next=%2Fadmin%2Fsecurity%2F&again=1"

@@ -7,7 +7,7 @@ from storefront.shops.models import Shop
 from tests.shops.factories import make_shop
 
 
-def test_a_shop_is_opened_with_its_address_in_one_form(db):
+def test_domain_and_base_url_are_stored_in_normal_form(db):
     shop = make_shop("Shop.Example.COM", base_url="https://shop.example.com/", currency="sek")
     assert (shop.domain, shop.base_url, shop.currency) == ("shop.example.com", "https://shop.example.com", "SEK")
 
@@ -28,7 +28,7 @@ def test_a_shop_is_opened_with_its_address_in_one_form(db):
         ("email", "nobody"),
     ],
 )
-def test_what_does_not_fit_is_named_and_nothing_is_made(db, field, value):
+def test_invalid_fields_are_named_and_nothing_is_created(db, field, value):
     given = {"domain": "new.example.com", "base_url": "https://new.example.com", field: value}
     with pytest.raises(InvalidFields) as refused:
         make_shop(**given)
@@ -36,7 +36,7 @@ def test_what_does_not_fit_is_named_and_nothing_is_made(db, field, value):
     assert not Shop.objects.exists()
 
 
-def test_a_domain_is_one_shops(shop):
+def test_refuses_a_domain_that_another_shop_has(shop):
     with pytest.raises(InvalidFields) as refused:
         make_shop("SHOP.example.com")
     assert list(refused.value.errors) == ["domain"]

@@ -30,7 +30,7 @@ def test_a_code_works_once(shop):
     assert take(shop, code) is None
 
 
-def test_a_code_lives_for_a_minute(shop):
+def test_a_code_expires_after_a_minute(shop):
     assert take(shop, issue(shop), now=NOW + timedelta(seconds=60)) is None
 
 
@@ -49,13 +49,13 @@ def test_a_code_is_invalid_without_its_state(shop, states):
     assert take(shop, code) is not None, "who knows the state is not harmed"
 
 
-def test_one_without_a_state_is_not_for_who_waits_for_one(shop):
+def test_a_code_without_a_state_is_invalid_for_a_session_with_one(shop):
     code = issue(shop, Purpose.LINK, state="")
     assert take(shop, code, Purpose.LINK, states=(STATE,)) is None
     assert take(shop, code, Purpose.LINK, states=("",)) is not None
 
 
-def test_it_is_for_one_purpose_and_one_shop(shop, other_shop):
+def test_a_code_is_valid_for_one_purpose_in_one_shop(shop, other_shop):
     code = issue(shop)
     for purpose in (Purpose.TO_SHOP, Purpose.LINK):
         assert take(shop, code, purpose) is None

@@ -1,11 +1,9 @@
 """`Idempotency-Key` on a POST (R-CALL-21 to R-CALL-26)."""
 
-import threading
 import uuid
 from datetime import timedelta
 
 import pytest
-from django.db import connections
 
 from storefront.carts.models import Cart, CartLine
 from storefront.kit import clock
@@ -14,6 +12,7 @@ from storefront.shops.models import IdempotentAnswer
 from tests.answers import error_of
 from tests.catalogue.factories import make_product
 from tests.client import ApiClient
+from tests.races import run_concurrently
 from tests.shops.factories import make_token
 
 
@@ -41,13 +40,13 @@ def test_the_same_post_is_carried_out_once_and_answered_alike(api, mug):
     assert list(CartLine.objects.values_list("qty", flat=True)) == [1]
 
 
-def test_without_a_key_each_post_is_its_own(api, mug):
+def test_without_a_key_each_post_is_carried_out(api, mug):
     token = add(api, mug, key=None).json()["cart_token"]
     add(api, mug, key=None, cart=token)
     assert CartLine.objects.get().qty == 2
 
 
-def test_another_key_is_another_request(api, mug):
+def test_with_another_key_the_post_is_carried_out(api, mug):
     add(api, mug)
     add(api, mug, key="k2")
     assert Cart.objects.count() == 2
@@ -86,7 +85,7 @@ def test_a_key_of_255_characters_is_honoured(api, mug):
 
 
 @pytest.mark.rule("R-CALL-26")
-def test_keys_belong_to_their_shop(api, other_api, mug, other_shop):
+def test_shops_do_not_share_keys(api, other_api, mug, other_shop):
     theirs = make_product(other_shop, "Mug")
     add(api, mug)
     answer = add(other_api, theirs)
@@ -95,7 +94,7 @@ def test_keys_belong_to_their_shop(api, other_api, mug, other_shop):
 
 
 @pytest.mark.rule("R-CALL-26")
-def test_keys_belong_to_their_caller(api, mug, shop):
+def test_callers_do_not_share_keys(api, mug, shop):
     add(api, mug)
     answer = add(ApiClient(make_token(shop)), mug)
     assert answer.status_code == 201
@@ -103,7 +102,7 @@ def test_keys_belong_to_their_caller(api, mug, shop):
 
 
 @pytest.mark.rule("R-CALL-26")
-def test_a_key_does_nothing_on_a_read(api, mug):
+def test_keys_are_ignored_on_reads(api, mug):
     for _ in range(2):
         assert "Idempotent-Replayed" not in api.get("/cart", Idempotency_Key="k1")
     assert not IdempotentAnswer.objects.exists()
@@ -149,12 +148,12 @@ def test_a_refused_request_is_tried_again_as_it_is(api, mug):
     assert add(api, mug, qty=1001).status_code == 201
 
 
-def test_a_caller_without_the_scope_uses_up_no_key(shop, mug):
+def test_a_call_without_the_scope_does_not_claim_the_key(shop, mug):
     assert add(ApiClient(make_token(shop, "read_cart")), mug).status_code == 403
     assert not IdempotentAnswer.objects.exists()
 
 
-def test_an_answer_is_forgotten_after_24_hours(api, mug):
+def test_a_response_is_replayed_for_24_hours(api, mug):
     add(api, mug)
     IdempotentAnswer.objects.update(expires_at=clock.now())
     answer = add(api, mug)
@@ -163,7 +162,7 @@ def test_an_answer_is_forgotten_after_24_hours(api, mug):
     assert held().expires_at > clock.now() + timedelta(hours=23)
 
 
-def test_expired_answers_are_deleted_and_no_others(api, mug):
+def test_only_expired_responses_are_deleted(api, mug):
     for number in range(3):
         add(api, mug, key=f"old{number}")
     IdempotentAnswer.objects.update(expires_at=clock.now())
@@ -173,19 +172,19 @@ def test_expired_answers_are_deleted_and_no_others(api, mug):
     assert held("new").status == 201
 
 
-def test_answers_are_encrypted_at_rest(api, mug):
+def test_responses_are_encrypted_at_rest(api, mug):
     token = add(api, mug).json()["cart_token"]
     assert token.encode() not in bytes(held().body)
 
 
-def test_an_answer_can_be_read_after_secret_key_was_replaced(api, mug, settings):
+def test_a_response_can_be_replayed_after_a_key_rotation(api, mug, settings):
     first = add(api, mug)
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "n" * 50, [settings.SECRET_KEY]
     assert add(api, mug).content == first.content
 
 
 @pytest.mark.rule("R-CALL-24")
-def test_an_answer_that_cannot_be_read_any_more_is_not_made_again(api, mug, settings):
+def test_a_call_whose_response_is_unreadable_is_not_carried_out_again(api, mug, settings):
     add(api, mug)
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "n" * 50, []
     answer = add(api, mug)
@@ -213,7 +212,7 @@ def test_a_key_in_flight_is_a_409(api, mug):
 
 
 @pytest.mark.rule("R-CALL-23")
-def test_a_request_that_was_killed_is_carried_out_by_the_next(api, mug):
+def test_the_next_request_takes_over_from_a_killed_one(api, mug):
     add(api, mug)
     in_flight(seconds=61)
     answer = add(api, mug)
@@ -223,7 +222,7 @@ def test_a_request_that_was_killed_is_carried_out_by_the_next(api, mug):
     assert add(api, mug).content == answer.content
 
 
-def test_a_killed_request_is_not_replaced_by_a_different_one(api, mug):
+def test_a_different_request_does_not_take_over_from_a_killed_one(api, mug):
     add(api, mug)
     in_flight(seconds=61)
     assert add(api, mug, qty=2).json()["code"] == "idempotency_mismatch"
@@ -246,7 +245,7 @@ def test_an_attempt_that_lost_its_claim_is_rolled_back(api, mug, monkeypatch):
 
 @pytest.mark.rule("R-CALL-24")
 @pytest.mark.django_db(transaction=True)
-def test_a_defect_leaves_the_key_free(api, mug, monkeypatch):
+def test_an_internal_error_leaves_the_key_free(api, mug, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(idempotency.sealing, "seal", lambda *_, **__: 1 / 0)
         assert add(api, mug).status_code == 500
@@ -257,22 +256,8 @@ def test_a_defect_leaves_the_key_free(api, mug, monkeypatch):
 
 @pytest.mark.rule("R-CALL-23")
 @pytest.mark.django_db(transaction=True)
-def test_many_at_once_run_once(api, mug):
-    count, answers = 8, []
-    ready = threading.Barrier(count)
-
-    def call() -> None:
-        try:
-            ready.wait()
-            answers.append(add(ApiClient(api.token), mug))
-        finally:
-            connections.close_all()
-
-    threads = [threading.Thread(target=call) for _ in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+def test_of_many_concurrent_requests_one_is_carried_out(api, mug):
+    answers = run_concurrently(*[lambda: add(ApiClient(api.token), mug)] * 8)
     assert CartLine.objects.get().qty == 1
     made = [answer for answer in answers if answer.status_code == 201]
     assert {answer.status_code for answer in answers} <= {201, 409}

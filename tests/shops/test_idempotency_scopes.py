@@ -82,7 +82,7 @@ def test_a_replay_shows_the_id_alone_once_reading_is_withdrawn(shop, installed, 
     assert send(installed.api, write).content == first.content
 
 
-def test_so_does_the_public_apis_form(shop, installed, write):
+def test_a_replay_of_the_public_api_shows_the_id_alone_once_reading_is_withdrawn(shop, installed, write):
     if write.resource == "products":
         pytest.skip("products are written by the App API alone")
     api = ApiClient(installed.token)
@@ -100,7 +100,7 @@ def test_a_replay_is_refused_once_writing_is_withdrawn(shop, installed, write):
 
 
 @pytest.mark.rule("R-CALL-25", "R-CALL-26")
-def test_a_new_token_replays_with_what_it_may_read(shop, installed, write):
+def test_a_replay_with_a_new_token_uses_that_tokens_scopes(shop, installed, write):
     first = send(installed.api, write)
     token = actions.rotate_token(shop=shop, installation=installed.installation, now=clock.now())
     for each in (token, installed.token):
@@ -111,14 +111,14 @@ def test_a_new_token_replays_with_what_it_may_read(shop, installed, write):
         assert list(record) == ["id"]
 
 
-def test_another_scope_that_is_withdrawn_changes_nothing(shop, write):
+def test_withdrawing_another_scope_does_not_change_a_replay(shop, write):
     installed = install(shop, write.reading, write.writing, "read_cart")
     first = send(installed.api, write)
     grant(shop, installed, write.reading, write.writing)
     assert send(installed.api, write).content == first.content
 
 
-def test_what_was_shown_by_its_id_alone_stays_so(shop, write):
+def test_a_response_with_the_id_alone_is_replayed_so(shop, write):
     installed = install(shop, write.writing)
     first = send(installed.api, write)
     ((_, record),) = first.json().items()
@@ -127,7 +127,7 @@ def test_what_was_shown_by_its_id_alone_stays_so(shop, write):
     assert send(installed.api, write).content == first.content
 
 
-def test_an_answer_that_was_kept_before_scopes_were_is_still_replayed(shop):
+def test_a_response_stored_without_a_scope_is_still_replayed(shop):
     installed = install(shop, "read_customers", "write_customers")
     write = Write("customers", "/customers", {"email": "ada@example.com"})
     first = send(installed.api, write)

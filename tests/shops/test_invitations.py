@@ -46,7 +46,7 @@ def mailed_link(receiver: str) -> str:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_owner_invites_and_the_mailbox_accepts(shop):
+def test_a_new_person_accepts_an_owners_invitation(shop):
     desk = open_desk(make_staff(shop))
     page = desk.fill(StaffInvitation, follow=True, email="Bo@Example.com", role="fulfilment")
     assert "Invitation sent to bo@example.com." in page.content.decode()
@@ -68,11 +68,11 @@ def test_an_owner_invites_and_the_mailbox_accepts(shop):
     assert "Pending invitations" not in desk.get(admin_url(StaffMember, "changelist")).content.decode()
 
 
-def test_adding_staff_is_inviting(desk):
+def test_adding_staff_leads_to_an_invitation(desk):
     assert desk.get(admin_url(StaffMember, "add"))["Location"] == admin_url(StaffInvitation, "add")
 
 
-def test_no_address_is_taken_over_in_advance(shop, other_shop):
+def test_an_invitation_creates_no_account(shop, other_shop):
     """The owner of one shop invites an address before the other does, and gains nothing by it."""
     attacker = open_desk(make_staff(shop, "mallory"))
     victim_of = open_desk(make_staff(other_shop, "olga"))
@@ -96,7 +96,7 @@ def test_no_address_is_taken_over_in_advance(shop, other_shop):
     assert (member.shop, member.role) == (other_shop, "owner")
 
 
-def test_an_account_that_exists_signs_in_and_accepts(shop, other_shop):
+def test_somebody_with_an_account_signs_in_and_accepts(shop, other_shop):
     kim = make_staff(other_shop, "kim")
     password = kim.password
     browser = Client()
@@ -115,7 +115,7 @@ def test_an_account_that_exists_signs_in_and_accepts(shop, other_shop):
     assert {(place.shop, place.role) for place in kim.memberships.all()} == {(shop, "manager"), (other_shop, "owner")}
 
 
-def test_a_session_that_was_ended_accepts_nothing(shop, other_shop):
+def test_an_ended_session_cannot_accept(shop, other_shop):
     kim = make_staff(other_shop, "kim")
     browser = open_desk(kim)
     browser.get(link_to(shop, "kim@example.com"))
@@ -125,7 +125,7 @@ def test_a_session_that_was_ended_accepts_nothing(shop, other_shop):
     assert not shop.staff.exists()
 
 
-def test_somebody_else_who_is_signed_in_is_told_and_can_go_on(shop, other_shop):
+def test_somebody_else_who_is_signed_in_can_sign_out_and_continue(shop, other_shop):
     browser = open_desk(make_staff(other_shop, "kim"))
     browser.get(link_to(shop))
     assert "signed in as kim" in browser.get(ACCEPT).content.decode()
@@ -136,7 +136,7 @@ def test_somebody_else_who_is_signed_in_is_told_and_can_go_on(shop, other_shop):
     assert shop.staff.get().user.email == "bo@example.com"
 
 
-def test_a_scanner_that_follows_links_accepts_nothing(shop):
+def test_opening_the_link_does_not_accept(shop):
     link = link_to(shop)
     for _ in range(3):
         scanner = Client()
@@ -146,7 +146,7 @@ def test_a_scanner_that_follows_links_accepts_nothing(shop):
     assert StaffInvitation.objects.get().accepted_at is None
 
 
-def test_the_token_leaves_the_address_and_is_kept_nowhere(shop, capfd):
+def test_the_token_is_removed_from_the_url_and_not_stored(shop, capfd):
     link = link_to(shop)
     token = link.partition("token=")[2]
     answer = Client().get(link)
@@ -159,7 +159,7 @@ def test_the_token_leaves_the_address_and_is_kept_nowhere(shop, capfd):
     assert token not in str(StaffInvitation.objects.values().get())
 
 
-def test_the_queue_holds_no_token(shop, desk):
+def test_the_task_queue_contains_no_token(shop, desk):
     desk.fill(StaffInvitation, email="bo@example.com", role="manager")
     assert "invite_" not in str(list(DBTaskResult.objects.values()))
     assert StaffInvitation.objects.get().digest is None
@@ -196,7 +196,7 @@ def mailed_link_of_task(receiver: str) -> str:
     return re.search(r"https?://[^/\s]+(/admin/\S+)", text)[1]
 
 
-def test_sending_again_kills_the_link_before(shop, desk):
+def test_sending_again_ends_the_previous_link(shop, desk):
     before = link_to(shop)
     row = StaffInvitation.objects.get()
     desk.post(admin_url(row, "send_again"), {"_form_submitted": "on"})
@@ -207,7 +207,7 @@ def test_sending_again_kills_the_link_before(shop, desk):
     assert browser.post(ACCEPT, NEW).status_code == 303
 
 
-def test_withdrawing_kills_the_link_also_of_a_browser_that_followed_it(shop, desk):
+def test_withdrawing_ends_the_link_also_for_a_browser_that_opened_it(shop, desk):
     browser = Client()
     browser.get(link_to(shop))
     row = StaffInvitation.objects.get()
@@ -220,7 +220,7 @@ def test_withdrawing_kills_the_link_also_of_a_browser_that_followed_it(shop, des
 
 
 @pytest.mark.parametrize("change", ["demoted", "removed"])
-def test_what_an_owner_invited_who_is_none_any_more_is_withdrawn(shop, change):
+def test_invitations_of_a_former_owner_end(shop, change):
     make_staff(shop)
     mallory = make_staff(shop, "mallory")
     made = invite(shop, "second@mallory.example", "owner", invited_by=mallory)
@@ -247,20 +247,20 @@ def test_an_address_with_an_account_and_one_without_look_the_same(desk, shop, ot
     assert counts[0] == counts[1]
 
 
-def test_somebody_on_the_staff_is_not_invited(desk, shop):
+def test_refuses_to_invite_somebody_on_the_staff(desk, shop):
     page = desk.fill(StaffInvitation, follow=True, email="anna@example.com", role="manager")
     assert "is already a staff member of this shop." in page.content.decode()
     assert not StaffInvitation.objects.exists()
 
 
 @pytest.mark.parametrize("email", ["", "bo", "a" * 140 + "@example.com", "bo@example.com\nBcc: x@example.com"])
-def test_an_address_that_cannot_be_is_refused(shop, email):
+def test_refuses_an_invalid_email_address(shop, email):
     with pytest.raises(InvalidFields) as refused:
         invite(shop, email)
     assert set(refused.value.errors) == {"email"}
 
 
-def test_a_shop_sends_only_so_many_a_day(shop, other_shop):
+def test_limits_invitations_a_day(shop, other_shop):
     for number in range(invitations.MOST_A_DAY):
         invite(shop, f"{number}@example.com")
     with pytest.raises(invitations.TooManyInvitations):
@@ -280,13 +280,13 @@ def test_a_shop_sends_only_so_many_a_day(shop, other_shop):
         {"name": ""},
     ],
 )
-def test_a_poor_password_makes_no_account(shop, given):
+def test_refuses_a_weak_password(shop, given):
     assert accepted(link_to(shop), **given) == 422
     assert not User.objects.exists()
     assert StaffInvitation.objects.get().accepted_at is None
 
 
-def test_another_shops_invitations_are_not_there(desk, other_shop):
+def test_another_shops_invitations_are_not_found(desk, other_shop):
     theirs = invite(other_shop)
     for view in ("change", "send_again", "withdraw", "history"):
         assert desk.get(admin_url(theirs, view)).status_code == 404
@@ -297,7 +297,7 @@ def test_another_shops_invitations_are_not_there(desk, other_shop):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_accepts_at_once_make_one_place(shop):
+def test_concurrent_acceptances_make_one_staff_member(shop):
     link = link_to(shop)
     browsers = [Client() for _ in range(4)]
     for browser in browsers:
@@ -310,18 +310,19 @@ def test_two_accepts_at_once_make_one_place(shop):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_one_account_that_accepts_twice_at_once_has_one_place(shop, other_shop):
+def test_concurrent_acceptances_of_one_account_make_one_staff_member(shop, other_shop):
     kim = make_staff(other_shop, "kim")
     made = invite(shop, "kim@example.com")
     invitations.new_link(shop=shop, invitation_id=made.pk, now=clock.now())
     made.refresh_from_db()
     accept = invitations.accept_invitation
-    answers = run_concurrently(*[lambda: accept(invitation=made, user=kim, now=clock.now())] * 4)
+    calls = [lambda: accept(invitation=made, user=kim, now=clock.now())] * 4
+    answers = run_concurrently(*calls, refusal=invitations.InvitationOver)
     assert answers.count(None) == 1
     assert shop.staff.filter(user=kim).count() == 1
 
 
-def test_the_command_line_prints_the_link_where_no_mail_is_sent(shop, settings, capsys):
+def test_the_command_prints_the_link_if_no_mail_is_sent(shop, settings, capsys):
     settings.EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
     call_command("invitestaff", shop=shop.domain, email="ada@example.com", role="owner")
     link = capsys.readouterr().out.strip()
@@ -330,7 +331,7 @@ def test_the_command_line_prints_the_link_where_no_mail_is_sent(shop, settings, 
     assert shop.staff.get().role == "owner"
 
 
-def test_the_command_line_sends_mail_where_it_can(shop, capsys):
+def test_the_command_sends_mail_if_it_is_set_up(shop, capsys):
     call_command("invitestaff", shop=shop.domain, email="ada@example.com", role="owner")
     assert capsys.readouterr().out == ""
     call_command("invitestaff", "--print-link", shop=shop.domain, email="ada@example.com", role="owner")
@@ -343,5 +344,5 @@ def test_without_mail_the_admin_says_how_to_get_the_link(desk, settings):
     assert "storefront invitestaff --shop shop.example.com --email bo@example.com --role manager" in page
 
 
-def test_the_pages_stand_on_the_admins_address():
+def test_the_pages_are_on_the_admins_host():
     assert reverse("admin:invitation") == ACCEPT

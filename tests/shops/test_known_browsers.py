@@ -34,14 +34,14 @@ def test_a_browser_is_known_to_the_account_that_it_signed_in_to(browser, rf):
     assert known_browser(rf.get("/"), "anna") is None
 
 
-def test_signing_in_again_does_not_make_it_another_browser(browser):
+def test_signing_in_again_keeps_the_browsers_identity(browser):
     remember(browser, "anna")
     before = known_browser(browser, "anna")
     remember(browser, "anna")
     assert known_browser(browser, "anna") == before
 
 
-def test_the_cookie_of_one_account_is_worth_nothing_under_the_name_of_another(browser, rf):
+def test_the_cookie_of_one_account_is_invalid_for_another(browser, rf):
     (own,) = remember(browser, "mallory").cookies.values()
     (name,) = remember(rf.get("/"), "anna").cookies
     forger = rf.get("/")
@@ -53,14 +53,14 @@ def test_the_cookie_of_one_account_is_worth_nothing_under_the_name_of_another(br
     assert known_browser(forger, "anna") is None
 
 
-def test_under_another_mark_it_is_a_new_browser_for_its_owner_alone(browser):
+def test_a_new_mark_makes_the_browser_unknown_to_that_account_only(browser):
     remember(browser, "anna", mark="old")
     assert known_browser(browser, "anna", mark="old")
     assert known_browser(browser, "anna", mark="new") is None
     assert known_browser(browser, "anna")
 
 
-def test_it_ends_after_a_year(browser):
+def test_the_cookie_expires_after_a_year(browser):
     with time_machine.travel(NOW, tick=False) as clock:
         remember(browser, "anna")
         clock.shift(MAX_AGE + 1)
@@ -68,7 +68,7 @@ def test_it_ends_after_a_year(browser):
 
 
 @pytest.mark.parametrize("https", [False, True])
-def test_no_script_reads_it_and_no_other_host_sets_it(browser, settings, https):
+def test_the_cookie_is_httponly_and_bound_to_its_host(browser, settings, https):
     settings.HTTPS = https
     ((name, cookie),) = remember(browser, "anna@example.com").cookies.items()
     assert (cookie["httponly"], cookie["samesite"], cookie["path"]) == (True, "Lax", "/")
@@ -76,7 +76,7 @@ def test_no_script_reads_it_and_no_other_host_sets_it(browser, settings, https):
     assert "anna" not in name + cookie.value
 
 
-def test_a_browser_of_many_people_keeps_some_of_them(browser):
+def test_a_browser_remembers_a_limited_number_of_accounts(browser):
     for number in range(MOST_ACCOUNTS + 5):
         remember(browser, f"person-{number}")
     assert len(browser.COOKIES) == MOST_ACCOUNTS

@@ -35,13 +35,13 @@ def key(anna):
     return key
 
 
-def test_a_passkey_is_kept_with_its_public_key_alone(anna, key):
+def test_only_the_public_key_of_a_passkey_is_stored(anna, key):
     (row,) = factors_of(anna).passkeys
     assert (row.name, row.host) == ("Laptop", "testserver")
     assert "Laptop" in open_desk(anna).get("/admin/security/").content.decode()
 
 
-def test_it_opens_the_admin_after_the_password(anna, key):
+def test_a_passkey_signs_in_after_the_password(anna, key):
     browser = half_in()
     answer = browser.post(SECOND, {"passkey": key.sign(options_of(browser.get(SECOND)))})
     assert (answer.status_code, answer["Location"]) == (302, "/admin/")
@@ -49,7 +49,7 @@ def test_it_opens_the_admin_after_the_password(anna, key):
     assert Passkey.objects.get().last_used_at
 
 
-def test_it_can_be_the_one_that_is_set_up_first(anna, settings):
+def test_a_passkey_can_be_the_first_factor_set_up(anna, settings):
     settings.STAFF_SECOND_FACTOR = "owners"
     browser, key = Client(), SoftKey()
     browser.post("/admin/login/", {"username": "anna", "password": "lighthouse-1"})
@@ -65,26 +65,26 @@ def refused(browser, answer) -> None:
     assert not is_in(browser)
 
 
-def test_a_page_elsewhere_is_given_nothing_of_worth(anna, key):
+def test_refuses_an_answer_made_for_another_site(anna, key):
     browser = half_in()
     for origin in ("https://evil.example", "http://sub.testserver", "https://testserver", "http://testserver:8000"):
         key.origin = origin
         refused(browser, key.sign(options_of(browser.get(SECOND))))
 
 
-def test_another_key_does_not_open_it(anna, key):
+def test_refuses_an_answer_of_another_key(anna, key):
     browser = half_in()
     refused(browser, SoftKey().sign(options_of(browser.get(SECOND))))
 
 
-def test_somebody_elses_key_does_not_open_it(anna, key, shop):
+def test_refuses_somebody_elses_passkey(anna, key, shop):
     bert, own = make_staff(shop, "bert"), SoftKey(name=b"of bert")
     add_passkey(bert, own)
     browser = half_in()
     refused(browser, own.sign(options_of(browser.get(SECOND))))
 
 
-def test_an_answer_is_good_once_and_for_its_own_question(anna, key):
+def test_an_answer_is_valid_once_and_for_its_own_challenge(anna, key):
     browser = half_in()
     first = options_of(browser.get(SECOND))
     browser.get(SECOND)
@@ -96,7 +96,7 @@ def test_an_answer_is_good_once_and_for_its_own_question(anna, key):
     refused(again, answer)
 
 
-def test_a_copied_key_is_found_out_by_its_counter(anna, key):
+def test_refuses_a_copied_passkey_by_its_counter(anna, key):
     for count, opens in [(5, True), (5, False), (4, False), (0, False), (6, True)]:
         browser = half_in()
         browser.post(SECOND, {"passkey": key.sign(options_of(browser.get(SECOND)), count=count)})
@@ -104,7 +104,7 @@ def test_a_copied_key_is_found_out_by_its_counter(anna, key):
 
 
 @pytest.mark.parametrize("answer", ["{}", "[]", "nonsense", '{"rawId": "x"}', '{"rawId": 1}', "x" * 30_000])
-def test_nonsense_opens_nothing(anna, key, answer):
+def test_refuses_a_malformed_answer(anna, key, answer):
     browser = half_in()
     browser.get(SECOND)
     assert browser.post(SECOND, {"passkey": answer}).status_code == 200
@@ -112,7 +112,7 @@ def test_nonsense_opens_nothing(anna, key, answer):
 
 
 @pytest.mark.parametrize("answer", ["{}", "nonsense", '{"rawId": "x"}'])
-def test_nonsense_is_not_kept(anna, answer):
+def test_does_not_store_a_malformed_passkey(anna, answer):
     desk = open_desk(anna)
     desk.get(ADD)
     page = desk.post(ADD, {"passkey": answer})
@@ -120,7 +120,7 @@ def test_nonsense_is_not_kept(anna, answer):
     assert not Passkey.objects.exists()
 
 
-def test_a_passkey_made_elsewhere_is_not_kept(anna):
+def test_does_not_store_a_passkey_made_for_another_site(anna):
     desk = open_desk(anna)
     answer = SoftKey("https://evil.example").make(options_of(desk.get(ADD)))
     desk.post(ADD, {"passkey": answer})
@@ -135,12 +135,12 @@ def test_one_passkey_belongs_to_one_person(anna, key, shop):
     assert Passkey.objects.get().user == anna
 
 
-def test_it_is_not_offered_on_another_host(anna, key):
+def test_passkeys_are_not_offered_on_another_host(anna, key):
     browser = half_in(headers={"host": "other.example.com"})
     assert browser.get(SECOND).context_data["passkey_options"] is None
 
 
-def test_guessing_with_passkeys_is_slow_too(anna, key):
+def test_guessing_with_passkeys_is_limited(anna, key):
     browser = half_in()
     answers = [browser.post(SECOND, {"passkey": "{}"}).status_code for _ in range(6)]
     assert answers == [200] * 5 + [429]

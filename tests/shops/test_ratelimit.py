@@ -21,19 +21,19 @@ def limited(shop) -> ApiClient:
     return ApiClient(token)
 
 
-def test_a_token_is_let_through_as_often_as_its_limit_says(limited, clock):
+def test_a_token_can_make_as_many_calls_as_its_limit(limited, clock):
     statuses = [limited.get("/cart").status_code for _ in range(4)]
     assert statuses == [200, 200, 200, 429]
 
 
-def test_every_answer_says_what_is_left(limited, clock):
+def test_every_response_has_the_remaining_quota(limited, clock):
     answers = [limited.get("/cart") for _ in range(4)]
     assert [answer["X-RateLimit-Limit"] for answer in answers] == ["3"] * 4
     assert [answer["X-RateLimit-Remaining"] for answer in answers] == ["2", "1", "0", "0"]
     assert {answer["X-RateLimit-Reset"] for answer in answers} == {str(int(NOW.timestamp()) + 60)}
 
 
-def test_a_429_says_when_to_come_back(limited, clock):
+def test_a_429_has_retry_after(limited, clock):
     for _ in range(3):
         limited.get("/cart")
     clock.shift(20)
@@ -48,7 +48,7 @@ def test_a_429_says_when_to_come_back(limited, clock):
 
 
 @pytest.mark.rule("R-LIM-9")
-def test_the_window_moves_with_the_calls(limited, clock):
+def test_the_window_slides(limited, clock):
     limited.get("/cart")
     clock.shift(30)
     limited.get("/cart")
@@ -66,7 +66,7 @@ def test_refused_calls_do_not_count(limited, clock):
 
 
 @pytest.mark.rule("R-LIM-10", "R-LIM-11")
-def test_errors_count_and_say_what_is_left_too(shop, clock):
+def test_failed_calls_count_and_have_the_remaining_quota(shop, clock):
     client = ApiClient(make_token(shop, "read_products"))
     ApiToken.objects.update(requests_per_minute=2)
     assert client.get("/cart").status_code == 403
@@ -100,7 +100,7 @@ def test_unknown_tokens_are_not_counted(stranger):
     assert len(ratelimit._credential_windows) == before
 
 
-def test_processes_count_together_in_redis(limited, settings, redis_url):
+def test_processes_share_their_counts_in_redis(limited, settings, redis_url):
     settings.REDIS_URL = redis_url
     assert limited.get("/cart")["X-RateLimit-Remaining"] == "2"
     # Another process starts without anything in memory.
@@ -112,6 +112,6 @@ def test_processes_count_together_in_redis(limited, settings, redis_url):
     assert [limited.get("/cart").status_code for _ in range(2)] == [200, 429]
 
 
-def test_without_its_redis_each_process_counts_for_itself(limited, settings, clock):
+def test_each_process_counts_for_itself_if_redis_is_away(limited, settings, clock):
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
     assert [limited.get("/cart").status_code for _ in range(4)] == [200, 200, 200, 429]

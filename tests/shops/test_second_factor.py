@@ -22,7 +22,7 @@ FOR_ANYBODY = {url.name for url in staff_pages.urls()}
 
 
 class TestSigningIn:
-    def test_a_code_of_the_app_opens_the_admin(self, anna, clock):
+    def test_a_code_signs_in(self, anna, clock):
         give_app(anna)
         browser = half_in(anna)
         page = browser.get("/admin/login/second/")
@@ -32,27 +32,27 @@ class TestSigningIn:
         assert is_in(browser)
         assert StaffSession.objects.get(user=anna).has_second_factor
 
-    def test_one_comes_back_to_the_page_that_one_wanted(self, anna, clock):
+    def test_signing_in_returns_to_the_requested_page(self, anna, clock):
         give_app(anna)
         browser = Client()
         sign_in(browser, QUERY_STRING="next=/admin/orders/order/")
         assert send(browser, code_of(KEY))["Location"] == "/admin/orders/order/"
 
     @pytest.mark.parametrize("code", ["", "000000", "abc", "1234567", "٠٠٠٠٠٠", "0" * 41])
-    def test_anything_else_does_not(self, anna, clock, code):
+    def test_a_wrong_code_does_not_sign_in(self, anna, clock, code):
         give_app(anna)
         browser = half_in(anna)
         assert send(browser, code).status_code == 200
         assert not is_in(browser)
 
-    def test_a_clock_that_is_off_by_a_step_does(self, anna, clock):
+    def test_accepts_codes_one_step_early_or_late(self, anna, clock):
         give_app(anna)
         for steps, opens in [(-2, False), (2, False), (-1, True), (1, True)]:
             browser = half_in(anna)
             send(browser, code_of(KEY, steps))
             assert is_in(browser) == opens
 
-    def test_each_code_is_good_once(self, anna, clock):
+    def test_each_code_is_valid_once(self, anna, clock):
         give_app(anna)
         send(half_in(anna), code_of(KEY))
         browser = half_in(anna)
@@ -64,7 +64,7 @@ class TestSigningIn:
         send(browser, code_of(KEY))
         assert is_in(browser)
 
-    def test_a_code_of_somebody_else_does_not(self, anna, shop, clock):
+    def test_somebody_elses_code_does_not_sign_in(self, anna, shop, clock):
         bert = make_staff(shop, "bert")
         give_app(anna)
         give_app(bert, b"another key of bert!")
@@ -72,7 +72,7 @@ class TestSigningIn:
         send(browser, code_of(b"another key of bert!"))
         assert not is_in(browser)
 
-    def test_guessing_at_the_code_is_slow_and_the_right_one_is_refused_meanwhile(self, anna, clock):
+    def test_after_too_many_wrong_codes_the_right_one_is_refused(self, anna, clock):
         give_app(anna)
         browser = half_in(anna)
         answers = [send(browser, "000000").status_code for _ in range(6)]
@@ -85,7 +85,7 @@ class TestSigningIn:
         again = half_in(anna)
         assert send(again, code_of(KEY)).status_code == 429
 
-    def test_guessing_at_the_code_elsewhere_does_not_lock_the_owner_out(self, anna, clock):
+    def test_guessing_elsewhere_does_not_lock_out_a_known_browser(self, anna, clock):
         give_app(anna)
         laptop = half_in(anna)
         send(laptop, code_of(KEY))
@@ -98,14 +98,14 @@ class TestSigningIn:
         sign_in(laptop)
         assert send(laptop, code_of(KEY)).status_code == 302
 
-    def test_after_ten_minutes_the_password_is_asked_for_again(self, anna, clock):
+    def test_the_password_step_expires_after_ten_minutes(self, anna, clock):
         give_app(anna)
         browser = half_in(anna)
         clock.shift(timedelta(minutes=10))
         assert send(browser, code_of(KEY))["Location"] == "/admin/login/"
         assert not is_in(browser)
 
-    def test_a_new_password_ends_what_the_old_one_began(self, anna, clock):
+    def test_a_new_password_ends_sign_ins_begun_with_the_old_one(self, anna, clock):
         give_app(anna)
         browser = half_in(anna)
         anna.set_password("another-phrase-8")
@@ -117,7 +117,7 @@ class TestSigningIn:
         for url in ("/admin/login/second/", "/admin/login/enrol/"):
             assert send(Client(), code_of(KEY), url)["Location"] == "/admin/login/"
 
-    def test_the_session_key_is_a_new_one_after_each_step(self, anna, clock):
+    def test_each_step_changes_the_session_key(self, anna, clock):
         give_app(anna)
         browser = half_in(anna)
         first = browser.cookies["storefront_session"].value
@@ -129,7 +129,7 @@ class TestSigningIn:
 
 
 class TestHalfSignedIn:
-    def test_no_page_of_the_admin_opens(self, anna, clock):
+    def test_every_admin_page_redirects_before_the_second_step(self, anna, clock):
         give_app(anna)
         browser = half_in(anna)
         urls = dict(admin_urls())
@@ -142,7 +142,7 @@ class TestHalfSignedIn:
                 assert answer["Location"].startswith("/admin/login/") or name == "logout", name
         assert not StaffSession.objects.exists()
 
-    def test_who_must_set_one_up_reaches_nothing_else_either(self, anna, clock, settings):
+    def test_every_admin_page_redirects_before_a_required_setup(self, anna, clock, settings):
         settings.STAFF_SECOND_FACTOR = "owners"
         browser = Client()
         assert sign_in(browser)["Location"] == "/admin/login/enrol/"
@@ -151,7 +151,7 @@ class TestHalfSignedIn:
                 assert browser.get(url).status_code == 302, name
         assert "_auth_user_id" not in browser.session
 
-    def test_who_became_an_owner_since_reaches_nothing_else(self, shop, clock, settings):
+    def test_somebody_who_has_become_an_owner_must_set_one_up_first(self, shop, clock, settings):
         settings.STAFF_SECOND_FACTOR = "owners"
         bert = make_staff(shop, "bert", role="manager")
         desk = open_desk(bert, has_second_factor=False)
@@ -165,7 +165,7 @@ class TestHalfSignedIn:
         assert desk.post("/admin/login/enrol/", {"code": code_of(page.context_data["key"])}).status_code == 200
         assert is_in(desk)
 
-    def test_who_became_an_owner_a_while_after_signing_in_confirms_first(self, shop, clock, settings):
+    def test_somebody_who_becomes_an_owner_later_confirms_before_the_setup(self, shop, clock, settings):
         settings.STAFF_SECOND_FACTOR = "owners"
         bert = make_staff(shop, "bert", role="manager")
         desk = open_desk(bert, has_second_factor=False)
@@ -187,7 +187,7 @@ class TestWhoMustHaveOne:
         ("setting", "must"),
         [("owners", {"anna", "operator"}), ("all", {"anna", "bert", "operator"}), ("none", set())],
     )
-    def test_as_the_setting_says(self, shop, other_shop, settings, setting, must):
+    def test_the_setting_decides_who_must_have_one(self, shop, other_shop, settings, setting, must):
         settings.STAFF_SECOND_FACTOR = setting
         make_staff(shop, "bert", role="manager")
         make_staff(shop, "anna", role="manager")
@@ -195,14 +195,14 @@ class TestWhoMustHaveOne:
         User.objects.create_superuser("operator", email="op@example.com")
         assert {user.username for user in User.objects.all() if must_have_one(user)} == must
 
-    def test_who_need_not_signs_in_with_the_password_alone(self, shop, settings):
+    def test_others_sign_in_with_the_password_alone(self, shop, settings):
         settings.STAFF_SECOND_FACTOR = "owners"
         make_staff(shop, "bert", role="manager")
         browser = Client()
         assert sign_in(browser, "bert")["Location"] == "/admin/"
         assert is_in(browser)
 
-    def test_who_has_one_is_asked_for_it_whatever_the_setting(self, shop, settings, clock):
+    def test_somebody_with_a_factor_is_always_asked_for_it(self, shop, settings, clock):
         settings.STAFF_SECOND_FACTOR = "none"
         bert = make_staff(shop, "bert", role="manager")
         give_app(bert)
@@ -210,7 +210,7 @@ class TestWhoMustHaveOne:
 
 
 class TestRecoveryCodes:
-    def test_each_signs_in_once(self, anna, clock):
+    def test_each_recovery_code_signs_in_once(self, anna, clock):
         give_app(anna)
         codes = new_recovery_codes(user=anna)
         browser = half_in(anna)
@@ -221,22 +221,22 @@ class TestRecoveryCodes:
         send(again, codes[0])
         assert not is_in(again)
 
-    def test_only_digests_are_kept(self, anna):
+    def test_only_digests_of_recovery_codes_are_stored(self, anna):
         codes = new_recovery_codes(user=anna)
         kept = " ".join(RecoveryCode.objects.values_list("digest", flat=True))
         assert not any(code in kept or code.replace("-", "") in kept for code in codes)
 
-    def test_new_ones_end_the_old_ones(self, anna):
+    def test_new_recovery_codes_replace_the_old_ones(self, anna):
         old = new_recovery_codes(user=anna)
         new_recovery_codes(user=anna)
         assert use_code(user=anna, code=old[0], now=NOW) is None
         assert RecoveryCode.objects.count() == 10
 
-    def test_nobody_elses_code_is_good(self, anna, shop):
+    def test_refuses_somebody_elses_recovery_code(self, anna, shop):
         bert = make_staff(shop, "bert")
         assert use_code(user=anna, code=new_recovery_codes(user=bert)[0], now=NOW) is None
 
-    def test_guessing_at_them_is_slow(self, anna, clock):
+    def test_guessing_recovery_codes_is_limited(self, anna, clock):
         give_app(anna)
         codes = new_recovery_codes(user=anna)
         browser = half_in(anna)
@@ -248,7 +248,7 @@ class TestRecoveryCodes:
 
 @pytest.mark.django_db(transaction=True)
 class TestRaces:
-    def test_a_code_sent_twice_at_once_is_used_once(self, shop):
+    def test_of_two_concurrent_sign_ins_with_one_code_one_succeeds(self, shop):
         anna = make_staff(shop)
         give_app(anna)
         now = kit_clock.now()
@@ -256,18 +256,19 @@ class TestRaces:
         results = run_concurrently(*[lambda: use_code(user=anna, code=code, now=now)] * 6)
         assert sorted(map(str, results)) == ["None"] * 5 + ["app"]
 
-    def test_a_recovery_code_sent_twice_at_once_is_used_once(self, shop):
+    def test_of_two_concurrent_sign_ins_with_one_recovery_code_one_succeeds(self, shop):
         anna = make_staff(shop)
         code = new_recovery_codes(user=anna)[0]
         results = run_concurrently(*[lambda: use_code(user=anna, code=code, now=NOW)] * 6)
         assert sorted(map(str, results)) == ["None"] * 5 + ["recovery"]
 
-    def test_two_removed_at_once_leave_one_where_one_must_be(self, shop, settings):
+    def test_concurrent_removals_leave_a_required_factor(self, shop, settings):
         settings.STAFF_SECOND_FACTOR = "owners"
         anna = make_staff(shop)
         apps = [give_app(anna), give_app(anna, b"the key of a tablet!")]
         results = run_concurrently(
-            *[lambda app=app: second_factor.remove_factor(user=anna, kind="app", factor_id=app.pk) for app in apps]
+            *[lambda app=app: second_factor.remove_factor(user=anna, kind="app", factor_id=app.pk) for app in apps],
+            refusal=second_factor.LastFactor,
         )
         assert sorted(type(result).__name__ for result in results) == ["LastFactor", "NoneType"]
         assert Authenticator.objects.filter(user=anna).count() == 1

@@ -40,7 +40,7 @@ class TestEnrolling:
         # A mistyped code does not ask for another scan.
         assert browser.get("/admin/login/enrol/").context_data["key"] == page.context_data["key"]
 
-    def test_the_picture_holds_what_apps_read(self, anna):
+    def test_the_picture_contains_the_url_that_authenticator_apps_read(self, anna):
         with patch("storefront.shops.second_factor.segno.make") as made:
             made.return_value.save = lambda to, **_given: to.write(b"")
             second_factor.key_as_picture(KEY, anna)
@@ -48,7 +48,7 @@ class TestEnrolling:
             "otpauth://totp/Storefront%3Aanna?secret=OR3WK3TUPEQGE6LUMVZSA33GEBVWK6JB&issuer=Storefront"
         )
 
-    def test_a_code_of_the_app_sets_it_up_and_signs_in(self, browser, anna):
+    def test_a_code_completes_the_setup_and_signs_in(self, browser, anna):
         answer = self.enrol(browser)
         (app,) = Authenticator.objects.filter(user=anna)
         assert app.name == "My phone"
@@ -59,32 +59,32 @@ class TestEnrolling:
         assert len(set(codes)) == 10
         assert is_in(browser)
 
-    def test_the_code_that_set_it_up_is_used(self, browser, anna):
+    def test_the_code_of_the_setup_cannot_be_used_again(self, browser, anna):
         self.enrol(browser)
         (app,) = Authenticator.objects.filter(user=anna)
         assert use_code(user=anna, code=code_of(browser_key(app)), now=NOW) is None
 
     @pytest.mark.parametrize("code", ["000000", ""])
-    def test_a_wrong_code_sets_up_nothing(self, browser, code):
+    def test_a_wrong_code_does_not_complete_the_setup(self, browser, code):
         assert self.enrol(browser, code=code).status_code == 200
         assert not Authenticator.objects.exists()
         assert not RecoveryCode.objects.exists()
         assert not is_in(browser)
 
-    def test_the_key_is_sealed_in_the_table_and_in_the_session(self, browser, anna):
+    def test_the_key_is_encrypted_in_table_and_session(self, browser, anna):
         key = base64.b32decode(browser.get("/admin/login/enrol/").context_data["key"].replace(" ", ""))
         kept = str(dict(browser.session))
         assert base64.b32encode(key).decode() not in kept
         self.enrol(browser)
         assert key not in bytes(Authenticator.objects.get(user=anna).sealed_key)
 
-    def test_nobody_else_sets_up_with_the_same_key(self, browser, shop, clock):
+    def test_each_setup_has_its_own_key(self, browser, shop, clock):
         make_staff(shop, "bert")
         first = browser.get("/admin/login/enrol/").context_data["key"]
         sign_in(browser, "bert")
         assert browser.get("/admin/login/enrol/").context_data["key"] != first
 
-    def test_sessions_with_the_password_alone_end(self, anna, settings, clock):
+    def test_the_setup_ends_sessions_without_a_second_factor(self, anna, settings, clock):
         settings.STAFF_SECOND_FACTOR = "none"
         phone = open_desk(anna, has_second_factor=False)
         laptop = open_desk(anna, has_second_factor=False)
@@ -103,17 +103,17 @@ class TestTheSecurityPage:
     def desk(self, anna, clock):
         return open_desk(anna)
 
-    def test_shows_what_there_is(self, desk, anna):
+    def test_lists_the_factors(self, desk, anna):
         give_app(anna)
         new_recovery_codes(user=anna)
         page = desk.get("/admin/security/").content.decode()
         assert "Phone" in page
         assert "10 recovery codes left" in page
 
-    def test_is_reached_from_the_menu(self, desk):
+    def test_is_linked_in_the_menu(self, desk):
         assert 'href="/admin/security/"' in desk.get("/admin/").content.decode()
 
-    def test_adds_another_without_new_codes(self, desk, anna):
+    def test_adding_a_second_factor_makes_no_new_codes(self, desk, anna):
         give_app(anna)
         new_recovery_codes(user=anna)
         key = desk.get("/admin/security/add/").context_data["key"]
@@ -121,19 +121,19 @@ class TestTheSecurityPage:
         assert len(factors_of(anna).apps) == 2
         assert factors_of(anna).codes_left == 10
 
-    def test_holds_at_most_ten_of_a_kind(self, anna, clock):
+    def test_allows_ten_factors_of_a_kind(self, anna, clock):
         for number in range(10):
             give_app(anna, f"key number {number} of anna".encode())
         with pytest.raises(InvalidFields):
             give_app(anna)
 
-    def test_removes_one_and_the_codes_with_the_last(self, desk, anna):
+    def test_removing_the_last_factor_removes_the_codes(self, desk, anna):
         app = give_app(anna)
         new_recovery_codes(user=anna)
         desk.post("/admin/security/remove/", {"kind": "app", "id": app.pk})
         assert factors_of(anna) == Factors([], [], 0)
 
-    def test_the_last_one_stays_where_one_must_be(self, desk, anna, settings):
+    def test_refuses_to_remove_a_required_last_factor(self, desk, anna, settings):
         settings.STAFF_SECOND_FACTOR = "owners"
         app = give_app(anna)
         new_recovery_codes(user=anna)
@@ -143,7 +143,7 @@ class TestTheSecurityPage:
         assert factors_of(anna).codes_left == 10
 
     @pytest.mark.parametrize("kind", ["app", "passkey", "user", ""])
-    def test_removes_nobody_elses(self, desk, shop, kind):
+    def test_does_not_remove_somebody_elses_factor(self, desk, shop, kind):
         app = give_app(make_staff(shop, "bert"))
         assert desk.post("/admin/security/remove/", {"kind": kind, "id": app.pk}).status_code == 404
         assert Authenticator.objects.filter(pk=app.pk).exists()
@@ -156,16 +156,16 @@ class TestTheSecurityPage:
         assert "no-store" in answer["Cache-Control"]
         assert use_code(user=anna, code=old[0], now=NOW) is None
 
-    def test_there_are_no_codes_without_a_factor(self, desk):
+    def test_without_a_factor_there_are_no_codes(self, desk):
         assert desk.post("/admin/security/codes/").status_code == 404
 
-    def test_is_there_for_somebody_without_a_shop(self, db, clock):
+    def test_staff_without_a_shop_can_open_it(self, db, clock):
         lost = open_desk(User.objects.create_user("lost", email="lost@example.com", is_staff=True))
         assert lost.get("/admin/security/").status_code == 200
 
 
 class TestTheCommandForWhoLostEverything:
-    def test_takes_every_factor_and_signs_out(self, anna, clock, capsys, shop):
+    def test_removes_all_factors_and_ends_the_sessions(self, anna, clock, capsys, shop):
         give_app(anna)
         new_recovery_codes(user=anna)
         bert = make_staff(shop, "bert")
@@ -177,7 +177,7 @@ class TestTheCommandForWhoLostEverything:
         assert factors_of(bert)
         assert not is_in(desk)
 
-    def test_names_the_field_where_nobody_is_meant(self, db):
+    def test_names_the_field_for_an_unknown_address(self, db):
         with pytest.raises(InvalidFields) as refused:
             call_command("resetsecondfactor", "--email", "nobody@example.com")
         assert "nobody@example.com" in refused.value.errors["email"][0]

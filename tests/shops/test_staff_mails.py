@@ -42,7 +42,7 @@ def sign_in(browser) -> None:
 
 
 class TestNewSignIns:
-    def test_a_browser_that_was_not_known_is_told_of_once(self, anna):
+    def test_a_sign_in_with_a_new_browser_is_mailed_once(self, anna):
         laptop = Client(headers={"user-agent": "Firefox on a laptop"})
         with time_machine.travel(NOW, tick=False):
             sign_in(laptop)
@@ -60,16 +60,16 @@ class TestNewSignIns:
         sign_in(Client())
         assert len(mails()) == 1
 
-    def test_a_wrong_password_is_not_told_of(self, anna):
+    def test_a_wrong_password_sends_no_mail(self, anna):
         Client().post("/admin/login/", {"username": "anna", "password": "wrong"})
         assert mails() == []
 
-    def test_nor_is_a_password_without_the_second_factor(self, anna):
+    def test_a_password_without_the_second_factor_sends_no_mail(self, anna):
         give_app(anna)
         sign_in(Client())
         assert mails() == []
 
-    def test_after_a_new_password_every_other_browser_is_new_again(self, anna):
+    def test_after_a_new_password_other_browsers_are_new_again(self, anna):
         laptop, phone = Client(), Client()
         sign_in(laptop)
         sign_in(phone)
@@ -96,7 +96,7 @@ class TestNewPasswords:
     def notifications(self):
         return [each for each in mails() if each[1] == "The password of your Storefront account was changed"]
 
-    def test_one_that_was_changed_is_told_of_once(self, anna):
+    def test_a_changed_password_is_mailed_once(self, anna):
         laptop = Client(headers={"user-agent": self.FIREFOX}, REMOTE_ADDR="192.0.2.7")
         given = {"old_password": PASSWORD, **self.NEW}
         with time_machine.travel(NOW, tick=False):
@@ -111,7 +111,7 @@ class TestNewPasswords:
         assert "another-phrase-8" not in body
         assert "http" not in body
 
-    def test_one_that_was_chosen_by_a_mailed_link_too(self, anna):
+    def test_a_password_reset_is_mailed_once(self, anna):
         jobs.send_password_reset.func("anna@example.com")
         link = re.search(r"https://shop\.example\.com(/admin/\S+)", mail.outbox[-1].body)[1]
         browser = Client(headers={"user-agent": self.FIREFOX}, REMOTE_ADDR="192.0.2.9")
@@ -124,7 +124,7 @@ class TestNewPasswords:
         assert to == ("anna@example.com",)
         assert "From: 192.0.2.9" in body
 
-    def test_one_that_was_refused_is_not(self, anna):
+    def test_a_refused_password_sends_no_mail(self, anna):
         laptop = Client()
         sign_in(laptop)
         laptop.post("/admin/password_change/", {"old_password": "wrong", **self.NEW})
@@ -140,20 +140,20 @@ class TestOwners:
         make_staff(other_shop, "olga")
         mails()
 
-    def test_hear_of_a_new_token(self, shop):
+    def test_get_a_mail_about_a_new_token(self, shop):
         _row, secret = actions.create_api_token(shop=shop, scopes=["read_products"], name="Till", now=NOW)
         sent = mails()
         assert sorted(to for (to,), _subject, _body in sent) == ["anna@example.com", "bert@example.com"]
         assert {subject for _to, subject, _body in sent} == {f"New API token for {shop.name}"}
         assert all("Till" in body and secret not in body for _to, _subject, body in sent)
 
-    def test_hear_of_a_new_owner(self, shop):
+    def test_get_a_mail_about_a_new_owner(self, shop):
         join(shop, "dora@example.com", "owner")
         sent = mails()
         assert {to for (to,), *_rest in sent} == {"anna@example.com", "bert@example.com", "dora@example.com"}
         assert all("new owner: dora@example.com" in body for *_rest, body in sent)
 
-    def test_hear_of_staff_who_become_owners_and_of_nothing_else(self, shop):
+    def test_get_a_mail_if_staff_become_owners_and_not_otherwise(self, shop):
         carl = StaffMember.objects.get(shop=shop, user__username="carl")
         actions.change_role(shop=shop, member=carl, role="owner", now=NOW)
         assert receivers() == ["anna@example.com", "bert@example.com", "carl@example.com"]
@@ -162,7 +162,7 @@ class TestOwners:
         join(shop, "dora@example.com", "manager")
         assert mails() == []
 
-    def test_hear_of_an_installed_app_and_of_its_new_token(self, shop):
+    def test_get_a_mail_about_an_installed_app_and_its_new_token(self, shop):
         app = make_app("gifts", name="Gift notes")
         installation, token = apps.install_app(shop=shop, app=app, scopes=app.scopes, now=NOW)
         sent = [each for each in mails() if each[1].startswith("App installed in")]
@@ -173,13 +173,13 @@ class TestOwners:
         assert len(sent) == 2
         assert all("of the app Gift notes" in body and token not in body for *_rest, body in sent)
 
-    def test_who_may_no_longer_sign_in_hears_nothing(self, shop, anna):
+    def test_inactive_owners_get_no_mail(self, shop, anna):
         anna.is_active = False
         anna.save()
         install(shop)
         assert receivers() == ["bert@example.com"]
 
-    def test_a_name_does_not_get_into_the_headers(self, shop):
+    def test_names_cannot_inject_headers(self, shop):
         shop.name = "Corner\nBcc: evil@example.com"
         shop.save()
         actions.create_api_token(shop=shop, scopes=["read_products"], name="Till\nBcc: x", now=NOW)
@@ -187,7 +187,7 @@ class TestOwners:
         assert all("\n" not in message.subject and not message.bcc for message in mail.outbox)
         assert len(mail.outbox) == 2
 
-    def test_nothing_that_was_refused_is_told(self, shop):
+    def test_refused_changes_send_no_mail(self, shop):
         app = make_app()
         apps.install_app(shop=shop, app=app, scopes=app.scopes, now=NOW)
         mails()
@@ -196,7 +196,7 @@ class TestOwners:
         assert mails() == []
 
 
-def test_changes_of_the_second_factor_are_told(anna):
+def test_changes_of_the_second_factor_are_mailed(anna):
     desk = open_desk(anna)
     app = give_app(anna)
     desk.post("/admin/security/codes/")
@@ -207,7 +207,7 @@ def test_changes_of_the_second_factor_are_told(anna):
     assert "an authenticator app was removed" in sent[1][2]
 
 
-def test_a_mail_server_that_is_away_is_asked_again(anna, settings):
+def test_mails_are_sent_again_if_the_mail_server_was_away(anna, settings):
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 9
     sign_in(Client())

@@ -26,7 +26,7 @@ def follow(link: str, browser: Client | None = None) -> tuple[Client, str]:
     return browser, browser.get(link)["Location"]
 
 
-def test_a_new_password_by_mail(anna):
+def test_somebody_chooses_a_new_password_with_a_mailed_link(anna):
     assert ASK in Client().get("/admin/login/").content.decode()
     link = mailed_link()
     assert mail.outbox[-1].to == ["anna@example.com"]
@@ -39,7 +39,7 @@ def test_a_new_password_by_mail(anna):
     assert browser.get("/admin/").status_code == 302
 
 
-def test_sessions_end_with_a_new_password(anna, shop):
+def test_a_new_password_ends_all_sessions(anna, shop):
     desk = open_desk(anna)
     berts = open_desk(make_staff(shop, "bert"))
     browser, page = follow(mailed_link())
@@ -50,7 +50,7 @@ def test_sessions_end_with_a_new_password(anna, shop):
     assert berts.get("/admin/").status_code == 200
 
 
-def test_nobody_is_told_whether_somebody_is_there(anna):
+def test_the_page_does_not_reveal_whether_an_account_exists(anna):
     answers = [Client().post(ASK, {"email": email}) for email in ("anna@example.com", "nobody@example.com")]
     assert {(answer.status_code, answer["Location"]) for answer in answers} == {(303, "/admin/password_reset/mailed/")}
     assert DBTaskResult.objects.count() == 2
@@ -58,14 +58,14 @@ def test_nobody_is_told_whether_somebody_is_there(anna):
     assert not mail.outbox
 
 
-def test_who_cannot_sign_in_gets_no_link(anna):
+def test_no_link_is_sent_to_accounts_that_cannot_sign_in(anna):
     anna.is_active = False
     anna.save()
     jobs.send_password_reset.func("anna@example.com")
     assert not mail.outbox
 
 
-def test_a_link_works_once_for_an_hour_and_as_it_was_sent(anna):
+def test_a_link_works_once_within_an_hour_and_unaltered(anna):
     link = mailed_link()
     browser, page = follow(link)
     browser.post(page, NEW)
@@ -81,19 +81,19 @@ def test_a_link_works_once_for_an_hour_and_as_it_was_sent(anna):
     assert not anna.check_password("taken-over-1")
 
 
-def test_the_host_of_a_request_gets_into_no_mail(anna):
+def test_the_mail_does_not_use_the_requests_host(anna):
     Client().post(ASK, {"email": "anna@example.com"}, headers={"host": "evil.example.com"})
     assert mailed_link().startswith("/admin/")
 
 
-def test_a_link_is_kept_by_nobody_and_not_logged(anna, capfd):
+def test_the_link_is_neither_stored_nor_logged(anna, capfd):
     link = mailed_link()
     answer = Client().get(link)
     assert (answer["Cache-Control"], answer["Referrer-Policy"]) == ("no-store", "no-referrer")
     assert link.partition("token=")[2] not in "".join(capfd.readouterr())
 
 
-def test_a_mailbox_is_not_flooded(anna):
+def test_limits_mails_to_one_address(anna):
     statuses = [Client().post(ASK, {"email": "anna@example.com"}).status_code for _ in range(4)]
     assert statuses == [303, 303, 429, 429]
     assert Client().post(ASK, {"email": "bo@example.com"}).status_code == 303

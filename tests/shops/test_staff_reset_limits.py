@@ -24,7 +24,7 @@ def link_of_anna() -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("token", ["", "x", "x" * 30_000, "a-b" + "c" * 100, "a-b\n", "A-B", "a-b-c", "set-password/"])
-def test_what_no_mail_ever_said_is_refused_and_leaves_no_session(anna, token):
+def test_a_link_that_was_never_sent_is_refused_without_a_session(anna, token):
     uid, _ = link_of_anna()
     for each in (uid, "abc"):
         answer = Client().get(LINK, {"uid": each, "token": token})
@@ -32,7 +32,7 @@ def test_what_no_mail_ever_said_is_refused_and_leaves_no_session(anna, token):
     assert not Session.objects.exists()
 
 
-def test_a_token_that_is_not_good_leaves_no_session(anna, shop):
+def test_an_invalid_token_makes_no_session(anna, shop):
     uid, token = link_of_anna()
     make_staff(shop, "bert")
     altered = token[:-1] + ("0" if token[-1] != "0" else "1")
@@ -47,7 +47,7 @@ def test_a_token_that_is_not_good_leaves_no_session(anna, shop):
     assert Session.objects.count() == 1
 
 
-def test_an_address_gets_so_many_an_hour_and_a_day_from_wherever(anna, clock):
+def test_limits_links_to_an_address_by_hour_and_day(anna, clock):
     for email in ("anna@example.com", "nobody@example.com"):
         answers = []
         for number in range(7):
@@ -70,7 +70,7 @@ def test_an_address_gets_so_many_an_hour_and_a_day_from_wherever(anna, clock):
     assert ask().status_code == 303
 
 
-def test_a_place_asks_for_so_many_an_hour(anna, clock):
+def test_limits_requests_from_a_place_by_hour(anna, clock):
     statuses = [ask(f"{number}@example.com").status_code for number in range(22)]
     assert statuses == [303] * 20 + [429] * 2
     assert ask("anna@example.com", place="192.0.2.2").status_code == 303
@@ -81,7 +81,7 @@ def test_a_place_asks_for_so_many_an_hour(anna, clock):
     assert ask("anna@example.com").status_code == 303
 
 
-def test_what_was_refused_counts_for_nothing(anna, clock):
+def test_refused_requests_do_not_count(anna, clock):
     for number in range(20):
         ask(f"{number}@example.com")
     for _ in range(10):

@@ -47,19 +47,19 @@ def test_each_browser_is_listed(anna):
     assert "signed in 21 Nov 2026, 08:30" in page
 
 
-def test_what_a_browser_calls_itself_is_only_text(anna):
+def test_the_name_of_a_browser_is_escaped(anna):
     browser = sign_in(agent="<script>alert(1)</script>" + "x" * 1000)
     assert "&lt;script&gt;" in browser.get("/admin/security/").content.decode()
     assert len(StaffSession.objects.get().browser) == 300
 
 
-def test_nobody_elses_are_listed(anna, shop):
+def test_only_the_users_own_sessions_are_listed(anna, shop):
     make_staff(shop, "bert")
     sign_in("bert", agent="Bert's own")
     assert "Bert" not in sign_in().get("/admin/security/").content.decode()
 
 
-def test_one_is_signed_out_at_once(anna):
+def test_ending_a_session_signs_it_out_at_once(anna):
     laptop, phone = sign_in(), sign_in()
     row = StaffSession.objects.order_by("pk").last()
     assert end(laptop, row.pk) == 302
@@ -67,13 +67,13 @@ def test_one_is_signed_out_at_once(anna):
     assert not is_in(phone)
 
 
-def test_every_other_one_is_signed_out(anna):
+def test_ending_all_others_keeps_this_session(anna):
     laptop, phone, tablet = sign_in(), sign_in(), sign_in()
     assert end(phone, "others") == 302
     assert [is_in(each) for each in (laptop, phone, tablet)] == [False, True, False]
 
 
-def test_sign_out_everywhere_means_this_one_too(anna, shop):
+def test_ending_all_sessions_includes_this_one(anna, shop):
     make_staff(shop, "bert")
     laptop, phone, bert = sign_in(), sign_in(), sign_in("bert")
     assert end(laptop, "all") == 302
@@ -81,7 +81,7 @@ def test_sign_out_everywhere_means_this_one_too(anna, shop):
 
 
 @pytest.mark.parametrize("which", ["other", "0", "x", "", "9" * 30])
-def test_nobody_elses_session_ends(anna, shop, which):
+def test_refuses_to_end_somebody_elses_session(anna, shop, which):
     make_staff(shop, "bert")
     bert = sign_in("bert")
     chosen = StaffSession.objects.get().pk if which == "other" else which
@@ -89,12 +89,12 @@ def test_nobody_elses_session_ends(anna, shop, which):
     assert is_in(bert)
 
 
-def test_following_a_link_ends_nothing(anna):
+def test_a_get_ends_no_session(anna):
     assert sign_in().get("/admin/security/sessions/?id=all").status_code == 405
     assert StaffSession.objects.count() == 1
 
 
-def test_a_session_that_was_ended_is_not_brought_back(anna):
+def test_signing_in_again_does_not_restore_an_ended_session(anna):
     laptop = sign_in()
     key = laptop.cookies["storefront_session"].value
     end(laptop, "all")
@@ -106,14 +106,14 @@ def test_a_session_that_was_ended_is_not_brought_back(anna):
     assert not is_in(thief)
 
 
-def test_signing_out_ends_the_row_too(anna):
+def test_signing_out_ends_the_sessions_row(anna):
     laptop = sign_in()
     laptop.post("/admin/logout/")
     assert not is_in(laptop)
     assert not StaffSession.objects.exists()
 
 
-def test_a_session_of_django_alone_opens_nothing(anna):
+def test_a_django_session_without_a_row_is_refused(anna):
     browser = Client()
     browser.force_login(anna)
     assert browser.get("/admin/").status_code == 302
@@ -128,7 +128,7 @@ def test_the_row_of_one_session_does_not_open_another(anna, shop):
     assert not is_in(browser)
 
 
-def test_each_sign_in_leaves_a_row_in_the_audit_log(anna, shop):
+def test_each_sign_in_makes_an_audit_entry(anna, shop):
     laptop = sign_in()
     assert is_in(laptop)
     assert is_in(laptop)
@@ -139,7 +139,7 @@ def test_each_sign_in_leaves_a_row_in_the_audit_log(anna, shop):
     assert AuditEntry.objects.filter(shop=shop, action="staff.signed_in").count() == 2
 
 
-def test_a_shopper_who_signs_in_and_out_in_the_same_browser_leaves_staff_signed_in(anna, shop):
+def test_a_shoppers_sign_in_and_out_keeps_staff_signed_in(anna, shop):
     make_customer(shop, "ada@example.com")
     browser = Client(headers={"host": shop.domain})
     assert browser.post("/admin/login/", {"username": "anna", "password": PASSWORD}).status_code == 302
@@ -155,7 +155,7 @@ def test_a_shopper_who_signs_in_and_out_in_the_same_browser_leaves_staff_signed_
     assert StaffSession.objects.count() == 1
 
 
-def test_it_ends_after_a_fortnight_at_the_latest(anna, clock):
+def test_a_session_ends_after_two_weeks_at_the_latest(anna, clock):
     laptop = sign_in()
     for _ in range(27):
         clock.shift(timedelta(hours=12))
@@ -172,7 +172,7 @@ def test_it_ends_after_a_fortnight_at_the_latest(anna, clock):
     assert is_in(other)
 
 
-def test_it_ends_after_a_day_without_use(anna, clock):
+def test_a_session_ends_after_a_day_without_use(anna, clock):
     laptop, phone = sign_in(), sign_in()
     clock.shift(timedelta(hours=23))
     assert is_in(laptop)
@@ -186,7 +186,7 @@ def test_it_ends_after_a_day_without_use(anna, clock):
 
 
 class TestAColleagues:
-    def test_sessions_are_ended_by_an_owner_and_the_log_says_so(self, anna, shop):
+    def test_an_owner_ends_a_colleagues_sessions_with_an_audit_entry(self, anna, shop):
         bert = make_staff(shop, "bert", "manager")
         laptop, phone, owner = sign_in("bert"), sign_in("bert"), sign_in()
         row = StaffMember.objects.get(user=bert)
@@ -196,7 +196,7 @@ class TestAColleagues:
         assert (entry.actor_id, entry.object_id, entry.after) == (anna.pk, bert.pk, {"sessions": 2})
         assert is_in(sign_in("bert")), "the place in the shop stays"
 
-    def test_not_by_anybody_else(self, anna, shop, other_shop):
+    def test_nobody_else_can_end_a_colleagues_sessions(self, anna, shop, other_shop):
         make_staff(shop, "bert", "manager")
         make_staff(other_shop, "olga")
         owner = sign_in()
@@ -208,7 +208,7 @@ class TestAColleagues:
         assert not AuditEntry.objects.filter(action="staff.sessions_ended").exists()
 
 
-def test_last_seen_is_written_at_most_every_five_minutes(anna, clock, django_assert_num_queries):
+def test_last_use_is_written_at_most_every_five_minutes(anna, clock, django_assert_num_queries):
     laptop = sign_in()
     clock.shift(timedelta(minutes=4))
     laptop.get("/admin/")
@@ -218,7 +218,7 @@ def test_last_seen_is_written_at_most_every_five_minutes(anna, clock, django_ass
     assert StaffSession.objects.get().seen_at == NOW + timedelta(minutes=5)
 
 
-def test_a_new_password_ends_every_other_session_and_the_trust_in_them(anna):
+def test_a_new_password_ends_other_sessions_and_forgets_their_browsers(anna):
     laptop, phone = sign_in(), sign_in()
     given = {"old_password": PASSWORD, "new_password1": "another-phrase-8", "new_password2": "another-phrase-8"}
     assert laptop.post("/admin/password_change/", given).status_code == 302
@@ -226,13 +226,13 @@ def test_a_new_password_ends_every_other_session_and_the_trust_in_them(anna):
     assert StaffSession.objects.count() == 1
 
 
-def test_a_refused_new_password_ends_nothing(anna):
+def test_a_refused_new_password_ends_no_session(anna):
     laptop, phone = sign_in(), sign_in()
     given = {"old_password": PASSWORD, "new_password1": "short", "new_password2": "short"}
     assert laptop.post("/admin/password_change/", given).status_code == 200
     assert [is_in(laptop), is_in(phone)] == [True, True]
 
 
-def test_only_digests_of_keys_are_kept(anna):
+def test_only_digests_of_session_keys_are_stored(anna):
     laptop = sign_in()
     assert laptop.cookies["storefront_session"].value not in StaffSession.objects.get().digest

@@ -31,7 +31,7 @@ def test_after_sixty_wrong_passwords_the_right_one_is_refused_too(anna, clock):
     assert not is_in(attacker)
 
 
-def test_the_right_password_is_refused_in_the_words_of_a_wrong_one(anna, clock):
+def test_while_limited_right_and_wrong_passwords_get_the_same_answer(anna, clock):
     attacker = Client()
     for _ in range(10):
         sign_in(attacker, password="wrong")
@@ -44,7 +44,7 @@ def test_the_right_password_is_refused_in_the_words_of_a_wrong_one(anna, clock):
     assert said(right) == ["Too many attempts. Please try again in 1 minute."]
 
 
-def test_while_it_is_closed_no_password_is_looked_at(anna, clock):
+def test_while_limited_no_password_is_hashed(anna, clock):
     attacker = Client()
     for _ in range(10):
         sign_in(attacker, password="wrong")
@@ -65,7 +65,7 @@ def test_the_wait_ends_and_grows(anna, clock):
     assert is_in(browser)
 
 
-def test_nobody_locks_the_owner_out_of_a_browser_of_theirs(anna, clock):
+def test_guessing_does_not_lock_out_a_known_browser(anna, clock):
     laptop = Client()
     assert sign_in(laptop).status_code == 302
     laptop.post("/admin/logout/")
@@ -79,7 +79,7 @@ def test_nobody_locks_the_owner_out_of_a_browser_of_theirs(anna, clock):
     assert is_in(laptop)
 
 
-def test_guessing_with_a_known_browser_is_slow_too(anna, clock):
+def test_guessing_with_a_known_browser_is_limited(anna, clock):
     stolen = Client()
     sign_in(stolen)
     stolen.post("/admin/logout/")
@@ -88,7 +88,7 @@ def test_guessing_with_a_known_browser_is_slow_too(anna, clock):
     assert sign_in(stolen).status_code == 429
 
 
-def test_an_account_that_nobody_has_answers_alike(anna, clock):
+def test_an_unknown_account_gets_the_same_answer(anna, clock):
     def response_to(name, place) -> list:
         answers = [sign_in(Client(), name=name, password="wrong", place=place) for _ in range(12)]
         return [(each.status_code, each.get("Retry-After"), each.context_data["form"].errors) for each in answers]
@@ -96,7 +96,7 @@ def test_an_account_that_nobody_has_answers_alike(anna, clock):
     assert response_to("anna", "192.0.2.7") == response_to("nobody", "192.0.2.8")
 
 
-def test_a_password_is_hashed_for_an_account_that_nobody_has(anna):
+def test_a_password_is_hashed_for_an_unknown_account(anna):
     hashed = []
     encode = MD5PasswordHasher.encode
     with patch.object(MD5PasswordHasher, "encode", lambda self, *given: hashed.append(1) or encode(self, *given)):
@@ -106,7 +106,7 @@ def test_a_password_is_hashed_for_an_account_that_nobody_has(anna):
     assert len(hashed) - known == known == 1
 
 
-def test_who_is_no_staff_is_told_the_same(anna):
+def test_somebody_who_is_not_staff_gets_the_same_answer(anna):
     from storefront.shops.models import User
 
     User.objects.create_user("eve", email="eve@example.com", password=PASSWORD)
@@ -116,18 +116,18 @@ def test_who_is_no_staff_is_told_the_same(anna):
 
 
 @pytest.mark.parametrize("next", ["https://evil.example/", "//evil.example/", "/\\evil.example", "javascript:alert(1)"])
-def test_nobody_is_led_elsewhere(anna, next):
+def test_never_redirects_to_another_site(anna, next):
     assert Client().post(LOGIN, {"username": "anna", "password": PASSWORD, "next": next})["Location"] == "/admin/"
 
 
-def test_one_comes_back_to_the_page_that_one_wanted(anna):
+def test_signing_in_returns_to_the_requested_page(anna):
     browser = Client()
     wanted = browser.get("/admin/orders/order/?q=a")["Location"]
     answer = browser.post(wanted, {"username": "anna", "password": PASSWORD})
     assert answer["Location"] == "/admin/orders/order/?q=a"
 
 
-def test_the_session_key_is_a_new_one(anna):
+def test_signing_in_changes_the_session_key(anna):
     browser = Client()
     session = browser.session
     session["planted"] = True
@@ -140,11 +140,11 @@ def test_the_session_key_is_a_new_one(anna):
     assert not is_in(thief)
 
 
-def test_a_form_from_elsewhere_signs_nobody_in(anna):
+def test_refuses_a_form_from_another_site(anna):
     assert sign_in(Client(enforce_csrf_checks=True)).status_code == 403
 
 
-def test_changing_the_password_asks_for_the_old_one_as_slowly(anna, clock):
+def test_guessing_the_old_password_at_a_change_is_limited(anna, clock):
     browser = Client()
     sign_in(browser)
 

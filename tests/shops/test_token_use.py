@@ -11,17 +11,17 @@ from storefront.shops.models import ApiToken
 from tests.catalogue.factories import make_product
 from tests.client import ApiClient
 from tests.factories.apps import install
+from tests.races import run_concurrently
 from tests.server.edges import EdgeClient
 from tests.shops.factories import make_token
 from tests.staff import make_staff, open_desk
-from tests.webhooks.factories import run_concurrently
 
 
 def last_used() -> dict[int, datetime | None]:
     return dict(ApiToken.objects.values_list("pk", "last_used_at"))
 
 
-def test_a_call_is_noted_and_written_down_later(shop, other_shop, api, django_assert_num_queries):
+def test_the_use_of_a_token_is_written_later(shop, other_shop, api, django_assert_num_queries):
     make_token(other_shop)
     row = ApiToken.objects.get(shop=shop)
     before = clock.now()
@@ -36,14 +36,14 @@ def test_a_call_is_noted_and_written_down_later(shop, other_shop, api, django_as
         token_use.flush()
 
 
-def test_an_apps_token_is_noted_too(shop):
+def test_the_use_of_an_apps_token_is_written(shop):
     app = install(shop, "read_shop")
     app.api.get("/shop")
     token_use.flush()
     assert ApiToken.objects.get(installation_id=app.installation.pk).last_used_at
 
 
-def test_a_token_that_is_refused_is_not_noted(shop, api):
+def test_the_use_of_a_refused_token_is_not_written(shop, api):
     ApiToken.objects.update(revoked_at=clock.now())
     assert api.get("/products").status_code == 401
     ApiClient("api_" + "x" * 43).get("/products")
@@ -51,7 +51,7 @@ def test_a_token_that_is_refused_is_not_noted(shop, api):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_answer_from_memory_is_noted(shop):
+def test_a_cached_response_counts_as_use(shop):
     token = make_token(shop)
     make_product(shop, "Cup")
     asked = EdgeClient()
@@ -61,7 +61,7 @@ def test_an_answer_from_memory_is_noted(shop):
     assert list(token_use._used) == [ApiToken.objects.get().digest]
 
 
-def test_it_never_goes_back(shop, api):
+def test_an_older_use_does_not_replace_a_newer_one(shop, api):
     digest = ApiToken.objects.get().digest
     later = clock.now() + timedelta(minutes=5)
     ApiToken.objects.update(last_used_at=later)
@@ -70,7 +70,7 @@ def test_it_never_goes_back(shop, api):
     assert ApiToken.objects.get().last_used_at == later
 
 
-def test_many_tokens_are_one_statement(shop, django_assert_num_queries):
+def test_many_tokens_are_written_by_one_statement(shop, django_assert_num_queries):
     for _ in range(50):
         make_token(shop)
     for digest in ApiToken.objects.values_list("digest", flat=True):
@@ -80,7 +80,7 @@ def test_many_tokens_are_one_statement(shop, django_assert_num_queries):
     assert all(last_used().values())
 
 
-def test_what_cannot_be_written_is_kept_for_the_next_time(shop, api, monkeypatch):
+def test_uses_that_could_not_be_written_are_written_next_time(shop, api, monkeypatch):
     api.get("/products")
 
     def busy(_used):
@@ -95,7 +95,7 @@ def test_what_cannot_be_written_is_kept_for_the_next_time(shop, api, monkeypatch
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_processes_that_write_at_once_the_latest_moment_stands(shop):
+def test_concurrent_processes_keep_the_latest_use(shop):
     for _ in range(30):
         make_token(shop)
     digests = list(ApiToken.objects.values_list("digest", flat=True))
@@ -109,7 +109,7 @@ def test_of_two_processes_that_write_at_once_the_latest_moment_stands(shop):
     connection.close()
 
 
-def test_the_admin_shows_it(shop, api):
+def test_the_admin_shows_the_last_use(shop, api):
     desk = open_desk(make_staff(shop, role="owner"))
     row = ApiToken.objects.get()
     ApiToken.objects.update(last_used_at=datetime(2026, 5, 4, 10, 30, tzinfo=UTC))

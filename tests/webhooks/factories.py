@@ -8,8 +8,6 @@ from datetime import datetime
 from threading import Thread
 from typing import Any
 
-from django.db import connections
-
 from storefront.kit import clock
 from storefront.shops.models import Shop
 from storefront.webhooks import actions
@@ -58,21 +56,3 @@ def wait_until(condition: Callable[[], Any], seconds: float = 30) -> Any:
         assert time.monotonic() < deadline, "the condition did not come true"
         time.sleep(0.01)
     return found
-
-
-def run_concurrently(*calls: Callable[[], Any]) -> list[Any]:
-    """The results of the calls, each made in its own thread with its own database connection."""
-    results: dict[int, Any] = {}
-
-    def run(index: int, call: Callable[[], Any]) -> None:
-        try:
-            results[index] = call()
-        finally:
-            connections.close_all()
-
-    threads = [Thread(target=run, args=each) for each in enumerate(calls)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return [results[index] for index in range(len(calls))]

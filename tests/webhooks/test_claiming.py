@@ -12,7 +12,8 @@ from storefront.webhooks.claiming import claim, due_receivers, find_work, releas
 from storefront.webhooks.dispatch import dispatch
 from storefront.webhooks.models import Delivery, Registration
 from tests.factories.apps import install
-from tests.webhooks.factories import emit, register, run_concurrently
+from tests.races import run_concurrently
+from tests.webhooks.factories import emit, register
 
 HOOK = "https://app.example.com/hook"
 

@@ -11,7 +11,8 @@ from storefront.webhooks import dispatch as dispatching
 from storefront.webhooks.dispatch import dispatch
 from storefront.webhooks.models import Delivery, Event, Feed
 from tests.factories.apps import install
-from tests.webhooks.factories import emit, register, run_concurrently
+from tests.races import run_concurrently
+from tests.webhooks.factories import emit, register
 
 HOOK = "https://app.example.com/hook"
 

@@ -325,7 +325,7 @@ def test_a_confirmation_during_another_change_never_saves_the_old_pending_addres
                 shop=shop, customer_id=ada.pk, now=now, changes={"email": "third@example.com"}
             )
 
-        confirmed, _ = run_concurrently(confirm, write)
+        confirmed, _ = run_concurrently(confirm, write, refusal=links.LinkRefused)
         after = row(ada)
         assert after.pending_email == "third@example.com"
         assert after.email == (OLD if isinstance(confirmed, links.LinkRefused) else NEW)

@@ -11,8 +11,9 @@ from storefront.apps.models import Extension
 from storefront.kit import clock
 from tests.catalogue.factories import make_product
 from tests.factories.apps import install
+from tests.races import run_concurrently
 from tests.receiver import receiving
-from tests.webhooks.factories import run_concurrently, wait_until
+from tests.webhooks.factories import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
