@@ -32,13 +32,6 @@ CITING = {
 
 # Rules that no code of ours implements, and why. Each has a test all the same.
 WITHOUT_CODE = {
-    "R-CALL-10": "A convention of all handlers: each names its status.",
-    "R-CALL-13": "See `answer` in server/api/frame.py.",
-    "R-CALL-15": "See the routers in server/api/api.py.",
-    "R-ERR-4": "See `InsufficientScope` in shops/auth.py.",
-    "R-ERR-6": "See `MethodNotAllowed` in server/api/errors.py.",
-    "R-ERR-12": "See `database_unavailable` in server/api/errors.py.",
-    "R-CALL-9": "Pydantic ignores members that a schema does not have.",
     "R-CART-19": "It says what carts do not do.",
     "R-CAT-7": "It says what reading does not do.",
 }

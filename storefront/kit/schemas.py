@@ -188,7 +188,8 @@ ERRORS: dict[int, type[Schema]] = {
 
 
 def answers(success: dict[int, Any], *errors: int) -> dict[int, Any]:
-    """The `response=` of an operation: its successful responses, the errors of every call, and its own error statuses.
+    """The `response=` of an operation: its successful responses (R-CALL-10), the errors of every call, and its own
+    error statuses.
 
     Errors have no schema here, since Ninja would build models for every operation that no handler needs.
     `server/api/openapi.py` adds their schemas to the OpenAPI document.

@@ -53,6 +53,8 @@ class TokenOfAnotherApi(Unauthenticated):
 
 
 class InsufficientScope(Refusal):
+    """A scope is missing; the body has the required and the granted ones (R-ERR-4)."""
+
     status, code, message = 403, "insufficient_scope", "Insufficient scope for this endpoint."
 
 

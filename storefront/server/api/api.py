@@ -48,6 +48,7 @@ api = StorefrontApi(
 for kind, render in errors.HANDLERS.items():
     api.add_exception_handler(kind, render)
 api.add_decorator(idempotent)
+# The public API has its version in the path; the App API has none (R-CALL-15).
 api.add_router("/v1", catalogue)
 # Before the cart's routes, which would take `/cart/checkout` for the line with the key "checkout".
 api.add_router("/v1", checkout)

@@ -27,7 +27,7 @@ _VERSION = re.compile(r"^/api/(?:v[0-9]+(?:\.[0-9]+)*/)?")
 
 
 class MethodNotAllowed(Refusal):
-    """`allow` is the value of the Allow header."""
+    """`allow` is the value of the Allow header (R-ERR-6)."""
 
     status, code, message = 405, "method_not_allowed", "This method is not allowed here."
 
@@ -112,6 +112,7 @@ def _field(location: tuple[Any, ...]) -> str:
 
 
 def database_unavailable(request: Request, error: Exception) -> HttpResponse:
+    """A 503 with Retry-After (R-ERR-12)."""
     log.error("database_away", request_id=request.id, exc_info=error)
     body = {"message": "The shop is temporarily unavailable. Please try again.", "code": "unavailable"}
     return error_response(request, 503, body, {"Retry-After": "2"})

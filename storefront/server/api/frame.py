@@ -26,7 +26,8 @@ def is_api(request: HttpRequest) -> bool:
 
 
 def answer(request: Request) -> HttpResponse:
-    """The response to an API call. Never raises: an unexpected exception becomes a JSON 500."""
+    """The response to an API call. Never raises: an unexpected exception becomes a JSON 500. HEAD is answered as GET,
+    without the body (R-CALL-13)."""
     is_head = request.method == "HEAD"
     if is_head:
         request.method = "GET"

@@ -117,8 +117,8 @@ SECURITY = {
         "in": "header",
         "name": "X-Shop-Access-Token",
         "description": (
-            "The token of an app's installation in one shop, with the scopes that the merchant granted. Counts if a token "
-            "is sent in `Authorization`, too."
+            "The token of an app's installation in one shop, with the scopes that the merchant granted. Counts if a "
+            "token is sent in `Authorization`, too."
         ),
     },
 }
