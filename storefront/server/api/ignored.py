@@ -1,4 +1,4 @@
-"""The header `X-Ignored`: query parameters and members of the body that the service does not know (R-CALL-9, R-CALL-31).
+"""The header `X-Ignored`: parameters and members of the body that the service does not know (R-CALL-9, R-CALL-31).
 
 They change nothing, as always. The header shows a typo to whoever looks for the reason.
 """
