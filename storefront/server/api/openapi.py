@@ -16,6 +16,7 @@ from storefront.server.api import headers, webhooks
 from storefront.server.api.body import TooLarge, WrongMediaType
 from storefront.server.api.codes import codes_of
 from storefront.server.api.errors import DOCS, described_error
+from storefront.server.api.examples import add_example
 from storefront.server.api.versions import DEPRECATED
 from storefront.shops.auth import InsufficientScope, TokenMissing, scope
 from storefront.shops.idempotency import METHODS, InFlight
@@ -163,6 +164,7 @@ class Description(OpenAPISchema):
             details["deprecated"] = True
         if "requestBody" in details:
             _require_object(details["requestBody"]["content"]["application/json"])
+        add_example(operation.view_func.__name__, details)
         return details
 
     def operation_security(self, operation: Operation) -> list[dict[str, Any]]:
