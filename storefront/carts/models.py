@@ -12,6 +12,8 @@ from storefront.shops.models import Shop
 
 # After the last write (R-CART-8).
 LIFETIME = timedelta(days=7)
+# Columns in which a line copies the catalogue when it is added or repriced.
+SNAPSHOTS = ("price_snapshot", "name_snapshot", "image_snapshot", "options", "bundle_items")
 
 
 class Cart(models.Model):
@@ -99,7 +101,9 @@ class Attributed(models.Model):
     order have copies."""
 
     return_url = models.CharField(max_length=2048, blank=True, help_text="Where the shopper can go after the order.")
-    cancel_url = models.CharField(max_length=2048, blank=True, help_text="Where the shopper can go instead of ordering.")
+    cancel_url = models.CharField(
+        max_length=2048, blank=True, help_text="Where the shopper can go instead of ordering."
+    )
     client_reference = models.CharField(max_length=200, blank=True, help_text="The integration's own reference.")
     metadata = models.JSONField(default=dict, blank=True, help_text="The integration's own data, texts by name.")
 

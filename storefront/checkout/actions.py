@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
@@ -142,7 +143,7 @@ def place_order(
     """Turn the checkout into its one order and empty the cart. Returns the order, and whether this call placed it.
 
     Items that checkout links brought are removed from the integrations' carts that they were copied from, and those
-    carts record the order.
+    carts record the order. The order gets what was given with the link that was followed last.
 
     Raises InsufficientStock, TooManyUnpaid, NotAsShown, NotReady or NothingToBuy; then nothing has changed.
     """
@@ -157,9 +158,13 @@ def place_order(
     if carts.reprice_cart(shop=shop, cart=cart, now=now):
         raise NotAsShown
     quote = _agreed_quote(shop, cart, checkout, agreed, now)
+    arrivals = merging.remove_ordered_lines(shop=shop, cart=cart, now=now)
     sale = _sale(shop, cart, checkout, quote, shopper_note, place)
-    sources = merging.remove_ordered_lines(shop=shop, cart=cart, now=now)
+    if arrivals:
+        # Of several links, the one that was followed last.
+        sale = replace(sale, checkout_link=arrivals[-1].checkout_link, attribution=arrivals[-1].attribution())
     order = orders.place_order(shop=shop, sale=sale, promise=_promise(authorisation), now=now)
+    sources = sorted(arrival.source_id for arrival in arrivals)
     merging.record_order(shop=shop, cart_ids=sources, order_id=order.pk, number=order.number, placed_at=order.placed_at)
     checkout.order, checkout.shopper_note, checkout.updated_at = order, shopper_note, now
     checkout.payment_method = order.payment_method

@@ -209,6 +209,8 @@ def _order_columns(shop: Shop, sale: Sale, promise: Promise | None, now: datetim
         "shipping_address": sale.shipping_address,
         "billing_address": sale.billing_address,
         "shopper_note": sale.shopper_note,
+        "checkout_link": sale.checkout_link,
+        **sale.attribution,
     }
 
 

@@ -2,6 +2,7 @@
 
 import re
 from typing import Annotated, Literal
+from uuid import UUID
 
 from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
@@ -37,6 +38,7 @@ def _web_address(text: str) -> str:
 Pieces = Annotated[int, Field(strict=True, ge=1, le=LARGEST_ID)]
 Word = Annotated[str, Field(strict=True, max_length=100), AfterValidator(_one_line)]
 WebAddress = Annotated[str, Field(strict=True, max_length=2048), AfterValidator(_web_address)]
+ClientReference = Annotated[str, Field(strict=True, min_length=1, max_length=200)]
 Tag = Annotated[str, Field(strict=True), AfterValidator(check_tag)]
 Flag = Annotated[bool, Field(strict=True)]
 OrderStatus = Literal["open", "fulfilled", "cancelled"]
@@ -47,6 +49,17 @@ class OrderQuery(PageQuery):
 
     status: OrderStatus | None = Field(None, description="Only orders with this status.")
     placed_since: Moment | None = Field(None, description="Only orders placed at or after this time.")
+    email: Annotated[str, Field(min_length=1, max_length=254)] | None = Field(
+        None, description="Only orders with this email address, in any case."
+    )
+    client_reference: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(
+        None, description="Only orders with this reference, exactly."
+    )
+    cart: UUID | None = Field(
+        None,
+        description="Only the order with items of this checkout link: its parameter `cart`. Not a cart token.",
+        examples=["8b1f6a0e-3c52-4d43-9a52-0f3c1f6f2a11"],
+    )
 
 
 class OrderChange(Change):
@@ -139,6 +152,14 @@ class OrderRecord(Schema):
     note: str = Field(description="Internal note. Shoppers do not see it.")
     shopper_note: str = Field(description="The shopper's note.")
     tags: list[str] = Field(description="The order's tags.")
+    client_reference: str | None = Field(description="The reference given with the checkout link.")
+    metadata: dict[str, str] = Field(description="The texts given with the checkout link, by name.")
+    return_url: str | None = Field(description="Where the shopper can go after the order.")
+    cancel_url: str | None = Field(description="Where the shopper could go instead of ordering.")
+    cart: str | None = Field(
+        description="The parameter `cart` of the checkout link that brought items of the order. Of several links, the "
+        "one that was followed last."
+    )
     placed_at: Timestamp = Field(description="When the order was placed.")
     updated_at: Timestamp = Field(description="When the order last changed.")
     cancelled_at: Timestamp | None = Field(description="When the order was cancelled.")

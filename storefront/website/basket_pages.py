@@ -11,6 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from storefront.carts import actions
 from storefront.carts import queries as carts
+from storefront.carts.adding import ProductUnavailable, VariantRequired
 from storefront.carts.models import Cart, CartLine
 from storefront.carts.session import basket_of, basket_to_add_to, remember_basket
 from storefront.customers import limits
@@ -133,9 +134,9 @@ def _variant(record: dict[str, Any], given: QueryDict) -> tuple[dict[str, Any] |
     names = details.axis_names(record)
     missing = [name for number, name in enumerate(names) if not chosen.get(f"axis-{number}")]
     if variant is None and (missing or not names) and not chosen.get("variant"):
-        raise actions.VariantRequired(f"Please choose {' and '.join(missing) or 'a variant'}.")
+        raise VariantRequired(f"Please choose {' and '.join(missing) or 'a variant'}.")
     if variant is None:
-        raise actions.ProductUnavailable("This combination is not available. Please choose another one.")
+        raise ProductUnavailable("This combination is not available. Please choose another one.")
     return variant, custom_fields
 
 
