@@ -183,7 +183,7 @@ def change_line(
     cart: Cart | None = None,
     precondition: Precondition | None = None,
 ) -> Changed:
-    """Set the line's quantity; 0 removes the line (R-CART-13).
+    """Set the line's quantity; 0 removes the line (R-CART-13, R-CART-14).
 
     Raises LineNotFound, also without a usable token (R-CART-7), InsufficientStock, ProductUnavailable and
     InvalidFields.

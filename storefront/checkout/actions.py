@@ -22,6 +22,7 @@ from storefront.orders import refunds
 from storefront.orders.models import Order, Payment, Refund
 from storefront.orders.rules import Address, Promise, Sale, SaleLine
 from storefront.shops.models import Shop
+from storefront.webhooks.actions import record_event
 
 log = structlog.get_logger(__name__)
 
@@ -170,6 +171,26 @@ def place_order(
     checkout.payment_method = order.payment_method
     checkout.save(update_fields=["order", "shopper_note", "payment_method", "updated_at"])
     return order, True
+
+
+@transaction.atomic
+def report_abandoned_checkout(*, checkout_id: int, unchanged_since: datetime, now: datetime) -> bool:
+    """Mark the checkout as abandoned, and record the event if its basket has items. False if it was changed, ordered or
+    reported meanwhile. An order can still follow."""
+    # An order that is being placed holds the lock: then the checkout is not abandoned.
+    rows = Checkout.objects.select_for_update(skip_locked=True, of=("self",)).filter(pk=checkout_id)
+    left = rows.filter(order=None, abandoned_at=None, updated_at__lte=unchanged_since)
+    checkout = left.select_related("shop", "cart").first()
+    if checkout is None:
+        return False
+    checkout.abandoned_at = now
+    checkout.save(update_fields=["abandoned_at"])
+    shop, cart = checkout.shop, checkout.cart
+    quote = queries.quote(shop, cart, checkout, now) if cart and cart.is_live(now) else None
+    if cart and quote and quote.lines:
+        data = queries.abandoned_record(shop, cart, checkout, quote)
+        record_event(shop=shop, topic="checkout.abandoned", data=data, now=now)
+    return True
 
 
 def settle_payment(*, shop: Shop, payment: Payment, now: datetime) -> bool:

@@ -27,7 +27,7 @@ def remember_link(request: Request, cart: Cart, link_id: UUID | str | None) -> N
     others = [public_id for public_id in before.get("carts", []) if public_id != str(cart.public_id)]
     until = request.now + timedelta(seconds=LIFETIME_SECONDS)
     kept = [*others, str(cart.public_id)][-MAX_ARRIVALS:]
-    links = {**before.get("links", {}), str(cart.public_id): str(link_id)}
+    links = {**before.get("links", {}), str(cart.public_id): link_id and str(link_id)}
     followed = {
         "carts": kept,
         # By cart, the link that was followed last.

@@ -1,39 +1,8 @@
-from typing import Annotated, Any
-
 from ninja import Field, Schema
-from pydantic import BeforeValidator, WithJsonSchema
 
-from storefront.orders.schemas import ClientReference, WebAddress
-
-MOST_METADATA, LONGEST_NAME, LONGEST_VALUE = 20, 40, 500
-
-
-def _metadata(given: Any) -> Any:
-    """The texts by name. One error message; a schema would report an error for each name and value."""
-    if not isinstance(given, dict):
-        raise ValueError("must be an object")
-    if len(given) > MOST_METADATA:
-        raise ValueError(f"must have at most {MOST_METADATA} members")
-    for name, value in given.items():
-        if not 1 <= len(name) <= LONGEST_NAME:
-            raise ValueError(f"must have names of 1 to {LONGEST_NAME} characters")
-        if not isinstance(value, str) or len(value) > LONGEST_VALUE:
-            raise ValueError(f"must have strings of at most {LONGEST_VALUE} characters as values")
-    return given
-
-
-Metadata = Annotated[
-    Any,
-    BeforeValidator(_metadata),
-    WithJsonSchema(
-        {
-            "type": "object",
-            "maxProperties": MOST_METADATA,
-            "propertyNames": {"minLength": 1, "maxLength": LONGEST_NAME},
-            "additionalProperties": {"type": "string", "maxLength": LONGEST_VALUE},
-        }
-    ),
-]
+from storefront.carts.schemas import CartItem
+from storefront.kit.schemas import Money, Timestamp
+from storefront.orders.schemas import ClientReference, Metadata, WebAddress
 
 
 class CheckoutLinkGiven(Schema):
@@ -42,7 +11,7 @@ class CheckoutLinkGiven(Schema):
 
     return_url: WebAddress | None = Field(
         None,
-        description="Where the confirmation page leads back to. `{ORDER_NUMBER}` in it is replaced by the order's number.",
+        description="Where the confirmation page leads back to. `{ORDER_NUMBER}` in it becomes the order's number.",
         examples=["https://www.example.com/thanks?order={ORDER_NUMBER}"],
     )
     cancel_url: WebAddress | None = Field(
@@ -67,3 +36,34 @@ class CheckoutLink(Schema):
         examples=["https://shop.example.com/cart/resume?cart=8b1f...&expires=1795250000&signature=5d0c..."],
     )
     expires_in: int = Field(description="Seconds until the link stops working.", examples=[3600])
+
+
+class CheckoutTotals(Schema):
+    """Totals of a checkout, as far as its address and delivery are known."""
+
+    subtotal: Money = Field(description="Sum of the lines.")
+    shipping: Money = Field(description="Price of the chosen delivery; 0.00 before one is chosen.")
+    tax: Money = Field(description="Tax added to the prices, or included in them; 0.00 without an address.")
+    discount: Money = Field(description="Total of discounts.")
+    total: Money = Field(description="What the shopper would pay.")
+    item_count: int = Field(description="Sum of the quantities.")
+    line_count: int = Field(description="Number of lines.")
+
+
+class AbandonedCheckout(Schema):
+    """A checkout that a shopper left without ordering."""
+
+    id: int = Field(description="The checkout's id.")
+    customer_id: int | None = Field(description="The customer's id; null for a guest.")
+    email: str = Field(description="The email address that the shopper entered.")
+    phone: str = Field(description="The phone number that the shopper entered; may be empty.")
+    currency: str = Field(description="ISO 4217 currency code of all amounts.", examples=["EUR"])
+    shipping_address: dict[str, str] | None = Field(description="The delivery address; null if none was entered.")
+    items: list[CartItem] = Field(description="The lines of the basket.")
+    totals: CheckoutTotals = Field(description="The totals.")
+    client_reference: str | None = Field(description="The reference given with the checkout link.")
+    metadata: dict[str, str] = Field(description="The texts given with the checkout link, by name.")
+    cancel_url: str | None = Field(description="Where the checkout leads back to.")
+    cart: str | None = Field(description="The parameter `cart` of the checkout link that brought items.")
+    created_at: Timestamp = Field(description="When the shopper first entered an email address.")
+    updated_at: Timestamp = Field(description="When the shopper last entered something.")

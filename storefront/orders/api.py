@@ -53,10 +53,10 @@ def get_order(request: Request, order_id: OrderId) -> HttpResponse:
     "/orders/{order_id}",
     auth=scope("write_orders"),
     response=answers({200: schemas.ChangedOrder}, 400, 404, 412, 413, 415, 422),
-    summary="Update an order's note and tags",
+    summary="Update an order",
 )
 def update_order(request: Request, order_id: OrderId, body: schemas.OrderChange) -> HttpResponse:
-    """Update the order's note or tags. Nothing else of an order can be changed."""
+    """Update the order's note, tags, reference or metadata. Nothing else of an order can be changed."""
     return update_record(request, order_id, body, member="data")
 
 

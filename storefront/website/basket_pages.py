@@ -14,6 +14,7 @@ from storefront.carts import queries as carts
 from storefront.carts.adding import ProductUnavailable, VariantRequired
 from storefront.carts.models import Cart, CartLine
 from storefront.carts.session import basket_of, basket_to_add_to, remember_basket
+from storefront.checkout.ways_back import way_back_of_basket
 from storefront.customers import limits
 from storefront.kit import money
 from storefront.kit.refusals import InvalidFields, Refusal
@@ -103,6 +104,7 @@ def _basket_context(request: Request, cart: Cart | None, changes: list[actions.L
     return {
         "lines": [_line_context(request, line, slugs, changed) for line in lines],
         "totals": carts.cart_totals(shop, lines, request.now) if lines else None,
+        "way_back": way_back_of_basket(shop, cart, lines) if cart and lines else None,
         "blocked": any(change.is_unavailable for change in changes),
     }
 
