@@ -150,7 +150,8 @@ def add_lines(
 ) -> Changed:
     """Add all of these lines to the cart that `token` identifies, or to a new one; or none of them (R-CART-38).
 
-    Each is added as by `add_line`, in their order. A dry run stores nothing, and returns the cart as it would become.
+    Each is added as by `add_line`, in their order. A dry run stores nothing, and returns the cart as it would become
+    (R-CART-37).
     The number of queries does not depend on the number of lines. Raises InvalidLines.
     """
     checked = check_lines(shop, wanted, now)

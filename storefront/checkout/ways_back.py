@@ -1,4 +1,4 @@
-"""Ways back to the site of the integration that sent the shopper here: after the order, or instead of it."""
+"""Ways back to the integration's site that sent the shopper here: after the order, or instead of it (R-LINK-23)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -60,7 +60,7 @@ def test_concurrent_calls_with_several_lines_are_carried_out_whole_or_not_at_all
     lines = [{"product_id": mug.pk, "qty": 1}, {"product_id": pot.pk, "qty": 2}]
     bodies = [{"lines": lines[::-1] if number % 2 else lines} for number in range(8)]
     pairs = zip(rivals, bodies, strict=True)
-    answers = at_once(*(lambda r=r, b=b: r.post("/cart/lines", b, cart=token) for r, b in pairs))
+    answers = run_concurrently(*(lambda r=r, b=b: r.post("/cart/lines", b, cart=token) for r, b in pairs))
     assert sorted(answer.status_code for answer in answers) == [201] * 5 + [422] * 3
     assert quantities(api, token) == {f"p{mug.pk}": 5, f"p{pot.pk}": 10}
 
