@@ -23,7 +23,10 @@ class ApiClient:
             sent.setdefault("Authorization", f"Bearer {self.token}")
         if cart:
             sent["X-Cart-Token"] = cart
-        extra = {} if body is None else {"data": body, "content_type": "application/json"}
+        # Django's client sends an empty form where there is no body; without data it sends no Content-Type either.
+        extra = {"data": "" if body is None else body, "content_type": "application/json"}
+        if method in ("get", "head"):
+            extra = {}
         answer = getattr(self.http, method)(self.prefix + path, headers=sent, **extra)
         if answer.status_code >= 400 and answer.content:
             check_code(answer)

@@ -1,9 +1,16 @@
+"""The cart API. Every answer with a cart has its ETag, and every write takes `If-Match` (R-CART-40)."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from django.http import HttpResponse
-from ninja import Path, Router
+from ninja import Path, Query, Router
 
 from storefront.carts import actions, queries, schemas
+from storefront.carts.adding import WantedLine
+from storefront.carts.models import Cart, CartLine
+from storefront.kit.conditional import PreconditionFailed, has_if_match, require_match
 from storefront.kit.http import json_response
 from storefront.kit.schemas import answers
 from storefront.shops.auth import scope
@@ -40,76 +47,83 @@ def get_cart(request: Request) -> HttpResponse:
     cart, lines = queries.cart_with_lines(request.shop, request.now, token=token)
     totals = queries.cart_totals(request.shop, lines, request.now)
     contents = schemas.cart_record(lines, totals, queries.cart_orders(request.shop, cart))
-    return json_response({"cart_token": token if cart else None, "data": contents})
+    body = {"cart_token": token if cart else None, "data": contents}
+    return json_response(body, headers=_etag(cart, lines))
 
 
 @router.post(
     "/cart",
     auth=scope("write_cart"),
-    response=answers({201: schemas.CartAdded}, 400, 409, 413, 415, 422),
+    response=answers({201: schemas.CartAdded}, 400, 409, 412, 413, 415, 422),
     summary="Add to the cart",
     openapi_extra=TOKEN,
 )
 def add_to_cart(request: Request, body: schemas.AddToCart) -> HttpResponse:
     """Add a product to the cart that `X-Cart-Token` identifies, or to a new cart. If the cart already has the same
     line, its quantity is increased."""
-    added = actions.add_line(
-        shop=request.shop,
-        now=request.now,
-        token=_cart_token(request),
-        product_id=body.product_id,
-        qty=body.qty,
-        variant_id=body.variant_id,
-        options=body.options,
-        custom_fields=[{"name": given.name, "value": given.value} for given in body.custom_fields or ()],
-        custom_price=body.custom_price,
-        is_damaged=bool(body.is_damaged),
-    )
+    added = actions.add_line(**_write(request), **asdict(_wanted(body)))
     # The members and the message of R-CART-10.
     answer = {
         "message": "Item added to cart.",
         "cart_token": added.token,
         "data": schemas.line_record(added.line),
     }
-    return json_response(answer, status=201)
+    return json_response(answer, status=201, headers=_etag(added.cart, added.lines))
+
+
+@router.post(
+    "/cart/lines",
+    auth=scope("write_cart"),
+    response=answers({200: schemas.CartChecked, 201: schemas.CartChanged}, 400, 409, 412, 413, 415, 422),
+    summary="Add several lines to the cart",
+    openapi_extra=TOKEN,
+)
+def add_cart_lines(request: Request, body: schemas.AddLines, asked: Query[schemas.AddLinesQuery]) -> HttpResponse:
+    """Add 1 to 100 lines to the cart that `X-Cart-Token` identifies, or to a new cart: all of them, or none. `errors`
+    names each line that cannot be added by its position, such as `lines.3.qty`."""
+    wanted = [_wanted(line) for line in body.lines]
+    changed = actions.add_lines(**_write(request), wanted=wanted, is_dry_run=asked.dry_run)
+    if asked.dry_run:
+        return json_response(_changed_body(request, changed, "The lines can be added. Nothing was changed."))
+    return _changed(request, changed, "Items added to cart.", status=201)
 
 
 @router.patch(
     "/cart/{key}",
     auth=scope("write_cart"),
-    response=answers({200: schemas.CartChanged}, 400, 404, 413, 415, 422),
+    response=answers({200: schemas.CartChanged}, 400, 404, 412, 413, 415, 422),
     summary="Change a line's quantity",
     openapi_extra=TOKEN,
 )
 def update_cart_line(request: Request, key: LineKey, body: schemas.ChangeQty) -> HttpResponse:
     """Change the quantity of the line with this key. 0 removes the line."""
-    changed = actions.change_line(shop=request.shop, now=request.now, token=_cart_token(request), key=key, qty=body.qty)
+    changed = actions.change_line(**_write(request), key=key, qty=body.qty)
     return _changed(request, changed, "Cart updated." if body.qty else "Item removed from cart.")
 
 
 @router.delete(
     "/cart/{key}",
     auth=scope("write_cart"),
-    response=answers({200: schemas.CartChanged}, 404),
+    response=answers({200: schemas.CartChanged}, 404, 412),
     summary="Remove a line",
     openapi_extra=TOKEN,
 )
 def remove_cart_line(request: Request, key: LineKey) -> HttpResponse:
     """Remove the line with this key from the cart."""
-    changed = actions.remove_line(shop=request.shop, now=request.now, token=_cart_token(request), key=key)
+    changed = actions.change_line(**_write(request), key=key, qty=0)
     return _changed(request, changed, "Item removed from cart.")
 
 
 @router.delete(
     "/cart",
     auth=scope("write_cart"),
-    response=answers({200: schemas.CartChanged}),
+    response=answers({200: schemas.CartChanged}, 412),
     summary="Empty the cart",
     openapi_extra=TOKEN,
 )
 def empty_cart(request: Request) -> HttpResponse:
     """Remove all lines from the cart. Without a usable token, an empty cart is created and its token returned."""
-    changed = actions.empty_cart(shop=request.shop, now=request.now, token=_cart_token(request))
+    changed = actions.empty_cart(**_write(request))
     return _changed(request, changed, "Cart emptied.")
 
 
@@ -118,9 +132,42 @@ def _cart_token(request: Request) -> str | None:
     return request.META.get("HTTP_X_CART_TOKEN")
 
 
-def _changed(request: Request, changed: actions.Changed, message: str) -> HttpResponse:
+def _write(request: Request) -> dict[str, Any]:
+    """The arguments of every action on the cart."""
+
+    def precondition(cart: Cart | None, lines: Sequence[CartLine]) -> None:
+        if cart is None:
+            raise PreconditionFailed
+        require_match(request, schemas.cart_etag(cart, lines))
+
+    given = {"shop": request.shop, "now": request.now, "token": _cart_token(request)}
+    return given | {"precondition": precondition if has_if_match(request) else None}
+
+
+def _wanted(body: schemas.AddToCart) -> WantedLine:
+    return WantedLine(
+        product_id=body.product_id,
+        qty=body.qty,
+        variant_id=body.variant_id,
+        options=body.options,
+        custom_fields=[{"name": given.name, "value": given.value} for given in body.custom_fields or ()],
+        custom_price=body.custom_price,
+        is_damaged=bool(body.is_damaged),
+    )
+
+
+def _changed(request: Request, changed: actions.Changed, message: str, *, status: int = 200) -> HttpResponse:
     """The whole cart, in the form of a read (R-CART-15)."""
+    body = _changed_body(request, changed, message)
+    return json_response(body, status=status, headers=_etag(changed.cart, changed.lines))
+
+
+def _changed_body(request: Request, changed: actions.Changed, message: str) -> dict[str, Any]:
     totals = queries.cart_totals(request.shop, changed.lines, request.now)
-    body: dict[str, Any] = {"message": message, "cart_token": changed.token}
     orders = queries.cart_orders(request.shop, changed.cart)
-    return json_response(body | {"data": schemas.cart_record(changed.lines, totals, orders)})
+    contents = schemas.cart_record(changed.lines, totals, orders)
+    return {"message": message, "cart_token": changed.token, "data": contents}
+
+
+def _etag(cart: Cart | None, lines: Sequence[CartLine]) -> dict[str, str]:
+    return {"ETag": schemas.cart_etag(cart, lines)} if cart else {}

@@ -16,7 +16,7 @@ from django.db import transaction
 from storefront.carts import queries, rules
 from storefront.carts.actions import empty_cart, reprice_cart
 from storefront.carts.arrivals import ArrivalSummary, own_pieces, record_own_pieces, summarise_arrivals, trim_arrivals
-from storefront.carts.models import LIFETIME, Arrival, Cart, CartLine, CartOrder
+from storefront.carts.models import LIFETIME, Arrival, Cart, CartLine, CartOrder, CheckoutLink
 from storefront.carts.purchasable import Levels, stock_levels
 from storefront.shops.models import Shop
 
@@ -33,8 +33,12 @@ _COPIED = [field.attname for field in CartLine._meta.concrete_fields if field.at
 
 
 @transaction.atomic
-def copy_into_basket(*, shop: Shop, source: Cart, target: Cart, now: datetime) -> None:
+def copy_into_basket(
+    *, shop: Shop, source: Cart, target: Cart, link: CheckoutLink | None = None, now: datetime
+) -> None:
     """Copy the lines of an integration's cart into a shopper's basket, replacing what that cart brought before.
+
+    The arrival gets what the integration gave with the link that was followed.
 
     `source` does not change. Quantities of equal lines add up, as far as stock and the limits of a cart allow; the
     arrival records what did not fit. A customer's basket gets the prices of the customer's group (R-LINK-17).
@@ -47,6 +51,10 @@ def copy_into_basket(*, shop: Shop, source: Cart, target: Cart, now: datetime) -
     basket.remove_arrivals([arrival for arrival in basket.arrivals if arrival.source_id == source.pk])
     arriving = queries.cart_lines(shop, source)
     arrival = Arrival(shop=shop, source=source, target=target, was_merged=bool(basket.lines), created_at=now)
+    if link is not None:
+        arrival.checkout_link = link.public_id
+        for column, value in link.attribution().items():
+            setattr(arrival, column, value)
     levels = stock_levels(shop, rules.stock_needed([*basket.lines, *arriving]))
     for line in arriving:
         copy, qty = basket.add_copy(line, levels)
@@ -109,6 +117,13 @@ def arrival_summaries(shop: Shop, cart: Cart, lines: Sequence[CartLine]) -> list
     return summarise_arrivals(arrivals, lines)
 
 
+def last_arrival(shop: Shop, cart: Cart, lines: Sequence[CartLine]) -> Arrival | None:
+    """The last arrival of which something is still in this basket: an order belongs to its link (R-LINK-22)."""
+    arrivals = list(Arrival.objects.filter(shop=shop, target=cart).order_by("pk"))
+    trim_arrivals(arrivals, lines)
+    return next((arrival for arrival in reversed(arrivals) if arrival.lines), None)
+
+
 def pop_merge_report(*, shop: Shop, cart: Cart) -> MergeReport | None:
     """What merging added to this basket and what did not fit. Clears the report, so that it is returned once."""
     report = cart.merge_report
@@ -117,12 +132,12 @@ def pop_merge_report(*, shop: Shop, cart: Cart) -> MergeReport | None:
 
 
 @transaction.atomic
-def remove_ordered_lines(*, shop: Shop, cart: Cart, now: datetime) -> list[int]:
+def remove_ordered_lines(*, shop: Shop, cart: Cart, now: datetime) -> list[Arrival]:
     """Empty a basket that is being ordered, and remove its items from the integrations' carts that they came from
     (R-CART-36).
 
-    Returns the ids of those carts. Pieces that an integration removed in the meantime are ignored; other lines of its
-    cart stay.
+    Returns the arrivals, no longer stored, that brought items of the order, oldest first. Pieces that an integration
+    removed in the meantime are ignored; other lines of its cart stay.
     """
     basket = _Basket(shop, cart)
     pieces: dict[int, Counter[str]] = defaultdict(Counter)
@@ -138,11 +153,11 @@ def remove_ordered_lines(*, shop: Shop, cart: Cart, now: datetime) -> list[int]:
     if basket.arrivals:
         Arrival.objects.filter(shop=shop, target=cart).delete()
     empty_cart(shop=shop, cart=cart, now=now)
-    return sorted(pieces)
+    return [arrival for arrival in basket.arrivals if arrival.lines]
 
 
 def record_order(*, shop: Shop, cart_ids: Sequence[int], order_id: int, number: int, placed_at: datetime) -> None:
-    """Record the order in the carts that `remove_ordered_lines` returned. Call in the same transaction."""
+    """Record the order in the integrations' carts that its items came from. Call in the transaction that places it."""
     if cart_ids:
         given = {"shop": shop, "order_id": order_id, "number": number, "placed_at": placed_at}
         CartOrder.objects.bulk_create([CartOrder(cart_id=cart_id, **given) for cart_id in cart_ids])

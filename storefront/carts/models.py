@@ -1,5 +1,6 @@
 import uuid
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import models
 from django.db.models import Q
@@ -11,6 +12,8 @@ from storefront.shops.models import Shop
 
 # After the last write (R-CART-8).
 LIFETIME = timedelta(days=7)
+# Columns in which a line copies the catalogue when it is added or repriced.
+SNAPSHOTS = ("price_snapshot", "name_snapshot", "image_snapshot", "options", "bundle_items")
 
 
 class Cart(models.Model):
@@ -93,7 +96,26 @@ class CartLine(models.Model):
         return f"{self.qty} × {self.name_snapshot}"
 
 
-class CheckoutLink(models.Model):
+class Attributed(models.Model):
+    """What an integration gave when it asked for a checkout link (R-LINK-20). The link's arrival in a basket and the
+    order have copies."""
+
+    return_url = models.CharField(max_length=2048, blank=True, help_text="Where the shopper can go after the order.")
+    cancel_url = models.CharField(
+        max_length=2048, blank=True, help_text="Where the shopper can go instead of ordering."
+    )
+    client_reference = models.CharField(max_length=200, blank=True, help_text="The integration's own reference.")
+    metadata = models.JSONField(default=dict, blank=True, help_text="The integration's own data, texts by name.")
+
+    class Meta:
+        abstract = True
+
+    def attribution(self) -> dict[str, Any]:
+        """The columns of this class, as arguments for a copy."""
+        return {field.attname: getattr(self, field.attname) for field in Attributed._meta.fields}
+
+
+class CheckoutLink(Attributed):
     """A checkout link to an integration's cart. The URL contains this `public_id`, not the cart's."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
@@ -109,7 +131,7 @@ class CheckoutLink(models.Model):
         return str(self.public_id)
 
 
-class Arrival(models.Model):
+class Arrival(Attributed):
     """What following a checkout link copied from an integration's cart into a shopper's basket.
 
     `lines` holds `{line, key, qty, own}`: the id of the basket's line, its key in both carts, how many pieces were
@@ -120,6 +142,7 @@ class Arrival(models.Model):
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
     source = models.ForeignKey(Cart, on_delete=models.CASCADE, related_name="departures")
     target = models.ForeignKey(Cart, on_delete=models.CASCADE, related_name="arrivals")
+    checkout_link = models.UUIDField(null=True, help_text="Public id of the link. The link itself is deleted sooner.")
     lines = models.JSONField(default=list)
     missing = models.JSONField(default=list)
     was_merged = models.BooleanField(default=False)

@@ -75,11 +75,13 @@ def load_purchasables(
     return found
 
 
-def offered_variants(product: Product) -> list[dict[str, Any]]:
-    """`{id, name}` of the product's active variants, at most 100."""
-    offered = Variant.objects.filter(shop=product.shop_id, product=product, is_active=True)
-    rows = offered.order_by("sort_order", "id").values_list("id", "name")[:100]
-    return [{"id": id, "name": name} for id, name in rows]
+def offered_variants(shop: Shop, product_ids: Collection[int]) -> dict[int, list[dict[str, Any]]]:
+    """By product, `{id, name}` of its active variants, at most 100 each."""
+    offered = Variant.objects.filter(shop=shop, product_id__in=product_ids, is_active=True)
+    found: dict[int, list[dict[str, Any]]] = {}
+    for product_id, id, name in offered.order_by("sort_order", "id").values_list("product_id", "id", "name"):
+        found.setdefault(product_id, []).append({"id": id, "name": name})
+    return {product_id: variants[:100] for product_id, variants in found.items()}
 
 
 def stock_levels(shop: Shop, stocks: Iterable[Stock]) -> dict[Stock, int | None]:

@@ -3,12 +3,14 @@
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
+import orjson
 from ninja import Field, Schema
 from pydantic import BeforeValidator, WithJsonSchema
 
 from storefront.carts import rules
-from storefront.carts.models import CartLine, CartOrder
+from storefront.carts.models import Cart, CartLine, CartOrder
 from storefront.kit.clock import timestamp
+from storefront.kit.conditional import etag_of
 from storefront.kit.money import to_wire
 from storefront.kit.schemas import Id, Money, MoneyGiven
 from storefront.pricing.rules import Totals
@@ -28,6 +30,11 @@ Choice = Annotated[
     BeforeValidator(_choice),
     WithJsonSchema({"anyOf": [{"type": "integer"}, {"type": "string"}, {"type": "null"}]}),
 ]
+
+
+def _flag(given: Any) -> Any:
+    """A flag in a query: 1 or true, 0 or false."""
+    return {"1": True, "true": True, "0": False, "false": False}.get(str(given).lower(), given)
 
 
 class CustomFieldGiven(Schema):
@@ -59,6 +66,22 @@ class AddToCart(Schema):
     )
     is_damaged: Annotated[bool, Field(strict=True)] | None = Field(
         None, description="Whether to sell a damaged unit, at the price of damaged units."
+    )
+
+
+class AddLines(Schema):
+    """Products to add to the cart: all of them, or none."""
+
+    lines: Annotated[list[AddToCart], Field(min_length=1, max_length=rules.MAX_ADDED_LINES)] = Field(
+        description="The lines to add, each as in `POST /api/v1/cart`. Equal lines add up."
+    )
+
+
+class AddLinesQuery(Schema):
+    """Options of adding several lines."""
+
+    dry_run: Annotated[bool, BeforeValidator(_flag), WithJsonSchema({"type": "boolean"})] = Field(
+        False, description="`1` to check everything and answer as the write would, without changing anything."
     )
 
 
@@ -181,6 +204,12 @@ class CartChanged(Schema):
     data: CartContents = Field(description="The cart's contents after the change.")
 
 
+class CartChecked(CartRead):
+    """The cart as it would become, after a dry run."""
+
+    message: str = Field(description="Human-readable message.", examples=["The lines can be added."])
+
+
 def line_record(line: CartLine) -> dict[str, Any]:
     """The line after adding, members in the order of R-CART-20, those of its lists in the order of R-CART-24. Only the
     cart read has `key` and `line_total`."""
@@ -231,6 +260,15 @@ def cart_record(lines: Sequence[CartLine], totals: Totals, orders: Iterable[Cart
         {"id": order.order_id, "number": order.number, "placed_at": timestamp(order.placed_at)} for order in orders
     ]
     return contents_record(lines, totals) | {"orders": placed}
+
+
+def cart_etag(cart: Cart, lines: Iterable[CartLine]) -> str:
+    """ETag of the cart (R-CART-40). Totals do not count: a discount that begins or ends changes no line."""
+    state = [
+        [line.key, line.qty, to_wire(line.price_snapshot), line.name_snapshot, line.image_snapshot, line.bundle_items]
+        for line in lines
+    ]
+    return etag_of(orjson.dumps([cart.public_id, cart.ordered_at, state], option=orjson.OPT_SORT_KEYS))
 
 
 def _members(stored: dict[str, Any], *names: str) -> dict[str, Any]:

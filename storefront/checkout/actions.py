@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
@@ -21,6 +22,7 @@ from storefront.orders import refunds
 from storefront.orders.models import Order, Payment, Refund
 from storefront.orders.rules import Address, Promise, Sale, SaleLine
 from storefront.shops.models import Shop
+from storefront.webhooks.actions import record_event
 
 log = structlog.get_logger(__name__)
 
@@ -142,7 +144,7 @@ def place_order(
     """Turn the checkout into its one order and empty the cart. Returns the order, and whether this call placed it.
 
     Items that checkout links brought are removed from the integrations' carts that they were copied from, and those
-    carts record the order.
+    carts record the order. The order gets what was given with the link that was followed last.
 
     Raises InsufficientStock, TooManyUnpaid, NotAsShown, NotReady or NothingToBuy; then nothing has changed.
     """
@@ -157,14 +159,38 @@ def place_order(
     if carts.reprice_cart(shop=shop, cart=cart, now=now):
         raise NotAsShown
     quote = _agreed_quote(shop, cart, checkout, agreed, now)
+    arrivals = merging.remove_ordered_lines(shop=shop, cart=cart, now=now)
     sale = _sale(shop, cart, checkout, quote, shopper_note, place)
-    sources = merging.remove_ordered_lines(shop=shop, cart=cart, now=now)
+    if arrivals:
+        # Of several links, the one that was followed last.
+        sale = replace(sale, checkout_link=arrivals[-1].checkout_link, attribution=arrivals[-1].attribution())
     order = orders.place_order(shop=shop, sale=sale, promise=_promise(authorisation), now=now)
+    sources = sorted(arrival.source_id for arrival in arrivals)
     merging.record_order(shop=shop, cart_ids=sources, order_id=order.pk, number=order.number, placed_at=order.placed_at)
     checkout.order, checkout.shopper_note, checkout.updated_at = order, shopper_note, now
     checkout.payment_method = order.payment_method
     checkout.save(update_fields=["order", "shopper_note", "payment_method", "updated_at"])
     return order, True
+
+
+@transaction.atomic
+def report_abandoned_checkout(*, checkout_id: int, unchanged_since: datetime, now: datetime) -> bool:
+    """Mark the checkout as abandoned, and record the event if its basket has items. False if it was changed, ordered or
+    reported meanwhile. An order can still follow."""
+    # An order that is being placed holds the lock: then the checkout is not abandoned.
+    rows = Checkout.objects.select_for_update(skip_locked=True, of=("self",)).filter(pk=checkout_id)
+    left = rows.filter(order=None, abandoned_at=None, updated_at__lte=unchanged_since)
+    checkout = left.select_related("shop", "cart").first()
+    if checkout is None:
+        return False
+    checkout.abandoned_at = now
+    checkout.save(update_fields=["abandoned_at"])
+    shop, cart = checkout.shop, checkout.cart
+    quote = queries.quote(shop, cart, checkout, now) if cart and cart.is_live(now) else None
+    if cart and quote and quote.lines:
+        data = queries.abandoned_record(shop, cart, checkout, quote)
+        record_event(shop=shop, topic="checkout.abandoned", data=data, now=now)
+    return True
 
 
 def settle_payment(*, shop: Shop, payment: Payment, now: datetime) -> bool:

@@ -6,7 +6,7 @@ from ninja import Header, Router
 from storefront.carts import queries as carts
 from storefront.carts.actions import NO_CART
 from storefront.checkout import link
-from storefront.checkout.schemas import CheckoutLink
+from storefront.checkout.schemas import CheckoutLink, CheckoutLinkGiven
 from storefront.kit.http import json_response
 from storefront.kit.refusals import Refusal
 from storefront.kit.schemas import answers
@@ -28,18 +28,24 @@ class EmptyCart(Refusal):
 
 @router.post(
     "/cart/checkout",
-    response=answers({200: CheckoutLink}, 422),
+    response=answers({200: CheckoutLink}, 400, 413, 415, 422),
     auth=scope("write_cart"),
     summary="Get a checkout link",
 )
-def create_checkout_link(request: Request, cart_token: CartToken = None) -> HttpResponse:
-    """A signed link that takes the shopper to the shop's checkout with this cart. It is valid for one hour."""
+def create_checkout_link(
+    request: Request, body: CheckoutLinkGiven | None = None, cart_token: CartToken = None
+) -> HttpResponse:
+    """A signed link that takes the shopper to the shop's checkout with this cart. It is valid for one hour.
+
+    The order has what the body gives, and can be found by it.
+    """
     cart, lines = carts.cart_with_lines(request.shop, request.now, token=cart_token)
     if cart is None:
         raise EmptyCart(NO_CART)
     if not lines:
         raise EmptyCart
-    url = link.issue_checkout_link(shop=request.shop, cart=cart, now=request.now)
+    attribution = body.model_dump(exclude_none=True) if body else {}
+    url = link.issue_checkout_link(shop=request.shop, cart=cart, attribution=attribution, now=request.now)
     # The members of R-LINK-1.
     answer = {"cart_token": cart_token, "checkout_url": url, "expires_in": link.LIFETIME_SECONDS}
     return json_response(answer, headers={"Cache-Control": "no-store"})

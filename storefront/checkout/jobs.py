@@ -2,7 +2,9 @@
 
 from datetime import datetime, timedelta
 
-from storefront.checkout.actions import carry_out_refund, settle_payment
+from django.conf import settings
+
+from storefront.checkout.actions import carry_out_refund, report_abandoned_checkout, settle_payment
 from storefront.checkout.models import Checkout
 from storefront.orders.models import Payment, Refund
 
@@ -16,6 +18,15 @@ def delete_abandoned_checkouts(*, now: datetime, limit: int) -> int:
     """Delete up to `limit` checkouts that have not changed for `KEPT_FOR`. Returns how many were deleted."""
     old = Checkout.objects.filter(updated_at__lt=now - KEPT_FOR).order_by("updated_at").values_list("pk", flat=True)
     return Checkout.objects.filter(pk__in=list(old[:limit])).delete()[0]
+
+
+def report_abandoned_checkouts(*, now: datetime, limit: int) -> int:
+    """Report up to `limit` checkouts with an email address that were left without an order for ABANDONED_MINUTES, each
+    once (R-HOOK-25). Returns how many were found. One whose basket has no items is marked and not reported."""
+    since = now - timedelta(minutes=settings.ABANDONED_MINUTES)
+    left = Checkout.objects.filter(order=None, abandoned_at=None, updated_at__lte=since).exclude(email="")
+    ids = list(left.order_by("updated_at").values_list("pk", flat=True)[:limit])
+    return sum(report_abandoned_checkout(checkout_id=pk, unchanged_since=since, now=now) for pk in ids)
 
 
 def settle_payments(*, now: datetime, limit: int) -> int:

@@ -7,7 +7,9 @@ created the cart, and people who forward the link, must not see what the followe
 the cart, and the link has a public id of its own instead of the cart's.
 """
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from urllib.parse import parse_qs
 from uuid import UUID
 
@@ -16,14 +18,17 @@ from django.views.decorators.debug import sensitive_variables
 from storefront.carts import queries as carts
 from storefront.carts.models import LIFETIME as CART_LIFETIME
 from storefront.carts.models import Cart, CheckoutLink
+from storefront.checkout.ways_back import origin_of
 from storefront.kit.refusals import Refusal
 from storefront.kit.signing import is_signed_url, sign_url
 from storefront.shops.models import Shop
+from storefront.shops.queries import origin_is_allowed
 
 PATH = "/cart/resume"
 LIFETIME_SECONDS = 3600
-# Expired links are kept this much longer, in case the clocks of machines differ.
-KEPT_FOR = timedelta(minutes=5)
+# Expired links are kept this much longer: a session can copy the cart for an hour after it followed the link
+# (`followed_links`). And the clocks of machines can differ.
+KEPT_FOR = timedelta(seconds=LIFETIME_SECONDS, minutes=5)
 
 
 class LinkRefused(Refusal):
@@ -33,17 +38,33 @@ class LinkRefused(Refusal):
     message = "This checkout link has expired or is incomplete."
 
 
-def issue_checkout_link(*, shop: Shop, cart: Cart, now: datetime) -> str:
+class OriginNotAllowed(Refusal):
+    """The shopper would be led to a site that the merchant has not allowed (R-LINK-21)."""
+
+    code = "origin_not_allowed"
+    message = "Shoppers can only be led back to origins that the shop allows."
+
+
+def issue_checkout_link(*, shop: Shop, cart: Cart, attribution: Mapping[str, Any], now: datetime) -> str:
     """A URL that copies the cart into the checkout of the shopper who follows it within `LIFETIME_SECONDS` seconds. Its
     parameters have a fixed order (R-LINK-2); `cart` is an id made for this link alone (R-LINK-3).
 
-    Renews the cart, so that it outlives the link (R-LINK-6).
+    `attribution` is what the integration gives, by column of `carts.models.Attributed`. Renews the cart, so that it
+    outlives the link (R-LINK-6). Raises OriginNotAllowed.
     """
+    _check_origins(shop, attribution)
     Cart.objects.filter(shop=shop, pk=cart.pk).update(updated_at=now, expires_at=now + CART_LIFETIME)
     expires = int(now.timestamp()) + LIFETIME_SECONDS
     ends = datetime.fromtimestamp(expires, UTC)
-    link = CheckoutLink.objects.create(shop=shop, cart=cart, created_at=now, expires_at=ends)
+    link = CheckoutLink.objects.create(shop=shop, cart=cart, created_at=now, expires_at=ends, **attribution)
     return sign_url(f"{shop.base_url}{PATH}?cart={link.public_id}&expires={expires}")
+
+
+def link_of_cart(shop: Shop, cart: Cart, public_id: UUID | str | None) -> CheckoutLink | None:
+    """The cart's link with this public id, expired or not, as long as it is kept."""
+    if public_id is None:
+        return None
+    return CheckoutLink.objects.filter(shop=shop, cart=cart, public_id=public_id).first()
 
 
 def delete_expired_links(*, now: datetime, limit: int) -> int:
@@ -53,8 +74,8 @@ def delete_expired_links(*, now: datetime, limit: int) -> int:
 
 
 @sensitive_variables()
-def cart_of_link(*, shop: Shop, query: str, now: datetime) -> Cart:
-    """The cart of a followed link. `query` is the query string, byte by byte as it arrived.
+def followed_link(*, shop: Shop, query: str, now: datetime) -> CheckoutLink:
+    """The link that was followed. `query` is the query string, byte by byte as it arrived.
 
     Raises LinkRefused unless it is an unexpired link of this shop to a live cart (R-LINK-9).
     """
@@ -65,17 +86,29 @@ def cart_of_link(*, shop: Shop, query: str, now: datetime) -> Cart:
     parameters = parse_qs(query)
     if now.timestamp() > int(parameters["expires"][0]):
         raise LinkRefused
-    cart = _cart_with_link(shop, UUID(parameters["cart"][0]), now)
-    if cart is None:
+    link = _live_link(shop, UUID(parameters["cart"][0]), now)
+    if link is None:
         raise LinkRefused
-    return cart
+    return link
 
 
-def _cart_with_link(shop: Shop, public_id: UUID, now: datetime) -> Cart | None:
+def _live_link(shop: Shop, public_id: UUID, now: datetime) -> CheckoutLink | None:
     links = CheckoutLink.objects.filter(shop=shop, public_id=public_id, cart__expires_at__gt=now)
     link = links.select_related("cart").first()
     if link is not None:
-        return link.cart
-    # Older links have the cart's own public id. They expire like all others, by their signed expiry.
+        return link
+    # Older links have the cart's own public id, and no row. They expire like all others, by their signed expiry.
     cart = carts.cart_by_public_id(shop, public_id, now)
-    return cart if cart is not None and cart.token_digest is not None else None
+    is_older = cart is not None and cart.token_digest is not None
+    return CheckoutLink(shop=shop, cart=cart, public_id=public_id) if is_older else None
+
+
+def _check_origins(shop: Shop, attribution: Mapping[str, Any]) -> None:
+    errors = {}
+    for name in ("return_url", "cancel_url"):
+        origin = origin_of(attribution.get(name, ""))
+        if origin and not origin_is_allowed(origin, shop=shop):
+            sentence = f"{name} must be on an origin that the shop allows, and {origin} is not one."
+            errors[name] = [f"{sentence} The merchant adds origins in the shop's admin, under Allowed origins."]
+    if errors:
+        raise OriginNotAllowed(errors=errors)

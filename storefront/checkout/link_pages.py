@@ -8,10 +8,10 @@ from django.urls import reverse
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_safe
 
-from storefront.carts.models import Cart
+from storefront.carts.models import CheckoutLink
 from storefront.carts.session import browser_basket
 from storefront.checkout.followed_links import remember_link
-from storefront.checkout.link import LinkRefused, cart_of_link
+from storefront.checkout.link import LinkRefused, followed_link
 from storefront.customers.session import customer_of
 from storefront.kit.http import SeeOther, pop_query_string
 from storefront.shops.handover import Purpose, issue_code
@@ -32,13 +32,13 @@ def resume(request: Request) -> HttpResponse:
     (R-LINK-10). HEAD records nothing (R-LINK-14)."""
     query = pop_query_string(request)
     try:
-        cart = cart_of_link(shop=request.shop, query=query, now=request.now)
+        link = followed_link(shop=request.shop, query=query, now=request.now)
     except LinkRefused as refusal:
         return link_refused(request, refusal)
     if request.place == SHOP:
-        return SeeOther(_secure_url(request, cart))
+        return SeeOther(_secure_url(request, link))
     if request.method == "GET":
-        remember_link(request, cart)
+        remember_link(request, link.cart, link.public_id)
     return SeeOther(reverse("checkout:checkout"))
 
 
@@ -46,12 +46,12 @@ def link_refused(request: Request, refusal: LinkRefused) -> HttpResponse:
     return render(request, "checkout/link_refused.html", {"refusal": refusal}, status=refusal.status)
 
 
-def _secure_url(request: Request, cart: Cart) -> str:
+def _secure_url(request: Request, link: CheckoutLink) -> str:
     """The URL at the secure place that continues a link followed on the shop's pages. It holds a code that is as secret
     as the link (R-LINK-18). A HEAD request, as from a link preview, gets no code."""
     if request.method != "GET":
         return page_address("checkout:checkout", shop=request.shop)
     has_basket = customer_of(request) is None and browser_basket(request) is not None
-    payload = {"cart": str(cart.public_id), "has_basket": has_basket}
+    payload = {"cart": str(link.cart.public_id), "link": str(link.public_id), "has_basket": has_basket}
     code = issue_code(shop=request.shop, purpose=Purpose.LINK, payload=payload, now=request.now)
     return f"{base_of(SECURE, request.shop)}{LINK_ARRIVAL}?{urlencode({'code': code})}"

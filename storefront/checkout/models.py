@@ -36,11 +36,21 @@ class Checkout(models.Model):
     order = models.OneToOneField(Order, null=True, on_delete=models.SET_NULL, related_name="checkout")
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
+    abandoned_at = models.DateTimeField(
+        null=True, editable=False, help_text="When the checkout was found to be abandoned. It is reported once."
+    )
 
     class Meta:
         constraints = [
             models.UniqueConstraint(
                 fields=["cart", "owner"], condition=models.Q(order__isnull=True), name="checkout_one_open_a_session"
+            )
+        ]
+        indexes = [
+            models.Index(
+                fields=["updated_at"],
+                condition=models.Q(order__isnull=True, abandoned_at__isnull=True),
+                name="checkout_left_open",
             )
         ]
 

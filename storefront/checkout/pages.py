@@ -27,6 +27,7 @@ from storefront.checkout.order_access import for_its_shopper
 from storefront.checkout.order_summary import differences, seal, summarise, unseal
 from storefront.checkout.owner import ensure_owner, owner_of
 from storefront.checkout.queries import Quote
+from storefront.checkout.ways_back import way_back_from, way_back_of_basket
 from storefront.customers.session import customer_of
 from storefront.kit.countries import countries
 from storefront.kit.format import format_money
@@ -80,7 +81,8 @@ def details(request: Request) -> HttpResponse:
         arrivals = merging.arrival_summaries(request.shop, cart, quote.lines)
         brought = [arrival for arrival in arrivals if arrival.was_merged or arrival.missing]
         has_errors = request.method == "POST"
-        return _page(request, "details", quote, has_errors=has_errors, form=form, customer=customer, brought=brought)
+        context: dict[str, Any] = {"form": form, "customer": customer, "brought": brought}
+        return _page(request, "details", cart, quote, has_errors=has_errors, **context)
     owner = ensure_owner(request)
     actions.save_details(shop=request.shop, cart=cart, owner=owner, now=request.now, **form.cleaned())
     return SeeOther(reverse("checkout:delivery" if quote.needs_delivery else "checkout:payment"))
@@ -113,7 +115,8 @@ def delivery(request: Request) -> HttpResponse:
     form = DeliveryForm(submitted, deliveries=quote.deliveries, initial=chosen)
     if submitted is None or not form.is_valid():
         ways = [(DeliveryForm.value_of(each), each) for each in quote.deliveries]
-        return _page(request, "delivery", quote, form=form, ways=ways, checkout=checkout, has_errors=form.is_bound)
+        context: dict[str, Any] = {"form": form, "ways": ways, "checkout": checkout}
+        return _page(request, "delivery", cart, quote, has_errors=form.is_bound, **context)
     actions.choose_delivery(shop=request.shop, cart=cart, checkout=checkout, rate_id=form.rate_id, now=request.now)
     return SeeOther(reverse("checkout:payment"))
 
@@ -147,7 +150,8 @@ def payment(request: Request) -> HttpResponse:
 def confirmation(request: Request, order: Order) -> HttpResponse:
     """The placed order."""
     gateway = GATEWAYS.get(order.payment_method)
-    return render(request, "checkout/confirmation.html", {"order": order, "gateway": gateway})
+    context = {"order": order, "gateway": gateway, "way_back": way_back_from(order)}
+    return render(request, "checkout/confirmation.html", context)
 
 
 def _to_basket(request: Request) -> HttpResponse:
@@ -205,14 +209,14 @@ def _redirect_if_placed(request: Request) -> HttpResponse | None:
 
 def _pay(request: Request) -> HttpResponse:
     # For a POST, the payment page lists all changes since the form was shown, including prices.
-    _, checkout, quote = _current_checkout(request, report_prices=request.method != "POST")
+    cart, checkout, quote = _current_checkout(request, report_prices=request.method != "POST")
     if checkout is None or not _has_address(checkout, quote):
         return SeeOther(reverse("checkout:checkout"))
     if not quote.is_deliverable:
         return SeeOther(reverse("checkout:delivery"))
     if request.method == "POST":
-        return _place(request, checkout, quote)
-    return _payment_page(request, checkout, quote, *_payment_forms(request, quote))
+        return _place(request, cart, checkout, quote)
+    return _payment_page(request, cart, checkout, quote, *_payment_forms(request, quote))
 
 
 def _payment_forms(request: Request, quote: Quote) -> tuple[PaymentForm, CardForm]:
@@ -230,14 +234,14 @@ def _payment_forms(request: Request, quote: Quote) -> tuple[PaymentForm, CardFor
 
 
 @sensitive_variables("card_form", "card")
-def _place(request: Request, checkout: Checkout, quote: Quote) -> HttpResponse:
+def _place(request: Request, cart: Cart, checkout: Checkout, quote: Quote) -> HttpResponse:
     form, card_form = _payment_forms(request, quote)
     agreed = unseal(request.POST.get("shown", ""), checkout)
     if agreed is None or agreed != summarise(request.shop, checkout, quote):
-        return _payment_page(request, checkout, quote, form, card_form, refusal=actions.NotAsShown())
+        return _payment_page(request, cart, checkout, quote, form, card_form, refusal=actions.NotAsShown())
     # Validate both forms, so that all errors are shown at once.
     if not all([form.is_valid(), card_form.is_valid() or not card_form.is_bound]):
-        return _payment_page(request, checkout, quote, form, card_form, has_errors=True)
+        return _payment_page(request, cart, checkout, quote, form, card_form, has_errors=True)
     card: Card | None = card_form.card if card_form.is_bound else None
     try:
         with order_limits(request, checkout, card) as place:
@@ -253,8 +257,8 @@ def _place(request: Request, checkout: Checkout, quote: Quote) -> HttpResponse:
             )
     except Refusal as refusal:
         # Anything may have changed meanwhile, so show the page with the current quote.
-        _, checkout_now, quote = _current_checkout(request, report_prices=False)
-        return _payment_page(request, checkout_now or checkout, quote, form, card_form, refusal=refusal)
+        cart, checkout_now, quote = _current_checkout(request, report_prices=False)
+        return _payment_page(request, cart, checkout_now or checkout, quote, form, card_form, refusal=refusal)
     return _to_confirmation(order.public_id)
 
 
@@ -264,6 +268,7 @@ def _to_confirmation(public_id: UUID) -> HttpResponse:
 
 def _payment_page(
     request: Request,
+    cart: Cart,
     checkout: Checkout,
     quote: Quote,
     form: PaymentForm,
@@ -278,6 +283,7 @@ def _payment_page(
     response = _page(
         request,
         "payment",
+        cart,
         quote,
         status=refusal.status if refusal else 200,
         has_errors=has_errors,
@@ -299,7 +305,14 @@ def _payment_page(
 
 
 def _page(
-    request: Request, step: str, quote: Quote, *, status: int = 200, has_errors: bool = False, **context: Any
+    request: Request,
+    step: str,
+    cart: Cart,
+    quote: Quote,
+    *,
+    status: int = 200,
+    has_errors: bool = False,
+    **context: Any,
 ) -> HttpResponse:
     names = {"details": "Your details", "delivery": "Delivery", "payment": "Payment"}
     if not quote.needs_delivery:
@@ -310,6 +323,7 @@ def _page(
         "quote": quote,
         "rows": [(line, line.price_snapshot * line.qty) for line in quote.lines],
         "has_errors": has_errors,
+        "way_back": way_back_of_basket(request.shop, cart, quote.lines),
     }
     return render(request, f"checkout/{step}.html", context, status=422 if has_errors else status)
 

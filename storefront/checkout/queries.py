@@ -1,13 +1,17 @@
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 from uuid import UUID
 
 from storefront.carts import queries as carts
+from storefront.carts.merging import last_arrival
 from storefront.carts.models import Cart, CartLine
+from storefront.carts.schemas import contents_record
 from storefront.checkout.models import Checkout
 from storefront.customers.models import Customer
 from storefront.customers.queries import ADDRESS_FIELDS, default_address
+from storefront.kit.clock import timestamp
 from storefront.kit.countries import countries
 from storefront.kit.money import ZERO
 from storefront.pricing.models import ShippingRate
@@ -102,6 +106,26 @@ def quote(shop: Shop, cart: Cart, checkout: Checkout | None, now: datetime) -> Q
         shipping=delivery.price if delivery else ZERO,
     )
     return Quote(lines, totals, needs_delivery, deliveries, delivery)
+
+
+def abandoned_record(shop: Shop, cart: Cart, checkout: Checkout, quoted: Quote) -> dict[str, Any]:
+    """The checkout as an event reports it (`schemas.AbandonedCheckout`)."""
+    arrival = last_arrival(shop, cart, quoted.lines)
+    return {
+        "id": checkout.pk,
+        "customer_id": cart.customer_id,
+        "email": checkout.email,
+        "phone": checkout.phone,
+        "currency": shop.currency,
+        "shipping_address": checkout.shipping_address,
+        **contents_record(quoted.lines, quoted.totals),
+        "client_reference": (arrival.client_reference or None) if arrival else None,
+        "metadata": arrival.metadata if arrival else {},
+        "cancel_url": (arrival.cancel_url or None) if arrival else None,
+        "cart": str(arrival.checkout_link) if arrival and arrival.checkout_link else None,
+        "created_at": timestamp(checkout.created_at),
+        "updated_at": timestamp(checkout.updated_at),
+    }
 
 
 def tax_address(checkout: Checkout, *, needs_delivery: bool) -> dict[str, str] | None:

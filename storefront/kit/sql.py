@@ -58,6 +58,11 @@ class Columns(Generic[M]):
         values = ", ".join(given.get(name, f"%({prefix}{name})s") for name in self.names)
         return f"INSERT INTO {self.table} ({columns}) VALUES ({values})"  # noqa: S608, built from column names only
 
+    def insertions(self, count: int) -> str:
+        """The INSERT statement for `count` rows. The parameters of row 0 come from `values` with the prefix `r0_`."""
+        rows = [", ".join(f"%(r{number}_{name})s" for name in self.names) for number in range(1, count)]
+        return "".join([self.insertion(prefix="r0_"), *(f", ({row})" for row in rows)])
+
     def values(self, connection: BaseDatabaseWrapper, instance: M, prefix: str = "") -> dict[str, Any]:
         """The instance's values of these columns, in the form that the database driver accepts."""
         connection = unwrapped(connection)

@@ -16,6 +16,9 @@ from storefront.shops import audit
 from storefront.shops.models import Shop
 from storefront.webhooks.actions import record_event
 
+# What the shop and its apps can change of an order at any time.
+ANNOTATIONS = ("note", "tags", "client_reference", "metadata")
+
 
 class OrderNotOpen(Refusal):
     """The order is cancelled or fulfilled, so it can no longer be changed in this way."""
@@ -126,18 +129,29 @@ def cancel_order(*, shop: Shop, order: Order, reason: str = "", restock: bool = 
 
 @transaction.atomic
 def annotate_order(*, shop: Shop, order: Order, changes: Mapping[str, Any], now: datetime) -> Order:
-    """Update the shop's internal `note` and `tags`, as far as `changes` has them. Nothing else of an order changes
-    (R-APP-33)."""
+    """Update what `changes` has of `ANNOTATIONS`; nothing else of an order changes (R-APP-33). A change is an event
+    (R-HOOK-26)."""
     order = lock_order(shop, order)
-    before = {"note": order.note, "tags": order.tags}
-    for field in ("note", "tags"):
+    before = annotations(order)
+    for field in ANNOTATIONS:
         if field in changes:
             setattr(order, field, changes[field])
     order.updated_at = now
-    order.save(update_fields=["note", "tags", "updated_at"])
-    after, action = {"note": order.note, "tags": order.tags}, "order.updated"
+    order.save(update_fields=[*ANNOTATIONS, "updated_at"])
+    after, action = annotations(order), "order.updated"
     audit.record_change(shop=shop, action=action, object=order, before=before, after=after, now=now)
+    if after != before:
+        record_updated(shop=shop, order=order, now=now)
     return order
+
+
+def annotations(order: Order) -> dict[str, Any]:
+    return {name: getattr(order, name) for name in ANNOTATIONS}
+
+
+def record_updated(*, shop: Shop, order: Order, now: datetime) -> None:
+    """Record the event that the order's own data changed. Call it last in the transaction that changes it."""
+    record_event(shop=shop, topic="order.updated", data=order_record(order), now=now)
 
 
 def lock_order(shop: Shop, order: Order) -> Order:
@@ -209,6 +223,8 @@ def _order_columns(shop: Shop, sale: Sale, promise: Promise | None, now: datetim
         "shipping_address": sale.shipping_address,
         "billing_address": sale.billing_address,
         "shopper_note": sale.shopper_note,
+        "checkout_link": sale.checkout_link,
+        **sale.attribution,
     }
 
 

@@ -1,3 +1,4 @@
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import admin, messages
@@ -27,12 +28,14 @@ from storefront.shops.admin_base import ShopScopedAdmin, moment, money
 from storefront.shops.rights import Right
 
 EVENTUAL: Any = {FulfilmentInline: "fulfilments", RefundInline: "refunds"}
+# Shown only if the order came by a checkout link.
+SENT_BY = "Integration"
 STATUS_COLOURS = {"open": "info", "fulfilled": "success", "cancelled": "danger"}
 
 
 @admin.register(Order)
 class OrderAdmin(ShopScopedAdmin):
-    """Orders. Only note and tags can be edited; everything else changes by actions."""
+    """Orders. Only note and tags can be edited; everything else changes by dialogs."""
 
     form = OrderForm
     rights = {
@@ -46,7 +49,7 @@ class OrderAdmin(ShopScopedAdmin):
     }
     list_display = ["order", "placed", "buyer", "sum", "payment", "state"]
     list_filter = ["status", "payment_status"]
-    search_fields = ["number", "email", "customer__name", "lines__name", "lines__sku"]
+    search_fields = ["number", "email", "client_reference", "customer__name", "lines__name", "lines__sku"]
     date_hierarchy = None
     ordering = ["-placed_at", "-id"]
     inlines = [OrderLineInline, FulfilmentInline, PaymentInline, RefundInline]
@@ -55,6 +58,7 @@ class OrderAdmin(ShopScopedAdmin):
     fieldsets: Any = [
         (None, {"fields": ["order", "status", "payment_status", "placed", "note", "tags"]}),
         ("Customer", {"fields": ["buyer", "phone_shown", "ship_to", "bill_to", "shopper_note_shown"]}),
+        (SENT_BY, {"fields": ["client_reference_shown", "metadata_shown", "return_url_shown", "checkout_link_shown"]}),
         ("Totals", {"fields": ["subtotal_shown", "discount_shown", "delivery", "taxes", "sum", "refunded_shown"]}),
     ]
     readonly_fields = [
@@ -69,6 +73,10 @@ class OrderAdmin(ShopScopedAdmin):
         "ship_to",
         "bill_to",
         "shopper_note_shown",
+        "client_reference_shown",
+        "metadata_shown",
+        "return_url_shown",
+        "checkout_link_shown",
         "subtotal_shown",
         "discount_shown",
         "delivery",
@@ -85,9 +93,15 @@ class OrderAdmin(ShopScopedAdmin):
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         shown = super().get_fieldsets(request, obj)
+        if obj is None or not (obj.checkout_link or obj.client_reference or obj.metadata):
+            shown = [each for each in shown if each[0] != SENT_BY]
         if obj is None or obj.status != Order.Status.CANCELLED:
             return shown
         return [shown[0], ("Cancellation", {"fields": ["cancelled", "why_cancelled"]}), *shown[1:]]
+
+    def save_model(self, request: Any, obj: Order, form: Any, change: bool) -> None:
+        changes = {name: getattr(obj, name) for name in form.changed_data}
+        actions.annotate_order(shop=request.shop, order=obj, changes=changes, now=request.now)
 
     def get_inlines(self, request: HttpRequest, obj: Any) -> Any:
         """Fulfilments and refunds are shown only if there are any."""
@@ -131,6 +145,22 @@ class OrderAdmin(ShopScopedAdmin):
     @display(description="note from the customer")
     def shopper_note_shown(self, row: Order) -> str:
         return row.shopper_note or "–"
+
+    @display(description="reference")
+    def client_reference_shown(self, row: Order) -> str:
+        return row.client_reference or "–"
+
+    @display(description="metadata")
+    def metadata_shown(self, row: Order) -> str:
+        return lines_of(f"{name}: {value}" for name, value in sorted(row.metadata.items())) or "–"
+
+    @display(description="return URL")
+    def return_url_shown(self, row: Order) -> str:
+        return row.return_url or "–"
+
+    @display(description="cart of the checkout link")
+    def checkout_link_shown(self, row: Order) -> str:
+        return str(row.checkout_link or "–")
 
     @display(description="delivery address")
     def ship_to(self, row: Order) -> str:
@@ -223,7 +253,12 @@ class OrderAdmin(ShopScopedAdmin):
 
 
 def address_lines(address: dict[str, Any]) -> str:
-    return format_html_join(mark_safe("<br>"), "{}", ((line,) for line in order_text.address_lines(address)))
+    return lines_of(order_text.address_lines(address))
+
+
+def lines_of(texts: Iterable[str]) -> str:
+    """The texts, escaped, each on a line of its own."""
+    return format_html_join(mark_safe("<br>"), "{}", ((text,) for text in texts))
 
 
 def with_names(amount: str, names: str) -> str:

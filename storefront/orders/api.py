@@ -17,7 +17,8 @@ from storefront.shops.request import Request, record_or_id, written_response
 
 router = Router(tags=["Orders"])
 
-PAGE_PARAMETERS = ("status", "placed_since", "per_page")
+FILTERS = ("status", "placed_since", "email", "client_reference", "cart")
+PAGE_PARAMETERS = (*FILTERS, "per_page")
 
 # What changes these members of an order, by the last part of the operation's path.
 COMMANDS = {"status": ("fulfilments", "cancellation"), "payment_status": ("refunds",)}
@@ -52,10 +53,10 @@ def get_order(request: Request, order_id: OrderId) -> HttpResponse:
     "/orders/{order_id}",
     auth=scope("write_orders"),
     response=answers({200: schemas.ChangedOrder}, 400, 404, 412, 413, 415, 422),
-    summary="Update an order's note and tags",
+    summary="Update an order",
 )
 def update_order(request: Request, order_id: OrderId, body: schemas.OrderChange) -> HttpResponse:
-    """Update the order's note or tags. Nothing else of an order can be changed."""
+    """Update the order's note, tags, reference or metadata. Nothing else of an order can be changed."""
     return update_record(request, order_id, body, member="data")
 
 
@@ -94,9 +95,8 @@ def refund_order(request: Request, order_id: OrderId, body: schemas.RefundGiven 
 
 
 def list_records(request: Request, asked: schemas.OrderQuery) -> tuple[list[dict[str, Any]], int]:
-    return queries.order_page(
-        request.shop, status=asked.status, placed_since=asked.placed_since, start=asked.start, count=asked.per_page
-    )
+    wanted = queries.OrderFilter(**asked.model_dump(include=set(FILTERS)))
+    return queries.order_page(request.shop, wanted=wanted, start=asked.start, count=asked.per_page)
 
 
 def page_position(request: Request, asked: schemas.OrderQuery, path: str) -> dict[str, Any]:

@@ -43,10 +43,10 @@ def get_order_for_app(request: Request, order_id: OrderId) -> HttpResponse:
     "/orders/{order_id}",
     auth=app_scope("write_orders"),
     response=answers({200: schemas.ChangedOrderOfApp}, 400, 404, 412, 413, 415, 422),
-    summary="Update an order's note and tags",
+    summary="Update an order",
 )
 def update_order_for_app(request: Request, order_id: OrderId, body: schemas.OrderChange) -> HttpResponse:
-    """Update the order's note or tags. Nothing else of an order can be changed."""
+    """Update the order's note, tags, reference or metadata. Nothing else of an order can be changed."""
     return api.update_record(request, order_id, body, member="order")
 
 

@@ -4,6 +4,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Lower
 
+from storefront.carts.models import Attributed
 from storefront.catalogue.models import Product, Variant
 from storefront.customers.models import Customer
 from storefront.kit.money import MoneyField
@@ -20,7 +21,7 @@ class OrderCounter(models.Model):
         return str(self.last_number)
 
 
-class Order(models.Model):
+class Order(Attributed):
     """A sale. Names, prices and addresses are copies, so a change of the catalogue does not change them."""
 
     class Status(models.TextChoices):
@@ -59,6 +60,9 @@ class Order(models.Model):
     note = models.TextField(blank=True, help_text="Internal note. Shoppers do not see it.")
     shopper_note = models.TextField(blank=True)
     tags = models.JSONField(default=list, blank=True)
+    checkout_link = models.UUIDField(
+        null=True, editable=False, help_text="Public id of the checkout link that brought items of the order."
+    )
     placed_at = models.DateTimeField()
     updated_at = models.DateTimeField()
     cancelled_at = models.DateTimeField(null=True, blank=True)
@@ -74,11 +78,15 @@ class Order(models.Model):
                 condition=Q(refunded__gte=0, refunded__lte=F("total")), name="order_refunded_within_total"
             ),
         ]
-        # Pages of the list, of all orders and of those with one status, newest first.
+        # Pages of the list, newest first: of all orders, of those with one status, and by what names few orders.
         indexes = [
             models.Index(fields=["shop", "placed_at", "id"]),
             models.Index(fields=["shop", "status", "placed_at", "id"]),
-            models.Index("shop", Lower("email"), condition=Q(customer=None), name="order_guest_email"),
+            models.Index("shop", Lower("email"), "placed_at", "id", name="order_email"),
+            models.Index(fields=["shop", "client_reference", "placed_at", "id"], name="order_client_reference"),
+            models.Index(
+                fields=["shop", "checkout_link"], condition=Q(checkout_link__isnull=False), name="order_checkout_link"
+            ),
         ]
 
     def __str__(self) -> str:

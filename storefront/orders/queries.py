@@ -1,8 +1,10 @@
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import prefetch_related_objects
+from django.db.models import Value, prefetch_related_objects
+from django.db.models.functions import Lower
 
 from storefront.kit.clock import timestamp
 from storefront.kit.money import to_wire
@@ -25,16 +27,32 @@ def order_by_id(shop: Shop, order_id: int | None) -> Order | None:
     return Order.objects.filter(shop=shop, pk=order_id).first()
 
 
-def order_page(
-    shop: Shop, *, status: str | None, placed_since: datetime | None, start: int, count: int
-) -> tuple[list[dict[str, Any]], int]:
-    """`count` orders from position `start`, newest first, without their children (R-APP-33); and the total number of
-    orders."""
+@dataclass(frozen=True, slots=True)
+class OrderFilter:
+    """Which orders to list; None does not restrict. `cart` is the public id of a checkout link, `email` is compared
+    without regard to case."""
+
+    status: str | None = None
+    placed_since: datetime | None = None
+    email: str | None = None
+    client_reference: str | None = None
+    cart: UUID | None = None
+
+
+def order_page(shop: Shop, *, wanted: OrderFilter, start: int, count: int) -> tuple[list[dict[str, Any]], int]:
+    """`count` orders from position `start`, newest first, without their children (R-APP-33, R-LINK-24); and the total
+    number of orders."""
     found = Order.objects.filter(shop=shop)
-    if status is not None:
-        found = found.filter(status=status)
-    if placed_since is not None:
-        found = found.filter(placed_at__gte=placed_since)
+    if wanted.status is not None:
+        found = found.filter(status=wanted.status)
+    if wanted.placed_since is not None:
+        found = found.filter(placed_at__gte=wanted.placed_since)
+    if wanted.email is not None:
+        found = found.alias(address=Lower("email")).filter(address=Lower(Value(wanted.email.strip())))
+    if wanted.client_reference is not None:
+        found = found.filter(client_reference=wanted.client_reference)
+    if wanted.cart is not None:
+        found = found.filter(checkout_link=wanted.cart)
     # Select ids first: rows before a deep page are skipped in the index, and only the page's rows are read.
     ids = list(found.order_by("-placed_at", "-id").values_list("pk", flat=True)[start : start + count])
     rows = Order.objects.filter(shop=shop, pk__in=ids).order_by("-placed_at", "-id")
@@ -74,6 +92,11 @@ def order_summary(order: Order) -> dict[str, Any]:
         "note": order.note,
         "shopper_note": order.shopper_note,
         "tags": order.tags,
+        "client_reference": order.client_reference or None,
+        "metadata": order.metadata,
+        "return_url": order.return_url or None,
+        "cancel_url": order.cancel_url or None,
+        "cart": str(order.checkout_link) if order.checkout_link else None,
         "placed_at": timestamp(order.placed_at),
         "updated_at": timestamp(order.updated_at),
         "cancelled_at": timestamp(order.cancelled_at),

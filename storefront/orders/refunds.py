@@ -14,7 +14,7 @@ from storefront.kit.money import ZERO
 from storefront.kit.refusals import InvalidFields, Refusal
 from storefront.orders.actions import lock_order, restock_order
 from storefront.orders.models import Order, Payment, Refund
-from storefront.orders.queries import order_record
+from storefront.orders.queries import order_record, refund_record
 from storefront.shops import audit
 from storefront.shops.models import Shop
 from storefront.webhooks.actions import record_event
@@ -107,6 +107,8 @@ def record_refund_failed(*, shop: Shop, refund: Refund, why: str, now: datetime)
     payment = Payment.objects.get(shop=shop, pk=refund.payment_id)
     payment.refunded -= refund.amount
     payment.save(update_fields=["refunded"])
+    refund.refresh_from_db()
+    record_event(shop=shop, topic="refund.failed", data=refund_record(refund), now=now)
     return True
 
 

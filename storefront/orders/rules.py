@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 from storefront.catalogue.stock import StockUse
 from storefront.kit.money import ZERO
@@ -39,7 +40,8 @@ class SaleLine:
 class Sale:
     """Everything that an order copies. Amounts are in the shop's currency; `shipping_address` is None if nothing is
     delivered. `place` is a digest of the visitor's network address, for the limit of unpaid orders; empty for a sale
-    that is not a visitor's, which has no such limit."""
+    that is not a visitor's, which has no such limit. `checkout_link` is the public id of the link that brought items,
+    and `attribution` what was given with it (`carts.models.Attributed`)."""
 
     lines: list[SaleLine]
     email: str
@@ -55,6 +57,8 @@ class Sale:
     shipping_method: str = ""
     shopper_note: str = ""
     place: str = ""
+    checkout_link: UUID | None = None
+    attribution: dict[str, Any] = field(default_factory=dict)
     tax_lines: list[dict[str, str]] = field(default_factory=list)
     discount_lines: list[dict[str, str]] = field(default_factory=list)
 

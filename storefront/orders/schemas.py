@@ -1,12 +1,13 @@
 """Requests and responses of the orders API. `queries.py` builds the responses; these schemas document them."""
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
+from uuid import UUID
 
 from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
 from ninja import Field, Schema
-from pydantic import AfterValidator
+from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 
 from storefront.carts.schemas import LineBundleItem, LineCustomField, LineOption
 from storefront.customers.schemas import Note
@@ -14,6 +15,8 @@ from storefront.kit.app_pagination import PageQuery, Pagination
 from storefront.kit.ids import LARGEST_ID
 from storefront.kit.schemas import Change, Envelope, Id, IdAlone, Moment, Money, MoneyGiven, Timestamp
 from storefront.orders.rules import MOST_TAGS, check_tag
+
+MOST_METADATA, LONGEST_NAME, LONGEST_VALUE = 20, 40, 500
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _is_web_address = URLValidator(schemes=["http", "https"])
@@ -34,9 +37,36 @@ def _web_address(text: str) -> str:
     return text
 
 
+def _metadata(given: Any) -> Any:
+    """The texts by name. One error message; a schema would report an error for each name and value."""
+    if not isinstance(given, dict):
+        raise ValueError("must be an object")
+    if len(given) > MOST_METADATA:
+        raise ValueError(f"must have at most {MOST_METADATA} members")
+    for name, value in given.items():
+        if not 1 <= len(name) <= LONGEST_NAME:
+            raise ValueError(f"must have names of 1 to {LONGEST_NAME} characters")
+        if not isinstance(value, str) or len(value) > LONGEST_VALUE:
+            raise ValueError(f"must have strings of at most {LONGEST_VALUE} characters as values")
+    return given
+
+
 Pieces = Annotated[int, Field(strict=True, ge=1, le=LARGEST_ID)]
 Word = Annotated[str, Field(strict=True, max_length=100), AfterValidator(_one_line)]
 WebAddress = Annotated[str, Field(strict=True, max_length=2048), AfterValidator(_web_address)]
+ClientReference = Annotated[str, Field(strict=True, min_length=1, max_length=200)]
+Metadata = Annotated[
+    Any,
+    BeforeValidator(_metadata),
+    WithJsonSchema(
+        {
+            "type": "object",
+            "maxProperties": MOST_METADATA,
+            "propertyNames": {"minLength": 1, "maxLength": LONGEST_NAME},
+            "additionalProperties": {"type": "string", "maxLength": LONGEST_VALUE},
+        }
+    ),
+]
 Tag = Annotated[str, Field(strict=True), AfterValidator(check_tag)]
 Flag = Annotated[bool, Field(strict=True)]
 OrderStatus = Literal["open", "fulfilled", "cancelled"]
@@ -47,6 +77,17 @@ class OrderQuery(PageQuery):
 
     status: OrderStatus | None = Field(None, description="Only orders with this status.")
     placed_since: Moment | None = Field(None, description="Only orders placed at or after this time.")
+    email: Annotated[str, Field(min_length=1, max_length=254)] | None = Field(
+        None, description="Only orders with this email address, in any case."
+    )
+    client_reference: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(
+        None, description="Only orders with this reference, exactly."
+    )
+    cart: UUID | None = Field(
+        None,
+        description="Only the order with items of this checkout link: its parameter `cart`. Not a cart token.",
+        examples=["8b1f6a0e-3c52-4d43-9a52-0f3c1f6f2a11"],
+    )
 
 
 class OrderChange(Change):
@@ -59,6 +100,10 @@ class OrderChange(Change):
         description="All of the order's tags. Each has 1 to 40 characters and no comma.",
         examples=[["gift", "call first"]],
     )
+    client_reference: Annotated[str, Field(strict=True, max_length=200)] = Field(
+        "", description="The integration's own reference. An empty string removes it."
+    )
+    metadata: Metadata = Field({}, description="All of the integration's own texts, by name.")
 
 
 class LineToFulfil(Schema):
@@ -139,6 +184,14 @@ class OrderRecord(Schema):
     note: str = Field(description="Internal note. Shoppers do not see it.")
     shopper_note: str = Field(description="The shopper's note.")
     tags: list[str] = Field(description="The order's tags.")
+    client_reference: str | None = Field(description="The reference given with the checkout link.")
+    metadata: dict[str, str] = Field(description="The texts given with the checkout link, by name.")
+    return_url: str | None = Field(description="Where the shopper can go after the order.")
+    cancel_url: str | None = Field(description="Where the shopper could go instead of ordering.")
+    cart: str | None = Field(
+        description="The parameter `cart` of the checkout link that brought items of the order. Of several links, the "
+        "one that was followed last."
+    )
     placed_at: Timestamp = Field(description="When the order was placed.")
     updated_at: Timestamp = Field(description="When the order last changed.")
     cancelled_at: Timestamp | None = Field(description="When the order was cancelled.")

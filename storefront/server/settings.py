@@ -12,6 +12,8 @@ ALLOW_PRIVATE_CALLBACKS = environment.boolean("STOREFRONT_ALLOW_PRIVATE_CALLBACK
 DATABASES = {"default": environment.database(DATA_DIR)}
 # Days for which events, their deliveries and delivery attempts are kept.
 EVENT_DAYS = environment.number("STOREFRONT_EVENT_DAYS", 90, smallest=1)
+# Minutes after which a checkout without an order is reported as abandoned.
+ABANDONED_MINUTES = environment.number("STOREFRONT_ABANDONED_MINUTES", 60, smallest=1)
 # Which staff need a second factor besides the password.
 STAFF_SECOND_FACTOR = environment.one_of("STOREFRONT_STAFF_SECOND_FACTOR", "owners", "owners", "all", "none")
 # Days for which an entry of the audit log is kept. An existing entry keeps the number from when it was written.

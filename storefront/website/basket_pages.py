@@ -11,8 +11,10 @@ from django.views.decorators.http import require_POST, require_safe
 
 from storefront.carts import actions
 from storefront.carts import queries as carts
+from storefront.carts.adding import ProductUnavailable, VariantRequired
 from storefront.carts.models import Cart, CartLine
 from storefront.carts.session import basket_of, basket_to_add_to, remember_basket
+from storefront.checkout.ways_back import way_back_of_basket
 from storefront.customers import limits
 from storefront.kit import money
 from storefront.kit.refusals import InvalidFields, Refusal
@@ -102,6 +104,7 @@ def _basket_context(request: Request, cart: Cart | None, changes: list[actions.L
     return {
         "lines": [_line_context(request, line, slugs, changed) for line in lines],
         "totals": carts.cart_totals(shop, lines, request.now) if lines else None,
+        "way_back": way_back_of_basket(shop, cart, lines) if cart and lines else None,
         "blocked": any(change.is_unavailable for change in changes),
     }
 
@@ -133,9 +136,9 @@ def _variant(record: dict[str, Any], given: QueryDict) -> tuple[dict[str, Any] |
     names = details.axis_names(record)
     missing = [name for number, name in enumerate(names) if not chosen.get(f"axis-{number}")]
     if variant is None and (missing or not names) and not chosen.get("variant"):
-        raise actions.VariantRequired(f"Please choose {' and '.join(missing) or 'a variant'}.")
+        raise VariantRequired(f"Please choose {' and '.join(missing) or 'a variant'}.")
     if variant is None:
-        raise actions.ProductUnavailable("This combination is not available. Please choose another one.")
+        raise ProductUnavailable("This combination is not available. Please choose another one.")
     return variant, custom_fields
 
 

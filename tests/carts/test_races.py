@@ -53,6 +53,18 @@ def test_concurrent_adds_never_exceed_the_stock(shop, api, rivals):
     assert quantities(api, token) == {f"p{mug.pk}": 5}
 
 
+@pytest.mark.rule("R-CART-18", "R-CART-38")
+def test_concurrent_calls_with_several_lines_are_carried_out_whole_or_not_at_all(shop, api, rivals):
+    token = api.delete("/cart").json()["cart_token"]
+    mug, pot = make_product(shop, stock_qty=5), make_product(shop, stock_qty=100)
+    lines = [{"product_id": mug.pk, "qty": 1}, {"product_id": pot.pk, "qty": 2}]
+    bodies = [{"lines": lines[::-1] if number % 2 else lines} for number in range(8)]
+    pairs = zip(rivals, bodies, strict=True)
+    answers = run_concurrently(*(lambda r=r, b=b: r.post("/cart/lines", b, cart=token) for r, b in pairs))
+    assert sorted(answer.status_code for answer in answers) == [201] * 5 + [422] * 3
+    assert quantities(api, token) == {f"p{mug.pk}": 5, f"p{pot.pk}": 10}
+
+
 @pytest.mark.rule("R-CART-18")
 def test_concurrent_adds_never_exceed_the_most_lines(shop, api, rivals):
     token = filled(api, make_product(shop))

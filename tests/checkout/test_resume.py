@@ -169,7 +169,7 @@ def test_a_defect_while_following_is_logged_and_reported_without_the_query(shop,
             if record.exc_info and hasattr(record, "request"):
                 reports.append(ExceptionReporter(record.request, *record.exc_info).get_traceback_text())
 
-    monkeypatch.setattr(link_pages, "cart_of_link", break_down)
+    monkeypatch.setattr(link_pages, "followed_link", break_down)
     handler = Reporting()
     logging.getLogger("django.request").addHandler(handler)
     try:

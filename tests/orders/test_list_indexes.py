@@ -8,13 +8,13 @@ from django.test.utils import CaptureQueriesContext
 
 from storefront.orders.history import attach_guest_orders
 from storefront.orders.models import Order
-from storefront.orders.queries import order_page
+from storefront.orders.queries import OrderFilter, order_page
 from tests.catalogue.factories import make_product
 from tests.customers.factories import make_customer
 from tests.orders.factories import make_order, sale_line
 from tests.shops.factories import NOW
 
-BY_MOMENT, BY_STATUS, BY_EMAIL = (index.name for index in Order._meta.indexes)
+BY_MOMENT, BY_STATUS, BY_EMAIL, BY_REFERENCE, BY_LINK = (index.name for index in Order._meta.indexes)
 
 
 def plan_of(statement: str) -> str:
@@ -48,7 +48,7 @@ def orders(shop) -> None:
 )
 def test_order_list_uses_the_index_of_its_filter(shop, orders, status, placed_since, index):
     with CaptureQueriesContext(connection) as asked:
-        order_page(shop, status=status, placed_since=placed_since, start=1000, count=24)
+        order_page(shop, wanted=OrderFilter(status=status, placed_since=placed_since), start=1000, count=24)
     (page,) = [query["sql"] for query in asked if "LIMIT 24" in query["sql"]]
     plan = plan_of(page)
     assert index in plan

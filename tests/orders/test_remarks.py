@@ -3,7 +3,6 @@
 import pytest
 
 from storefront.orders.models import Order
-from storefront.webhooks.models import Event
 from tests.answers import error_of, without_id
 from tests.catalogue.factories import make_product
 from tests.client import ApiClient
@@ -99,9 +98,3 @@ def test_without_the_read_scope_only_the_id_is_returned(shop, form, order):
     assert one(api.patch(f"/orders/{order.pk}", {"note": "x"})) == {"id": order.pk}
     order.refresh_from_db()
     assert order.note == "x"
-
-
-def test_changing_note_or_tags_records_no_event(app, order):
-    before = Event.objects.count()
-    app.patch(f"/orders/{order.pk}", {"note": "x"})
-    assert Event.objects.count() == before

@@ -27,6 +27,7 @@ def app(shop):
 def test_the_topics_are_these():
     assert set(TOPICS) == {
         *("order.placed", "order.paid", "order.fulfilled", "order.cancelled", "order.refunded"),
+        *("order.updated", "refund.failed", "checkout.abandoned"),
         *("product.created", "product.updated", "product.deleted", "inventory.updated"),
         *("customer.created", "customer.updated", "app.uninstalled"),
     }

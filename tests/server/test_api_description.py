@@ -99,7 +99,7 @@ def test_the_headers_are_described(document):
     def told(name, status):
         return set(described[name]["responses"][status]["headers"])
 
-    assert asked("POST /api/v1/cart") == {"X-Cart-Token", "Idempotency-Key"}
+    assert asked("POST /api/v1/cart") == {"X-Cart-Token", "Idempotency-Key", "If-Match"}
     assert asked("POST /api/v1/cart/checkout") == {"X-Cart-Token", "Idempotency-Key"}
     assert asked("GET /api/v1/products") == {"If-None-Match"}
     assert asked("GET /api/v1/cart") == {"X-Cart-Token"}
@@ -112,7 +112,10 @@ def test_the_headers_are_described(document):
         "API-Version",
     }
     assert told("GET /api/v1/products", "200") == limits | {"ETag"}
-    assert told("POST /api/v1/cart", "201") == limits | {"Idempotent-Replayed"}
+    assert told("POST /api/v1/cart", "201") == limits | {"Idempotent-Replayed", "ETag"}
+    assert told("DELETE /api/v1/cart", "200") == limits | {"Idempotent-Replayed", "ETag"}
+    assert told("GET /api/v1/cart", "200") == limits | {"ETag"}
+    assert told("POST /api/v1/cart/checkout", "200") == limits | {"Idempotent-Replayed"}
     assert told("GET /api/v1/cart", "429") == limits | {"Retry-After"}
     assert told("GET /api/v1/cart", "503") == limits | {"Retry-After"}
     assert told("GET /api/v1/cart", "401") == limits | {"WWW-Authenticate"}

@@ -30,7 +30,9 @@ from tests.orders.factories import make_order, sale_line
 pytestmark = pytest.mark.proof
 
 # A refused add, change or checkout is a 422 to data that fits the description: there was no such product or line.
-EXPECTED = ["2xx", "304", "404", "409", "422"]
+EXPECTED = ["2xx", "304", "404", "409", "412", "422"]
+# An `If-Match` that was made up does not match, whatever else the call has.
+REFUSED = ["400", "401", "403", "404", "405", "409", "412", "415", "422", "429", "5xx"]
 # With a time to fill it would go round again and again, further on a faster machine.
 CONFIG = {
     "seed": 1,
@@ -133,7 +135,10 @@ def called(
     served: str, under: str, token: str, standing: Standing, *also: str, **phases: dict
 ) -> tuple[set[str], set[str]]:
     """Call all there is under this path: the operations in which nothing failed, and those that are described."""
-    checks = {"positive_data_acceptance": {"expected-statuses": [*EXPECTED, *also]}}
+    checks = {
+        "positive_data_acceptance": {"expected-statuses": [*EXPECTED, *also]},
+        "negative_data_rejection": {"expected-statuses": REFUSED},
+    }
     # Both, or it would make up the one that is missing.
     credential = {"headers": {"Authorization": f"Bearer {token}", "X-Shop-Access-Token": token}}
     config = SchemathesisConfig.from_dict(CONFIG | credential | {"checks": checks, "phases": phases})

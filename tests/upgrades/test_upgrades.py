@@ -92,6 +92,35 @@ def test_the_upgraded_database_can_be_read(upgraded):
     assert all(secret.startswith("whsec_") for secret in seen["secrets"])
 
 
+ATTRIBUTION = """
+import json
+from django.db.models import F
+from storefront.checkout.models import Checkout
+from storefront.orders.models import Order
+from storefront.orders.queries import order_summary
+from storefront.kit import clock
+from storefront.checkout.jobs import report_abandoned_checkouts
+names = ("client_reference", "metadata", "return_url", "cancel_url", "cart")
+orders = [[order_summary(order)[name] for name in names] for order in Order.objects.all()]
+open_checkouts = Checkout.objects.filter(order=None)
+print(json.dumps({
+    "orders": orders,
+    "open": open_checkouts.count(),
+    "marked": open_checkouts.filter(abandoned_at=F("updated_at")).count(),
+    "reported": report_abandoned_checkouts(now=clock.now(), limit=100),
+}))
+"""
+
+
+def test_orders_from_before_have_no_attribution_and_open_checkouts_are_not_reported(upgraded):
+    before, database = upgraded
+    seen = json.loads(run(database, "shell", "--no-imports", "-c", ATTRIBUTION))
+    assert seen["orders"] == [[None, {}, None, None, None]] * len(before["orders_order"])
+    left_open = [row for row in before["checkout_checkout"].values() if row["order_id"] is None]
+    assert seen["open"] == seen["marked"] == len(left_open) > 0
+    assert seen["reported"] == 0
+
+
 def missing(before: Rows, after: Rows) -> list[str]:
     """What the upgrade lost: rows, and values of columns that both schemas have, except intended changes."""
     lost = []

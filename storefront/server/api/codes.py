@@ -130,10 +130,20 @@ CODES: dict[str, Code] = {
     "cart_too_large": Code(
         422, "The cart has as many lines, or as much text, as a cart can have.", "Remove lines, or begin another cart."
     ),
+    "invalid_lines": Code(
+        422,
+        "Some of the lines cannot be added, so none was. `problems` says of each, by its position, which and why.",
+        "Correct or leave out the lines named. `?dry_run=1` checks lines without adding them.",
+    ),
     "empty_cart": Code(
         422,
         "The cart has no lines, or `X-Cart-Token` is missing, unknown or expired.",
         "Send the `cart_token` of the response that added the product, as `X-Cart-Token`.",
+    ),
+    "origin_not_allowed": Code(
+        422,
+        "`return_url` or `cancel_url` is on an origin that the shop does not allow.",
+        "Ask the merchant to add the origin in the admin, under Allowed origins, or leave the URL out.",
     ),
     "order_not_open": Code(422, "The order was fulfilled or cancelled already.", _ORDER),
     "order_partly_fulfilled": Code(
@@ -194,9 +204,10 @@ REFUSALS: dict[str, tuple[str, ...]] = {
         "insufficient_stock",
         "cart_too_large",
     ),
+    "add_cart_lines": ("invalid_lines",),
     "update_cart_line": ("line_not_found", "insufficient_stock", "product_unavailable"),
     "remove_cart_line": ("line_not_found",),
-    "create_checkout_link": ("empty_cart",),
+    "create_checkout_link": ("empty_cart", "origin_not_allowed"),
     "adjust_inventory": ("insufficient_stock",),
     "fulfil_order": ("order_not_open", "not_left_to_fulfil"),
     "cancel_order": ("order_not_open", "order_partly_fulfilled"),

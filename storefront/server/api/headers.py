@@ -87,6 +87,8 @@ def describe_response(response: dict[str, Any], status: int, operation: Operatio
     if set(METHODS) & set(operation.methods) and status < 300:
         described["Idempotent-Replayed"] = REPLAYED
     is_read, is_write = 304 in operation.response_models, 412 in operation.response_models
-    if (is_read and status in (200, 304)) or (is_write and status == 200 and "DELETE" not in operation.methods):
+    is_cart = "Cart" in (operation.tags or [])
+    has_etag = status in (200, 201) and (is_cart or "DELETE" not in operation.methods)
+    if (is_read and status in (200, 304)) or ((is_write or (is_cart and "GET" in operation.methods)) and has_etag):
         described["ETag"] = ETAG
     response["headers"] = described | response.get("headers", {})

@@ -9,9 +9,10 @@ from pydantic import create_model
 from storefront.apps.actions import INSTALLED
 from storefront.catalogue.app_schemas import WholeAppProduct
 from storefront.catalogue.inventory_schemas import InventoryItem
+from storefront.checkout.schemas import AbandonedCheckout
 from storefront.customers.schemas import WholeCustomer
 from storefront.kit.schemas import IdAlone
-from storefront.orders.schemas import WholeOrder
+from storefront.orders.schemas import RefundRecord, WholeOrder
 from storefront.webhooks.schemas import Event
 from storefront.webhooks.topics import TOPICS
 
@@ -38,6 +39,8 @@ DATA: dict[str, type[Schema]] = {
     "order": WholeOrder,
     "product": WholeAppProduct,
     "inventory": InventoryItem,
+    "refund": RefundRecord,
+    "checkout": AbandonedCheckout,
     "customer": WholeCustomer,
     "app": Uninstalled,
 }

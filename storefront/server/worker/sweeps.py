@@ -11,7 +11,12 @@ from django_tasks_db.models import DBTaskResult
 from storefront.apps.jobs import delete_old_extension_calls
 from storefront.carts.actions import delete_expired_carts
 from storefront.catalogue.schedule import emit_scheduled_changes
-from storefront.checkout.jobs import delete_abandoned_checkouts, pay_back_refunds, settle_payments
+from storefront.checkout.jobs import (
+    delete_abandoned_checkouts,
+    pay_back_refunds,
+    report_abandoned_checkouts,
+    settle_payments,
+)
 from storefront.checkout.link import delete_expired_links
 from storefront.product_files.jobs import delete_old_cleaned_texts, give_up_silent_imports
 from storefront.server.worker.tasks import requeue_lost_tasks
@@ -65,6 +70,7 @@ SWEEPS = [
     Sweep("scheduled publication", timedelta(seconds=10), emit_scheduled_changes),
     Sweep("expired carts", timedelta(minutes=10), delete_expired_carts),
     Sweep("checkout links", timedelta(minutes=10), delete_expired_links),
+    Sweep("checkouts to report", timedelta(minutes=1), report_abandoned_checkouts, limit=100),
     Sweep("abandoned checkouts", timedelta(hours=1), delete_abandoned_checkouts),
     Sweep("interrupted imports", timedelta(minutes=1), give_up_silent_imports),
     Sweep("calls of extensions", timedelta(hours=1), delete_old_extension_calls),

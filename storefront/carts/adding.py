@@ -1,0 +1,249 @@
+"""Lines that are added to a cart: what a caller wants, checked against products, and how it changes the cart's lines.
+
+Reads the catalogue, and stores nothing: `actions` does.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from storefront.carts import rules
+from storefront.carts.models import Cart, CartLine
+from storefront.carts.purchasable import Levels, Purchasable, load_purchasables, offered_variants
+from storefront.catalogue.stock import InsufficientStock
+from storefront.kit import money
+from storefront.kit.refusals import InvalidFields, Refusal, problem
+from storefront.pricing import queries as pricing
+from storefront.pricing.queries import GroupTerms
+from storefront.pricing.rules import unit_price
+from storefront.shops.models import Shop
+
+# Ids of a product and its variant, if any.
+Sold = tuple[int, int | None]
+
+
+# Programs rely on the codes of the refusals here, in `rules.py` and in `catalogue/stock.py` (R-ERR-9).
+class ProductUnavailable(Refusal):
+    """Unknown, draft, unpublished, deleted, or an inactive variant (R-CART-25)."""
+
+    code, message, field = "product_unavailable", "This product is not available.", "product_id"
+
+
+class VariantRequired(Refusal):
+    code, message, field = "variant_required", "Please choose a variant of this product.", "variant_id"
+
+
+class CartTooLarge(Refusal):
+    code, message, field = "cart_too_large", f"A cart can have at most {rules.MAX_LINES} lines.", "cart"
+
+
+@dataclass(frozen=True, slots=True)
+class WantedLine:
+    """What a caller wants to add; not checked. `options` is as in `rules.resolve_choices`."""
+
+    product_id: int
+    qty: int
+    variant_id: int | None = None
+    options: Mapping[str, Any] | None = None
+    custom_fields: Sequence[Mapping[str, str]] = ()
+    custom_price: Decimal | None = None
+    is_damaged: bool = False
+
+    @property
+    def sold(self) -> Sold:
+        return self.product_id, self.variant_id
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedLine:
+    """A wanted line, checked against its product, not yet against a cart."""
+
+    wanted: WantedLine
+    purchasable: Purchasable
+    key: str
+    choices: list[rules.Choice]
+    custom_fields: list[dict[str, str]]
+
+
+@dataclass(slots=True)
+class Checked:
+    """Wanted lines by their position: those that can be sold, and why the others cannot."""
+
+    lines: dict[int, CheckedLine] = field(default_factory=dict)
+    refused: dict[int, Refusal] = field(default_factory=dict)
+
+    def raise_first(self) -> None:
+        for refusal in self.refused.values():
+            raise refusal
+
+
+def check_qty(qty: int, *, least: int) -> None:
+    """Raises InvalidFields for a quantity below `least` or above the limit (R-LIM-5)."""
+    if not least <= qty <= rules.MAX_QTY:
+        raise InvalidFields(errors={"qty": [f"Expected {least} to {rules.MAX_QTY}."]})
+
+
+def check_lines(shop: Shop, wanted: Sequence[WantedLine], now: datetime) -> Checked:
+    """The wanted lines, checked against their products in a fixed number of queries.
+
+    Refusals are ProductUnavailable, VariantRequired, OptionRequired, InvalidOption, InvalidCustomPrice and
+    InvalidFields.
+    """
+    purchasables = load_purchasables(shop, {line.sold for line in wanted})
+    unsold = _unsold(shop, {line.sold for line in wanted}, purchasables, now)
+    checked = Checked()
+    for index, line in enumerate(wanted):
+        if line.sold in unsold:
+            checked.refused[index] = unsold[line.sold]
+            continue
+        try:
+            checked.lines[index] = _checked(line, purchasables[line.sold])
+        except Refusal as refusal:
+            checked.refused[index] = refusal
+    return checked
+
+
+def load_for_sale(shop: Shop, product_id: int, variant_id: int | None, now: datetime) -> Purchasable:
+    """Raises ProductUnavailable and VariantRequired."""
+    sold = product_id, variant_id
+    found = load_purchasables(shop, [sold])
+    for refusal in _unsold(shop, {sold}, found, now).values():
+        raise refusal
+    return found[sold]
+
+
+class FillingCart:
+    """A cart's lines while others are added to them. `changed` are the lines to store, by key."""
+
+    def __init__(self, shop: Shop, now: datetime, cart: Cart | None, lines: list[CartLine], added: Checked) -> None:
+        self.shop, self.now, self.lines = shop, now, lines
+        self.changed: dict[str, CartLine] = {}
+        self._by_key = {line.key: line for line in lines}
+        self._taken = rules.stock_needed(lines)
+        self._text_bytes: int | None = None
+        self._levels: Levels = {
+            stock: level for line in added.lines.values() for stock, level in line.purchasable.levels.items()
+        }
+        products = {line.wanted.product_id for line in added.lines.values()}
+        self._terms = pricing.group_terms(shop, cart.customer_id if cart else None, products)
+
+    def add(self, checked: CheckedLine) -> CartLine:
+        """The cart's line after adding, new or with its quantity raised, at today's price.
+
+        Raises CartTooLarge, InsufficientStock, InvalidCustomPrice and InvalidFields; then the cart must not be stored.
+        """
+        qty, line = checked.wanted.qty, self._by_key.get(checked.key)
+        if line is None:
+            line = self._new_line(checked)
+        else:
+            self._taken.subtract(rules.stock_needed([line]))
+        snapshot(line, checked.purchasable, checked.choices, self._terms)
+        self._taken.update(rules.stock_needed([line]))
+        if line.key not in self._by_key:
+            self._append(line)
+        fits = rules.addable_qty(rules.line_stock_uses(line, 1), self._taken, self._levels)
+        if fits is not None and qty > fits:
+            raise _insufficient_stock(checked.purchasable.name, fits)
+        if line.qty + qty > rules.MAX_QTY:
+            raise InvalidFields(errors={"qty": [f"A line can have a quantity of at most {rules.MAX_QTY}."]})
+        line.qty += qty
+        self._taken.update({(use.kind, use.id): use.qty for use in rules.line_stock_uses(line, qty)})
+        self.changed[line.key] = line
+        return line
+
+    def _new_line(self, checked: CheckedLine) -> CartLine:
+        if len(self.lines) >= rules.MAX_LINES:
+            raise CartTooLarge
+        product, variant = checked.purchasable.product, checked.purchasable.variant
+        return CartLine(
+            shop=self.shop,
+            key=checked.key,
+            product_id=product.pk,
+            variant_id=variant.pk if variant else None,
+            qty=0,
+            is_digital=product.type == "digital",
+            is_bundle=product.type == "bundle",
+            custom_fields=checked.custom_fields,
+            custom_price=checked.wanted.custom_price,
+            is_damaged=checked.wanted.is_damaged,
+            created_at=self.now,
+        )
+
+    def _append(self, line: CartLine) -> None:
+        if size := rules.text_bytes(line):
+            if self._text_bytes is None:
+                self._text_bytes = sum(map(rules.text_bytes, self.lines))
+            if self._text_bytes + size > rules.MAX_CART_TEXT:
+                raise CartTooLarge(rules.TOO_MUCH_TEXT)
+            self._text_bytes += size
+        self.lines.append(line)
+        self._by_key[line.key] = line
+
+
+def snapshot(line: CartLine, purchasable: Purchasable, choices: Sequence[rules.Choice], terms: GroupTerms) -> None:
+    """Copy price, name, picture and the like from the catalogue to the line. Raises InvalidCustomPrice."""
+    price = unit_price(
+        purchasable.product,
+        purchasable.variant,
+        [choice.price for choice in choices],
+        group_price=terms.price(line.product_id, line.variant_id),
+        group_percent=terms.percent_off(line.product_id),
+        custom_price=line.custom_price,
+        is_damaged=line.is_damaged,
+    )
+    if price > money.LARGEST:
+        raise rules.InvalidCustomPrice("The price is too high.", errors={"custom_price": ["Too high."]})
+    line.price_snapshot = price
+    line.name_snapshot = purchasable.name
+    line.image_snapshot = purchasable.image
+    line.bundle_items = purchasable.bundle_items
+    line.options = [choice.stored() for choice in choices]
+
+
+def _unsold(
+    shop: Shop, wanted: Collection[Sold], found: Mapping[Sold, Purchasable], now: datetime
+) -> dict[Sold, Refusal]:
+    """Why some of these cannot be sold, with the variants that can be."""
+    unsold = [sold for sold in wanted if not (sold in found and found[sold].is_for_sale(now))]
+    unsold += [sold for sold in wanted if sold not in unsold and found[sold].needs_variant]
+    if not unsold:
+        return {}
+    products = load_purchasables(shop, {(product_id, None) for product_id, _ in unsold})
+    variants = offered_variants(shop, {product_id for product_id, _ in unsold})
+    refusals: dict[Sold, Refusal] = {}
+    for product_id, variant_id in unsold:
+        product, allowed = products.get((product_id, None)), variants.get(product_id, [])
+        if product is None or not product.is_for_sale(now):
+            refusal: Refusal = ProductUnavailable()
+        elif variant_id is None:
+            text = VariantRequired.message
+            refusal = VariantRequired(problems=[problem("variant_id", VariantRequired.code, text, allowed=allowed)])
+        else:
+            text = f"The product has no variant {variant_id} for sale."
+            problems = [problem("variant_id", ProductUnavailable.code, text, allowed=allowed)]
+            refusal = ProductUnavailable(text, problems=problems)
+        refusals[product_id, variant_id] = refusal
+    return refusals
+
+
+def _checked(wanted: WantedLine, purchasable: Purchasable) -> CheckedLine:
+    check_qty(wanted.qty, least=1)
+    choices = rules.resolve_choices(purchasable.options, wanted.options)
+    fields = rules.custom_fields(wanted.custom_fields)
+    rules.check_custom_price(purchasable.product, purchasable.variant, choices, wanted.custom_price)
+    key = rules.line_key(
+        wanted.product_id,
+        wanted.variant_id,
+        choices=choices,
+        custom_fields=fields,
+        custom_price=wanted.custom_price,
+        is_damaged=wanted.is_damaged,
+    )
+    return CheckedLine(wanted, purchasable, key, choices, fields)
+
+
+def _insufficient_stock(name: str, available: int) -> InsufficientStock:
+    left = f"Only {available} more available." if available else "No more are available."
+    return InsufficientStock(f"Not enough stock of {name}. {left}", available=available)
