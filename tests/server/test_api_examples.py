@@ -57,9 +57,24 @@ CALLS = [
     Call("list_categories", f"GET {V1}/categories"),
     Call("get_category", f"GET {V1}/categories/mugs"),
     Call("add_to_cart", f"POST {V1}/cart", {"product_id": 101, "qty": 2}, keep={"{cart}": "cart_token"}),
+    Call(
+        "add_cart_lines",
+        f"POST {V1}/cart/lines",
+        {"lines": [{"product_id": 101, "qty": 1}, {"product_id": 102, "variant_id": 1, "qty": 1}]},
+        cart=True,
+    ),
     Call("get_cart", f"GET {V1}/cart", cart=True),
     Call("update_cart_line", f"PATCH {V1}/cart/p101", {"qty": 1}, cart=True),
-    Call("create_checkout_link", f"POST {V1}/cart/checkout", cart=True),
+    Call(
+        "create_checkout_link",
+        f"POST {V1}/cart/checkout",
+        {
+            "return_url": "https://www.example.com/thanks?order={ORDER_NUMBER}",
+            "client_reference": "session-4711",
+            "metadata": {"campaign": "autumn"},
+        },
+        cart=True,
+    ),
     Call("remove_cart_line", f"DELETE {V1}/cart/p101", cart=True),
     Call("empty_cart", f"DELETE {V1}/cart", cart=True),
     *[
@@ -148,6 +163,7 @@ def callers(frozen, shop, other_shop) -> dict[str, ApiClient]:
     connection.cursor().execute("DELETE FROM sqlite_sequence")
     app = install(shop, *SCOPES, app=make_app("gift-notes"), now=NOW).api
     api = ApiClient(make_token(shop))
+    shop.allowed_origins.create(origin="https://www.example.com")
     app.post("/webhooks", {"topic": "order.placed", "address": HOOK})
     mugs = make_category(shop, "Mugs")
     text = {"description": "<p>Thrown by hand.</p>", "short_description": "Thrown by hand.", "tags": ["kitchen"]}
