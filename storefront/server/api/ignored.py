@@ -4,6 +4,7 @@ They change nothing, as always. The header shows a typo to whoever looks for the
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache, lru_cache
 from inspect import getclosurevars, isfunction
 from itertools import islice
@@ -11,6 +12,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Union, cast, get_args, get_origin
 from urllib.parse import quote
 
+from django.core.exceptions import TooManyFieldsSent
 from django.http import HttpRequest
 from ninja.operation import Operation, PathView
 from pydantic import BaseModel
@@ -36,7 +38,9 @@ def ignored_names(request: HttpRequest) -> Iterator[str]:
     if operation is None:
         return
     parameters, body = _known(operation)
-    yield from (name for name in request.GET if name not in parameters)
+    # More parameters than Django reads are an error only where the operation reads them.
+    with suppress(TooManyFieldsSent):
+        yield from (name for name in request.GET if name not in parameters)
     if body is not None:
         yield from _unknown_members(getattr(request, "given", {}), body, "")
 
