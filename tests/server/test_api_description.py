@@ -73,6 +73,21 @@ def test_every_operation_has_a_summary_a_tag_and_its_scope(document):
         assert operation["description"], name
 
 
+def test_every_operation_says_which_token_it_takes_and_its_limits(document):
+    described = dict(operations(document))
+    for name, operation in described.items():
+        scopes = operation["security"][0]["ApiToken"]
+        assert all(f"`{scope}`" in operation["description"] for scope in scopes), name
+        is_for_apps = name.split()[1].startswith("/api/apps/")
+        assert ("**Token**: An app's token" in operation["description"]) is is_for_apps, name
+        assert ("at most 1 MiB" in operation["description"]) is ("requestBody" in operation), name
+    assert described["POST /api/v1/cart"]["description"].endswith(
+        "**Token**: An API token or an app's token with `write_cart`. **Limits**: The body has at most 1 MiB. A cart has at "
+        "most 200 lines, a line at most 9,999 pieces, the texts of all lines together 64 KiB. A cart ends 7 days after its "
+        "last change."
+    )
+
+
 def test_the_scopes_are_those_of_the_contract(document):
     scopes = {name: operation["security"][0]["ApiToken"] for name, operation in operations(document)}
     assert scopes["GET /api/v1/categories"] == ["read_products"]

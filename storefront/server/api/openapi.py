@@ -17,6 +17,7 @@ from storefront.server.api.body import TooLarge, WrongMediaType
 from storefront.server.api.codes import codes_of
 from storefront.server.api.errors import DOCS, described_error
 from storefront.server.api.examples import add_example
+from storefront.server.api.limits import token_and_limits
 from storefront.server.api.versions import DEPRECATED
 from storefront.shops.auth import InsufficientScope, TokenMissing, scope
 from storefront.shops.idempotency import METHODS, InFlight
@@ -164,6 +165,7 @@ class Description(OpenAPISchema):
             details["deprecated"] = True
         if "requestBody" in details:
             _require_object(details["requestBody"]["content"]["application/json"])
+        details["description"] += f"\n\n{token_and_limits(operation)}"
         add_example(operation.view_func.__name__, details)
         return details
 
