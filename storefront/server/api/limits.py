@@ -9,8 +9,8 @@ from storefront.checkout import link
 from storefront.shops.auth import app_scope, scope
 
 _CART = (
-    f"A cart has at most {rules.MAX_LINES} lines, a line at most {rules.MAX_QTY:,} pieces, the texts of all lines together "
-    f"{rules.MAX_CART_TEXT // 1024} KiB. A cart ends {carts.LIFETIME.days} days after its last change."
+    f"A cart has at most {rules.MAX_LINES} lines, a line at most {rules.MAX_QTY:,} pieces, the texts of all lines "
+    f"together {rules.MAX_CART_TEXT // 1024} KiB. A cart ends {carts.LIFETIME.days} days after its last change."
 )
 # By the operation's name.
 LIMITS: dict[str, str] = {
