@@ -85,7 +85,9 @@ class Order(Attributed):
             models.Index("shop", Lower("email"), "placed_at", "id", name="order_email"),
             models.Index(fields=["shop", "client_reference", "placed_at", "id"], name="order_client_reference"),
             models.Index(
-                fields=["shop", "checkout_link"], condition=Q(checkout_link__isnull=False), name="order_checkout_link"
+                fields=["shop", "checkout_link", "placed_at", "id"],
+                condition=Q(checkout_link__isnull=False),
+                name="order_checkout_link",
             ),
         ]
 
