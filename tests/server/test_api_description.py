@@ -83,8 +83,8 @@ def test_every_operation_says_which_token_it_takes_and_its_limits(document):
         assert ("at most 1 MiB" in operation["description"]) is ("requestBody" in operation), name
     assert described["POST /api/v1/cart"]["description"].endswith(
         "**Token**: An API token or an app's token with `write_cart`. **Limits**: The body has at most 1 MiB. A cart "
-        "has at most 200 lines, a line at most 9,999 pieces, the texts of all lines together 64 KiB. A cart ends 7 days "
-        "after its last change."
+        "has at most 200 lines, a line at most 9,999 pieces, the texts of all lines together 64 KiB. A cart ends 7 "
+        "days after its last change."
     )
 
 
