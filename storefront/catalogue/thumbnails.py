@@ -17,8 +17,8 @@ from storefront.shops.models import Shop
 log = structlog.get_logger(__name__)
 
 # Pixels of the longer side: in a basket's line, on a product card, on a product's page, on a category's banner.
-SMALL, TILE, LARGE, BANNER = 160, 480, 1000, 1600
-SIDES = [SMALL, TILE, LARGE, BANNER]
+SMALL, CARD, LARGE, BANNER = 160, 480, 1000, 1600
+SIDES = [SMALL, CARD, LARGE, BANNER]
 # Thumbnails that are still missing after this time are requested again.
 AGAIN_AFTER = timedelta(days=1)
 # Maximum bytes and pixels of a picture that pages show in full size until its thumbnails exist.

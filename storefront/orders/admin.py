@@ -87,7 +87,7 @@ class OrderAdmin(ShopScopedAdmin):
 
     placed = moment("placed_at")
     cancelled = moment("cancelled_at")
-    subtotal_shown = money("subtotal", "goods")
+    subtotal_shown = money("subtotal")
     sum = money("total", "total")
     refunded_shown = money("refunded")
 

@@ -35,7 +35,7 @@ def product_cards(shop: Shop, rows: list[Record], customer: Customer | None) -> 
         ProductCard(
             name=row["name"],
             slug=row["slug"],
-            picture=pictures.first_picture(shop, row, pictures.TILE),
+            picture=pictures.first_picture(shop, row, pictures.CARD),
             price=offers.price(row, ranges.get(row["id"]), *required.get(row["id"], (ZERO, False))),
             availability=offers.product_availability(row, ranges.get(row["id"]), limits),
             is_new=row["is_new"],

@@ -64,7 +64,7 @@ def home(request: Request) -> HttpResponse:
         "featured": [cards[row["slug"]] for row in featured[1:]],
         "newest": [cards[row["slug"]] for row in newest],
         "categories": [
-            (category, pictures.picture(shop, images[category.pk], pictures.TILE)) for category in categories
+            (category, pictures.picture(shop, images[category.pk], pictures.CARD)) for category in categories
         ],
         "canonical": shop.base_url + "/",
     }
