@@ -31,7 +31,7 @@ from storefront.shops.admin_base import (
 from storefront.shops.places import page_address
 from storefront.shops.rights import Right
 
-EMPTY_TILE = mark_safe('<span class="thumbnail" aria-hidden="true"></span>')
+NO_PICTURE = mark_safe('<span class="thumbnail" aria-hidden="true"></span>')
 # Shown beside a picture of which the worker could not make thumbnails, with the reason from `kit/pictures.py`.
 BROKEN = (
     '<p class="errorlist">Pages show this picture in full size or not at all: the file {}. Open it in a picture '
@@ -252,7 +252,7 @@ class ProductAdmin(StockAdjustingAdmin):
     @display(description="")
     def picture(self, row: Product) -> str:
         first = next(iter(row.media.all()), None)
-        return thumbnail(first) if first else EMPTY_TILE
+        return thumbnail(first) if first else NO_PICTURE
 
     @display(description="status", ordering="status", label={**STATUS_COLOURS, "deleted": "danger"})
     def state(self, row: Product) -> tuple[str, str]:

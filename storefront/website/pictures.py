@@ -9,9 +9,9 @@ from django.core.files.storage import default_storage
 
 from storefront.catalogue import thumbnails
 from storefront.catalogue.thumbnails import BANNER as BANNER
+from storefront.catalogue.thumbnails import CARD as CARD
 from storefront.catalogue.thumbnails import LARGE as LARGE
 from storefront.catalogue.thumbnails import SMALL as SMALL
-from storefront.catalogue.thumbnails import CARD as CARD
 from storefront.kit import clock
 from storefront.shops.models import Shop
 

@@ -58,7 +58,7 @@ def test_shows_a_thumbnail_of_an_upload_from_the_visitors_host(shop, uploaded, p
     address = listing.split('<img src="')[1].split('"')[0]
     assert address.startswith("/media/thumbnails/")
     small = Image.open(BytesIO(b"".join(visitor.get(address).streaming_content)))
-    assert max(small.size) == pictures.TILE
+    assert max(small.size) == pictures.CARD
     assert not WantedThumbnails.objects.exists()
 
 
@@ -205,9 +205,9 @@ def test_opens_only_formats_that_browsers_show(content):
 
 
 def test_an_external_picture_keeps_its_url(shop):
-    found = pictures.picture(shop, "https://cdn.example.com/a.jpg", pictures.TILE, "A")
+    found = pictures.picture(shop, "https://cdn.example.com/a.jpg", pictures.CARD, "A")
     assert found.url == "https://cdn.example.com/a.jpg"
 
 
 def test_no_url_is_no_picture(shop):
-    assert pictures.picture(shop, None, pictures.TILE) is None
+    assert pictures.picture(shop, None, pictures.CARD) is None
