@@ -16,10 +16,10 @@ def run_guide(name: str, given: dict[str, str], *, after: Callable[[str, dict[st
     for what is left out. `after` is called with the output of each. Returns the number of blocks."""
     blocks = re.findall(r"```sh\n(.*?)```", (DOCS / name).read_text(), re.DOTALL)
     for block in blocks:
-        environment = {"PATH": os.environ["PATH"], **given}
+        environment = {"PATH": os.environ["PATH"]} | given
         script = ["bash", "-euc", block]
         said = subprocess.run(
-            script, env=environment, capture_output=True, text=True, check=True, timeout=30
+            script, env=environment, capture_output=True, text=True, check=True, timeout=60
         ).stdout.replace("\r", "")
         place = 0
         for piece in _shown(block):
