@@ -87,6 +87,7 @@ class Order(Attributed):
             models.Index(
                 fields=["shop", "checkout_link"], condition=Q(checkout_link__isnull=False), name="order_checkout_link"
             ),
+            models.Index(fields=["shop", "updated_at"], name="order_by_change"),
         ]
 
     def __str__(self) -> str:
