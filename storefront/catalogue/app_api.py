@@ -8,6 +8,7 @@ from ninja import Path, Query, Router
 
 from storefront.catalogue import actions, app_queries
 from storefront.catalogue import app_schemas as schemas
+from storefront.catalogue.copying import Products
 from storefront.catalogue.models import Product
 from storefront.kit.app_pagination import pagination
 from storefront.kit.conditional import only_if_match, record_response
@@ -17,10 +18,11 @@ from storefront.kit.refusals import NotFound
 from storefront.kit.schemas import PathId, answers
 from storefront.shops.auth import app_scope
 from storefront.shops.request import Request, written_response
+from storefront.sync.answers import answer_run, deleted_of_app
 
 router = Router(tags=["App: Products"])
 
-PAGE_PARAMETERS = ("status", "q", "updated_since", "per_page")
+PAGE_PARAMETERS = ("status", "q", "updated_since", "ids", "fields", "include", "per_page")
 
 ProductId = Annotated[PathId, Path(description="The product's id.", examples=[12])]
 
@@ -28,15 +30,19 @@ ProductId = Annotated[PathId, Path(description="The product's id.", examples=[12
 @router.get(
     "/products",
     auth=app_scope("read_products"),
-    response=answers({200: schemas.ProductsOfApp}, 422),
+    response=answers({200: schemas.ProductsOfApp | schemas.ProductRunOfApp}, 422),
     summary="List products",
 )
 def list_products_for_app(request: Request, asked: Query[schemas.AppProductQuery]) -> HttpResponse:
     """One page of the shop's products of any status, most recently changed first, without deleted products.
 
-    Products that change while you read move to the front. After you have read all pages, list again with
-    `updated_since` to get what has changed since you started.
+     Products that change while you read move to the front. After you have read all pages, list again with
+     `updated_since` to get what has changed since you started; or send `after`, for the next part of a copy of the list
+    .
     """
+    source = Products(request.shop, asked.members)
+    if asked.after is not None:
+        return answer_run(request, source, asked, "products")
     records, total = app_queries.product_page(
         request.shop,
         status=asked.status,
@@ -44,26 +50,31 @@ def list_products_for_app(request: Request, asked: Query[schemas.AppProductQuery
         updated_since=asked.updated_since,
         start=asked.start,
         count=asked.per_page,
+        ids=asked.ids,
+        members=asked.members,
     )
+    deleted, deleted_total = deleted_of_app(source, asked, now=request.now)
     where = pagination(
         page=asked.page,
         per_page=asked.per_page,
         total=total,
         path=f"{request.shop.base_url}/api/apps/products",
         given=[(name, request.GET[name]) for name in PAGE_PARAMETERS if name in request.GET],
+        deleted_total=deleted_total,
     )
-    return json_response({"products": records, "pagination": where})
+    return json_response({"products": records, "pagination": where} | deleted)
 
 
 @router.get(
     "/products/{product_id}",
     auth=app_scope("read_products"),
-    response=answers({200: schemas.ProductOfApp, 304: None}, 404),
+    response=answers({200: schemas.ProductOfApp, 304: None}, 404, 422),
     summary="Get a product",
 )
-def get_product_for_app(request: Request, product_id: ProductId) -> HttpResponse:
+def get_product_for_app(request: Request, product_id: ProductId, asked: Query[schemas.AppSingleQuery]) -> HttpResponse:
     """A product of any status with its categories, variants, options and bundle items."""
-    return record_response(request, _body(request, as_id(product_id)))
+    members = None if asked.fields is None else frozenset(asked.fields)
+    return record_response(request, _body(request, as_id(product_id), members))
 
 
 @router.post(
@@ -121,8 +132,8 @@ def _only_if_match(request: Request, product: Product) -> AbstractContextManager
     return only_if_match(request, row, lambda: _body(request, product.pk))
 
 
-def _body(request: Request, product_id: int | None) -> dict[str, Any]:
-    record = app_queries.product_record(request.shop, product_id)
+def _body(request: Request, product_id: int | None, members: frozenset[str] | None = None) -> dict[str, Any]:
+    record = app_queries.product_record(request.shop, product_id, members)
     if record is None:
         raise NotFound
     return {"product": record}

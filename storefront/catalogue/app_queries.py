@@ -21,25 +21,42 @@ def existing_product(shop: Shop, product_id: int | None) -> Product | None:
 
 
 def product_page(
-    shop: Shop, *, status: str | None, q: str, updated_since: datetime | None, start: int, count: int
+    shop: Shop,
+    *,
+    status: str | None,
+    q: str,
+    updated_since: datetime | None,
+    start: int,
+    count: int,
+    ids: Collection[int] | None = None,
+    members: frozenset[str] | None = None,
 ) -> tuple[list[Record], int]:
-    """`count` products from index `start` on, most recently changed first, as records of the list; and the total."""
+    """`count` products from index `start` on, most recently changed first, as records of the list or with these
+    members; and the total."""
     found = Product.objects.filter(shop=shop, deleted_at=None)
     if status is not None:
         found = found.filter(status=status)
     if updated_since is not None:
         found = found.filter(updated_at__gte=updated_since)
+    if ids is not None:
+        found = found.filter(pk__in=ids)
     # Without the search index, which holds only the products that the shop lists.
     for word in rules.search_words(q):
         found = found.filter(search__text__contains=word)
-    ids = list(found.order_by("-updated_at", "-pk").values_list("pk", flat=True)[start : start + count])
-    listed = _records(shop, ids, records.product())
-    return [listed[id] for id in ids if id in listed], found.count()
+    page = list(found.order_by("-updated_at", "-pk").values_list("pk", flat=True)[start : start + count])
+    record = records.product() if members is None else records.chosen_product(members, for_apps=True)
+    listed = _records(shop, page, record)
+    return [listed[id] for id in page if id in listed], found.count()
 
 
-def product_record(shop: Shop, product_id: int | None) -> Record | None:
-    """One product with its categories, variants, options and bundle items."""
-    return None if product_id is None else whole_products(shop, [product_id]).get(product_id)
+def product_record(shop: Shop, product_id: int | None, members: frozenset[str] | None = None) -> Record | None:
+    """One product with its categories, variants, options and bundle items, or with these members alone."""
+    if product_id is None:
+        return None
+    record = records.whole_product(for_apps=True)
+    if members is not None:
+        record = records.chosen_product(members, for_apps=True)
+    return _records(shop, [product_id], record).get(product_id)
 
 
 def whole_products(shop: Shop, ids: Collection[int]) -> dict[int, Record]:
@@ -52,10 +69,9 @@ def _records(shop: Shop, ids: Collection[int], record: str) -> dict[int, Record]
         return {}
     chosen = ", ".join(str(int(id)) for id in ids)
     statement = (
-        f"SELECT {record} FROM catalogue_product p"
+        f"SELECT p.id, {record} FROM catalogue_product p"
         f" WHERE p.shop_id = %(shop)s AND p.id IN ({chosen}) AND p.deleted_at IS NULL"
     )
     # On the connection of the write, since events contain what was just written.
     rows = fetch(connection, statement, {"shop": shop.pk}, prepared=len(ids) == 1)
-    found = [orjson.loads(records.with_media_urls(shop, row[0])) for row in rows]
-    return {each["id"]: each for each in found}
+    return {id: orjson.loads(records.with_media_urls(shop, text)) for id, text in rows}

@@ -16,8 +16,10 @@ from storefront.catalogue.children import OPTION_FIELDS, VARIANT_FIELDS
 from storefront.catalogue.fields import Id, Integer, kind_of, writable
 from storefront.catalogue.models import Option, Product, Variant
 from storefront.catalogue.parsing import LARGEST_INTEGER
-from storefront.kit.app_pagination import PageQuery, Pagination
-from storefront.kit.schemas import Change, IdAlone, ListedChange, Moment, MoneyGiven
+from storefront.kit.app_pagination import Pagination
+from storefront.kit.members import choice, chosen
+from storefront.kit.schemas import Change, IdAlone, ListedChange, MoneyGiven
+from storefront.sync import schemas as sync
 
 _WEB_ADDRESS = re.compile(r"https?://[^\s/]\S*\Z")
 
@@ -136,23 +138,6 @@ class ProductGiven(ProductChange):
     name: Annotated[str, Field(strict=True, min_length=1, max_length=500)] = Field(description="The product's name.")
 
 
-class AppProductQuery(PageQuery):
-    """Filters for an app's list of products."""
-
-    status: Literal["draft", "active", "archived"] | None = Field(None, description="Only products with this status.")
-    q: str = Field(
-        "",
-        max_length=200,
-        description="Search words. Each must occur in name, description or SKU. Ignores case, finds parts of words.",
-        examples=["blue mug"],
-    )
-    updated_since: Moment | None = Field(
-        None,
-        description="Only products changed at or after this time. Include the offset, `Z` or `+00:00`.",
-        examples=["2026-11-21T07:30:00.000000Z"],
-    )
-
-
 class BundleItem(Schema):
     """An item of a bundle."""
 
@@ -176,11 +161,50 @@ class WholeAppProduct(schemas.WholeProduct):
     bundle_items: list[BundleItem] = Field(description="The items of a bundle; empty for other products.")
 
 
+# Members that only the single read shows unless they are included.
+INCLUDED = (*schemas.INCLUDED, "bundle_items")
+FIELDS = (*schemas.LISTED, *INCLUDED)
+
+
+class AppProductQuery(sync.CopyQuery):
+    """Filters for an app's list of products."""
+
+    status: Literal["draft", "active", "archived"] | None = Field(None, description="Only products with this status.")
+    q: str = Field(
+        "",
+        max_length=200,
+        description="Search words. Each must occur in name, description or SKU. Ignores case, finds parts of words.",
+        examples=["blue mug"],
+    )
+    fields: choice(FIELDS) | None = Field(None, description=sync.FIELDS)  # type: ignore[valid-type]
+    include: choice(INCLUDED) | None = Field(None, description=sync.INCLUDE)  # type: ignore[valid-type]
+
+    @property
+    def members(self) -> frozenset[str] | None:
+        """The members to show; None: those that lists show."""
+        return chosen(schemas.LISTED, self.fields, self.include)
+
+
+class AppSingleQuery(Schema):
+    """What a single product shows."""
+
+    fields: choice(FIELDS) | None = Field(None, description=sync.FIELDS)  # type: ignore[valid-type]
+
+
 class ProductsOfApp(Schema):
     """One page of products."""
 
     products: list[AppProduct] = Field(description="The products, most recently changed first.")
     pagination: Pagination = Field(description="Position of this page in the list.")
+    deleted: list[sync.Deleted] | None = Field(None, description=sync.DELETED)
+
+
+class ProductRunOfApp(Schema):
+    """An answer to `after`."""
+
+    products: list[AppProduct] = Field(description="The products as they are now.")
+    deleted: list[sync.Deleted] = Field(description=sync.DELETED_OF_RUN)
+    next: str = Field(description=sync.NEXT)
 
 
 class ProductOfApp(Schema):

@@ -5,6 +5,7 @@ Damaged units and the low stock threshold belong to the product, so each of its 
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Count, Q, QuerySet
@@ -30,6 +31,14 @@ class InventoryFilters:
     sku: str | None = None
     product_id: int | None = None
     variant_id: int | None = None
+    # Pairs of a product and its variant, or None for a product without variants.
+    items: Sequence[tuple[int, int | None]] | None = None
+    updated_since: datetime | None = None
+
+    @property
+    def counts_products(self) -> bool:
+        """Whether the total is that of whole products."""
+        return self.sku is None and self.variant_id is None and self.items is None and self.updated_since is None
 
 
 def inventory_page(shop: Shop, filters: InventoryFilters, *, start: int, count: int) -> tuple[list[Item], int]:
@@ -38,9 +47,13 @@ def inventory_page(shop: Shop, filters: InventoryFilters, *, start: int, count: 
     # First the ids, from an index, so that a deep page skips no table rows; then the columns of the page.
     page = list(found.order_by(*_ORDER).values_list("pk", "variants__pk")[start : start + count])
     items = _items(_stock(shop).filter(pk__in={product for product, _ in page}).filter(_is_on_page(page)))
-    of_variants = filters.sku is not None or filters.variant_id is not None
-    total = found.count() if of_variants else _count_all(shop, filters.product_id)
+    total = _count_all(shop, filters.product_id) if filters.counts_products else found.count()
     return items, total
+
+
+def next_products(shop: Shop, *, after: int, count: int) -> list[int]:
+    """The ids of the next products after this id, at most `count`."""
+    return list(_stock(shop).filter(pk__gt=after).order_by("pk").values_list("pk", flat=True)[:count])
 
 
 def stock_of(shop: Shop, products: Collection[int], variants: Collection[int] = ()) -> dict[str, Item]:
@@ -78,6 +91,10 @@ def _filtered(found: QuerySet[Product], shop: Shop, filters: InventoryFilters) -
     if filters.variant_id is not None:
         owner = Variant.objects.filter(shop=shop, pk=filters.variant_id).values("product")
         wanted &= Q(pk__in=owner, variants=filters.variant_id)
+    if filters.items is not None:
+        wanted &= Q(pk__in={product for product, _ in filters.items}) & _is_on_page(filters.items)
+    if (since := filters.updated_since) is not None:
+        wanted &= Q(variants=None, updated_at__gte=since) | Q(variants__updated_at__gte=since)
     return found.filter(wanted)
 
 

@@ -7,32 +7,39 @@ from ninja import Query, Router
 
 from storefront.catalogue import inventory, inventory_actions
 from storefront.catalogue import inventory_schemas as schemas
+from storefront.catalogue.copying import Stock
 from storefront.catalogue.inventory import Item
 from storefront.catalogue.inventory_actions import Author
 from storefront.kit.app_pagination import pagination
 from storefront.kit.http import json_response
+from storefront.kit.members import only
 from storefront.kit.pagination import page_response
 from storefront.kit.schemas import answers
 from storefront.shops.auth import app_scope, scope
 from storefront.shops.models import ApiToken
 from storefront.shops.request import Caller, Request, record_or_id
+from storefront.sync.answers import answer_run, deleted_beside, deleted_of_app
 
 router = Router(tags=["Inventory"])
 app_router = Router(tags=["App: Inventory"])
 
-PAGE_PARAMETERS = ("sku", "product_id", "variant_id", "per_page")
+PAGE_PARAMETERS = ("sku", "product_id", "variant_id", "updated_since", "ids", "fields", "per_page")
 
 
 @router.get(
     "/inventory",
     auth=scope("read_inventory"),
-    response=answers({200: schemas.InventoryPage}, 422),
+    response=answers({200: schemas.InventoryPage | schemas.InventoryRun}, 422),
     summary="List stock",
 )
 def list_inventory(request: Request, asked: Query[schemas.InventoryQuery]) -> HttpResponse:
-    """One page of the shop's stock, ordered by product: an item for each variant, or product without variants."""
+    """One page of the shop's stock, ordered by product: an item for each variant, or product without variants. With
+    `after`, the next part of a copy of the list."""
+    source = Stock(request.shop, asked.members)
+    if asked.after is not None:
+        return answer_run(request, source, asked)
     items, where = _page(request, asked, "/api/v1/inventory")
-    return page_response(items, **where)
+    return page_response(items, **where, **deleted_beside(source, asked, now=request.now))
 
 
 @router.post(
@@ -53,13 +60,19 @@ def adjust_inventory(request: Request, body: schemas.AdjustmentGiven) -> HttpRes
 @app_router.get(
     "/inventory",
     auth=app_scope("read_inventory"),
-    response=answers({200: schemas.InventoryOfApp}, 422),
+    response=answers({200: schemas.InventoryOfApp | schemas.InventoryRunOfApp}, 422),
     summary="List stock",
 )
 def list_inventory_for_app(request: Request, asked: Query[schemas.InventoryQuery]) -> HttpResponse:
-    """One page of the shop's stock, ordered by product: an item for each variant, or product without variants."""
+    """One page of the shop's stock, ordered by product: an item for each variant, or product without variants. With
+    `after`, the next part of a copy of the list."""
+    source = Stock(request.shop, asked.members)
+    if asked.after is not None:
+        return answer_run(request, source, asked, "inventory")
     items, where = _page(request, asked, "/api/apps/inventory")
-    return json_response({"inventory": items, "pagination": pagination(**where)})
+    deleted, deleted_total = deleted_of_app(source, asked, now=request.now)
+    where = pagination(**where, deleted_total=deleted_total)
+    return json_response({"inventory": items, "pagination": where} | deleted)
 
 
 @app_router.post(
@@ -82,7 +95,13 @@ def _page(request: Request, asked: schemas.InventoryQuery, path: str) -> tuple[l
     items, total = inventory.inventory_page(request.shop, asked.filters, start=asked.start, count=asked.per_page)
     given = [(name, request.GET[name]) for name in PAGE_PARAMETERS if name in request.GET]
     url = request.shop.base_url + path
-    return items, {"page": asked.page, "per_page": asked.per_page, "path": url, "given": given, "total": total}
+    return [only(item, asked.members) for item in items], {
+        "page": asked.page,
+        "per_page": asked.per_page,
+        "path": url,
+        "given": given,
+        "total": total,
+    }
 
 
 def _adjust(request: Request, body: schemas.AdjustmentGiven) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Stock in requests and responses. Responses are written by `inventory.py`; these schemas document them."""
 
 import re
-from typing import Annotated
+from typing import Annotated, Any
 
 from ninja import Field, Schema
 from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
@@ -9,12 +9,15 @@ from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 from storefront.catalogue.inventory import InventoryFilters
 from storefront.catalogue.inventory_actions import AdjustBy, AdjustTo
 from storefront.catalogue.parsing import LARGEST_INTEGER
-from storefront.kit.app_pagination import PageQuery, Pagination
+from storefront.kit.app_pagination import Pagination
 from storefront.kit.ids import LARGEST_ID, as_id
+from storefront.kit.members import MOST_IDS, choice, names_of
 from storefront.kit.refusals import InvalidFields
 from storefront.kit.schemas import Envelope, Id, IdAlone, Timestamp
+from storefront.sync import schemas as sync
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_ITEM_ID = re.compile(r"p([0-9]{1,15})(?:-v([0-9]{1,15}))?")
 
 
 def _one_line(text: str) -> str:
@@ -32,25 +35,19 @@ def _parse_id(text: object) -> int:
     return id
 
 
+def _item_ids(text: object) -> tuple[tuple[int, int | None], ...]:
+    found = [_ITEM_ID.fullmatch(each.strip()) for each in str(text).split(",")]
+    if not all(found) or len(found) > MOST_IDS:
+        raise ValueError(f"must be at most {MOST_IDS} ids such as p12 or p12-v34, separated by commas")
+    return tuple((int(each[1]), int(each[2]) if each[2] else None) for each in found if each)
+
+
+ItemIds = Annotated[Any, BeforeValidator(_item_ids), WithJsonSchema({"type": "string"})]
 QueryId = Annotated[
     int, BeforeValidator(_parse_id), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": LARGEST_ID})
 ]
 Units = Annotated[int, Field(strict=True, ge=-LARGEST_INTEGER, le=LARGEST_INTEGER)]
 Reason = Annotated[str, Field(strict=True, min_length=1, max_length=255), AfterValidator(_one_line)]
-
-
-class InventoryQuery(PageQuery):
-    """Filters for the list of stock."""
-
-    sku: Annotated[str, Field(min_length=1, max_length=255)] | None = Field(
-        None, description="Only stock with exactly this SKU."
-    )
-    product_id: QueryId | None = Field(None, description="Only stock of this product and its variants.")
-    variant_id: QueryId | None = Field(None, description="Only stock of this variant.")
-
-    @property
-    def filters(self) -> InventoryFilters:
-        return InventoryFilters(sku=self.sku, product_id=self.product_id, variant_id=self.variant_id)
 
 
 class AdjustmentGiven(Schema):
@@ -94,10 +91,46 @@ class InventoryItem(Schema):
     updated_at: Timestamp = Field(description="When the product or variant was last changed or sold.")
 
 
+class InventoryQuery(sync.CopyQuery):
+    """Filters for the list of stock."""
+
+    sku: Annotated[str, Field(min_length=1, max_length=255)] | None = Field(
+        None, description="Only stock with exactly this SKU."
+    )
+    product_id: QueryId | None = Field(None, description="Only stock of this product and its variants.")
+    variant_id: QueryId | None = Field(None, description="Only stock of this variant.")
+    ids: ItemIds | None = Field(None, description="Only items with these ids: up to 100, separated by commas.")
+    fields: choice(names_of(InventoryItem)) | None = Field(None, description=sync.FIELDS)  # type: ignore[valid-type]
+
+    @property
+    def filters(self) -> InventoryFilters:
+        return InventoryFilters(
+            sku=self.sku,
+            product_id=self.product_id,
+            variant_id=self.variant_id,
+            items=self.ids,
+            updated_since=self.updated_since,
+        )
+
+    @property
+    def members(self) -> frozenset[str] | None:
+        """The members to show; None: all."""
+        return None if self.fields is None else frozenset(self.fields)
+
+
 class InventoryPage(Envelope):
     """One page of stock."""
 
     data: list[InventoryItem] = Field(description="The items, ordered by product.")
+    deleted: list[sync.DeletedItem] | None = Field(None, description=sync.DELETED)
+
+
+class InventoryRun(Schema):
+    """An answer to `after`."""
+
+    data: list[InventoryItem] = Field(description="The items as they are now, of up to `per_page` products.")
+    deleted: list[sync.DeletedItem] = Field(description=sync.DELETED_OF_RUN)
+    next: str = Field(description=sync.NEXT)
 
 
 class ChangedInventoryItem(Schema):
@@ -111,6 +144,15 @@ class InventoryOfApp(Schema):
 
     inventory: list[InventoryItem] = Field(description="The items, ordered by product.")
     pagination: Pagination = Field(description="Position of this page in the list.")
+    deleted: list[sync.DeletedItem] | None = Field(None, description=sync.DELETED)
+
+
+class InventoryRunOfApp(Schema):
+    """An answer to `after`."""
+
+    inventory: list[InventoryItem] = Field(description="The items as they are now, of up to `per_page` products.")
+    deleted: list[sync.DeletedItem] = Field(description=sync.DELETED_OF_RUN)
+    next: str = Field(description=sync.NEXT)
 
 
 class ChangedInventoryItemOfApp(Schema):

@@ -4,38 +4,9 @@ from typing import Literal
 
 from ninja import Field, Schema
 
-from storefront.kit.app_pagination import PER_PAGE, PageNumber, PageSize
+from storefront.kit.members import choice, chosen, names_of
 from storefront.kit.schemas import Envelope, Measure, Moment, Money, Timestamp
-
-
-class ProductQuery(Schema):
-    """Filters for the list of products (R-CAT-20 to R-CAT-25)."""
-
-    q: str = Field(
-        "",
-        # R-LIM-4.
-        max_length=200,
-        description="Search words. Each must occur in name, description or SKU. Ignores case, finds parts of words.",
-        examples=["blue mug"],
-    )
-    category: str | None = Field(None, description="Slug of a category. Lists only its products.", examples=["cups"])
-    featured: str | None = Field(
-        None, description="Only featured products. On if present, unless `0`, `false` or `no`.", examples=["1"]
-    )
-    sort: Literal["newest", "price_asc", "price_desc", "name"] | None = Field(
-        None, description="The sort order. By default pinned products first, then by `sort_order`, then newest."
-    )
-    updated_since: Moment | None = Field(
-        None,
-        description="Only products changed or published at or after this time. Include the offset, `Z` or `+00:00`.",
-        examples=["2026-11-21T07:30:00.000000Z"],
-    )
-    per_page: PageSize = Field(PER_PAGE, description="Products per page. More than 100 is treated as 100.")
-    page: PageNumber = Field(1, description="Page number, starting at 1. A page after the last is empty.")
-
-    def is_featured_only(self) -> bool:
-        """Whether the flag `featured` is on (R-CAT-22)."""
-        return self.featured is not None and self.featured.lower() not in ("0", "false", "no")
+from storefront.sync import schemas as sync
 
 
 class Media(Schema):
@@ -238,10 +209,66 @@ class WholeProduct(Product):
     options: list[Option] = Field(description="The options in order.")
 
 
+# Members of a product in lists, and those that only the single read shows unless they are included.
+LISTED = names_of(Product)
+INCLUDED = ("categories", "variants", "options")
+FIELDS = (*LISTED, *INCLUDED)
+
+
+class ProductQuery(sync.CopyQuery):
+    """Filters for the list of products (R-CAT-20 to R-CAT-25)."""
+
+    q: str = Field(
+        "",
+        # R-LIM-4.
+        max_length=200,
+        description="Search words. Each must occur in name, description or SKU. Ignores case, finds parts of words.",
+        examples=["blue mug"],
+    )
+    category: str | None = Field(None, description="Slug of a category. Lists only its products.", examples=["cups"])
+    featured: str | None = Field(
+        None, description="Only featured products. On if present, unless `0`, `false` or `no`.", examples=["1"]
+    )
+    sort: Literal["newest", "price_asc", "price_desc", "name"] | None = Field(
+        None, description="The sort order. By default pinned products first, then by `sort_order`, then newest."
+    )
+    updated_since: Moment | None = Field(
+        None,
+        description="Only products changed or published at or after this time. Include the offset, `Z` or `+00:00`.",
+        examples=["2026-11-21T07:30:00.000000Z"],
+    )
+    fields: choice(FIELDS) | None = Field(None, description=sync.FIELDS)  # type: ignore[valid-type]
+    include: choice(INCLUDED) | None = Field(None, description=sync.INCLUDE)  # type: ignore[valid-type]
+
+    @property
+    def members(self) -> frozenset[str] | None:
+        """The members to show; None: those that lists show."""
+        return chosen(LISTED, self.fields, self.include)
+
+    def is_featured_only(self) -> bool:
+        """Whether the flag `featured` is on (R-CAT-22)."""
+        return self.featured is not None and self.featured.lower() not in ("0", "false", "no")
+
+
+class SingleQuery(Schema):
+    """What a single product shows."""
+
+    fields: choice(FIELDS) | None = Field(None, description=sync.FIELDS)  # type: ignore[valid-type]
+
+
 class ProductPage(Envelope):
     """One page of products."""
 
     data: list[Product] = Field(description="The products.")
+    deleted: list[sync.Deleted] | None = Field(None, description=sync.DELETED)
+
+
+class ProductRun(Schema):
+    """An answer to `after`."""
+
+    data: list[Product] = Field(description="The products as they are now.")
+    deleted: list[sync.Deleted] = Field(description=sync.DELETED_OF_RUN)
+    next: str = Field(description=sync.NEXT)
 
 
 class OneProduct(Schema):

@@ -1,22 +1,26 @@
+from collections.abc import Collection
 from typing import Annotated, Any
 
 from django.http import HttpResponse
 from ninja import Path, Query, Router
 
 from storefront.customers import actions, queries, schemas
+from storefront.customers.copying import Customers
 from storefront.customers.models import Customer
 from storefront.kit.conditional import only_if_match, record_response
 from storefront.kit.http import json_response
 from storefront.kit.ids import as_id
+from storefront.kit.members import only
 from storefront.kit.pagination import page_response
 from storefront.kit.refusals import NotFound
 from storefront.kit.schemas import PathId, answers
 from storefront.shops.auth import scope
 from storefront.shops.request import Request, record_or_id, written_response
+from storefront.sync.answers import answer_run, deleted_beside
 
 router = Router(tags=["Customers"])
 
-PAGE_PARAMETERS = ("email", "per_page")
+PAGE_PARAMETERS = ("email", "updated_since", "ids", "fields", "include", "per_page")
 
 CustomerId = Annotated[PathId, Path(description="The customer's id.", examples=[12])]
 
@@ -24,24 +28,28 @@ CustomerId = Annotated[PathId, Path(description="The customer's id.", examples=[
 @router.get(
     "/customers",
     auth=scope("read_customers"),
-    response=answers({200: schemas.CustomerPage}, 422),
+    response=answers({200: schemas.CustomerPage | schemas.CustomerRun}, 422),
     summary="List customers",
 )
 def list_customers(request: Request, asked: Query[schemas.CustomerQuery]) -> HttpResponse:
-    """One page of the shop's customers, newest first."""
-    records, total = queries.customer_page(request.shop, email=asked.email, start=asked.start, count=asked.per_page)
-    return page_response(records, total=total, **page_position(request, asked, "/api/v1/customers"))
+    """One page of the shop's customers, newest first; with `after`, the next part of a copy of the list."""
+    source = Customers(request.shop, asked.members)
+    if asked.after is not None:
+        return answer_run(request, source, asked)
+    records, total = list_records(request, asked)
+    where = page_position(request, asked, "/api/v1/customers") | deleted_beside(source, asked, now=request.now)
+    return page_response(records, total=total, **where)
 
 
 @router.get(
     "/customers/{customer_id}",
     auth=scope("read_customers"),
-    response=answers({200: schemas.OneCustomer, 304: None}, 404),
+    response=answers({200: schemas.OneCustomer, 304: None}, 404, 422),
     summary="Get a customer",
 )
-def get_customer(request: Request, customer_id: CustomerId) -> HttpResponse:
+def get_customer(request: Request, customer_id: CustomerId, asked: Query[schemas.SingleCustomerQuery]) -> HttpResponse:
     """A customer with all addresses."""
-    return record_response(request, {"data": read_record(request, customer_id)})
+    return record_response(request, {"data": read_record(request, customer_id, asked.fields)})
 
 
 @router.post(
@@ -66,18 +74,30 @@ def update_customer(request: Request, customer_id: CustomerId, body: schemas.Cus
     return update(request, customer_id, body, member="data")
 
 
+def list_records(request: Request, asked: schemas.CustomerQuery) -> tuple[list[dict[str, Any]], int]:
+    return queries.customer_page(
+        request.shop,
+        email=asked.email,
+        updated_since=asked.updated_since,
+        ids=asked.ids,
+        members=asked.members,
+        start=asked.start,
+        count=asked.per_page,
+    )
+
+
 def page_position(request: Request, asked: schemas.CustomerQuery, path: str) -> dict[str, Any]:
     """Arguments for the pagination of both APIs: page, size, URL of the list, and the filters to repeat in links."""
     given = [(name, request.GET[name]) for name in PAGE_PARAMETERS if name in request.GET]
     return {"page": asked.page, "per_page": asked.per_page, "path": request.shop.base_url + path, "given": given}
 
 
-def read_record(request: Request, customer_id: str) -> dict[str, Any]:
+def read_record(request: Request, customer_id: str, fields: Collection[str] | None = None) -> dict[str, Any]:
     """The record of a customer. Raises NotFound."""
     customer = queries.customer_by_id(request.shop, as_id(customer_id))
     if customer is None:
         raise NotFound
-    return queries.customer_record(request.shop, customer)
+    return only(queries.customer_record(request.shop, customer), fields)
 
 
 def create(request: Request, body: schemas.CustomerGiven) -> dict[str, Any]:

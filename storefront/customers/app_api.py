@@ -3,14 +3,16 @@
 from django.http import HttpResponse
 from ninja import Query, Router
 
-from storefront.customers import api, queries, schemas
+from storefront.customers import api, schemas
 from storefront.customers.api import CustomerId
+from storefront.customers.copying import Customers
 from storefront.kit.app_pagination import pagination
 from storefront.kit.conditional import record_response
 from storefront.kit.http import json_response
 from storefront.kit.schemas import answers
 from storefront.shops.auth import app_scope
 from storefront.shops.request import Request
+from storefront.sync.answers import answer_run, deleted_of_app
 
 router = Router(tags=["App: Customers"])
 
@@ -18,25 +20,32 @@ router = Router(tags=["App: Customers"])
 @router.get(
     "/customers",
     auth=app_scope("read_customers"),
-    response=answers({200: schemas.CustomersOfApp}, 422),
+    response=answers({200: schemas.CustomersOfApp | schemas.CustomerRunOfApp}, 422),
     summary="List customers",
 )
 def list_customers_for_app(request: Request, asked: Query[schemas.CustomerQuery]) -> HttpResponse:
-    """One page of the shop's customers, newest first."""
-    records, total = queries.customer_page(request.shop, email=asked.email, start=asked.start, count=asked.per_page)
-    position = pagination(total=total, **api.page_position(request, asked, "/api/apps/customers"))
-    return json_response({"customers": records, "pagination": position})
+    """One page of the shop's customers, newest first; with `after`, the next part of a copy of the list."""
+    source = Customers(request.shop, asked.members)
+    if asked.after is not None:
+        return answer_run(request, source, asked, "customers")
+    records, total = api.list_records(request, asked)
+    deleted, deleted_total = deleted_of_app(source, asked, now=request.now)
+    position = api.page_position(request, asked, "/api/apps/customers")
+    where = pagination(total=total, **position, deleted_total=deleted_total)
+    return json_response({"customers": records, "pagination": where} | deleted)
 
 
 @router.get(
     "/customers/{customer_id}",
     auth=app_scope("read_customers"),
-    response=answers({200: schemas.CustomerOfApp, 304: None}, 404),
+    response=answers({200: schemas.CustomerOfApp, 304: None}, 404, 422),
     summary="Get a customer",
 )
-def get_customer_for_app(request: Request, customer_id: CustomerId) -> HttpResponse:
+def get_customer_for_app(
+    request: Request, customer_id: CustomerId, asked: Query[schemas.SingleCustomerQuery]
+) -> HttpResponse:
     """A customer with all addresses."""
-    return record_response(request, {"customer": api.read_record(request, customer_id)})
+    return record_response(request, {"customer": api.read_record(request, customer_id, asked.fields)})
 
 
 @router.post(

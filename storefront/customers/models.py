@@ -68,7 +68,10 @@ class Customer(models.Model):
                 name="customer_pending_email_lower",
             ),
         ]
-        indexes = [models.Index(fields=["shop", "id"], name="customer_list")]
+        indexes = [
+            models.Index(fields=["shop", "id"], name="customer_list"),
+            models.Index(fields=["shop", "updated_at"], name="customer_by_change"),
+        ]
 
     def __str__(self) -> str:
         return self.name or self.email

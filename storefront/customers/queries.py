@@ -1,5 +1,6 @@
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -7,6 +8,7 @@ from django.db.models import Count, Q, Sum
 
 from storefront.customers.models import Address, Customer
 from storefront.kit.clock import timestamp
+from storefront.kit.members import only
 from storefront.kit.money import ZERO, to_wire
 from storefront.shops.models import Shop
 
@@ -40,16 +42,46 @@ def normal_email(email: str) -> str:
     return email.strip().lower()
 
 
-def customer_page(shop: Shop, *, email: str | None, start: int, count: int) -> tuple[list[dict[str, Any]], int]:
-    """`count` customers from offset `start`, newest first, as records without addresses; and the total number."""
+def customer_page(
+    shop: Shop,
+    *,
+    email: str | None,
+    start: int,
+    count: int,
+    updated_since: datetime | None = None,
+    ids: Collection[int] | None = None,
+    members: frozenset[str] | None = None,
+) -> tuple[list[dict[str, Any]], int]:
+    """`count` customers from offset `start`, newest first, as records without addresses or with these members; and the
+    total number."""
     matching = Customer.objects.filter(shop=shop)
     if email is not None:
         matching = matching.filter(email=normal_email(email))
+    if updated_since is not None:
+        matching = matching.filter(updated_at__gte=updated_since)
+    if ids is not None:
+        matching = matching.filter(pk__in=ids)
     # The ids are read first, so that the rows before a deep page are skipped in the index alone.
-    ids = list(matching.order_by("-pk").values_list("pk", flat=True)[start : start + count])
-    rows = list(Customer.objects.filter(shop=shop, pk__in=ids).select_related("group").order_by("-pk"))
+    page = list(matching.order_by("-pk").values_list("pk", flat=True)[start : start + count])
+    return list(customer_records(shop, page, members).values()), matching.count()
+
+
+def customer_records(
+    shop: Shop, ids: Collection[int], members: frozenset[str] | None = None
+) -> dict[int, dict[str, Any]]:
+    """Those of these customers that the shop has, by id, newest first, as records without addresses or with these
+    members."""
+    rows = list(Customer.objects.filter(shop=shop, pk__in=list(ids)).select_related("group").order_by("-pk"))
     sales = sales_of(shop, rows)
-    return [_record(row, sales.get(row.pk, NO_SALES)) for row in rows], matching.count()
+    records = {row.pk: _record(row, sales.get(row.pk, NO_SALES)) for row in rows}
+    if members is None:
+        return records
+    if "addresses" in members:
+        for record in records.values():
+            record["addresses"] = []
+        for address in Address.objects.filter(shop=shop, customer__in=list(records)).order_by("-is_default", "pk"):
+            records[address.customer_id]["addresses"].append(address_record(address))
+    return {id: only(record, members) for id, record in records.items()}
 
 
 def customer_record(shop: Shop, customer: Customer) -> dict[str, Any]:

@@ -10,10 +10,12 @@ from pydantic import AfterValidator
 
 from storefront.customers.actions import MAX_ADDRESSES
 from storefront.customers.queries import normal_email
-from storefront.kit.app_pagination import PageQuery, Pagination
+from storefront.kit.app_pagination import Pagination
 from storefront.kit.countries import countries
+from storefront.kit.members import choice, chosen, names_of
 from storefront.kit.names import has_address, has_invisible_characters
 from storefront.kit.schemas import Change, Envelope, Id, IdAlone, ListedChange, Money, Timestamp
+from storefront.sync import schemas as sync
 
 _CONTROL_BUT_LINES = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
@@ -61,14 +63,6 @@ def _name(min_length: int = 0) -> Any:
 Email = Annotated[str, Field(strict=True, max_length=254), AfterValidator(_email)]
 Country = Annotated[str, Field(strict=True, max_length=2), AfterValidator(_country)]
 Note = Annotated[str, Field(strict=True, max_length=10_000), AfterValidator(_many_lines)]
-
-
-class CustomerQuery(PageQuery):
-    """Filters for the list of customers."""
-
-    email: Annotated[str, Field(max_length=254), AfterValidator(_one_line)] | None = Field(
-        None, description="Only the customer with this email address, ignoring case."
-    )
 
 
 class AddressGiven(Schema):
@@ -178,10 +172,46 @@ class WholeCustomer(CustomerRecord):
     addresses: list[AddressRecord] = Field(description="The addresses, the default one first.")
 
 
+LISTED = names_of(CustomerRecord)
+# Members that only the single read shows unless they are included.
+INCLUDED = ("addresses",)
+FIELDS = (*LISTED, *INCLUDED)
+
+
+class CustomerQuery(sync.CopyQuery):
+    """Filters for the list of customers."""
+
+    email: Annotated[str, Field(max_length=254), AfterValidator(_one_line)] | None = Field(
+        None, description="Only the customer with this email address, ignoring case."
+    )
+    fields: choice(FIELDS) | None = Field(None, description=sync.FIELDS)  # type: ignore[valid-type]
+    include: choice(INCLUDED) | None = Field(None, description=sync.INCLUDE)  # type: ignore[valid-type]
+
+    @property
+    def members(self) -> frozenset[str] | None:
+        """The members to show; None: those that lists show."""
+        return chosen(LISTED, self.fields, self.include)
+
+
+class SingleCustomerQuery(Schema):
+    """What a single customer shows."""
+
+    fields: choice(FIELDS) | None = Field(None, description=sync.FIELDS)  # type: ignore[valid-type]
+
+
 class CustomerPage(Envelope):
     """One page of customers."""
 
     data: list[CustomerRecord] = Field(description="The customers, newest first.")
+    deleted: list[sync.Deleted] | None = Field(None, description=sync.DELETED)
+
+
+class CustomerRun(Schema):
+    """An answer to `after`."""
+
+    data: list[CustomerRecord] = Field(description="The customers as they are now.")
+    deleted: list[sync.Deleted] = Field(description=sync.DELETED_OF_RUN)
+    next: str = Field(description=sync.NEXT)
 
 
 class OneCustomer(Schema):
@@ -201,6 +231,15 @@ class CustomersOfApp(Schema):
 
     customers: list[CustomerRecord] = Field(description="The customers, newest first.")
     pagination: Pagination = Field(description="Position of this page in the list.")
+    deleted: list[sync.Deleted] | None = Field(None, description=sync.DELETED)
+
+
+class CustomerRunOfApp(Schema):
+    """An answer to `after`."""
+
+    customers: list[CustomerRecord] = Field(description="The customers as they are now.")
+    deleted: list[sync.Deleted] = Field(description=sync.DELETED_OF_RUN)
+    next: str = Field(description=sync.NEXT)
 
 
 class CustomerOfApp(Schema):

@@ -70,11 +70,11 @@ class Pagination(Schema):
 
 
 def pagination(
-    *, page: int, per_page: int, total: int, path: str, given: Sequence[tuple[str, str]] = ()
+    *, page: int, per_page: int, total: int, path: str, given: Sequence[tuple[str, str]] = (), deleted_total: int = 0
 ) -> dict[str, Any]:
     """The `pagination` member of a list. `path` is the list's absolute URL; `given` holds the filters to repeat in page
-    URLs."""
-    last = last_page(total, per_page)
+    URLs. `deleted_total` is how many entries of `deleted` all pages have."""
+    last = last_page(max(total, deleted_total), per_page)
     prefix = url_prefix(path, given)
     previous, following = neighbours(page, last)
     return {

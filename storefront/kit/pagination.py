@@ -16,13 +16,22 @@ NEAR = 3
 
 
 def envelope(
-    records: Sequence[str], *, total: int, page: int, per_page: int, path: str, given: Sequence[tuple[str, str]] = ()
+    records: Sequence[str],
+    *,
+    total: int,
+    page: int,
+    per_page: int,
+    path: str,
+    given: Sequence[tuple[str, str]] = (),
+    deleted: str | None = None,
+    deleted_total: int = 0,
 ) -> str:
     """The JSON of one page: the records, which are JSON already, in their envelope, with keys in the order of R-CAT-16.
 
-    `path` is the list's absolute URL; `given` holds the request's filters, which every page URL repeats.
+    `path` is the list's absolute URL; `given` holds the request's filters, which every page URL repeats. `deleted` is
+    the JSON of that member, of which all pages have `deleted_total` entries; None: the list has no such member.
     """
-    last = last_page(total, per_page)
+    last = last_page(max(total, deleted_total), per_page)
     prefix = _quoted(url_prefix(path, given))[:-1]
     previous, following = neighbours(page, last)
     start = (page - 1) * per_page
@@ -36,8 +45,12 @@ def envelope(
         f'"from":{start + 1 if records else "null"},"last_page":{last},"last_page_url":{_url(prefix, last)},'
         f'"links":[{",".join(links)}],"next_page_url":{_url(prefix, following)},"path":{_quoted(path)},'
         f'"per_page":{per_page},"prev_page_url":{_url(prefix, previous)},'
-        f'"to":{start + len(records) if records else "null"},"total":{total}}}'
+        f'"to":{start + len(records) if records else "null"},"total":{total}{_deleted(deleted)}}}'
     )
+
+
+def _deleted(deleted: str | None) -> str:
+    return "" if deleted is None else f',"deleted":{deleted}'
 
 
 def page_response(records: Sequence[dict[str, Any]], **where: Any) -> HttpResponse:

@@ -9,14 +9,16 @@ from storefront.kit.pagination import envelope
 from storefront.kit.refusals import NotFound
 from storefront.kit.schemas import answers
 from storefront.listing import queries
+from storefront.listing.copying import PublicProducts
 from storefront.shops.auth import scope
 from storefront.shops.request import Request
+from storefront.sync.answers import answer_run, deleted_beside
 
 # Four reads, each with the scope `read_products` (R-CAT-5). Apps write under `/api/apps/products` (R-CAT-1).
 router = Router(tags=["Catalogue"])
 
 # Query parameters that page URLs repeat, before `page` (R-CAT-18).
-PAGE_PARAMETERS = ("q", "category", "featured", "sort", "updated_since", "per_page")
+PAGE_PARAMETERS = ("q", "category", "featured", "sort", "updated_since", "ids", "fields", "include", "per_page")
 
 ProductKey = Annotated[str, Path(description="The product's id or slug. Digits only are tried as an id first.")]
 CategoryKey = Annotated[str, Path(description="The category's id or slug. Digits only are tried as an id first.")]
@@ -24,18 +26,23 @@ CategoryKey = Annotated[str, Path(description="The category's id or slug. Digits
 
 @router.get(
     "/products",
-    response=answers({200: schemas.ProductPage, 304: None}, 422),
+    response=answers({200: schemas.ProductPage | schemas.ProductRun, 304: None}, 422),
     auth=scope("read_products"),
     summary="List products",
 )
 def list_products(request: Request, asked: Query[schemas.ProductQuery]) -> HttpResponse:
-    """One page of the shop's published products."""
+    """One page of the shop's published products; with `after`, the next part of a copy of the list."""
+    source = PublicProducts(request.shop, asked.members)
+    if asked.after is not None:
+        return answer_run(request, source, asked)
     filters = queries.ProductFilters(
         q=asked.q,
         category=asked.category,
         featured=asked.is_featured_only(),
         sort=asked.sort,
         updated_since=asked.updated_since,
+        ids=asked.ids,
+        members=asked.members,
     )
     found = queries.product_page(request.shop, filters, page=asked.page, per_page=asked.per_page, now=request.now)
     body = envelope(
@@ -45,19 +52,21 @@ def list_products(request: Request, asked: Query[schemas.ProductQuery]) -> HttpR
         per_page=asked.per_page,
         path=f"{request.shop.base_url}/api/v1/products",
         given=[(name, request.GET[name]) for name in PAGE_PARAMETERS if name in request.GET],
+        **deleted_beside(source, asked, now=request.now),
     )
     return revalidated_response(request, body)
 
 
 @router.get(
     "/products/{id_or_slug}",
-    response=answers({200: schemas.OneProduct, 304: None}, 404),
+    response=answers({200: schemas.OneProduct, 304: None}, 404, 422),
     auth=scope("read_products"),
     summary="Get a product",
 )
-def get_product(request: Request, id_or_slug: ProductKey) -> HttpResponse:
+def get_product(request: Request, id_or_slug: ProductKey, asked: Query[schemas.SingleQuery]) -> HttpResponse:
     """A published product with its categories, variants and options."""
-    return _one(request, queries.product_json(request.shop, id_or_slug, now=request.now))
+    members = None if asked.fields is None else frozenset(asked.fields)
+    return _one(request, queries.product_json(request.shop, id_or_slug, now=request.now, members=members))
 
 
 @router.get(

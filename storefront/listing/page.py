@@ -30,7 +30,8 @@ ANCHOR_STEP_ROWS = 1000
 class ProductFilters:
     """The filters and the order of a product list. `sort` is a key of `page_sql.ORDERS`.
 
-    `with_subcategories` includes the products of the categories below `category`.
+    `with_subcategories` includes the products of the categories below `category`. `members` are those of the records;
+    None: those that lists show.
     """
 
     q: str = ""
@@ -39,6 +40,8 @@ class ProductFilters:
     featured: bool = False
     sort: str | None = None
     updated_since: datetime | None = None
+    ids: tuple[int, ...] | None = None
+    members: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,7 @@ class Listing:
 
     def __init__(self, fetch: Fetch, vendor: str, shop: int, filters: ProductFilters, moment: Any, since: Any) -> None:
         self.fetch, self.sort, self.shop, self.moment = fetch, filters.sort, shop, moment
+        self.members = filters.members
         words = rules.search_words(filters.q)
         long = [word for word in words if len(word) >= INDEXED_WORD]
         short = [word for word in words if len(word) < INDEXED_WORD]
@@ -86,9 +90,13 @@ class Listing:
         separate = long[: page_sql.MOST_LONG_WORDS], short[: page_sql.MOST_SHORT_WORDS]
         rest = [*long[page_sql.MOST_LONG_WORDS :], *short[page_sql.MOST_SHORT_WORDS :]]
         counts = len(separate[0]), len(separate[1]), bool(rest)
-        self.shape = Shape(vendor, category, filters.featured, since is not None, *counts)
+        has_ids = filters.ids is not None
+        self.shape = Shape(vendor, category, filters.featured, since is not None, has_ids, *counts)
+        # Whether what the list has is worth remembering for the next read.
+        self.is_cached = since is None and not has_ids
         self.key = (shop, filters.category, category, filters.featured, " ".join(words))
         self.params = {"shop": shop, "now": moment, "category": filters.category, "since": since}
+        self.params["wanted"] = page_sql.ids_parameter(vendor, filters.ids or ())
         self.params["match"] = " AND ".join('"{}"'.format(word.replace('"', '""')) for word in long)
         self.params["rest"] = page_sql.words_parameter(vendor, rest)
         for number, word in enumerate(separate[0]):
@@ -110,7 +118,7 @@ class Listing:
         if not self.shape.is_unfiltered:
             return self.page(offset=0, limit=limit)[0]
         params = {**self.params, "limit": limit, "offset": 0, "span": limit}
-        return self._rows(page_sql.scanned_page(self.shape, self.sort, False), params)
+        return self._rows(page_sql.scanned_page(self.shape, self.sort, False, self.members), params)
 
     def _rows(self, statement: str, params: dict[str, Any]) -> list[tuple]:
         # Other statements are not prepared: their best plan depends on how many rows a word or a category has.
@@ -124,14 +132,15 @@ class Listing:
             (*dated, hides, products, total), *_ = self.fetch(page_sql.stored_state(self.shape), self.params)
             if not hides:
                 return self._validity(*dated), products, total
-        cached = None if self.shape.has_stored_total or self.shape.since else _totals.get(self.key)
+        cached = _totals.get(self.key) if self.is_cached and not self.shape.has_stored_total else None
         if cached is None or not cached.validity.includes(self.moment):
             cached = _Total(Validity(-1, None, None), 0)
         params = {**self.params, "cached_version": cached.validity.version, "cached_total": cached.total}
         (*dated, hides, products, total), *_ = self._rows(page_sql.state(self.shape), params)
         validity = self._validity(*dated)
         _dates_hide.put(self.shop, bool(hides))
-        if not self.shape.has_stored_total and not self.shape.since and validity.version != cached.validity.version:
+        is_new = validity.version != cached.validity.version
+        if self.is_cached and not self.shape.has_stored_total and is_new:
             _totals.put(self.key, _Total(validity, total))
         return validity, products, total
 
@@ -141,17 +150,19 @@ class Listing:
     def _filtered_page(self, validity: Validity, products: int, total: int, params: dict[str, Any]) -> list[tuple]:
         offset, limit = params["offset"], params["limit"]
         key = (*self.key, self.sort, offset, limit)
-        cached = None if self.shape.since else _pages.get(key)
+        cached = _pages.get(key) if self.is_cached else None
         if cached is not None and cached.validity.covers(validity):
-            statement = page_sql.page_by_ids(self.shape.vendor, self.sort)
+            statement = page_sql.page_by_ids(self.shape.vendor, self.sort, self.members)
             return self.fetch(statement, {"shop": self.shop, "now": self.moment, "ids": cached.ids})
-        statement = page_sql.scanned_page(self.shape, self.sort, False)
+        statement = page_sql.scanned_page(self.shape, self.sort, False, self.members)
         if self.shape.has_filter_index and (offset + limit) * products > total * total:
             # A scan would look at more rows than there are to sort.
-            statement = page_sql.sorted_page(self.shape, self.sort)
+            statement = page_sql.sorted_page(self.shape, self.sort, self.members)
         rows = self._rows(statement, params)
-        if not self.shape.since:
-            _pages.put(key, _Page(validity, page_sql.ids_parameter(self.shape.vendor, rows)))
+        if self.is_cached:
+            # The id is the last of a row's sort columns.
+            ids = page_sql.ids_parameter(self.shape.vendor, (row[-1] for row in rows))
+            _pages.put(key, _Page(validity, ids))
         return rows
 
     def _unfiltered_page(self, validity: Validity, total: int, params: dict[str, Any]) -> list[tuple]:
@@ -170,7 +181,7 @@ class Listing:
                 position, key = anchors.before(offset)
         params |= {"offset": offset - position, "span": offset - position + limit}
         params |= {f"a{number}": value for number, value in enumerate(key or ())}
-        rows = self.fetch(page_sql.scanned_page(self.shape, self.sort, key is not None), params)
+        rows = self.fetch(page_sql.scanned_page(self.shape, self.sort, key is not None, self.members), params)
         if len(rows) == limit:
             anchors.add(offset + limit, rows[-1][1:])
         return rows

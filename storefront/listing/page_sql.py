@@ -46,7 +46,8 @@ CATEGORIES_MEANT = {
 class Shape:
     """Which filters a list has, without their values.
 
-    `category` is a key of CATEGORIES_MEANT. `since`: whether `updated_since` is given. `long_words` is the number of
+    `category` is a key of CATEGORIES_MEANT. `since`: whether `updated_since` is given. `ids`: whether `ids` are
+    (parameter `wanted`, as `ids_parameter` returns it). `long_words` is the number of
     words that the search index can find (parameters `word0` and on, `like0` and on, and `match` for SQLite),
     `short_words` of those that it cannot (`short0` and on). `rest`: whether there are further words than
     MOST_LONG_WORDS and MOST_SHORT_WORDS, which are one list parameter.
@@ -56,6 +57,7 @@ class Shape:
     category: str | None = None
     featured: bool = False
     since: bool = False
+    ids: bool = False
     long_words: int = 0
     short_words: int = 0
     rest: bool = False
@@ -63,7 +65,8 @@ class Shape:
     @property
     def is_unfiltered(self) -> bool:
         """Whether the list has no filters."""
-        return not (self.category or self.featured or self.since or self.long_words or self.short_words)
+        words = self.long_words or self.short_words
+        return not (self.category or self.featured or self.since or self.ids or words)
 
     @property
     def has_stored_total(self) -> bool:
@@ -73,7 +76,11 @@ class Shape:
     @property
     def has_filter_index(self) -> bool:
         """Whether an index finds the products that match a filter."""
-        return bool(self.category or self.featured or self.since or self.long_words)
+        return bool(self.category or self.featured or self.since or self.ids or self.long_words)
+
+
+# The members of the records, or None for those that lists show.
+Members = frozenset[str] | None
 
 
 def order_by(sort: str | None, alias: str = "p") -> str:
@@ -121,7 +128,7 @@ def _state(vendor: str, total: str) -> str:
 
 
 @lru_cache(MAX_SQL_TEXTS)
-def scanned_page(shape: Shape, sort: str | None, anchored: bool) -> str:
+def scanned_page(shape: Shape, sort: str | None, anchored: bool, members: Members = None) -> str:
     """The records and sort columns of one page: `limit` rows after `offset`, counted from the start of the list or, if
     `anchored`, after the row whose sort columns are `a0` and on. `span` is the sum of limit and offset."""
     conditions = " AND ".join(["p.shop_id = %(shop)s", LISTED, *_row_conditions(shape)])
@@ -131,29 +138,29 @@ def scanned_page(shape: Shape, sort: str | None, anchored: bool) -> str:
         for beyond in (_after(shape.vendor, sort) if anchored else ("",))
     ]
     if len(scans) == 1:
-        return _page(shape, sort, scans[0])
+        return _page(shape, sort, scans[0], members)
     union = " UNION ALL ".join(f"SELECT * FROM ({scan} LIMIT %(span)s) part" for scan in scans)
-    return _page(shape, sort, f"SELECT w.id FROM ({union}) w ORDER BY {order_by(sort, 'w')}")
+    return _page(shape, sort, f"SELECT w.id FROM ({union}) w ORDER BY {order_by(sort, 'w')}", members)
 
 
 @lru_cache(MAX_SQL_TEXTS)
-def sorted_page(shape: Shape, sort: str | None) -> str:
+def sorted_page(shape: Shape, sort: str | None, members: Members = None) -> str:
     """The records and sort columns of one page: `limit` rows after `offset`."""
     keys = ", ".join(f"p.{column}" for column, _ in ORDERS[sort])
     ids = _recent_ids(shape) if shape.since else _ids(shape)
     if shape.vendor == "sqlite":
         found = f"SELECT {keys} FROM {_products_of(shape, ids)}"
-        return _page(shape, sort, f"{found} ORDER BY {order_by(sort)}")
+        return _page(shape, sort, f"{found} ORDER BY {order_by(sort)}", members)
     # OFFSET 0 keeps the planner from reading a whole index instead: it overestimates how frequent a word is.
     found = (
         f"WITH d AS MATERIALIZED ({ids}) SELECT f.* FROM d CROSS JOIN LATERAL (SELECT {keys} FROM catalogue_product p"
         f" WHERE p.id = d.id AND p.shop_id = %(shop)s AND {LISTED} OFFSET 0) f"
     )
-    return _page(shape, sort, f"SELECT f.id FROM ({found}) f ORDER BY {order_by(sort, 'f')}")
+    return _page(shape, sort, f"SELECT f.id FROM ({found}) f ORDER BY {order_by(sort, 'f')}", members)
 
 
-@cache
-def page_by_ids(vendor: str, sort: str | None) -> str:
+@lru_cache(MAX_SQL_TEXTS)
+def page_by_ids(vendor: str, sort: str | None, members: Members = None) -> str:
     """The records and sort columns of the products with these ids, `ids` being what `ids_parameter` returns.
 
     Products that are no longer listed are left out: one may have been unlisted since the version was read.
@@ -162,13 +169,13 @@ def page_by_ids(vendor: str, sort: str | None) -> str:
     if vendor == "sqlite":
         ids = "IN (SELECT e.value FROM json_each(%(ids)s) e)"
     # The plus makes the databases look up the ids and not scan the shop's index.
-    return _records(vendor, sort, f"p.id {ids} AND +p.shop_id = %(shop)s AND {LISTED}")
+    return _records(vendor, sort, f"p.id {ids} AND +p.shop_id = %(shop)s AND {LISTED}", members)
 
 
-def ids_parameter(vendor: str, rows: Iterable[tuple]) -> str:
-    """The ids of a page's rows as one parameter of `page_by_ids`. The id is the last of a row's sort columns."""
-    ids = ",".join(str(row[-1]) for row in rows)
-    return f"[{ids}]" if vendor == "sqlite" else f"{{{ids}}}"
+def ids_parameter(vendor: str, ids: Iterable[int]) -> str:
+    """Ids as one parameter."""
+    text = ",".join(map(str, ids))
+    return f"[{text}]" if vendor == "sqlite" else f"{{{text}}}"
 
 
 @cache
@@ -182,17 +189,18 @@ def positions(sort: str | None) -> str:
     )
 
 
-def _page(shape: Shape, sort: str | None, rows: str) -> str:
+def _page(shape: Shape, sort: str | None, rows: str, members: Members) -> str:
     # The page is found by its sort columns alone, so that skipped rows are read from the index only.
     ids = f"SELECT g.id FROM ({rows} LIMIT %(limit)s OFFSET %(offset)s) g"
-    return _records(shape.vendor, sort, f"p.id IN ({ids})")
+    return _records(shape.vendor, sort, f"p.id IN ({ids})", members)
 
 
-def _records(vendor: str, sort: str | None, condition: str) -> str:
+def _records(vendor: str, sort: str | None, condition: str, members: Members) -> str:
     # Sort columns as the database has them, not converted to Python datetimes and decimals.
     plain = "+p.{}" if vendor == "sqlite" else "CAST(p.{} AS text)"
     keys = ", ".join(plain.format(column) for column, _ in ORDERS[sort])
-    return f"SELECT {records.product()}, {keys} FROM catalogue_product p WHERE {condition} ORDER BY {order_by(sort)}"
+    record = records.product() if members is None else records.chosen_product(members)
+    return f"SELECT {record}, {keys} FROM catalogue_product p WHERE {condition} ORDER BY {order_by(sort)}"
 
 
 def _after(vendor: str, sort: str | None) -> tuple[str, ...]:
@@ -231,8 +239,8 @@ def _stored_total(shape: Shape) -> str:
 def _counted_total(shape: Shape) -> str:
     if shape.since:
         return f"({' + '.join(f'(SELECT count(*) FROM {source})' for source in _recent(shape))})"
-    if shape == Shape(shape.vendor, category=shape.category):
-        # Category links of drafts exist, too.
+    if shape.ids or shape == Shape(shape.vendor, category=shape.category):
+        # Ids and category links of drafts exist, too.
         return f"(SELECT count(*) FROM {_products_of(shape, _ids(shape))})"
     # Counted by indexes and the listed search texts alone, since product rows are far wider; then minus what dates
     # hide now.
@@ -261,6 +269,10 @@ def _ids(shape: Shape) -> str:
     """The ids of the products that match every filter but `since`, whatever their dates. For a category without other
     filters, drafts too."""
     found = []
+    if shape.ids and shape.vendor == "sqlite":
+        found.append(("e.value", "SELECT e.value AS id FROM json_each(%(wanted)s) e WHERE true"))
+    elif shape.ids:
+        found.append(("e.id", "SELECT e.id FROM unnest(CAST(%(wanted)s AS bigint[])) e (id) WHERE true"))
     if shape.long_words or shape.short_words:
         column = "s.product_id"
         if shape.vendor == "sqlite" and shape.long_words:
@@ -322,6 +334,8 @@ def _matches(shape: Shape) -> str:
 def _row_conditions(shape: Shape) -> list[str]:
     """The filters as conditions on one row of a scan, besides being listed."""
     conditions = []
+    if shape.ids:
+        conditions.append(f"p.id IN ({_ids(Shape(shape.vendor, ids=True))})")
     if shape.featured:
         conditions.append("p.is_featured")
     if shape.since:

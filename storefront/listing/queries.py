@@ -4,6 +4,7 @@ Integrations get this JSON unchanged (`..._json`), pages get it parsed."""
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import orjson
@@ -68,8 +69,9 @@ def product_record(shop: Shop, id_or_slug: str, *, now: datetime) -> Record | No
     return None if text is None else orjson.loads(text)
 
 
-def product_json(shop: Shop, id_or_slug: str, *, now: datetime) -> str | None:
-    return _by_id_or_slug(sql.product, shop, id_or_slug, now=now)
+def product_json(shop: Shop, id_or_slug: str, *, now: datetime, members: frozenset[str] | None = None) -> str | None:
+    """The same as JSON, with these members alone if they are given."""
+    return _by_id_or_slug(partial(sql.product, members=members), shop, id_or_slug, now=now)
 
 
 def categories_json(shop: Shop, *, now: datetime) -> list[str]:

@@ -5,7 +5,7 @@ Written by hand so that conditions are literals: partial indexes cannot serve pa
 `%(shop)s`; `%(now)s` is the moment that decides which products are public.
 """
 
-from functools import cache
+from functools import cache, lru_cache
 
 from storefront.catalogue import records
 from storefront.catalogue.listable import listable
@@ -24,13 +24,12 @@ HIDDEN = (
 )
 
 
-@cache
-def product(key: str) -> str:
-    """The record of the published product whose `key` column is `%(key)s`, as the single read shows it."""
-    return (
-        f"SELECT {records.whole_product()} FROM catalogue_product p"
-        f" WHERE p.shop_id = %(shop)s AND p.{key} = %(key)s AND {PUBLISHED}"
-    )
+@lru_cache(64)
+def product(key: str, members: frozenset[str] | None = None) -> str:
+    """The record of the published product whose `key` column is `%(key)s`, as the single read shows it, or with these
+    members alone."""
+    record = records.whole_product() if members is None else records.chosen_product(members)
+    return f"SELECT {record} FROM catalogue_product p WHERE p.shop_id = %(shop)s AND p.{key} = %(key)s AND {PUBLISHED}"
 
 
 # How many products of a category lists show (R-CAT-36): the stored total minus those that a date hides now.

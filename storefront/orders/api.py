@@ -1,3 +1,4 @@
+from collections.abc import Collection
 from typing import Annotated, Any
 
 from django.http import HttpResponse
@@ -10,15 +11,17 @@ from storefront.kit.pagination import page_response
 from storefront.kit.refusals import InvalidFields, NotFound, Problem, problem
 from storefront.kit.schemas import PathId, answers
 from storefront.orders import actions, fulfilling, queries, schemas
+from storefront.orders.copying import Orders
 from storefront.orders.models import Order
 from storefront.orders.refunds import request_refund
 from storefront.shops.auth import scope
 from storefront.shops.request import Request, record_or_id, written_response
+from storefront.sync.answers import answer_run, deleted_beside
 
 router = Router(tags=["Orders"])
 
-FILTERS = ("status", "placed_since", "email", "client_reference", "cart")
-PAGE_PARAMETERS = (*FILTERS, "per_page")
+FILTERS = ("status", "placed_since", "email", "client_reference", "cart", "updated_since", "ids")
+PAGE_PARAMETERS = (*FILTERS, "fields", "include", "per_page")
 
 # What changes these members of an order, by the last part of the operation's path.
 COMMANDS = {"status": ("fulfilments", "cancellation"), "payment_status": ("refunds",)}
@@ -29,24 +32,28 @@ OrderId = Annotated[PathId, Path(description="The order's id.", examples=[12])]
 @router.get(
     "/orders",
     auth=scope("read_orders"),
-    response=answers({200: schemas.OrderPage}, 422),
+    response=answers({200: schemas.OrderPage | schemas.OrderRun}, 422),
     summary="List orders",
 )
 def list_orders(request: Request, asked: Query[schemas.OrderQuery]) -> HttpResponse:
-    """One page of the shop's orders, newest first."""
+    """One page of the shop's orders, newest first; with `after`, the next part of a copy of the list."""
+    source = Orders(request.shop, asked.members)
+    if asked.after is not None:
+        return answer_run(request, source, asked)
     records, total = list_records(request, asked)
-    return page_response(records, total=total, **page_position(request, asked, "/api/v1/orders"))
+    where = page_position(request, asked, "/api/v1/orders") | deleted_beside(source, asked, now=request.now)
+    return page_response(records, total=total, **where)
 
 
 @router.get(
     "/orders/{order_id}",
     auth=scope("read_orders"),
-    response=answers({200: schemas.OneOrder, 304: None}, 404),
+    response=answers({200: schemas.OneOrder, 304: None}, 404, 422),
     summary="Get an order",
 )
-def get_order(request: Request, order_id: OrderId) -> HttpResponse:
+def get_order(request: Request, order_id: OrderId, asked: Query[schemas.SingleOrderQuery]) -> HttpResponse:
     """An order with its lines, addresses, payments, fulfilments and refunds."""
-    return record_response(request, {"data": read_record(request, order_id)})
+    return record_response(request, {"data": read_record(request, order_id, asked.fields)})
 
 
 @router.patch(
@@ -96,7 +103,9 @@ def refund_order(request: Request, order_id: OrderId, body: schemas.RefundGiven 
 
 def list_records(request: Request, asked: schemas.OrderQuery) -> tuple[list[dict[str, Any]], int]:
     wanted = queries.OrderFilter(**asked.model_dump(include=set(FILTERS)))
-    return queries.order_page(request.shop, wanted=wanted, start=asked.start, count=asked.per_page)
+    return queries.order_page(
+        request.shop, wanted=wanted, members=asked.members, start=asked.start, count=asked.per_page
+    )
 
 
 def page_position(request: Request, asked: schemas.OrderQuery, path: str) -> dict[str, Any]:
@@ -105,8 +114,8 @@ def page_position(request: Request, asked: schemas.OrderQuery, path: str) -> dic
     return {"page": asked.page, "per_page": asked.per_page, "path": request.shop.base_url + path, "given": given}
 
 
-def read_record(request: Request, order_id: str) -> dict[str, Any]:
-    return queries.order_record(_order(request, order_id))
+def read_record(request: Request, order_id: str, fields: Collection[str] | None = None) -> dict[str, Any]:
+    return queries.order_record(_order(request, order_id), fields)
 
 
 def update_record(request: Request, order_id: str, body: schemas.OrderChange, *, member: str) -> HttpResponse:

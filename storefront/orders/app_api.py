@@ -9,8 +9,10 @@ from storefront.kit.http import json_response
 from storefront.kit.schemas import answers
 from storefront.orders import api, schemas
 from storefront.orders.api import OrderId
+from storefront.orders.copying import Orders
 from storefront.shops.auth import app_scope
 from storefront.shops.request import Request
+from storefront.sync.answers import answer_run, deleted_of_app
 
 router = Router(tags=["App: Orders"])
 
@@ -18,25 +20,30 @@ router = Router(tags=["App: Orders"])
 @router.get(
     "/orders",
     auth=app_scope("read_orders"),
-    response=answers({200: schemas.OrdersOfApp}, 422),
+    response=answers({200: schemas.OrdersOfApp | schemas.OrderRunOfApp}, 422),
     summary="List orders",
 )
 def list_orders_for_app(request: Request, asked: Query[schemas.OrderQuery]) -> HttpResponse:
-    """One page of the shop's orders, newest first."""
+    """One page of the shop's orders, newest first; with `after`, the next part of a copy of the list."""
+    source = Orders(request.shop, asked.members)
+    if asked.after is not None:
+        return answer_run(request, source, asked, "orders")
     records, total = api.list_records(request, asked)
-    where = pagination(total=total, **api.page_position(request, asked, "/api/apps/orders"))
-    return json_response({"orders": records, "pagination": where})
+    deleted, deleted_total = deleted_of_app(source, asked, now=request.now)
+    position = api.page_position(request, asked, "/api/apps/orders")
+    where = pagination(total=total, **position, deleted_total=deleted_total)
+    return json_response({"orders": records, "pagination": where} | deleted)
 
 
 @router.get(
     "/orders/{order_id}",
     auth=app_scope("read_orders"),
-    response=answers({200: schemas.OrderOfApp, 304: None}, 404),
+    response=answers({200: schemas.OrderOfApp, 304: None}, 404, 422),
     summary="Get an order",
 )
-def get_order_for_app(request: Request, order_id: OrderId) -> HttpResponse:
+def get_order_for_app(request: Request, order_id: OrderId, asked: Query[schemas.SingleOrderQuery]) -> HttpResponse:
     """One order with its lines, addresses, payments, fulfilments and refunds."""
-    return record_response(request, {"order": api.read_record(request, order_id)})
+    return record_response(request, {"order": api.read_record(request, order_id, asked.fields)})
 
 
 @router.patch(

@@ -89,6 +89,7 @@ class Order(Attributed):
                 condition=Q(checkout_link__isnull=False),
                 name="order_checkout_link",
             ),
+            models.Index(fields=["shop", "updated_at"], name="order_by_change"),
         ]
 
     def __str__(self) -> str:

@@ -1,3 +1,4 @@
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -7,12 +8,12 @@ from django.db.models import Value, prefetch_related_objects
 from django.db.models.functions import Lower
 
 from storefront.kit.clock import timestamp
+from storefront.kit.members import only
 from storefront.kit.money import to_wire
 from storefront.orders.models import Fulfilment, Order, OrderLine, Payment, Refund
 from storefront.shops.models import Shop
 
 _MONEY = ("subtotal", "discount", "shipping", "tax", "total", "refunded")
-_PARTS = ("lines", "payments", "fulfilments__lines", "refunds")
 
 
 def order_by_public_id(shop: Shop, public_id: UUID) -> Order | None:
@@ -37,11 +38,15 @@ class OrderFilter:
     email: str | None = None
     client_reference: str | None = None
     cart: UUID | None = None
+    updated_since: datetime | None = None
+    ids: Collection[int] | None = None
 
 
-def order_page(shop: Shop, *, wanted: OrderFilter, start: int, count: int) -> tuple[list[dict[str, Any]], int]:
-    """`count` orders from position `start`, newest first, without their children (R-APP-33, R-LINK-24); and the total
-    number of orders."""
+def order_page(
+    shop: Shop, *, wanted: OrderFilter, start: int, count: int, members: frozenset[str] | None = None
+) -> tuple[list[dict[str, Any]], int]:
+    """`count` orders from position `start`, newest first, without their children (R-APP-33, R-LINK-24) or with these
+    members; and the total number of orders."""
     found = Order.objects.filter(shop=shop)
     if wanted.status is not None:
         found = found.filter(status=wanted.status)
@@ -53,23 +58,44 @@ def order_page(shop: Shop, *, wanted: OrderFilter, start: int, count: int) -> tu
         found = found.filter(client_reference=wanted.client_reference)
     if wanted.cart is not None:
         found = found.filter(checkout_link=wanted.cart)
+    if wanted.updated_since is not None:
+        found = found.filter(updated_at__gte=wanted.updated_since)
+    if wanted.ids is not None:
+        found = found.filter(pk__in=wanted.ids)
     # Select ids first: rows before a deep page are skipped in the index, and only the page's rows are read.
-    ids = list(found.order_by("-placed_at", "-id").values_list("pk", flat=True)[start : start + count])
-    rows = Order.objects.filter(shop=shop, pk__in=ids).order_by("-placed_at", "-id")
-    return [order_summary(order) for order in rows], found.count()
+    page = list(found.order_by("-placed_at", "-id").values_list("pk", flat=True)[start : start + count])
+    return list(order_records(shop, page, members).values()), found.count()
 
 
-def order_record(order: Order) -> dict[str, Any]:
-    """The order for the API and events, with addresses and all children. Money is strings."""
-    prefetch_related_objects([order], *_PARTS)
-    return order_summary(order) | {
-        "shipping_address": order.shipping_address,
-        "billing_address": order.billing_address,
-        "lines": [order_line_record(line) for line in order.lines.all()],
-        "payments": [payment_record(payment) for payment in order.payments.all()],
-        "fulfilments": [fulfilment_record(fulfilment) for fulfilment in order.fulfilments.all()],
-        "refunds": [refund_record(refund) for refund in order.refunds.all()],
+def order_records(shop: Shop, ids: Collection[int], members: frozenset[str] | None = None) -> dict[int, dict[str, Any]]:
+    """Those of these orders that the shop has, by id, newest first, without their children or with these members."""
+    rows = Order.objects.filter(shop=shop, pk__in=list(ids)).order_by("-placed_at", "-id")
+    if members is None:
+        return {order.pk: order_summary(order) for order in rows}
+    orders = list(rows.prefetch_related(*_children(members)))
+    return {order.pk: only(_whole_record(order, members), members) for order in orders}
+
+
+def order_record(order: Order, members: Collection[str] | None = None) -> dict[str, Any]:
+    """The order for the API and events, with addresses and all children, or with these members alone. Money is
+    strings."""
+    prefetch_related_objects([order], *_children(INCLUDED if members is None else members))
+    return only(_whole_record(order, INCLUDED if members is None else members), members)
+
+
+def _children(members: Collection[str]) -> list[str]:
+    """The rows to fetch for these members."""
+    return [rows for name, (rows, _) in _CHILDREN.items() if name in members]
+
+
+def _whole_record(order: Order, included: Collection[str]) -> dict[str, Any]:
+    addresses = {"shipping_address": order.shipping_address, "billing_address": order.billing_address}
+    children = {
+        name: [record(row) for row in getattr(order, name).all()]
+        for name, (_, record) in _CHILDREN.items()
+        if name in included
     }
+    return order_summary(order) | addresses | children
 
 
 def order_summary(order: Order) -> dict[str, Any]:
@@ -169,3 +195,13 @@ def refund_record(refund: Refund) -> dict[str, Any]:
         "created_at": timestamp(refund.created_at),
         "updated_at": timestamp(refund.updated_at),
     }
+
+
+# Members that only the single read shows unless they are included: the rows to fetch for them, and their records.
+_CHILDREN: dict[str, tuple[str, Callable[[Any], dict[str, Any]]]] = {
+    "lines": ("lines", order_line_record),
+    "payments": ("payments", payment_record),
+    "fulfilments": ("fulfilments__lines", fulfilment_record),
+    "refunds": ("refunds", refund_record),
+}
+INCLUDED = ("shipping_address", "billing_address", *_CHILDREN)

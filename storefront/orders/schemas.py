@@ -11,10 +11,13 @@ from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 
 from storefront.carts.schemas import LineBundleItem, LineCustomField, LineOption
 from storefront.customers.schemas import Note
-from storefront.kit.app_pagination import PageQuery, Pagination
+from storefront.kit.app_pagination import Pagination
 from storefront.kit.ids import LARGEST_ID
+from storefront.kit.members import choice, chosen, names_of
 from storefront.kit.schemas import Change, Envelope, Id, IdAlone, Moment, Money, MoneyGiven, Timestamp
+from storefront.orders.queries import INCLUDED
 from storefront.orders.rules import MOST_TAGS, check_tag
+from storefront.sync import schemas as sync
 
 MOST_METADATA, LONGEST_NAME, LONGEST_VALUE = 20, 40, 500
 
@@ -70,24 +73,6 @@ Metadata = Annotated[
 Tag = Annotated[str, Field(strict=True), AfterValidator(check_tag)]
 Flag = Annotated[bool, Field(strict=True)]
 OrderStatus = Literal["open", "fulfilled", "cancelled"]
-
-
-class OrderQuery(PageQuery):
-    """Filters for the list of orders."""
-
-    status: OrderStatus | None = Field(None, description="Only orders with this status.")
-    placed_since: Moment | None = Field(None, description="Only orders placed at or after this time.")
-    email: Annotated[str, Field(min_length=1, max_length=254)] | None = Field(
-        None, description="Only orders with this email address, in any case."
-    )
-    client_reference: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(
-        None, description="Only orders with this reference, exactly."
-    )
-    cart: UUID | None = Field(
-        None,
-        description="Only the order with items of this checkout link: its parameter `cart`. Not a cart token.",
-        examples=["8b1f6a0e-3c52-4d43-9a52-0f3c1f6f2a11"],
-    )
 
 
 class OrderChange(Change):
@@ -291,10 +276,54 @@ class WholeOrder(OrderRecord):
     refunds: list[RefundRecord] = Field(description="The refunds, oldest first.")
 
 
+LISTED = names_of(OrderRecord)
+FIELDS = (*LISTED, *INCLUDED)
+
+
+class OrderQuery(sync.CopyQuery):
+    """Filters for the list of orders."""
+
+    status: OrderStatus | None = Field(None, description="Only orders with this status.")
+    placed_since: Moment | None = Field(None, description="Only orders placed at or after this time.")
+    email: Annotated[str, Field(min_length=1, max_length=254)] | None = Field(
+        None, description="Only orders with this email address, in any case."
+    )
+    client_reference: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(
+        None, description="Only orders with this reference, exactly."
+    )
+    cart: UUID | None = Field(
+        None,
+        description="Only the order with items of this checkout link: its parameter `cart`. Not a cart token.",
+        examples=["8b1f6a0e-3c52-4d43-9a52-0f3c1f6f2a11"],
+    )
+    fields: choice(FIELDS) | None = Field(None, description=sync.FIELDS)  # type: ignore[valid-type]
+    include: choice(INCLUDED) | None = Field(None, description=sync.INCLUDE)  # type: ignore[valid-type]
+
+    @property
+    def members(self) -> frozenset[str] | None:
+        """The members to show; None: those that lists show."""
+        return chosen(LISTED, self.fields, self.include)
+
+
+class SingleOrderQuery(Schema):
+    """What a single order shows."""
+
+    fields: choice(FIELDS) | None = Field(None, description=sync.FIELDS)  # type: ignore[valid-type]
+
+
 class OrderPage(Envelope):
     """One page of orders."""
 
     data: list[OrderRecord] = Field(description="The orders, newest first.")
+    deleted: list[sync.Deleted] | None = Field(None, description=sync.DELETED)
+
+
+class OrderRun(Schema):
+    """An answer to `after`."""
+
+    data: list[OrderRecord] = Field(description="The orders as they are now.")
+    deleted: list[sync.Deleted] = Field(description=sync.DELETED_OF_RUN)
+    next: str = Field(description=sync.NEXT)
 
 
 class OneOrder(Schema):
@@ -326,6 +355,15 @@ class OrdersOfApp(Schema):
 
     orders: list[OrderRecord] = Field(description="The orders, newest first.")
     pagination: Pagination = Field(description="Position of this page in the list.")
+    deleted: list[sync.Deleted] | None = Field(None, description=sync.DELETED)
+
+
+class OrderRunOfApp(Schema):
+    """An answer to `after`."""
+
+    orders: list[OrderRecord] = Field(description="The orders as they are now.")
+    deleted: list[sync.Deleted] = Field(description=sync.DELETED_OF_RUN)
+    next: str = Field(description=sync.NEXT)
 
 
 class OrderOfApp(Schema):

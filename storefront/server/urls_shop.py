@@ -3,6 +3,7 @@
 from django.urls import include, path
 
 from storefront.checkout import urls as checkout
+from storefront.exports import urls as exports
 from storefront.server import wellknown
 from storefront.server.media import uploaded_file
 from storefront.server.urls_files import handler400, handler403, handler404, handler500
@@ -12,6 +13,7 @@ urlpatterns = [
     path("media/<path:path>", uploaded_file),
     *wellknown.urlpatterns,
     path("", include((checkout.open_pages, checkout.app_name))),
+    path("", include(exports)),
     path("", include((website.open_pages, website.app_name))),
     *checkout.hand_over_pages,
     *checkout.moved_pages,

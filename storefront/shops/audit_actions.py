@@ -45,6 +45,7 @@ ACTIONS: dict[str, str] = {
     "import.finished": "Product file imported",
     "import.interrupted": "Product import interrupted",
     "products.exported": "Products exported",
+    "export.started": "Export started",
     "category.created": "Category created",
     "category.updated": "Category changed",
     "category.deleted": "Category deleted",

@@ -4,11 +4,12 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from django.http import Http404, HttpResponse
+from django.http import Http404
+from django.http.response import HttpResponseBase
 
 from storefront.shops.request import Request
 
-Page = Callable[..., HttpResponse]
+Page = Callable[..., Any]
 
 
 def private_page(page: Page) -> Page:
@@ -18,7 +19,7 @@ def private_page(page: Page) -> Page:
     """
 
     @wraps(page)
-    def guarded(request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
+    def guarded(request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not request.shop:
             raise Http404
         response = page(request, *args, **kwargs)

@@ -40,6 +40,11 @@ def make_product(shop: Shop, name: str | None = None, *, categories: tuple[Categ
     return product
 
 
+def make_public(shop: Shop, name: str | None = None, **given) -> Product:
+    """A product that has been public, which copies of a shop hear of."""
+    return make_product(shop, name, **{"published_on": given.get("publish_at") or NOW} | given)
+
+
 def make_variant(product: Product, name: str = "Blue", **given) -> Variant:
     given = {
         "price": Decimal("12.00"),

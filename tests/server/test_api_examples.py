@@ -77,6 +77,8 @@ CALLS = [
     ),
     Call("remove_cart_line", f"DELETE {V1}/cart/p101", cart=True),
     Call("empty_cart", f"DELETE {V1}/cart", cart=True),
+    Call("start_export", f"POST {V1}/exports", {"kind": "products", "include": ["variants"]}),
+    Call("get_export", f"GET {V1}/exports/1"),
     *[
         call
         for prefix, end in ((V1, ""), (APPS, "_for_app"))

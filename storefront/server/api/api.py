@@ -14,6 +14,7 @@ from storefront.catalogue.inventory_api import router as inventory
 from storefront.checkout.api import router as checkout
 from storefront.customers.api import router as customers
 from storefront.customers.app_api import router as app_customers
+from storefront.exports.api import router as exports
 from storefront.listing.api import router as catalogue
 from storefront.orders.api import router as orders
 from storefront.orders.app_api import router as app_orders
@@ -56,6 +57,7 @@ api.add_router("/v1", carts)
 api.add_router("/v1", customers)
 api.add_router("/v1", inventory)
 api.add_router("/v1", orders)
+api.add_router("/v1", exports)
 # The App API: every room that apps may use adds its own.
 api.add_router("/apps", apps)
 api.add_router("/apps", app_customers)

@@ -127,6 +127,21 @@ CODES: dict[str, Code] = {
     "insufficient_stock": Code(
         422, "Less is in stock than was asked for. `available` says how much.", "Ask for at most `available`."
     ),
+    "invalid_cursor": Code(
+        422,
+        "`after` is no cursor of this list, or one of another list or shop.",
+        "Send the `next` of an earlier answer of the same list, or `after` without a value to begin.",
+    ),
+    "cursor_expired": Code(
+        422,
+        "The cursor is from a copy that was not up to date for 30 days, or from before a backup was restored.",
+        "Throw the copy away, and begin again: send `after` without a value.",
+    ),
+    "too_many_exports": Code(
+        422,
+        "Two exports of the shop are not finished.",
+        "Wait until one is done or failed, and start the export again.",
+    ),
     "cart_too_large": Code(
         422, "The cart has as many lines, or as much text, as a cart can have.", "Remove lines, or begin another cart."
     ),
@@ -212,6 +227,11 @@ REFUSALS: dict[str, tuple[str, ...]] = {
     "fulfil_order": ("order_not_open", "not_left_to_fulfil"),
     "cancel_order": ("order_not_open", "order_partly_fulfilled"),
     "refund_order": ("order_not_paid", "order_still_open", "refund_too_large", "refund_declined"),
+    **{
+        f"list_{name}": ("invalid_cursor", "cursor_expired")
+        for name in ("products", "inventory", "orders", "customers")
+    },
+    "start_export": ("too_many_exports",),
     "delete_product": ("part_of_bundle",),
     "register_extension": ("too_many_extensions",),
     "register_script_tag": ("too_many_script_tags",),

@@ -51,6 +51,7 @@ TAGS = [
     {"name": "Inventory", "description": "Stock of products and variants, and stock adjustments."},
     {"name": "Customers", "description": "Customers with their groups and addresses."},
     {"name": "Orders", "description": "Orders, with fulfilments, cancellations and refunds."},
+    {"name": "Exports", "description": "A whole list as one file."},
     {"name": "App: Shop", "description": "The shop that installed the app."},
     {"name": "App: Products", "description": "Products in any status, to read and write."},
     {"name": "App: Inventory", "description": "Stock of products and variants, and stock adjustments."},

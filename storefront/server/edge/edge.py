@@ -20,7 +20,7 @@ from typing import Any
 from django.conf import settings
 from django.http import QueryDict
 
-from storefront.catalogue.schemas import ProductQuery
+from storefront.catalogue.schemas import ProductQuery, SingleQuery
 from storefront.kit.conditional import Revalidated
 from storefront.server.api.ignored import header_value
 from storefront.server.edge import access_log, listening
@@ -37,7 +37,7 @@ Target = tuple[str, tuple[tuple[str, str], ...], str]
 SCOPE = "read_products"
 LIST, SINGLES = "/api/v1/products", ("/api/v1/products/", "/api/v1/categories/")
 PREFIXES = (LIST, "/api/v1/categories")
-PARAMETERS = tuple(ProductQuery.model_fields)
+PARAMETERS, SINGLE_PARAMETERS = tuple(ProductQuery.model_fields), tuple(SingleQuery.model_fields)
 # Characters of path and query together, and of a credential's header. Longer ones go to Django.
 LONGEST_PLACE, LONGEST_CREDENTIAL = 600, 200
 # Bytes an entry costs besides its bodies: objects, headers, keys.
@@ -224,7 +224,7 @@ def canonical_target(path: str, query: str) -> Target | None:
     if path not in PREFIXES and not (path.startswith(SINGLES) and path.count("/") == LIST.count("/") + 1):
         return None
     given = QueryDict(query)
-    known = PARAMETERS if path == LIST else ()
+    known = PARAMETERS if path == LIST else SINGLE_PARAMETERS if path.startswith(f"{LIST}/") else ()
     ignored = header_value(name for name in given if name not in known)
     return path, tuple((name, given[name]) for name in known if name in given), ignored
 

@@ -18,12 +18,14 @@ from storefront.checkout.jobs import (
     settle_payments,
 )
 from storefront.checkout.link import delete_expired_links
+from storefront.exports.jobs import delete_old_exports, give_up_silent_exports
 from storefront.product_files.jobs import delete_old_cleaned_texts, give_up_silent_imports
 from storefront.server.worker.tasks import requeue_lost_tasks
 from storefront.shops.audit_queries import delete_old_entries
 from storefront.shops.handover import delete_expired_codes
 from storefront.shops.idempotency import delete_expired_answers
 from storefront.shops.staff_sessions import delete_ended_sessions
+from storefront.sync.log import delete_old_changes
 from storefront.webhooks.jobs import delete_old_deliveries, delete_old_events
 
 KEPT_TASKS = timedelta(days=14)
@@ -73,6 +75,9 @@ SWEEPS = [
     Sweep("checkouts to report", timedelta(minutes=1), report_abandoned_checkouts, limit=100),
     Sweep("abandoned checkouts", timedelta(hours=1), delete_abandoned_checkouts),
     Sweep("interrupted imports", timedelta(minutes=1), give_up_silent_imports),
+    Sweep("interrupted exports", timedelta(minutes=1), give_up_silent_exports),
+    Sweep("old exports", timedelta(minutes=10), delete_old_exports),
+    Sweep("old changes", timedelta(hours=1), delete_old_changes),
     Sweep("calls of extensions", timedelta(hours=1), delete_old_extension_calls),
     Sweep("idempotent answers", timedelta(minutes=10), delete_expired_answers),
     Sweep("hand-over codes", timedelta(minutes=1), delete_expired_codes),

@@ -1,0 +1,60 @@
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db import transaction
+
+from storefront.exports import jobs
+from storefront.exports.kinds import KINDS
+from storefront.exports.models import Export
+from storefront.kit.members import chosen
+from storefront.kit.refusals import InvalidFields, Refusal
+from storefront.shops import audit
+from storefront.shops.models import Shop
+
+# Exports of a shop that wait or run.
+MOST_UNFINISHED = 2
+
+
+class TooManyExports(Refusal):
+    code, field = "too_many_exports", "kind"
+    message = f"This shop has {MOST_UNFINISHED} exports that are not finished. Wait until one is."
+
+
+@transaction.atomic
+def start_export(
+    *,
+    shop: Shop,
+    kind: str,
+    fields: Sequence[str] | None,
+    include: Sequence[str] | None,
+    updated_since: datetime | None,
+    now: datetime,
+) -> Export:
+    """Have the worker write a file with the records of this kind. Raises InvalidFields for unknown names, and
+    TooManyExports, also if several begin at once: they lock the shop."""
+    known = KINDS[kind]
+    _check_names("fields", fields, (*known.listed, *known.included))
+    _check_names("include", include, known.included)
+    Shop.objects.select_for_update(no_key=True).get(pk=shop.pk)
+    if Export.objects.filter(shop=shop, finished_at=None).count() >= MOST_UNFINISHED:
+        raise TooManyExports
+    members = chosen(known.listed, fields, include)
+    export = Export.objects.create(
+        shop=shop,
+        kind=kind,
+        members=None if members is None else sorted(members),
+        since=updated_since,
+        created_at=now,
+    )
+    # Personal data leaves the shop (R-SYNC-19).
+    audit.record(shop=shop, action="export.started", object=audit.Object("export", export.pk, kind), now=now)
+    transaction.on_commit(lambda: jobs.run_export.enqueue(export.pk))
+    return export
+
+
+def _check_names(field: str, given: Sequence[str] | None, known: Sequence[str]) -> None:
+    unknown = [name for name in given or () if name not in known]
+    if unknown or given == []:
+        wrong = f"has unknown names: {', '.join(unknown)[:200]}" if unknown else "must not be empty"
+        hint = f"Known are {', '.join(known)}" if known else "This kind has none"
+        raise InvalidFields(errors={field: [f"{field} {wrong}. {hint}."]})

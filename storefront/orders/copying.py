@@ -1,0 +1,17 @@
+"""Orders as clients keep a copy of them (`sync.feed`)."""
+
+from collections.abc import Collection
+from typing import Any
+
+from storefront.orders.models import Order
+from storefront.orders.queries import order_records
+from storefront.sync.rows import Rows
+
+
+class Orders(Rows):
+    name, kind, model = "orders", "order", Order
+    # A shop's orders have no index by id; their numbers have one.
+    key = "number"
+
+    def records(self, ids: Collection[int]) -> dict[int, dict[str, Any]]:
+        return order_records(self.shop, ids, self.members)

@@ -1,0 +1,60 @@
+"""The JSON of a run's answers, for both APIs."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import orjson
+from django.http import HttpResponse
+
+from storefront.kit.http import JSON
+from storefront.kit.ids import LARGEST_ID
+from storefront.kit.refusals import InvalidFields
+from storefront.shops.request import Request
+from storefront.sync import feed
+from storefront.sync.feed import Deletion, Source
+from storefront.sync.schemas import CopyQuery
+
+# Parameters that can be sent with `after` (R-SYNC-10).
+WITH_AFTER = ("after", "per_page", "fields", "include")
+
+
+def answer_run(request: Request, source: Source, asked: CopyQuery, name: str = "data") -> HttpResponse:
+    """The next part of a copy: the records under this name, `deleted` and `next` (R-SYNC-2). Raises InvalidFields for
+    parameters of the list that cannot be sent with `after`, InvalidCursor and CursorExpired."""
+    others = [each for each in request.GET if each in type(asked).model_fields and each not in WITH_AFTER]
+    if others:
+        raise InvalidFields(errors={each: [f"{each} cannot be sent with after."] for each in others})
+    answer = feed.read(source, asked.after or "", count=asked.per_page, now=request.now)
+    # Each answer is another one, so caching them would help nobody (R-SYNC-13).
+    body = (
+        f'{{"{name}":[{",".join(answer.records_json)}],"deleted":{deleted_json(answer.deleted)},'
+        f'"next":{orjson.dumps(answer.next).decode()}}}'
+    )
+    return HttpResponse(body, content_type=JSON, headers={"Cache-Control": "no-store"})
+
+
+def deleted_json(deleted: Sequence[Deletion] | None) -> str:
+    return orjson.dumps(None if deleted is None else [each.record for each in deleted]).decode()
+
+
+def deleted_beside(source: Source, asked: CopyQuery, *, now: datetime) -> dict[str, Any]:
+    """The arguments of `envelope` for the member `deleted` of a page: none without `updated_since` (R-SYNC-11)."""
+    if asked.updated_since is None:
+        return {}
+    deleted, total = _deleted_of_page(source, asked, now)
+    return {"deleted": deleted_json(deleted), "deleted_total": total}
+
+
+def deleted_of_app(source: Source, asked: CopyQuery, *, now: datetime) -> tuple[dict[str, Any], int]:
+    """The same for the App API: the member, if any, and how many entries all pages have."""
+    if asked.updated_since is None:
+        return {}, 0
+    deleted, total = _deleted_of_page(source, asked, now)
+    return {"deleted": None if deleted is None else [each.record for each in deleted]}, total
+
+
+def _deleted_of_page(source: Source, asked: CopyQuery, now: datetime) -> tuple[Sequence[Deletion] | None, int]:
+    assert asked.updated_since is not None
+    start = min((asked.page - 1) * asked.per_page, LARGEST_ID)
+    return feed.deleted_since(source, asked.updated_since, start=start, count=asked.per_page, now=now)

@@ -1,0 +1,111 @@
+# ruff: noqa: S608, the statements consist of conditions of this package and of sources; values are parameters.
+"""Reads of the log of changes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.db import connection
+from django.db.models import F
+
+from storefront.kit.sql import fetch
+from storefront.shops.models import Shop
+from storefront.sync.cursors import RETENTION
+from storefront.sync.models import Change, Log
+
+# Changes that one answer reads at most. Many of them can be of one object, which is shown once.
+MOST_CHANGES = 1000
+
+Position = tuple[int, int]
+
+# The end of the log. On PostgreSQL, a transaction that is still running can have any number from the snapshot's xmin
+# on, and all before it have ended. On SQLite, one transaction writes at a time, so ids are in the order of commits.
+_HORIZON = {
+    "postgresql": "pg_snapshot_xmin(pg_current_snapshot())::text::bigint, CAST(0 AS bigint)",
+    "sqlite": "0, COALESCE((SELECT seq FROM sqlite_sequence WHERE name = 'sync_change'), 0)",
+}
+# SQLite would seek by the first column of row values only.
+_BETWEEN = {
+    "postgresql": "(c.xact, c.id) > (%(xact)s, %(id)s) AND (c.xact, c.id) <= (%(last_xact)s, %(last_id)s)",
+    "sqlite": "c.xact = 0 AND c.id > %(id)s AND c.id <= %(last_id)s",
+}
+
+
+@dataclass
+class Changed:
+    """An object with changes: the time of the latest, and which variants were changed or deleted, None for its own
+    row or a new variant."""
+
+    at: datetime
+    variants: set[int | None] = field(default_factory=set)
+
+
+def horizon(shop: Shop) -> tuple[Position, int]:
+    """The position up to which the log is complete: no transaction that is still running can add a change before it.
+    And the generation of the shop's cursors."""
+    generation = "COALESCE((SELECT generation FROM sync_log WHERE shop_id = %(shop)s), 0)"
+    ((xact, id, number),) = fetch(connection, f"SELECT {_HORIZON[connection.vendor]}, {generation}", {"shop": shop.pk})
+    return (xact, id), number
+
+
+def changes_between(
+    shop: Shop, kind: str, after: Position, last: Position, *, count: int, visible: str, now: datetime
+) -> tuple[dict[int, Changed], Position]:
+    """The next objects that changed after one position and up to another, at most `count`, by id in the order of their
+    changes; and the position up to which these are all. `visible` is an SQL condition on the change `c`, with
+    `%(now)s`."""
+    rows = fetch(
+        connection,
+        "SELECT c.object_id, c.variant_id, c.at, c.xact, c.id FROM sync_change c"
+        f" WHERE c.shop_id = %(shop)s AND c.kind = %(kind)s AND {_BETWEEN[connection.vendor]} AND {visible}"
+        f" ORDER BY c.xact, c.id LIMIT {MOST_CHANGES}",
+        {"shop": shop.pk, "kind": kind, "now": as_stored(now)}
+        | {"xact": after[0], "id": after[1], "last_xact": last[0], "last_id": last[1]},
+    )
+    found: dict[int, Changed] = {}
+    reached = after
+    for object_id, variant, at, xact, id in rows:
+        if object_id not in found and len(found) == count:
+            return found, reached
+        reached = (xact, id)
+        changed = found.setdefault(object_id, Changed(as_utc(at)))
+        changed.at = as_utc(at)
+        changed.variants.add(variant)
+    return found, last if len(rows) < MOST_CHANGES else reached
+
+
+def as_utc(at: Any) -> datetime:
+    """A time as a hand-written statement returns it: SQLite's are texts or have no zone."""
+    moment = datetime.fromisoformat(at) if isinstance(at, str) else at
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def as_stored(moment: datetime) -> Any:
+    """The moment as a hand-written statement compares it: text on SQLite."""
+    return connection.ops.adapt_datetimefield_value(moment)
+
+
+def deletions(
+    statement: str, params: dict[str, Any], *, start: int, count: int
+) -> tuple[Sequence[tuple[Any, ...]], int]:
+    """`count` rows of the statement from `start` on, ordered by its first two columns; and how many it has."""
+    ((total,),) = fetch(connection, f"SELECT count(*) FROM ({statement}) gone", params, prepared=False)
+    if start >= total:
+        return [], total
+    page = f"SELECT * FROM ({statement}) gone ORDER BY 1, 2 LIMIT {int(count)} OFFSET {int(start)}"
+    return fetch(connection, page, params, prepared=False), total
+
+
+def begin_generation(*, shop: Shop) -> None:
+    """Refuse all cursors of the shop that were handed out before."""
+    Log.objects.get_or_create(shop=shop)
+    Log.objects.filter(shop=shop).update(generation=F("generation") + 1)
+
+
+def delete_old_changes(*, now: datetime, limit: int) -> int:
+    """Delete changes that no cursor can still be before. Returns how many."""
+    # The first rows are the oldest.
+    first = Change.objects.order_by("pk").values_list("pk", "at")[:limit]
+    old = [pk for pk, at in first if at < now - RETENTION - timedelta(days=1)]
+    return Change.objects.filter(pk__in=old).delete()[0]
