@@ -8,11 +8,13 @@ from ninja import Field, Schema
 from pydantic import create_model
 
 from storefront.apps.actions import INSTALLED, TOKEN_REPLACED
+from storefront.apps.extensions_api import ExtensionType
+from storefront.carts.schemas import Line, LineOption
 from storefront.catalogue.app_schemas import WholeAppProduct
 from storefront.catalogue.inventory_schemas import InventoryItem
-from storefront.checkout.schemas import AbandonedCheckout
+from storefront.checkout.schemas import AbandonedCheckout, CheckoutTotals
 from storefront.customers.schemas import WholeCustomer
-from storefront.kit.schemas import IdAlone, Timestamp
+from storefront.kit.schemas import IdAlone, Money, Timestamp
 from storefront.orders.schemas import RefundRecord, WholeOrder
 from storefront.webhooks.schemas import Event
 from storefront.webhooks.topics import SCOPES_CHANGED, TOPICS
@@ -44,6 +46,37 @@ class TokenReplaced(TokenMessage):
     )
 
 
+class BlockItem(Line):
+    """A line of the basket or order; on a product page, one piece of the product."""
+
+    key: str | None = Field(None, description="Names the line in the cart. Only in a `checkout_block`.")
+    line_total: Money = Field(description="price_snapshot times qty.")
+    options: list[LineOption] = Field(description="The chosen options.")
+
+
+class BlockCall(Schema):
+    """What an app gets to make a block."""
+
+    id: str = Field(
+        description="The call's id, also as `webhook-id`.", examples=["call_0b9e3a1c5d7f4e2a9b8c6d5e4f3a2b1c"]
+    )
+    type: ExtensionType = Field(description="The extension's type.")
+    shop_domain: str = Field(description="The shop's domain.", examples=["shop.example.com"])
+    currency: str = Field(description="ISO 4217 code of all amounts.", examples=["EUR"])
+    items: list[BlockItem] = Field(description="The lines.")
+    totals: CheckoutTotals = Field(description="The totals, with delivery and tax as far as they are known.")
+    cart: str | None = Field(
+        description="Parameter `cart` of the checkout link that brought items, as the order will have it. Null without "
+        "one, and on a product page. Not a cart token."
+    )
+
+
+class Block(Schema):
+    """A block to show."""
+
+    html: str = Field(description="Shown after it was sanitised. Empty shows nothing.", examples=["<p>Gift wrap?</p>"])
+
+
 class Uninstalled(Schema):
     """The installation that ended."""
 
@@ -70,11 +103,6 @@ DATA: dict[str, type[Schema]] = {
     "customer": WholeCustomer,
     "app": Uninstalled,
     SCOPES_CHANGED: ScopesChanged,
-}
-_HEADERS = {
-    "webhook-id": "The event's id. The same in every try, so that you can recognise repeats.",
-    "webhook-timestamp": "When this try was signed, in Unix seconds.",
-    "webhook-signature": "Signatures as in Standard Webhooks 1.0: `v1,` and Base64, separated by spaces.",
 }
 
 
@@ -108,6 +136,25 @@ def describe(schema_of: Callable[[type[Schema]], dict[str, Any]]) -> dict[str, A
     return {topic: {"post": _message(topic, schema_of(schema))} for topic, schema in messages.items()}
 
 
+def describe_block_call(schema_of: Callable[[type[Schema]], dict[str, Any]]) -> dict[str, Any]:
+    """The `callbacks` of the registration of an extension: how the shop asks for its block."""
+    call = {
+        "operationId": "render_block",
+        "summary": "Render a block",
+        "description": "A POST to the extension's `callback_url` each time a page of its type is viewed, signed with "
+        "the installation's webhook secret. Answer within `timeout_ms`. The call is not repeated.",
+        "tags": ["App: Extensions"],
+        "security": [],
+        "parameters": _signature("The call's id."),
+        "requestBody": {"required": True, "content": _json(schema_of(BlockCall))},
+        "responses": {
+            "2XX": {"description": "The block.", "content": _json(schema_of(Block))},
+            "default": {"description": "Anything else shows no block. The checkout goes on without it."},
+        },
+    }
+    return {"block": {"{$request.body#/callback_url}": {"post": call}}}
+
+
 def _message(topic: str, schema: dict[str, Any]) -> dict[str, Any]:
     secret = "app's own secret" if topic in (INSTALLED, TOKEN_REPLACED) else "installation's webhook secret"
     return {
@@ -116,13 +163,27 @@ def _message(topic: str, schema: dict[str, Any]) -> dict[str, Any]:
         "description": f"A POST to the app, signed with the {secret}. Answer within 10 seconds with any 2xx status.",
         "tags": ["App: Webhooks"],
         "security": [],
-        "parameters": [
-            {"in": "header", "name": name, "required": True, "description": text, "schema": {"type": "string"}}
-            for name, text in _HEADERS.items()
-        ],
-        "requestBody": {"required": True, "content": {"application/json": {"schema": schema}}},
+        "parameters": _signature("The event's id. The same in every try, so that you can recognise repeats."),
+        "requestBody": {"required": True, "content": _json(schema)},
         "responses": {
             "2XX": {"description": "Received. The delivery is not repeated."},
             "4XX": {"description": "Refused. The delivery is repeated later, as after any other failure."},
         },
     }
+
+
+def _signature(id: str) -> list[dict[str, Any]]:
+    """The headers of a signed call, as parameters. `id` describes the first."""
+    headers = {
+        "webhook-id": id,
+        "webhook-timestamp": "When this call was signed, in Unix seconds.",
+        "webhook-signature": "Signatures as in Standard Webhooks 1.0: `v1,` and Base64, separated by spaces.",
+    }
+    return [
+        {"in": "header", "name": name, "required": True, "description": text, "schema": {"type": "string"}}
+        for name, text in headers.items()
+    ]
+
+
+def _json(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"application/json": {"schema": schema}}
