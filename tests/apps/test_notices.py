@@ -161,7 +161,9 @@ def test_changed_scopes_go_to_their_webhook_and_can_be_replayed(shop):
         actions.change_scopes(**given, now=clock.now())
         first = hook.next()
         (row,) = wait_until(
-            lambda: installed.api.get("/webhooks/deliveries?status=delivered&topic=app.scopes_changed").json()["deliveries"]
+            lambda: installed.api.get("/webhooks/deliveries?status=delivered&topic=app.scopes_changed").json()[
+                "deliveries"
+            ]
         )
         assert installed.api.post(f"/webhooks/deliveries/{row['id']}/replay").status_code == 200
         assert hook.next().body == first.body
