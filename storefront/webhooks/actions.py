@@ -83,7 +83,7 @@ def _validate(topic: str, address: str) -> None:
 def change_webhook(
     *, shop: Shop, installation_id: int, key: str, address: str | None = None, resume: bool = False, now: datetime
 ) -> Registration:
-    """Change the address of the installation's webhook with this topic or id, or resume it, or both (R-HOOK-28). A
+    """Change the address of the installation's webhook with this topic or id, or resume it, or both (R-HOOK-27). A
     paused one with a new address stays paused unless it is resumed.
 
     Raises InvalidFields, NotFound, and Unauthenticated if the app was uninstalled meanwhile.
@@ -168,7 +168,7 @@ def _cancel(deliveries: Any, now: datetime) -> None:
 @transaction.atomic
 def send_test(*, shop: Shop, installation_id: int, key: str, now: datetime) -> Delivery:
     """Send a sample event, once, to the address of the installation's webhook with this topic or id, also if it is
-    paused (R-HOOK-29). Raises NotFound, and Unauthenticated if the app was uninstalled meanwhile."""
+    paused (R-HOOK-28). Raises NotFound, and Unauthenticated if the app was uninstalled meanwhile."""
     lock_installation(shop=shop, installation_id=installation_id)
     own = queries.own_webhooks(shop, installation_id=installation_id, key=key)
     row = own.select_related("installation").first()

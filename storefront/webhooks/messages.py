@@ -38,7 +38,7 @@ class Message:
 
 def event_record(event: Event, *, shop_domain: str, scopes: Collection[str], installation_id: int) -> dict[str, Any]:
     """An event as JSON for the webhooks and the feed of this installation. `data` is the object's id alone without the
-    topic's scope (R-HOOK-9), and if another app's scopes were changed (R-HOOK-27)."""
+    topic's scope (R-HOOK-9), and if another app's scopes were changed (R-APP-40)."""
     scope, id = TOPICS.get(event.topic), event.data.get("id")
     is_readable = scope is None or scope in scopes
     if event.topic == SCOPES_CHANGED:
@@ -87,7 +87,7 @@ def message_of(delivery: Delivery, secrets: SecretCache) -> Message:
         receiver=delivery.receiver,
         tries=delivery.tries,
         earlier_tries=delivery.earlier_tries,
-        # Whoever asked for a test waits for its outcome, and can ask for another one (R-HOOK-29).
+        # Whoever asked for a test waits for its outcome, and can ask for another one (R-HOOK-28).
         most_tries=1 if delivery.kind == Delivery.Kind.TEST else MOST_TRIES,
         address=delivery.registration.address if delivery.registration else delivery.address,
         id=str(delivery.message_id),

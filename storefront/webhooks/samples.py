@@ -1,4 +1,4 @@
-"""Sample events for test deliveries (R-HOOK-29)."""
+"""Sample events for test deliveries (R-HOOK-28)."""
 
 from datetime import datetime
 from typing import Any

@@ -112,7 +112,7 @@ def test_the_messages_with_a_token_are_as_described(shop, document):
     assert {"app.installed", "app.token_replaced"} | set(TOPICS) == set(document["webhooks"])
 
 
-@pytest.mark.rule("R-HOOK-29")
+@pytest.mark.rule("R-HOOK-28")
 @pytest.mark.parametrize("topic", TOPICS)
 def test_samples_are_as_described_and_have_everything(shop, document, topic):
     sample = sample_event(shop, topic, id=uuid4(), scopes=list(SCOPES), now=clock.now())

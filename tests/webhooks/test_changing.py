@@ -1,4 +1,4 @@
-"""An app reads one of its webhooks, changes its address, and resumes it (R-HOOK-28)."""
+"""An app reads one of its webhooks, changes its address, and resumes it (R-HOOK-27)."""
 
 import pytest
 
@@ -35,7 +35,7 @@ def pause(row: Registration, reason: str = "gone") -> None:
     )
 
 
-@pytest.mark.rule("R-HOOK-28")
+@pytest.mark.rule("R-HOOK-27")
 def test_a_webhook_is_read_by_its_topic_and_its_id(app, webhook):
     (listed,) = app.api.get("/webhooks").json()["webhooks"]
     assert (listed["id"], listed["state"], listed["paused_reason"]) == (webhook.pk, "active", None)
@@ -44,7 +44,7 @@ def test_a_webhook_is_read_by_its_topic_and_its_id(app, webhook):
     assert app.api.delete(f"/webhooks/{webhook.pk}").status_code == 200
 
 
-@pytest.mark.rule("R-HOOK-4", "R-HOOK-28")
+@pytest.mark.rule("R-HOOK-4", "R-HOOK-27")
 @pytest.mark.parametrize("reason", ["failing", "gone"])
 def test_a_paused_webhook_says_why_and_is_resumed(app, webhook, reason):
     pause(webhook, reason)
@@ -69,7 +69,7 @@ def test_deliveries_held_for_a_paused_webhook_go_to_its_new_address_once_it_is_r
         wait_until(lambda: Delivery.objects.get().status == "delivered")
 
 
-@pytest.mark.rule("R-HOOK-28")
+@pytest.mark.rule("R-HOOK-27")
 def test_the_address_is_changed_without_the_failures_of_the_old_one(app, webhook, django_assert_max_num_queries):
     Registration.objects.update(failing_since=NOW)
     with django_assert_max_num_queries(14):

@@ -1,4 +1,4 @@
-"""A test delivery: a sample event that an app, a merchant or the operator has sent to a webhook (R-HOOK-29)."""
+"""A test delivery: a sample event that an app, a merchant or the operator has sent to a webhook (R-HOOK-28)."""
 
 import json
 
@@ -30,7 +30,7 @@ def ended() -> Delivery | None:
     return Delivery.objects.filter(kind="test").exclude(ended_at=None).first()
 
 
-@pytest.mark.rule("R-HOOK-29")
+@pytest.mark.rule("R-HOOK-28")
 @pytest.mark.django_db(transaction=True)
 def test_a_test_is_signed_marked_sent_once_and_listed(shop, app):
     with receiving() as receiver, delivering():
@@ -53,7 +53,7 @@ def test_a_test_is_signed_marked_sent_once_and_listed(shop, app):
     assert not Event.objects.exists()
 
 
-@pytest.mark.rule("R-HOOK-29")
+@pytest.mark.rule("R-HOOK-28")
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("status", [500, 410])
 def test_a_test_that_fails_is_not_repeated_and_pauses_nothing(app, status):
@@ -71,7 +71,7 @@ def test_a_test_that_fails_is_not_repeated_and_pauses_nothing(app, status):
     assert (answer.status_code, answer.json()["code"]) == (422, "not_replayable")
 
 
-@pytest.mark.rule("R-HOOK-29")
+@pytest.mark.rule("R-HOOK-28")
 @pytest.mark.django_db(transaction=True)
 def test_a_paused_webhook_can_be_tested_and_stays_paused(app):
     with receiving() as receiver, delivering():
@@ -83,7 +83,7 @@ def test_a_paused_webhook_can_be_tested_and_stays_paused(app):
     assert Registration.objects.get().is_active is False
 
 
-@pytest.mark.rule("R-HOOK-29")
+@pytest.mark.rule("R-HOOK-28")
 @pytest.mark.django_db(transaction=True)
 def test_a_sample_has_only_its_id_without_the_scope(shop):
     blind = install(shop, "write_webhooks")
