@@ -13,14 +13,15 @@ import requests
 from flask import Flask, Response, abort, request
 from standardwebhooks import Webhook, WebhookVerificationError
 
-APP_SECRET = os.environ["APP_SECRET"]  # verifies install notifications, whsec_...
+APP_SECRET = os.environ["APP_SECRET"]  # verifies messages with a token, whsec_...
 APP_URL = os.environ["APP_URL"]  # where shops and browsers reach this app
 SHOP_URL = os.environ.get("SHOP_URL", "https://{domain}")  # where this app reaches a shop
 DATABASE = os.environ.get("DATABASE", "app.sqlite3")
 
 TABLES = """
     CREATE TABLE IF NOT EXISTS installation (
-        id INTEGER PRIMARY KEY, domain TEXT, token TEXT, secret TEXT, is_active INTEGER, sequence INTEGER DEFAULT 0
+        id INTEGER PRIMARY KEY, domain TEXT, token TEXT, issued TEXT, secret TEXT, is_active INTEGER,
+        sequence INTEGER DEFAULT 0
     );
     CREATE TABLE IF NOT EXISTS event (id TEXT PRIMARY KEY, installation INTEGER, type TEXT);
     CREATE TABLE IF NOT EXISTS sale (installation INTEGER, number TEXT, total TEXT);
@@ -46,14 +47,24 @@ class Uninstalled(Exception):
 
 @app.post("/install")
 def install():
-    """A merchant installed the app. The shop repeats the call until it gets a 2xx, so every step is safe to repeat."""
+    """A merchant installed the app, or replaced its token. The shop repeats the call until it gets a 2xx, so every step
+    is safe to repeat."""
     notification = verified_body(APP_SECRET)
-    id, domain = notification["installation_id"], notification["shop_domain"]
+    id, token, issued = (notification[name] for name in ("installation_id", "access_token", "timestamp"))
+    if notification["type"] == "app.token_replaced":
+        with database() as db:
+            # Messages can arrive in any order: the latest token counts.
+            db.execute(
+                "UPDATE installation SET token = ?, issued = ? WHERE id = ? AND is_active AND issued < ?",
+                (token, issued, id, issued),
+            )
+        return Response(status=204)
     with database() as db:
         db.execute(
-            "INSERT INTO installation (id, domain, token, secret, is_active) VALUES (?, ?, ?, ?, 1)"
-            " ON CONFLICT (id) DO UPDATE SET token = excluded.token, secret = excluded.secret, is_active = 1",
-            (id, domain, notification["access_token"], notification["webhook_secret"]),
+            "INSERT INTO installation (id, domain, token, issued, secret, is_active) VALUES (?, ?, ?, ?, ?, 1)"
+            " ON CONFLICT (id) DO UPDATE SET token = excluded.token, issued = excluded.issued,"
+            " secret = excluded.secret, is_active = 1 WHERE issued <= excluded.issued",
+            (id, notification["shop_domain"], token, issued, notification["webhook_secret"]),
         )
     try:
         set_up(installation_of(id))
@@ -107,18 +118,18 @@ def set_up(installation):
         abort(400)
     here = f"{APP_URL}/installations/{installation['id']}"
     block = {"type": "checkout_block", "callback_url": f"{here}/checkout-block", "timeout_ms": 2000}
-    blocks = call_shop(installation, "GET", "/extensions")["extensions"]
-    if not any(each["app_installation_id"] == installation["id"] for each in blocks):
-        call_shop(installation, "POST", "/extensions", block)
     # Registering these again creates no second one.
+    call_shop(installation, "POST", "/extensions", block)
     call_shop(installation, "POST", "/script-tags", {"src": f"{APP_URL}/badge.js", "location": "body_end"})
-    for topic in ("order.placed", "app.uninstalled"):
+    for topic in ("order.placed", "app.scopes_changed", "app.uninstalled"):
         call_shop(installation, "POST", "/webhooks", {"topic": topic, "address": f"{here}/webhooks"})
     app.logger.info("Installed in %s (%s).", shop["name"], shop["domain"])
 
 
 def handle_event(installation, event):
     """Process an event once, however often it is delivered, in one transaction."""
+    if event.get("test"):
+        return  # A sample, to see that deliveries arrive.
     with database() as db:
         is_new = db.execute(
             "INSERT OR IGNORE INTO event VALUES (?, ?, ?)", (event["id"], installation["id"], event["type"])
@@ -126,7 +137,8 @@ def handle_event(installation, event):
         if is_new and event["type"] == "order.placed":
             order = event["data"]
             db.execute("INSERT INTO sale VALUES (?, ?, ?)", (installation["id"], order["number"], order["total"]))
-    if event["type"] == "app.uninstalled":
+    # The feed has other apps' events of this topic, too.
+    if event["type"] == "app.uninstalled" and event["data"]["id"] == installation["id"]:
         deactivate(installation)
 
 

@@ -13,6 +13,7 @@ from storefront.apps.rules import script_host, sort_scopes
 from storefront.installations import app_tokens
 from storefront.installations.models import APP_SECRET, WEBHOOK_SECRET, App, Installation
 from storefront.kit import addresses, sealing
+from storefront.kit.clock import timestamp
 from storefront.kit.refusals import InvalidFields, Refusal
 from storefront.shops import audit, staff_jobs
 from storefront.shops.auth import Unauthenticated
@@ -21,10 +22,12 @@ from storefront.shops.scopes import SCOPES
 from storefront.webhooks import actions as webhooks
 from storefront.webhooks import signing
 from storefront.webhooks.models import Delivery, Registration
+from storefront.webhooks.topics import SCOPES_CHANGED, UNINSTALLED
 
 # How long the previous webhook secret still signs, in addition to the new one.
 SECRET_GRACE = timedelta(hours=24)
-INSTALLED, UNINSTALLED = "app.installed", "app.uninstalled"
+# Sent to the app's install URL with the installation's token.
+INSTALLED, TOKEN_REPLACED = "app.installed", "app.token_replaced"
 _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\Z")
 
 
@@ -50,8 +53,8 @@ def register_app(
     contact: str = "",
     description: str = "",
 ) -> tuple[App, str]:
-    """Register an app that shops can install (R-APP-1). Returns the app and the secret that signs its install
-    notifications, `whsec_...`, which is never shown again.
+    """Register an app that shops can install (R-APP-1). Returns the app and the secret that signs messages with its
+    tokens, `whsec_...`, which is never shown again.
 
     Raises InvalidFields, which names each invalid field.
     """
@@ -103,7 +106,7 @@ def _unknown_scopes(scopes: list[str]) -> dict[str, list[str]]:
 
 @transaction.atomic
 def rotate_app_secret(*, app: App, now: datetime) -> str:
-    """Replace the secret that signs the app's install notifications, including pending ones. Returns the new secret."""
+    """Replace the secret that signs messages with the app's tokens, including pending ones. Returns the new secret."""
     secret = signing.new_secret()
     App.objects.filter(pk=app.pk).update(sealed_secret=_seal(secret, APP_SECRET), updated_at=now)
     return secret
@@ -132,21 +135,7 @@ def install_app(*, shop: Shop, app: App, scopes: list[str], now: datetime) -> tu
     token = _issue_token(installation, now)
     AllowedScriptHost.objects.create(shop=shop, installation=installation, host=script_host(app.install_url))
     # The message of R-APP-3.
-    notification = {
-        "shop_domain": shop.domain,
-        "access_token": token,
-        "installation_id": installation.pk,
-        "scopes": granted,
-        "webhook_secret": secret,
-    }
-    webhooks.send_message(
-        installation=installation,
-        kind=Delivery.Kind.INSTALL,
-        address=app.install_url,
-        topic=INSTALLED,
-        message=orjson.dumps(notification),
-        now=now,
-    )
+    _send_token(installation, INSTALLED, token, {"scopes": granted, "webhook_secret": secret}, now)
     staff_jobs.notify_owners(shop, "new_app", app.name)
     audit.record(shop=shop, action="app.installed", object=installation, after={"scopes": granted}, now=now)
     return installation, token
@@ -179,13 +168,17 @@ def _uninstall_address(installation: Installation) -> str:
 
 @transaction.atomic
 def rotate_token(*, shop: Shop, installation: Installation, now: datetime) -> str:
-    """Issue a new token; the previous tokens stay valid for 24 hours (R-APP-6). Raises NotInstalled."""
+    """Issue a new token and send it to the app (R-APP-39); the previous tokens stay valid for 24 hours (R-APP-6).
+    Raises NotInstalled."""
     _lock(shop, installation)
-    app_tokens.end_app_tokens(shop=shop, installation_id=installation.pk, now=now, at=now + app_tokens.TOKEN_GRACE)
+    until = now + app_tokens.TOKEN_GRACE
+    app_tokens.end_app_tokens(shop=shop, installation_id=installation.pk, now=now, at=until)
     current = Installation.objects.select_related("shop", "app").get(pk=installation.pk)
     staff_jobs.notify_owners(shop, "new_token", f"of the app {current.app.name}")
     audit.record(shop=shop, action="app.token_rotated", object=installation, now=now)
-    return _issue_token(current, now)
+    token = _issue_token(current, now)
+    _send_token(current, TOKEN_REPLACED, token, {"previous_token_expires_at": timestamp(until)}, now)
+    return token
 
 
 @transaction.atomic
@@ -210,10 +203,17 @@ def rotate_secret(*, shop: Shop, installation: Installation, now: datetime) -> s
 
 @transaction.atomic
 def change_scopes(*, shop: Shop, installation: Installation, scopes: list[str], now: datetime) -> None:
-    """Set the scopes that the app has in this shop, from the next request on. Raises InvalidFields, NotInstalled."""
+    """Set the scopes that the app has in this shop, from the next request on, and tell the app (R-APP-40). Raises
+    InvalidFields, NotInstalled."""
     granted = _granted_scopes(installation.app, scopes)
     _lock(shop, installation)
+    current = Installation.objects.select_related("app").get(shop=shop, pk=installation.pk)
+    if granted == current.scopes:
+        return
     _update(shop, installation, "app.scopes_changed", {"scopes": granted}, now)
+    data = {"id": current.pk, "app": current.app.slug, "scopes": granted, "previous_scopes": current.scopes}
+    event = webhooks.record_event(shop=shop, topic=SCOPES_CHANGED, data=data, now=now)
+    webhooks.send_own_event(installation=current, event=event, now=now)
 
 
 @transaction.atomic
@@ -256,6 +256,26 @@ def _issue_token(installation: Installation, now: datetime) -> str:
         name=installation.app.name,
         scopes=installation.scopes,
         requests_per_minute=installation.requests_per_minute,
+        now=now,
+    )
+
+
+def _send_token(installation: Installation, topic: str, token: str, members: dict[str, Any], now: datetime) -> None:
+    """Send the token to the app's install URL. It is stored only in this delivery, until that has ended."""
+    message = {
+        "type": topic,
+        "timestamp": timestamp(now),
+        "shop_domain": installation.shop.domain,
+        "access_token": token,
+        "installation_id": installation.pk,
+        **members,
+    }
+    webhooks.send_message(
+        installation=installation,
+        kind=Delivery.Kind.INSTALL if topic == INSTALLED else Delivery.Kind.TOKEN,
+        address=installation.app.install_url,
+        topic=topic,
+        message=orjson.dumps(message),
         now=now,
     )
 

@@ -48,6 +48,7 @@ SAMPLE: dict[str, Any] = {
         "item_count": 2,
         "line_count": 1,
     },
+    "cart": None,
 }
 
 

@@ -138,7 +138,7 @@ class InstallationAdmin(ConfirmingAdmin):
             return show_token(self, request, row, token)
 
         sentences = [
-            "You will see it only once.",
+            "It is sent to the app, and you will see it only once.",
             "The old token works for another 24 hours, unless you revoke it first.",
         ]
         return self.confirm(

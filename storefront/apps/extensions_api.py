@@ -1,13 +1,17 @@
-from typing import Annotated, Literal
+from contextlib import AbstractContextManager
+from typing import Annotated, Any, Literal
 
 from django.http import HttpResponse
 from ninja import Field, Path, Router, Schema
 
 from storefront.apps import extensions
+from storefront.apps.models import Extension
+from storefront.installations.conditional import only_own_if_match
 from storefront.installations.schemas import AppUrl
+from storefront.kit.conditional import record_response
 from storefront.kit.http import json_response
 from storefront.kit.ids import as_id
-from storefront.kit.schemas import PathId, Timestamp, answers
+from storefront.kit.schemas import Change, PathId, Timestamp, answers
 from storefront.shops.auth import app_scope
 from storefront.shops.request import Request, calling_installation
 
@@ -15,6 +19,8 @@ from storefront.shops.request import Request, calling_installation
 router = Router(tags=["App: Extensions"])
 
 ExtensionType = Literal["checkout_block", "product_block", "confirmation_block"]
+Timeout = Annotated[int, Field(strict=True, ge=extensions.SHORTEST_WAIT, le=extensions.LONGEST_WAIT)]
+OwnId = Annotated[PathId, Path(description="The id of one of the app's own extensions.")]
 
 
 class NewExtension(Schema):
@@ -27,7 +33,20 @@ class NewExtension(Schema):
         description="Public https URL that the shop calls for the block.",
         examples=["https://app.example.com/blocks/checkout"],
     )
-    timeout_ms: Annotated[int, Field(strict=True, ge=extensions.SHORTEST_WAIT, le=extensions.LONGEST_WAIT)] = Field(
+    timeout_ms: Timeout = Field(
+        extensions.USUAL_WAIT, description="How long the shop waits for the block, in milliseconds."
+    )
+
+
+class ExtensionChange(Change):
+    """The members of an extension that its app can change."""
+
+    callback_url: AppUrl = Field(
+        "",
+        description="Public https URL that the shop calls for the block.",
+        examples=["https://app.example.com/blocks"],
+    )
+    timeout_ms: Timeout = Field(
         extensions.USUAL_WAIT, description="How long the shop waits for the block, in milliseconds."
     )
 
@@ -56,6 +75,10 @@ class ExtensionRegistered(Schema):
     extension: ExtensionRecord = Field(description="The registered extension.")
 
 
+class OneExtension(Schema):
+    extension: ExtensionRecord = Field(description="The extension.")
+
+
 class ExtensionDeleted(Schema):
     message: str = Field(description="Human-readable message.", examples=["Extension deleted."])
 
@@ -69,12 +92,13 @@ def list_extensions(request: Request) -> HttpResponse:
 @router.post(
     "/extensions",
     auth=app_scope("write_extensions"),
-    response=answers({201: ExtensionRegistered}, 400, 409, 413, 415, 422),
+    response=answers({200: ExtensionRegistered, 201: ExtensionRegistered}, 400, 409, 413, 415, 422),
     summary="Register an extension",
 )
 def register_extension(request: Request, body: NewExtension) -> HttpResponse:
-    """Show a block of the app on the shop's pages. The shop calls `callback_url` each time."""
-    extension = extensions.register_extension(
+    """Show a block of the app on the shop's pages. The shop calls `callback_url` each time. If the same `type` is
+    registered again with the same `callback_url`, the existing extension is returned unchanged, with status 200."""
+    extension, created = extensions.register_extension(
         shop=request.shop,
         installation_id=calling_installation(request),
         type=body.type,
@@ -83,20 +107,62 @@ def register_extension(request: Request, body: NewExtension) -> HttpResponse:
         now=request.now,
     )
     answer = {"message": "Extension registered.", "extension": extensions.extension_record(extension)}
-    return json_response(answer, status=201)
+    return json_response(answer, status=201 if created else 200)
+
+
+@router.get(
+    "/extensions/{id}",
+    auth=app_scope(),
+    response=answers({200: OneExtension, 304: None}, 404),
+    summary="Get an extension",
+)
+def get_extension(request: Request, id: OwnId) -> HttpResponse:
+    """One of the app's own extensions."""
+    return record_response(request, _read(request, id))
+
+
+@router.patch(
+    "/extensions/{id}",
+    auth=app_scope("write_extensions"),
+    response=answers({200: OneExtension}, 400, 404, 412, 413, 415, 422),
+    summary="Update an extension",
+)
+def update_extension(request: Request, id: OwnId, body: ExtensionChange) -> HttpResponse:
+    """Change the members that are sent of one of the app's own extensions."""
+    with _only_if_match(request, id):
+        extension = extensions.change_extension(
+            shop=request.shop,
+            installation_id=calling_installation(request),
+            extension_id=as_id(id) or 0,
+            changes=body.model_dump(exclude_unset=True),
+            now=request.now,
+        )
+    return record_response(request, {"extension": extensions.extension_record(extension)})
 
 
 @router.delete(
     "/extensions/{id}",
     auth=app_scope("write_extensions"),
-    response=answers({200: ExtensionDeleted}, 404),
+    response=answers({200: ExtensionDeleted}, 404, 412),
     summary="Delete an extension",
 )
-def delete_extension(
-    request: Request, id: Annotated[PathId, Path(description="The id of one of the app's own extensions.")]
-) -> HttpResponse:
+def delete_extension(request: Request, id: OwnId) -> HttpResponse:
     """Remove one of the app's own extensions from the shop's pages."""
-    extensions.delete_extension(
-        shop=request.shop, installation_id=calling_installation(request), extension_id=as_id(id) or 0, now=request.now
-    )
+    with _only_if_match(request, id):
+        extensions.delete_extension(
+            shop=request.shop,
+            installation_id=calling_installation(request),
+            extension_id=as_id(id) or 0,
+            now=request.now,
+        )
     return json_response({"message": "Extension deleted."})
+
+
+def _read(request: Request, id: str) -> dict[str, Any]:
+    extension = extensions.own_extension(request.shop, calling_installation(request), as_id(id) or 0)
+    return {"extension": extensions.extension_record(extension)}
+
+
+def _only_if_match(request: Request, id: str) -> AbstractContextManager[None]:
+    row = Extension.objects.filter(shop=request.shop, installation=calling_installation(request), pk=as_id(id) or 0)
+    return only_own_if_match(request, row, lambda: _read(request, id))

@@ -31,7 +31,8 @@ class Extension(models.Model):
     class Meta:
         indexes = [models.Index(fields=["shop", "type"])]
         constraints = [
-            models.CheckConstraint(condition=Q(timeout_ms__gte=100, timeout_ms__lte=10000), name="extension_timeout")
+            models.CheckConstraint(condition=Q(timeout_ms__gte=100, timeout_ms__lte=10000), name="extension_timeout"),
+            models.UniqueConstraint(fields=["installation", "type", "callback_url"], name="extension_once"),
         ]
 
     def __str__(self) -> str:

@@ -1,4 +1,5 @@
 from typing import Any
+from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -9,9 +10,12 @@ from storefront.apps.shared_blocks import shared_blocks
 from storefront.shops.request import Request
 
 
-def blocks_page(request: Request, type: str, *, items: list[dict[str, Any]], totals: dict[str, Any]) -> HttpResponse:
-    """The blocks of this type as a fragment that htmx inserts in a page; 204 if there are none."""
-    payload = {"items": items, "totals": totals}
+def blocks_page(
+    request: Request, type: str, *, items: list[dict[str, Any]], totals: dict[str, Any], link: UUID | None
+) -> HttpResponse:
+    """The blocks of this type as a fragment that htmx inserts in a page; 204 if there are none. `link` is the public id
+    of the checkout link that the items are ordered by, which apps know as `cart` (R-APP-41)."""
+    payload = {"items": items, "totals": totals, "cart": str(link) if link else None}
     return _page(request, rendering.fetch_blocks(request.shop, type, payload=payload, now=request.now))
 
 
@@ -19,7 +23,7 @@ def shared_blocks_page(
     request: Request, type: str, *, items: list[dict[str, Any]], totals: dict[str, Any], place: str
 ) -> HttpResponse:
     """The same for blocks that are the same for all visitors. `place` is the visitor's place."""
-    payload = {"items": items, "totals": totals}
+    payload = {"items": items, "totals": totals, "cart": None}
     return _page(request, shared_blocks(request.shop, type, payload=payload, place=place, now=request.now))
 
 

@@ -86,7 +86,8 @@ class BlockCall:
 def fetch_blocks(shop: Shop, type: str, *, payload: dict[str, Any], now: datetime) -> list[Block]:
     """The shop's blocks of this type, in the order of registration of their extensions.
 
-    `payload` has `items` and `totals`. Takes as long as the slowest app, up to its timeout. Failing apps raise nothing.
+    `payload` has `items`, `totals` and `cart`. Takes as long as the slowest app, up to its timeout. Failing apps raise
+    nothing.
     """
     extensions = available_extensions(shop, type, now)
     if not extensions:

@@ -8,6 +8,7 @@ from django.views.decorators.http import require_GET
 
 from storefront.apps.models import Extension
 from storefront.apps.pages import blocks_page
+from storefront.carts.merging import last_arrival
 from storefront.carts.schemas import contents_record
 from storefront.carts.session import basket_of
 from storefront.checkout import queries
@@ -24,22 +25,27 @@ _MONEY = ("subtotal", "shipping", "tax", "discount", "total")
 @require_GET
 @private_page
 def checkout_blocks(request: Request) -> HttpResponse:
-    """Blocks for the basket. Apps get its lines and totals, with delivery and tax as far as they are known."""
+    """Blocks for the basket. Apps get its lines and totals, with delivery and tax as far as they are known, and the
+    checkout link that the order will belong to."""
     cart = basket_of(request)
     if cart is None:
         return HttpResponse(status=204)
     checkout = queries.open_checkout(request.shop, cart, owner_of(request))
     quote = queries.quote(request.shop, cart, checkout, request.now)
-    return blocks_page(request, Extension.Type.CHECKOUT_BLOCK, **contents_record(quote.lines, quote.totals))
+    arrival = last_arrival(request.shop, cart, quote.lines)
+    link = arrival.checkout_link if arrival else None
+    contents = contents_record(quote.lines, quote.totals)
+    return blocks_page(request, Extension.Type.CHECKOUT_BLOCK, link=link, **contents)
 
 
 @require_GET
 @private_page
 @for_its_shopper
 def confirmation_blocks(request: Request, order: Order) -> HttpResponse:
-    """Blocks for a placed order. Apps get its lines and totals."""
+    """Blocks for a placed order. Apps get its lines and totals, and its checkout link."""
     items = [_item(line) for line in order.lines.all()]
-    return blocks_page(request, Extension.Type.CONFIRMATION_BLOCK, items=items, totals=_totals(order, items))
+    totals = _totals(order, items)
+    return blocks_page(request, Extension.Type.CONFIRMATION_BLOCK, items=items, totals=totals, link=order.checkout_link)
 
 
 def _item(line: OrderLine) -> dict[str, Any]:

@@ -35,7 +35,7 @@ class App(models.Model):
 
     @property
     def secret(self) -> str:
-        """The key that signs install notifications, `whsec_...`."""
+        """The key that signs messages with the app's tokens, `whsec_...`."""
         return sealing.unseal(bytes(self.sealed_secret), purpose=APP_SECRET).decode()
 
 

@@ -14,7 +14,7 @@ from storefront.kit.refusals import Refusal
 
 GROUPS = {
     "Shops": ["createshop", "createtoken", "invitestaff", "resetsecondfactor", "eraseaudit"],
-    "Apps": ["createapp", "installapp", "uninstallapp"],
+    "Apps": ["createapp", "installapp", "uninstallapp", "webhooks"],
     "Catalogue": ["importproducts", "exportproducts"],
     "Run": ["serve", "worker", "demo"],
     "Maintenance": ["migrate", "reindex", "reseal", "createsuperuser"],

@@ -14,6 +14,8 @@ DATABASES = {"default": environment.database(DATA_DIR)}
 EVENT_DAYS = environment.number("STOREFRONT_EVENT_DAYS", 90, smallest=1)
 # Minutes after which a checkout without an order is reported as abandoned.
 ABANDONED_MINUTES = environment.number("STOREFRONT_ABANDONED_MINUTES", 60, smallest=1)
+# The schema of each topic's data, for samples.
+EVENT_SCHEMAS = "storefront.server.api.webhooks.data_schema"
 # Which staff need a second factor besides the password.
 STAFF_SECOND_FACTOR = environment.one_of("STOREFRONT_STAFF_SECOND_FACTOR", "owners", "owners", "all", "none")
 # Days for which an entry of the audit log is kept. An existing entry keeps the number from when it was written.

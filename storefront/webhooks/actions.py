@@ -1,7 +1,9 @@
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
+from uuid import UUID, uuid4
 
+import orjson
 from django.db import transaction
 
 from storefront.installations.app_tokens import lock_installation
@@ -10,9 +12,11 @@ from storefront.kit.addresses import BadAddress, check_url
 from storefront.kit.refusals import InvalidFields, NotFound
 from storefront.shops import audit
 from storefront.shops.models import Shop
+from storefront.webhooks import queries
 from storefront.webhooks.messages import seal
 from storefront.webhooks.models import Delivery, Event, Registration
 from storefront.webhooks.rules import receiver_of
+from storefront.webhooks.samples import sample_event
 from storefront.webhooks.topics import TOPICS
 
 # Rows that one statement updates.
@@ -54,12 +58,12 @@ def register_webhook(
             "updated_at": now,
         },
     )
-    before = {} if created else _audit_fields(registration)
-    if not created:
-        registration.address, registration.receiver = address, receiver_of(installation_id, address)
-        _activate(registration, now)
-    after, action = _audit_fields(registration), "webhook.registered"
-    audit.record_change(shop=shop, action=action, object=registration, before=before, after=after, now=now)
+    if created:
+        audit.record(
+            shop=shop, action="webhook.registered", object=registration, after=_audit_fields(registration), now=now
+        )
+    else:
+        _change(registration, "webhook.registered", address=address, resume=True, now=now)
     return registration, created
 
 
@@ -76,15 +80,48 @@ def _validate(topic: str, address: str) -> None:
 
 
 @transaction.atomic
+def change_webhook(
+    *, shop: Shop, installation_id: int, key: str, address: str | None = None, resume: bool = False, now: datetime
+) -> Registration:
+    """Change the address of the installation's webhook with this topic or id, or resume it, or both (R-HOOK-27). A
+    paused one with a new address stays paused unless it is resumed.
+
+    Raises InvalidFields, NotFound, and Unauthenticated if the app was uninstalled meanwhile.
+    """
+    lock_installation(shop=shop, installation_id=installation_id)
+    row = queries.own_webhooks(shop, installation_id=installation_id, key=key).select_for_update().first()
+    if row is None:
+        raise NotFound
+    _validate(row.topic, row.address if address is None else address)
+    _change(row, "webhook.updated", address=address, resume=resume, now=now)
+    return row
+
+
+@transaction.atomic
 def resume_webhook(*, shop: Shop, registration: Registration, now: datetime) -> None:
     """Make a paused registration active again; its held deliveries are sent. Raises NotFound if it was deleted."""
     row = Registration.objects.select_for_update().filter(shop=shop, pk=registration.pk).first()
     if row is None:
         raise NotFound
+    _change(row, "webhook.resumed", resume=True, now=now)
+
+
+def _change(row: Registration, action: str, *, address: str | None = None, resume: bool, now: datetime) -> None:
+    """Store and record the change of a locked registration. Without one, does nothing."""
     before = _audit_fields(row)
-    _activate(row, now)
-    after, action = _audit_fields(row), "webhook.resumed"
-    audit.record_change(shop=shop, action=action, object=row, before=before, after=after, now=now)
+    if address is not None and address != row.address:
+        # The failures were those of the old address.
+        row.address, row.receiver, row.failing_since = address, receiver_of(row.installation_id, address), None
+    if resume and not row.is_active:
+        row.is_active, row.failing_since, row.paused_at, row.pause_reason = True, None, None, ""
+    after = _audit_fields(row)
+    if after == before:
+        return
+    row.updated_at = now
+    # Not `holds`: it tells workers that there are held deliveries to release.
+    columns = ["address", "receiver", "is_active", "failing_since", "paused_at", "pause_reason", "updated_at"]
+    row.save(update_fields=columns)
+    audit.record_change(shop=row.shop, action=action, object=row, before=before, after=after, now=now)
 
 
 def _audit_fields(registration: Registration) -> dict[str, Any]:
@@ -92,18 +129,11 @@ def _audit_fields(registration: Registration) -> dict[str, Any]:
     return {name: getattr(registration, name) for name in ("topic", "address", "is_active")}
 
 
-def _activate(registration: Registration, now: datetime) -> None:
-    registration.is_active, registration.failing_since = True, None
-    registration.paused_at, registration.pause_reason, registration.updated_at = None, "", now
-    # Not `holds`: it tells workers that there are held deliveries to release.
-    columns = ["address", "receiver", "is_active", "failing_since", "paused_at", "pause_reason", "updated_at"]
-    registration.save(update_fields=columns)
-
-
 @transaction.atomic
-def delete_webhook(*, shop: Shop, installation_id: int, topic: str, now: datetime) -> None:
-    """Delete the installation's registration of the topic and cancel its deliveries (R-HOOK-5). Raises NotFound."""
-    rows = Registration.objects.filter(shop=shop, installation_id=installation_id, topic=topic)
+def delete_webhook(*, shop: Shop, installation_id: int, key: str, now: datetime) -> None:
+    """Delete the installation's webhook with this topic or id, and cancel its deliveries (R-HOOK-5). Raises
+    NotFound."""
+    rows = queries.own_webhooks(shop, installation_id=installation_id, key=key)
     deleted = list(rows)
     if not _delete_registrations(rows, now):
         raise NotFound
@@ -135,16 +165,68 @@ def _cancel(deliveries: Any, now: datetime) -> None:
         Delivery.objects.filter(pk__in=ids).update(**cancelled)
 
 
+@transaction.atomic
+def send_test(*, shop: Shop, installation_id: int, key: str, now: datetime) -> Delivery:
+    """Send a sample event, once, to the address of the installation's webhook with this topic or id, also if it is
+    paused (R-HOOK-28). Raises NotFound, and Unauthenticated if the app was uninstalled meanwhile."""
+    lock_installation(shop=shop, installation_id=installation_id)
+    own = queries.own_webhooks(shop, installation_id=installation_id, key=key)
+    row = own.select_related("installation").first()
+    if row is None:
+        raise NotFound
+    id = uuid4()
+    sample = sample_event(shop, row.topic, id=id, scopes=row.installation.scopes, now=now)
+    delivery = send_message(
+        installation=row.installation,
+        kind=Delivery.Kind.TEST,
+        address=row.address,
+        topic=row.topic,
+        message=orjson.dumps(sample),
+        id=id,
+        now=now,
+    )
+    after = {"topic": row.topic, "delivery": delivery.pk}
+    audit.record(shop=shop, action="webhook.tested", object=row, after=after, now=now)
+    return delivery
+
+
 def send_message(
-    *, installation: Installation, kind: str, address: str, topic: str, message: bytes, now: datetime
+    *,
+    installation: Installation,
+    kind: str,
+    address: str,
+    topic: str,
+    message: bytes,
+    id: UUID | None = None,
+    now: datetime,
 ) -> Delivery:
-    """Create a delivery of this message to the address, due now. Call it inside the transaction of its cause."""
-    return _create_delivery(installation, kind, address, topic, now, sealed_message=seal(message))
+    """Create a delivery of this message to the address, due now. Call it inside the transaction of its cause. `id` is
+    sent as `webhook-id`; without it, a new one."""
+    content = {"sealed_message": seal(message), "message_id": id or uuid4()}
+    return _create_delivery(installation, kind, address, topic, now, **content)
 
 
 def send_event(*, installation: Installation, kind: str, address: str, event: Event, now: datetime) -> Delivery:
     """Create a delivery of this event to the address, due now, independent of registrations."""
     return _create_delivery(installation, kind, address, event.topic, now, event=event, message_id=event.public_id)
+
+
+def send_own_event(*, installation: Installation, event: Event, now: datetime) -> Delivery:
+    """Create a delivery of an event about the app itself, due now: to its webhook for the topic, or without one to its
+    install URL."""
+    own = Registration.objects.filter(shop=installation.shop_id, installation=installation, topic=event.topic)
+    # Locked, so that it is not deleted meanwhile without cancelling the delivery.
+    webhook = own.select_for_update(no_key=True).first()
+    return _create_delivery(
+        installation,
+        Delivery.Kind.EVENT,
+        webhook.address if webhook else installation.app.install_url,
+        event.topic,
+        now,
+        registration=webhook,
+        event=event,
+        message_id=event.public_id,
+    )
 
 
 def _create_delivery(

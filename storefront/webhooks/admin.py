@@ -57,12 +57,14 @@ class EventAdmin(HighVolumeAdmin):
 
 @admin.register(Registration)
 class RegistrationAdmin(ReadOnlyAdmin):
-    """The webhooks of the shop's apps. Apps register them; a merchant can resume those that are paused."""
+    """The webhooks of the shop's apps. Apps register them; a merchant can test them, and resume those that are
+    paused."""
 
     rights = {
         "view": Right.MANAGE_WEBHOOKS,
         "resume": Right.MANAGE_WEBHOOKS,
         "resume_chosen": Right.MANAGE_WEBHOOKS,
+        "send_test": Right.MANAGE_WEBHOOKS,
     }
     list_display = ["topic", "app", "address", "state", "registered"]
     list_select_related = ["shop", "installation__app"]
@@ -71,15 +73,16 @@ class RegistrationAdmin(ReadOnlyAdmin):
     ordering = ["is_active", "installation__app__name", "topic"]
     fields = readonly_fields = ["topic", "app", "address", "state", "reason", "paused", "failing", "registered"]
     actions = ["resume_chosen"]
-    actions_detail = ["resume"]
+    actions_detail = ["resume", "send_test"]
 
     registered = moment("created_at", "registered")
     paused = moment("paused_at", "paused")
     failing = moment("failing_since", "failing since")
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
-        row = self.get_object(request, str(object_id))
-        return super().get_actions_detail(request, object_id) if row and not row.is_active else []
+        row, found = self.get_object(request, str(object_id)), super().get_actions_detail(request, object_id)
+        is_paused = row is not None and not row.is_active
+        return [each for each in found if is_paused or not each.action_name.endswith("resume")]
 
     @display(description="app", ordering="installation__app__name")
     def app(self, row: Registration) -> str:
@@ -109,6 +112,24 @@ class RegistrationAdmin(ReadOnlyAdmin):
         row = self.row_or_404(request, object_id)
         actions.resume_webhook(shop=request.shop, registration=row, now=request.now)
         return self.done(request, row, "Webhook resumed. Held deliveries will be sent now.")
+
+    @action(
+        description="Send a test",
+        icon="science",
+        dialog={
+            "title": "Send a test delivery?",
+            "description": "The app gets a sample event, marked as a test, once. The next page shows the outcome.",
+            "form_class": None,
+            "form_submit_text": "Send",
+        },
+    )
+    def send_test(self, request: Any, form: Any, object_id: str) -> HttpResponse:
+        row = self.row_or_404(request, object_id)
+        sent = actions.send_test(
+            shop=request.shop, installation_id=row.installation_id, key=str(row.pk), now=request.now
+        )
+        page: Any = self.admin_site.get_model_admin(Delivery)
+        return page.done(request, sent, "Test delivery sent. Reload this page to see the outcome.")
 
     @admin.action(description="Resume selected webhooks")
     def resume_chosen(self, request: Any, queryset: QuerySet) -> None:
@@ -146,13 +167,13 @@ class DeliveryAdmin(HighVolumeAdmin):
         "replay": Right.MANAGE_WEBHOOKS,
         "replay_chosen": Right.MANAGE_WEBHOOKS,
     }
-    list_display = ["topic", "app", "made", "state", "tries", "current_address"]
+    list_display = ["subject", "app", "made", "state", "tries", "current_address"]
     list_select_related = ["shop", "installation__app", "registration"]
     list_filter = ["status", "topic", ("installation", ShopRelatedFilter)]
     searched_id = "event__public_id"
     inlines = [AttemptInline]
     fields = readonly_fields = [
-        "topic",
+        "subject",
         "app",
         "current_address",
         "state",
@@ -177,6 +198,10 @@ class DeliveryAdmin(HighVolumeAdmin):
         row = self.get_object(request, str(object_id))
         can_replay = row is not None and row.kind == Delivery.Kind.EVENT
         return super().get_actions_detail(request, object_id) if can_replay else []
+
+    @display(description="topic", ordering="topic")
+    def subject(self, row: Delivery) -> str:
+        return f"{row.topic} (test)" if row.kind == Delivery.Kind.TEST else row.topic
 
     @display(description="app", ordering="installation__app__name")
     def app(self, row: Delivery) -> str:

@@ -12,6 +12,8 @@ from typing import Any
 
 from django.db import connection, transaction
 
+from storefront.webhooks.topics import OWN_TOPICS
+
 # Shops in one transaction, and events of each shop in one call. Later calls dispatch the rest, so that a shop with
 # thousands of events does not delay other shops.
 MOST_SHOPS = 200
@@ -51,7 +53,7 @@ _COUNT = """
         AND event.sequence > webhooks_feed.last_sequence
     ), last_sequence) WHERE shop_id IN ({shops})
 """
-# `app.uninstalled` is sent only to the app itself, by `actions.send_event` (R-HOOK-21).
+# `OWN_TOPICS` are sent only to the app itself, by actions (R-HOOK-21).
 _DELIVER = """
     INSERT INTO webhooks_delivery (shop_id, installation_id, kind, registration_id, event_id, message_id, topic,
         address, receiver, status, tries, earlier_tries, due_at, created_at)
@@ -59,7 +61,7 @@ _DELIVER = """
         event.topic, registration.address, registration.receiver, 'pending', 0, 0, %(now)s, %(now)s
     FROM webhooks_event event JOIN webhooks_registration registration
         ON registration.shop_id = event.shop_id AND registration.topic = event.topic
-    WHERE event.id IN ({events}) AND event.topic <> 'app.uninstalled'
+    WHERE event.id IN ({events}) AND event.topic NOT IN ({own_topics})
     ORDER BY event.id{keep}
     ON CONFLICT (event_id, registration_id) DO NOTHING
 """
@@ -83,7 +85,8 @@ def shops_with_new_events(after: int = 0) -> list[int]:
 def _dispatch(shops: list[int], now: datetime) -> int:
     events = _number_events(_lock_feeds(shops))
     if events:
-        _run(_DELIVER, {"now": connection.ops.adapt_datetimefield_value(now)}, events=events)
+        own_topics = ", ".join(f"'{topic}'" for topic in OWN_TOPICS)
+        _run(_DELIVER, {"now": connection.ops.adapt_datetimefield_value(now)}, events=events, own_topics=own_topics)
     return len(events)
 
 

@@ -10,14 +10,18 @@ import orjson
 from storefront.kit import sealing
 from storefront.kit.clock import timestamp
 from storefront.webhooks.models import Delivery, Event
-from storefront.webhooks.topics import TOPICS
+from storefront.webhooks.rules import MOST_TRIES
+from storefront.webhooks.topics import SCOPES_CHANGED, TOPICS
 
 SEALED = "delivery-message"
+# Messages with an installation's token are signed with the app's own secret.
+WITH_TOKEN = (Delivery.Kind.INSTALL, Delivery.Kind.TOKEN)
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One attempt of a delivery, after `tries` other attempts; `earlier_tries` of those were before the last replay."""
+    """One attempt of a delivery, after `tries` other attempts; `earlier_tries` of those were before the last replay,
+    and `most_tries` are made after it."""
 
     delivery_id: int
     shop_id: int
@@ -25,16 +29,21 @@ class Message:
     receiver: int
     tries: int
     earlier_tries: int
+    most_tries: int
     address: str
     id: str
     body: bytes
     secrets: tuple[str, ...]
 
 
-def event_record(event: Event, *, shop_domain: str, scopes: Collection[str]) -> dict[str, Any]:
-    """An event as JSON for webhooks and the feed. Without the topic's scope, `data` is the object's id (R-HOOK-9)."""
-    scope = TOPICS.get(event.topic)
-    data = event.data if scope is None or scope in scopes else {"id": event.data.get("id")}
+def event_record(event: Event, *, shop_domain: str, scopes: Collection[str], installation_id: int) -> dict[str, Any]:
+    """An event as JSON for the webhooks and the feed of this installation. `data` is the object's id alone without the
+    topic's scope (R-HOOK-9), and if another app's scopes were changed (R-APP-40)."""
+    scope, id = TOPICS.get(event.topic), event.data.get("id")
+    is_readable = scope is None or scope in scopes
+    if event.topic == SCOPES_CHANGED:
+        is_readable = id == installation_id
+    data = event.data if is_readable else {"id": id}
     return {
         "id": str(event.public_id),
         "type": event.topic,
@@ -59,11 +68,11 @@ class SecretCache:
 
     def of(self, delivery: Delivery) -> tuple[str, ...]:
         """The delivery's secrets, newest first. Raises Unsealable."""
-        installation, is_install = delivery.installation, delivery.kind == Delivery.Kind.INSTALL
-        key = (installation.pk, is_install)
+        installation, has_token = delivery.installation, delivery.kind in WITH_TOKEN
+        key = (installation.pk, has_token)
         if key not in self.cache:
             # An app that is told of a new installation knows only the app's own secret yet.
-            found = [installation.app.secret] if is_install else installation.signing_secrets(self.now)
+            found = [installation.app.secret] if has_token else installation.signing_secrets(self.now)
             self.cache[key] = tuple(found)
         return self.cache[key]
 
@@ -78,6 +87,8 @@ def message_of(delivery: Delivery, secrets: SecretCache) -> Message:
         receiver=delivery.receiver,
         tries=delivery.tries,
         earlier_tries=delivery.earlier_tries,
+        # Whoever asked for a test waits for its outcome, and can ask for another one (R-HOOK-28).
+        most_tries=1 if delivery.kind == Delivery.Kind.TEST else MOST_TRIES,
         address=delivery.registration.address if delivery.registration else delivery.address,
         id=str(delivery.message_id),
         body=_body(delivery),
@@ -88,5 +99,12 @@ def message_of(delivery: Delivery, secrets: SecretCache) -> Message:
 def _body(delivery: Delivery) -> bytes:
     if delivery.event is None:
         return sealing.unseal(bytes(delivery.sealed_message or b""), purpose=SEALED)
-    scopes = delivery.installation.scopes
-    return orjson.dumps(event_record(delivery.event, shop_domain=delivery.shop.domain, scopes=scopes))
+    installation = delivery.installation
+    return orjson.dumps(
+        event_record(
+            delivery.event,
+            shop_domain=delivery.shop.domain,
+            scopes=installation.scopes,
+            installation_id=installation.pk,
+        )
+    )

@@ -89,13 +89,16 @@ class Delivery(models.Model):
     """One message to one address, attempted until it is delivered or dead (R-HOOK-14).
 
     The message of an event is built from the event at each attempt, always the same bytes. Other messages are stored
-    encrypted until the delivery has ended, since an install notification contains a token.
+    encrypted until the delivery has ended, since some contain a token. A test has no registration, so that its outcome
+    pauses no webhook.
     """
 
     class Kind(models.TextChoices):
         EVENT = "event"
         INSTALL = "install"
         UNINSTALL = "uninstall"
+        TOKEN = "token"  # noqa: S105
+        TEST = "test"
 
     class Status(models.TextChoices):
         PENDING = "pending"

@@ -2,23 +2,37 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from storefront.kit.clock import offset_timestamp, timestamp
+from storefront.kit.ids import as_id
 from storefront.shops.models import Shop
 from storefront.webhooks.messages import event_record
 from storefront.webhooks.models import Attempt, Delivery, Event, Feed, Registration
 
 
-def webhook_records(shop: Shop) -> list[dict[str, Any]]:
-    """The webhooks of all apps in the shop as JSON, oldest first (R-APP-11)."""
-    return [webhook_record(row) for row in Registration.objects.filter(shop=shop).order_by("created_at", "id")]
+def webhook_records(shop: Shop, *, installation_id: int) -> list[dict[str, Any]]:
+    """The installation's webhooks as JSON, oldest first (R-APP-11)."""
+    own = Registration.objects.filter(shop=shop, installation=installation_id)
+    return [webhook_record(row) for row in own.order_by("created_at", "id")]
+
+
+def own_webhooks(shop: Shop, *, installation_id: int, key: str) -> QuerySet[Registration]:
+    """The installation's webhook with this topic or id, in a query that finds nothing if there is none."""
+    named = Q(topic=key) if as_id(key) is None else Q(pk=as_id(key))
+    return Registration.objects.filter(named, shop=shop, installation=installation_id)
 
 
 def webhook_record(registration: Registration) -> dict[str, Any]:
-    """A webhook as JSON (R-HOOK-4)."""
-    created_at = offset_timestamp(registration.created_at)
-    return {"topic": registration.topic, "address": registration.address, "created_at": created_at}
+    """A webhook as JSON, with the members of R-HOOK-4 in its order."""
+    return {
+        "topic": registration.topic,
+        "address": registration.address,
+        "created_at": offset_timestamp(registration.created_at),
+        "id": registration.pk,
+        "state": "active" if registration.is_active else "paused",
+        "paused_reason": registration.pause_reason or None,
+    }
 
 
 @dataclass(frozen=True)
@@ -29,15 +43,19 @@ class FeedPage:
     next_after: int
 
 
-def feed(shop: Shop, *, after: int, topic: str | None, limit: int, scopes: Collection[str]) -> FeedPage:
-    """The shop's events after this number, with the data that these scopes permit (R-HOOK-18)."""
+def feed(
+    shop: Shop, *, installation_id: int, scopes: Collection[str], after: int, topic: str | None, limit: int
+) -> FeedPage:
+    """The shop's events after this number, with the data that the installation may read with these scopes
+    (R-HOOK-18)."""
     # Read before the events, so that `next_after` skips no event that is dispatched meanwhile.
     last = Feed.objects.filter(shop=shop).values_list("last_sequence", flat=True).first() or 0
     rows = Event.objects.filter(shop=shop, sequence__gt=after, sequence__lte=last)
     if topic:
         rows = rows.filter(topic=topic)
     records = [
-        event_record(event, shop_domain=shop.domain, scopes=scopes) for event in rows.order_by("sequence")[:limit]
+        event_record(event, shop_domain=shop.domain, scopes=scopes, installation_id=installation_id)
+        for event in rows.order_by("sequence")[:limit]
     ]
     return FeedPage(records, records[-1]["sequence"] if len(records) == limit else max(after, last))
 
@@ -69,6 +87,7 @@ def delivery_record(row: Delivery) -> dict[str, Any]:
         "id": row.pk,
         "webhook_id": str(row.message_id),
         "topic": row.topic,
+        "test": row.kind == Delivery.Kind.TEST,
         "sequence": row.event.sequence if row.event else None,
         "address": current_address(row),
         "status": row.status,

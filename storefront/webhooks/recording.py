@@ -74,7 +74,8 @@ def _next_state(outcome: Outcome, now: datetime) -> tuple[str, datetime | None]:
     """The time of the delivery's next attempt, or its final status and None."""
     if outcome.is_success:
         return Delivery.Status.DELIVERED, None
-    wait = next_wait(outcome.number - outcome.message.earlier_tries, retry_after=outcome.retry_after)
+    message = outcome.message
+    wait = next_wait(outcome.number - message.earlier_tries, most=message.most_tries, retry_after=outcome.retry_after)
     return Delivery.Status.DEAD, None if wait is None else now + wait
 
 

@@ -15,7 +15,7 @@ from storefront.kit.refusals import NotFound, Refusal
 from storefront.shops import audit
 from storefront.shops.models import Shop
 from storefront.webhooks.models import Delivery, Event, Registration
-from storefront.webhooks.topics import UNINSTALLED
+from storefront.webhooks.topics import OWN_TOPICS
 
 # Maximum of events that one call replays.
 MAX_REPLAYED = 1000
@@ -75,9 +75,9 @@ def replay_range(
     are sequence numbers, both exclusive; `since` is inclusive, `until` exclusive."""
     lock_installation(shop=shop, installation_id=installation_id)
     own = Registration.objects.filter(shop=shop, installation=installation_id)
-    # `app.uninstalled` is sent only to the app itself, when it happens (R-HOOK-21).
+    # Events about apps are sent only to the app itself, when they happen (R-HOOK-21).
     own = own.filter(topic=topic) if topic else own
-    registrations = {row.topic: row for row in own if row.topic != UNINSTALLED}
+    registrations = {row.topic: row for row in own if row.topic not in OWN_TOPICS}
     bounds = {"sequence__gt": after or 0, "sequence__lt": before, "created_at__gte": since, "created_at__lt": until}
     filters = {name: value for name, value in bounds.items() if value is not None}
     found = Event.objects.filter(shop=shop, topic__in=registrations, **filters).order_by("sequence")

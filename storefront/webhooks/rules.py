@@ -31,9 +31,11 @@ _INSTALLATION_BITS = 31
 _random = Random()  # noqa: S311, it only spreads attempts
 
 
-def next_wait(tries: int, *, retry_after: timedelta | None = None, random: Random = _random) -> timedelta | None:
-    """The wait after this many failed attempts, at least `retry_after`; None if there are no more attempts."""
-    if tries >= MOST_TRIES:
+def next_wait(
+    tries: int, *, most: int = MOST_TRIES, retry_after: timedelta | None = None, random: Random = _random
+) -> timedelta | None:
+    """The wait after this many failed attempts, at least `retry_after`; None if `most` attempts were made."""
+    if tries >= most:
         return None
     wait = WAITS[tries - 1] * (1 + random.uniform(0, JITTER))
     return max(wait, min(retry_after or timedelta(0), LONGEST_RETRY_AFTER))

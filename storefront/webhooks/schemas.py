@@ -8,7 +8,7 @@ from pydantic import AfterValidator, WithJsonSchema
 
 from storefront.installations.schemas import AppUrl
 from storefront.kit.ids import LARGEST_ID
-from storefront.kit.schemas import Moment, Timestamp
+from storefront.kit.schemas import Change, Moment, Timestamp
 from storefront.webhooks.topics import TOPICS
 
 
@@ -51,10 +51,28 @@ class Webhook(Schema):
     topic: str = Field(description="The webhook's topic.", examples=["order.placed"])
     address: str = Field(description="The URL that receives the events.", examples=["https://app.example.com/webhooks"])
     created_at: OffsetTimestamp
+    id: int = Field(description="The webhook's id.")
+    state: Literal["active", "paused"] = Field(description="`paused`: deliveries are held until it is resumed.")
+    paused_reason: Literal["failing", "gone"] | None = Field(
+        description="`failing`: nothing got through for three days. `gone`: the receiver answered 410. Null if active."
+    )
+
+
+class WebhookChange(Change):
+    """What an app can change of its webhook."""
+
+    address: AppUrl = Field(
+        "", description="Public https URL that receives the events.", examples=["https://app.example.com/webhooks"]
+    )
+    state: Literal["active"] = Field("active", description="Send `active` to resume a paused webhook.")
+
+
+class OneWebhook(Schema):
+    webhook: Webhook = Field(description="The webhook.")
 
 
 class WebhookList(Schema):
-    webhooks: list[Webhook] = Field(description="The webhooks of all apps in the shop.")
+    webhooks: list[Webhook] = Field(description="The app's own webhooks, oldest first.")
 
 
 class WebhookRegistered(Schema):
@@ -83,6 +101,7 @@ class Delivery(Schema):
     id: int = Field(description="The delivery's id.")
     webhook_id: str = Field(description="The `webhook-id` header. For an event, the event's id.")
     topic: str = Field(description="The topic.", examples=["order.placed"])
+    test: bool = Field(description="Whether it was sent to test the webhook, with a sample.")
     sequence: int | None = Field(
         description="The event's position in the feed; null if the delivery is not for an event."
     )
@@ -114,6 +133,11 @@ class DeliveryList(Schema):
 class DeliveryReplayed(Schema):
     message: str = Field(description="Human-readable message.", examples=["The delivery is sent again."])
     delivery: Delivery = Field(description="The current record.")
+
+
+class TestSent(Schema):
+    message: str = Field(description="Human-readable message.", examples=["The test delivery is sent."])
+    delivery: Delivery = Field(description="The delivery.")
 
 
 class Range(Schema):

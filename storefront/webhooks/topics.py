@@ -1,7 +1,8 @@
 """The topics of events (R-HOOK-1)."""
 
-# Sent only to the uninstalled app.
-UNINSTALLED = "app.uninstalled"
+# Sent only to the app that they are about, when they happen.
+UNINSTALLED, SCOPES_CHANGED = "app.uninstalled", "app.scopes_changed"
+OWN_TOPICS = (UNINSTALLED, SCOPES_CHANGED)
 
 # Each topic and its scope. Without the scope, an app receives only the object's id.
 TOPICS: dict[str, str | None] = {
@@ -20,4 +21,5 @@ TOPICS: dict[str, str | None] = {
     "customer.created": "read_customers",
     "customer.updated": "read_customers",
     UNINSTALLED: None,
+    SCOPES_CHANGED: None,
 }

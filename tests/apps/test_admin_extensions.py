@@ -29,7 +29,7 @@ def make(shop, url: str = "https://app.example.com/blocks", slug: str | None = N
     app = make_app(slug, name="Gift notes") if slug is None else make_app(slug)
     installation = install(shop, app=app).installation
     given = {"type": "checkout_block", "callback_url": url, "timeout_ms": 1000, "now": clock.now()}
-    return register_extension(shop=shop, installation_id=installation.pk, **given)
+    return register_extension(shop=shop, installation_id=installation.pk, **given)[0]
 
 
 def called(extension: Extension, outcome: str, duration_ms: int, **given) -> None:

@@ -30,7 +30,7 @@ def extend(app: Installed, url: str, *, type: str = "checkout_block", timeout_ms
         callback_url=url,
         timeout_ms=timeout_ms,
         now=NOW,
-    )
+    )[0]
 
 
 def fetch(shop, type: str = "checkout_block", now=NOW) -> list[Block]:
@@ -275,9 +275,9 @@ class TestRecord:
     def test_the_number_of_queries_does_not_grow_with_the_blocks(self, shop, app, django_assert_max_num_queries):
         with receiving(html()) as receiver, socket.socket() as unused:
             unused.bind(("127.0.0.1", 0))
-            for _ in range(3):
-                extend(app, receiver.url)
-                extend(app, f"http://127.0.0.1:{unused.getsockname()[1]}/")
+            for number in range(3):
+                extend(app, f"{receiver.url}/{number}")
+                extend(app, f"http://127.0.0.1:{unused.getsockname()[1]}/{number}")
             # The extensions; then, in one transaction, those that still exist, the calls, and the failed extensions.
             with django_assert_max_num_queries(6):
                 blocks = fetch(shop)

@@ -42,7 +42,7 @@ def broken(app, shop, waiting_slots):
 
 def extend(app, url: str) -> Extension:
     given = {"type": "checkout_block", "callback_url": url, "timeout_ms": 10_000, "now": NOW}
-    return register_extension(shop=app.installation.shop, installation_id=app.installation.pk, **given)
+    return register_extension(shop=app.installation.shop, installation_id=app.installation.pk, **given)[0]
 
 
 def fetch(shop, now=NOW):

@@ -22,7 +22,7 @@ def extension(shop):
 def make(shop) -> Extension:
     installation = install(shop).installation
     given = {"type": "checkout_block", "callback_url": "https://app.example.com/", "now": NOW}
-    return register_extension(shop=shop, installation_id=installation.pk, **given)
+    return register_extension(shop=shop, installation_id=installation.pk, **given)[0]
 
 
 def call(extension: Extension, *ages: timedelta) -> None:

@@ -144,15 +144,16 @@ def test_a_shops_own_token_is_refused(api):
 
 @pytest.mark.rule("R-LIM-12")
 def test_refuses_more_than_the_limit(app, shop):
-    for _ in range(MAX_EXTENSIONS):
-        assert app.api.post("/extensions", new()).status_code == 201
+    for number in range(MAX_EXTENSIONS):
+        assert app.api.post("/extensions", new(callback_url=f"{URL}/{number}")).status_code == 201
     assert app.api.post("/extensions", new()).json()["code"] == "too_many_extensions"
+    assert app.api.post("/extensions", new(callback_url=f"{URL}/0")).status_code == 200
     assert install(shop, "write_extensions").api.post("/extensions", new()).status_code == 201
 
 
 def test_the_number_of_queries_does_not_grow_with_the_list(app, django_assert_max_num_queries):
-    for _ in range(5):
-        app.api.post("/extensions", new())
+    for number in range(5):
+        app.api.post("/extensions", new(callback_url=f"{URL}/{number}"))
     with django_assert_max_num_queries(2):
         listed = app.api.get("/extensions").json()["extensions"]
     assert len(listed) == 5
@@ -174,7 +175,8 @@ def test_a_registration_during_the_uninstall_leaves_nothing(shop):
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_registrations_do_not_exceed_the_limit(shop):
     app = install(shop, "write_extensions")
-    for _ in range(MAX_EXTENSIONS - 1):
-        app.api.post("/extensions", new())
-    run_concurrently(*[lambda: app.api.post("/extensions", new())] * 4)
+    for number in range(MAX_EXTENSIONS - 1):
+        app.api.post("/extensions", new(callback_url=f"{URL}/{number}"))
+    more = [new(callback_url=f"{URL}/more/{number}") for number in range(4)]
+    run_concurrently(*[lambda body=body: app.api.post("/extensions", body) for body in more])
     assert Extension.objects.count() == MAX_EXTENSIONS

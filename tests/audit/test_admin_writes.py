@@ -215,6 +215,7 @@ BUTTONS = {
     "uninstall": (ROWS[Installation], {}, "app.uninstalled"),
     "allow": (ROWS[BlockedScript], {}, "script_host.allowed"),
     "resume": (paused, {}, "webhook.resumed"),
+    "send_test": (ROWS[Registration], {}, "webhook.tested"),
     "replay": (ended, {}, "webhook.replayed"),
     "restore": (gone, {}, "product.restored"),
     "send_password_reset": (lambda shop: make_customer(shop), {}, "customer.password_mail_sent"),

@@ -136,6 +136,22 @@ CASES = {
         {"name": "Ada King"},
     ),
     ("POST", "/webhooks"): (None, HOOK, "webhook.registered", "webhook", None, {"address": HOOK["address"]}),
+    ("PATCH", "/webhooks/{topic}"): (
+        lambda shop, app: registered(shop, app).pk,
+        {"address": "https://app.example.com/other"},
+        "webhook.updated",
+        "webhook",
+        {"address": HOOK["address"]},
+        {"address": "https://app.example.com/other"},
+    ),
+    ("POST", "/webhooks/{topic}/test"): (
+        lambda shop, app: registered(shop, app) and "order.placed",
+        None,
+        "webhook.tested",
+        "webhook",
+        None,
+        {"topic": "order.placed"},
+    ),
     ("DELETE", "/webhooks/{topic}"): (
         lambda shop, app: registered(shop, app) and "order.placed",
         None,
@@ -170,6 +186,14 @@ CASES = {
         None,
     ),
     ("POST", "/extensions"): (None, BLOCK, "extension.registered", "extension", None, BLOCK),
+    ("PATCH", "/extensions/{id}"): (
+        made("/extensions", BLOCK, "extension"),
+        {"timeout_ms": 900},
+        "extension.updated",
+        "extension",
+        {"timeout_ms": 5000},
+        {"timeout_ms": 900},
+    ),
     ("DELETE", "/extensions/{id}"): (
         made("/extensions", BLOCK, "extension"),
         None,

@@ -2,6 +2,7 @@
 
 import json
 import re
+from urllib.parse import parse_qs, urlsplit
 from uuid import uuid4
 
 import pytest
@@ -74,6 +75,32 @@ class TestCheckout:
         assert (item["product_id"], item["qty"], item["line_total"]) == (mug.pk, 2, "19.00")
         assert (asked["totals"]["total"], asked["totals"]["item_count"]) == ("19.00", 2)
         assert "cart_token" not in asked
+
+    @pytest.mark.rule("R-APP-41")
+    def test_app_can_tie_a_block_to_the_order(self, shopper, shop, api, mug):
+        brought = api.post("/cart", {"product_id": mug.pk, "qty": 1}).json()["cart_token"]
+        url = api.post("/cart/checkout", cart=brought).json()["checkout_url"]
+        (link,) = parse_qs(urlsplit(url).query)["cart"]
+        with receiving(hello) as receiver:
+            for type in ("checkout_block", "confirmation_block"):
+                extend(shop, receiver.url, type)
+            shopper.arrive(url)
+            shopper.get("/checkout/blocks")
+            order_page = shopper.order()["Location"]
+            shopper.get(f"{order_page}/blocks")
+            asked = [json.loads(receiver.next().body) for _ in range(2)]
+        assert [each["cart"] for each in asked] == [link, link]
+        assert brought not in str(asked)
+        (order,) = install(shop, "read_orders").api.get(f"/orders?cart={link}").json()["orders"]
+        assert order["cart"] == link
+
+    @pytest.mark.rule("R-APP-41")
+    def test_a_basket_of_the_shops_own_has_no_link(self, shopper, shop, mug):
+        with receiving(hello) as receiver:
+            extend(shop, receiver.url)
+            shopper.post("/basket/add", {"product": mug.pk, "qty": "1"})
+            shopper.get("/checkout/blocks")
+            assert json.loads(receiver.next().body)["cart"] is None
 
     def test_neither_page_nor_order_waits_for_the_app(self, at_checkout, shop):
         with receiving(hello) as receiver:

@@ -85,7 +85,7 @@ class Street:
     def install(self, shop: str = "localhost") -> str:
         """Install the app, and return its token after the app has registered its webhooks."""
         token = self.command("installapp", "--shop", shop, "--app", "gifts")
-        wait_until(lambda: len(self.listed("webhooks", token)) == 2, what="the app's registrations", seconds=60)
+        wait_until(lambda: len(self.listed("webhooks", token)) == 3, what="the app's registrations", seconds=60)
         return token
 
     def uninstall(self, shop: str = "localhost") -> None:

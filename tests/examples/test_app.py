@@ -134,11 +134,35 @@ def test_each_shop_has_an_installation_of_its_own(shops):
     assert shops.call("GET", "/shop", tokens["localhost"]).json()["shop"]["domain"] == "localhost"
 
 
+REPLACE = """
+from storefront.apps.actions import rotate_token
+from storefront.installations.models import Installation
+from storefront.kit import clock
+row = Installation.objects.select_related("shop").get(uninstalled_at=None)
+print(rotate_token(shop=row.shop, installation=row, now=clock.now()))
+"""
+
+
+def test_a_replaced_token_is_stored_and_a_test_is_no_sale(shops):
+    shops.install()
+    token = shops.command("shell", "--no-imports", "-c", REPLACE)
+    shops.wait(lambda: shops.kept("SELECT token FROM installation") == [(token,)], "the new token")
+    sent = shops.call("POST", "/webhooks/order.placed/test", token).json()["delivery"]
+
+    def delivered():
+        found = shops.call("GET", "/webhooks/deliveries?topic=order.placed", token).json()["deliveries"]
+        return [each["status"] for each in found if each["id"] == sent["id"]] == ["delivered"]
+
+    shops.wait(delivered, "the test")
+    assert shops.kept("SELECT * FROM sale") == []
+
+
 def test_unsigned_requests_are_refused(shops):
     shops.install()
     [(id, secret)] = shops.kept("SELECT id, secret FROM installation")
     event = {"id": "1", "type": "order.placed", "data": {"number": "1", "total": "1.00"}}
-    stranger = {"installation_id": 99, "shop_domain": "localhost", "access_token": "app_x", "webhook_secret": secret}
+    stranger = {"type": "app.installed", "timestamp": "2026-11-21T07:30:00.000000Z", "installation_id": 99}
+    stranger |= {"shop_domain": "localhost", "access_token": "app_x", "webhook_secret": secret}
 
     def send(path: str, body: dict, **headers: str) -> int:
         return requests.post(f"{shops.app_url}{path}", json.dumps(body), headers=headers, timeout=10).status_code

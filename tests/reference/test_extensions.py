@@ -110,14 +110,14 @@ class TestRenderCall:
             assert b"<p>Wrap it?</p>" in shopper.get("/checkout/blocks").content
 
     @pytest.mark.rule("R-APP-19")
-    def test_the_request_carries_id_type_shop_currency_items_and_totals_signed(self, app, shopper, shop):
+    def test_the_request_carries_id_type_shop_currency_items_totals_and_cart_signed(self, app, shopper, shop):
         with receiving() as receiver:
             self.extend(app, receiver.url)
             shopper.get("/checkout/blocks")
             got = receiver.next()
         assert got.method == "POST"
         body = json.loads(got.body)
-        assert body.keys() == {"id", "type", "shop_domain", "currency", "items", "totals"}
+        assert body.keys() == {"id", "type", "shop_domain", "currency", "items", "totals", "cart"}
         assert (body["type"], body["shop_domain"], body["currency"]) == ("checkout_block", shop.domain, shop.currency)
         assert [item["qty"] for item in body["items"]] == [2]
         assert body["totals"]["total"] == "19.00"

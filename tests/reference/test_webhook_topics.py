@@ -30,6 +30,7 @@ def test_the_topics_are_these():
         *("order.updated", "refund.failed", "checkout.abandoned"),
         *("product.created", "product.updated", "product.deleted", "inventory.updated"),
         *("customer.created", "customer.updated", "app.uninstalled"),
+        "app.scopes_changed",
     }
 
 

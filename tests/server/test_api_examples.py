@@ -132,6 +132,8 @@ CALLS = [
     Call("delete_product_for_app", f"DELETE {APPS}/products/103"),
     Call("register_extension", f"POST {APPS}/extensions", {"type": "checkout_block", "callback_url": BLOCK}),
     Call("list_extensions", f"GET {APPS}/extensions"),
+    Call("get_extension", f"GET {APPS}/extensions/1"),
+    Call("update_extension", f"PATCH {APPS}/extensions/1", {"timeout_ms": 2000}),
     Call("delete_extension", f"DELETE {APPS}/extensions/1"),
     Call(
         "register_script_tag",
@@ -142,6 +144,9 @@ CALLS = [
     Call("delete_script_tag", f"DELETE {APPS}/script-tags/1"),
     Call("register_webhook", f"POST {APPS}/webhooks", {"topic": "order.paid", "address": HOOK}),
     Call("list_webhooks", f"GET {APPS}/webhooks"),
+    Call("get_webhook", f"GET {APPS}/webhooks/order.paid"),
+    Call("update_webhook", f"PATCH {APPS}/webhooks/order.paid", {"address": f"{HOOK}/paid", "state": "active"}),
+    Call("test_webhook", f"POST {APPS}/webhooks/order.paid/test"),
     Call("list_events", f"GET {APPS}/events?topic=order.paid&limit=1"),
     Call("list_deliveries", f"GET {APPS}/webhooks/deliveries?status=dead&limit=1"),
     Call("replay_delivery", f"POST {APPS}/webhooks/deliveries/{{delivery}}/replay"),

@@ -1,15 +1,20 @@
-"""createapp, installapp and uninstallapp, as the operator types them."""
+"""createapp, installapp, uninstallapp and webhooks test, as the operator types them."""
 
 import json
 
 import pytest
 from django.core.management import call_command
 
+from storefront.apps import actions
 from storefront.installations.models import App, Installation
+from storefront.kit import clock
 from storefront.server import cli
+from storefront.shops.models import AuditEntry
 from storefront.shops.scopes import SCOPES
+from storefront.webhooks.models import Delivery
 from tests.client import ApiClient
 from tests.factories.apps import install, make_app
+from tests.webhooks.factories import register
 
 GIFTS = ["createapp", "--name", "Gift notes", "--slug", "gifts", "--install-url", "https://gifts.example.com/install"]
 
@@ -125,3 +130,22 @@ def test_an_install_url_without_tls_names_the_setting_for_development(db, storef
     assert "STOREFRONT_ALLOW_PRIVATE_CALLBACKS=1" in err
     settings.ALLOW_PRIVATE_CALLBACKS = True
     assert storefront(*command)[0] == 0
+
+
+def test_a_test_delivery_is_sent(storefront, shop, other_shop):
+    gifts = make_app("gifts")
+    here, elsewhere = install(shop, app=gifts), install(other_shop, app=gifts)
+    register(here, "https://gifts.example.com/hook")
+    register(elsewhere, "https://gifts.example.com/hook", "order.paid")
+    told = ["webhooks", "test", "--shop", shop.domain, "--app", "gifts", "--topic"]
+    code, out, err = storefront(*told, "order.placed")
+    sent = Delivery.objects.get(kind="test")
+    assert (code, json.loads(out)["id"], sent.shop) == (0, sent.pk, shop)
+    assert "The worker sends it." in err
+    assert AuditEntry.objects.get(action="webhook.tested").actor_kind == "command"
+    code, out, err = storefront(*told, "order.paid")
+    assert (code, out) == (2, "")
+    assert err == "storefront: --topic: Gifts has no webhook for order.paid. It has: order.placed.\n"
+    actions.uninstall_app(shop=shop, installation=here.installation, now=clock.now())
+    assert storefront(*told, "order.placed")[0] == 2
+    assert Delivery.objects.filter(kind="test").count() == 1

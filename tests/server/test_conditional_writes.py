@@ -17,6 +17,12 @@ RECORDS = {
     "/api/v1/customers": {"first_name": "Ada"},
     "/api/apps/customers": {"first_name": "Ada"},
     "/api/apps/products": {"name": "Cup"},
+    "/api/apps/extensions": {"callback_url": "https://app.example.com/other"},
+    "/api/apps/webhooks": {"address": "https://app.example.com/other"},
+}
+REGISTERED = {
+    "extensions": {"type": "checkout_block", "callback_url": "https://app.example.com/block"},
+    "webhooks": {"topic": "order.placed", "address": "https://app.example.com/hook"},
 }
 
 
@@ -35,6 +41,11 @@ class Record:
 
 def make_record(shop, path: str, *scopes: str) -> Record:
     kind = path.rpartition("/")[2]
+    if kind in REGISTERED:
+        api = install(shop, *(scopes or (f"write_{kind}",))).api
+        id = api.post(f"/{kind}", REGISTERED[kind]).json()[kind.removesuffix("s")]["id"]
+        api.prefix = path
+        return Record(api, f"/{id}", RECORDS[path])
     if kind == "customers":
         id = make_customer(shop).pk
     else:
@@ -91,15 +102,16 @@ def test_a_record_that_is_missing_or_another_shops_is_not_found(record, other_sh
     assert record.write(If_Match="*").status_code == 404
 
 
-@pytest.mark.parametrize("path", RECORDS)
+@pytest.mark.parametrize("path", [path for path in RECORDS if path.rpartition("/")[2] not in REGISTERED])
 def test_a_caller_who_may_not_read_gets_no_etag(shop, path):
     record = make_record(shop, path, f"write_{path.rpartition('/')[2]}")
     answer = record.write()
     assert (answer.status_code, answer.has_header("ETag")) == (200, False)
 
 
-def test_a_product_is_deleted_only_as_it_was_read(shop):
-    record = make_record(shop, "/api/apps/products")
+@pytest.mark.parametrize("path", ["/api/apps/products", "/api/apps/extensions", "/api/apps/webhooks"])
+def test_a_record_is_deleted_only_as_it_was_read(shop, path):
+    record = make_record(shop, path)
     old = record.read()["ETag"]
     record.write()
     assert record.api.delete(record.path, If_Match=old).status_code == 412
@@ -113,7 +125,9 @@ def test_of_two_writers_with_the_same_etag_one_is_carried_out(shop, path):
     etag = record.read()["ETag"]
     (member,) = record.change
     writers = [
-        lambda text=f"Text {number}": record.api.patch(record.path, {member: text}, If_Match=etag).status_code
+        lambda text=f"https://app.example.com/{number}": (
+            record.api.patch(record.path, {member: text}, If_Match=etag).status_code
+        )
         for number in range(4)
     ]
     assert sorted(run_concurrently(*writers)) == [200, 412, 412, 412]

@@ -47,6 +47,7 @@ def test_a_delivery_has_its_attempts(shop, app):
                 "id": row.pk,
                 "webhook_id": str(row.event.public_id),
                 "topic": "order.placed",
+                "test": False,
                 "sequence": 1,
                 "address": HOOK,
                 "status": "pending",

@@ -74,7 +74,7 @@ def test_replaying_a_leased_delivery_changes_nothing(shop, app):
 @pytest.mark.rule("R-HOOK-17")
 def test_a_replay_goes_to_the_topics_current_address(shop, app):
     (pk,) = ended(shop)
-    delete_webhook(shop=shop, installation_id=app.installation.pk, topic="order.placed", now=clock.now())
+    delete_webhook(shop=shop, installation_id=app.installation.pk, key="order.placed", now=clock.now())
     answer = app.api.post(f"/webhooks/deliveries/{pk}/replay")
     assert (answer.status_code, answer.json()["code"]) == (422, "not_registered")
     register(app, "https://elsewhere.example.com/")

@@ -139,6 +139,7 @@ class Description(OpenAPISchema):
         self["tags"] = TAGS
         self["components"]["securitySchemes"] = SECURITY
         self["webhooks"] = webhooks.describe(self._reference)
+        self["paths"]["/api/apps/extensions"]["post"]["callbacks"] = webhooks.describe_block_call(self._reference)
         self._drop_unused_schemas()
 
     def _reference(self, model: type[Schema]) -> dict[str, Any]:
