@@ -19,10 +19,18 @@ MOST_CHANGES = 1000
 
 Position = tuple[int, int]
 
-# The end of the log. On PostgreSQL, a transaction that is still running can have any number from the snapshot's xmin
-# on, and all before it have ended. On SQLite, one transaction writes at a time, so ids are in the order of commits.
+# The end of the log. On PostgreSQL, the oldest transaction that is still running; all before it have ended. One that
+# certainly belongs to another database of the server does not count. On SQLite, one transaction writes at a time, so
+# ids are in the order of commits.
+_OLDEST_RUNNING = """
+    SELECT min(x.xact::text::bigint) FROM pg_snapshot_xip(pg_current_snapshot()) x (xact)
+    LEFT JOIN pg_locks l ON l.locktype = 'transactionid' AND l.granted AND l.mode = 'ExclusiveLock'
+        AND l.transactionid = x.xact::xid
+    LEFT JOIN pg_stat_activity a ON a.pid = l.pid
+    WHERE a.datname IS NULL OR a.datname = current_database()
+"""
 _HORIZON = {
-    "postgresql": "pg_snapshot_xmin(pg_current_snapshot())::text::bigint, CAST(0 AS bigint)",
+    "postgresql": f"COALESCE(({_OLDEST_RUNNING}), pg_snapshot_xmax(pg_current_snapshot())::text::bigint), 0::bigint",
     "sqlite": "0, COALESCE((SELECT seq FROM sqlite_sequence WHERE name = 'sync_change'), 0)",
 }
 # SQLite would seek by the first column of row values only.

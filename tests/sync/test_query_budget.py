@@ -65,13 +65,18 @@ def test_changes_are_read_by_their_index(shop, other_shop):
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE sync_change")
-    with CaptureQueriesContext(connection) as asked:
+    plans = []
+
+    def explain(execute, statement, params, many, context):
+        if "FROM sync_change c WHERE" in statement and not statement.startswith("EXPLAIN"):
+            with connection.cursor() as cursor:
+                cursor.execute(f"EXPLAIN {'QUERY PLAN ' if connection.vendor == 'sqlite' else ''}{statement}", params)
+                plans.append("\n".join(str(row[-1]) for row in cursor.fetchall()))
+        return execute(statement, params, many, context)
+
+    with connection.execute_wrapper(explain):
         copy.step()
-    (statement,) = [query["sql"] for query in asked if "FROM sync_change c WHERE" in query["sql"]]
-    explain = "EXPLAIN QUERY PLAN " if connection.vendor == "sqlite" else "EXPLAIN "
-    with connection.cursor() as cursor:
-        cursor.execute(explain + statement)
-        plan = "\n".join(str(row[-1]) for row in cursor.fetchall())
+    (plan,) = plans
     assert "change_in_order" in plan
     assert "Sort" not in plan
     assert "TEMP B-TREE" not in plan
