@@ -50,14 +50,16 @@ def require_match(request: HttpRequest, etag: str) -> None:
 
 
 @contextmanager
-def only_if_match(request: HttpRequest, row: QuerySet[Any], read: Callable[[], Any]) -> Iterator[None]:
-    """Runs a write only if the record has the ETag of the `If-Match` header, if there is one: locks the row, and
-    compares with the body that `read` answers with. Raises PreconditionFailed."""
+def only_if_match(request: HttpRequest, read: Callable[[], Any], *rows: QuerySet[Any]) -> Iterator[None]:
+    """Runs a write only if the record has the ETag of the `If-Match` header, if there is one: locks these rows, and
+    compares with the body that `read` answers with. `rows` are all that others write without a lock on the record's own
+    row, in the order in which they lock them. Raises PreconditionFailed."""
     if not has_if_match(request):
         yield
         return
     with transaction.atomic():
-        list(row.select_for_update(no_key=True).values_list("pk"))
+        for each in rows:
+            list(each.select_for_update(no_key=True).order_by("pk").values_list("pk"))
         require_match(request, etag_of(json_response(read()).content))
         yield
 
