@@ -49,7 +49,7 @@ def _header(description: str, kind: str = "string") -> dict[str, Any]:
 EVERY_ANSWER = {
     "API-Version": _header("Version of the API that answers, such as `1.1`. It counts additions within `/api/v1`."),
     "X-Request-Id": _header("The request's id in the service's log."),
-    "X-Ignored": _header("Parameters and members that the service does not know: percent-encoded, ten at most."),
+    "X-Ignored": _header("Parameters and members that the service does not know: percent-encoded, at most ten."),
     "X-RateLimit-Limit": _header("Calls allowed per minute, if the token has a limit.", "integer"),
     "X-RateLimit-Remaining": _header("Calls left, if the token has a limit.", "integer"),
     "X-RateLimit-Reset": _header(
