@@ -9,7 +9,7 @@ from ninja import Path, Query, Router
 from storefront.catalogue import actions, app_queries
 from storefront.catalogue import app_schemas as schemas
 from storefront.catalogue.copying import Products
-from storefront.catalogue.models import Product
+from storefront.catalogue.models import Product, Variant
 from storefront.kit.app_pagination import pagination
 from storefront.kit.conditional import only_if_match, record_response
 from storefront.kit.http import json_response
@@ -129,7 +129,9 @@ def _product(request: Request, product_id: str) -> Product:
 
 def _only_if_match(request: Request, product: Product) -> AbstractContextManager[None]:
     row = Product.objects.filter(shop=request.shop, pk=product.pk)
-    return only_if_match(request, row, lambda: _body(request, product.pk))
+    # A sale of a variant locks the variant alone.
+    variants = Variant.objects.filter(shop=request.shop, product=product.pk)
+    return only_if_match(request, lambda: _body(request, product.pk), row, variants)
 
 
 def _body(request: Request, product_id: int | None, members: frozenset[str] | None = None) -> dict[str, Any]:

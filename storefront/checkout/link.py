@@ -107,7 +107,10 @@ def _check_origins(shop: Shop, attribution: Mapping[str, Any]) -> None:
     errors = {}
     for name in ("return_url", "cancel_url"):
         origin = origin_of(attribution.get(name, ""))
-        if origin and not origin_is_allowed(origin, shop=shop):
+        if "@" in origin:
+            # The origin is not repeated, since it may hold a password.
+            errors[name] = [f"{name} must not contain a user name or password."]
+        elif origin and not origin_is_allowed(origin, shop=shop):
             sentence = f"{name} must be on an origin that the shop allows, and {origin} is not one."
             errors[name] = [f"{sentence} The merchant adds origins in the shop's admin, under Allowed origins."]
     if errors:

@@ -109,7 +109,7 @@ def update(request: Request, customer_id: str, body: schemas.CustomerChange, *, 
     id, changes = as_id(customer_id) or 0, body.model_dump(exclude_unset=True)
     addresses = changes.pop("addresses", None)
     row = Customer.objects.filter(shop=request.shop, pk=id)
-    with only_if_match(request, row, lambda: {member: read_record(request, customer_id)}):
+    with only_if_match(request, lambda: {member: read_record(request, customer_id)}, row):
         customer = actions.update_customer(
             shop=request.shop, customer_id=id, now=request.now, changes=changes, addresses=addresses
         )

@@ -19,5 +19,5 @@ def only_own_if_match(request: Request, row: QuerySet[Any], read: Callable[[], A
     with transaction.atomic():
         if has_if_match(request):
             lock_installation(shop=request.shop, installation_id=calling_installation(request))
-        with only_if_match(request, row, read):
+        with only_if_match(request, read, row):
             yield

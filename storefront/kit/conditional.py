@@ -36,6 +36,12 @@ def etag_matches(etag: str, if_none_match: str) -> bool:
     return any(known in ("*", etag) for known in (each.removeprefix("W/") for each in parse_etags(if_none_match)))
 
 
+def known_etag(request: HttpRequest, etag: str) -> str | None:
+    """This ETag, or that of the compressed record, if the caller's `If-None-Match` lists it."""
+    known = request.META.get("HTTP_IF_NONE_MATCH", "")
+    return next((each for each in (etag, gzip_etag(etag)) if etag_matches(each, known)), None)
+
+
 def has_if_match(request: HttpRequest) -> bool:
     """Whether the caller wants a write only if the record is as it was read."""
     return "HTTP_IF_MATCH" in request.META
@@ -50,14 +56,16 @@ def require_match(request: HttpRequest, etag: str) -> None:
 
 
 @contextmanager
-def only_if_match(request: HttpRequest, row: QuerySet[Any], read: Callable[[], Any]) -> Iterator[None]:
-    """Runs a write only if the record has the ETag of the `If-Match` header, if there is one: locks the row, and
-    compares with the body that `read` answers with. Raises PreconditionFailed."""
+def only_if_match(request: HttpRequest, read: Callable[[], Any], *rows: QuerySet[Any]) -> Iterator[None]:
+    """Runs a write only if the record has the ETag of the `If-Match` header, if there is one: locks these rows, and
+    compares with the body that `read` answers with. `rows` are all that others write without a lock on the record's own
+    row, in the order in which they lock them. Raises PreconditionFailed."""
     if not has_if_match(request):
         yield
         return
     with transaction.atomic():
-        list(row.select_for_update(no_key=True).values_list("pk"))
+        for each in rows:
+            list(each.select_for_update(no_key=True).order_by("pk").values_list("pk"))
         require_match(request, etag_of(json_response(read()).content))
         yield
 
@@ -66,9 +74,8 @@ def record_response(request: HttpRequest, body: Any, *, status: int = 200) -> Ht
     """A response with one record and its ETag. A read is a 304 if the caller has the record already."""
     response = json_response(body, status=status)
     etag = response["ETag"] = etag_of(response.content)
-    known = request.META.get("HTTP_IF_NONE_MATCH", "")
-    if request.method == "GET" and (etag_matches(etag, known) or etag_matches(gzip_etag(etag), known)):
-        response = HttpResponse(status=304, headers={"ETag": etag})
+    if request.method == "GET" and (known := known_etag(request, etag)):
+        response = HttpResponse(status=304, headers={"ETag": known})
         del response["Content-Type"]
     return response
 

@@ -126,7 +126,7 @@ def update_record(request: Request, order_id: str, body: schemas.OrderChange, *,
         raise InvalidFields(problems=[_use_endpoint(name, request.path_info) for name in commands])
     order, changes = _order(request, order_id), body.model_dump(exclude_unset=True)
     row = Order.objects.filter(shop=request.shop, pk=order.pk)
-    with only_if_match(request, row, lambda: {member: read_record(request, order_id)}):
+    with only_if_match(request, lambda: {member: read_record(request, order_id)}, row):
         order = actions.annotate_order(shop=request.shop, order=order, changes=changes, now=request.now)
     return written_response(request, member, queries.order_record(order), reading="read_orders")
 

@@ -19,7 +19,7 @@ from functools import wraps
 from typing import Any
 
 import orjson
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 from django.http import HttpResponse
 
@@ -130,16 +130,29 @@ def _run_once(
     request: Request, handle: Callable[[], HttpResponse], claimed_row: QuerySet[IdempotentAnswer]
 ) -> HttpResponse:
     try:
-        with transaction.atomic():
-            response = handle()
-            if response.status_code < 300:
-                _store(response, claimed_row, read_scope=getattr(request, "read_scope", ""))
-                return response
-            transaction.set_rollback(True)
+        try:
+            response = _carry_out(request, handle, claimed_row)
+        except IntegrityError:
+            # A row that it refers to was deleted before the commit. The handler, run again, sees and refuses that.
+            response = _carry_out(request, handle, claimed_row)
     except BaseException:
         claimed_row.delete()
         raise
-    claimed_row.delete()
+    if response.status_code >= 300:
+        claimed_row.delete()
+    return response
+
+
+@transaction.atomic
+def _carry_out(
+    request: Request, handle: Callable[[], HttpResponse], claimed_row: QuerySet[IdempotentAnswer]
+) -> HttpResponse:
+    """Run the handler and store its response, in one transaction. A refusal stores nothing and is rolled back."""
+    response = handle()
+    if response.status_code < 300:
+        _store(response, claimed_row, read_scope=getattr(request, "read_scope", ""))
+    else:
+        transaction.set_rollback(True)
     return response
 
 

@@ -4,16 +4,18 @@ from contextlib import suppress
 from datetime import timedelta
 
 import pytest
-from django.db import IntegrityError
+from django.db import IntegrityError, connection  # noqa: F401, connection is named in a mark
 
 from storefront.carts import actions, merging
 from storefront.carts.models import Cart, CartLine
 from storefront.carts.queries import cart_lines
+from storefront.catalogue.models import Variant
 from storefront.kit import clock
+from storefront.shops.models import IdempotentAnswer
 from tests.carts.factories import add, filled, make_cart, quantities
 from tests.catalogue.factories import make_product, make_variant
 from tests.client import ApiClient
-from tests.races import run_concurrently
+from tests.races import run_after_waiting_for, run_concurrently
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
@@ -134,6 +136,26 @@ def test_adding_a_variant_that_is_being_deleted_is_a_line_or_a_refusal(shop, riv
             lambda blue=blue: delete(blue),
         )
         assert adding.status_code == 201 or adding.json()["code"] == "product_unavailable"
+
+
+@pytest.mark.rule("R-CALL-24")
+@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="SQLite has one writer at a time")
+@pytest.mark.parametrize("path", ["/cart", "/cart/lines"])
+@pytest.mark.parametrize("headers", [{}, {"Idempotency_Key": "k"}], ids=["without a key", "with a key"])
+def test_adding_a_variant_whose_deletion_is_committed_first_is_a_refusal(shop, api, path, headers):
+    shirt, token = make_product(shop), filled(api, make_product(shop))
+    blue, green = make_variant(shirt), make_variant(shirt, "Green")
+    for id, cart in ((blue.pk, None), (green.pk, token)):
+        line = {"product_id": shirt.pk, "variant_id": id, "qty": 1}
+        answer = run_after_waiting_for(
+            Variant.objects.filter(pk=id).delete,
+            lambda line=line, cart=cart: api.post(
+                path, line if path == "/cart" else {"lines": [line]}, cart=cart, **headers
+            ),
+        )
+        assert answer.status_code == 422
+    assert quantities(api, token) == {f"p{Cart.objects.get().lines.get().product_id}": 1}
+    assert not IdempotentAnswer.objects.exists()
 
 
 def test_concurrent_merges_in_both_directions_lose_nothing(shop):

@@ -231,6 +231,18 @@ def test_the_document_is_compressed_for_those_who_accept_that(stranger):
     assert (again.status_code, again.content) == (304, b"")
 
 
+@pytest.mark.rule("R-CALL-34")
+@pytest.mark.parametrize("accepted", ["gzip;q=0", "GZIP", "gzip, br"])
+def test_the_document_is_compressed_like_every_answer(stranger, accepted):
+    stranger.prefix = "/api"
+    answer = stranger.get("/openapi.json", Accept_Encoding=accepted)
+    assert (answer.get("Content-Encoding") == "gzip") == (accepted != "gzip;q=0")
+    head = stranger.call("head", "/openapi.json", Accept_Encoding=accepted)
+    assert [head.get(name) for name in ("Content-Length", "ETag")] == [answer["Content-Length"], answer["ETag"]]
+    again = stranger.get("/openapi.json", Accept_Encoding=accepted, If_None_Match=answer["ETag"])
+    assert (again.status_code, again["ETag"]) == (304, answer["ETag"])
+
+
 @pytest.mark.parametrize("path", ["/openapi.json", "/docs"])
 def test_the_description_is_read_only(stranger, path):
     stranger.prefix = "/api"

@@ -55,6 +55,15 @@ def test_names_are_encoded_shortened_and_ten_at_most(api):
     assert not answer.has_header("X-Evil")
 
 
+@pytest.mark.rule("R-CALL-31")
+def test_the_header_stays_small_whatever_is_sent(api):
+    sent = {str(number) + "\U0001f512" * 100: number for number in range(10)}
+    answer = api.post("/cart", sent)
+    assert answer["X-Ignored"] == "0" + "%F0%9F%94%92" * 59
+    many = {f"name{number}" + "x" * 60: number for number in range(10)}
+    assert len(api.post("/cart", many)["X-Ignored"].split(", ")) == 10
+
+
 def test_nothing_is_named_to_strangers(stranger):
     assert not stranger.get("/products?token=secret").has_header("X-Ignored")
 

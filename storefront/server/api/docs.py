@@ -9,9 +9,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.template.loader import render_to_string
 from django.utils.html import escape
 from django.utils.safestring import mark_safe
-from django.views.decorators.gzip import gzip_page
 
-from storefront.kit.conditional import etag_matches, etag_of
+from storefront.kit.conditional import etag_of, known_etag
 from storefront.kit.http import JSON
 from storefront.kit.refusals import NotFound
 from storefront.server.api.api import api
@@ -30,16 +29,15 @@ def _etag() -> str:
     return etag_of(encoded_document())
 
 
-@gzip_page
 def openapi_json(request: HttpRequest) -> HttpResponse:
-    """`GET /api/openapi.json`, compressed for callers who accept that."""
+    """`GET /api/openapi.json`."""
     if request.method != "GET":
         return HttpResponseNotAllowed(["GET"])
-    encoded, etag = encoded_document(), _etag()
-    cached = {"ETag": etag, "Cache-Control": "public, max-age=0, must-revalidate"}
-    if etag_matches(etag, request.META.get("HTTP_IF_NONE_MATCH", "")):
-        return HttpResponse(status=304, headers=cached)
-    return HttpResponse(encoded, content_type=JSON, headers=cached)
+    known = known_etag(request, _etag())
+    headers = {"ETag": known or _etag(), "Cache-Control": "public, max-age=0, must-revalidate"}
+    if known:
+        return HttpResponse(status=304, headers=headers)
+    return HttpResponse(encoded_document(), content_type=JSON, headers=headers)
 
 
 def docs(request: HttpRequest) -> HttpResponse:

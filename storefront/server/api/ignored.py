@@ -18,17 +18,24 @@ from ninja.operation import Operation, PathView
 from pydantic import BaseModel
 
 HEADER = "X-Ignored"
-# Names in the header, and characters of each.
-MOST_NAMES, LONGEST_NAME = 10, 60
+# Names in the header, and characters of each; and of the whole header, since proxies refuse responses with a large one.
+MOST_NAMES, LONGEST_NAME, LONGEST_VALUE = 10, 60, 1000
 
 # The members of an object that are known, by name, each with its own members if it is an object or a list of objects.
 Shape = Mapping[str, Any]
 
 
 def header_value(names: Iterable[str]) -> str:
-    """The names, percent-encoded, separated by commas."""
-    # Surrogates, which a query can contain, have no encoding.
-    return ", ".join(quote(name[:LONGEST_NAME], safe="", errors="replace") for name in islice(names, MOST_NAMES))
+    """The names, percent-encoded, separated by commas; as many as there is room for."""
+    value = ""
+    for name in islice(names, MOST_NAMES):
+        # Surrogates, which a query can contain, have no encoding.
+        quoted = quote(name[:LONGEST_NAME], safe="", errors="replace")
+        longer = f"{value}, {quoted}" if value else quoted
+        if len(longer) > LONGEST_VALUE:
+            break
+        value = longer
+    return value
 
 
 def ignored_names(request: HttpRequest) -> Iterator[str]:
