@@ -65,7 +65,7 @@ class ExtensionAdmin(ConfirmingAdmin):
     actions_detail = ["preview"]
     fieldsets: Any = [
         (None, {"fields": ["block", "app", "callback_url", "timeout_ms", "registered", "is_active"]}),
-        ("Performance", {"fields": ["health_shown", "calls", "p50", "p95", "timed_out", "failed"]}),
+        ("Performance", {"fields": ["health_text", "calls", "p50", "p95", "timed_out", "failed"]}),
         ("Last call", {"fields": ["last_outcome", "last_request", "last_answer"]}),
     ]
 
@@ -98,6 +98,10 @@ class ExtensionAdmin(ConfirmingAdmin):
         if state == "Failing":
             return state, f"Failed {row.failures_in_a_row} times in a row"
         return state, state
+
+    @display(description="state")
+    def health_text(self, row: Extension) -> str:
+        return self.health_shown(row)[1]
 
     @display(description="calls in the last week (up to 1,000)")
     def calls(self, row: Any) -> str:

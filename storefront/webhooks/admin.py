@@ -176,7 +176,7 @@ class DeliveryAdmin(HighVolumeAdmin):
         "subject",
         "app",
         "current_address",
-        "state",
+        "status",
         "tries",
         "next_try",
         "made",
