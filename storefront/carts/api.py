@@ -12,12 +12,15 @@ from storefront.carts.adding import WantedLine
 from storefront.carts.models import Cart, CartLine
 from storefront.kit.conditional import PreconditionFailed, has_if_match, require_match
 from storefront.kit.http import json_response
+from storefront.kit.refusals import InvalidFields, problem
 from storefront.kit.schemas import answers
 from storefront.shops.auth import scope
 from storefront.shops.request import Request
 
 # Reading needs `read_cart`; each other call needs `write_cart` (R-CART-1).
 router = Router(tags=["Cart"])
+
+ADD_LINES = "POST /api/v1/cart/lines"
 
 LineKey = Annotated[str, Path(description="The line's `key`, as returned by `GET /api/v1/cart`.", examples=["p12"])]
 
@@ -81,6 +84,10 @@ def add_to_cart(request: Request, body: schemas.AddToCart) -> HttpResponse:
 def add_cart_lines(request: Request, body: schemas.AddLines, asked: Query[schemas.AddLinesQuery]) -> HttpResponse:
     """Add 1 to 100 lines to the cart that `X-Cart-Token` identifies, or to a new cart: all of them, or none. `errors`
     names each line that cannot be added by its position, such as `lines.3.qty`."""
+    if "dry_run" in request.given:
+        # Ignored, it would add the lines that the caller only wants to check (R-CALL-32).
+        message = "dry_run is a parameter of the query. Send ?dry_run=1."
+        raise InvalidFields(problems=[problem("dry_run", "use_endpoint", message, endpoint=[f"{ADD_LINES}?dry_run=1"])])
     wanted = [_wanted(line) for line in body.lines]
     changed = actions.add_lines(**_write(request), wanted=wanted, is_dry_run=asked.dry_run)
     if asked.dry_run:

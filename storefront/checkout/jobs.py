@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 
+import structlog
 from django.conf import settings
 
 from storefront.checkout.actions import carry_out_refund, report_abandoned_checkout, settle_payment
@@ -12,6 +13,8 @@ from storefront.orders.models import Payment, Refund
 KEPT_FOR = timedelta(days=14)
 # A younger payment is still being settled by the request that created it.
 YOUNG = timedelta(minutes=2)
+
+log = structlog.get_logger(__name__)
 
 
 def delete_abandoned_checkouts(*, now: datetime, limit: int) -> int:
@@ -26,7 +29,14 @@ def report_abandoned_checkouts(*, now: datetime, limit: int) -> int:
     since = now - timedelta(minutes=settings.ABANDONED_MINUTES)
     left = Checkout.objects.filter(order=None, abandoned_at=None, updated_at__lte=since).exclude(email="")
     ids = list(left.order_by("updated_at").values_list("pk", flat=True)[:limit])
-    return sum(report_abandoned_checkout(checkout_id=pk, unchanged_since=since, now=now) for pk in ids)
+    found = 0
+    for pk in ids:
+        try:
+            found += report_abandoned_checkout(checkout_id=pk, unchanged_since=since, now=now)
+        except Exception as error:
+            # One that cannot be quoted must not keep the others waiting.
+            log.error("abandoned_checkout_not_reported", checkout=pk, exc_info=error)
+    return found
 
 
 def settle_payments(*, now: datetime, limit: int) -> int:

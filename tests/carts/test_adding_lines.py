@@ -281,3 +281,13 @@ def test_a_hundred_lines_take_as_many_queries_as_a_few(shop, api, django_assert_
 def test_a_single_add_afterwards_finds_the_same_line(api, mug):
     token = add_lines(api, line(mug)).json()["cart_token"]
     assert add(api, mug, cart=token).json()["data"]["qty"] == 2
+
+
+@pytest.mark.rule("R-CALL-32")
+def test_refuses_a_dry_run_in_the_body_which_would_add_the_lines(shop, api, mug):
+    answer = api.post("/cart/lines", {"lines": [line(mug)], "dry_run": True})
+    assert (answer.status_code, answer.json()["errors"]) == (
+        422,
+        {"dry_run": ["dry_run is a parameter of the query. Send ?dry_run=1."]},
+    )
+    assert not Cart.objects.exists()

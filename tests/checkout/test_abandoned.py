@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 import time_machine
 
+from storefront.checkout import queries
 from storefront.checkout.actions import report_abandoned_checkout
 from storefront.checkout.jobs import report_abandoned_checkouts
 from storefront.checkout.models import Checkout
@@ -157,3 +158,24 @@ def test_placing_beside_the_sweep_is_an_order_and_at_most_one_report(left):
     assert Order.objects.count() == 1
     events = list(Event.objects.filter(topic__in=["order.placed", "checkout.abandoned"]).order_by("pk"))
     assert [event.topic for event in events] in (["order.placed"], ["checkout.abandoned", "order.placed"])
+
+
+def test_a_checkout_that_cannot_be_reported_keeps_no_other_waiting(shop, left, api, mug, monkeypatch):
+    second = Shopper(shop)
+    second.arrive(
+        api.post("/cart/checkout", cart=fill_cart(api, {"product_id": mug.pk, "qty": 1})).json()["checkout_url"]
+    )
+    assert second.fill_details().status_code == 303
+    first, other = Checkout.objects.order_by("updated_at")
+    quote = queries.quote
+
+    def broken_for_one(shop, cart, checkout, now):
+        if checkout.pk == first.pk:
+            raise ZeroDivisionError
+        return quote(shop, cart, checkout, now)
+
+    monkeypatch.setattr(queries, "quote", broken_for_one)
+    assert sweep() == 1
+    assert [data["id"] for data in reported()] == [other.pk]
+    first.refresh_from_db()
+    assert first.abandoned_at is None

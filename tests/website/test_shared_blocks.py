@@ -25,8 +25,8 @@ async def hello(request):
 
 def extend(shop, url: str, count: int = 1) -> None:
     installation = install(shop).installation
-    for _ in range(count):
-        given = {"type": "product_block", "callback_url": url, "now": clock.now()}
+    for number in range(count):
+        given = {"type": "product_block", "callback_url": f"{url}?{number}", "now": clock.now()}
         register_extension(shop=shop, installation_id=installation.pk, **given)
 
 
