@@ -163,11 +163,16 @@ def frozen() -> Iterator[None]:
 
 
 @pytest.fixture
-def callers(frozen, shop, other_shop) -> dict[str, ApiClient]:
-    """A shop in which every example works, and its integration and app, by prefix."""
+def first_ids(db) -> None:
+    """Ids count from 1 again."""
     if connection.vendor != "sqlite":
         pytest.skip("examples show ids, which count on from test to test on PostgreSQL")
     connection.cursor().execute("DELETE FROM sqlite_sequence")
+
+
+@pytest.fixture
+def callers(first_ids, frozen, shop, other_shop) -> dict[str, ApiClient]:
+    """A shop in which every example works, and its integration and app, by prefix."""
     app = install(shop, *SCOPES, app=make_app("gift-notes"), now=NOW).api
     api = ApiClient(make_token(shop))
     shop.allowed_origins.create(origin="https://www.example.com")
