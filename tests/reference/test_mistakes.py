@@ -136,9 +136,8 @@ def shown(mistake: Mistake, answer: Any, world: World) -> str:
     """The mistake and its answer in Markdown."""
     body = {name: value for name, value in answer.json().items() if name not in ("doc_url", "request_id")}
     text = json.dumps(body, ensure_ascii=False, indent=1)
-    for name in ("order", "fulfilled", "line"):
-        for before in ("/orders/", "Of line "):
-            text = text.replace(before + world.names[f"{{{name}}}"], f"{before}{{{name}}}")
+    for name, before in (("order", "/orders/"), ("fulfilled", "/orders/"), ("line", "Of line ")):
+        text = text.replace(before + world.names[f"{{{name}}}"], f"{before}{{{name}}}")
     sent = mistake.body if isinstance(mistake.body, bytes) else json.dumps(mistake.body).encode()
     lines = [mistake.call, *(f"{name}: {value}" for name, value in mistake.headers.items())]
     if mistake.body is not None and sent:
