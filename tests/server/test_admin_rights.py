@@ -37,7 +37,7 @@ PAGES: dict[str, dict[str, str]] = {
     "shops_apitoken": {"view": "o", "add": "o", "change": "o", "revoke": "o", "revoke_chosen": "o"},
     "shops_auditentry": {"view": "om"},
     "webhooks_event": {"view": "omr"},
-    "webhooks_registration": {"view": "o", "resume": "o", "resume_chosen": "o"},
+    "webhooks_registration": {"view": "o", "resume": "o", "resume_chosen": "o", "send_test": "o"},
     "webhooks_delivery": {"view": "o", "replay": "o", "replay_chosen": "o"},
     "apps_app": {"view": "o", "install": "o", "add": "", "change": "", "rotate_secret": ""},
     "apps_installation": {
@@ -133,7 +133,19 @@ LEAVING = {
     "install",
     "mark_paid",
     "refund",
-} | {*("replay", "restore", "resume", "revoke", "send_again", "send_password_reset", "uninstall", "withdraw")}
+} | {
+    *(
+        "replay",
+        "restore",
+        "resume",
+        "revoke",
+        "send_again",
+        "send_password_reset",
+        "send_test",
+        "uninstall",
+        "withdraw",
+    )
+}
 ELSEWHERE = {"shops_staffmember_add", "shops_shop_changelist"}
 # Forms that have no required field, so that the empty one is saved; others are shown again with their errors.
 SAVED_EMPTY = {"apps_extension_change", "apps_scripttag_change", "apps_installation_change"}

@@ -48,7 +48,7 @@ def filled(shop, other_shop, keys):
             sealed_previous_secret=sealing.seal(b"whsec_before", purpose="webhook-secret")
         )
         api = ApiClient(make_token(each))
-        api.post("/cart", {"product_id": 1, "qty": 1}, Idempotency_Key="k")
+        api.delete("/cart", Idempotency_Key="k")
         key = sealing.seal(b"k" * 20, purpose=second_factor.PURPOSE)
         user = make_staff(each, f"owner-{each.pk}")
         Authenticator.objects.create(user=user, name="Phone", sealed_key=key, created_at=clock.now())
