@@ -37,8 +37,9 @@ test: $(READY) ## Run the tests on SQLite, on PostgreSQL and in a browser, but f
 proof: $(READY) ## Run the tests that take long: programs, races, kills, generated calls, walks through every page.
 	@$(BIN)/python bin/test.py --proof
 
-test-fast: $(READY) ## Run what `make test` runs on SQLite.
-	@TEST_POSTGRES_URL= $(BIN)/python -m pytest -q -m "not browser and not slow and not proof" -n 2 --dist loadfile --no-loadscope-reorder
+test-fast: $(READY) ## Run what `make test` runs on SQLite, but for the tests of pages.
+	@TEST_POSTGRES_URL= $(BIN)/python -m pytest -q -m "not browser and not slow and not proof" -n 2 --dist loadfile \
+		--no-loadscope-reorder --ignore=tests/audit --ignore=tests/checkout --ignore=tests/website
 
 check: $(READY) ## Run every static check: style, types, import order, migrations, file sizes, rules, the API's description.
 	$(BIN)/ruff check
