@@ -91,7 +91,8 @@ class Fetcher:
             log.warning("database_away", reason=str(error).strip())
             self.ended = ended + self.ended
             await self._in_database(connections.close_all)
-            return await self._sleep(RETRY_SECONDS)
+            await self._sleep(RETRY_SECONDS)
+            return
         for job in jobs:
             self._start(session, job)
         if is_done and not self.downloads and not self.ended:

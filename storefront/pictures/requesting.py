@@ -6,12 +6,14 @@ from datetime import datetime
 from typing import Any
 
 from django.core.files.storage import default_storage
+from django.db import transaction
 from django.db.models import QuerySet
 
 from storefront.catalogue.models import Media
 from storefront.kit.bulk_insert import bulk_table
 from storefront.pictures.models import PictureFetch
 from storefront.pictures.rules import host_of
+from storefront.shops import audit
 from storefront.shops.models import Shop
 
 # Rows that are read and written at a time.
@@ -58,10 +60,16 @@ def request_missing(*, shop: Shop, now: datetime) -> int:
     return PictureFetch.objects.filter(shop=shop).count() - before
 
 
-def retry_failed(*, shop: Shop, now: datetime, product_import: int | None = None) -> int:
-    """Fetch pictures that failed from the beginning: all of the shop's, or those of one import. Returns how many."""
+@transaction.atomic
+def retry_failed(
+    *, shop: Shop, product_import: int | None = None, audit_object: audit.Object | None = None, now: datetime
+) -> int:
+    """Request pictures that failed once more: all of the shop's, or those of one import. Returns how many."""
     failed = failed_pictures(shop, product_import)
-    return failed.update(state=PictureFetch.State.WAITING, attempts=0, due_at=now, lease=None)
+    count = failed.update(state=PictureFetch.State.WAITING, attempts=0, due_at=now, lease=None)
+    if count:
+        audit.record(shop=shop, action="pictures.retried", object=audit_object, after={"pictures": count}, now=now)
+    return count
 
 
 def failed_pictures(shop: Shop, product_import: int | None = None) -> QuerySet[PictureFetch]:

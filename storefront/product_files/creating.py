@@ -21,6 +21,7 @@ from storefront.catalogue.models import (
 from storefront.catalogue.parsing import InvalidValue
 from storefront.catalogue.triggers import deferred_totals
 from storefront.kit.bulk_insert import allocate_ids, bulk_table
+from storefront.pictures.requesting import PictureRequests
 from storefront.product_files.matching import ids_by
 from storefront.product_files.parsed_products import ParsedBundleItem, ParsedMedia, ParsedProduct, option_key
 from storefront.product_files.references import References
@@ -29,8 +30,16 @@ from storefront.shops.models import Shop
 Row = dict[str, Any]
 
 
-def insert_products(*, shop: Shop, products: Sequence[ParsedProduct], references: References, now: datetime) -> None:
-    """Create a product from each parsed product. The caller's transaction holds the shop's lock.
+def insert_products(
+    *,
+    shop: Shop,
+    products: Sequence[ParsedProduct],
+    references: References,
+    pictures: PictureRequests | None = None,
+    now: datetime,
+) -> None:
+    """Create a product from each parsed product. The caller's transaction holds the shop's lock. With `pictures`, the
+    pictures are requested from the worker.
 
     Raises InvalidValue for a bundle item that the shop does not have.
     """
@@ -42,6 +51,8 @@ def insert_products(*, shop: Shop, products: Sequence[ParsedProduct], references
     for id, parsed, slug in zip(allocate_ids(Product, len(products)), products, slugs, strict=True):
         batch.add(id, parsed, slug, variant_ids, media_ids, option_ids)
     batch.write()
+    if pictures:
+        pictures.insert((row["id"], row["source_url"]) for row in batch.rows[Media])
     events.emit_created(shop, [row["id"] for row in batch.rows[Product]], now)
 
 

@@ -17,6 +17,7 @@ from django.db import DataError, IntegrityError, transaction
 from storefront.catalogue import rules, tree
 from storefront.catalogue.parsing import InvalidValue
 from storefront.kit.bulk_insert import bulk_write_pragmas
+from storefront.pictures.requesting import PictureRequests
 from storefront.product_files import read_ahead
 from storefront.product_files.creating import insert_products
 from storefront.product_files.csv_reading import Table, UnreadableFile
@@ -72,6 +73,7 @@ def import_products(
     format: str = "auto",
     update: bool = False,
     dry_run: bool = False,
+    pictures: PictureRequests | None = None,
     now: datetime,
     progress: Progress | None = None,
     on_problem: Callable[[Problem], None] | None = None,
@@ -81,7 +83,8 @@ def import_products(
     """Import the file's products into the shop, each product completely or not at all.
 
     Existing products are skipped, or with `update` changed where the file differs. A dry run reports the same and
-    writes nothing. `progress` is called with (bytes read, bytes in total). `audit_object` is the object of the
+    writes nothing. With `pictures`, the worker fetches the new pictures; without, they keep their addresses. `progress`
+    is called with (bytes read, bytes in total). `audit_object` is the object of the
     import's audit entry; by default, it is named after the file. Raises UnreadableFile for a file that is not a
     product file of a supported format.
     """
@@ -90,7 +93,7 @@ def import_products(
         stack.enter_context(bulk_write_pragmas())
         stack.enter_context(read_ahead.rare_garbage_collection())
         seen = stack.enter_context(SeenKeys()) if dry_run else None
-        run = _Import(shop, now, update, seen, _Callbacks(on_problem, on_change))
+        run = _Import(shop, now, update, seen, _Callbacks(on_problem, on_change), pictures)
         if not dry_run:
             # Also after an error, since earlier batches stay imported.
             stack.push(run.audit_on_exit(audit_object or audit.Object("import", None, file.name)))
@@ -187,8 +190,17 @@ class _Outcome:
 class _Import:
     """One running import."""
 
-    def __init__(self, shop: Shop, now: datetime, update: bool, seen: SeenKeys | None, callbacks: "_Callbacks") -> None:
+    def __init__(
+        self,
+        shop: Shop,
+        now: datetime,
+        update: bool,
+        seen: SeenKeys | None,
+        callbacks: "_Callbacks",
+        pictures: PictureRequests | None,
+    ) -> None:
         self.shop, self.now, self.update, self.seen, self.callbacks = shop, now, update, seen, callbacks
+        self.pictures = pictures
         self.references = References(shop)
         self.report = Report()
         self.statistics_due = read_ahead.BATCH_PRODUCTS
@@ -258,7 +270,13 @@ class _Import:
         else:
             outcome.skipped += len(matched)
         if self.seen is None:
-            insert_products(shop=self.shop, products=outcome.created, references=self.references, now=self.now)
+            insert_products(
+                shop=self.shop,
+                products=outcome.created,
+                references=self.references,
+                pictures=self.pictures,
+                now=self.now,
+            )
         return outcome
 
     def _prepare(self, products: list[ParsedProduct]) -> None:
@@ -275,6 +293,7 @@ class _Import:
                 product=products[id],
                 parsed=parsed,
                 references=self.references,
+                pictures=self.pictures,
                 now=self.now,
                 write=self.seen is None,
             )

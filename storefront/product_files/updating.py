@@ -23,6 +23,7 @@ from storefront.catalogue.models import (
 )
 from storefront.catalogue.parsing import InvalidValue
 from storefront.catalogue.plans import Plan, plan_of
+from storefront.pictures.requesting import PictureRequests
 from storefront.product_files.creating import all_pictures, bundle_item_row
 from storefront.product_files.parsed_products import (
     CategoryPath,
@@ -48,11 +49,18 @@ def existing_products(shop: Shop, ids: Iterable[int]) -> dict[int, Product]:
 
 
 def update_product(
-    *, shop: Shop, product: Product, parsed: ParsedProduct, references: References, now: datetime, write: bool
+    *,
+    shop: Shop,
+    product: Product,
+    parsed: ParsedProduct,
+    references: References,
+    pictures: PictureRequests | None = None,
+    now: datetime,
+    write: bool,
 ) -> Changes:
     """Apply the parsed product to the existing one; returns the changes as {member: [before, after]}.
 
-    Without `write`, only compares. Raises InvalidValue if the parsed product cannot update this product.
+    Without `write`, only compares. With `pictures`, new pictures are requested from the worker. Raises InvalidValue if the parsed product cannot update this product.
     """
     updating = _ProductUpdate(shop, product, parsed, references, now)
     updating.compare()
@@ -60,6 +68,8 @@ def update_product(
         # As for new products, events are recorded only if the shop has an app.
         with events.emitting_changes(shop, product.pk, now=now) if events.has_apps(shop) else nullcontext():
             updating.write()
+        if pictures:
+            pictures.insert((row.pk, row.source_url) for row in updating.new_media)
     return updating.changes
 
 
@@ -74,8 +84,9 @@ class _ProductUpdate:
         self.changes: Changes = {}
         self.columns: set[str] = set()
         self.plans = children.Plans()
-        # The product's pictures by URL, including new ones.
+        # The product's pictures by URL, including new ones. A fetched picture has two: its own and its address.
         self.images: dict[str, Media] = {}
+        self.new_media: list[Media] = []
 
     def compare(self) -> None:
         parsed, product = self.parsed, self.product
@@ -134,8 +145,12 @@ class _ProductUpdate:
                 self.columns.add(kind)
 
     def _media(self) -> None:
-        existing = [(self._url(row), row) for row in self.product.media.all()]
-        self.images = dict(existing)
+        rows = list(self.product.media.all())
+        # By the address that it was imported with, since the same file names it again after the picture was fetched. An
+        # export of this shop names the file's own URL.
+        address_of = {self._url(row): row.source_url or self._url(row) for row in rows}
+        existing = [(address_of[self._url(row)], row) for row in rows]
+        self.images = {self._url(row): row for row in rows} | dict(existing)
         is_complete = self.parsed.media is not None
 
         def put(row: Media | None, wanted: tuple[int, ParsedMedia]) -> tuple[Media, list[str]]:
@@ -146,13 +161,17 @@ class _ProductUpdate:
                 self.images[picture.url] = row
                 return row, self._set(row, fields, f"{path} ")
             self.changes[path] = [None, "added"]
-            fields = {"sort_order": len(self.images)} | fields
+            fields = {"sort_order": len(rows) + len(self.new_media)} | fields
             row = self.images[picture.url] = Media(
                 shop=self.shop, product=self.product, source_url=picture.url, **fields
             )
+            self.new_media.append(row)
             return row, []
 
-        wanted = [(picture.url, (order, picture)) for order, picture in enumerate(all_pictures(self.parsed))]
+        wanted = [
+            (address_of.get(picture.url, picture.url), (order, picture))
+            for order, picture in enumerate(all_pictures(self.parsed))
+        ]
         self.plans.media = plan = plan_of(existing, wanted, put)
         if is_complete:
             self._record_removed(plan, "media")

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from storefront.kit import clock
+from storefront.pictures.requesting import PictureRequests
 from storefront.product_files.importing import FORMATS, import_products
 from storefront.product_files.parsed_products import Problem
 from storefront.server.command import Command as Base
@@ -33,17 +34,24 @@ class Command(Base):
             action="store_true",
             help="save nothing; print each change that would be made as a JSON line",
         )
+        parser.add_argument(
+            "--no-pictures",
+            action="store_true",
+            help="leave pictures at their addresses (default: the worker fetches them)",
+        )
 
-    def handle(self, *, shop, file, format, update, dry_run, **_options) -> None:
+    def handle(self, *, shop, file, format, update, dry_run, no_pictures, **_options) -> None:
+        found, now = find_shop(shop), clock.now()
         with self._progress() as progress:
             task = progress.add_task(file.name, total=None)
             report = import_products(
-                shop=find_shop(shop),
+                shop=found,
                 file=file,
                 format=format,
                 update=update,
                 dry_run=dry_run,
-                now=clock.now(),
+                pictures=None if no_pictures else PictureRequests(found, now),
+                now=now,
                 progress=lambda done, total: progress.update(task, completed=done, total=total),
                 on_problem=lambda problem: self._report_problem(progress, problem),
                 on_change=self._write_change if dry_run else None,
