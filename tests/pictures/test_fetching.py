@@ -20,7 +20,7 @@ def test_a_picture_is_stored_with_its_size_and_served_from_the_shop(shop, api):
     content = drawn(60, 40)
     with picture_host(cup=content) as host:
         (media,) = requested(shop, host.url("/cup"), product=make_product(shop, "Cup", slug="cup"))
-        before = api.get("/api/v1/products/cup")
+        before = api.get("/products/cup")
         assert before.json()["data"]["media"][0]["url"] == host.url("/cup")
         fetch_waiting(shop)
     media.refresh_from_db()
@@ -28,7 +28,7 @@ def test_a_picture_is_stored_with_its_size_and_served_from_the_shop(shop, api):
     with default_storage.open(media.file.name) as file:
         assert file.read() == content
     assert media.source_url == host.url("/cup")
-    (shown,) = api.get("/api/v1/products/cup").json()["data"]["media"]
+    (shown,) = api.get("/products/cup").json()["data"]["media"]
     assert shown["url"] == f"{shop.base_url}/media/{media.file.name}"
     assert (shown["width"], shown["height"]) == (60, 40)
 
