@@ -17,7 +17,8 @@ SHOWN_FAILURES = 100
 
 
 class PicturesOfImport:
-    """Mixin of the imports' admin: how many pictures are fetched, why others failed, and a button to try these again."""
+    """Mixin of the imports' admin: how many pictures are fetched, why others are not, and a button to
+    try those again."""
 
     @display(description="pictures")
     def pictures_shown(self, row: ProductImport) -> str:
@@ -54,9 +55,7 @@ class PicturesOfImport:
             return offered
         return [each for each in offered if not each.action_name.endswith("_retry_pictures")]
 
-    @action(
-        description="Try failed pictures again", icon="refresh", url_path="pictures", variant=ActionVariant.DEFAULT
-    )
+    @action(description="Try failed pictures again", icon="refresh", url_path="pictures", variant=ActionVariant.DEFAULT)
     def retry_pictures(self: Any, request: Any, object_id: str) -> HttpResponse:
         row = self.row_or_404(request, object_id)
         count = retry_failed(

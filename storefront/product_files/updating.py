@@ -60,7 +60,8 @@ def update_product(
 ) -> Changes:
     """Apply the parsed product to the existing one; returns the changes as {member: [before, after]}.
 
-    Without `write`, only compares. With `pictures`, new pictures are requested from the worker. Raises InvalidValue if the parsed product cannot update this product.
+    Without `write`, only compares. With `pictures`, new pictures are requested from the worker. Raises
+    InvalidValue if the parsed product cannot update this product.
     """
     updating = _ProductUpdate(shop, product, parsed, references, now)
     updating.compare()

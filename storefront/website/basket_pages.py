@@ -22,6 +22,7 @@ from storefront.listing import queries as listing_queries
 from storefront.shops.request import Request
 from storefront.website import details, pictures
 from storefront.website.pages import product_page, require_shop
+from storefront.website.pictures import Picture
 
 
 @require_safe
@@ -101,8 +102,9 @@ def _basket_context(request: Request, cart: Cart | None, changes: list[actions.L
         if lines
         else ()
     )
+    found = pictures.line_pictures(shop, [(line.product_id, line.image_snapshot) for line in lines])
     return {
-        "lines": [_line_context(request, line, slugs, changed) for line in lines],
+        "lines": [_line_context(line, slugs, found, changed) for line in lines],
         "totals": carts.cart_totals(shop, lines, request.now) if lines else None,
         "way_back": way_back_of_basket(shop, cart, lines) if cart and lines else None,
         "blocked": any(change.is_unavailable for change in changes),
@@ -110,12 +112,12 @@ def _basket_context(request: Request, cart: Cart | None, changes: list[actions.L
 
 
 def _line_context(
-    request: Request, line: CartLine, slugs: dict[int, str], changed: dict[str, actions.LineChange]
+    line: CartLine, slugs: dict[int, str], found: dict[Any, Picture | None], changed: dict[str, actions.LineChange]
 ) -> dict[str, Any]:
     return {
         "line": line,
         "slug": slugs.get(line.product_id),
-        "picture": pictures.picture(request.shop, line.image_snapshot, pictures.SMALL),
+        "picture": found[line.product_id, line.image_snapshot],
         "amount": line.price_snapshot * line.qty,
         "change": changed.get(line.key),
     }

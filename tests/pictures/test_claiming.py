@@ -190,5 +190,3 @@ def test_what_changes_while_the_picture_is_fetched(shop, change):
         assert left.width == 60
         product.refresh_from_db()
         assert product.updated_at == NOW
-
-
