@@ -69,7 +69,7 @@ def next_host(after: tuple[int, str], *, shop: Shop | None = None, now: datetime
 def claim(shop_id: int, host: str, most: int, *, lease: str, now: datetime) -> list[Job]:
     """Lease up to `most` due pictures of this shop at this host, those that wait longest first. A picture whose workers
     were killed each time fails instead."""
-    params = {"shop": shop_id, "host": host, "most": most, "lease": lease}
+    params: dict[str, Any] = {"shop": shop_id, "host": host, "most": most, "lease": lease}
     params |= {"now": _to_db_time(now), "until": _to_db_time(now + LEASE)}
     with connection.cursor() as cursor:
         cursor.execute(_CLAIM.format(_AMONG[connection.vendor]), params)
