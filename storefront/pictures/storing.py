@@ -2,7 +2,7 @@
 
 A stored picture changes its product: its time of change moves on, so that copies of the shop hear of it (the log of
 changes follows the product's row), and caches of the shop are invalidated. Apps get one `product.updated` for all
-pictures of a product that were fetched one after another, not one for each picture.
+pictures of a product that were fetched one after another, not one for each picture (R-HOOK-20).
 """
 
 from collections import defaultdict

@@ -42,6 +42,7 @@ def test_the_log_of_changes_has_it(shop, other_shop):
     assert Product.objects.get().updated_at > NOW
 
 
+@pytest.mark.rule("R-HOOK-20")
 def test_apps_hear_once_of_all_pictures_of_a_product(shop, other_shop):
     install(shop, "read_products")
     install(other_shop, "read_products")
@@ -59,6 +60,7 @@ def test_apps_hear_once_of_all_pictures_of_a_product(shop, other_shop):
     assert updated(other_shop) == []
 
 
+@pytest.mark.rule("R-HOOK-20")
 def test_a_picture_that_comes_later_is_told_of_again_and_one_that_never_comes_holds_nothing_up(shop):
     install(shop, "read_products")
     with picture_host(cup=drawn(), mug=500, jug=404) as host:

@@ -16,6 +16,7 @@ from tests.pictures.hosts import drawn, fetch_waiting, picture_host, requested, 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 
+@pytest.mark.rule("R-CAT-28")
 def test_a_picture_is_stored_with_its_size_and_served_from_the_shop(shop, api):
     content = drawn(60, 40)
     with picture_host(cup=content) as host:
