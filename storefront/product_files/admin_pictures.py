@@ -12,6 +12,7 @@ from storefront.pictures import queries
 from storefront.pictures.requesting import retry_failed
 from storefront.product_files.models import ProductImport
 from storefront.shops import audit
+from storefront.shops.admin_base import plain_dialog
 
 SHOWN_FAILURES = 100
 
@@ -55,8 +56,14 @@ class PicturesOfImport:
             return offered
         return [each for each in offered if not each.action_name.endswith("_retry_pictures")]
 
-    @action(description="Try failed pictures again", icon="refresh", url_path="pictures", variant=ActionVariant.DEFAULT)
-    def retry_pictures(self: Any, request: Any, object_id: str) -> HttpResponse:
+    @action(
+        description="Try failed pictures again",
+        icon="refresh",
+        url_path="pictures",
+        variant=ActionVariant.DEFAULT,
+        dialog=plain_dialog("Try failed pictures again?", "The worker fetches them once more.", submit="Try again"),
+    )
+    def retry_pictures(self: Any, request: Any, form: Any, object_id: str) -> HttpResponse:
         row = self.row_or_404(request, object_id)
         count = retry_failed(
             shop=request.shop,
