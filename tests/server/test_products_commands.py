@@ -41,11 +41,14 @@ def test_import_dry_run_export_and_again(storefront, file, tmp_path):
         1,
         [
             {"line": 2, "change": "create", "name": "Mug"},
-            {"created": 1, "updated": 0, "skipped": 0, "failed": 1},
+            {"created": 1, "updated": 0, "skipped": 0, "failed": 1, "conflicts": 0},
         ],
     )
     done = storefront("importproducts", "--shop", "shop.example.com", file)
-    assert (done.returncode, json.loads(done.stdout)) == (1, {"created": 1, "updated": 0, "skipped": 0, "failed": 1})
+    assert (done.returncode, json.loads(done.stdout)) == (
+        1,
+        {"created": 1, "updated": 0, "skipped": 0, "failed": 1, "conflicts": 0},
+    )
     assert done.stderr.splitlines() == [
         "error: line 3, Regular price: expected a number, found 'ten'",
         "warning: line 2, Stock: stock -1 was imported as 0, because backorders are not allowed",
