@@ -42,6 +42,7 @@ class Baselines:
         if self._categories is None:
             self._categories = {row.pk: row for row in Category.objects.filter(shop=self.shop)}
         builder: Any
+        reader: Any
         if self.format == "woocommerce":
             builder = woocommerce_writer.RowBuilder.for_one(self.shop, self._categories, product, unit)
             reader, column_of = woocommerce_reader, headers.column_of

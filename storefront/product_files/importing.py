@@ -336,7 +336,11 @@ class _Import:
             return
         created = zip(outcome.created, outcome.created_ids, strict=True)
         ids = [(parsed.keys.external_id, id) for parsed, id in created]
-        ids += [(parsed.keys.external_id, match.product.id) for parsed, match in outcome.matched if match.links]
+        ids += [
+            (parsed.keys.external_id, match.product.id)
+            for parsed, match in outcome.matched
+            if match.product and match.links
+        ]
         link(self.source, [(external, id) for external, id in ids if external])
 
     def _count(self, outcome: _Outcome) -> None:
@@ -351,9 +355,10 @@ class _Import:
         for parsed in outcome.refused:
             lines = [variant.line for variant in parsed.variants or ()] or [parsed.line]
             self.fail([Problem(line, "", parsed.refusal_if_new, key=str(parsed.keys)) for line in lines], len(lines))
-        for severity, products in (("conflict", outcome.conflicts), ("skipped", outcome.skipped)):
-            for parsed, reason in products:
-                self._add_problem(Problem(parsed.line, "", reason, severity, str(parsed.keys)))
+        for parsed, reason in outcome.conflicts:
+            self._add_problem(Problem(parsed.line, "", reason, "conflict", str(parsed.keys)))
+        for parsed, reason in outcome.skipped:
+            self._add_problem(Problem(parsed.line, "", reason, "skipped", str(parsed.keys)))
         self._add_changes(outcome)
         for parsed in (*outcome.created, *(parsed for parsed, _, _ in outcome.updated)):
             for warning in parsed.warnings:

@@ -130,7 +130,7 @@ class Matcher:
             source=self.source.pk, external_id__in=ids, product__shop=self.shop, product__deleted_at=None
         )
         rows = linked.values_list("external_id", "product", "product__slug", "product__sku", "product__name")
-        return {id: Found(*columns) for id, *columns in rows}
+        return {external: Found(id, slug, sku, name) for external, id, slug, sku, name in rows}
 
     def _by_legacy_id(self, ids: set[int]) -> list[tuple[int, Found]]:
         assert self.source

@@ -8,12 +8,15 @@ from storefront.kit.storage import private_files
 from storefront.shops.models import Shop, User
 
 
+LONGEST_SOURCE = 100
+
+
 class ImportSource(models.Model):
     """A shop elsewhere whose files were imported, by the name that the merchant gave it. Its ids are its own: id 7 of
     one source and id 7 of another are two products."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
-    name = models.CharField(max_length=100)
+    name = models.CharField(max_length=LONGEST_SOURCE)
     used_at = models.DateTimeField(help_text="Time of the last import from it.")
 
     class Meta:
@@ -60,7 +63,7 @@ class ProductImport(models.Model):
     file_name = models.CharField("file", max_length=255, editable=False)
     format = models.CharField(max_length=15, choices=Format, default=Format.AUTO)
     source = models.CharField(
-        max_length=100,
+        max_length=LONGEST_SOURCE,
         blank=True,
         help_text="The WooCommerce shop that the file is from. Its IDs count only for products of this source.",
     )

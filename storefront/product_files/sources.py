@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from storefront.product_files.csv_reading import UnreadableFile
-from storefront.product_files.models import ImportSource
+from storefront.product_files.models import LONGEST_SOURCE, ImportSource
 from storefront.shops.models import Shop
 
-LONGEST_NAME = ImportSource._meta.get_field("name").max_length
 # The source of a shop's first files, if the merchant does not name it.
 DEFAULT = "woocommerce"
 
@@ -29,15 +28,19 @@ class Source:
 def checked_name(name: str) -> str:
     """The name without padding. Raises UnreadableFile if it cannot be a source's name."""
     name = " ".join(name.split())
-    if len(name) > LONGEST_NAME or not name.isprintable():
-        raise UnreadableFile(f"The source's name must have at most {LONGEST_NAME} printable characters.")
+    if len(name) > LONGEST_SOURCE or not name.isprintable():
+        raise UnreadableFile(f"The source's name must have at most {LONGEST_SOURCE} printable characters.")
     return name
+
+
+def source_names(shop: Shop) -> list[str]:
+    """The names of the shop's sources, the last one first."""
+    return list(ImportSource.objects.filter(shop=shop).order_by("-used_at", "-pk").values_list("name", flat=True)[:20])
 
 
 def last_source(shop: Shop) -> str:
     """The name of the source that the shop imported from last."""
-    names = ImportSource.objects.filter(shop=shop).order_by("-used_at", "-pk").values_list("name", flat=True)
-    return names.first() or DEFAULT
+    return next(iter(source_names(shop)), DEFAULT)
 
 
 def source_of(shop: Shop, name: str, stated: str, *, now: datetime, write: bool) -> Source:

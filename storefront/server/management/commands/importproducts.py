@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from storefront.kit import clock
+from storefront.kit.spreadsheets import escape_formula
 from storefront.product_files.importing import FORMATS, import_products
 from storefront.product_files.parsed_products import Problem
 from storefront.product_files.reports import REPORT_COLUMNS, report_row
@@ -107,8 +108,8 @@ def _written_report(path: Path | None) -> Iterator[Callable[[Problem], Any]]:
     try:
         file = path.open("w", encoding="utf-8-sig", newline="")
     except OSError as error:
-        raise CommandError(f"The report {path} cannot be written: {error.strerror}.") from None
+        raise CommandError(f"The report {path} cannot be written: {error.strerror}.", returncode=2) from None
     with file:
         rows = csv.writer(file)
         rows.writerow(REPORT_COLUMNS)
-        yield lambda problem: rows.writerow(report_row(problem))
+        yield lambda problem: rows.writerow(map(escape_formula, report_row(problem)))
