@@ -22,7 +22,7 @@ from storefront.catalogue.parsing import InvalidValue
 from storefront.catalogue.triggers import deferred_totals
 from storefront.kit.bulk_insert import allocate_ids, bulk_table
 from storefront.pictures.requesting import PictureRequests
-from storefront.product_files.matching import ids_by
+from storefront.product_files.matching import products_by
 from storefront.product_files.parsed_products import ParsedBundleItem, ParsedMedia, ParsedProduct, option_key
 from storefront.product_files.references import References
 from storefront.shops.models import Shop
@@ -37,9 +37,9 @@ def insert_products(
     references: References,
     pictures: PictureRequests | None = None,
     now: datetime,
-) -> None:
-    """Create a product from each parsed product. The caller's transaction holds the shop's lock. With `pictures`, the
-    pictures are requested from the worker.
+) -> list[int]:
+    """Create a product from each parsed product; returns their ids. The caller's transaction holds the shop's lock.
+    With `pictures`, the pictures are requested from the worker.
 
     Raises InvalidValue for a bundle item that the shop does not have.
     """
@@ -53,7 +53,9 @@ def insert_products(
     batch.write()
     if pictures:
         pictures.insert((row["id"], row["source_url"]) for row in batch.rows[Media])
-    events.emit_created(shop, [row["id"] for row in batch.rows[Product]], now)
+    ids = [row["id"] for row in batch.rows[Product]]
+    events.emit_created(shop, ids, now)
+    return ids
 
 
 class _Batch:
@@ -121,7 +123,7 @@ class _Batch:
         for order, picture in enumerate(all_pictures(parsed)):
             row = {"sort_order": order, **picture.fields, "id": next(ids), "product_id": id, "source_url": picture.url}
             self.rows[Media].append(row)
-            images[picture.url] = row["id"]
+            images.setdefault(picture.url, row["id"])
         return images
 
     def _add_variants(self, id: int, parsed: ParsedProduct, images: dict[str, int], ids: Iterator[int]) -> int | None:
@@ -156,11 +158,13 @@ class _Batch:
 
 def all_pictures(parsed: ParsedProduct) -> list[ParsedMedia]:
     """The product's pictures, followed by pictures that only its variants name."""
-    found = {picture.url: picture for picture in parsed.media or ()}
+    found = list(parsed.media or ())
+    urls = {picture.url for picture in found}
     for variant in parsed.variants or ():
-        if variant.image and variant.image not in found:
-            found[variant.image] = ParsedMedia(variant.image)
-    return list(found.values())
+        if variant.image and variant.image not in urls:
+            urls.add(variant.image)
+            found.append(ParsedMedia(variant.image))
+    return found
 
 
 def bundle_item_row(shop: Shop, bundle: int, item: ParsedBundleItem) -> Row:
@@ -186,7 +190,7 @@ def unused_slugs(shop: Shop, products: Sequence[ParsedProduct]) -> list[str]:
     """
     preferred = [_preferred_slugs(parsed) for parsed in products]
     wanted = {slug for slugs in preferred for slug in slugs}
-    taken = {slug for slug, _ in ids_by(shop, "slug", wanted)}
+    taken = {slug for slug, _ in products_by(shop, "slug", wanted)}
     slugs = []
     for candidates in preferred:
         slug = next((slug for slug in candidates if slug not in taken), "") or _numbered(shop, candidates[-1], taken)
@@ -196,9 +200,8 @@ def unused_slugs(shop: Shop, products: Sequence[ParsedProduct]) -> list[str]:
 
 
 def _preferred_slugs(parsed: ParsedProduct) -> list[str]:
-    suffix = str(parsed.if_new.get("legacy_source_id") or "")
-    if not suffix and parsed.fields.get("sku"):
-        suffix = rules.slug_of(parsed.fields["sku"], fallback="")
+    keys = parsed.keys
+    suffix = str(keys.external_id or "") or (rules.slug_of(keys.sku, fallback="") if keys.sku else "")
     return [parsed.slug, f"{parsed.slug[:200]}-{suffix}"] if suffix else [parsed.slug]
 
 

@@ -4,6 +4,7 @@ Rows keep their ids: variants are matched by their option values, options by nam
 complete list lacks are deactivated, not deleted, since carts and orders may refer to them.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from copy import deepcopy
@@ -24,6 +25,7 @@ from storefront.catalogue.models import (
 from storefront.catalogue.parsing import InvalidValue
 from storefront.catalogue.plans import Plan, plan_of
 from storefront.pictures.requesting import PictureRequests
+from storefront.product_files.baselines import Baselines
 from storefront.product_files.creating import all_pictures, bundle_item_row
 from storefront.product_files.parsed_products import (
     CategoryPath,
@@ -54,6 +56,7 @@ def update_product(
     product: Product,
     parsed: ParsedProduct,
     references: References,
+    baselines: Baselines,
     pictures: PictureRequests | None = None,
     now: datetime,
     write: bool,
@@ -65,6 +68,9 @@ def update_product(
     """
     updating = _ProductUpdate(shop, product, parsed, references, now)
     updating.compare()
+    if updating.changes:
+        updating = _ProductUpdate(shop, product, baselines.differing(parsed, product), references, now)
+        updating.compare()
     if write and updating.changes:
         # As for new products, events are recorded only if the shop has an app.
         with events.emitting_changes(shop, product.pk, now=now) if events.has_apps(shop) else nullcontext():
@@ -83,9 +89,12 @@ class _ProductUpdate:
         self.shop, self.product, self.parsed = shop, product, parsed
         self.references, self.now = references, now
         self.changes: Changes = {}
+        # Values to set in existing rows, as (row, attribute, value). Comparing changes nothing.
+        self.assignments: list[tuple[Any, str, Any]] = []
         self.columns: set[str] = set()
         self.plans = children.Plans()
-        # The product's pictures by URL, including new ones. A fetched picture has two: its own and its address.
+        # The product's pictures by URL, including new ones. A fetched picture has two URLs: the address that it was
+        # imported with, which the same file names again, and its own, which an export of the shop names.
         self.images: dict[str, Media] = {}
         self.new_media: list[Media] = []
 
@@ -110,6 +119,8 @@ class _ProductUpdate:
             self._bundle()
 
     def write(self) -> None:
+        for row, name, value in self.assignments:
+            setattr(row, name, value)
         if self.plans.bundle_items is not None:
             # Looked up only now: in a dry run, the items may not exist yet.
             items = [bundle_item_row(self.shop, self.product.pk, item) for item in self.parsed.bundle_items or ()]
@@ -125,13 +136,13 @@ class _ProductUpdate:
             write_search_text(product)
 
     def _set(self, row: Any, fields: dict[str, Any], path: str = "") -> list[str]:
-        """Set the fields that differ and record the changes; returns the changed columns."""
+        """Record the fields that differ, to be set when writing; returns the changed columns."""
         changed = []
         for name, value in fields.items():
             before = getattr(row, name)
             if before != value:
                 self.changes[f"{path}{name}"] = [before, value]
-                setattr(row, name, value)
+                self.assignments.append((row, name, value))
                 changed.append(name)
         return changed
 
@@ -142,16 +153,17 @@ class _ProductUpdate:
             before = row.name if row else None
             if (before or "").casefold() != (name or "").casefold():
                 self.changes[kind] = [before, name]
-                setattr(self.product, f"{kind}_id", self.references.id_of(kind, name))
+                self.assignments.append((self.product, f"{kind}_id", self.references.id_of(kind, name)))
                 self.columns.add(kind)
 
     def _media(self) -> None:
         rows = list(self.product.media.all())
-        # By the address that it was imported with, since the same file names it again after the picture was fetched. An
-        # export of this shop names the file's own URL.
-        address_of = {self._url(row): row.source_url or self._url(row) for row in rows}
-        existing = [(address_of[self._url(row)], row) for row in rows]
-        self.images = {self._url(row): row for row in rows} | dict(existing)
+        existing = [(row.source_url or self._url(row), row) for row in rows]
+        # Of the same content there is one file, so several pictures can have the same URL.
+        addresses: dict[str, list[str]] = defaultdict(list)
+        for address, row in existing:
+            addresses[self._url(row)].append(address)
+        self.images = {url: row for row in rows[::-1] for url in self._urls(row)}
         is_complete = self.parsed.media is not None
 
         def put(row: Media | None, wanted: tuple[int, ParsedMedia]) -> tuple[Media, list[str]]:
@@ -159,18 +171,16 @@ class _ProductUpdate:
             path, fields = f"media {picture.url}", {"sort_order": order} if is_complete else {}
             fields |= picture.fields
             if row is not None:
-                self.images[picture.url] = row
                 return row, self._set(row, fields, f"{path} ")
             self.changes[path] = [None, "added"]
             fields = {"sort_order": len(rows) + len(self.new_media)} | fields
-            row = self.images[picture.url] = Media(
-                shop=self.shop, product=self.product, source_url=picture.url, **fields
-            )
+            row = Media(shop=self.shop, product=self.product, source_url=picture.url, **fields)
+            self.images.setdefault(picture.url, row)
             self.new_media.append(row)
             return row, []
 
         wanted = [
-            (address_of.get(picture.url, picture.url), (order, picture))
+            (addresses[picture.url].pop(0) if addresses.get(picture.url) else picture.url, (order, picture))
             for order, picture in enumerate(all_pictures(self.parsed))
         ]
         self.plans.media = plan = plan_of(existing, wanted, put)
@@ -178,6 +188,9 @@ class _ProductUpdate:
             self._record_removed(plan, "media")
         else:
             plan.deletes = []
+
+    def _urls(self, row: Media) -> set[str]:
+        return {self._url(row), row.source_url} - {""}
 
     def _url(self, row: Media) -> str:
         return records.media_url(self.shop, row.file.name, row.source_url) or ""
@@ -190,7 +203,7 @@ class _ProductUpdate:
             existing.items(), [(variant.key, variant) for variant in wanted], self._put_variant
         )
         if "attributes" not in self.parsed.fields:
-            self._add_variation_values(wanted)
+            self._add_variation_values([variant for variant in wanted if variant.key not in existing])
         missing, plan.deletes = plan.deletes, []
         rows = [row for row, _ in plan.writes]
         if self.parsed.variants_complete:
@@ -204,12 +217,16 @@ class _ProductUpdate:
         if row is None:
             return self._new_variant(wanted, image), []
         changed = self._set(row, wanted.fields, f"variant {row.name} ")
-        # A new picture has no id yet, just as a variant without a picture has no image id.
-        if wanted.states_image and ((row.image_id is None) != (image is None) or (image and row.image_id != image.pk)):
+        if wanted.states_image and not self._has_picture(row, wanted.image):
             self.changes[f"variant {row.name} image"] = [None, wanted.image]
-            row.image = image
+            self.assignments.append((row, "image", image))
             changed.append("image")
         return row, self._with_updated_at(row, changed)
+
+    def _has_picture(self, variant: Variant, url: str | None) -> bool:
+        if variant.image_id is None or not url:
+            return variant.image_id is None and not url
+        return any(row.pk == variant.image_id and url in self._urls(row) for row in self.product.media.all())
 
     def _new_variant(self, wanted: ParsedVariant, image: Media | None) -> Variant:
         self.changes[f"variant {wanted.fields.get('name')}"] = [None, "added"]
@@ -249,7 +266,7 @@ class _ProductUpdate:
         if row is None or row.pk != before:
             self.changes["default_variant"] = [before, row.name if row else None]
             self.columns.add("default_variant")
-            self.product.default_variant = row
+            self.assignments.append((self.product, "default_variant", row))
 
     def _options(self, wanted: list[ParsedOption]) -> None:
         self.plans.values = values = Plan()
@@ -323,7 +340,7 @@ class _ProductUpdate:
         """The columns to write, with `updated_at` set if any changed."""
         if not changed:
             return []
-        row.updated_at = self.now
+        self.assignments.append((row, "updated_at", self.now))
         return [*changed, "updated_at"]
 
     def _record_removed(self, plan: Plan, path: str) -> None:

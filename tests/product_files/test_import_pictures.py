@@ -13,7 +13,7 @@ from storefront.product_files.exporting import export_products
 from storefront.shops.models import AuditEntry
 from tests.pictures.hosts import drawn
 from tests.product_files.files import as_lines, imported, woo
-from tests.shops.factories import NOW
+from tests.shops.factories import NOW, make_shop
 
 ONE, TWO, THREE = (f"https://Old.example.com:8443/{number}.jpg" for number in (1, 2, 3))
 SHIRT = {
@@ -117,6 +117,23 @@ def test_an_export_has_our_urls_and_comes_back_unchanged(shop, tmp_path):
     assert with_pictures(shop, content, tmp_path, update=True).skipped == 1
     assert requests(shop) == []
     assert exported(shop) == content
+
+
+def test_pictures_of_the_same_content_stay_apart(shop, tmp_path):
+    """They share a file and so a URL."""
+    with_pictures(shop, as_lines(SHIRT), tmp_path)
+    put_files(shop)
+    shared = Media.objects.first().file.name
+    Media.objects.update(file=shared)
+    content = exported(shop)
+    assert len({media["url"] for media in json.loads(content)["media"]}) == 1
+    for again in (content, as_lines(SHIRT)):
+        assert with_pictures(shop, again, tmp_path, update=True).changes == []
+    assert list(Media.objects.order_by("sort_order").values_list("source_url", flat=True)) == [ONE, TWO, THREE]
+    assert exported(shop) == content
+    other = make_shop("copy.example.com", name="Copy")
+    imported(other, content, tmp_path)
+    assert Media.objects.filter(shop=other).count() == 3
 
 
 def test_a_picture_that_a_file_no_longer_has_is_removed_with_its_request(shop, tmp_path):

@@ -137,6 +137,7 @@ LEAVING = {
 } | {
     *(
         "replay",
+        "retry_pictures",
         "restore",
         "resume",
         "revoke",
