@@ -7,7 +7,6 @@ from storefront.catalogue.models import Product
 from storefront.kit.storage import private_files
 from storefront.shops.models import Shop, User
 
-
 LONGEST_SOURCE = 100
 
 
