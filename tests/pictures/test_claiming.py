@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 from aiohttp import web
+from django.core.files.storage import default_storage
 
 from storefront.catalogue.models import Media
 from storefront.kit import clock, outbound
@@ -59,6 +60,7 @@ def test_workers_that_fetch_at_once_fetch_each_picture_once(shop):
     assert set(host.calls.values()) == {1}
     assert {state_of(row) for row in media} == {("fetched", "")}
     assert set(Media.objects.values_list("file", flat=True)) == {StoredPicture.objects.get().file}
+    assert len(default_storage.listdir(f"products/{shop.pk}")[1]) == 1
 
 
 def test_a_turn_begins_four_of_a_host_and_sixteen_in_all(shop):

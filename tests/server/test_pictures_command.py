@@ -15,7 +15,7 @@ from tests.catalogue.factories import make_media, make_product
 from tests.databases import database
 from tests.pictures.hosts import drawn, picture_host, requested
 from tests.product_files.files import as_lines
-from tests.server.programs import STOREFRONT, clean_environment, storefront
+from tests.server.programs import STOREFRONT, clean_environment, running, storefront, wait_until
 
 EXPIRE = """
 import os, django
@@ -112,6 +112,24 @@ def test_a_killed_run_is_continued(migrated, tmp_path):
     assert (again.returncode, counts["waiting"], counts["failed"]) == (0, 0, 0), again.stderr
     assert 0 < counts["fetched"] <= 60 - before + 16
     assert host.calls.total() <= 60 + 16
+
+
+@pytest.mark.proof
+def test_a_worker_fetches_what_an_import_requested(migrated, tmp_path):
+    with database(tmp_path, copied_from=migrated) as variables:
+        environment = {name: value for name, value in variables.items() if name != "PATH"}
+        environment |= {"STOREFRONT_ALLOW_PRIVATE_CALLBACKS": "1"}
+        storefront("createshop", "--domain", "s.example.com", "--name", "S", "--base-url", "https://s", **environment)
+        with picture_host(cup=drawn()) as host:
+            with running("worker", log=tmp_path / "log", **environment) as worker:
+                (tmp_path / "file").write_text(as_lines({"name": "Cup", "price": "1", "media": [host.url("/cup")]}))
+                storefront("importproducts", "--shop", "s.example.com", str(tmp_path / "file"), **environment)
+                wait_until(lambda: host.calls["/cup"], what="a call", process=worker)
+                worker.terminate()
+                worker.wait(20)
+            left = storefront("pictures", "--shop", "s.example.com", **environment)
+    assert json.loads(left.stdout) == {"fetched": 0, "waiting": 0, "failed": 0}, (tmp_path / "log").read_text()
+    assert host.calls["/cup"] == 1
 
 
 def test_nothing_to_do(shop, capsys):
