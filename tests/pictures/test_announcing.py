@@ -5,6 +5,7 @@ import pytest
 from storefront.catalogue.models import Product
 from storefront.kit import clock
 from storefront.pictures.models import PictureFetch
+from storefront.shops import changes
 from storefront.sync.models import Change
 from storefront.webhooks.models import Event
 from tests.catalogue.factories import make_product
@@ -24,7 +25,10 @@ def test_cached_reads_and_their_etags_change(shop, api):
     with picture_host(cup=drawn()) as host:
         requested(shop, host.url("/cup"), product=Product.objects.get())
         old = [api.get(path) for path in ("/products", "/products/cup")]
+        mark = changes.latest_change()
         fetch_waiting(shop)
+        # Responses in the memory of web processes.
+        assert changes.version(shop.pk) > mark
         for before, path in zip(old, ("/products", "/products/cup"), strict=True):
             after = api.get(path, HTTP_IF_NONE_MATCH=before["ETag"])
             assert after.status_code == 200

@@ -1,18 +1,21 @@
 """Each picture is fetched by one worker at a time, and by another one if that is killed."""
 
 import asyncio
+import io
 import threading
 from datetime import timedelta
 
 import pytest
 from aiohttp import web
-from django.core.files.storage import default_storage
+from django.core.files.storage import FileSystemStorage, default_storage
 
 from storefront.catalogue.models import Media
 from storefront.kit import clock, outbound
 from storefront.pictures import claiming, rules
+from storefront.pictures.downloading import inspect
 from storefront.pictures.fetching import Fetcher
 from storefront.pictures.models import PictureFetch, StoredPicture
+from storefront.pictures.storing import store
 from tests.catalogue.factories import make_product
 from tests.pictures.hosts import drawn, fetch_waiting, picture_host, requested, state_of
 from tests.races import run_concurrently
@@ -61,6 +64,31 @@ def test_workers_that_fetch_at_once_fetch_each_picture_once(shop):
     assert {state_of(row) for row in media} == {("fetched", "")}
     assert set(Media.objects.values_list("file", flat=True)) == {StoredPicture.objects.get().file}
     assert len(default_storage.listdir(f"products/{shop.pk}")[1]) == 1
+
+
+def test_one_content_that_two_workers_store_at_once_is_one_file(shop, monkeypatch):
+    both, save = threading.Barrier(2), FileSystemStorage.save
+
+    def save_at_once(*given):
+        name = save(*given)
+        both.wait(10)
+        return name
+
+    monkeypatch.setattr(FileSystemStorage, "save", save_at_once)
+    pictures = [inspect(io.BytesIO(drawn())) for _ in range(2)]
+    names = run_concurrently(*(lambda picture=picture: store(shop=shop, picture=picture) for picture in pictures))
+    (name,) = set(names)
+    assert default_storage.listdir(f"products/{shop.pk}")[1] == [name.rpartition("/")[2]]
+
+
+def test_a_picture_that_another_worker_fetches_is_waited_for(shop):
+    requested(shop, OLD)
+    assert claiming.is_any_left(shop, besides=(), now=NOW)
+    assert not claiming.is_any_left(shop, besides={"old.example.com"}, now=NOW)
+    claim(shop)
+    assert claiming.is_any_left(shop, besides={"old.example.com"}, now=NOW)
+    PictureFetch.objects.update(lease=None)
+    assert not claiming.is_any_left(shop, besides=(), now=NOW)
 
 
 def test_a_turn_begins_four_of_a_host_and_sixteen_in_all(shop):
