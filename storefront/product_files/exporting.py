@@ -19,7 +19,7 @@ from storefront.product_files.woocommerce import writer as woocommerce_writer
 from storefront.shops.models import Shop
 
 FORMATS = ("native", "woocommerce", "shopify")
-CHUNK_PRODUCTS = 200
+CHUNK_PRODUCTS = 1000
 
 
 def export_products(
