@@ -22,13 +22,14 @@ from storefront.product_files.creating import insert_products
 from storefront.product_files.csv_reading import Table, UnreadableFile
 from storefront.product_files.matching import match, refresh_statistics
 from storefront.product_files.native import reader as native_reader
-from storefront.product_files.parsed_products import Failure, ParsedProduct, Problem, ReadResult
+from storefront.product_files.parsed_products import Failure, Notice, ParsedProduct, Problem, ReadResult
 from storefront.product_files.references import References
 from storefront.product_files.row_store import SeenKeys
-from storefront.product_files.rows import ColumnIndex
+from storefront.product_files.rows import ColumnIndex, read_numbers
+from storefront.product_files.shopify import headers as shopify_headers
 from storefront.product_files.shopify import reader as shopify_reader
 from storefront.product_files.updating import Changes, existing_products, update_product
-from storefront.product_files.woocommerce import headers
+from storefront.product_files.woocommerce import headers as woocommerce_headers
 from storefront.product_files.woocommerce import reader as woocommerce_reader
 from storefront.shops import audit
 from storefront.shops.changes import publish_change
@@ -36,7 +37,7 @@ from storefront.shops.models import Shop
 
 FORMATS = ("auto", "woocommerce", "shopify", "native")
 READERS: dict[str, Any] = {"woocommerce": woocommerce_reader, "shopify": shopify_reader}
-COLUMNS = {"woocommerce": headers.column_of, "shopify": shopify_reader.column_of}
+HEADERS: dict[str, Any] = {"woocommerce": woocommerce_headers, "shopify": shopify_headers}
 # Factor by which the number of created products grows between two updates of the database's statistics.
 GROWTH = 6
 # Maximum number of problems, and of changes, in a report. The callbacks get all of them.
@@ -70,6 +71,7 @@ def import_products(
     shop: Shop,
     file: Path,
     format: str = "auto",
+    encoding: str = "",
     update: bool = False,
     dry_run: bool = False,
     now: datetime,
@@ -85,7 +87,7 @@ def import_products(
     import's audit entry; by default, it is named after the file. Raises UnreadableFile for a file that is not a
     product file of a supported format.
     """
-    source = open_source(file, format, shop=shop, now=now)
+    source = open_source(file, format, encoding, shop=shop, update=update, now=now)
     with ExitStack() as stack:
         stack.enter_context(bulk_write_pragmas())
         stack.enter_context(read_ahead.rare_garbage_collection())
@@ -94,6 +96,7 @@ def import_products(
         if not dry_run:
             # Also after an error, since earlier batches stay imported.
             stack.push(run.audit_on_exit(audit_object or audit.Object("import", None, file.name)))
+        run.report_problems(source.notes)
         batches = stack.enter_context(read_ahead.read_batches(source.results, source.position, source.size))
         for results, position in batches:
             run.import_all(results)
@@ -114,37 +117,52 @@ class Source:
     size: int
     position: Callable[[], int]
     results: Iterator[ReadResult]
+    # About the file as a whole.
+    notes: list[Problem]
 
 
-def open_source(file: Path, format: str, *, shop: Shop, now: datetime) -> Source:
-    """Open the file with the reader of `format`, which "auto" detects. Raises UnreadableFile."""
+def open_source(file: Path, format: str, encoding: str = "", *, shop: Shop, update: bool, now: datetime) -> Source:
+    """Open the file with the reader of `format`, which "auto" detects, as is the encoding if none is stated. Raises
+    UnreadableFile."""
     if format not in FORMATS:
         raise UnreadableFile(f"Unknown format {format}; expected one of {', '.join(FORMATS)}.")
     if not file.is_file():
         raise UnreadableFile(f"{file} is not a file." if file.exists() else f"There is no file {file}.")
     try:
-        table = Table(file)
+        table = Table(file, encoding)
         if format == "native" or (format == "auto" and native_reader.recognises(table)):
-            return Source("native", table.size, table.position, native_reader.read(table))
-        return _open_table(table, format, shop=shop, now=now)
+            return Source("native", table.size, table.position, native_reader.read(table), table.notes)
+        return _open_table(table, format, shop=shop, update=update, now=now)
     except OSError as error:
         raise UnreadableFile(f"The file {file} cannot be read: {error.strerror}.") from None
 
 
-def _open_table(table: Table, format: str, *, shop: Shop, now: datetime) -> Source:
+def _open_table(table: Table, format: str, *, shop: Shop, update: bool, now: datetime) -> Source:
     tried = [format] if format != "auto" else ["shopify", "woocommerce"]
     for name in tried:
-        column_of = COLUMNS[name]
-        table.find_header(column_of)
-        found = [(header, column_of(header)) for header in table.headers]
-        if READERS[name].recognises({column for _, column in found}):
-            columns = ColumnIndex(found)
-            return Source(name, table.size, table.position, READERS[name].read(table, columns, shop=shop, now=now))
+        headers, reader = HEADERS[name], READERS[name]
+        table.find_header(headers.column_of)
+        carried = [
+            (each, None if headers.harmless_values(each) is not None else headers.column_of(each))
+            for each in table.headers
+        ]
+        if reader.recognises({column for _, column in carried}):
+            columns = ColumnIndex(carried)
+            if refusal := headers.refusal(table.headers, columns.index, update=update):
+                raise UnreadableFile(refusal)
+            read_numbers(table, columns, reader.NUMBERS)
+            warnings = [
+                Problem(table.header_line, header, reason, "warning")
+                for header, reason in headers.warnings(table.headers)
+            ]
+            results = reader.read(table, columns, shop=shop, now=now)
+            return Source(name, table.size, table.position, results, [*table.notes, *warnings])
     expected = "; or ".join(f"{name}: {READERS[name].EXPECTED}" for name in tried)
     beginning = ", ".join(header[:40] for header in table.headers[:6])
     raise UnreadableFile(
-        f"The header row does not match a supported product file. It begins: {beginning}. Expected ({expected}), in "
-        "English or as exported in German, French, Spanish or Russian."
+        f"The header row does not match a supported product file. It begins: {beginning}. Expected ({expected}). "
+        "WooCommerce's can be in English, Dutch, French, German, Italian, Persian, Polish, Portuguese, Russian, Serbian, "
+        "Spanish, Swedish or Turkish."
     )
 
 
@@ -153,6 +171,9 @@ def _batches_of(results: list[ReadResult], run: "_Import") -> Iterator[list[Pars
     batch: list[ParsedProduct] = []
     keys: set[tuple[str, Any]] = set()
     for parsed in results:
+        if isinstance(parsed, Notice):
+            run.report_problems([parsed.problem])
+            continue
         if isinstance(parsed, Failure):
             run.fail(parsed.problems)
             continue
@@ -228,6 +249,9 @@ class _Import:
 
     def fail(self, problems: list[Problem], products: int = 1) -> None:
         self.report.failed += products
+        self.report_problems(problems)
+
+    def report_problems(self, problems: list[Problem]) -> None:
         for problem in problems:
             self._add_problem(problem)
 

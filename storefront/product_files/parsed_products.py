@@ -10,12 +10,13 @@ from typing import Any, Literal
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong in a file, and where. A product with an error is not imported; one with a warning is."""
+    """What is wrong in a file, and where. A product with an error is not imported; one with a warning is. A note is
+    about the file as a whole, such as its encoding."""
 
     line: int
     column: str
     reason: str
-    severity: Literal["error", "warning"] = "error"
+    severity: Literal["error", "warning", "note"] = "error"
 
     def __str__(self) -> str:
         column = f", {self.column}" if self.column else ""
@@ -136,7 +137,14 @@ class Failure:
     problems: list[Problem]
 
 
-ReadResult = ParsedProduct | Failure
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A warning about the file that concerns no single product."""
+
+    problem: Problem
+
+
+ReadResult = ParsedProduct | Failure | Notice
 NAMED = ("brand", "vendor", "shipping_origin", "tax_class")
 
 

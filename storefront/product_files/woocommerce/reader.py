@@ -16,7 +16,7 @@ from storefront.catalogue.models import Product, Variant
 from storefront.catalogue.parsing import quoted
 from storefront.kit.money import ZERO
 from storefront.product_files import parsers
-from storefront.product_files.csv_reading import Table, UnreadableFile
+from storefront.product_files.csv_reading import Row, Table, UnreadableFile
 from storefront.product_files.parsed_products import (
     Failure,
     ParsedMedia,
@@ -26,8 +26,8 @@ from storefront.product_files.parsed_products import (
 )
 from storefront.product_files.parsers import LIMITS
 from storefront.product_files.row_store import RowStore
-from storefront.product_files.rows import ColumnIndex, FieldMapping, RowReader, mappings_in_file
-from storefront.product_files.woocommerce.headers import DISTINCTIVE, KILOGRAMS, LENGTHS, unit_of
+from storefront.product_files.rows import ColumnIndex, FieldMapping, RowReader, UncarriedColumns, mappings_in_file
+from storefront.product_files.woocommerce.headers import DISTINCTIVE, KILOGRAMS, LENGTHS, harmless_values, unit_of
 from storefront.product_files.woocommerce.parsers import (
     category_paths,
     download_limit,
@@ -42,6 +42,7 @@ from storefront.shops.models import Shop
 EXPECTED = "ID, Type, SKU, Name, Published, Regular price, Categories"
 
 LARGEST_ID = 2**62
+NUMBERS = ("regular price", "sale price", "cost", "weight", "length", "width", "height", "stock", "low stock")
 TYPES = ("simple", "variable", "variation", "grouped", "external")
 _IMAGE_COMMA = re.compile(r",\s*(?=https?://)")
 
@@ -53,12 +54,13 @@ def recognises(columns: ColumnIndex) -> bool:
 
 def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> Iterator[ReadResult]:
     """Every product of the file: simple ones in file order, then variable ones, after all rows have been read."""
-    reader = _Reader(columns, shop, now)
+    reader, uncarried = _Reader(columns, shop, now), UncarriedColumns(table.headers, harmless_values)
     with RowStore() as store:
         for found in table.rows():
-            if isinstance(found, Failure):
+            if not isinstance(found, Row):
                 yield found
                 continue
+            yield from uncarried.notices(found)
             row = RowReader(columns, found.line, found.values)
             kind = reader.kind_of(row)
             if kind == "variation":
