@@ -15,10 +15,20 @@ from storefront.catalogue.admin_forms import (
     MediaForm,
     OptionForm,
     ProductForm,
+    RelatedProductForm,
     VariantForm,
 )
 from storefront.catalogue.inventory_actions import record_adjustments
-from storefront.catalogue.models import BundleItem, Media, Option, OptionValue, Product, Variant, WantedThumbnails
+from storefront.catalogue.models import (
+    BundleItem,
+    Media,
+    Option,
+    OptionValue,
+    Product,
+    RelatedProduct,
+    Variant,
+    WantedThumbnails,
+)
 from storefront.kit.format import format_count, format_money
 from storefront.kit.refusals import Refusal
 from storefront.shops.admin_base import (
@@ -103,6 +113,18 @@ class BundleItemInline(ShopScopedTabularInline):
     autocomplete_fields = ["product", "variant"]
 
 
+class RelatedProductInline(ShopScopedTabularInline):
+    model = RelatedProduct
+    rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
+    form = RelatedProductForm
+    fk_name = "product"
+    tab = True
+    verbose_name = "related product"
+    verbose_name_plural = "related products"
+    fields = ["related_product", "kind", "sort_order"]
+    autocomplete_fields = ["related_product"]
+
+
 class StockFilter(admin.SimpleListFilter):
     title = "stock"
     parameter_name = "stock"
@@ -157,7 +179,7 @@ class ProductAdmin(StockAdjustingAdmin):
     actions = ["publish", "unpublish", "archive", "restore_chosen"]
     actions_detail = ["adjust", "restore"]
     autocomplete_fields = ["brand", "vendor"]
-    inlines = [VariantInline, OptionInline, MediaInline, BundleItemInline, StockAdjustmentInline]
+    inlines = [VariantInline, OptionInline, MediaInline, BundleItemInline, RelatedProductInline, StockAdjustmentInline]
     fieldsets: Any = [
         (None, {"fields": ["name", "status", "price", "stock_qty", "sku", "in_categories", "short_description"]}),
         (

@@ -122,7 +122,7 @@ class ProductImportAdmin(ShopScopedAdmin):
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         if obj is None:
-            return ["file", "format", "update", "dry_run"]
+            return ["file", "format", "encoding", "update", "dry_run"]
         reason = ["reason"] if obj.reason else []
         changes = ["changes_shown"] if obj.dry_run and obj.changes else []
         return ["file_name", "state", *reason, "result", "problems_shown", *changes, "begun", "finished", "who"]

@@ -29,8 +29,10 @@ from storefront.shops.models import Shop
 Row = dict[str, Any]
 
 
-def insert_products(*, shop: Shop, products: Sequence[ParsedProduct], references: References, now: datetime) -> None:
-    """Create a product from each parsed product. The caller's transaction holds the shop's lock.
+def insert_products(
+    *, shop: Shop, products: Sequence[ParsedProduct], references: References, now: datetime
+) -> list[int]:
+    """Create a product from each parsed product; returns their ids. The caller's transaction holds the shop's lock.
 
     Raises InvalidValue for a bundle item that the shop does not have.
     """
@@ -39,10 +41,12 @@ def insert_products(*, shop: Shop, products: Sequence[ParsedProduct], references
     variant_ids = iter(allocate_ids(Variant, sum(len(parsed.variants or ()) for parsed in products)))
     media_ids = iter(allocate_ids(Media, sum(len(all_pictures(parsed)) for parsed in products)))
     option_ids = iter(allocate_ids(Option, sum(len(parsed.options or ()) for parsed in products)))
-    for id, parsed, slug in zip(allocate_ids(Product, len(products)), products, slugs, strict=True):
+    ids = list(allocate_ids(Product, len(products)))
+    for id, parsed, slug in zip(ids, products, slugs, strict=True):
         batch.add(id, parsed, slug, variant_ids, media_ids, option_ids)
     batch.write()
-    events.emit_created(shop, [row["id"] for row in batch.rows[Product]], now)
+    events.emit_created(shop, ids, now)
+    return ids
 
 
 class _Batch:

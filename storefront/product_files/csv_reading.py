@@ -89,7 +89,8 @@ class Table:
                 yield from enumerate(io.TextIOWrapper(raw, encoding=self.encoding, errors=errors, newline=""), 1)
             except UnicodeError:
                 raise UnreadableFile(
-                    f"The file is not {usual_name(self.encoding)} throughout. Save it as CSV UTF-8, or state its encoding."
+                    f"The file is not {usual_name(self.encoding)} throughout. Save it as CSV UTF-8, or state its "
+                    "encoding."
                 ) from None
             finally:
                 self._file = None

@@ -10,6 +10,12 @@ import chardet
 
 from storefront.kit.refusals import Refusal
 
+# Encodings that an upload can state, in Python's names.
+COMMON_ENCODINGS = (
+    *("utf-8", "utf-16", "cp1250", "cp1251", "cp1252", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257"),
+    *("iso8859-1", "iso8859-2", "iso8859-5", "iso8859-15", "koi8-r", "cp866", "mac-roman"),
+    *("cp932", "gb18030", "big5", "cp949"),
+)
 CHUNK_BYTES = 1 << 20
 # Size of the sample of lines with other than ASCII characters from which an encoding is guessed.
 SAMPLE_BYTES = 1 << 16

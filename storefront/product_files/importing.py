@@ -24,6 +24,7 @@ from storefront.product_files.matching import match, refresh_statistics
 from storefront.product_files.native import reader as native_reader
 from storefront.product_files.parsed_products import Failure, Notice, ParsedProduct, Problem, ReadResult
 from storefront.product_files.references import References
+from storefront.product_files.related import PendingRelations, resolve_related
 from storefront.product_files.row_store import SeenKeys
 from storefront.product_files.rows import ColumnIndex, read_numbers
 from storefront.product_files.shopify import headers as shopify_headers
@@ -92,7 +93,8 @@ def import_products(
         stack.enter_context(bulk_write_pragmas())
         stack.enter_context(read_ahead.rare_garbage_collection())
         seen = stack.enter_context(SeenKeys()) if dry_run else None
-        run = _Import(shop, now, update, seen, _Callbacks(on_problem, on_change))
+        related = stack.enter_context(PendingRelations())
+        run = _Import(shop, now, update, seen, related, _Callbacks(on_problem, on_change))
         if not dry_run:
             # Also after an error, since earlier batches stay imported.
             stack.push(run.audit_on_exit(audit_object or audit.Object("import", None, file.name)))
@@ -104,6 +106,7 @@ def import_products(
             del results
             if progress:
                 progress(position or source.size, source.size)
+        run.relate()
     if progress:
         progress(source.size, source.size)
     return run.report
@@ -161,8 +164,8 @@ def _open_table(table: Table, format: str, *, shop: Shop, update: bool, now: dat
     beginning = ", ".join(header[:40] for header in table.headers[:6])
     raise UnreadableFile(
         f"The header row does not match a supported product file. It begins: {beginning}. Expected ({expected}). "
-        "WooCommerce's can be in English, Dutch, French, German, Italian, Persian, Polish, Portuguese, Russian, Serbian, "
-        "Spanish, Swedish or Turkish."
+        "WooCommerce's headers can be in English, Dutch, French, German, Italian, Persian, Polish, Portuguese, "
+        "Russian, Serbian, Spanish, Swedish or Turkish."
     )
 
 
@@ -203,13 +206,25 @@ class _Outcome:
     updated: list[tuple[ParsedProduct, str, Changes]] = field(default_factory=list)
     refused: list[ParsedProduct] = field(default_factory=list)
     skipped: int = 0
+    # The ids of the created products, negative in a dry run, and the existing ones of this batch.
+    created_ids: list[int] = field(default_factory=list)
+    matched: list[tuple[ParsedProduct, int]] = field(default_factory=list)
 
 
 class _Import:
     """One running import."""
 
-    def __init__(self, shop: Shop, now: datetime, update: bool, seen: SeenKeys | None, callbacks: "_Callbacks") -> None:
+    def __init__(
+        self,
+        shop: Shop,
+        now: datetime,
+        update: bool,
+        seen: SeenKeys | None,
+        related: PendingRelations,
+        callbacks: "_Callbacks",
+    ) -> None:
         self.shop, self.now, self.update, self.seen, self.callbacks = shop, now, update, seen, callbacks
+        self.related = related
         self.references = References(shop)
         self.report = Report()
         self.statistics_due = read_ahead.BATCH_PRODUCTS
@@ -266,7 +281,7 @@ class _Import:
 
     def _apply(self, batch: list[ParsedProduct]) -> _Outcome:
         outcome = _Outcome()
-        matched: list[tuple[ParsedProduct, int]] = []
+        matched = outcome.matched
         for parsed, id in zip(batch, match(self.shop, batch), strict=True):
             if id is not None:
                 matched.append((parsed, id))
@@ -281,8 +296,11 @@ class _Import:
             self._update(matched, outcome)
         else:
             outcome.skipped += len(matched)
+        outcome.created_ids = [-parsed.line for parsed in outcome.created]
         if self.seen is None:
-            insert_products(shop=self.shop, products=outcome.created, references=self.references, now=self.now)
+            outcome.created_ids = insert_products(
+                shop=self.shop, products=outcome.created, references=self.references, now=self.now
+            )
         return outcome
 
     def _prepare(self, products: list[ParsedProduct]) -> None:
@@ -312,6 +330,14 @@ class _Import:
         report.created += len(outcome.created)
         report.updated += len(outcome.updated)
         report.skipped += outcome.skipped
+        updated = {parsed.line for parsed, _, _ in outcome.updated}
+        self.related.add(zip(outcome.created, outcome.created_ids, strict=True), counted="created")
+        self.related.add(((parsed, id) for parsed, id in outcome.matched if parsed.line in updated), counted="updated")
+        self.related.add(
+            ((parsed, id) for parsed, id in outcome.matched if parsed.line not in updated),
+            counted="skipped",
+            keep=not self.update,
+        )
         for parsed in outcome.refused:
             lines = [variant.line for variant in parsed.variants or ()] or [parsed.line]
             self.fail([Problem(line, "", parsed.refusal_if_new) for line in lines], len(lines))
@@ -329,6 +355,18 @@ class _Import:
         for parsed in (*outcome.created, *(parsed for parsed, _, _ in outcome.updated)):
             for warning in parsed.warnings:
                 self._add_problem(warning)
+
+    def relate(self) -> None:
+        """Write the related products that the file states, and report what that changes in existing products."""
+        write = self.seen is None
+        for change in resolve_related(shop=self.shop, pending=self.related, write=write, on_problem=self._add_problem):
+            if change.counted == "skipped":
+                self.report.skipped -= 1
+                self.report.updated += 1
+            if change.counted != "created":
+                self._add_change(
+                    {"line": change.line, "change": "update", "slug": change.slug, "fields": change.fields}
+                )
 
     def _add_problem(self, problem: Problem) -> None:
         if len(self.report.problems) < MAX_REPORTED:

@@ -49,6 +49,7 @@ def run_product_import(import_id: int, uploaded_from: str = "") -> None:
                 shop=row.shop,
                 file=path,
                 format=row.format,
+                encoding=row.encoding,
                 update=row.update,
                 dry_run=row.dry_run,
                 now=clock.now(),

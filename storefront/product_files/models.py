@@ -4,6 +4,7 @@ from django.db import models
 from django.db.models import Q
 
 from storefront.kit.storage import private_files
+from storefront.product_files.encodings import COMMON_ENCODINGS, usual_name
 from storefront.shops.models import Shop, User
 
 
@@ -27,6 +28,13 @@ class ProductImport(models.Model):
     file = models.FileField(upload_to="imports/", storage=private_files, max_length=500, blank=True)
     file_name = models.CharField("file", max_length=255, editable=False)
     format = models.CharField(max_length=15, choices=Format, default=Format.AUTO)
+    encoding = models.CharField(
+        max_length=20,
+        choices=[(name, usual_name(name)) for name in COMMON_ENCODINGS],
+        blank=True,
+        default="",
+        help_text="Leave empty to detect it. Choose one if texts look wrong.",
+    )
     update = models.BooleanField(
         "update existing products",
         default=False,

@@ -7,6 +7,9 @@ default in a new one. A blank value in the file is present, and clears the field
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+# (column, value) that identifies a product, such as ("sku", "A-1").
+ProductKey = tuple[str, Any]
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -98,6 +101,14 @@ class ParsedBundleItem:
 
 
 @dataclass(slots=True)
+class ParsedRelated(CompactPickle):
+    """The keys of related products, and the column that states them."""
+
+    header: str
+    keys: list[ProductKey]
+
+
+@dataclass(slots=True)
 class ParsedProduct(CompactPickle):
     """A product as a file states it.
 
@@ -108,7 +119,7 @@ class ParsedProduct(CompactPickle):
     """
 
     line: int
-    keys: list[tuple[str, Any]]
+    keys: list[ProductKey]
     fields: dict[str, Any]
     slug: str = ""
     related_names: dict[str, str | None] = field(default_factory=dict)
@@ -121,6 +132,8 @@ class ParsedProduct(CompactPickle):
     states_default: bool = False
     options: list[ParsedOption] | None = None
     bundle_items: list[ParsedBundleItem] | None = None
+    # By kind of relation, where the file states it.
+    related: dict[str, ParsedRelated] = field(default_factory=dict)
     if_new: dict[str, Any] = field(default_factory=dict)
     refusal_if_new: str = ""
     refusal_if_variable: str = ""

@@ -115,7 +115,11 @@ def unknown_column(position: int, header: str, known: Iterable[str]) -> tuple[st
     """(column, reason) of a warning about a column that is not known, with the known one that it resembles."""
     if not header:
         return f"column {position + 1}", "has no header; not imported"
-    by_plain = {name.casefold(): name for name in known}
-    similar = get_close_matches(header.casefold(), by_plain, n=1, cutoff=0.75)
-    hint = f" Did you mean {by_plain[similar[0]]}?" if similar else ""
-    return header, f"is not a known column; not imported.{hint}"
+    return header, f"is not a known column; not imported.{resembling(header, known)}"
+
+
+def resembling(name: str, known: Iterable[str]) -> str:
+    """The sentence that asks whether the known name most like this one was meant; empty if none is like it."""
+    by_plain = {each.casefold(): each for each in known}
+    similar = get_close_matches(name.casefold(), by_plain, n=1, cutoff=0.75)
+    return f" Did you mean {by_plain[similar[0]]}?" if similar else ""

@@ -10,6 +10,8 @@ from copy import deepcopy
 from datetime import datetime
 from typing import Any
 
+from django.db.models import Prefetch
+
 from storefront.catalogue import children, events, records, rules
 from storefront.catalogue.actions import write_search_text
 from storefront.catalogue.models import (
@@ -19,6 +21,7 @@ from storefront.catalogue.models import (
     OptionValue,
     Product,
     ProductCategory,
+    RelatedProduct,
     Variant,
 )
 from storefront.catalogue.parsing import InvalidValue
@@ -44,7 +47,9 @@ def existing_products(shop: Shop, ids: Iterable[int]) -> dict[int, Product]:
         "brand", "vendor", "shipping_origin", "tax_class"
     )
     lists = ("variants", "options__values", "media", "category_links", "bundle_items__product", "bundle_items__variant")
-    return found.prefetch_related(*lists).in_bulk()
+    related = RelatedProduct.objects.filter(related_product__deleted_at=None).select_related("related_product")
+    named = related.only("product", "kind", "sort_order", "related_product__slug", "related_product__legacy_source_id")
+    return found.prefetch_related(*lists, Prefetch("related", named)).in_bulk()
 
 
 def update_product(

@@ -5,7 +5,7 @@ from typing import Any
 from storefront.catalogue import records, rules
 from storefront.catalogue.models import Category, Product, Variant
 from storefront.product_files.export_values import category_branch
-from storefront.product_files.native.members import members
+from storefront.product_files.native.members import RELATED, members
 from storefront.product_files.parsed_products import NAMED
 from storefront.shops.models import Shop
 
@@ -28,6 +28,9 @@ def dump(shop: Shop, product: Product, categories: dict[int, Category]) -> dict[
             {"product": row.product.slug, "variant": row.variant and row.variant.option_values, **_columns(row)}
             for row in bundle_items
         ]
+    for kind, name in RELATED.items():
+        if slugs := [row.related_product.slug for row in product.related.all() if row.kind == kind]:
+            made[name] = slugs
     return made
 
 

@@ -48,7 +48,7 @@ _UNCARRIED: list[tuple[re.Pattern[str], set[str]]] = [
     # Weights are in grams whatever unit is shown.
     (re.compile(r"(variant )?weight unit( for display)?\Z"), {"g", "kg", "lb", "oz"}),
     (re.compile(r"(variant )?unit price (total|base) measure( unit)?\Z"), set()),
-    (re.compile(r"google shopping / "), set()),
+    (re.compile(r"google shopping\b"), set()),
     (re.compile(r".*\(product\.metafields\.[^()]*\)\Z"), set()),
     (re.compile(r"included / "), {"true"}),
     (re.compile(r"(compare at |compare-at )?price / "), set()),

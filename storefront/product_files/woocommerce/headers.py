@@ -7,12 +7,12 @@ a number. English words are not repeated where another language has the same.
 import csv
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
 
-from storefront.product_files.csv_reading import normalised_header
+from storefront.product_files.csv_reading import UnreadableFile, normalised_header
 from storefront.product_files.rows import unknown_column
 
 # Columns that only WooCommerce has; any shop's file could have the others.
@@ -133,7 +133,22 @@ def refusal(headers: Sequence[str], columns: Collection[str], *, update: bool) -
     return ""
 
 
-def unit_of(header: str) -> str:
+def units(headers: Mapping[str, str]) -> tuple[Decimal, str | None, Decimal]:
+    """From the headers by column: kilograms per unit of weight; the unit that lengths are stored in, None without
+    lengths; how many of that a unit of length is. Raises UnreadableFile for units that are not known."""
+    weight = _unit(headers.get("weight", "")) or "kg"
+    named = {_unit(headers[name]) for name in ("length", "width", "height") if name in headers}
+    length = next(iter(named - {""}), "cm")
+    if weight not in KILOGRAMS or length not in LENGTHS or len(named - {""}) > 1:
+        raise UnreadableFile(
+            f"The units in the header are not supported; expected one of {', '.join(KILOGRAMS)} for weight and "
+            f"one of {', '.join(LENGTHS)} for length, width and height."
+        )
+    unit, factor = LENGTHS[length]
+    return KILOGRAMS[weight], unit if named else None, factor
+
+
+def _unit(header: str) -> str:
     """The unit in a header such as `Weight (kg)`; empty if there is none."""
     found = re.search(r"\(([^)]*)\)", header)
     return found[1].strip().lower() if found else ""

@@ -12,37 +12,46 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from storefront.catalogue import parsing, rules
-from storefront.catalogue.models import Product, Variant
+from storefront.catalogue.models import Product, RelatedProduct, Variant
 from storefront.catalogue.parsing import quoted
 from storefront.kit.money import ZERO
 from storefront.product_files import parsers
-from storefront.product_files.csv_reading import Row, Table, UnreadableFile
+from storefront.product_files.csv_reading import Row, Table
 from storefront.product_files.parsed_products import (
     Failure,
     ParsedMedia,
     ParsedProduct,
+    ParsedRelated,
     ParsedVariant,
     ReadResult,
 )
 from storefront.product_files.parsers import LIMITS
 from storefront.product_files.row_store import RowStore
 from storefront.product_files.rows import ColumnIndex, FieldMapping, RowReader, UncarriedColumns, mappings_in_file
-from storefront.product_files.woocommerce.headers import DISTINCTIVE, KILOGRAMS, LENGTHS, harmless_values, unit_of
+from storefront.product_files.woocommerce.headers import DISTINCTIVE, harmless_values, units
 from storefront.product_files.woocommerce.parsers import (
     category_paths,
     download_limit,
     moment,
     paragraphs,
+    product_references,
     split_list,
     texts,
 )
-from storefront.product_files.woocommerce.variations import is_repeat, problems_of_repeated_options, with_variations
+from storefront.product_files.woocommerce.seo import SeoColumns
+from storefront.product_files.woocommerce.variations import (
+    preselect,
+    problems_of_repeated_options,
+    with_variations,
+    without_repeats,
+)
 from storefront.shops.models import Shop
 
 EXPECTED = "ID, Type, SKU, Name, Published, Regular price, Categories"
 
 LARGEST_ID = 2**62
 NUMBERS = ("regular price", "sale price", "cost", "weight", "length", "width", "height", "stock", "low stock")
+RELATED = {"up-sells": RelatedProduct.Kind.UP_SELL.value, "cross-sells": RelatedProduct.Kind.CROSS_SELL.value}
 TYPES = ("simple", "variable", "variation", "grouped", "external")
 _IMAGE_COMMA = re.compile(r",\s*(?=https?://)")
 
@@ -93,8 +102,9 @@ class _Reader:
 
     def __init__(self, columns: ColumnIndex, shop: Shop, now: datetime) -> None:
         self.columns, self.now, self.zone = columns, now, ZoneInfo(shop.timezone)
+        self.seo = SeoColumns(columns, shop.name)
         limits = LIMITS[Product]
-        weight, unit, length = self._units()
+        weight, unit, length = units(columns.header)
         self.priced = "regular price" in columns or "sale price" in columns
         self.common: list[FieldMapping] = [
             ("barcode", "barcode", parsers.text_or_none(limits["barcode"])),
@@ -129,19 +139,6 @@ class _Reader:
             for number in range(1, 200)
             if f"attribute {number} name" in columns and f"attribute {number} values" in columns
         ]
-
-    def _units(self) -> tuple[Decimal, str | None, Decimal]:
-        header = self.columns.header
-        weight = unit_of(header.get("weight", "")) or "kg"
-        named = {unit_of(header[name]) for name in ("length", "width", "height") if name in header}
-        length = next(iter(named - {""}), "cm")
-        if weight not in KILOGRAMS or length not in LENGTHS or len(named - {""}) > 1:
-            raise UnreadableFile(
-                f"The units in the header are not supported; expected one of {', '.join(KILOGRAMS)} for weight and "
-                f"one of {', '.join(LENGTHS)} for length, width and height."
-            )
-        unit, factor = LENGTHS[length]
-        return KILOGRAMS[weight], unit if named else None, factor
 
     def kind_of(self, row: RowReader) -> str:
         """The row's base type; empty, with a problem recorded, if the type is unknown or a variation has no parent."""
@@ -202,6 +199,7 @@ class _Reader:
             parsed.refusal_if_new = "a new product needs the column Name"
         self._identify(row, parsed, source_id)
         self._relations(row, parsed)
+        self.seo.read(row, parsed)
         if attributes := self._attributes(row):
             fields["attributes"] = [{"name": name, "values": values} for name, values in attributes]
         elif self.attributes:
@@ -231,6 +229,10 @@ class _Reader:
         if "brands" in self.columns:
             brands = row.read("brands", category_paths, ())
             parsed.related_names["brand"] = brands[0].nodes[-1].name if brands else None
+        for column, kind in RELATED.items():
+            if column in self.columns:
+                references = row.read(column, product_references, [])
+                parsed.related[kind] = ParsedRelated(self.columns.header[column], references)
 
     def _media(self, row: RowReader, parsed: ParsedProduct) -> list[ParsedMedia]:
         urls = []
@@ -270,6 +272,9 @@ class _Reader:
         if sale is not None and not self._sale_runs(row):
             parsed.warn(self.columns.header["sale price"], "the sale is not active today; ignored", row.line)
             sale = None
+        if sale is not None and regular is not None and sale >= regular:
+            parsed.warn(self.columns.header["sale price"], "is not lower than the regular price; ignored", row.line)
+            sale = None
         fields["price"] = regular or ZERO if sale is None else sale
         fields["compare_price"] = ZERO if sale is None else regular or ZERO
 
@@ -284,13 +289,14 @@ class _Reader:
         variations = [row for row in rows if self.kind_of(row) == "variation"]
         parsed = self._product(parents[0]) if parents else self._existing_parent(variations[0])
         problems = list(parents[0].problems) if parents else []
-        parsed.variants = []
+        found: list[ParsedVariant] = []
         variation_values: dict[str, list[str]] = {}
         for row in variations:
-            self._add_variation(parsed, row, parents[0] if parents else None, variation_values)
+            found.append(self._variation(parsed, row, parents[0] if parents else None, variation_values))
             problems += row.problems
+        parsed.variants = without_repeats(found)
         if parents:
-            self._finish_parent(parsed, parents[0], variation_values)
+            self._finish_parent(parsed, parents[0], variations, variation_values)
         problems += problems_of_repeated_options(parsed.variants)
         yield Failure(problems) if problems else parsed
         for row in parents[1:]:
@@ -306,9 +312,9 @@ class _Reader:
         reason = f"there is no variable product {quoted(reference)} in the file or the shop"
         return ParsedProduct(row.line, keys, {}, refusal_if_new=reason)
 
-    def _add_variation(
+    def _variation(
         self, parsed: ParsedProduct, row: RowReader, parent: RowReader | None, variation_values: dict[str, list[str]]
-    ) -> None:
+    ) -> ParsedVariant:
         spellings = {item["name"].casefold(): item["name"] for item in parsed.fields.get("attributes", [])}
         values: dict[str, str] = {}
         for name, chosen in self._attributes(row):
@@ -339,9 +345,7 @@ class _Reader:
                 )
                 fields["is_active"] = False
         images = self._media(row, parsed) if "images" in self.columns else []
-        variant = ParsedVariant(row.line, values, fields, images[0].url if images else None, "images" in self.columns)
-        if not any(is_repeat(variant, other) for other in parsed.variants or []):
-            parsed.variants.append(variant)  # type: ignore[union-attr]
+        return ParsedVariant(row.line, values, fields, images[0].url if images else None, "images" in self.columns)
 
     def _variation_stock(
         self, parsed: ParsedProduct, row: RowReader, parent: RowReader | None, fields: dict[str, Any]
@@ -358,11 +362,17 @@ class _Reader:
             )
         parsers.settle_stock(parsed, fields, self.columns.header.get("stock", "Stock"), row.line)
 
-    def _finish_parent(self, parsed: ParsedProduct, row: RowReader, variation_values: dict[str, list[str]]) -> None:
+    def _finish_parent(
+        self,
+        parsed: ParsedProduct,
+        row: RowReader,
+        variations: list[RowReader],
+        variation_values: dict[str, list[str]],
+    ) -> None:
         fields, variants = parsed.fields, parsed.variants or []
         fields["type"] = Product.Type.VARIABLE
         if "type" in self.columns:
-            fields["requires_shipping"] = "virtual" not in row["type"].lower()
+            self._shipping(parsed, row, variations)
         prices = [
             variant.fields["price"] for variant in variants if variant.fields.get("is_active", True) and self.priced
         ]
@@ -371,20 +381,25 @@ class _Reader:
             fields["price"] = min(prices)
         if self.attributes:
             fields["attributes"] = with_variations(fields.get("attributes", []), variation_values)
-            self._preselect(row, variants)
+            defaults = {
+                row[f"attribute {number} name"].casefold(): row[f"attribute {number} default"].casefold()
+                for number in self.attributes
+                if row[f"attribute {number} default"]
+            }
+            preselect(variants, defaults)
         parsers.settle_stock(parsed, fields, self.columns.header.get("stock", "Stock"), row.line)
 
-    def _preselect(self, row: RowReader, variants: list[ParsedVariant]) -> None:
-        wanted = {
-            row[f"attribute {number} name"].casefold(): row[f"attribute {number} default"].casefold()
-            for number in self.attributes
-            if row[f"attribute {number} default"]
-        }
-        for variant in variants if wanted else []:
-            chosen = {name.casefold(): value.casefold() for name, value in variant.option_values.items()}
-            if all(wanted.get(name) == value for name, value in chosen.items()):
-                variant.is_default = True
-                return
+    def _shipping(self, parsed: ParsedProduct, row: RowReader, variations: list[RowReader]) -> None:
+        """The product is shipped unless it or all of its variations are virtual: here, variants have that in common."""
+        virtual = [each for each in variations if "virtual" in each["type"].lower()]
+        is_shipped = "virtual" not in row["type"].lower() and (not virtual or len(virtual) < len(variations))
+        parsed.fields["requires_shipping"] = is_shipped
+        if virtual and is_shipped:
+            reason = "is virtual, as are not all of the product's variations; imported as one that is shipped"
+            parsed.warn(self.columns.header["type"], reason, virtual[0].line)
+        if downloadable := [each for each in variations if "downloadable" in each["type"].lower()]:
+            reason = "is downloadable, which only products without variants can be; imported as one that is not"
+            parsed.warn(self.columns.header["type"], reason, downloadable[0].line)
 
 
 _SIDES = ("length", "width", "height")

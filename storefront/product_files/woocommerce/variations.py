@@ -5,9 +5,12 @@ from typing import Any
 from storefront.product_files.parsed_products import ParsedVariant, Problem
 
 
-def is_repeat(variant: ParsedVariant, other: ParsedVariant) -> bool:
-    """Whether a row repeats another, as in files that were concatenated."""
-    return variant.key == other.key and variant.fields.get("sku") == other.fields.get("sku")
+def without_repeats(variants: list[ParsedVariant]) -> list[ParsedVariant]:
+    """The variations without rows that repeat another's options and SKU, as in files that were concatenated."""
+    first: dict[Any, ParsedVariant] = {}
+    for variant in variants:
+        first.setdefault((variant.key, variant.fields.get("sku")), variant)
+    return list(first.values())
 
 
 def problems_of_repeated_options(variants: list[ParsedVariant]) -> list[Problem]:
@@ -28,3 +31,12 @@ def with_variations(attributes: list[dict[str, Any]], variation_values: dict[str
         item = by_name.setdefault(name, {"name": name, "values": []})
         item["values"] = list(dict.fromkeys([*item["values"], *values]))
     return [item | {"variation": name in variation_values} for name, item in by_name.items()]
+
+
+def preselect(variants: list[ParsedVariant], defaults: dict[str, str]) -> None:
+    """Make the first variant with these option values, by name and without case, the default."""
+    for variant in variants if defaults else []:
+        chosen = {name.casefold(): value.casefold() for name, value in variant.option_values.items()}
+        if all(defaults.get(name) == value for name, value in chosen.items()):
+            variant.is_default = True
+            return

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from django.db.models import Max
 
-from storefront.catalogue.models import Product, Variant
+from storefront.catalogue.models import Product, RelatedProduct, Variant
 from storefront.kit.money import to_wire
 from storefront.product_files.export_values import (
     Categories,
@@ -31,7 +31,8 @@ BEFORE_MEASURES = (
 )
 AFTER_MEASURES = (
     *("Sale price", "Regular price", "Categories", "Tags", "Images", "Download limit", "Download expiry days"),
-    *("Parent", "Position", "Brands", "Cost of goods"),
+    *("Parent", "Upsells", "Cross-sells", "Position", "Brands", "Cost of goods"),
+    *("Meta: _yoast_wpseo_title", "Meta: _yoast_wpseo_metadesc", "Meta: _yoast_wpseo_canonical"),
 )
 ATTRIBUTE_PARTS = ("name", "value(s)", "visible", "global", "default")
 _BREAK = re.compile(r"\\n|\n")
@@ -98,7 +99,12 @@ class RowBuilder:
             "Images": ", ".join(picture_urls(self.shop, product).values()),
             "Download limit": str(product.max_downloads or ""),
             "Download expiry days": str(product.download_expiry_days or ""),
+            "Upsells": self._related(product, RelatedProduct.Kind.UP_SELL),
+            "Cross-sells": self._related(product, RelatedProduct.Kind.CROSS_SELL),
             "Position": str(product.sort_order),
+            "Meta: _yoast_wpseo_title": product.meta_title or "",
+            "Meta: _yoast_wpseo_metadesc": product.meta_description or "",
+            "Meta: _yoast_wpseo_canonical": product.canonical_url or "",
             "Brands": _listed([_step(product.brand.name)]) if product.brand else "",
             "Cost of goods": plain_number(product.cost_price or None),
             **_stock(product),
@@ -106,6 +112,11 @@ class RowBuilder:
             **_attributes(product),
         }
         return row if found else row | _prices(product)
+
+    def _related(self, product: Product, kind: str) -> str:
+        """The related products by id, since products can share a SKU."""
+        rows = (row.related_product for row in product.related.all() if row.kind == kind)
+        return ", ".join(f"id:{self._source_id(each)}" for each in rows)
 
     def _measures(self, product: Product) -> Row:
         factor = _CENTIMETRES if self.unit == "cm" and product.dimension_unit == "in" else Decimal(1)

@@ -27,6 +27,9 @@ class Command(Base):
         parser.add_argument(
             "--format", choices=FORMATS, default="auto", help="file format (default: detected from the file)"
         )
+        parser.add_argument(
+            "--encoding", default="", metavar="NAME", help="such as windows-1251 (default: detected from the file)"
+        )
         parser.add_argument("--update", action="store_true", help="update existing products instead of skipping them")
         parser.add_argument(
             "--dry-run",
@@ -34,13 +37,14 @@ class Command(Base):
             help="save nothing; print each change that would be made as a JSON line",
         )
 
-    def handle(self, *, shop, file, format, update, dry_run, **_options) -> None:
+    def handle(self, *, shop, file, format, encoding, update, dry_run, **_options) -> None:
         with self._progress() as progress:
             task = progress.add_task(file.name, total=None)
             report = import_products(
                 shop=find_shop(shop),
                 file=file,
                 format=format,
+                encoding=encoding,
                 update=update,
                 dry_run=dry_run,
                 now=clock.now(),
