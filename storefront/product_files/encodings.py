@@ -22,6 +22,17 @@ SAMPLE_BYTES = 1 << 16
 _LONE_BYTE = re.compile("[\udc80-\udcff]")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _LIKELY = chardet.EncodingEra.MODERN_WEB | chardet.EncodingEra.LEGACY_ISO
+_SUPERSETS = {
+    "iso8859-2": "cp1250",
+    "iso8859-5": "cp1251",
+    "iso8859-6": "cp1256",
+    "iso8859-7": "cp1253",
+    "iso8859-8": "cp1255",
+    "iso8859-9": "cp1254",
+    "iso8859-13": "cp1257",
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+}
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _SAVE_AS_CSV = "Save it as CSV UTF-8 and upload that."
 
@@ -110,7 +121,14 @@ def _narrow_encoding(file: io.BufferedReader) -> tuple[str, bool]:
             sample += [line for line in chunk.splitlines(keepends=True) if not line.isascii()]
     if broken <= sound:
         return "utf-8", False
-    found = chardet.detect(
-        b"".join(sample)[:SAMPLE_BYTES], encoding_era=_LIKELY, prefer_superset=True, compat_names=False
-    )
-    return codecs.lookup(found["encoding"] or "cp1252").name, True
+    return _detected(b"".join(sample)[:SAMPLE_BYTES]), True
+
+
+def _detected(sample: bytes) -> str:
+    found = chardet.detect(sample, encoding_era=_LIKELY, compat_names=False)["encoding"]
+    encoding = codecs.lookup(found or "cp1252").name
+    # Of encodings that read the sample alike, the more usual one, which has more characters.
+    for usual in ("cp1252", _SUPERSETS.get(encoding, encoding)):
+        if sample.decode(usual, "replace") == sample.decode(encoding, "replace"):
+            return usual
+    return encoding

@@ -122,4 +122,4 @@ def resembling(name: str, known: Iterable[str]) -> str:
     """The sentence that asks whether the known name most like this one was meant; empty if none is like it."""
     by_plain = {each.casefold(): each for each in known}
     similar = get_close_matches(name.casefold(), by_plain, n=1, cutoff=0.75)
-    return f" Did you mean {by_plain[similar[0]]}?" if similar else ""
+    return f' Did you mean "{by_plain[similar[0]]}"?' if similar else ""

@@ -52,7 +52,8 @@ def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> It
             if not isinstance(row, Row):
                 yield row
                 continue
-            yield from uncarried.notices(row)
+            if uncarried.pending:
+                yield from uncarried.notices(row)
             handle = row.values[columns.index["handle"]] or handle
             if handle:
                 store.add(handle, row.line, row.values)

@@ -42,6 +42,7 @@ from storefront.product_files.woocommerce.seo import SeoColumns
 from storefront.product_files.woocommerce.variations import (
     preselect,
     problems_of_repeated_options,
+    settle_shipping,
     with_variations,
     without_repeats,
 )
@@ -69,7 +70,8 @@ def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> It
             if not isinstance(found, Row):
                 yield found
                 continue
-            yield from uncarried.notices(found)
+            if uncarried.pending:
+                yield from uncarried.notices(found)
             row = RowReader(columns, found.line, found.values)
             kind = reader.kind_of(row)
             if kind == "variation":
@@ -103,6 +105,7 @@ class _Reader:
     def __init__(self, columns: ColumnIndex, shop: Shop, now: datetime) -> None:
         self.columns, self.now, self.zone = columns, now, ZoneInfo(shop.timezone)
         self.seo = SeoColumns(columns, shop.name)
+        self.related = [(column, kind) for column, kind in RELATED.items() if column in columns]
         limits = LIMITS[Product]
         weight, unit, length = units(columns.header)
         self.priced = "regular price" in columns or "sale price" in columns
@@ -229,10 +232,9 @@ class _Reader:
         if "brands" in self.columns:
             brands = row.read("brands", category_paths, ())
             parsed.related_names["brand"] = brands[0].nodes[-1].name if brands else None
-        for column, kind in RELATED.items():
-            if column in self.columns:
-                references = row.read(column, product_references, [])
-                parsed.related[kind] = ParsedRelated(self.columns.header[column], references)
+        for column, kind in self.related:
+            references = row.read(column, product_references, [])
+            parsed.related[kind] = ParsedRelated(self.columns.header[column], references)
 
     def _media(self, row: RowReader, parsed: ParsedProduct) -> list[ParsedMedia]:
         urls = []
@@ -372,7 +374,7 @@ class _Reader:
         fields, variants = parsed.fields, parsed.variants or []
         fields["type"] = Product.Type.VARIABLE
         if "type" in self.columns:
-            self._shipping(parsed, row, variations)
+            settle_shipping(parsed, row, variations)
         prices = [
             variant.fields["price"] for variant in variants if variant.fields.get("is_active", True) and self.priced
         ]
@@ -388,18 +390,6 @@ class _Reader:
             }
             preselect(variants, defaults)
         parsers.settle_stock(parsed, fields, self.columns.header.get("stock", "Stock"), row.line)
-
-    def _shipping(self, parsed: ParsedProduct, row: RowReader, variations: list[RowReader]) -> None:
-        """The product is shipped unless it or all of its variations are virtual: here, variants have that in common."""
-        virtual = [each for each in variations if "virtual" in each["type"].lower()]
-        is_shipped = "virtual" not in row["type"].lower() and (not virtual or len(virtual) < len(variations))
-        parsed.fields["requires_shipping"] = is_shipped
-        if virtual and is_shipped:
-            reason = "is virtual, as are not all of the product's variations; imported as one that is shipped"
-            parsed.warn(self.columns.header["type"], reason, virtual[0].line)
-        if downloadable := [each for each in variations if "downloadable" in each["type"].lower()]:
-            reason = "is downloadable, which only products without variants can be; imported as one that is not"
-            parsed.warn(self.columns.header["type"], reason, downloadable[0].line)
 
 
 _SIDES = ("length", "width", "height")

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from storefront.product_files.parsed_products import ParsedVariant, Problem
+from storefront.product_files.parsed_products import ParsedProduct, ParsedVariant, Problem
+from storefront.product_files.rows import RowReader
 
 
 def without_repeats(variants: list[ParsedVariant]) -> list[ParsedVariant]:
@@ -40,3 +41,18 @@ def preselect(variants: list[ParsedVariant], defaults: dict[str, str]) -> None:
         if all(defaults.get(name) == value for name, value in chosen.items()):
             variant.is_default = True
             return
+
+
+def settle_shipping(parsed: ParsedProduct, row: RowReader, variations: list[RowReader]) -> None:
+    """The product is shipped unless its own row or all of its variations are virtual, since here variants have that in
+    common. Adds a warning where some variations differ."""
+    virtual = [each for each in variations if "virtual" in each["type"].lower()]
+    is_shipped = "virtual" not in row["type"].lower() and (not virtual or len(virtual) < len(variations))
+    parsed.fields["requires_shipping"] = is_shipped
+    header = row.columns.header["type"]
+    if virtual and is_shipped:
+        reason = "is virtual, as are not all of the product's variations; imported as one that is shipped"
+        parsed.warn(header, reason, virtual[0].line)
+    if downloadable := [each for each in variations if "downloadable" in each["type"].lower()]:
+        reason = "is downloadable, which only products without variants can be; imported as one that is not"
+        parsed.warn(header, reason, downloadable[0].line)
