@@ -21,7 +21,7 @@ from storefront.catalogue.models import (
 from storefront.catalogue.parsing import InvalidValue
 from storefront.catalogue.triggers import deferred_totals
 from storefront.kit.bulk_insert import allocate_ids, bulk_table
-from storefront.product_files.matching import ids_by
+from storefront.product_files.matching import products_by
 from storefront.product_files.parsed_products import ParsedBundleItem, ParsedMedia, ParsedProduct, option_key
 from storefront.product_files.references import References
 from storefront.shops.models import Shop
@@ -179,7 +179,7 @@ def unused_slugs(shop: Shop, products: Sequence[ParsedProduct]) -> list[str]:
     """
     preferred = [_preferred_slugs(parsed) for parsed in products]
     wanted = {slug for slugs in preferred for slug in slugs}
-    taken = {slug for slug, _ in ids_by(shop, "slug", wanted)}
+    taken = {slug for slug, _ in products_by(shop, "slug", wanted)}
     slugs = []
     for candidates in preferred:
         slug = next((slug for slug in candidates if slug not in taken), "") or _numbered(shop, candidates[-1], taken)
@@ -189,9 +189,8 @@ def unused_slugs(shop: Shop, products: Sequence[ParsedProduct]) -> list[str]:
 
 
 def _preferred_slugs(parsed: ParsedProduct) -> list[str]:
-    suffix = str(parsed.if_new.get("legacy_source_id") or "")
-    if not suffix and parsed.fields.get("sku"):
-        suffix = rules.slug_of(parsed.fields["sku"], fallback="")
+    keys = parsed.keys
+    suffix = str(keys.external_id or "") or (rules.slug_of(keys.sku, fallback="") if keys.sku else "")
     return [parsed.slug, f"{parsed.slug[:200]}-{suffix}"] if suffix else [parsed.slug]
 
 

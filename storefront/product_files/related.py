@@ -13,7 +13,7 @@ from django.db import transaction
 from storefront.catalogue import tree
 from storefront.catalogue.models import Product, RelatedProduct, Variant
 from storefront.catalogue.parsing import quoted
-from storefront.product_files.matching import ids_by
+from storefront.product_files.matching import products_by
 from storefront.product_files.native.members import RELATED
 from storefront.product_files.parsed_products import ParsedProduct, Problem
 from storefront.shops.models import Shop
@@ -70,7 +70,9 @@ class PendingRelations(AbstractContextManager["PendingRelations"]):
         known: list[tuple[str, str, int]] = []
         for parsed, id in products:
             if parsed.related:
-                known += [(name, str(value), id) for name, value in parsed.keys]
+                keys = parsed.keys
+                values = {"external_id": keys.external_id, "slug": keys.slug, "sku": keys.sku}
+                known += [(name, str(value), id) for name, value in values.items() if value]
                 if not keep:
                     self._state(parsed, id, counted)
         self._database.executemany("INSERT OR IGNORE INTO known VALUES (?, ?, ?)", known)
@@ -125,15 +127,20 @@ class PendingRelations(AbstractContextManager["PendingRelations"]):
 
 
 def resolve_related(
-    *, shop: Shop, pending: PendingRelations, write: bool, on_problem: Callable[[Problem], None]
+    *,
+    shop: Shop,
+    pending: PendingRelations,
+    by_source_id: Callable[[set[int]], dict[int, int]],
+    write: bool,
+    on_problem: Callable[[Problem], None],
 ) -> Iterator[RelatedChange]:
     """Give the file's products the related products that it states, and return what changes.
 
-    A name that no product has, or several, is a warning. Without `write`, only compares; products that do not exist
-    yet have negative ids in `pending`.
+    `by_source_id` returns the ids of existing products by those of the file's source. A name that no product has, or
+    several, is a warning. Without `write`, only compares; products that do not exist yet have negative ids.
     """
     for stated in pending.chunks():
-        wanted = _wanted(shop, pending, stated, on_problem)
+        wanted = _wanted(shop, pending.references(stated), stated, by_source_id, on_problem)
         with transaction.atomic():
             if write:
                 tree.lock(shop)
@@ -143,12 +150,12 @@ def resolve_related(
 
 def _wanted(
     shop: Shop,
-    pending: PendingRelations,
+    references: list[tuple[_Reference, set[int]]],
     stated: Stated,
+    by_source_id: Callable[[set[int]], dict[int, int]],
     on_problem: Callable[[Problem], None],
 ) -> dict[tuple[int, str], list[int]]:
-    references = pending.references(stated)
-    existing = _existing(shop, {(each.column, each.value) for each, ids in references if not ids})
+    existing = _existing(shop, {(each.column, each.value) for each, ids in references if not ids}, by_source_id)
     wanted: dict[tuple[int, str], list[int]] = {key: [] for key in stated}
     for reference, ids in references:
         found = ids or existing.get((reference.column, reference.value), set())
@@ -161,7 +168,7 @@ def _wanted(
 
 
 def _problem(reference: _Reference, found: set[int]) -> str:
-    name = quoted(f"id:{reference.value}" if reference.column == "legacy_source_id" else reference.value)
+    name = quoted(f"id:{reference.value}" if reference.column == "external_id" else reference.value)
     if not found:
         return f"{name} is no product of the file or the shop; ignored"
     if len(found) > 1:
@@ -169,18 +176,23 @@ def _problem(reference: _Reference, found: set[int]) -> str:
     return f"{name} is the product itself; ignored" if reference.product in found else ""
 
 
-_WORDS = {"sku": "SKU", "legacy_source_id": "ID"}
+_WORDS = {"sku": "SKU", "external_id": "ID"}
 
 
-def _existing(shop: Shop, keys: set[tuple[str, str]]) -> dict[tuple[str, str], set[int]]:
+def _existing(
+    shop: Shop, keys: set[tuple[str, str]], by_source_id: Callable[[set[int]], dict[int, int]]
+) -> dict[tuple[str, str], set[int]]:
     """The ids of the shop's products by key; a SKU can be that of a variant."""
-    found: dict[tuple[str, str], set[int]] = {}
-    for column in {column for column, _ in keys}:
-        texts = [value for each, value in keys if each == column]
-        values: list[Any] = list(map(int, texts)) if column == "legacy_source_id" else texts
-        for value, id in ids_by(shop, column, values):
-            found.setdefault((column, str(value)), set()).add(id)
-    skus = [value for column, value in keys if column == "sku" and (column, value) not in found]
+    values: dict[str, set[str]] = {"external_id": set(), "slug": set(), "sku": set()}
+    for column, value in keys:
+        values[column].add(value)
+    found = {
+        ("external_id", str(value)): {id} for value, id in by_source_id(set(map(int, values["external_id"]))).items()
+    }
+    for column in ("slug", "sku"):
+        for value, product in products_by(shop, column, values[column]):
+            found.setdefault((column, value), set()).add(product.id)
+    skus = [value for value in values["sku"] if ("sku", value) not in found]
     variants = Variant.objects.filter(shop=shop, sku__in=skus, product__deleted_at=None)
     for value, id in variants.values_list("sku", "product_id") if skus else ():
         found.setdefault(("sku", value), set()).add(id)

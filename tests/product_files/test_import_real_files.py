@@ -20,7 +20,7 @@ def run(shop, name: str, **given):
 
 def test_woocommerces_sample_file(shop):
     report = run(shop, "woocommerce-sample.csv")
-    assert report.counts() == {"created": 18, "updated": 0, "skipped": 0, "failed": 0}
+    assert report.counts() == {"created": 18, "updated": 0, "skipped": 0, "failed": 0, "conflicts": 0}
     found = [(problem.line, problem.column) for problem in report.problems]
     assert found == [
         (2, "Meta: _wpcom_is_markdown"),
@@ -48,7 +48,7 @@ def test_woocommerces_sample_file(shop):
 
 def test_a_classic_shopify_export(shop):
     report = run(shop, "shopify-packt.csv")
-    assert report.counts() == {"created": 20, "updated": 0, "skipped": 0, "failed": 0}
+    assert report.counts() == {"created": 20, "updated": 0, "skipped": 0, "failed": 0, "conflicts": 0}
     assert report.problems == []
     lamp = Product.objects.get(shop=shop, slug="floor-lamp")
     assert (lamp.price, lamp.compare_price, lamp.brand.name, lamp.tags) == (
@@ -60,7 +60,7 @@ def test_a_classic_shopify_export(shop):
 def test_a_shopify_file_with_headers_in_another_case(shop):
     report = run(shop, "shopify-gatsby-demo.csv")
     # Two products of this file have the same handle.
-    assert report.counts() == {"created": 99, "updated": 0, "skipped": 0, "failed": 0}
+    assert report.counts() == {"created": 99, "updated": 0, "skipped": 0, "failed": 0, "conflicts": 0}
     assert "line 170, Handle: is already on line 20; this product was skipped" in warnings(report)
     assert {problem.column for problem in report.problems if not problem.column.startswith("Google shopping ")} == {
         "Handle", "Variant fullfilment service",
@@ -81,7 +81,7 @@ def test_a_file_of_another_program_is_refused(shop):
 @pytest.mark.timeout(300)
 def test_a_file_of_92_thousand_groceries(shop, other_shop):
     report = run(shop, "grocery-92k-woocommerce.csv")
-    assert report.counts() == {"created": 92331, "updated": 0, "skipped": 0, "failed": 0}
+    assert report.counts() == {"created": 92331, "updated": 0, "skipped": 0, "failed": 0, "conflicts": 0}
     products = Product.objects.filter(shop=shop)
     assert Counter(products.values_list("status", flat=True)) == {"active": 68189, "draft": 24142}
     assert products.filter(price=0, status="draft").count() == 24142

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from storefront.catalogue.models import Product, RelatedProduct
 from storefront.product_files.exporting import export_products
-from storefront.product_files.importing import open_source
+from storefront.product_files.opening import open_source
 from tests.catalogue.factories import make_product
 from tests.product_files.files import as_lines, errors, imported, warnings, woo
 from tests.shops.factories import NOW

@@ -56,7 +56,7 @@ def product_references(value: str) -> list[ProductKey]:
     for part in split_list(value):
         id = part[3:].strip()
         if part[:3].lower() == "id:" and id.isascii() and id.isdigit() and len(id) < 17:
-            references.append(("legacy_source_id", int(id)))
+            references.append(("external_id", int(id)))
         else:
             references.append(("sku", parsing.check_text(part)))
     return references

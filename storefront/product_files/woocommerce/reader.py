@@ -14,11 +14,11 @@ from zoneinfo import ZoneInfo
 from storefront.catalogue import parsing, rules
 from storefront.catalogue.models import Product, RelatedProduct, Variant
 from storefront.catalogue.parsing import quoted
-from storefront.kit.money import ZERO
 from storefront.product_files import parsers
 from storefront.product_files.csv_reading import Row, Table
 from storefront.product_files.parsed_products import (
     Failure,
+    Keys,
     ParsedMedia,
     ParsedProduct,
     ParsedRelated,
@@ -32,12 +32,12 @@ from storefront.product_files.woocommerce.headers import DISTINCTIVE, harmless_v
 from storefront.product_files.woocommerce.parsers import (
     category_paths,
     download_limit,
-    moment,
     paragraphs,
     product_references,
     split_list,
     texts,
 )
+from storefront.product_files.woocommerce.prices import read_price
 from storefront.product_files.woocommerce.seo import SeoColumns
 from storefront.product_files.woocommerce.variations import (
     preselect,
@@ -84,6 +84,31 @@ def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> It
                 yield Failure(row.problems)
         for _, rows in store.groups():
             yield from reader.family([RowReader(columns, line, values) for line, values in rows])
+
+
+def skus(table: Table, columns: ColumnIndex) -> Iterator[str]:
+    """The SKU of every row that has one, without those of variations."""
+    for found in table.rows():
+        if isinstance(found, Row):
+            row = RowReader(columns, found.line, found.values)
+            if row["sku"] and "variation" not in row["type"].lower():
+                yield row["sku"]
+
+
+def product_of(columns: ColumnIndex, rows: list[list[str]], *, shop: Shop, now: datetime) -> ReadResult:
+    """The one product of these rows: that of a simple product, or those of a variable one and its variations."""
+    reader = _Reader(columns, shop, now)
+    read = [RowReader(columns, line, values) for line, values in enumerate(rows, 1)]
+    kind = reader.kind_of(read[0])
+    return next(reader.family(read)) if kind == "variable" else reader.single(read[0], kind)
+
+
+def stated_source(table: Table, columns: ColumnIndex) -> str:
+    """The source that the file itself states in its first row, as our own exports do; empty if it states none."""
+    if "source" not in columns:
+        return ""
+    rows = (found for found in table.rows() if isinstance(found, Row))
+    return next((RowReader(columns, row.line, row.values)["source"] for row in rows), "")
 
 
 def _store_parent(store: RowStore, row: RowReader) -> None:
@@ -167,7 +192,7 @@ class _Reader:
             fields["type"] = "digital" if "downloadable" in words else "simple"
             fields["requires_shipping"] = "virtual" not in words
         if self.priced:
-            self._price(row, parsed, fields)
+            read_price(row, parsed, fields, zone=self.zone, now=self.now)
         if kind in ("grouped", "external"):
             self._draft(parsed, row, "type", f"{kind} products are not supported; imported as a draft")
         elif self.priced and not (row["regular price"] or row["sale price"]):
@@ -195,12 +220,13 @@ class _Reader:
         if self.unit:
             fields["dimension_unit"] = self.unit if any(fields.get(side) for side in _SIDES) else None
         self._stock(row, fields)
-        parsed = ParsedProduct(
-            row.line, [], fields, if_new={"status": Product.Status.ACTIVE, "legacy_source_id": source_id or None}
-        )
+        parsed = ParsedProduct(row.line, self._keys(row, source_id, fields), fields)
+        parsed.slug = parsed.keys.slug or rules.slug_of(row["name"], fallback="product")
+        parsed.if_new["status"] = Product.Status.ACTIVE
+        if not row["source"]:
+            parsed.if_new["legacy_source_id"] = source_id or None
         if "name" not in self.columns:
             parsed.refusal_if_new = "a new product needs the column Name"
-        self._identify(row, parsed, source_id)
         self._relations(row, parsed)
         self.seo.read(row, parsed)
         if attributes := self._attributes(row):
@@ -209,17 +235,9 @@ class _Reader:
             fields["attributes"] = []
         return parsed
 
-    def _identify(self, row: RowReader, parsed: ParsedProduct, source_id: int | None) -> None:
-        sku = parsed.fields.get("sku")
-        if source_id:
-            parsed.keys.append(("legacy_source_id", source_id))
-        if sku:
-            parsed.keys.append(("sku", sku))
-        stated = row["slug"]
-        slugs = [parsers.slug(stated)] if stated else rules.possible_slugs(row["name"], fallback="product")
-        parsed.slug = slugs[0]
-        if stated or not parsed.keys:
-            parsed.keys += [("slug", slug) for slug in slugs]
+    def _keys(self, row: RowReader, source_id: int | None, fields: dict[str, Any]) -> Keys:
+        slug = parsers.slug(row["slug"]) if row["slug"] else ""
+        return Keys(source_id or None, slug, fields.get("sku", ""), fields.get("name", ""))
 
     def _relations(self, row: RowReader, parsed: ParsedProduct) -> None:
         if "categories" in self.columns:
@@ -267,24 +285,6 @@ class _Reader:
             if stated in ("backorder", "onbackorder"):
                 fields["allow_backorders"] = True
 
-    def _price(self, row: RowReader, parsed: ParsedProduct, fields: dict[str, Any]) -> None:
-        """During the sale, the sale price with the regular price as compare price; otherwise the regular price."""
-        regular = row.read("regular price", parsers.money_or_none)
-        sale = row.read("sale price", parsers.money_or_none)
-        if sale is not None and not self._sale_runs(row):
-            parsed.warn(self.columns.header["sale price"], "the sale is not active today; ignored", row.line)
-            sale = None
-        if sale is not None and regular is not None and sale >= regular:
-            parsed.warn(self.columns.header["sale price"], "is not lower than the regular price; ignored", row.line)
-            sale = None
-        fields["price"] = regular or ZERO if sale is None else sale
-        fields["compare_price"] = ZERO if sale is None else regular or ZERO
-
-    def _sale_runs(self, row: RowReader) -> bool:
-        starts = row.read("sale starts", lambda value: moment(value, self.zone))
-        ends = row.read("sale ends", lambda value: moment(value, self.zone, end=True))
-        return (starts is None or starts <= self.now) and (ends is None or self.now <= ends)
-
     def family(self, rows: list[RowReader]) -> Iterator[ReadResult]:
         """A variable product with its variations; parents that repeat it come after as products of their own."""
         parents = [row for row in rows if self.kind_of(row) == "variable"]
@@ -308,9 +308,10 @@ class _Reader:
     def _existing_parent(self, row: RowReader) -> ParsedProduct:
         reference = row["parent"]
         kind, value = _parent_reference(reference).split(":", 1)
-        keys: list[tuple[str, Any]] = [("sku", value)]
+        keys = Keys(sku=value)
         if kind == "id":
-            keys = [("legacy_source_id", int(value) if value.isascii() and value.isdigit() and len(value) < 17 else 0)]
+            # An id of 0 names no product.
+            keys = Keys(int(value) if value.isascii() and value.isdigit() and len(value) < 17 else 0)
         reason = f"there is no variable product {quoted(reference)} in the file or the shop"
         return ParsedProduct(row.line, keys, {}, refusal_if_new=reason)
 
@@ -331,14 +332,15 @@ class _Reader:
         fields["name"] = row.read(
             "name", lambda value: parsing.check_text((" / ".join(values.values()) or value)[: LIMITS[Variant]["name"]])
         )
-        if source_id := row.read("id", parsers.integer(0, LARGEST_ID, blank=None)):
+        source_id = row.read("id", parsers.integer(0, LARGEST_ID, blank=None))
+        if source_id and not row["source"]:
             fields["legacy_source_id"] = source_id
         if "published" in self.columns:
             # -1 only repeats that the parent is a draft; 0 is a deactivated variation.
             fields["is_active"] = row["published"] != "0"
         self._variation_stock(parsed, row, parent, fields)
         if self.priced:
-            self._price(row, parsed, fields)
+            read_price(row, parsed, fields, zone=self.zone, now=self.now)
             if not (row["regular price"] or row["sale price"]):
                 parsed.warn(
                     self.columns.header.get("regular price", "Regular price"),
