@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from storefront.catalogue.models import Product, RelatedProduct
 from storefront.product_files.exporting import export_products
-from tests.catalogue.factories import make_product
+from tests.catalogue.factories import make_product, make_related
 from tests.product_files.files import as_lines, errors, imported, warnings, woo
 from tests.shops.factories import NOW
 
@@ -14,11 +14,6 @@ from tests.shops.factories import NOW
 def related(shop, name: str, kind: str = "up_sell") -> list[str]:
     rows = RelatedProduct.objects.filter(shop=shop, product__shop=shop, product__name=name, kind=kind)
     return [row.related_product.name for row in rows.order_by("sort_order")]
-
-
-def relate(shop, product: Product, *others: Product, kind: str = "up_sell") -> None:
-    for order, other in enumerate(others):
-        RelatedProduct.objects.create(shop=shop, product=product, related_product=other, kind=kind, sort_order=order)
 
 
 def test_up_sells_and_cross_sells_can_come_later_in_the_file(shop, other_shop, tmp_path):
@@ -97,14 +92,14 @@ def test_a_product_that_changes_otherwise_is_counted_once(shop, tmp_path):
 
 def test_a_file_without_the_columns_keeps_what_a_product_has(shop, tmp_path):
     apple, bear = make_product(shop, "Apple", sku="A"), make_product(shop, "Bear", sku="B")
-    relate(shop, apple, bear)
+    make_related(apple, bear)
     imported(shop, [woo(sku="A", name="Apple", regular_price="7")], tmp_path, update=True)
     assert related(shop, "Apple") == ["Bear"]
 
 
 def test_related_products_that_are_deleted_stay_for_the_case_that_they_are_restored(shop, tmp_path):
     apple, bear, cat = (make_product(shop, name, sku=name) for name in ("Apple", "Bear", "Cat"))
-    relate(shop, apple, bear, cat)
+    make_related(apple, bear, cat)
     Product.objects.filter(pk=bear.pk).update(deleted_at=NOW)
     out = io.StringIO(newline="")
     export_products(shop=shop, format="native", out=out)
@@ -152,7 +147,7 @@ def test_an_export_keeps_related_products(shop, other_shop, tmp_path, links, for
     for n, product in enumerate(products):
         for kind in ("up_sell", "cross_sell"):
             others = [products[to] for of, by, to in sorted(links) if (of, by) == (n, kind) and to != n]
-            relate(shop, product, *others, kind=kind)
+            make_related(product, *others, kind=kind)
     out = io.StringIO(newline="")
     export_products(shop=shop, format=format, out=out)
     assert imported(other_shop, out.getvalue(), tmp_path).created == 5
