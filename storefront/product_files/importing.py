@@ -21,6 +21,7 @@ from storefront.product_files import read_ahead
 from storefront.product_files.baselines import Baselines
 from storefront.product_files.creating import insert_products
 from storefront.product_files.csv_reading import UnreadableFile
+from storefront.product_files.existing import existing_products
 from storefront.product_files.matching import Match, Matcher, link, refresh_statistics
 from storefront.product_files.opening import open_source
 from storefront.product_files.parsed_products import Failure, Notice, ParsedProduct, Problem, ReadResult
@@ -28,7 +29,7 @@ from storefront.product_files.references import References
 from storefront.product_files.related import PendingRelations, resolve_related
 from storefront.product_files.row_store import SeenProducts
 from storefront.product_files.sources import source_of
-from storefront.product_files.updating import Changes, existing_products, update_product
+from storefront.product_files.updating import Changes, update_product
 from storefront.shops import audit
 from storefront.shops.changes import publish_change
 from storefront.shops.models import Shop
@@ -260,7 +261,7 @@ class _Import:
         for parsed, found in matched:
             changes = update_product(
                 shop=self.shop,
-                product=products[found.id],
+                existing=products[found.id],
                 parsed=parsed,
                 references=self.references,
                 baselines=self.baselines,
@@ -268,7 +269,7 @@ class _Import:
                 write=self.write,
             )
             if changes:
-                outcome.updated.append((parsed, products[found.id].slug, changes))
+                outcome.updated.append((parsed, found.slug, changes))
             else:
                 outcome.skipped.append((parsed, f"{found} does not differ"))
 
