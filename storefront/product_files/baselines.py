@@ -35,7 +35,7 @@ class Baselines:
 
     def differing(self, parsed: ParsedProduct, existing: ExistingProduct) -> ParsedProduct:
         """The parsed product without what this existing product states in the same way."""
-        if self.format == "native":
+        if self.format not in ("woocommerce", "shopify"):
             return parsed
         baseline = self._baseline(existing, parsed.fields.get("dimension_unit") or "cm")
         return parsed if baseline is None else _without(parsed, baseline)
