@@ -216,6 +216,22 @@ def test_ten_thousand_repeated_variations_are_found_in_linear_time(shop, tmp_pat
     assert time.process_time() - started < 2
 
 
+def test_a_product_with_as_many_variants_as_there_can_be_is_updated_in_linear_time(shop, tmp_path):
+    axis = {"Attribute 1 name": "Size"}
+    rows = [woo(type="variable", sku="S") | axis | {"Attribute 1 value(s)": "0"}]
+    rows += [
+        woo(type="variation", sku=f"S-{n}", parent="S") | axis | {"Attribute 1 value(s)": str(n)} for n in range(2000)
+    ]
+    assert imported(shop, rows, tmp_path).created == 1
+    for row in rows[1:]:
+        row["Regular price"] = "7"
+    started = time.process_time()
+    assert imported(shop, rows, tmp_path, update=True).updated == 1
+    # Listing the attribute's values anew for each variant took half a minute.
+    assert time.process_time() - started < 8
+    assert set(Variant.objects.filter(shop=shop).values_list("price", flat=True)) == {Decimal(7)}
+
+
 @pytest.mark.parametrize(
     ("published", "status"),
     [("1", "active"), ("true", "active"), ("0", "draft"), ("-1", "draft"), ("'-1", "draft"), ("2", "draft")],

@@ -75,8 +75,9 @@ class RowBuilder:
     def rows(self, existing: ExistingProduct) -> Iterator[Row]:
         """The rows of the product and its variations."""
         yield self._product(existing)
+        names, pictures = list(variation_attributes(existing)), picture_urls(self.shop, existing)
         for variant in variants_of(existing):
-            yield self._variation(existing, variant)
+            yield self._variation(existing.product, variant, names, pictures)
 
     def _product(self, existing: ExistingProduct) -> Row:
         product, found = existing.product, variants_of(existing)
@@ -126,8 +127,8 @@ class RowBuilder:
         }
         return {"Weight (kg)": plain_number(product.weight or None), **measures}
 
-    def _variation(self, existing: ExistingProduct, variant: Variant) -> Row:
-        product = existing.product
+    def _variation(self, product: Product, variant: Variant, names: list[str], pictures: dict[int, str]) -> Row:
+        """`names` are those of the attributes that variants are chosen by; `pictures` are URLs by id."""
         row = {
             "Type": "variation",
             "Storefront source": self.shop.domain,
@@ -140,7 +141,7 @@ class RowBuilder:
             "Tax status": "taxable" if product.is_taxable else "none",
             "Tax class": "parent",
             "Weight (kg)": plain_number(variant.weight),
-            "Images": picture_urls(self.shop, existing).get(variant.image_id or 0, ""),
+            "Images": pictures.get(variant.image_id or 0, ""),
             # Not its SKU, which several products can share.
             "Parent": f"id:{product.pk}",
             "Position": str(variant.sort_order),
@@ -148,7 +149,7 @@ class RowBuilder:
             **_stock(variant),
             **_prices(variant),
         }
-        for number, name in enumerate(variation_attributes(existing), 1):
+        for number, name in enumerate(names, 1):
             row |= {f"Attribute {number} name": name, f"Attribute {number} global": "0"}
             row[f"Attribute {number} value(s)"] = _listed([variant.option_values.get(name, "")])
         return row
