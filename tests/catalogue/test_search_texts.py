@@ -25,6 +25,7 @@ def searches(count: int):
         yield " ".join(words)[:200] or "x", [None, "newest", "name"][number % 3], bool(number % 2)
 
 
+@pytest.mark.slow
 def test_two_thousand_different_searches_take_little_memory(shop):
     make_product(shop, "Cup")
     for q, sort, featured in searches(100):
