@@ -132,7 +132,7 @@ class Table:
                 if cleaned == self.headers:
                     yield Notice(Problem(line, "", "repeats the header row; skipped", "warning"))
                 elif any(cleaned):
-                    yield self._row(line, unescape_formulas(cleaned))
+                    yield Row(line, self._with_points(unescape_formulas(cleaned)))
             elif any(cleaned) or feed.has_quotes:
                 yield self._failure(feed, len(values))
                 feed.retry()
@@ -140,10 +140,10 @@ class Table:
             else:
                 feed.accept()
 
-    def _row(self, line: int, values: list[str]) -> Row:
+    def _with_points(self, values: list[str]) -> list[str]:
         for position in self.comma_columns:
             values[position] = with_decimal_point(values[position])
-        return Row(line, values)
+        return values
 
     def _failure(self, feed: "_LineFeed", width: int) -> Failure:
         reason = f"the row has {width} columns, but the header has {len(self.headers)}"

@@ -228,7 +228,8 @@ class _Reader:
         if "name" not in self.columns:
             parsed.refusal_if_new = "a new product needs the column Name"
         self._relations(row, parsed)
-        self.seo.read(row, parsed)
+        if self.seo.members:
+            self.seo.read(row, parsed)
         if attributes := self._attributes(row):
             fields["attributes"] = [{"name": name, "values": values} for name, values in attributes]
         elif self.attributes:
