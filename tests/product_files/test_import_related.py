@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from storefront.catalogue.models import Product, RelatedProduct
 from storefront.product_files.exporting import export_products
-from tests.catalogue.factories import make_product, make_related
+from tests.catalogue.factories import make_product, make_related, make_variant
 from tests.product_files.files import as_lines, errors, imported, warnings, woo
 from tests.shops.factories import NOW
 
@@ -32,13 +32,15 @@ def test_up_sells_and_cross_sells_can_come_later_in_the_file(shop, other_shop, t
 
 
 def test_names_of_no_product_or_of_several_are_warnings(shop, other_shop, tmp_path):
-    make_product(other_shop, "Theirs", sku="T", legacy_source_id=9)
+    theirs = make_product(other_shop, "Theirs", sku="T", legacy_source_id=9)
+    make_variant(theirs, sku="T-BLUE")
     make_product(shop, "One", sku="S")
     make_product(shop, "Two", sku="S")
-    report = imported(shop, [woo(sku="A", name="Apple", upsells="T, id:9, S, A, id:x")], tmp_path)
+    report = imported(shop, [woo(sku="A", name="Apple", upsells="T, T-BLUE, id:9, S, A, id:x")], tmp_path)
     assert report.created == 1
     assert warnings(report) == [
         "line 2, Upsells: 'T' is no product of the file or the shop; ignored",
+        "line 2, Upsells: 'T-BLUE' is no product of the file or the shop; ignored",
         "line 2, Upsells: 'id:9' is no product of the file or the shop; ignored",
         "line 2, Upsells: 'S' is the SKU of 2 products; ignored",
         "line 2, Upsells: 'A' is the product itself; ignored",
