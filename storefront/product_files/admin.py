@@ -136,7 +136,7 @@ class ProductImportAdmin(ShopScopedAdmin):
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         if obj is None:
-            return ["file", "format", "source", "update", "dry_run"]
+            return ["file", "format", "source", "encoding", "update", "dry_run"]
         reason = ["reason"] if obj.reason else []
         changes = ["changes_shown"] if obj.dry_run and obj.changes else []
         source = ["source"] if obj.source else []

@@ -13,7 +13,8 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from storefront.kit import clock
 from storefront.kit.spreadsheets import escape_formula
-from storefront.product_files.importing import FORMATS, import_products
+from storefront.product_files.importing import import_products
+from storefront.product_files.opening import FORMATS
 from storefront.product_files.parsed_products import Problem
 from storefront.product_files.reports import REPORT_COLUMNS, report_row
 from storefront.server.command import Command as Base
@@ -32,6 +33,9 @@ class Command(Base):
         )
         parser.add_argument(
             "--format", choices=FORMATS, default="auto", help="file format (default: detected from the file)"
+        )
+        parser.add_argument(
+            "--encoding", default="", metavar="NAME", help="such as windows-1251 (default: detected from the file)"
         )
         parser.add_argument(
             "--source",
@@ -53,7 +57,7 @@ class Command(Base):
             help="save nothing; print each change that would be made as a JSON line",
         )
 
-    def handle(self, *, shop, file, format, source, report, update, dry_run, **_options) -> None:
+    def handle(self, *, shop, file, format, encoding, source, report, update, dry_run, **_options) -> None:
         with self._progress() as progress, _written_report(report) as write_row:
             task = progress.add_task(file.name, total=None)
 
@@ -68,6 +72,7 @@ class Command(Base):
                 file=file,
                 format=format,
                 source=source,
+                encoding=encoding,
                 update=update,
                 dry_run=dry_run,
                 now=clock.now(),
