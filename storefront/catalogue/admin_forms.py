@@ -209,6 +209,13 @@ class BundleItemForm(ShopScopedForm):
             self.add_error("variant", f"This variant does not belong to {product}.")
 
 
+class RelatedProductForm(ShopScopedForm):
+    constraint_errors = {
+        "related_product_not_itself": ("related_product", "A product cannot be related to itself."),
+        "related_product_once": ("related_product", "This product is related in this way already."),
+    }
+
+
 def check_picture(file: Any) -> None:
     """Raise ValidationError with the file's name for an upload that pages cannot show."""
     if file.size > pictures.LARGEST_FILE:

@@ -138,7 +138,7 @@ class ProductImportAdmin(PicturesOfImport, ShopScopedAdmin):
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         if obj is None:
-            return ["file", "format", "source", "update", "fetch_pictures", "dry_run"]
+            return ["file", "format", "source", "encoding", "update", "fetch_pictures", "dry_run"]
         reason = ["reason"] if obj.reason else []
         pictures = ["pictures_shown"] if obj.has_ended and not obj.dry_run else []
         changes = ["changes_shown"] if obj.dry_run and obj.changes else []

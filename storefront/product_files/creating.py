@@ -48,12 +48,12 @@ def insert_products(
     variant_ids = iter(allocate_ids(Variant, sum(len(parsed.variants or ()) for parsed in products)))
     media_ids = iter(allocate_ids(Media, sum(len(all_pictures(parsed)) for parsed in products)))
     option_ids = iter(allocate_ids(Option, sum(len(parsed.options or ()) for parsed in products)))
-    for id, parsed, slug in zip(allocate_ids(Product, len(products)), products, slugs, strict=True):
+    ids = list(allocate_ids(Product, len(products)))
+    for id, parsed, slug in zip(ids, products, slugs, strict=True):
         batch.add(id, parsed, slug, variant_ids, media_ids, option_ids)
     batch.write()
     if pictures:
         pictures.insert((row["id"], row["source_url"]) for row in batch.rows[Media])
-    ids = [row["id"] for row in batch.rows[Product]]
     events.emit_created(shop, ids, now)
     return ids
 

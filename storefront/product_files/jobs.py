@@ -52,6 +52,7 @@ def run_product_import(import_id: int, uploaded_from: str = "") -> None:
                 file=path,
                 format=row.format,
                 source=row.source,
+                encoding=row.encoding,
                 update=row.update,
                 dry_run=row.dry_run,
                 pictures=PictureRequests(row.shop, now, row.pk) if row.fetch_pictures else None,

@@ -5,6 +5,7 @@ from django.db.models import Q
 
 from storefront.catalogue.models import Product
 from storefront.kit.storage import private_files
+from storefront.product_files.encodings import COMMON_ENCODINGS, usual_name
 from storefront.shops.models import Shop, User
 
 LONGEST_SOURCE = 100
@@ -65,6 +66,13 @@ class ProductImport(models.Model):
         max_length=LONGEST_SOURCE,
         blank=True,
         help_text="The WooCommerce shop that the file is from. Its IDs count only for products of this source.",
+    )
+    encoding = models.CharField(
+        max_length=20,
+        choices=[(name, usual_name(name)) for name in COMMON_ENCODINGS],
+        blank=True,
+        default="",
+        help_text="Leave empty to detect it. Choose one if texts look wrong.",
     )
     update = models.BooleanField(
         "update existing products",

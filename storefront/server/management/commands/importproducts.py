@@ -14,7 +14,8 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from storefront.kit import clock
 from storefront.kit.spreadsheets import escape_formula
 from storefront.pictures.requesting import PictureRequests
-from storefront.product_files.importing import FORMATS, import_products
+from storefront.product_files.importing import import_products
+from storefront.product_files.opening import FORMATS
 from storefront.product_files.parsed_products import Problem
 from storefront.product_files.reports import REPORT_COLUMNS, report_row
 from storefront.server.command import Command as Base
@@ -33,6 +34,9 @@ class Command(Base):
         )
         parser.add_argument(
             "--format", choices=FORMATS, default="auto", help="file format (default: detected from the file)"
+        )
+        parser.add_argument(
+            "--encoding", default="", metavar="NAME", help="such as windows-1251 (default: detected from the file)"
         )
         parser.add_argument(
             "--source",
@@ -59,7 +63,7 @@ class Command(Base):
             help="leave pictures at their addresses (default: the worker fetches them)",
         )
 
-    def handle(self, *, shop, file, format, source, report, update, dry_run, no_pictures, **_options) -> None:
+    def handle(self, *, shop, file, format, encoding, source, report, update, dry_run, no_pictures, **_options) -> None:
         found, now = find_shop(shop), clock.now()
         with self._progress() as progress, _written_report(report) as write_row:
             task = progress.add_task(file.name, total=None)
@@ -75,6 +79,7 @@ class Command(Base):
                 file=file,
                 format=format,
                 source=source,
+                encoding=encoding,
                 update=update,
                 dry_run=dry_run,
                 pictures=None if no_pictures else PictureRequests(found, now),

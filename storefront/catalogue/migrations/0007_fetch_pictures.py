@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('catalogue', '0005_import_sources'),
+        ('catalogue', '0006_related_products'),
     ]
 
     operations = [
