@@ -90,12 +90,10 @@ def import_products(
 ) -> Report:
     """Import the file's products into the shop, each product completely or not at all.
 
-    Existing products are skipped, or with `update` changed where the file differs. A dry run reports the same and
-    writes nothing. `encoding` is detected if it is blank. `source` names the shop whose ids a WooCommerce file has; by
-    default, it is the last one that was named. With `pictures`, the worker fetches the new pictures; without, they keep
-    their addresses. `on_problem` also gets each skipped product. `progress` is called with (bytes read, bytes in
-    total). `audit_object` is the object of the import's audit entry, by default named after the file. Raises
-    UnreadableFile for a file that is not a product file of a supported format.
+    Existing products are skipped, or with `update` changed where the file differs. A dry run writes nothing. A blank
+    `encoding` is detected. `source` names the shop whose ids a WooCommerce file has, by default the last one that was
+    named. `pictures` requests the new pictures. `on_problem` also gets skipped products, `progress` (bytes read, bytes
+    in total). `audit_object`, of the audit entry, is named after the file by default. Raises UnreadableFile.
     """
     opened = open_source(file, format, encoding, shop=shop, update=update, now=now)
     if source and not opened.has_ids:
@@ -117,8 +115,7 @@ def import_products(
         batches = stack.enter_context(read_ahead.read_batches(opened.results, opened.position, opened.size))
         for results, position in batches:
             run.import_all(results)
-            # Frees the batch before the next one is read.
-            del results
+            del results  # Frees the batch before the next one is read.
             if progress:
                 progress(position or opened.size, opened.size)
         run.relate()
