@@ -34,7 +34,6 @@ LABELS = {
     "publish_at": "Publish on",
     "unpublish_at": "Unpublish on",
 }
-LARGEST_PICTURE = 20 * 1024 * 1024
 NEGATIVE = "The stock is below zero. Set it to zero or more, or allow backorders."
 
 
@@ -219,8 +218,9 @@ class RelatedProductForm(ShopScopedForm):
 
 def check_picture(file: Any) -> None:
     """Raise ValidationError with the file's name for an upload that pages cannot show."""
-    if file.size > LARGEST_PICTURE:
-        raise forms.ValidationError(f"{file.name} is too large. Pictures up to 20 MiB can be uploaded.")
+    if file.size > pictures.LARGEST_FILE:
+        most = pictures.LARGEST_FILE // 1024**2
+        raise forms.ValidationError(f"{file.name} is too large. Pictures up to {most} MiB can be uploaded.")
     try:
         file.seek(0)
         pictures.open_picture(file)

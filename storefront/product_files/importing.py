@@ -17,6 +17,7 @@ from django.db import DataError, IntegrityError, transaction
 from storefront.catalogue import rules, tree
 from storefront.catalogue.parsing import InvalidValue
 from storefront.kit.bulk_insert import bulk_write_pragmas
+from storefront.pictures.requesting import PictureRequests
 from storefront.product_files import read_ahead
 from storefront.product_files.baselines import Baselines
 from storefront.product_files.creating import insert_products
@@ -80,6 +81,7 @@ def import_products(
     source: str = "",
     update: bool = False,
     dry_run: bool = False,
+    pictures: PictureRequests | None = None,
     now: datetime,
     progress: Progress | None = None,
     on_problem: Callable[[Problem], None] | None = None,
@@ -90,9 +92,10 @@ def import_products(
 
     Existing products are skipped, or with `update` changed where the file differs. A dry run reports the same and
     writes nothing. `encoding` is detected if it is blank. `source` names the shop whose ids a WooCommerce file has; by
-    default, it is the last one that was named. `on_problem` also gets each skipped product. `progress` is called with
-    (bytes read, bytes in total). `audit_object` is the object of the import's audit entry, by default named after the
-    file. Raises UnreadableFile for a file that is not a product file of a supported format.
+    default, it is the last one that was named. With `pictures`, the worker fetches the new pictures; without, they keep
+    their addresses. `on_problem` also gets each skipped product. `progress` is called with (bytes read, bytes in
+    total). `audit_object` is the object of the import's audit entry, by default named after the file. Raises
+    UnreadableFile for a file that is not a product file of a supported format.
     """
     opened = open_source(file, format, encoding, shop=shop, update=update, now=now)
     if source and not opened.has_ids:
@@ -105,7 +108,8 @@ def import_products(
         matcher = Matcher(shop, origin, seen, opened.skus)
         related = stack.enter_context(PendingRelations())
         baselines = Baselines(shop, opened.format, now)
-        run = _Import(shop, now, update, not dry_run, matcher, baselines, related, _Callbacks(on_problem, on_change))
+        callbacks = _Callbacks(on_problem, on_change)
+        run = _Import(shop, now, update, not dry_run, matcher, baselines, related, callbacks, pictures)
         if not dry_run:
             # Also after an error, since earlier batches stay imported.
             stack.push(run.audit_on_exit(audit_object or audit.Object("import", None, file.name)))
@@ -156,9 +160,11 @@ class _Import:
         baselines: Baselines,
         related: PendingRelations,
         callbacks: "_Callbacks",
+        pictures: PictureRequests | None,
     ) -> None:
         self.shop, self.now, self.update, self.write, self.callbacks = shop, now, update, write, callbacks
         self.matcher, self.source, self.baselines, self.related = matcher, matcher.source, baselines, related
+        self.pictures = pictures
         self.references = References(shop)
         self.report = Report()
         self.statistics_due = read_ahead.BATCH_PRODUCTS
@@ -243,7 +249,11 @@ class _Import:
             ]
         if self.write:
             outcome.created_ids = insert_products(
-                shop=self.shop, products=outcome.created, references=self.references, now=self.now
+                shop=self.shop,
+                products=outcome.created,
+                references=self.references,
+                pictures=self.pictures,
+                now=self.now,
             )
             self._link(outcome)
         return outcome
@@ -265,6 +275,7 @@ class _Import:
                 parsed=parsed,
                 references=self.references,
                 baselines=self.baselines,
+                pictures=self.pictures,
                 now=self.now,
                 write=self.write,
             )

@@ -82,6 +82,11 @@ class ProductImport(models.Model):
     dry_run = models.BooleanField(
         "dry run", default=False, help_text="If on, nothing is saved and the report shows what would change."
     )
+    fetch_pictures = models.BooleanField(
+        "fetch pictures",
+        default=True,
+        help_text="If off, pictures stay where they are and are shown from there.",
+    )
     state = models.CharField(max_length=10, choices=State, default=State.WAITING, editable=False)
     percent = models.PositiveSmallIntegerField("progress", default=0, editable=False)
     created = models.PositiveIntegerField(default=0, editable=False)
@@ -119,3 +124,8 @@ class ProductImport(models.Model):
     @property
     def has_ended(self) -> bool:
         return self.state in (self.State.DONE, self.State.FAILED)
+
+    @property
+    def awaits_pictures(self) -> bool:
+        """Whether pictures of this import are still to be fetched."""
+        return self.pictures.filter(state="waiting").exists()

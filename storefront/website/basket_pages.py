@@ -25,6 +25,7 @@ from storefront.shops.request import Request
 from storefront.website import details, pictures, queries
 from storefront.website.cards import ProductCard, product_cards
 from storefront.website.pages import RELATED_PRODUCTS, product_page, require_shop
+from storefront.website.pictures import Picture
 
 
 @require_safe
@@ -104,8 +105,9 @@ def _basket_context(request: Request, cart: Cart | None, changes: list[actions.L
         if lines
         else ()
     )
+    found = pictures.line_pictures(shop, [(line.product_id, line.image_snapshot) for line in lines])
     return {
-        "lines": [_line_context(request, line, slugs, changed) for line in lines],
+        "lines": [_line_context(line, slugs, found, changed) for line in lines],
         "related": _cross_sells(request, lines),
         "totals": carts.cart_totals(shop, lines, request.now) if lines else None,
         "way_back": way_back_of_basket(shop, cart, lines) if cart and lines else None,
@@ -125,12 +127,12 @@ def _cross_sells(request: Request, lines: list[CartLine]) -> list[ProductCard]:
 
 
 def _line_context(
-    request: Request, line: CartLine, slugs: dict[int, str], changed: dict[str, actions.LineChange]
+    line: CartLine, slugs: dict[int, str], found: dict[Any, Picture | None], changed: dict[str, actions.LineChange]
 ) -> dict[str, Any]:
     return {
         "line": line,
         "slug": slugs.get(line.product_id),
-        "picture": pictures.picture(request.shop, line.image_snapshot, pictures.SMALL),
+        "picture": found[line.product_id, line.image_snapshot],
         "amount": line.price_snapshot * line.qty,
         "change": changed.get(line.key),
     }

@@ -15,9 +15,11 @@ from storefront.customers.session import customer_of
 from storefront.kit.pagination import last_page, shown_pages
 from storefront.listing import queries as listing_queries
 from storefront.listing.queries import ProductFilters
+from storefront.shops.models import Shop
 from storefront.shops.request import Request
 from storefront.website import details, pictures, queries, search_engines
 from storefront.website.cards import ProductCard, product_cards
+from storefront.website.pictures import Picture
 
 PER_PAGE = 24
 # Number of products that a product's page and the basket offer besides.
@@ -62,7 +64,7 @@ def home(request: Request) -> HttpResponse:
     context = {
         "lead": lead,
         "lead_card": cards[lead["slug"]] if lead else None,
-        "lead_picture": pictures.first_picture(shop, lead, pictures.LARGE) if lead else None,
+        "lead_picture": _lead_picture(shop, lead) if lead else None,
         "featured": [cards[row["slug"]] for row in featured[1:]],
         "newest": [cards[row["slug"]] for row in newest],
         "categories": [
@@ -71,6 +73,10 @@ def home(request: Request) -> HttpResponse:
         "canonical": shop.base_url + "/",
     }
     return render(request, "website/home.html", context)
+
+
+def _lead_picture(shop: Shop, lead: dict[str, Any]) -> Picture | None:
+    return pictures.first_picture(shop, lead, pictures.LARGE, pictures.awaited_media(shop, lead["media"][:1]))
 
 
 @require_safe

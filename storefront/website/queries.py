@@ -61,8 +61,12 @@ def category_pictures(shop: Shop, categories: Collection[Category], now: datetim
         else ()
     )
     first: dict[int, str | None] = {}
-    for media in Media.objects.filter(shop=shop, product_id__in=[pk for pk in product_ids.values() if pk]):
-        first.setdefault(media.product_id, media_url(shop, media.file.name, media.source_url))
+    media = Media.objects.filter(shop=shop, product_id__in=[pk for pk in product_ids.values() if pk])
+    for row in media.select_related("fetch"):
+        # Not from its address, if it is to be fetched.
+        is_awaited = not row.file and hasattr(row, "fetch")
+        url = None if is_awaited else media_url(shop, row.file.name, row.source_url)
+        first.setdefault(row.product_id, url)
     own = {category.pk: media_url(shop, category.image.name) for category in categories if category.image}
     return own | {pk: first.get(product_id) for pk, product_id in product_ids.items()}
 
