@@ -173,7 +173,8 @@ class AppProductQuery(sync.CopyQuery):
     q: str = Field(
         "",
         max_length=200,
-        description="Search words. Each must occur in name, description or SKU. Ignores case, finds parts of words.",
+        description="Search words. Each must occur, also as part of a word, or be the singular or plural of a word in: the name, "
+        "description, SKU, brand, tags or attributes, or a variant's name, values or SKU. Ignores case.",
         examples=["blue mug"],
     )
     fields: choice(FIELDS) | None = Field(None, description=sync.FIELDS)  # type: ignore[valid-type]

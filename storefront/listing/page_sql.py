@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 
 from storefront.catalogue import records
+from storefront.catalogue.search_texts import SECTION_ENDS
 from storefront.catalogue.triggers import SHOP_BITS
 from storefront.listing.sql import HIDDEN, LISTABLE, LISTED
 
@@ -31,6 +32,8 @@ ORDERS: dict[str | None, tuple[tuple[str, bool], ...]] = {
 MOST_LONG_WORDS, MOST_SHORT_WORDS = 4, 2
 # Cached statements of each kind: up to 30 kilobytes each, and built again in a fraction of a millisecond.
 MAX_SQL_TEXTS = 64
+# The rank of a word that a text does not have, which a part or the stem of it may have.
+ABSENT = 1000
 
 # A category alone, as integrations filter, or with its subcategories, as shoppers expect.
 CATEGORIES_MEANT = {
@@ -48,9 +51,10 @@ class Shape:
 
     `category` is a key of CATEGORIES_MEANT. `since`: whether `updated_since` is given. `ids`: whether `ids` are
     (parameter `wanted`, as `ids_parameter` returns it). `long_words` is the number of
-    words that the search index can find (parameters `word0` and on, `like0` and on, and `match` for SQLite),
-    `short_words` of those that it cannot (`short0` and on). `rest`: whether there are further words than
-    MOST_LONG_WORDS and MOST_SHORT_WORDS, which are one list parameter.
+    words that the search index can find (parameters `word0` and on, `like0` and on, and `match` for SQLite); the first
+    `stems` of them also match by their stem (`stem0` and on, `stem_like0` and on). `short_words` is the number of words
+    that the index cannot find (`short0` and on). `rest`: whether there are further words than MOST_LONG_WORDS and
+    MOST_SHORT_WORDS, which are one parameter (`words_parameter`).
     """
 
     vendor: str
@@ -59,14 +63,19 @@ class Shape:
     since: bool = False
     ids: bool = False
     long_words: int = 0
+    stems: int = 0
     short_words: int = 0
     rest: bool = False
 
     @property
     def is_unfiltered(self) -> bool:
         """Whether the list has no filters."""
-        words = self.long_words or self.short_words
-        return not (self.category or self.featured or self.since or self.ids or words)
+        return not (self.category or self.featured or self.since or self.ids or self.has_words)
+
+    @property
+    def has_words(self) -> bool:
+        """Whether there are words that matches are ranked by."""
+        return bool(self.long_words or self.short_words)
 
     @property
     def has_stored_total(self) -> bool:
@@ -157,6 +166,30 @@ def sorted_page(shape: Shape, sort: str | None, members: Members = None) -> str:
         f" WHERE p.id = d.id AND p.shop_id = %(shop)s AND {LISTED} OFFSET 0) f"
     )
     return _page(shape, sort, f"SELECT f.id FROM ({found}) f ORDER BY {order_by(sort, 'f')}", members)
+
+
+@lru_cache(MAX_SQL_TEXTS)
+def ranked_page(shape: Shape, members: Members = None) -> str:
+    """The records and ids of one page of a search, the most relevant first: `limit` rows after `offset`. Reads and ranks
+    every match."""
+    keys = ", ".join(f"p.{column}" for column, _ in ORDERS[None])
+    found = (
+        f"SELECT {keys}, {_rank(shape)} AS rank FROM d CROSS JOIN catalogue_product p ON p.id = d.id"
+        f" CROSS JOIN catalogue_productsearch s ON s.product_id = d.id WHERE p.shop_id = %(shop)s AND {LISTED}"
+    )
+    if shape.vendor != "sqlite":
+        # As in `sorted_page`.
+        found = (
+            f"SELECT f.* FROM d CROSS JOIN LATERAL (SELECT {keys}, {_rank(shape)} AS rank FROM catalogue_product p"
+            " JOIN catalogue_productsearch s ON s.product_id = p.id"
+            f" WHERE p.id = d.id AND p.shop_id = %(shop)s AND {LISTED} OFFSET 0) f"
+        )
+    record = records.product() if members is None else records.chosen_product(members)
+    return (
+        f"WITH d AS MATERIALIZED ({_ids(shape)}), g AS MATERIALIZED (SELECT f.id, row_number() OVER (ORDER BY f.rank,"
+        f" {order_by(None, 'f')}) AS place FROM ({found}) f ORDER BY place LIMIT %(limit)s OFFSET %(offset)s)"
+        f" SELECT {record}, p.id FROM g JOIN catalogue_product p ON p.id = g.id ORDER BY g.place"
+    )
 
 
 @lru_cache(MAX_SQL_TEXTS)
@@ -361,9 +394,15 @@ def _categories(shape: Shape) -> str:
 
 
 def _words(shape: Shape, *, indexed: bool = True) -> list[str]:
+    return [_long_word(shape, number, indexed=indexed) for number in range(shape.long_words)]
+
+
+def _long_word(shape: Shape, number: int, *, indexed: bool) -> str:
+    names = [f"word{number}", f"stem{number}"] if number < shape.stems else [f"word{number}"]
     if indexed and shape.vendor != "sqlite":
-        return [rf"s.text LIKE %(like{number})s ESCAPE '\'" for number in range(shape.long_words)]
-    return [_contains(shape, f"word{number}") for number in range(shape.long_words)]
+        patterns = [name.replace("word", "like").replace("stem", "stem_like") for name in names]
+        return "({})".format(" OR ".join(rf"s.text LIKE %({pattern})s ESCAPE '\'" for pattern in patterns))
+    return "({})".format(" OR ".join(_contains(shape, name) for name in names))
 
 
 def _short_words(shape: Shape) -> list[str]:
@@ -371,17 +410,49 @@ def _short_words(shape: Shape) -> list[str]:
     return [*words, _REST[shape.vendor]] if shape.rest else words
 
 
-# Whether a text contains every word of a list, which `words_parameter` returns.
+# Whether a text contains every word of a list, or its stem, as `words_parameter` returns them.
 _REST = {
-    "sqlite": "NOT EXISTS (SELECT 1 FROM json_each(%(rest)s) w WHERE instr(s.text, w.value) = 0)",
-    "postgresql": "NOT EXISTS (SELECT 1 FROM unnest(CAST(%(rest)s AS text[])) w WHERE strpos(s.text, w) = 0)",
+    "sqlite": (
+        "NOT EXISTS (SELECT 1 FROM json_each(%(rest)s) w WHERE instr(s.text, w.value ->> 0) = 0"
+        " AND instr(s.text, w.value ->> 1) = 0)"
+    ),
+    "postgresql": (
+        "NOT EXISTS (SELECT 1 FROM jsonb_array_elements(CAST(%(rest)s AS jsonb)) w"
+        " WHERE strpos(s.text, w ->> 0) = 0 AND strpos(s.text, w ->> 1) = 0)"
+    ),
 }
 
 
-def words_parameter(vendor: str, words: list[str]) -> Any:
-    """A list of words as one parameter."""
-    return orjson.dumps(words).decode() if vendor == "sqlite" else words
+def words_parameter(words: Iterable[tuple[str, str]]) -> str:
+    """Words as one parameter, each with another text that matches too: its stem, or the word itself."""
+    return orjson.dumps(list(words)).decode()
 
 
-def _contains(shape: Shape, word: str) -> str:
-    return f"{'instr' if shape.vendor == 'sqlite' else 'strpos'}(s.text, %({word})s) > 0"
+def _contains(shape: Shape, name: str) -> str:
+    return f"{_POSITION[shape.vendor]}(s.text, %({name})s) > 0"
+
+
+# The function that returns where a text first has another, 0 if nowhere.
+_POSITION = {"sqlite": "instr", "postgresql": "strpos"}
+
+
+def _rank(shape: Shape) -> str:
+    """How far a product's text is from the words: lower is better. A word counts by the section of the text that has
+    it, and within a section a whole word comes before a part of one, and that before its stem."""
+    position = _POSITION[shape.vendor]
+    least = "min" if shape.vendor == "sqlite" else "LEAST"
+    ends = [f"{position}(s.text, '{end}')" for end in SECTION_ENDS]
+
+    def section(place: str) -> str:
+        steps = " ".join(f"WHEN {place} < {end} THEN {3 * number}" for number, end in enumerate(ends))
+        return f"CASE WHEN {place} = 0 THEN {ABSENT} {steps} ELSE {3 * len(ends)} END"
+
+    def rank(word: str, stem: str | None) -> str:
+        kinds = [f"' ' || CAST(%({word})s AS text) || ' '", f"%({word})s", *([f"%({stem})s"] if stem else [])]
+        places = [section(f"{position}(s.text, {kind})") for kind in kinds]
+        return f"{least}({', '.join(f'{place} + {number}' for number, place in enumerate(places))})"
+
+    stems = [f"stem{number}" if number < shape.stems else None for number in range(shape.long_words)]
+    words = [(f"word{number}", stem) for number, stem in enumerate(stems)]
+    words += [(f"short{number}", None) for number in range(shape.short_words)]
+    return " + ".join(rank(*word) for word in words)

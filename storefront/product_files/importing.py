@@ -17,10 +17,11 @@ from django.db import DataError, IntegrityError, transaction
 from storefront.catalogue import rules, tree
 from storefront.catalogue.parsing import InvalidValue
 from storefront.kit.bulk_insert import bulk_write_pragmas
+from storefront.listing.statistics import refresh_statistics, settle_after_import
 from storefront.product_files import read_ahead
 from storefront.product_files.creating import insert_products
 from storefront.product_files.csv_reading import Table, UnreadableFile
-from storefront.product_files.matching import match, refresh_statistics
+from storefront.product_files.matching import match
 from storefront.product_files.native import reader as native_reader
 from storefront.product_files.parsed_products import Failure, ParsedProduct, Problem, ReadResult
 from storefront.product_files.references import References
@@ -101,6 +102,8 @@ def import_products(
             del results
             if progress:
                 progress(position or source.size, source.size)
+    if run.has_written:
+        settle_after_import()
     if progress:
         progress(source.size, source.size)
     return run.report
@@ -225,6 +228,10 @@ class _Import:
         if self.seen is None and self.report.created >= self.statistics_due:
             refresh_statistics()
             self.statistics_due = GROWTH * self.report.created
+
+    @property
+    def has_written(self) -> bool:
+        return self.seen is None and bool(self.report.created or self.report.updated)
 
     def fail(self, problems: list[Problem], products: int = 1) -> None:
         self.report.failed += products

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from storefront.kit import tokens
 from storefront.kit.refusals import InvalidFields, Refusal
-from storefront.shops import audit, changes, places, staff_jobs, staff_sessions
+from storefront.shops import audit, changes, languages, places, staff_jobs, staff_sessions
 from storefront.shops.invitations import withdraw_invitations
 from storefront.shops.models import ApiToken, Shop, StaffMember
 from storefront.shops.scopes import SCOPES
@@ -23,6 +23,7 @@ def create_shop(
     now: datetime,
     currency: str = "EUR",
     timezone: str = "Europe/Berlin",
+    language: str = "en",
     email: str | None = None,
     payment_methods: tuple[str, ...] = ("manual",),
 ) -> Shop:
@@ -46,6 +47,8 @@ def create_shop(
         errors["currency"] = ["Expected an ISO 4217 code such as EUR."]
     if timezone not in _time_zones():
         errors["timezone"] = ["Expected a time zone name such as Europe/Berlin."]
+    if language not in dict(languages.CHOICES):
+        errors["language"] = [f"Expected one of {', '.join(sorted(dict(languages.CHOICES)))}."]
     if email is not None and "@" not in email:
         errors["email"] = ["Expected an email address."]
     if errors:
@@ -56,6 +59,7 @@ def create_shop(
         base_url=base_url,
         currency=currency,
         timezone=timezone,
+        language=language,
         email=email,
         payment_methods=list(payment_methods),
         created_at=now,
