@@ -472,9 +472,9 @@ class ProductSearch(models.Model):
 
 
 class SearchWord(models.Model):
-    """A word that a search without any match is corrected to (`listing.spelling`): all words of a shop's products, drafts
-    too, but for those of descriptions. Words of products that are gone stay until the next `storefront reindex`; a
-    correction is told only if a listed product matches it."""
+    """A word that a search without any match is corrected to (`listing.spelling`): the words of all products of a shop,
+    drafts too, but for those of descriptions. Words of products that are gone stay until the next `storefront reindex`;
+    a correction is told only if a listed product matches it."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
     word = models.CharField(max_length=40)

@@ -222,8 +222,8 @@ class ProductQuery(sync.CopyQuery):
         "",
         # R-LIM-4.
         max_length=200,
-        description="Search words. Each must occur, also as part of a word, or be the singular or plural of a word in: the name, "
-        "description, SKU, brand, tags or attributes, or a variant's name, values or SKU. Ignores case.",
+        description="Search words, in any order. Each must occur, also as part of a word or in singular or plural, in "
+        "name, description, SKU, brand, tags, attributes, or in a variant's name, values or SKU. Ignores case.",
         examples=["blue mug"],
     )
     category: str | None = Field(None, description="Slug of a category. Lists only its products.", examples=["cups"])

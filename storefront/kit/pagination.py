@@ -30,7 +30,8 @@ def envelope(
     """The JSON of one page: the records, which are JSON already, in their envelope, with keys in the order of R-CAT-16.
 
     `path` is the list's absolute URL; `given` holds the request's filters, which every page URL repeats. `deleted` is
-    the JSON of that member, of which all pages have `deleted_total` entries; None: the list has no such member. `more` are members at the end.
+    the JSON of that member, of which all pages have `deleted_total` entries; None: the list has no such member. `more`
+    are members at the end.
     """
     last = last_page(max(total, deleted_total), per_page)
     prefix = _quoted(url_prefix(path, given))[:-1]

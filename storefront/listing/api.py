@@ -47,7 +47,7 @@ def list_products(request: Request, asked: Query[schemas.ProductQuery]) -> HttpR
     found = queries.product_page(request.shop, filters, page=asked.page, per_page=asked.per_page, now=request.now)
     more = {}
     if not found.total and asked.q.strip():
-        # R-CAT-37.
+        # R-CAT-40.
         more["did_you_mean"] = spelling.nearest_spelling(request.shop, asked.q, now=request.now)
     body = envelope(
         found.records_json,

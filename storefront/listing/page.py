@@ -23,7 +23,7 @@ Fetch = Callable[..., list[tuple]]
 INDEXED_WORD = 3
 # Rows that a page may skip before it is worth reading anchors nearer to it.
 DEEP_OFFSET_ROWS = 4000
-# The order of a search by relevance, and how many matches are ranked at most: reading the texts of more takes too long.
+# The order of a search by relevance, and how many matches are ranked at most: each one's text is read.
 RELEVANCE, MOST_RANKED = "relevance", 2000
 # Least number of rows between the anchors that one pass over the whole list adds.
 ANCHOR_STEP_ROWS = 1000
@@ -31,9 +31,9 @@ ANCHOR_STEP_ROWS = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class ProductFilters:
-    """The filters and the order of a product list. `sort` is a key of `page_sql.ORDERS`, or RELEVANCE: the products that
-    match the words of `q` best come first. Without words, and with more than MOST_RANKED matches, that is the default
-    order.
+    """The filters and the order of a product list. `sort` is a key of `page_sql.ORDERS`, or RELEVANCE: the products
+    that match the words of `q` best come first. Without words, and with more than MOST_RANKED matches, that is the
+    default order.
 
     `with_subcategories` includes the products of the categories below `category`. `members` are those of the records;
     None: those that lists show.
@@ -94,7 +94,8 @@ def _match(word: SearchWord) -> str:
 
 
 class Listing:
-    """One shop's list with its filters. `language` is the shop's, `moment` and `since` are as the database compares them."""
+    """One shop's list with its filters. `language` is the shop's; `moment` and `since` are as the database compares
+    them."""
 
     def __init__(
         self, fetch: Fetch, vendor: str, shop: int, language: str, filters: ProductFilters, moment: Any, since: Any

@@ -9,7 +9,6 @@ all matching rows are found by the index of a filter, then sorted. A page whose 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from typing import Any
 
 import orjson
 
@@ -170,8 +169,8 @@ def sorted_page(shape: Shape, sort: str | None, members: Members = None) -> str:
 
 @lru_cache(MAX_SQL_TEXTS)
 def ranked_page(shape: Shape, members: Members = None) -> str:
-    """The records and ids of one page of a search, the most relevant first: `limit` rows after `offset`. Reads and ranks
-    every match."""
+    """The records and ids of one page of a search, the most relevant first: `limit` rows after `offset`. Reads the
+    text of every match."""
     keys = ", ".join(f"p.{column}" for column, _ in ORDERS[None])
     found = (
         f"SELECT {keys}, {_rank(shape)} AS rank FROM d CROSS JOIN catalogue_product p ON p.id = d.id"
