@@ -17,8 +17,11 @@ from storefront.kit.format import format_count
 from storefront.kit.spreadsheets import escape_formula
 from storefront.kit.uploads import LARGEST_UPLOAD
 from storefront.product_files import jobs
+from storefront.product_files.csv_reading import UnreadableFile
 from storefront.product_files.exporting import export_products
 from storefront.product_files.models import ProductImport
+from storefront.product_files.reports import REPORT_COLUMNS, report_row, stored_problems
+from storefront.product_files.sources import checked_name, source_names
 from storefront.shops import audit
 from storefront.shops.admin_base import ShopScopedAdmin, moment
 from storefront.shops.admin_forms import ShopScopedForm
@@ -37,6 +40,18 @@ class ProductImportForm(ShopScopedForm):
         if file.size > LARGEST_UPLOAD:
             raise forms.ValidationError(f"Files up to {LARGEST_UPLOAD // 1024 // 1024} MiB can be uploaded.")
         return file
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # The page of a finished import has no fields to fill in.
+        if "source" in self.fields and (names := source_names(self.shop)):
+            self.fields["source"].help_text += f" So far: {', '.join(names)}."
+
+    def clean_source(self) -> str:
+        try:
+            return checked_name(self.cleaned_data["source"])
+        except UnreadableFile as refusal:
+            raise forms.ValidationError(refusal.text) from None
 
 
 @admin.register(ProductImport)
@@ -83,6 +98,7 @@ class ProductImportAdmin(ShopScopedAdmin):
         if row.state == ProductImport.State.RUNNING:
             return f"{row.percent}% of the file processed"
         counts = [(row.created, "created"), (row.updated, "updated"), (row.skipped, "skipped"), (row.failed, "failed")]
+        counts += [(row.conflicts, "in conflict")] if row.conflicts else []
         text = ", ".join(f"{format_count(count)} {word}" for count, word in counts)
         return f"Dry run, nothing changed: {text}" if row.dry_run else text
 
@@ -94,16 +110,14 @@ class ProductImportAdmin(ShopScopedAdmin):
         lines = format_html_join(
             "",
             '<tr><td class="pr-4 py-1 align-top text-right">{}</td><td class="pr-4 py-1 align-top">{}</td>'
-            '<td class="py-1">{}</td></tr>',
-            ((each["line"], each["column"] or "–", each["reason"]) for each in row.problems[:SHOWN_PROBLEMS]),
+            '<td class="pr-4 py-1 align-top">{}</td><td class="py-1">{}</td></tr>',
+            map(report_row, stored_problems(row.problems[:SHOWN_PROBLEMS])),
         )
         more = len(row.problems) - SHOWN_PROBLEMS
         rest = format_html("<p>{} more in the downloaded report.</p>", format_count(more)) if more > 0 else ""
+        headings = format_html_join("", '<th class="pr-4">{}</th>', [(name.capitalize(),) for name in REPORT_COLUMNS])
         return format_html(
-            '<table class="text-left"><thead><tr><th class="pr-4 text-right">Line</th><th class="pr-4">Column</th>'
-            "<th>Reason</th></tr></thead><tbody>{}</tbody></table>{}",
-            lines,
-            rest,
+            '<table class="text-left"><thead><tr>{}</tr></thead><tbody>{}</tbody></table>{}', headings, lines, rest
         )
 
     @display(description="what would change")
@@ -122,10 +136,22 @@ class ProductImportAdmin(ShopScopedAdmin):
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         if obj is None:
-            return ["file", "format", "update", "dry_run"]
+            return ["file", "format", "source", "update", "dry_run"]
         reason = ["reason"] if obj.reason else []
         changes = ["changes_shown"] if obj.dry_run and obj.changes else []
-        return ["file_name", "state", *reason, "result", "problems_shown", *changes, "begun", "finished", "who"]
+        source = ["source"] if obj.source else []
+        return [
+            "file_name",
+            *source,
+            "state",
+            *reason,
+            "result",
+            "problems_shown",
+            *changes,
+            "begun",
+            "finished",
+            "who",
+        ]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         return self.get_fields(request, obj) if obj else []
@@ -155,10 +181,9 @@ class ProductImportAdmin(ShopScopedAdmin):
         # With a BOM, spreadsheet programs read the file as UTF-8.
         response.write("\ufeff")
         lines = csv.writer(response)
-        lines.writerow(["line", "column", "reason", "severity"])
-        for each in row.problems:
-            # Reasons quote the uploaded file, so they can begin like a formula.
-            lines.writerow([escape_formula(str(each[name])) for name in ("line", "column", "reason", "severity")])
+        lines.writerow(REPORT_COLUMNS)
+        # Reasons quote the uploaded file, so they can begin like a formula.
+        lines.writerows(map(escape_formula, report_row(problem)) for problem in stored_problems(row.problems))
         return response
 
     def _export(self, request: Any, format: str) -> HttpResponseBase:

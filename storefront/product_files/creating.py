@@ -22,7 +22,7 @@ from storefront.catalogue.parsing import InvalidValue
 from storefront.catalogue.search_texts import SearchText, search_text
 from storefront.catalogue.triggers import deferred_totals
 from storefront.kit.bulk_insert import allocate_ids, bulk_table
-from storefront.product_files.matching import ids_by
+from storefront.product_files.matching import products_by
 from storefront.product_files.parsed_products import ParsedBundleItem, ParsedMedia, ParsedProduct, option_key
 from storefront.product_files.references import References
 from storefront.shops.models import Shop
@@ -30,8 +30,10 @@ from storefront.shops.models import Shop
 Row = dict[str, Any]
 
 
-def insert_products(*, shop: Shop, products: Sequence[ParsedProduct], references: References, now: datetime) -> None:
-    """Create a product from each parsed product. The caller's transaction holds the shop's lock.
+def insert_products(
+    *, shop: Shop, products: Sequence[ParsedProduct], references: References, now: datetime
+) -> list[int]:
+    """Create a product from each parsed product; returns their ids. The caller's transaction holds the shop's lock.
 
     Raises InvalidValue for a bundle item that the shop does not have.
     """
@@ -43,7 +45,9 @@ def insert_products(*, shop: Shop, products: Sequence[ParsedProduct], references
     for id, parsed, slug in zip(allocate_ids(Product, len(products)), products, slugs, strict=True):
         batch.add(id, parsed, slug, variant_ids, media_ids, option_ids)
     batch.write()
-    events.emit_created(shop, [row["id"] for row in batch.rows[Product]], now)
+    ids = [row["id"] for row in batch.rows[Product]]
+    events.emit_created(shop, ids, now)
+    return ids
 
 
 class _Batch:
@@ -196,7 +200,7 @@ def unused_slugs(shop: Shop, products: Sequence[ParsedProduct]) -> list[str]:
     """
     preferred = [_preferred_slugs(parsed) for parsed in products]
     wanted = {slug for slugs in preferred for slug in slugs}
-    taken = {slug for slug, _ in ids_by(shop, "slug", wanted)}
+    taken = {slug for slug, _ in products_by(shop, "slug", wanted)}
     slugs = []
     for candidates in preferred:
         slug = next((slug for slug in candidates if slug not in taken), "") or _numbered(shop, candidates[-1], taken)
@@ -206,9 +210,8 @@ def unused_slugs(shop: Shop, products: Sequence[ParsedProduct]) -> list[str]:
 
 
 def _preferred_slugs(parsed: ParsedProduct) -> list[str]:
-    suffix = str(parsed.if_new.get("legacy_source_id") or "")
-    if not suffix and parsed.fields.get("sku"):
-        suffix = rules.slug_of(parsed.fields["sku"], fallback="")
+    keys = parsed.keys
+    suffix = str(keys.external_id or "") or (rules.slug_of(keys.sku, fallback="") if keys.sku else "")
     return [parsed.slug, f"{parsed.slug[:200]}-{suffix}"] if suffix else [parsed.slug]
 
 

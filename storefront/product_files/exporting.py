@@ -59,7 +59,11 @@ def _writer(shop: Shop, format: str, out: IO[str]) -> Callable[[Product], Any]:
     categories = {category.pk: category for category in Category.objects.filter(shop=shop)}
     if format == "native":
         return lambda product: out.write(orjson.dumps(native_writer.dump(shop, product, categories)).decode() + "\n")
-    builder = (woocommerce_writer if format == "woocommerce" else shopify_writer).RowBuilder(shop, categories)
+    builder: Any = (
+        woocommerce_writer.RowBuilder.for_all(shop, categories)
+        if format == "woocommerce"
+        else shopify_writer.RowBuilder(shop, categories)
+    )
     if builder.byte_order_mark:
         out.write("\ufeff")
     table = csv.DictWriter(out, builder.header, lineterminator="\n")

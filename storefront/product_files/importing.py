@@ -7,8 +7,10 @@ A batch is one transaction; if the database rejects it, its products are importe
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from copy import copy
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +21,17 @@ from storefront.catalogue.parsing import InvalidValue
 from storefront.kit.bulk_insert import bulk_write_pragmas
 from storefront.listing.statistics import refresh_statistics, settle_after_import
 from storefront.product_files import read_ahead
+from storefront.product_files.baselines import Baselines
 from storefront.product_files.creating import insert_products
 from storefront.product_files.csv_reading import Table, UnreadableFile
-from storefront.product_files.matching import match
+from storefront.product_files.matching import Match, Matcher, link
 from storefront.product_files.native import reader as native_reader
 from storefront.product_files.parsed_products import Failure, ParsedProduct, Problem, ReadResult
 from storefront.product_files.references import References
-from storefront.product_files.row_store import SeenKeys
+from storefront.product_files.row_store import SeenProducts
 from storefront.product_files.rows import ColumnIndex
 from storefront.product_files.shopify import reader as shopify_reader
+from storefront.product_files.sources import Source, source_of
 from storefront.product_files.updating import Changes, existing_products, update_product
 from storefront.product_files.woocommerce import headers
 from storefront.product_files.woocommerce import reader as woocommerce_reader
@@ -43,27 +47,36 @@ GROWTH = 6
 # Maximum number of problems, and of changes, in a report. The callbacks get all of them.
 MAX_REPORTED = 1000
 
+COUNTS = ("created", "updated", "skipped", "failed", "conflicts")
+
 Progress = Callable[[int, int], None]
 Change = dict[str, Any]
 
 
 @dataclass
 class Report:
-    """The result of an import: numbers of products created, updated, skipped and failed; problems; changes.
+    """Result of an import: numbers of products created, updated, skipped, failed and in conflict; problems; changes.
 
-    `problems` and `changes` hold the first thousand. A change is {line, change: "update", slug, fields: {name:
-    [before, after]}}, and in a dry run also {line, change: "create", name}.
+    `problems`, `unchanged` (the skipped products) and `changes` hold the first thousand. A change is {line, change:
+    "update", slug, fields: {name: [before, after]}}, and in a dry run also {line, change: "create", name}.
     """
 
     created: int = 0
     updated: int = 0
     skipped: int = 0
     failed: int = 0
+    conflicts: int = 0
     problems: list[Problem] = field(default_factory=list)
+    unchanged: list[Problem] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
 
     def counts(self) -> dict[str, int]:
-        return {name: getattr(self, name) for name in ("created", "updated", "skipped", "failed")}
+        return {name: getattr(self, name) for name in COUNTS}
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every product of the file is now in the shop."""
+        return not self.failed and not self.conflicts
 
 
 def import_products(
@@ -71,6 +84,7 @@ def import_products(
     shop: Shop,
     file: Path,
     format: str = "auto",
+    source: str = "",
     update: bool = False,
     dry_run: bool = False,
     now: datetime,
@@ -82,44 +96,57 @@ def import_products(
     """Import the file's products into the shop, each product completely or not at all.
 
     Existing products are skipped, or with `update` changed where the file differs. A dry run reports the same and
-    writes nothing. `progress` is called with (bytes read, bytes in total). `audit_object` is the object of the
-    import's audit entry; by default, it is named after the file. Raises UnreadableFile for a file that is not a
-    product file of a supported format.
+    writes nothing. `source` names the shop whose ids a WooCommerce file has; by default, it is the last one that was
+    named. `on_problem` also gets each skipped product. `progress` is called with (bytes read, bytes in total).
+    `audit_object` is the object of the import's audit entry; by default, it is named after the file. Raises
+    UnreadableFile for a file that is not a product file of a supported format.
     """
-    source = open_source(file, format, shop=shop, now=now)
+    opened = open_source(file, format, shop=shop, now=now)
+    if source and not opened.has_ids:
+        raise UnreadableFile(f"Only WooCommerce files have IDs of a source; this file is {opened.format}.")
     with ExitStack() as stack:
         stack.enter_context(bulk_write_pragmas())
         stack.enter_context(read_ahead.rare_garbage_collection())
-        seen = stack.enter_context(SeenKeys()) if dry_run else None
-        run = _Import(shop, now, update, seen, _Callbacks(on_problem, on_change))
+        seen = stack.enter_context(SeenProducts())
+        origin = source_of(shop, source, opened.source, now=now, write=not dry_run) if opened.has_ids else None
+        matcher = Matcher(shop, origin, seen, opened.skus)
+        baselines = Baselines(shop, opened.format, now)
+        run = _Import(shop, now, update, not dry_run, matcher, origin, baselines, _Callbacks(on_problem, on_change))
         if not dry_run:
             # Also after an error, since earlier batches stay imported.
             stack.push(run.audit_on_exit(audit_object or audit.Object("import", None, file.name)))
-        batches = stack.enter_context(read_ahead.read_batches(source.results, source.position, source.size))
+        batches = stack.enter_context(read_ahead.read_batches(opened.results, opened.position, opened.size))
         for results, position in batches:
             run.import_all(results)
             # Frees the batch before the next one is read.
             del results
             if progress:
-                progress(position or source.size, source.size)
+                progress(position or opened.size, opened.size)
     if run.has_written:
         settle_after_import()
     if progress:
-        progress(source.size, source.size)
+        progress(opened.size, opened.size)
     return run.report
 
 
 @dataclass
-class Source:
-    """An opened product file."""
+class OpenedFile:
+    """An opened product file. `source` is the one that the file states, if it does. `skus` reads the file once more."""
 
     format: str
     size: int
     position: Callable[[], int]
     results: Iterator[ReadResult]
+    skus: Callable[[], Iterator[str]]
+    source: str = ""
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether products can have ids of the program that wrote the file."""
+        return self.format == "woocommerce"
 
 
-def open_source(file: Path, format: str, *, shop: Shop, now: datetime) -> Source:
+def open_source(file: Path, format: str, *, shop: Shop, now: datetime) -> OpenedFile:
     """Open the file with the reader of `format`, which "auto" detects. Raises UnreadableFile."""
     if format not in FORMATS:
         raise UnreadableFile(f"Unknown format {format}; expected one of {', '.join(FORMATS)}.")
@@ -128,13 +155,19 @@ def open_source(file: Path, format: str, *, shop: Shop, now: datetime) -> Source
     try:
         table = Table(file)
         if format == "native" or (format == "auto" and native_reader.recognises(table)):
-            return Source("native", table.size, table.position, native_reader.read(table))
+            return OpenedFile(
+                "native",
+                table.size,
+                table.position,
+                native_reader.read(table),
+                partial(native_reader.skus, copy(table)),
+            )
         return _open_table(table, format, shop=shop, now=now)
     except OSError as error:
         raise UnreadableFile(f"The file {file} cannot be read: {error.strerror}.") from None
 
 
-def _open_table(table: Table, format: str, *, shop: Shop, now: datetime) -> Source:
+def _open_table(table: Table, format: str, *, shop: Shop, now: datetime) -> OpenedFile:
     tried = [format] if format != "auto" else ["shopify", "woocommerce"]
     for name in tried:
         column_of = COLUMNS[name]
@@ -142,33 +175,17 @@ def _open_table(table: Table, format: str, *, shop: Shop, now: datetime) -> Sour
         found = [(header, column_of(header)) for header in table.headers]
         if READERS[name].recognises({column for _, column in found}):
             columns = ColumnIndex(found)
-            return Source(name, table.size, table.position, READERS[name].read(table, columns, shop=shop, now=now))
+            results = READERS[name].read(table, columns, shop=shop, now=now)
+            # A table of its own, since reading a table once more would change its position.
+            skus = partial(READERS[name].skus, copy(table), columns)
+            source = woocommerce_reader.stated_source(copy(table), columns) if name == "woocommerce" else ""
+            return OpenedFile(name, table.size, table.position, results, skus, source)
     expected = "; or ".join(f"{name}: {READERS[name].EXPECTED}" for name in tried)
     beginning = ", ".join(header[:40] for header in table.headers[:6])
     raise UnreadableFile(
         f"The header row does not match a supported product file. It begins: {beginning}. Expected ({expected}), in "
         "English or as exported in German, French, Spanish or Russian."
     )
-
-
-def _batches_of(results: list[ReadResult], run: "_Import") -> Iterator[list[ParsedProduct]]:
-    """The parsed products in batches without repeated keys. A batch ends before a product that shares a key with it."""
-    batch: list[ParsedProduct] = []
-    keys: set[tuple[str, Any]] = set()
-    for parsed in results:
-        if isinstance(parsed, Failure):
-            run.fail(parsed.problems)
-            continue
-        if problems := _too_many(parsed):
-            run.fail(problems)
-            continue
-        if not keys.isdisjoint(parsed.keys):
-            yield batch
-            batch, keys = [], set()
-        batch.append(parsed)
-        keys.update(parsed.keys)
-    if batch:
-        yield batch
 
 
 def _too_many(parsed: ParsedProduct) -> list[Problem]:
@@ -182,23 +199,46 @@ class _Outcome:
     """The result of one batch, counted once its transaction is committed."""
 
     created: list[ParsedProduct] = field(default_factory=list)
+    created_ids: list[int] = field(default_factory=list)
     updated: list[tuple[ParsedProduct, str, Changes]] = field(default_factory=list)
     refused: list[ParsedProduct] = field(default_factory=list)
-    skipped: int = 0
+    matched: list[tuple[ParsedProduct, Match]] = field(default_factory=list)
+    # Each with the reason.
+    skipped: list[tuple[ParsedProduct, str]] = field(default_factory=list)
+    conflicts: list[tuple[ParsedProduct, str]] = field(default_factory=list)
 
 
 class _Import:
     """One running import."""
 
-    def __init__(self, shop: Shop, now: datetime, update: bool, seen: SeenKeys | None, callbacks: "_Callbacks") -> None:
-        self.shop, self.now, self.update, self.seen, self.callbacks = shop, now, update, seen, callbacks
+    def __init__(
+        self,
+        shop: Shop,
+        now: datetime,
+        update: bool,
+        write: bool,
+        matcher: Matcher,
+        source: Source | None,
+        baselines: Baselines,
+        callbacks: "_Callbacks",
+    ) -> None:
+        self.shop, self.now, self.update, self.write, self.callbacks = shop, now, update, write, callbacks
+        self.matcher, self.source, self.baselines = matcher, source, baselines
         self.references = References(shop)
         self.report = Report()
         self.statistics_due = read_ahead.BATCH_PRODUCTS
 
     def import_all(self, results: list[ReadResult]) -> None:
-        """Import these results, in which a product may occur several times."""
-        for batch in _batches_of(results, self):
+        """Import these results, in the order of the file."""
+        batch = []
+        for parsed in results:
+            if isinstance(parsed, Failure):
+                self.fail(parsed.problems)
+            elif problems := _too_many(parsed):
+                self.fail(problems)
+            else:
+                batch.append(parsed)
+        if batch:
             self.import_batch(batch)
 
     def import_batch(self, batch: list[ParsedProduct]) -> None:
@@ -209,7 +249,7 @@ class _Import:
         except (DataError, IntegrityError, InvalidValue) as error:
             self.references.clear()
             if len(batch) == 1:
-                self.fail([Problem(batch[0].line, "", _reason(error))])
+                self.fail([Problem(batch[0].line, "", _reason(error), key=str(batch[0].keys))])
             for parsed in batch if len(batch) > 1 else ():
                 self.import_batch([parsed])
 
@@ -225,13 +265,13 @@ class _Import:
         return write_entry
 
     def _refresh_statistics(self) -> None:
-        if self.seen is None and self.report.created >= self.statistics_due:
+        if self.write and self.report.created >= self.statistics_due:
             refresh_statistics()
             self.statistics_due = GROWTH * self.report.created
 
     @property
     def has_written(self) -> bool:
-        return self.seen is None and bool(self.report.created or self.report.updated)
+        return self.write and bool(self.report.created or self.report.updated)
 
     def fail(self, problems: list[Problem], products: int = 1) -> None:
         self.report.failed += products
@@ -239,7 +279,7 @@ class _Import:
             self._add_problem(problem)
 
     def _attempt(self, batch: list[ParsedProduct]) -> _Outcome:
-        if self.seen is not None:
+        if not self.write:
             return self._apply(batch)
         with transaction.atomic():
             tree.lock(self.shop)
@@ -249,73 +289,105 @@ class _Import:
 
     def _apply(self, batch: list[ParsedProduct]) -> _Outcome:
         outcome = _Outcome()
-        matched: list[tuple[ParsedProduct, int]] = []
-        for parsed, id in zip(batch, match(self.shop, batch), strict=True):
-            if id is not None:
-                matched.append((parsed, id))
-            elif self.seen is not None and any(key in self.seen for key in parsed.keys):
-                outcome.skipped += 1
+        for parsed, match in zip(batch, self.matcher.match(batch), strict=True):
+            if match.conflict:
+                outcome.conflicts.append((parsed, match.conflict))
+            elif match.product:
+                outcome.matched.append((parsed, match))
             elif parsed.refusal_if_new:
                 outcome.refused.append(parsed)
             else:
                 outcome.created.append(parsed)
-        self._prepare([*outcome.created, *(parsed for parsed, _ in matched if self.update)])
+        self._prepare([*outcome.created, *(parsed for parsed, _ in outcome.matched if self.update)])
         if self.update:
-            self._update(matched, outcome)
+            self._update(outcome)
         else:
-            outcome.skipped += len(matched)
-        if self.seen is None:
-            insert_products(shop=self.shop, products=outcome.created, references=self.references, now=self.now)
+            outcome.skipped += [
+                (parsed, f"{match.product} is in the shop already") for parsed, match in outcome.matched
+            ]
+        if self.write:
+            outcome.created_ids = insert_products(
+                shop=self.shop, products=outcome.created, references=self.references, now=self.now
+            )
+            self._link(outcome)
         return outcome
 
     def _prepare(self, products: list[ParsedProduct]) -> None:
-        if self.seen is None:
+        if self.write:
             self.references.resolve(products, self.now)
         else:
             self.references.look_up(products)
 
-    def _update(self, matched: list[tuple[ParsedProduct, int]], outcome: _Outcome) -> None:
-        products = existing_products(self.shop, [id for _, id in matched])
-        for parsed, id in matched:
+    def _update(self, outcome: _Outcome) -> None:
+        matched = [(parsed, match.product) for parsed, match in outcome.matched if match.product]
+        products = existing_products(self.shop, [found.id for _, found in matched])
+        self.baselines.clear()
+        for parsed, found in matched:
             changes = update_product(
                 shop=self.shop,
-                product=products[id],
+                product=products[found.id],
                 parsed=parsed,
                 references=self.references,
+                baselines=self.baselines,
                 now=self.now,
-                write=self.seen is None,
+                write=self.write,
             )
             if changes:
-                outcome.updated.append((parsed, products[id].slug, changes))
+                outcome.updated.append((parsed, products[found.id].slug, changes))
             else:
-                outcome.skipped += 1
+                outcome.skipped.append((parsed, f"{found} does not differ"))
+
+    def _link(self, outcome: _Outcome) -> None:
+        """Store the source's ids of products that were created, or matched by another key."""
+        if self.source is None or self.source.is_own:
+            return
+        created = zip(outcome.created, outcome.created_ids, strict=True)
+        ids = [(parsed.keys.external_id, id) for parsed, id in created]
+        ids += [
+            (parsed.keys.external_id, match.product.id)
+            for parsed, match in outcome.matched
+            if match.product and match.links
+        ]
+        link(self.source, [(external, id) for external, id in ids if external])
 
     def _count(self, outcome: _Outcome) -> None:
         report = self.report
         report.created += len(outcome.created)
         report.updated += len(outcome.updated)
-        report.skipped += outcome.skipped
+        report.skipped += len(outcome.skipped)
+        report.conflicts += len(outcome.conflicts)
+        ids = outcome.created_ids or [0] * len(outcome.created)
+        self.matcher.remember((parsed, id, True) for parsed, id in zip(outcome.created, ids, strict=True))
+        self.matcher.remember((parsed, match.product.id, False) for parsed, match in outcome.matched if match.product)
         for parsed in outcome.refused:
             lines = [variant.line for variant in parsed.variants or ()] or [parsed.line]
-            self.fail([Problem(line, "", parsed.refusal_if_new) for line in lines], len(lines))
-        changes: list[Change] = [
-            {"line": parsed.line, "change": "update", "slug": slug, "fields": changes}
-            for parsed, slug, changes in outcome.updated
-        ]
-        if self.seen is not None:
-            for parsed in outcome.created:
-                for key in parsed.keys:
-                    self.seen.add(*key)
-                changes.append({"line": parsed.line, "change": "create", "name": parsed.fields.get("name")})
-        for change in sorted(changes, key=lambda change: change["line"]):
-            self._add_change(change)
+            self.fail([Problem(line, "", parsed.refusal_if_new, key=str(parsed.keys)) for line in lines], len(lines))
+        for parsed, reason in outcome.conflicts:
+            self._add_problem(Problem(parsed.line, "", reason, "conflict", str(parsed.keys)))
+        for parsed, reason in outcome.skipped:
+            self._add_problem(Problem(parsed.line, "", reason, "skipped", str(parsed.keys)))
+        self._add_changes(outcome)
         for parsed in (*outcome.created, *(parsed for parsed, _, _ in outcome.updated)):
             for warning in parsed.warnings:
                 self._add_problem(warning)
 
+    def _add_changes(self, outcome: _Outcome) -> None:
+        changes: list[Change] = [
+            {"line": parsed.line, "change": "update", "slug": slug, "fields": changes}
+            for parsed, slug, changes in outcome.updated
+        ]
+        if not self.write:
+            changes += [
+                {"line": parsed.line, "change": "create", "name": parsed.fields.get("name")}
+                for parsed in outcome.created
+            ]
+        for change in sorted(changes, key=lambda change: change["line"]):
+            self._add_change(change)
+
     def _add_problem(self, problem: Problem) -> None:
-        if len(self.report.problems) < MAX_REPORTED:
-            self.report.problems.append(problem)
+        reported = self.report.unchanged if problem.severity == "skipped" else self.report.problems
+        if len(reported) < MAX_REPORTED:
+            reported.append(problem)
         if self.callbacks.problem:
             self.callbacks.problem(problem)
 

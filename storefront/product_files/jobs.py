@@ -4,6 +4,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,7 @@ def run_product_import(import_id: int, uploaded_from: str = "") -> None:
                 shop=row.shop,
                 file=path,
                 format=row.format,
+                source=row.source,
                 update=row.update,
                 dry_run=row.dry_run,
                 now=clock.now(),
@@ -109,14 +111,12 @@ def local_file(row: ProductImport) -> Iterator[Path]:
 
 
 def _result(report: Report) -> dict[str, Any]:
-    members = ("line", "column", "reason", "severity")
     return {
-        "created": report.created,
-        "updated": report.updated,
-        "skipped": report.skipped,
-        "failed": report.failed,
+        **report.counts(),
         "percent": 100,
-        "problems": [{name: getattr(problem, name) for name in members} for problem in report.problems[:MOST_PROBLEMS]],
+        "problems": [
+            asdict(problem) for problem in (*report.problems[:MOST_PROBLEMS], *report.unchanged[:MOST_PROBLEMS])
+        ],
         "changes": [_stored_change(change) for change in report.changes[:MOST_CHANGES]],
     }
 

@@ -1,53 +1,304 @@
-"""Finds the existing products that the products of a file refer to."""
+"""Decides for each product of a file which existing product it is.
 
-from collections.abc import Collection, Sequence
-from typing import Any
+The keys, the most reliable first:
+
+1. The id in the source that the file is from. If the source was not named for this import, the SKU, slug or name has to
+   agree too, since another shop's file can have the same ids.
+2. The slug, if the file states it.
+3. The SKU, if only one product of the shop and only one of the file has it.
+4. The name's slug, for a product that states nothing else.
+
+Keys that contradict each other, or that fit several products, are a conflict: such a product is neither created nor
+changed, and the report names the products. No two products of a file are the same product of the shop.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from django.db import connection
 
+from storefront.catalogue import rules
+from storefront.kit.bulk_insert import allocate_ids, bulk_table
+from storefront.product_files.models import ExternalId
 from storefront.product_files.parsed_products import ParsedProduct
+from storefront.product_files.row_store import SeenProducts, TextCounts
+from storefront.product_files.sources import Source
 from storefront.shops.models import Shop
 
-KEYS = {"legacy_source_id": "bigint", "sku": "text", "slug": "text"}
+COLUMNS = {"legacy_source_id": "bigint", "sku": "text", "slug": "text", "id": "bigint"}
 
 
-def match(shop: Shop, products: Sequence[ParsedProduct]) -> list[int | None]:
-    """For each parsed product the id of the existing product that its most reliable key identifies, or None.
+class Found(NamedTuple):
+    """An existing product."""
 
-    If several products share a key, such as a SKU, the oldest is taken.
+    id: int
+    slug: str
+    sku: str
+    name: str
+
+    def __str__(self) -> str:
+        sku = f", SKU {self.sku}" if self.sku else ""
+        return f"“{self.name}” ({self.slug}{sku})"
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The existing product, or None for a new one; `conflict` is the reason why it is neither.
+
+    `links` is whether the source's id for this product is to be stored.
     """
-    found: dict[tuple[str, Any], int] = {}
-    for column in KEYS:
-        wanted = {value for parsed in products for name, value in parsed.keys if name == column}
-        for value, id in ids_by(shop, column, wanted):
-            found[column, value] = min(id, found.get((column, value), id))
-    return [next((found[key] for key in parsed.keys if key in found), None) for parsed in products]
+
+    product: Found | None = None
+    conflict: str = ""
+    links: bool = False
 
 
-def ids_by(shop: Shop, column: str, values: Collection[Any]) -> list[tuple[Any, int]]:
-    """(value, id) of the shop's existing products that have one of these values in the column, unordered."""
+@dataclass(slots=True)
+class _Existing:
+    """The existing products that the keys of a batch name."""
+
+    by_id: dict[int, Found] = field(default_factory=dict)
+    # Products from before sources existed, by the id that was stored with them.
+    by_legacy_id: dict[int, list[Found]] = field(default_factory=dict)
+    by_slug: dict[str, Found] = field(default_factory=dict)
+    by_sku: dict[str, list[Found]] = field(default_factory=dict)
+    # Those of `by_sku` that have an id in the source.
+    with_id: set[int] = field(default_factory=set)
+    seen: dict[str, int] = field(default_factory=dict)
+    lines: dict[int, tuple[int, bool]] = field(default_factory=dict)
+    # The slugs of new products of the batch, each with its product's line.
+    new_slugs: dict[str, int] = field(default_factory=dict)
+
+
+class Matcher:
+    """Matches the products of one import. `skus` reads all SKUs of the file, which is done only if they are needed."""
+
+    def __init__(
+        self, shop: Shop, source: Source | None, seen: SeenProducts, skus: Callable[[], Iterable[str]]
+    ) -> None:
+        self.shop, self.source, self.seen, self._skus = shop, source, seen, skus
+        self._counts: TextCounts | None = None
+
+    def match(self, products: Sequence[ParsedProduct]) -> list[Match]:
+        """A match for each of the products, given in the order of the file."""
+        existing = self._existing(products)
+        found = []
+        for parsed in products:
+            match = self._match(parsed, existing)
+            if not match.conflict:
+                self._note(parsed, match, existing)
+            found.append(match)
+        return found
+
+    def remember(self, matched: Iterable[tuple[ParsedProduct, int, bool]]) -> None:
+        """Remember that these products of the file are in the shop, as (parsed, id, whether it was created). The id of
+        a product that a dry run would create is 0."""
+        rows = list(matched)
+        self.seen.add_keys((key, parsed.line) for parsed, _, _ in rows for key in self._own_keys(parsed))
+        self.seen.add_products((id, parsed.line, created) for parsed, id, created in rows if id)
+
+    def _existing(self, products: Sequence[ParsedProduct]) -> _Existing:
+        existing = _Existing()
+        keys = [parsed.keys for parsed in products]
+        ids = {each.external_id for each in keys if each.external_id}
+        if self.source and ids:
+            existing.by_id = self._by_id(ids)
+            for value, found in self._by_legacy_id(ids - existing.by_id.keys()):
+                existing.by_legacy_id.setdefault(value, []).append(found)
+        slugs = {slug for parsed in products for slug in _slugs(parsed)}
+        existing.by_slug = dict(products_by(self.shop, "slug", slugs))
+        for sku, found in products_by(self.shop, "sku", {each.sku for each in keys if each.sku}):
+            existing.by_sku.setdefault(sku, []).append(found)
+        for same in existing.by_sku.values():
+            same.sort()
+        named = {found.id for same in existing.by_sku.values() for found in same}
+        if self.source and ids and named and not self.source.is_own:
+            linked = ExternalId.objects.filter(source=self.source.pk, product__in=named)
+            existing.with_id = set(linked.values_list("product_id", flat=True))
+        existing.seen = self.seen.lines_of({key for parsed in products for key in self._own_keys(parsed)})
+        candidates = named | {found.id for found in (*existing.by_id.values(), *existing.by_slug.values())}
+        candidates |= {found.id for same in existing.by_legacy_id.values() for found in same}
+        existing.lines = self.seen.products(candidates)
+        return existing
+
+    def _by_id(self, ids: set[int]) -> dict[int, Found]:
+        assert self.source
+        if self.source.is_own:
+            return dict(products_by(self.shop, "id", ids))
+        linked = ExternalId.objects.filter(
+            source=self.source.pk, external_id__in=ids, product__shop=self.shop, product__deleted_at=None
+        )
+        rows = linked.values_list("external_id", "product", "product__slug", "product__sku", "product__name")
+        return {external: Found(id, slug, sku, name) for external, id, slug, sku, name in rows}
+
+    def _by_legacy_id(self, ids: set[int]) -> list[tuple[int, Found]]:
+        assert self.source
+        if self.source.is_own:
+            return []
+        found = products_by(self.shop, "legacy_source_id", ids)
+        known = ExternalId.objects.filter(product__in=[product.id for _, product in found])
+        linked = set(known.values_list("product_id", flat=True)) if found else set()
+        return [(value, product) for value, product in found if product.id not in linked]
+
+    def _match(self, parsed: ParsedProduct, existing: _Existing) -> Match:
+        keys = parsed.keys
+        for key in self._own_keys(parsed):
+            if line := existing.seen.get(key):
+                return Match(conflict=f"the product on line {line} has the same {_described(key)}")
+        match = self._by_keys(parsed, existing)
+        if match.product and (line := existing.lines.get(match.product.id, (0, False))[0]):
+            return Match(conflict=f"is {match.product}, as is the product on line {line}")
+        if match.product and keys.external_id and self.source and not self.source.is_own:
+            return Match(match.product, links=keys.external_id not in existing.by_id)
+        return match
+
+    def _by_keys(self, parsed: ParsedProduct, existing: _Existing) -> Match:
+        keys = parsed.keys
+        by_slug = existing.by_slug.get(keys.slug) if keys.slug else None
+        named = [each for each in existing.by_sku.get(keys.sku, ()) if not existing.lines.get(each.id, (0, False))[1]]
+        by_id = self._found_by_id(parsed, existing)
+        if by_id:
+            if by_slug and by_slug != by_id:
+                return Match(conflict=f"ID {keys.external_id} is {by_id}, but slug {keys.slug} is {by_slug}")
+            if not self._is_trusted(parsed, by_id):
+                return Match(
+                    conflict=f"ID {keys.external_id} is {by_id}, and neither SKU, slug nor name agrees; if the file is "
+                    "from another shop, name it as the source of the import"
+                )
+        found = by_id or by_slug
+        if found:
+            if len(named) == 1 and named[0] != found and not self._repeats(keys.sku):
+                stated = f"ID {keys.external_id}" if by_id else f"slug {keys.slug}"
+                return Match(conflict=f"{stated} is {found}, but SKU {keys.sku} is {named[0]}")
+            return Match(found)
+        if named:
+            return self._by_sku(parsed, named, existing)
+        slugs = _slugs(parsed)
+        if by_name := next((existing.by_slug[slug] for slug in slugs if slug in existing.by_slug), None):
+            return Match(by_name)
+        line = next((existing.new_slugs[slug] for slug in slugs if slug in existing.new_slugs), None)
+        return Match(conflict=f"the product on line {line} has the same slug" if line else "")
+
+    def _found_by_id(self, parsed: ParsedProduct, existing: _Existing) -> Found | None:
+        id = parsed.keys.external_id or 0
+        agreeing = (found for found in existing.by_legacy_id.get(id, ()) if _agrees(parsed, found))
+        return existing.by_id.get(id) or next(agreeing, None)
+
+    def _is_trusted(self, parsed: ParsedProduct, found: Found) -> bool:
+        """Whether the id identifies the product: if its source was named, if another key agrees, or if the file states
+        no other."""
+        assert self.source
+        keys = parsed.keys
+        return self.source.is_named or not (keys.slug or keys.sku or keys.name) or _agrees(parsed, found)
+
+    def _by_sku(self, parsed: ParsedProduct, named: list[Found], existing: _Existing) -> Match:
+        keys = parsed.keys
+        if keys.external_id and self.source and self.source.is_named:
+            # In a source that was named, an unknown id is a new product, even if it shares the SKU of others.
+            named = [each for each in named if each.id not in existing.with_id]
+        if not named:
+            return Match()
+        if len(named) > 1:
+            return Match(conflict=f"SKU {keys.sku} is that of {' and of '.join(map(str, named[:3]))}")
+        if self._repeats(keys.sku):
+            return Match(conflict=f"several products of the file have the SKU {keys.sku}, which {named[0]} has")
+        if keys.external_id and named[0].id in existing.with_id:
+            return Match(
+                conflict=f"SKU {keys.sku} is {named[0]}, which has another ID; if the file is from another shop, name "
+                "it as the source of the import"
+            )
+        return Match(named[0])
+
+    def _repeats(self, sku: str) -> bool:
+        """Whether several products of the file have the SKU."""
+        if self._counts is None:
+            self._counts = self.seen.enter(TextCounts(self._skus()))
+        return self._counts.occurs_again(sku)
+
+    def _own_keys(self, parsed: ParsedProduct) -> list[str]:
+        """The keys that no other product of the file can have."""
+        keys = parsed.keys
+        if not keys.name:
+            return []
+        found = [f"ID {keys.external_id}"] if keys.external_id else []
+        found += [f"slug {keys.slug}"] if keys.slug else []
+        if not found:
+            found = [f"SKU and name {keys.sku}\n{keys.name}"] if keys.sku else [f"name {_slugs(parsed)[0]}"]
+        return found
+
+    def _note(self, parsed: ParsedProduct, match: Match, existing: _Existing) -> None:
+        """Let later products of the same batch know of this one."""
+        for key in self._own_keys(parsed):
+            existing.seen.setdefault(key, parsed.line)
+        if match.product:
+            existing.lines.setdefault(match.product.id, (parsed.line, False))
+        else:
+            existing.new_slugs.setdefault(parsed.slug, parsed.line)
+
+
+def _described(key: str) -> str:
+    """A key of `_own_keys` on one line."""
+    return key.replace("\n", ", ")
+
+
+def _slugs(parsed: ParsedProduct) -> list[str]:
+    """The slugs by which the product is looked up: the stated one, or those of its name if it states no key."""
+    keys = parsed.keys
+    if keys.slug:
+        return [keys.slug]
+    if keys.external_id or keys.sku or not keys.name:
+        return []
+    return rules.possible_slugs(keys.name, fallback="product")
+
+
+def _agrees(parsed: ParsedProduct, found: Found) -> bool:
+    keys = parsed.keys
+    if keys.sku and keys.sku == found.sku:
+        return True
+    if keys.slug:
+        return keys.slug == found.slug
+    name = keys.name.casefold()
+    return bool(name) and (name == found.name.casefold() or found.slug in rules.possible_slugs(keys.name))
+
+
+def link(source: Source, ids: Sequence[tuple[int, int]]) -> None:
+    """Store (id in the source, product) pairs, in place of those of deleted products."""
+    ExternalId.objects.filter(source=source.pk, external_id__in=[external for external, _ in ids]).delete()
+    bulk_table(ExternalId).insert(
+        [
+            {"id": id, "external_id": external, "product_id": product}
+            for id, (external, product) in zip(allocate_ids(ExternalId, len(ids)), ids, strict=True)
+        ],
+        source_id=source.pk,
+    )
+
+
+def products_by(shop: Shop, column: str, values: Collection[Any]) -> list[tuple[Any, Found]]:
+    """(value, product) of the shop's existing products that have one of these values in the column, unordered."""
     if not values:
         return []
-    assert column in KEYS
+    assert column in COLUMNS
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
             cursor.execute(_AMONG.format(column=column, marks=", ".join(["%s"] * len(values))), [shop.pk, *values])
         else:
             existing = " AND deleted_at IS NULL" if column == "slug" else ""
-            statement = _EACH.format(column=column, type=KEYS[column], existing=existing)
+            statement = _EACH.format(column=column, type=COLUMNS[column], existing=existing)
             cursor.execute(statement, [list(values), shop.pk])
-        return cursor.fetchall()
+        return [(value, Found(*columns)) for value, *columns in cursor.fetchall()]
 
 
 # An ORDER BY id would make SQLite walk the whole table instead of the index.
 _AMONG = (
-    "SELECT {column}, id FROM catalogue_product WHERE shop_id = %s AND deleted_at IS NULL AND {column} IN ({marks})"
+    "SELECT {column}, id, slug, sku, name FROM catalogue_product"
+    " WHERE shop_id = %s AND deleted_at IS NULL AND {column} IN ({marks})"
 )
 # One look-up per value, filtering deleted products afterwards. While a table grows faster than PostgreSQL updates its
 # statistics, `= ANY`, and any condition that the slugs' partial index covers, make it read the shop's whole index for
 # each value. OFFSET 0 keeps the planner from merging the two steps into that plan again.
 _EACH = (
-    "SELECT wanted.value, found.id FROM unnest(%s::{type}[]) AS wanted (value), LATERAL (SELECT id, deleted_at"
-    " FROM catalogue_product WHERE shop_id = %s AND {column} = wanted.value{existing} OFFSET 0) AS found"
-    " WHERE found.deleted_at IS NULL"
+    "SELECT wanted.value, found.id, found.slug, found.sku, found.name FROM unnest(%s::{type}[]) AS wanted (value),"
+    " LATERAL (SELECT id, slug, sku, name, deleted_at FROM catalogue_product"
+    " WHERE shop_id = %s AND {column} = wanted.value{existing} OFFSET 0) AS found WHERE found.deleted_at IS NULL"
 )

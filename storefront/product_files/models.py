@@ -3,8 +3,42 @@
 from django.db import models
 from django.db.models import Q
 
+from storefront.catalogue.models import Product
 from storefront.kit.storage import private_files
 from storefront.shops.models import Shop, User
+
+LONGEST_SOURCE = 100
+
+
+class ImportSource(models.Model):
+    """A shop elsewhere whose files were imported, by the name that the merchant gave it. Its ids are its own: id 7 of
+    one source and id 7 of another are two products."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    name = models.CharField(max_length=LONGEST_SOURCE)
+    used_at = models.DateTimeField(help_text="Time of the last import from it.")
+
+    class Meta:
+        app_label = "catalogue"
+        constraints = [models.UniqueConstraint(fields=["shop", "name"], name="import_source_name")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ExternalId(models.Model):
+    """The id that a product has in a source. A product can have ids of several sources."""
+
+    source = models.ForeignKey(ImportSource, on_delete=models.CASCADE)
+    external_id = models.BigIntegerField()
+    product = models.ForeignKey(Product, on_delete=models.CASCADE)
+
+    class Meta:
+        app_label = "catalogue"
+        constraints = [models.UniqueConstraint(fields=["source", "external_id"], name="external_id_of_source")]
+
+    def __str__(self) -> str:
+        return str(self.external_id)
 
 
 class ProductImport(models.Model):
@@ -27,6 +61,11 @@ class ProductImport(models.Model):
     file = models.FileField(upload_to="imports/", storage=private_files, max_length=500, blank=True)
     file_name = models.CharField("file", max_length=255, editable=False)
     format = models.CharField(max_length=15, choices=Format, default=Format.AUTO)
+    source = models.CharField(
+        max_length=LONGEST_SOURCE,
+        blank=True,
+        help_text="The WooCommerce shop that the file is from. Its IDs count only for products of this source.",
+    )
     update = models.BooleanField(
         "update existing products",
         default=False,
@@ -41,8 +80,11 @@ class ProductImport(models.Model):
     updated = models.PositiveIntegerField(default=0, editable=False)
     skipped = models.PositiveIntegerField(default=0, editable=False)
     failed = models.PositiveIntegerField(default=0, editable=False)
+    conflicts = models.PositiveIntegerField(default=0, editable=False)
     problems = models.JSONField(
-        default=list, editable=False, help_text='[{"line": 2, "column": "Price", "reason": "...", "severity": "error"}]'
+        default=list,
+        editable=False,
+        help_text='[{"line": 2, "key": "SKU A", "column": "Price", "reason": "...", "severity": "error"}]',
     )
     changes = models.JSONField(
         default=list, editable=False, help_text="The first changes that were made, or would be made."

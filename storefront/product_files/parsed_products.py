@@ -10,16 +10,22 @@ from typing import Any, Literal
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong in a file, and where. A product with an error is not imported; one with a warning is."""
+    """What a report says about a line of a file. A product with an error is not imported; one with a warning is.
+
+    A conflict is a product that is not imported because its keys do not say which product it is. A skipped one is in
+    the shop already, and the import changes nothing about it.
+    """
 
     line: int
     column: str
     reason: str
-    severity: Literal["error", "warning"] = "error"
+    severity: Literal["error", "warning", "conflict", "skipped"] = "error"
+    # What the file identifies the product by, such as `SKU A-1`; empty if the problem is not about a whole product.
+    key: str = ""
 
     def __str__(self) -> str:
-        column = f", {self.column}" if self.column else ""
-        return f"line {self.line}{column}: {self.reason}"
+        place = self.column or (self.key if self.severity in ("conflict", "skipped") else "")
+        return f"line {self.line}, {place}: {self.reason}" if place else f"line {self.line}: {self.reason}"
 
 
 class CompactPickle:
@@ -97,17 +103,37 @@ class ParsedBundleItem:
 
 
 @dataclass(slots=True)
+class Keys(CompactPickle):
+    """What a file states to identify a product, the most reliable first. `external_id` is the id in the program that
+    wrote the file. `slug` is only set if the file states it."""
+
+    external_id: int | None = None
+    slug: str = ""
+    sku: str = ""
+    name: str = ""
+
+    def __str__(self) -> str:
+        if self.external_id:
+            return f"ID {self.external_id}"
+        if self.slug:
+            return f"slug {self.slug}"
+        if self.sku:
+            return f"SKU {self.sku}"
+        return f"name {self.name}" if self.name else ""
+
+
+@dataclass(slots=True)
 class ParsedProduct(CompactPickle):
     """A product as a file states it.
 
-    `keys` are (column, value) pairs that identify an existing product, the most reliable first. `related_names` holds
-    the names of brand, vendor, shipping origin and tax class; None removes it. `if_new` are fields that only a new
-    product gets, where `fields` lack them. `refusal_if_new` is the reason why the product cannot be created, if it
-    can only update an existing one; `refusal_if_variable` why it cannot update a product with variants.
+    `slug` is the one that the product gets if it is new. `related_names` holds the names of brand, vendor, shipping
+    origin and tax class; None removes it. `if_new` are fields that only a new product gets, where `fields` lack them.
+    `refusal_if_new` is the reason why the product cannot be created, if it can only update an existing one;
+    `refusal_if_variable` why it cannot update a product with variants.
     """
 
     line: int
-    keys: list[tuple[str, Any]]
+    keys: Keys
     fields: dict[str, Any]
     slug: str = ""
     related_names: dict[str, str | None] = field(default_factory=dict)

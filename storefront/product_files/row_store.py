@@ -2,8 +2,8 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack
 from itertools import groupby
 from typing import Any
 
@@ -14,10 +14,7 @@ class RowStore(AbstractContextManager["RowStore"]):
     """Rows by the name of their group. A name can become an alias of another group, before or after rows are added."""
 
     def __init__(self) -> None:
-        # With an empty name, SQLite uses an unnamed temporary file, which is deleted when closed.
-        self._database = sqlite3.connect("", isolation_level=None)
-        self._database.executescript(
-            "PRAGMA journal_mode=OFF; PRAGMA cache_size=-8000; BEGIN;"
+        self._database = _temporary_database(
             "CREATE TABLE row (grouping TEXT NOT NULL, line INTEGER NOT NULL, content TEXT NOT NULL);"
             "CREATE TABLE alias (name TEXT PRIMARY KEY, grouping TEXT NOT NULL) WITHOUT ROWID;"
         )
@@ -52,25 +49,62 @@ class RowStore(AbstractContextManager["RowStore"]):
         self._pending.clear()
 
 
-class SeenKeys(AbstractContextManager["SeenKeys"]):
-    """A set of keys on disk: those of the products that a dry run would have created so far."""
+class SeenProducts(ExitStack):
+    """The products of a file so far, on disk: their keys, and the existing products that they are."""
 
     def __init__(self) -> None:
-        self._database = sqlite3.connect("", isolation_level=None)
+        super().__init__()
+        self._database = _temporary_database(
+            "CREATE TABLE key (text TEXT PRIMARY KEY, line INTEGER NOT NULL) WITHOUT ROWID;"
+            "CREATE TABLE product (id INTEGER PRIMARY KEY, line INTEGER NOT NULL, created INTEGER NOT NULL);"
+        )
+        self.callback(self._database.close)
+
+    def enter(self, counts: "TextCounts") -> "TextCounts":
+        """Close the counts together with this object."""
+        return self.enter_context(counts)
+
+    def add_keys(self, keys: Iterable[tuple[str, int]]) -> None:
+        """Add keys, each with the line of its product."""
+        self._database.executemany("INSERT OR IGNORE INTO key VALUES (?, ?)", keys)
+
+    def lines_of(self, keys: Collection[str]) -> dict[str, int]:
+        """The line of each of these keys that was added."""
+        statement = "SELECT text, line FROM key WHERE text IN (SELECT value FROM json_each(?))"
+        return dict(self._database.execute(statement, [json.dumps(list(keys))]).fetchall())
+
+    def add_products(self, products: Iterable[tuple[int, int, bool]]) -> None:
+        """Add existing products as (id, line, whether this import created it)."""
+        self._database.executemany("INSERT OR IGNORE INTO product VALUES (?, ?, ?)", products)
+
+    def products(self, ids: Collection[int]) -> dict[int, tuple[int, bool]]:
+        """(line, whether this import created it) of each of these products that was added."""
+        statement = "SELECT id, line, created FROM product WHERE id IN (SELECT value FROM json_each(?))"
+        rows = self._database.execute(statement, [json.dumps(list(ids))]).fetchall()
+        return {id: (line, bool(created)) for id, line, created in rows}
+
+
+class TextCounts(AbstractContextManager["TextCounts"]):
+    """Which texts occur more than once, on disk."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._database = _temporary_database("CREATE TABLE text (text TEXT NOT NULL);")
+        self._database.executemany("INSERT INTO text VALUES (?)", ((text,) for text in texts))
         self._database.executescript(
-            "PRAGMA journal_mode=OFF; PRAGMA cache_size=-8000; BEGIN;"
-            "CREATE TABLE seen (kind TEXT, value TEXT, PRIMARY KEY (kind, value)) WITHOUT ROWID;"
+            "CREATE TABLE repeated (text TEXT PRIMARY KEY) WITHOUT ROWID;"
+            "INSERT INTO repeated SELECT text FROM text GROUP BY text HAVING count(*) > 1; DROP TABLE text;"
         )
 
     def __exit__(self, *error: object) -> None:
         self._database.close()
 
-    def add(self, kind: str, value: Any) -> None:
-        self._database.execute("INSERT OR IGNORE INTO seen VALUES (?, ?)", (kind, str(value)))
+    def occurs_again(self, text: str) -> bool:
+        """Whether the text occurs more than once."""
+        return self._database.execute("SELECT 1 FROM repeated WHERE text = ?", (text,)).fetchone() is not None
 
-    def __contains__(self, key: tuple[str, Any]) -> bool:
-        kind, value = key
-        return (
-            self._database.execute("SELECT 1 FROM seen WHERE kind = ? AND value = ?", (kind, str(value))).fetchone()
-            is not None
-        )
+
+def _temporary_database(tables: str) -> sqlite3.Connection:
+    """A database in an unnamed temporary file, which SQLite deletes when it is closed."""
+    database = sqlite3.connect("", isolation_level=None)
+    database.executescript(f"PRAGMA journal_mode=OFF; PRAGMA cache_size=-8000; BEGIN; {tables}")
+    return database

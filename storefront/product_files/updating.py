@@ -22,6 +22,7 @@ from storefront.catalogue.models import (
 )
 from storefront.catalogue.parsing import InvalidValue
 from storefront.catalogue.plans import Plan, plan_of
+from storefront.product_files.baselines import Baselines
 from storefront.product_files.creating import all_pictures, bundle_item_row
 from storefront.product_files.parsed_products import (
     CategoryPath,
@@ -49,7 +50,14 @@ def existing_products(shop: Shop, ids: Iterable[int]) -> dict[int, Product]:
 
 
 def update_product(
-    *, shop: Shop, product: Product, parsed: ParsedProduct, references: References, now: datetime, write: bool
+    *,
+    shop: Shop,
+    product: Product,
+    parsed: ParsedProduct,
+    references: References,
+    baselines: Baselines,
+    now: datetime,
+    write: bool,
 ) -> Changes:
     """Apply the parsed product to the existing one; returns the changes as {member: [before, after]}.
 
@@ -57,6 +65,9 @@ def update_product(
     """
     updating = _ProductUpdate(shop, product, parsed, references, now)
     updating.compare()
+    if updating.changes:
+        updating = _ProductUpdate(shop, product, baselines.differing(parsed, product), references, now)
+        updating.compare()
     if write and updating.changes:
         # As for new products, events are recorded only if the shop has an app.
         with events.emitting_changes(shop, product.pk, now=now) if events.has_apps(shop) else nullcontext():
@@ -73,6 +84,8 @@ class _ProductUpdate:
         self.shop, self.product, self.parsed = shop, product, parsed
         self.references, self.now = references, now
         self.changes: Changes = {}
+        # Values to set in existing rows, as (row, attribute, value). Comparing changes nothing.
+        self.assignments: list[tuple[Any, str, Any]] = []
         self.columns: set[str] = set()
         self.plans = children.Plans()
         # The product's pictures by URL, including new ones.
@@ -99,6 +112,8 @@ class _ProductUpdate:
             self._bundle()
 
     def write(self) -> None:
+        for row, name, value in self.assignments:
+            setattr(row, name, value)
         if self.plans.bundle_items is not None:
             # Looked up only now: in a dry run, the items may not exist yet.
             items = [bundle_item_row(self.shop, self.product.pk, item) for item in self.parsed.bundle_items or ()]
@@ -114,13 +129,13 @@ class _ProductUpdate:
             search_index.write_text(product)
 
     def _set(self, row: Any, fields: dict[str, Any], path: str = "") -> list[str]:
-        """Set the fields that differ and record the changes; returns the changed columns."""
+        """Record the fields that differ, to be set when writing; returns the changed columns."""
         changed = []
         for name, value in fields.items():
             before = getattr(row, name)
             if before != value:
                 self.changes[f"{path}{name}"] = [before, value]
-                setattr(row, name, value)
+                self.assignments.append((row, name, value))
                 changed.append(name)
         return changed
 
@@ -131,7 +146,7 @@ class _ProductUpdate:
             before = row.name if row else None
             if (before or "").casefold() != (name or "").casefold():
                 self.changes[kind] = [before, name]
-                setattr(self.product, f"{kind}_id", self.references.id_of(kind, name))
+                self.assignments.append((self.product, f"{kind}_id", self.references.id_of(kind, name)))
                 self.columns.add(kind)
 
     def _media(self) -> None:
@@ -171,7 +186,7 @@ class _ProductUpdate:
             existing.items(), [(variant.key, variant) for variant in wanted], self._put_variant
         )
         if "attributes" not in self.parsed.fields:
-            self._add_variation_values(wanted)
+            self._add_variation_values([variant for variant in wanted if variant.key not in existing])
         missing, plan.deletes = plan.deletes, []
         rows = [row for row, _ in plan.writes]
         if self.parsed.variants_complete:
@@ -188,7 +203,7 @@ class _ProductUpdate:
         # A new picture has no id yet, just as a variant without a picture has no image id.
         if wanted.states_image and ((row.image_id is None) != (image is None) or (image and row.image_id != image.pk)):
             self.changes[f"variant {row.name} image"] = [None, wanted.image]
-            row.image = image
+            self.assignments.append((row, "image", image))
             changed.append("image")
         return row, self._with_updated_at(row, changed)
 
@@ -230,7 +245,7 @@ class _ProductUpdate:
         if row is None or row.pk != before:
             self.changes["default_variant"] = [before, row.name if row else None]
             self.columns.add("default_variant")
-            self.product.default_variant = row
+            self.assignments.append((self.product, "default_variant", row))
 
     def _options(self, wanted: list[ParsedOption]) -> None:
         self.plans.values = values = Plan()
@@ -304,7 +319,7 @@ class _ProductUpdate:
         """The columns to write, with `updated_at` set if any changed."""
         if not changed:
             return []
-        row.updated_at = self.now
+        self.assignments.append((row, "updated_at", self.now))
         return [*changed, "updated_at"]
 
     def _record_removed(self, plan: Plan, path: str) -> None:

@@ -57,7 +57,7 @@ def test_an_uploaded_import_makes_one_entry_by_its_uploader(shop, other_shop):
     assert (entry.action, entry.object_type, entry.object_name) == ("import.finished", "import", "spring.jsonl")
     assert entry.object_id == ProductImport.objects.get().pk
     assert (entry.actor_kind, entry.actor_name, entry.place) == ("staff", "anna@example.com", "127.0.0.1")
-    assert entry.after == {"created": 2, "updated": 0, "skipped": 0, "failed": 0}
+    assert entry.after == {"created": 2, "updated": 0, "skipped": 0, "failed": 0, "conflicts": 0}
     assert "Product file imported" in desk.page(ProductImport.objects.get(), "history").content.decode()
 
 

@@ -29,7 +29,7 @@ def shares(values) -> list[float]:
 def test_a_generated_shop_is_imported_completely(shop, tmp_path):
     generator.write(tmp_path / "shop.jsonl", 300)
     report = import_products(shop=shop, file=tmp_path / "shop.jsonl", now=clock.now())
-    assert report.counts() == {"created": 312, "updated": 0, "skipped": 0, "failed": 0}
+    assert report.counts() == {"created": 312, "updated": 0, "skipped": 0, "failed": 0, "conflicts": 0}
     assert report.problems == []
     assert Product.objects.filter(shop=shop, status="active").count() == 300
     assert Variant.objects.exists()

@@ -11,7 +11,7 @@ from django_tasks_db.models import DBTaskResult
 from storefront.catalogue.models import Product
 from storefront.kit import clock
 from storefront.product_files import jobs
-from storefront.product_files.models import ProductImport
+from storefront.product_files.models import ImportSource, ProductImport
 from storefront.server.worker.worker import Worker
 from storefront.shops.models import AuditEntry
 from tests.catalogue.factories import make_product
@@ -98,9 +98,37 @@ def test_the_downloaded_report_has_no_formulas(desk, shop):
     report = desk.get(admin_url(row, "change").replace("change/", "report/"))
     assert "attachment" in report["Content-Disposition"]
     assert report.content.decode("utf-8-sig").splitlines() == [
-        "line,column,reason,severity",
-        "2,'=1+1,Expected a price.,error",
+        "line,key,what,reason",
+        "2,,error,'=1+1: Expected a price.",
     ]
+
+
+APPLE = b"ID,SKU,Name,Published,Regular price\n1001,A-1,Apple,1,5\n"
+BICYCLE = b"ID,SKU,Name,Published,Regular price\n1001,B-9,Bicycle,1,80\n"
+
+
+def test_conflicts_and_skipped_products_are_shown_until_the_source_is_named(desk, shop, other_shop):
+    ImportSource.objects.create(shop=other_shop, name="secret", used_at=clock.now())
+    for content in (APPLE, APPLE, BICYCLE):
+        upload(desk, content, "products.csv")
+        work()
+    skipped, conflict = ProductImport.objects.order_by("id")[1:]
+    assert (skipped.skipped, conflict.conflicts) == (1, 1)
+    page = desk.page(skipped).content.decode()
+    assert "ID 1001" in page
+    assert "is in the shop already" in page
+    page = desk.page(conflict).content.decode()
+    assert "1 in conflict" in page
+    assert "name it as the source of the import" in page
+
+    form = desk.page(ProductImport, "add").content.decode()
+    assert "So far: woocommerce." in form
+    assert "secret" not in form
+    upload(desk, BICYCLE, "products.csv", source=" bikes ")
+    work()
+    last = ProductImport.objects.order_by("id").last()
+    assert (last.source, last.created) == ("bikes", 1)
+    assert b"at most 100" in upload(desk, BICYCLE, "products.csv", source="x" * 101).content
 
 
 def test_a_dry_run_changes_nothing_and_shows_the_changes(desk, shop):

@@ -20,7 +20,7 @@ def run(shop, name: str, **given):
 
 def test_woocommerces_sample_file(shop):
     report = run(shop, "woocommerce-sample.csv")
-    assert report.counts() == {"created": 18, "updated": 0, "skipped": 0, "failed": 0}
+    assert report.counts() == {"created": 18, "updated": 0, "skipped": 0, "failed": 0, "conflicts": 0}
     assert len(warnings(report)) == 2
     neck = Product.objects.get(shop=shop, sku="woo-vneck-tee")
     # These variations fit any size.
@@ -42,7 +42,7 @@ def test_woocommerces_sample_file(shop):
 
 def test_a_classic_shopify_export(shop):
     report = run(shop, "shopify-packt.csv")
-    assert report.counts() == {"created": 20, "updated": 0, "skipped": 0, "failed": 0}
+    assert report.counts() == {"created": 20, "updated": 0, "skipped": 0, "failed": 0, "conflicts": 0}
     assert report.problems == []
     lamp = Product.objects.get(shop=shop, slug="floor-lamp")
     assert (lamp.price, lamp.compare_price, lamp.brand.name, lamp.tags) == (
@@ -54,7 +54,7 @@ def test_a_classic_shopify_export(shop):
 def test_a_shopify_file_with_headers_in_another_case(shop):
     report = run(shop, "shopify-gatsby-demo.csv")
     # Two products of this file have the same handle.
-    assert report.counts() == {"created": 99, "updated": 0, "skipped": 0, "failed": 0}
+    assert report.counts() == {"created": 99, "updated": 0, "skipped": 0, "failed": 0, "conflicts": 0}
     assert warnings(report) == ["line 170, Handle: is already on line 20; this product was skipped"]
     assert Variant.objects.filter(shop=shop).count() == 297
     assert Media.objects.filter(shop=shop).count() == 99
@@ -72,7 +72,7 @@ def test_a_file_of_another_program_is_refused(shop):
 @pytest.mark.timeout(300)
 def test_a_file_of_92_thousand_groceries(shop, other_shop):
     report = run(shop, "grocery-92k-woocommerce.csv")
-    assert report.counts() == {"created": 92331, "updated": 0, "skipped": 0, "failed": 0}
+    assert report.counts() == {"created": 92331, "updated": 0, "skipped": 0, "failed": 0, "conflicts": 0}
     products = Product.objects.filter(shop=shop)
     assert Counter(products.values_list("status", flat=True)) == {"active": 68189, "draft": 24142}
     assert products.filter(price=0, status="draft").count() == 24142

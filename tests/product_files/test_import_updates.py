@@ -27,7 +27,7 @@ def test_running_twice_changes_nothing(shop, tmp_path):
     before = list(Product.objects.values())
     for update in (False, True):
         report = imported(shop, rows, tmp_path, now=LATER, update=update)
-        assert report.counts() == {"created": 0, "updated": 0, "skipped": 3, "failed": 0}
+        assert report.counts() == {"created": 0, "updated": 0, "skipped": 3, "failed": 0, "conflicts": 0}
     assert list(Product.objects.values()) == before
 
 
@@ -128,7 +128,7 @@ def test_a_dry_run_reports_and_writes_nothing(shop, tmp_path):
     rows = [woo(sku="A", stock="6", categories="Cups"), woo(sku="B"), woo(sku="B"), woo(sku="C", stock="x")]
     report = imported(shop, rows, tmp_path, update=True, dry_run=True)
 
-    assert report.counts() == {"created": 1, "updated": 1, "skipped": 1, "failed": 1}
+    assert report.counts() == {"created": 1, "updated": 1, "skipped": 0, "failed": 1, "conflicts": 1}
     assert report.changes == [
         {
             "line": 2,

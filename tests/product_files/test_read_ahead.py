@@ -40,7 +40,7 @@ def test_the_import_has_the_same_result(shop, tmp_path):
     report = importing.import_products(
         shop=shop, file=tmp_path / "file", now=NOW, progress=lambda *position: progress.append(position)
     )
-    assert report.counts() == {"created": 24, "updated": 0, "skipped": 0, "failed": 1}
+    assert report.counts() == {"created": 24, "updated": 0, "skipped": 0, "failed": 1, "conflicts": 0}
     assert [(problem.line, problem.column) for problem in report.problems] == [(8, "price")]
     assert Product.objects.get(shop=shop, slug="mug-5").variants.get().option_values == {"Colour": "Blue"}
     assert progress == sorted(progress)

@@ -41,11 +41,14 @@ def test_import_dry_run_export_and_again(storefront, file, tmp_path):
         1,
         [
             {"line": 2, "change": "create", "name": "Mug"},
-            {"created": 1, "updated": 0, "skipped": 0, "failed": 1},
+            {"created": 1, "updated": 0, "skipped": 0, "failed": 1, "conflicts": 0},
         ],
     )
     done = storefront("importproducts", "--shop", "shop.example.com", file)
-    assert (done.returncode, json.loads(done.stdout)) == (1, {"created": 1, "updated": 0, "skipped": 0, "failed": 1})
+    assert (done.returncode, json.loads(done.stdout)) == (
+        1,
+        {"created": 1, "updated": 0, "skipped": 0, "failed": 1, "conflicts": 0},
+    )
     assert done.stderr.splitlines() == [
         "error: line 3, Regular price: expected a number, found 'ten'",
         "warning: line 2, Stock: stock -1 was imported as 0, because backorders are not allowed",
@@ -96,3 +99,30 @@ def test_an_export_that_fails_leaves_the_old_file_and_no_other(shop, tmp_path, m
     with pytest.raises(KeyboardInterrupt):
         call_command("exportproducts", str(target), shop=shop.domain)
     assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("products.jsonl", "as it was")]
+
+
+def test_a_report_lists_what_was_skipped_and_what_is_in_conflict(storefront, tmp_path):
+    report = tmp_path / "report.csv"
+    for sku, name in (("A-1", "Apple"), ("A-1", "Apple"), ("B-9", "Bicycle")):
+        file = tmp_path / f"{name}.csv"
+        file.write_text(as_csv([woo(id="1001", sku=sku, name=name)]))
+        done = storefront("importproducts", "--shop", "shop.example.com", str(file), "--report", str(report))
+        if name == "Apple":
+            assert done.returncode == 0
+    counts = {"created": 0, "updated": 0, "skipped": 0, "failed": 0, "conflicts": 1}
+    assert (done.returncode, json.loads(done.stdout)) == (1, counts)
+    assert done.stderr.startswith("conflict: line 2, ID 1001: ID 1001 is “Apple”")
+    lines = report.read_text(encoding="utf-8-sig").splitlines()
+    assert lines[0] == "line,key,what,reason"
+    assert lines[1].startswith("2,ID 1001,conflict,")
+
+    named = storefront("importproducts", "--shop", "shop.example.com", str(file), "--source", "bikes")
+    assert json.loads(named.stdout)["created"] == 1
+    again = ["importproducts", "--shop", "shop.example.com", str(file), "--report", str(report)]
+    assert (storefront(*again).returncode, storefront(*again).stderr) == (0, "")
+    assert report.read_text(encoding="utf-8-sig").splitlines()[1:] == [
+        '2,ID 1001,skipped,"“Bicycle” (bicycle, SKU B-9) is in the shop already"'
+    ]
+    refused = storefront("importproducts", "--shop", "shop.example.com", str(file), "--report", str(tmp_path))
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "cannot be written: Is a directory" in refused.stderr

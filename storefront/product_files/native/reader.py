@@ -7,6 +7,7 @@ and option values. Uploaded pictures are given by URL; pictures of categories ar
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
@@ -35,6 +36,7 @@ from storefront.product_files.parsed_products import (
     CategoryNode,
     CategoryPath,
     Failure,
+    Keys,
     ParsedBundleItem,
     ParsedMedia,
     ParsedOption,
@@ -79,6 +81,15 @@ def read(table: Table) -> Iterator[ReadResult]:
             yield from (_product(line, text, unknown) for line, (text,) in rows)
 
 
+def skus(table: Table) -> Iterator[str]:
+    """The SKU of every product of the file that has one."""
+    for _, text in table.lines():
+        with suppress(orjson.JSONDecodeError):
+            given = orjson.loads(text.strip("\ufeff \t\r\n") or "{}")
+            if isinstance(given, dict) and isinstance(sku := given.get("sku"), str) and sku.strip():
+                yield sku.strip()
+
+
 def _product(line: int, text: str, unknown: set[str]) -> ReadResult:
     try:
         given = orjson.loads(text)
@@ -121,12 +132,9 @@ class _Reader:
         if "name" in given and not name:
             self.refuse("name", "is empty")
         slug = self.value(text_parser(None), given["slug"], "slug") if given.get("slug") is not None else None
-        parsed = ParsedProduct(self.line, [], fields)
-        parsed.slug = parsers.slug(slug) if slug else rules.slug_of(name, fallback="product")
-        slugs = [parsed.slug] if slug else rules.possible_slugs(name, fallback="product")
-        sku = None if slug else parsed.fields.get("sku")
-        # The stated slug, otherwise the SKU, otherwise the slug of its name.
-        parsed.keys += [("sku", sku)] if sku else [("slug", slug) for slug in slugs]
+        stated = parsers.slug(slug) if slug else ""
+        parsed = ParsedProduct(self.line, Keys(None, stated, fields.get("sku", ""), name), fields)
+        parsed.slug = stated or rules.slug_of(name, fallback="product")
         if "name" not in given:
             parsed.refusal_if_new = "name: is required for a new product"
         for kind in NAMED:

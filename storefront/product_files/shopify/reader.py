@@ -19,6 +19,7 @@ from storefront.product_files.parsed_products import (
     CategoryNode,
     CategoryPath,
     Failure,
+    Keys,
     ParsedMedia,
     ParsedProduct,
     ParsedVariant,
@@ -101,6 +102,19 @@ def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> It
             yield reader.product(name, [RowReader(columns, line, values) for line, values in rows])
 
 
+def product_of(columns: ColumnIndex, rows: list[list[str]], *, shop: Shop, now: datetime) -> ReadResult:
+    """The one product of these rows, which have the same handle."""
+    read = [RowReader(columns, line, values) for line, values in enumerate(rows, 1)]
+    return _Reader(columns).product(read[0]["handle"], read)
+
+
+def skus(table: Table, columns: ColumnIndex) -> Iterator[str]:
+    """The SKU of every row that has one."""
+    for found in table.rows():
+        if not isinstance(found, Failure) and (sku := RowReader(columns, found.line, found.values)["sku"]):
+            yield sku.removeprefix("'")
+
+
 class _Reader:
     """Reads the groups of one file with the given columns."""
 
@@ -148,6 +162,7 @@ class _Reader:
         variant_rows = [row for row in rows if any(row[name] for name in _VARIANT_CELLS)] or [first]
         if self._is_simple(names, variant_rows):
             self._sales_fields(parsed, variant_rows[0], parsed.fields)
+            parsed.keys.sku = parsed.fields.get("sku", "")
             if self.options:
                 parsed.fields["type"] = Product.Type.SIMPLE
             else:
@@ -188,7 +203,7 @@ class _Reader:
         fields: dict[str, Any] = {}
         first.read_into(fields, self.product_mappings)
         slug = first.read("handle", lambda _: parsers.slug(handle), "")
-        parsed = ParsedProduct(first.line, [("slug", slug)], fields, slug)
+        parsed = ParsedProduct(first.line, Keys(slug=slug, name=fields.get("name", "")), fields, slug)
         parsed.if_new["status"] = Product.Status.ACTIVE
         if "title" not in self.columns:
             parsed.refusal_if_new = "a new product needs the column Title"

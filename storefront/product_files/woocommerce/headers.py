@@ -20,6 +20,7 @@ HEADERS: dict[str, tuple[str, ...]] = {
     ),
     "name": ("Name", "Nom", "Nombre", "Имя", "Название"),
     "slug": ("Slug",),
+    "source": ("Storefront source",),
     "published": ("Published", "Veröffentlicht", "Publié", "Publicado", "Опубликован"),
     "featured": (
         "Is featured?",

@@ -19,6 +19,7 @@ from storefront.product_files import parsers
 from storefront.product_files.csv_reading import Table, UnreadableFile
 from storefront.product_files.parsed_products import (
     Failure,
+    Keys,
     ParsedMedia,
     ParsedProduct,
     ParsedVariant,
@@ -71,6 +72,31 @@ def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> It
                 yield Failure(row.problems)
         for _, rows in store.groups():
             yield from reader.family([RowReader(columns, line, values) for line, values in rows])
+
+
+def skus(table: Table, columns: ColumnIndex) -> Iterator[str]:
+    """The SKU of every row that has one, without those of variations."""
+    for found in table.rows():
+        if not isinstance(found, Failure):
+            row = RowReader(columns, found.line, found.values)
+            if row["sku"] and "variation" not in row["type"].lower():
+                yield row["sku"]
+
+
+def product_of(columns: ColumnIndex, rows: list[list[str]], *, shop: Shop, now: datetime) -> ReadResult:
+    """The one product of these rows: that of a simple product, or those of a variable one and its variations."""
+    reader = _Reader(columns, shop, now)
+    read = [RowReader(columns, line, values) for line, values in enumerate(rows, 1)]
+    kind = reader.kind_of(read[0])
+    return next(reader.family(read)) if kind == "variable" else reader.single(read[0], kind)
+
+
+def stated_source(table: Table, columns: ColumnIndex) -> str:
+    """The source that the file itself states in its first row, as our own exports do; empty if it states none."""
+    if "source" not in columns:
+        return ""
+    rows = (found for found in table.rows() if not isinstance(found, Failure))
+    return next((RowReader(columns, row.line, row.values)["source"] for row in rows), "")
 
 
 def _store_parent(store: RowStore, row: RowReader) -> None:
@@ -193,12 +219,13 @@ class _Reader:
         if self.unit:
             fields["dimension_unit"] = self.unit if any(fields.get(side) for side in _SIDES) else None
         self._stock(row, fields)
-        parsed = ParsedProduct(
-            row.line, [], fields, if_new={"status": Product.Status.ACTIVE, "legacy_source_id": source_id or None}
-        )
+        parsed = ParsedProduct(row.line, self._keys(row, source_id, fields), fields)
+        parsed.slug = parsed.keys.slug or rules.slug_of(row["name"], fallback="product")
+        parsed.if_new["status"] = Product.Status.ACTIVE
+        if not row["source"]:
+            parsed.if_new["legacy_source_id"] = source_id or None
         if "name" not in self.columns:
             parsed.refusal_if_new = "a new product needs the column Name"
-        self._identify(row, parsed, source_id)
         self._relations(row, parsed)
         if attributes := self._attributes(row):
             fields["attributes"] = [{"name": name, "values": values} for name, values in attributes]
@@ -206,17 +233,9 @@ class _Reader:
             fields["attributes"] = []
         return parsed
 
-    def _identify(self, row: RowReader, parsed: ParsedProduct, source_id: int | None) -> None:
-        sku = parsed.fields.get("sku")
-        if source_id:
-            parsed.keys.append(("legacy_source_id", source_id))
-        if sku:
-            parsed.keys.append(("sku", sku))
-        stated = row["slug"]
-        slugs = [parsers.slug(stated)] if stated else rules.possible_slugs(row["name"], fallback="product")
-        parsed.slug = slugs[0]
-        if stated or not parsed.keys:
-            parsed.keys += [("slug", slug) for slug in slugs]
+    def _keys(self, row: RowReader, source_id: int | None, fields: dict[str, Any]) -> Keys:
+        slug = parsers.slug(row["slug"]) if row["slug"] else ""
+        return Keys(source_id or None, slug, fields.get("sku", ""), fields.get("name", ""))
 
     def _relations(self, row: RowReader, parsed: ParsedProduct) -> None:
         if "categories" in self.columns:
@@ -298,9 +317,10 @@ class _Reader:
     def _existing_parent(self, row: RowReader) -> ParsedProduct:
         reference = row["parent"]
         kind, value = _parent_reference(reference).split(":", 1)
-        keys: list[tuple[str, Any]] = [("sku", value)]
+        keys = Keys(sku=value)
         if kind == "id":
-            keys = [("legacy_source_id", int(value) if value.isascii() and value.isdigit() and len(value) < 17 else 0)]
+            # An id of 0 names no product.
+            keys = Keys(int(value) if value.isascii() and value.isdigit() and len(value) < 17 else 0)
         reason = f"there is no variable product {quoted(reference)} in the file or the shop"
         return ParsedProduct(row.line, keys, {}, refusal_if_new=reason)
 
@@ -321,7 +341,8 @@ class _Reader:
         fields["name"] = row.read(
             "name", lambda value: parsing.check_text((" / ".join(values.values()) or value)[: LIMITS[Variant]["name"]])
         )
-        if source_id := row.read("id", parsers.integer(0, LARGEST_ID, blank=None)):
+        source_id = row.read("id", parsers.integer(0, LARGEST_ID, blank=None))
+        if source_id and not row["source"]:
             fields["legacy_source_id"] = source_id
         if "published" in self.columns:
             # -1 only repeats that the parent is a draft; 0 is a deactivated variation.

@@ -1,13 +1,12 @@
 """Writes products like WooCommerce's own export: a row for a variable product, then a row for each variation.
 
-The additional column `Slug` is for an import into this service; WooCommerce ignores it.
+The additional columns `Slug` and `Storefront source` are for an import into this service; WooCommerce ignores them.
+The ids are those of this shop, which the source names.
 """
 
 import re
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
-
-from django.db.models import Max
 
 from storefront.catalogue.models import Product, Variant
 from storefront.kit.money import to_wire
@@ -31,7 +30,7 @@ BEFORE_MEASURES = (
 )
 AFTER_MEASURES = (
     *("Sale price", "Regular price", "Categories", "Tags", "Images", "Download limit", "Download expiry days"),
-    *("Parent", "Position", "Brands", "Cost of goods"),
+    *("Parent", "Position", "Brands", "Cost of goods", "Storefront source"),
 )
 ATTRIBUTE_PARTS = ("name", "value(s)", "visible", "global", "default")
 _BREAK = re.compile(r"\\n|\n")
@@ -44,18 +43,9 @@ class RowBuilder:
     # WooCommerce's own files begin with a BOM.
     byte_order_mark = True
 
-    def __init__(self, shop: Shop, categories: Categories) -> None:
-        self.shop, self.categories = shop, categories
-        products = Product.objects.filter(shop=shop, deleted_at=None)
-        units = set(
-            products.exclude(dimension_unit=None).order_by().values_list("dimension_unit", flat=True).distinct()
-        )
-        self.unit = "in" if units == {"in"} else "cm"
-        self.own_ids_from = products.aggregate(last=Max("legacy_source_id"))["last"] or 0
-        attributes = max(map(len, products.values_list("attributes", flat=True).iterator()), default=0)
-        option_values = Variant.objects.filter(shop=shop).values_list("option_values", flat=True)
-        # Variants can have options that are not among the attributes.
-        attributes += max(map(len, option_values.iterator()), default=0)
+    def __init__(self, shop: Shop, categories: Categories, unit: str, attributes: int) -> None:
+        """`unit` is that of lengths, `cm` or `in`; `attributes` is how many there are columns for."""
+        self.shop, self.categories, self.unit = shop, categories, unit
         self.header = [
             *BEFORE_MEASURES,
             *(f"{side} ({self.unit})" for side in ("Length", "Width", "Height")),
@@ -63,21 +53,34 @@ class RowBuilder:
             *(f"Attribute {number} {part}" for number in range(1, attributes + 1) for part in ATTRIBUTE_PARTS),
         ]
 
+    @classmethod
+    def for_all(cls, shop: Shop, categories: Categories) -> "RowBuilder":
+        """A builder for all of the shop's products."""
+        products = Product.objects.filter(shop=shop, deleted_at=None)
+        units = products.exclude(dimension_unit=None).order_by().values_list("dimension_unit", flat=True).distinct()
+        attributes = max(map(len, products.values_list("attributes", flat=True).iterator()), default=0)
+        option_values = Variant.objects.filter(shop=shop).values_list("option_values", flat=True)
+        # Variants can have options that are not among the attributes.
+        attributes += max(map(len, option_values.iterator()), default=0)
+        return cls(shop, categories, "in" if set(units) == {"in"} else "cm", attributes)
+
+    @classmethod
+    def for_one(cls, shop: Shop, categories: Categories, product: Product, unit: str) -> "RowBuilder":
+        """A builder for one product, with lengths in this unit."""
+        attributes = len(variation_attributes(product)) + len(product.attributes)
+        return cls(shop, categories, unit, attributes)
+
     def rows(self, product: Product) -> Iterator[Row]:
         """The rows of the product and its variations."""
-        source_id = self._source_id(product)
-        yield self._product(product, source_id)
+        yield self._product(product)
         for variant in variants_of(product):
-            yield self._variation(product, variant, product.sku or f"id:{source_id}")
+            yield self._variation(product, variant)
 
-    def _source_id(self, product: Product) -> int:
-        """The id that the product was imported with, or else its own, offset to differ from all imported ids."""
-        return product.legacy_source_id or self.own_ids_from + product.pk
-
-    def _product(self, product: Product, source_id: int) -> Row:
+    def _product(self, product: Product) -> Row:
         found = variants_of(product)
         row = {
-            "ID": str(source_id),
+            "ID": str(product.pk),
+            "Storefront source": self.shop.domain,
             "Type": _type(product, bool(found)),
             "SKU": product.sku,
             "GTIN, UPC, EAN, or ISBN": product.barcode or "",
@@ -116,10 +119,10 @@ class RowBuilder:
         }
         return {"Weight (kg)": plain_number(product.weight or None), **measures}
 
-    def _variation(self, product: Product, variant: Variant, parent: str) -> Row:
+    def _variation(self, product: Product, variant: Variant) -> Row:
         row = {
-            "ID": str(variant.legacy_source_id or ""),
             "Type": "variation",
+            "Storefront source": self.shop.domain,
             "SKU": variant.sku,
             "GTIN, UPC, EAN, or ISBN": variant.barcode or "",
             "Name": f"{product.name} - {variant.name}",
@@ -130,7 +133,8 @@ class RowBuilder:
             "Tax class": "parent",
             "Weight (kg)": plain_number(variant.weight),
             "Images": picture_urls(self.shop, product).get(variant.image_id or 0, ""),
-            "Parent": parent,
+            # Not its SKU, which several products can share.
+            "Parent": f"id:{product.pk}",
             "Position": str(variant.sort_order),
             "Cost of goods": plain_number(variant.cost_price or None),
             **_stock(variant),

@@ -1,19 +1,25 @@
+import csv
 import sys
 from argparse import ArgumentParser
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import orjson
+from django.core.management import CommandError
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from storefront.kit import clock
+from storefront.kit.spreadsheets import escape_formula
 from storefront.product_files.importing import FORMATS, import_products
 from storefront.product_files.parsed_products import Problem
+from storefront.product_files.reports import REPORT_COLUMNS, report_row
 from storefront.server.command import Command as Base
 from storefront.server.command import add_shop_argument, find_shop
 
-SOME_FAILED = 1
+NOT_COMPLETE = 1
 
 
 class Command(Base):
@@ -27,6 +33,19 @@ class Command(Base):
         parser.add_argument(
             "--format", choices=FORMATS, default="auto", help="file format (default: detected from the file)"
         )
+        parser.add_argument(
+            "--source",
+            default="",
+            metavar="NAME",
+            help="the WooCommerce shop that the file is from; its IDs count only for products of this source (default: "
+            "the last one)",
+        )
+        parser.add_argument(
+            "--report",
+            type=Path,
+            metavar="FILE.csv",
+            help="write each skipped product, conflict, error and warning into this file",
+        )
         parser.add_argument("--update", action="store_true", help="update existing products instead of skipping them")
         parser.add_argument(
             "--dry-run",
@@ -34,23 +53,31 @@ class Command(Base):
             help="save nothing; print each change that would be made as a JSON line",
         )
 
-    def handle(self, *, shop, file, format, update, dry_run, **_options) -> None:
-        with self._progress() as progress:
+    def handle(self, *, shop, file, format, source, report, update, dry_run, **_options) -> None:
+        with self._progress() as progress, _written_report(report) as write_row:
             task = progress.add_task(file.name, total=None)
-            report = import_products(
+
+            def on_problem(problem: Problem) -> None:
+                write_row(problem)
+                # Skipped products are expected, and can be as many as the file has.
+                if problem.severity != "skipped":
+                    self._report_problem(progress, problem)
+
+            result = import_products(
                 shop=find_shop(shop),
                 file=file,
                 format=format,
+                source=source,
                 update=update,
                 dry_run=dry_run,
                 now=clock.now(),
                 progress=lambda done, total: progress.update(task, completed=done, total=total),
-                on_problem=lambda problem: self._report_problem(progress, problem),
+                on_problem=on_problem,
                 on_change=self._write_change if dry_run else None,
             )
-        self.write_result(report.counts())
-        if report.failed:
-            sys.exit(SOME_FAILED)
+        self.write_result(result.counts())
+        if not result.is_complete:
+            sys.exit(NOT_COMPLETE)
 
     def _progress(self) -> Progress:
         columns = (
@@ -70,3 +97,19 @@ class Command(Base):
 
     def _write_change(self, change: dict[str, Any]) -> None:
         self.write_result(orjson.dumps(change, default=str).decode())
+
+
+@contextmanager
+def _written_report(path: Path | None) -> Iterator[Callable[[Problem], Any]]:
+    """A function that writes a problem into the report; without a path, it does nothing."""
+    if path is None:
+        yield lambda problem: None
+        return
+    try:
+        file = path.open("w", encoding="utf-8-sig", newline="")
+    except OSError as error:
+        raise CommandError(f"The report {path} cannot be written: {error.strerror}.", returncode=2) from None
+    with file:
+        rows = csv.writer(file)
+        rows.writerow(REPORT_COLUMNS)
+        yield lambda problem: rows.writerow(map(escape_formula, report_row(problem)))

@@ -18,7 +18,7 @@ def drop_shop_index(apps, editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('catalogue', '0004_plain_words'),
+        ('catalogue', '0005_import_sources'),
         ('shops', '0008_language'),
     ]
 

@@ -1,0 +1,84 @@
+"""What an existing product would state in a file, so that an update changes only what its file states otherwise.
+
+A CSV format cannot hold all of a product: its export lacks a bundle's items, or gives the price of a variable product
+as that of its cheapest variant. An update leaves alone whatever the file states just as the product's own export does.
+"""
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from storefront.catalogue.models import Category, Product
+from storefront.product_files.csv_reading import clean_value
+from storefront.product_files.parsed_products import Failure, ParsedProduct, ParsedVariant
+from storefront.product_files.rows import ColumnIndex
+from storefront.product_files.shopify import reader as shopify_reader
+from storefront.product_files.shopify import writer as shopify_writer
+from storefront.product_files.woocommerce import headers
+from storefront.product_files.woocommerce import reader as woocommerce_reader
+from storefront.product_files.woocommerce import writer as woocommerce_writer
+from storefront.shops.models import Shop
+
+
+class Baselines:
+    """The baselines of one shop's products in the format of one file."""
+
+    def __init__(self, shop: Shop, format: str, now: datetime) -> None:
+        self.shop, self.format, self.now = shop, format, now
+        self._categories: dict[int, Category] | None = None
+
+    def clear(self) -> None:
+        """Read the shop's categories again when they are needed next."""
+        self._categories = None
+
+    def differing(self, parsed: ParsedProduct, product: Product) -> ParsedProduct:
+        """The parsed product without what this product, from `existing_products`, states in the same way."""
+        if self.format == "native":
+            return parsed
+        baseline = self._baseline(product, parsed.fields.get("dimension_unit") or "cm")
+        return parsed if baseline is None else _without(parsed, baseline)
+
+    def _baseline(self, product: Product, unit: str) -> ParsedProduct | None:
+        if self._categories is None:
+            self._categories = {row.pk: row for row in Category.objects.filter(shop=self.shop)}
+        builder: Any
+        reader: Any
+        if self.format == "woocommerce":
+            builder = woocommerce_writer.RowBuilder.for_one(self.shop, self._categories, product, unit)
+            reader, column_of = woocommerce_reader, headers.column_of
+        else:
+            builder = shopify_writer.RowBuilder(self.shop, self._categories)
+            reader, column_of = shopify_reader, shopify_reader.column_of
+        columns = ColumnIndex([(header, column_of(header)) for header in builder.header])
+        rows = [[clean_value(row.get(header, "")) for header in builder.header] for row in builder.rows(product)]
+        found = reader.product_of(columns, rows, shop=self.shop, now=self.now)
+        return None if isinstance(found, Failure) else found
+
+
+def _without(parsed: ParsedProduct, baseline: ParsedProduct) -> ParsedProduct:
+    """The parsed product without what the baseline has too."""
+    own_variants = {variant.key: variant for variant in baseline.variants or ()}
+    return replace(
+        parsed,
+        fields=_differing(parsed.fields, baseline.fields),
+        related_names=_differing(parsed.related_names, baseline.related_names),
+        categories=None if parsed.categories == baseline.categories else parsed.categories,
+        media=None if parsed.media == baseline.media else parsed.media,
+        variants=parsed.variants
+        and [_variant_without(variant, own_variants.get(variant.key)) for variant in parsed.variants],
+    )
+
+
+def _variant_without(variant: ParsedVariant, own: ParsedVariant | None) -> ParsedVariant:
+    if own is None:
+        return variant
+    is_same_image = variant.image == own.image
+    return replace(
+        variant,
+        fields=_differing(variant.fields, own.fields),
+        states_image=variant.states_image and not is_same_image,
+    )
+
+
+def _differing(stated: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in stated.items() if name not in own or own[name] != value}

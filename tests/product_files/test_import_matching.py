@@ -1,0 +1,289 @@
+"""Which existing product a product of a file is: never a guess, and nothing is lost or overwritten in silence."""
+
+import io
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from storefront.catalogue.models import Product
+from storefront.product_files import read_ahead
+from storefront.product_files.csv_reading import UnreadableFile
+from storefront.product_files.exporting import export_products
+from storefront.product_files.importing import import_products
+from storefront.product_files.models import ExternalId, ImportSource
+from tests.product_files.files import as_csv, as_lines, imported, woo
+from tests.races import run_concurrently
+from tests.shops.factories import NOW, make_shop
+
+APPLE = woo(id="1001", sku="A-1", name="Apple", regular_price="5")
+BICYCLE = woo(id="1001", sku="B-9", name="Bicycle", regular_price="80")
+
+
+@pytest.fixture(params=["one batch", "a batch each"])
+def batches(request, monkeypatch):
+    """The result does not depend on which products of a file are in one batch."""
+    if request.param == "a batch each":
+        monkeypatch.setattr(read_ahead, "BATCH_PRODUCTS", 1)
+
+
+def conflicts(report) -> list[str]:
+    return [str(problem) for problem in report.problems if problem.severity == "conflict"]
+
+
+def names_of(shop) -> list[str]:
+    return list(Product.objects.filter(shop=shop, deleted_at=None).order_by("id").values_list("name", flat=True))
+
+
+@pytest.mark.parametrize("update", [False, True])
+def test_an_id_of_another_shop_is_a_conflict_until_its_source_is_named(shop, tmp_path, update):
+    imported(shop, [APPLE], tmp_path)
+    before = list(Product.objects.values())
+
+    report = imported(shop, [BICYCLE], tmp_path, update=update)
+    assert report.counts() == {"created": 0, "updated": 0, "skipped": 0, "failed": 0, "conflicts": 1}
+    assert conflicts(report) == [
+        "line 2, ID 1001: ID 1001 is “Apple” (apple, SKU A-1), and neither SKU, slug nor name agrees; if the file is "
+        "from another shop, name it as the source of the import"
+    ]
+    assert list(Product.objects.values()) == before
+
+    assert imported(shop, [BICYCLE], tmp_path, update=update, source="bikes").created == 1
+    assert names_of(shop) == ["Apple", "Bicycle"]
+    # The last source is remembered, and both know their own product 1001.
+    assert imported(shop, [BICYCLE], tmp_path, update=update).counts()["skipped"] == 1
+    assert imported(shop, [APPLE], tmp_path, update=update, source="woocommerce").counts()["skipped"] == 1
+    assert names_of(shop) == ["Apple", "Bicycle"]
+
+
+def test_an_id_of_a_named_source_finds_a_product_that_was_renamed(shop, other_shop, tmp_path):
+    imported(shop, [APPLE], tmp_path, source="fruit")
+    imported(other_shop, [APPLE], tmp_path, source="fruit")
+    report = imported(shop, [BICYCLE], tmp_path, source="fruit", update=True)
+    assert (report.updated, names_of(shop), names_of(other_shop)) == (1, ["Bicycle"], ["Apple"])
+
+
+def test_id_and_slug_of_two_products_are_a_conflict(shop, tmp_path):
+    imported(shop, [woo(id="1", sku="A", name="Apple"), woo(id="2", sku="B", name="Bicycle")], tmp_path, source="x")
+    before = list(Product.objects.values())
+    report = imported(shop, [woo(id="2", name="Bicycle", slug="apple")], tmp_path, source="x", update=True)
+    assert conflicts(report) == [
+        "line 2, ID 2: ID 2 is “Bicycle” (bicycle, SKU B), but slug apple is “Apple” (apple, SKU A)"
+    ]
+    assert list(Product.objects.values()) == before
+
+
+def test_id_and_sku_of_two_products_are_a_conflict(shop, tmp_path):
+    imported(shop, [woo(id="1", sku="A", name="Apple"), woo(id="2", sku="B", name="Bicycle")], tmp_path)
+    report = imported(shop, [woo(id="1", sku="B", name="Apple")], tmp_path, update=True)
+    assert conflicts(report) == [
+        "line 2, ID 1: ID 1 is “Apple” (apple, SKU A), but SKU B is “Bicycle” (bicycle, SKU B)"
+    ]
+
+
+def test_slug_and_sku_of_two_products_are_a_conflict(shop, tmp_path):
+    imported(shop, as_lines({"name": "Apple", "sku": "A"}, {"name": "Bicycle", "sku": "B"}), tmp_path)
+    report = imported(shop, as_lines({"name": "Apple", "slug": "apple", "sku": "B"}), tmp_path, update=True)
+    assert conflicts(report) == [
+        "line 1, slug apple: slug apple is “Apple” (apple, SKU A), but SKU B is “Bicycle” (bicycle, SKU B)"
+    ]
+
+
+@pytest.mark.usefixtures("batches")
+def test_products_of_one_file_may_share_a_sku(shop, tmp_path):
+    rings = [woo(id="1", sku="R", name="Gold ring"), woo(id="2", sku="R", name="Silver ring")]
+    assert imported(shop, rings, tmp_path).created == 2
+    for update in (False, True):
+        report = imported(shop, rings, tmp_path, update=update)
+        assert report.counts() == {"created": 0, "updated": 0, "skipped": 2, "failed": 0, "conflicts": 0}
+    assert names_of(shop) == ["Gold ring", "Silver ring"]
+
+
+@pytest.mark.usefixtures("batches")
+def test_a_sku_of_several_products_identifies_none(shop, tmp_path):
+    imported(shop, [woo(sku="R", name="Gold ring"), woo(sku="R", name="Silver ring")], tmp_path)
+    report = imported(shop, [woo(sku="R", name="Gold ring", regular_price="1")], tmp_path, update=True)
+    assert conflicts(report) == [
+        "line 2, SKU R: SKU R is that of “Gold ring” (gold-ring, SKU R) and of “Silver ring” (silver-ring, SKU R)"
+    ]
+
+
+@pytest.mark.usefixtures("batches")
+def test_a_sku_that_the_file_repeats_identifies_none(shop, tmp_path):
+    imported(shop, [woo(sku="R", name="Gold ring")], tmp_path)
+    rows = [woo(sku="R", name="Gold ring", regular_price="1"), woo(sku="R", name="Silver ring")]
+    report = imported(shop, rows, tmp_path, update=True)
+    reason = "several products of the file have the SKU R, which “Gold ring” (gold-ring, SKU R) has"
+    assert conflicts(report) == [f"line 2, SKU R: {reason}", f"line 3, SKU R: {reason}"]
+    assert [str(price) for price in Product.objects.values_list("price", flat=True)] == ["9.50"]
+
+
+def test_a_new_id_of_a_named_source_is_a_new_product_even_with_a_shared_sku(shop, tmp_path):
+    imported(shop, [woo(id="1", sku="R", name="Gold ring")], tmp_path, source="rings")
+    silver = woo(id="2", sku="R", name="Silver ring")
+    assert conflicts(imported(shop, [silver], tmp_path)) == [
+        "line 2, ID 2: SKU R is “Gold ring” (gold-ring, SKU R), which has another ID; if the file is from another "
+        "shop, name it as the source of the import"
+    ]
+    assert imported(shop, [silver], tmp_path, source="rings").created == 1
+    assert names_of(shop) == ["Gold ring", "Silver ring"]
+
+
+@pytest.mark.usefixtures("batches")
+@pytest.mark.parametrize(
+    ("first", "second", "key"),
+    [
+        (woo(id="1", name="Mug"), woo(id="1", name="Other"), "ID 1"),
+        (woo(name="Mug", slug="mug"), woo(name="Other", slug="mug"), "slug mug"),
+        (woo(sku="M", name="Mug"), woo(sku="M", name="Mug"), "SKU and name M, Mug"),
+        (woo(name="Mug"), woo(name="Mug"), "name mug"),
+    ],
+)
+def test_a_product_that_a_file_has_twice_is_imported_once_and_told(shop, tmp_path, first, second, key):
+    for dry_run in (True, False):
+        report = imported(shop, [first, second], tmp_path, update=True, dry_run=dry_run)
+        assert (report.created, report.updated) == (1, 0)
+        assert [text.split(": ", 1)[1] for text in conflicts(report)] == [
+            f"the product on line 2 has the same {key}",
+        ]
+    assert names_of(shop) == ["Mug"]
+
+
+@pytest.mark.usefixtures("batches")
+def test_two_products_of_a_file_that_are_one_of_the_shop(shop, tmp_path):
+    imported(shop, [woo(id="1", sku="M", name="Mug")], tmp_path)
+    report = imported(shop, [woo(id="1", name="Mug", sku="M"), woo(name="Mug")], tmp_path, update=True)
+    assert conflicts(report) == ["line 3, name Mug: is “Mug” (mug, SKU M), as is the product on line 2"]
+
+
+def test_products_from_before_sources_match_by_id_only_if_another_key_agrees(shop, tmp_path):
+    imported(shop, [APPLE], tmp_path)
+    ExternalId.objects.all().delete()
+    assert imported(shop, [BICYCLE], tmp_path).created == 1
+    report = imported(shop, [APPLE | {"Regular price": "6"}], tmp_path, update=True, source="fruit")
+    assert (report.updated, names_of(shop)) == (1, ["Apple", "Bicycle"])
+    # From now on, the source knows it.
+    assert ExternalId.objects.get(source__name="fruit").product.name == "Apple"
+
+
+def test_every_skipped_product_is_reported(shop, tmp_path):
+    imported(shop, [APPLE], tmp_path)
+    report = imported(shop, [APPLE], tmp_path)
+    assert list(map(str, report.unchanged)) == ["line 2, ID 1001: “Apple” (apple, SKU A-1) is in the shop already"]
+    report = imported(shop, [APPLE], tmp_path, update=True)
+    assert list(map(str, report.unchanged)) == ["line 2, ID 1001: “Apple” (apple, SKU A-1) does not differ"]
+
+
+def test_an_id_of_a_deleted_product_names_the_new_one(shop, tmp_path):
+    imported(shop, [APPLE], tmp_path)
+    Product.objects.update(deleted_at=NOW)
+    assert imported(shop, [APPLE], tmp_path).created == 1
+    assert ExternalId.objects.get().product == Product.objects.get(deleted_at=None)
+
+
+def test_only_files_with_ids_have_a_source(shop, tmp_path):
+    with pytest.raises(UnreadableFile, match="Only WooCommerce files have IDs of a source; this file is native"):
+        imported(shop, as_lines({"name": "Mug"}), tmp_path, source="x")
+    with pytest.raises(UnreadableFile, match="at most 100 printable characters"):
+        imported(shop, [APPLE], tmp_path, source="x" * 101)
+    assert not ImportSource.objects.exists()
+
+
+def test_a_dry_run_remembers_no_source(shop, tmp_path):
+    assert imported(shop, [APPLE], tmp_path, source="fruit", dry_run=True).created == 1
+    assert not ImportSource.objects.exists()
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_two_imports_of_shared_skus_at_once(tmp_path, monkeypatch):
+    """Both name one source: each product is created once, whichever of the two comes first."""
+    monkeypatch.setattr(read_ahead, "BATCH_PRODUCTS", 10)
+    shop = make_shop()
+    rows = [woo(id=str(n), sku=f"S{n % 20}", name=f"Mug {n}") for n in range(1, 100)]
+    (tmp_path / "file").write_text(as_csv(rows))
+
+    def run():
+        return import_products(shop=shop, file=tmp_path / "file", source="cups", now=NOW)
+
+    reports = run_concurrently(run, run)
+    assert sum(report.created for report in reports) == 99
+    assert sum(report.skipped for report in reports) == 99
+    assert [report.problems for report in reports] == [[], []]
+    assert Product.objects.filter(shop=shop).count() == ExternalId.objects.count() == 99
+
+
+TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_size=1, max_size=8)
+PRODUCTS = st.fixed_dictionaries(
+    {
+        "name": st.one_of(st.sampled_from(["Ring", "Mug", "Ring & Mug", "=Sum", "Tasse groß"]), TEXTS),
+        "sku": st.sampled_from(["", "R", "'R", "-1", "S"]),
+        "price": st.sampled_from(["1.00", "19.90"]),
+        "description": st.one_of(st.just(""), TEXTS),
+        "variants": st.sampled_from(
+            [
+                [],
+                [{"option_values": {"Size": size}, "sku": "R", "price": "2.00"} for size in ("S", "M, L")],
+                [{"option_values": {"Colour": "Blue"}, "sku": "V", "price": "3.00", "is_active": False, "weight": "1"}],
+            ]
+        ),
+    },
+    # What a CSV file cannot hold, or only in part.
+    optional={
+        "status": st.sampled_from(["draft", "archived"]),
+        "compare_price": st.sampled_from(["0.50", "25.00"]),
+        "weight": st.sampled_from(["0.333", "12.000"]),
+        "length": st.just("2.54"),
+        "dimension_unit": st.sampled_from(["cm", "in"]),
+        "stock_qty": st.sampled_from([0, 7]),
+        "tags": st.lists(st.sampled_from(["a", "b, c", "b"]), unique=True),
+        "attributes": st.sampled_from([[{"name": "Size", "values": ["XL"]}, {"name": "Care", "values": ["30°, dry"]}]]),
+        "meta_title": st.sampled_from(["", "Title"]),
+        "translations": st.just({"de": {"name": "Ring"}}),
+    },
+)
+
+
+def exported(shop, format: str) -> str:
+    out = io.StringIO(newline="")
+    export_products(shop=shop, format=format, out=out)
+    return out.getvalue()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("format", ["native", "woocommerce", "shopify"])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(products=st.lists(PRODUCTS, min_size=1, max_size=6))
+def test_every_format_keeps_products_that_share_skus_and_names(format, products, tmp_path, shop, other_shop):
+    Product.objects.all().delete()
+    lines = [{"status": "active", **each, "slug": f"p-{number}"} for number, each in enumerate(products)]
+    assert imported(shop, as_lines(*lines), tmp_path).created == len(products)
+    file = exported(shop, format)
+
+    again = imported(shop, file, tmp_path, update=True)
+    assert (again.counts()["skipped"], again.changes, conflicts(again)) == (len(products), [], [])
+
+    report = imported(other_shop, file, tmp_path)
+    assert (report.created, conflicts(report)) == (len(products), [])
+    copies = [
+        sorted(Product.objects.filter(shop=each).values_list("slug", "name", "description", "type"))
+        for each in (shop, other_shop)
+    ]
+    assert copies[0] == copies[1]
+    # The formats of others give a product with variants neither a price nor a SKU of its own.
+    single = [
+        sorted(Product.objects.filter(shop=each, variants=None).values_list("slug", "sku", "price"))
+        for each in (shop, other_shop)
+    ]
+    assert single[0] == single[1]
+    variants = [
+        sorted(
+            (slug, sku, str(values))
+            for slug, sku, values in Product.objects.filter(shop=each)
+            .exclude(variants=None)
+            .values_list("slug", "variants__sku", "variants__option_values")
+        )
+        for each in (shop, other_shop)
+    ]
+    assert variants[0] == variants[1]
+    assert imported(other_shop, file, tmp_path, update=True).counts()["skipped"] == len(products)
