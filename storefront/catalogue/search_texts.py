@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import snowballstemmer
 
@@ -35,8 +35,7 @@ class SearchWord:
     stem: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SearchText:
+class SearchText(NamedTuple):
     """A product's text, and its words that spelling can be corrected to: all but those of the description and SKUs."""
 
     text: str

@@ -19,7 +19,7 @@ from storefront.catalogue.models import (
     Variant,
 )
 from storefront.catalogue.parsing import InvalidValue
-from storefront.catalogue.search_texts import SearchText, search_text
+from storefront.catalogue.search_texts import SearchText
 from storefront.catalogue.triggers import deferred_totals
 from storefront.kit.bulk_insert import allocate_ids, bulk_table
 from storefront.product_files.matching import products_by
@@ -87,11 +87,11 @@ class _Batch:
             row["published_on"] = max(self.now, row.get("publish_at") or self.now)
         for kind, related_name in parsed.related_names.items():
             row[f"{kind}_id"] = self.references.id_of(kind, related_name)
-        text = _search_text(self.shop, row, parsed)
-        self.texts.append(text)
+        assert parsed.search is not None, "reading adds it to every product with a name"
+        self.texts.append(parsed.search)
         # A trigger would set `listed` anyway; setting it here saves a second write.
         listed = row.get("status") == Product.Status.ACTIVE and not row.get("exclude_from_catalog")
-        self.rows[ProductSearch].append({"product_id": id, "text": text.text, "listed": listed})
+        self.rows[ProductSearch].append({"product_id": id, "text": parsed.search.text, "listed": listed})
         self._add_categories(id, parsed)
         images = self._add_media(id, parsed, media_ids) if parsed.media or parsed.variants else {}
         if parsed.variants:
@@ -149,23 +149,6 @@ class _Batch:
                 stamps = {"created_at": now, "updated_at": now} if model in (Product, Variant, ProductCategory) else {}
                 bulk_table(model).insert(rows, shop_id=shop, **stamps)
         self.references.words.add(self.texts)
-
-
-def _search_text(shop: Shop, row: Row, parsed: ParsedProduct) -> SearchText:
-    return search_text(
-        language=shop.language,
-        name=row["name"],
-        sku=row.get("sku", ""),
-        description=row.get("description", ""),
-        brand=parsed.related_names.get("brand"),
-        tags=row.get("tags"),
-        attributes=row.get("attributes"),
-        variants=[
-            (variant.fields["name"], variant.fields.get("sku", ""), variant.option_values)
-            for variant in parsed.variants or ()
-            if variant.fields.get("is_active", True)
-        ],
-    )
 
 
 def all_pictures(parsed: ParsedProduct) -> list[ParsedMedia]:

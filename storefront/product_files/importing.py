@@ -30,6 +30,7 @@ from storefront.product_files.parsed_products import Failure, ParsedProduct, Pro
 from storefront.product_files.references import References
 from storefront.product_files.row_store import SeenProducts
 from storefront.product_files.rows import ColumnIndex
+from storefront.product_files.search import with_search_texts
 from storefront.product_files.shopify import reader as shopify_reader
 from storefront.product_files.sources import Source, source_of
 from storefront.product_files.updating import Changes, existing_products, update_product
@@ -115,11 +116,12 @@ def import_products(
         if not dry_run:
             # Also after an error, since earlier batches stay imported.
             stack.push(run.audit_on_exit(audit_object or audit.Object("import", None, file.name)))
-        batches = stack.enter_context(read_ahead.read_batches(opened.results, opened.position, opened.size))
-        for results, position in batches:
-            run.import_all(results)
+        results = with_search_texts(opened.results, shop.language)
+        batches = stack.enter_context(read_ahead.read_batches(results, opened.position, opened.size))
+        for read, position in batches:
+            run.import_all(read)
             # Frees the batch before the next one is read.
-            del results
+            del read
             if progress:
                 progress(position or opened.size, opened.size)
     if run.has_written:
