@@ -96,7 +96,10 @@ def _with_stems(section: str, read: str, language: str) -> str:
     for token in tokens if read is section else read.split():
         stems = known.get(token)
         if stems is None:
-            stems = known[token] = _stems(token, language)
+            stems = _stems(token, language)
+            # Numbers would be many, and have none.
+            if stems or token.isalpha():
+                known[token] = stems
         if stems:
             missing.update(stems)
     missing -= tokens

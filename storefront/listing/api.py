@@ -48,7 +48,7 @@ def list_products(request: Request, asked: Query[schemas.ProductQuery]) -> HttpR
     more = {}
     if not found.total and asked.q.strip():
         # R-CAT-40.
-        more["did_you_mean"] = spelling.nearest_spelling(request.shop, asked.q, now=request.now)
+        more["did_you_mean"] = spelling.nearest_spelling(request.shop, filters, now=request.now)
     body = envelope(
         found.records_json,
         total=found.total,

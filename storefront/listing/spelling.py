@@ -4,7 +4,7 @@ Words to correct to come from the shop's products (`SearchWord`). A correction i
 lists matches it, so that words of drafts and of hidden products stay unknown.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from heapq import nsmallest
@@ -31,45 +31,53 @@ TWO_MISTAKES = 6
 MOST_COMPARED = 20_000
 
 
-def nearest_spelling(shop: Shop, q: str, *, now: datetime) -> str | None:
-    """The words that `q` probably means, such as `blue blanket` for `blue blankit`. None if there are none, or if the
-    shop lists a product that matches `q` as it is."""
-    words = [word.text for word in search_words(q, shop.language)]
-    if not 0 < len(words) <= MOST_WORDS or "\0" in q or _finds(shop, q, now):
+def nearest_spelling(shop: Shop, filters: ProductFilters, *, now: datetime) -> str | None:
+    """The words that those of `filters` probably mean, such as `blue blanket` for `blue blankit`, if a list with these
+    filters is empty. None if nothing is near, or if it is the other filters that leave nothing."""
+    words = [word.text for word in search_words(filters.q, shop.language)]
+    if not 0 < len(words) <= MOST_WORDS or "\0" in filters.q:
         return None
-    near = [_nearest(shop, word) for word in words]
+    by_words = ProductFilters(q=filters.q)
+    if replace(filters, sort=None, members=None, with_subcategories=False) != by_words and _finds(shop, by_words, now):
+        return None
+    known = _similar(shop, words)
+    near = [_nearest(word, known) for word in words]
     corrections = nsmallest(MOST_TRIED + 1, product(*near), key=lambda chosen: sum(cost for cost, _ in chosen))
     for chosen in corrections:
         corrected = [word for _, word in chosen]
-        if corrected != words and _finds(shop, " ".join(corrected), now):
+        if corrected != words and _finds(shop, ProductFilters(q=" ".join(corrected)), now):
             return " ".join(corrected)
     return None
 
 
-def correct(shop: Shop, filters: ProductFilters, *, now: datetime) -> ProductFilters | None:
-    """The same filters with the nearest spelling of their words; None if there is none."""
-    spelling = nearest_spelling(shop, filters.q, now=now)
-    return None if spelling is None else replace(filters, q=spelling)
+def _finds(shop: Shop, filters: ProductFilters, now: datetime) -> bool:
+    return queries.product_page(shop, filters, page=1, per_page=1, now=now).total > 0
 
 
-def _finds(shop: Shop, q: str, now: datetime) -> bool:
-    return queries.product_page(shop, ProductFilters(q=q), page=1, per_page=1, now=now).total > 0
-
-
-def _nearest(shop: Shop, word: str) -> list[tuple[float, str]]:
-    """The nearest words of the shop's products, each with how far it is: the number of mistakes, and below one how much
-    the beginnings differ. The word itself is among them, so that other words of the search can be the wrong ones."""
-    mistakes = 2 if len(word) >= TWO_MISTAKES else 1
-    known = _similar(shop, word, mistakes) if len(word) >= SHORTEST else ()
+def _nearest(word: str, known: Sequence[str]) -> list[tuple[float, str]]:
+    """The nearest of the known words, each with how far it is: the number of mistakes, and below one how much the
+    beginnings differ. The word itself is among them, so that other words of the search can be the wrong ones."""
+    mistakes = _mistakes(word)
     found = process.extract(word, known, scorer=OSA.distance, score_cutoff=mistakes, limit=None)
     costs = ((distance + JaroWinkler.distance(word, other), other) for other, distance, _ in found if other != word)
-    # As far as a mistake more than any: it is tried as long as another word is corrected, and alone it finds nothing.
+    # An unknown one is farther than any: it is tried as long as another word is corrected, and alone it finds nothing.
     own = 0.0 if word in known else mistakes + 2.0
     return [(own, word), *nsmallest(MOST_NEAR, costs)]
 
 
-def _similar(shop: Shop, word: str, mistakes: int) -> Iterable[str]:
-    lengths = (len(word) - mistakes, len(word) + mistakes)
-    found = SearchWord.objects.filter(Q(head=word[:2]) | Q(tail=word[-2:]), shop=shop)
-    found = found.annotate(letters=Length("word")).filter(letters__range=lengths)
+def _mistakes(word: str) -> int:
+    """How many mistakes in a word are corrected."""
+    return 0 if len(word) < SHORTEST else 1 if len(word) < TWO_MISTAKES else 2
+
+
+def _similar(shop: Shop, words: Iterable[str]) -> Sequence[str]:
+    """The words of the shop's products that begin or end like one of these, and are about as long."""
+    like = Q()
+    for word in words:
+        if mistakes := _mistakes(word):
+            length = Q(letters__range=(len(word) - mistakes, len(word) + mistakes))
+            like |= (Q(head=word[:2]) | Q(tail=word[-2:])) & length
+    if not like:
+        return []
+    found = SearchWord.objects.annotate(letters=Length("word")).filter(like, shop=shop)
     return list(found.values_list("word", flat=True)[:MOST_COMPARED])

@@ -1,6 +1,7 @@
 """The shop's public pages: home, listing, category, product."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
 from typing import Any
 from urllib.parse import urlencode
@@ -159,12 +160,12 @@ def _listing(request: Request, category: Category | None, search: str = "") -> H
         sort=sort or (RELEVANCE if search else None),
     )
     found = listing_queries.product_page(shop, filters, page=page, per_page=PER_PAGE, now=now)
-    corrected = spelling.correct(shop, filters, now=now) if search and not found.total else None
+    corrected = spelling.nearest_spelling(shop, filters, now=now) if search and not found.total else None
     if corrected:
-        found = listing_queries.product_page(shop, corrected, page=page, per_page=PER_PAGE, now=now)
-    if not found.total:
+        instead = replace(filters, q=corrected)
+        found = listing_queries.product_page(shop, instead, page=page, per_page=PER_PAGE, now=now)
         # A category may lack what the shop has.
-        corrected = None
+        corrected = corrected if found.total else None
     last = last_page(found.total, PER_PAGE)
     if page > last:
         raise Http404("This page does not exist.")
@@ -177,7 +178,7 @@ def _listing(request: Request, category: Category | None, search: str = "") -> H
         "subcategories": queries.subcategories(shop, category) if category else [],
         "banner": pictures.picture(shop, _banner(category), pictures.BANNER) if category else None,
         "search": search,
-        "corrected": corrected and corrected.q,
+        "corrected": corrected,
         "sort": sort,
         "sorts": {**SORTS, "": "Relevance"} if search else SORTS,
         "cards": product_cards(shop, found.rows, customer_of(request)),

@@ -5,8 +5,9 @@ from django.test import Client
 
 from storefront.catalogue import actions, search_index
 from storefront.catalogue.models import Product, SearchWord
-from storefront.listing import queries, spelling
+from storefront.listing import queries
 from storefront.listing.queries import ProductFilters
+from storefront.listing.spelling import MOST_TRIED, nearest_spelling
 from tests.catalogue.factories import make_product, make_variant
 from tests.shops.factories import NOW, make_token
 
@@ -20,8 +21,12 @@ def products(shop, other_shop):
     make_product(other_shop, "Blankit trampoline")
 
 
+def nearest(shop, q: str, **filters) -> str | None:
+    return nearest_spelling(shop, ProductFilters(q=q, **filters), now=NOW)
+
+
 @pytest.mark.parametrize(
-    ("q", "nearest"),
+    ("q", "spelling"),
     [
         ("blankit", "blanket"),
         ("blankett", "blanket"),
@@ -34,9 +39,6 @@ def products(shop, other_shop):
         ("arabika", "arabica"),
         ("wol", "wool"),
         ("wooll", "wool"),
-        # They find something as they are.
-        ("coff", None),
-        ("blankets", None),
         # Nothing is near.
         ("spaceship", None),
         ("zz", None),
@@ -46,21 +48,27 @@ def products(shop, other_shop):
         ("a b c d blankit", None),
     ],
 )
-def test_the_nearest_spelling(shop, products, q, nearest):
-    assert spelling.nearest_spelling(shop, q, now=NOW) == nearest
+def test_the_nearest_spelling(shop, products, q, spelling):
+    assert nearest(shop, q) == spelling
 
 
 @pytest.mark.parametrize("q", ["zepelin", "zeppelinn", "xylophon", "xylofone", "trampolin", "trampolime"])
 def test_tells_nothing_of_drafts_hidden_products_and_other_shops(shop, products, q):
-    assert spelling.nearest_spelling(shop, q, now=NOW) is None
+    assert nearest(shop, q) is None
+
+
+def test_other_filters_that_leave_nothing_correct_no_word(shop, products):
+    make_product(shop, "Blankes")
+    assert nearest(shop, "blanket", category="none") is None
+    assert nearest(shop, "blankit", category="none") == "blanket"
 
 
 def test_a_correction_finds_something_now(shop, products):
     product = Product.objects.get(name="Blue blanket")
     actions.update_product(shop=shop, product=product, now=NOW, status="draft")
-    assert spelling.nearest_spelling(shop, "blankit", now=NOW) is None
+    assert nearest(shop, "blankit") is None
     actions.update_product(shop=shop, product=product, now=NOW, status="active", unpublish_at=NOW)
-    assert spelling.nearest_spelling(shop, "blankit", now=NOW) is None
+    assert nearest(shop, "blankit") is None
 
 
 def test_words_of_products_that_are_gone_go_with_the_next_reindex(shop, other_shop, products):
@@ -95,6 +103,6 @@ def test_a_search_costs_a_fixed_number_of_queries(shop, products, django_assert_
 
     with django_assert_max_num_queries(2):
         assert read("blankets") == 1
-    # Of each word the similar ones, and a total for the search and for each correction that is tried.
-    with django_assert_max_num_queries(2 * spelling.MOST_WORDS + spelling.MOST_TRIED + 1):
-        assert spelling.nearest_spelling(shop, "bleu blankit wol zzyzx", now=NOW) is None
+    # The similar words, and a total for each correction that is tried.
+    with django_assert_max_num_queries(1 + MOST_TRIED + 1):
+        assert nearest(shop, "bleu blankit wol zzyzx") is None
