@@ -1,7 +1,7 @@
 """Databases to measure with: created once by the service's own commands, and kept for the next run.
 
 A shop is written as a product file and imported by `storefront importproducts`, whose speed and memory are measured at
-the same time. A kept database is created again when the generator, the schema or the file format changes.
+the same time; up to a hundred thousand products, so are an update that changes nothing and an export. A kept database is created again when the generator, the schema or the file format changes.
 """
 
 import hashlib
@@ -40,9 +40,14 @@ ROOT = Path(__file__).parent.parent
 PULSE = 0.2
 
 
+# Largest shop that is also updated and exported.
+LARGEST_UPDATE = 100_000
+
+
 @dataclass(frozen=True)
-class Imported:
-    """An import's duration in seconds, its private memory in MiB in the first quarter and at most, and its time."""
+class Run:
+    """A command's number of products, its duration in seconds, its memory in MiB in the first quarter and at most, and
+    its time."""
 
     products: int
     seconds: float
@@ -60,7 +65,8 @@ class Prepared:
     size: int
     environment: dict[str, str]
     token: str
-    imported: Imported
+    # By what the command did: "import", and perhaps "update" and "export".
+    runs: dict[str, Run]
 
 
 def prepare(database: str, size: int, server: str | None, *, anew: bool = False) -> Prepared:
@@ -84,7 +90,8 @@ def prepare(database: str, size: int, server: str | None, *, anew: bool = False)
         if server:
             postgres.vacuum(url)
     saved = orjson.loads(state.read_bytes())
-    return Prepared(database, size, environment, saved["token"], Imported(**saved["imported"]))
+    runs = {name: Run(**run) for name, run in saved["runs"].items()}
+    return Prepared(database, size, environment, saved["token"], runs)
 
 
 def is_current(state: Path) -> bool:
@@ -110,7 +117,12 @@ def fill(size: int, environment: dict[str, str]) -> dict[str, object]:
         environment=environment,
     )
     token = storefront("createtoken", "--shop", DOMAIN, "--scopes", SCOPES, environment=environment)
-    return {"imported": asdict(import_file(file, environment)), "token": token.strip()}
+    importing = ("importproducts", "--shop", DOMAIN, str(file))
+    runs = {"import": run(importing, "created", environment)}
+    if size <= LARGEST_UPDATE:
+        runs["update"] = run((*importing, "--update"), "skipped", environment)
+        runs["export"] = run(("exportproducts", "--shop", DOMAIN, os.devnull), "exported", environment)
+    return {"runs": {name: asdict(each) for name, each in runs.items()}, "token": token.strip()}
 
 
 def product_file(size: int) -> Path:
@@ -123,11 +135,11 @@ def product_file(size: int) -> Path:
     return path
 
 
-def import_file(file: Path, environment: dict[str, str]) -> Imported:
-    """Import the file, and measure the import. Raises Broken if a product failed."""
+def run(arguments: tuple[str, ...], counted: str, environment: dict[str, str]) -> Run:
+    """Run and measure a command, which prints the number of products as this member. Raises Broken if it failed."""
     began, samples = time.monotonic(), []
     process = subprocess.Popen(
-        [STOREFRONT, "importproducts", "--shop", DOMAIN, str(file)],
+        [STOREFRONT, *arguments],
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -144,10 +156,10 @@ def import_file(file: Path, environment: dict[str, str]) -> Imported:
         process.kill()
         output = process.communicate()[0]
     if process.returncode:
-        raise Broken(f"the import of {file.name} failed: {output.strip()}")
+        raise Broken(f"{arguments[0]} failed: {output.strip()}")
     early = [found.own for at, found in samples if at <= seconds / 4] or [samples[0][1].own]
-    return Imported(
-        products=orjson.loads(output)["created"],
+    return Run(
+        products=orjson.loads(output)[counted],
         seconds=seconds,
         resident=max(found.resident for _, found in samples),
         own_early=max(early),

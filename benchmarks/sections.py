@@ -73,18 +73,24 @@ def serve(prepared: Prepared, session: Session, *, edge: bool) -> Iterator[Bench
         yield bench
 
 
+WHAT = {"import": "import", "update": "update that changes nothing", "export": "export"}
+
+
 def import_rows(prepared: Prepared) -> list[Row]:
-    """The rows of the import that filled the database, possibly in an earlier run."""
-    found = prepared.imported
-    row = Row(
-        what="import, products a second",
-        database=prepared.database,
-        products=prepared.size,
-        per_second=found.products / found.seconds,
-        memory=found.resident,
-        bar=bars.IMPORT if found.products >= LONG_IMPORT else None,
-        note=f"{found.products:,} products in {found.seconds:.0f} s, on {found.at}",
-    )
+    """The rows of the import that filled the database, possibly in an earlier run, and of an update and an export."""
+    rows = [
+        Row(
+            what=f"{WHAT[name]}, products a second",
+            database=prepared.database,
+            products=prepared.size,
+            per_second=found.products / found.seconds,
+            memory=found.resident,
+            bar=bars.IMPORT if found.products >= LONG_IMPORT else None,
+            note=f"{found.products:,} products in {found.seconds:.0f} s, on {found.at}",
+        )
+        for name, found in prepared.runs.items()
+    ]
+    found = prepared.runs["import"]
     memory_row = Row(
         what="import, its own memory",
         database=prepared.database,
@@ -93,7 +99,7 @@ def import_rows(prepared: Prepared) -> list[Row]:
         compared=found.own_peak / found.own_early,
         bar=bars.FLAT,
     )
-    return [row, memory_row] if found.products >= STEADY_IMPORT else [row]
+    return [*rows, memory_row] if found.products >= STEADY_IMPORT else rows
 
 
 def with_memory(prepared: Prepared, session: Session) -> None:

@@ -95,6 +95,8 @@ def _prepared_cursor(connection: Any) -> Any:
     if connection.vendor != "postgresql":
         # SQLite's driver caches statements itself.
         return connection.cursor()
+    # As Django does before its own cursors: the server may have been restarted since the last request.
+    connection.close_if_health_check_failed()
     connection.ensure_connection()
     # Wrapped as Django's own cursors are, so that logs and query counts include it.
     return connection._prepare_cursor(_server_bound()(connection.connection))

@@ -15,7 +15,7 @@ from storefront.catalogue.search_texts import SearchWord, search_words
 from storefront.kit.lru import LruCache
 from storefront.listing import page_sql
 from storefront.listing.page_cache import Anchors, Validity
-from storefront.listing.page_sql import Shape
+from storefront.listing.words_sql import MOST_LONG_WORDS, MOST_SHORT_WORDS, Shape, words_parameter
 
 Fetch = Callable[..., list[tuple]]
 
@@ -107,8 +107,8 @@ class Listing:
         long = sorted((word for word in words if len(word.text) >= INDEXED_WORD), key=lambda word: not word.stem)
         short = [word for word in words if len(word.text) < INDEXED_WORD]
         category = None if filters.category is None else "branch" if filters.with_subcategories else "alone"
-        separate = long[: page_sql.MOST_LONG_WORDS], short[: page_sql.MOST_SHORT_WORDS]
-        rest = [*long[page_sql.MOST_LONG_WORDS :], *short[page_sql.MOST_SHORT_WORDS :]]
+        separate = long[:MOST_LONG_WORDS], short[:MOST_SHORT_WORDS]
+        rest = [*long[MOST_LONG_WORDS:], *short[MOST_SHORT_WORDS:]]
         stems = sum(bool(word.stem) for word in separate[0])
         counts = len(separate[0]), stems, len(separate[1]), bool(rest)
         has_ids = filters.ids is not None
@@ -121,7 +121,7 @@ class Listing:
         self.params = {"shop": shop, "now": moment, "category": filters.category, "since": since}
         self.params["wanted"] = page_sql.ids_parameter(vendor, filters.ids or ())
         self.params["match"] = " AND ".join(map(_match, long))
-        self.params["rest"] = page_sql.words_parameter((word.text, _stem(word) or word.text) for word in rest)
+        self.params["rest"] = words_parameter((word.text, _stem(word) or word.text) for word in rest)
         for number, word in enumerate(separate[0]):
             self.params |= {f"word{number}": word.text, f"like{number}": rules.like_pattern(word.text)}
             if stem := _stem(word):

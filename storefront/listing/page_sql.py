@@ -7,15 +7,14 @@ all matching rows are found by the index of a filter, then sorted. A page whose 
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, lru_cache
 
-import orjson
-
 from storefront.catalogue import records
-from storefront.catalogue.search_texts import SECTION_ENDS
 from storefront.catalogue.triggers import SHOP_BITS
+from storefront.listing import words_sql
 from storefront.listing.sql import HIDDEN, LISTABLE, LISTED
+from storefront.listing.words_sql import Shape
 
 # The columns of each order, and whether they descend. Ties break on the id, so that pages never overlap (R-CAT-23).
 ORDERS: dict[str | None, tuple[tuple[str, bool], ...]] = {
@@ -26,13 +25,8 @@ ORDERS: dict[str | None, tuple[tuple[str, bool], ...]] = {
     "name": (("sort_name", False), ("id", False)),
 }
 
-# Words of a search that have a condition of their own. Further words share one condition, so that searches need few
-# different statements.
-MOST_LONG_WORDS, MOST_SHORT_WORDS = 4, 2
 # Cached statements of each kind: up to 30 kilobytes each, and built again in a fraction of a millisecond.
 MAX_SQL_TEXTS = 64
-# The rank of a word that a text does not have, which a part or the stem of it may have.
-ABSENT = 1000
 
 # A category alone, as integrations filter, or with its subcategories, as shoppers expect.
 CATEGORIES_MEANT = {
@@ -42,49 +36,6 @@ CATEGORIES_MEANT = {
         " AND a.is_active AND c._lft BETWEEN a._lft AND a._rgt)"
     ),
 }
-
-
-@dataclass(frozen=True)
-class Shape:
-    """Which filters a list has, without their values.
-
-    `category` is a key of CATEGORIES_MEANT. `since`: whether `updated_since` is given. `ids`: whether `ids` are
-    (parameter `wanted`, as `ids_parameter` returns it). `long_words` is the number of
-    words that the search index can find (parameters `word0` and on, `like0` and on, and `match` for SQLite); the first
-    `stems` of them also match by their stem (`stem0` and on, `stem_like0` and on). `short_words` is the number of words
-    that the index cannot find (`short0` and on). `rest`: whether there are further words than MOST_LONG_WORDS and
-    MOST_SHORT_WORDS, which are one parameter (`words_parameter`).
-    """
-
-    vendor: str
-    category: str | None = None
-    featured: bool = False
-    since: bool = False
-    ids: bool = False
-    long_words: int = 0
-    stems: int = 0
-    short_words: int = 0
-    rest: bool = False
-
-    @property
-    def is_unfiltered(self) -> bool:
-        """Whether the list has no filters."""
-        return not (self.category or self.featured or self.since or self.ids or self.has_words)
-
-    @property
-    def has_words(self) -> bool:
-        """Whether there are words that matches are ranked by."""
-        return bool(self.long_words or self.short_words)
-
-    @property
-    def has_stored_total(self) -> bool:
-        """Whether the database stores the total (`ListingTotal`)."""
-        return self.is_unfiltered or self == Shape(self.vendor, category="alone")
-
-    @property
-    def has_filter_index(self) -> bool:
-        """Whether an index finds the products that match a filter."""
-        return bool(self.category or self.featured or self.since or self.ids or self.long_words)
 
 
 # The members of the records, or None for those that lists show.
@@ -172,14 +123,15 @@ def ranked_page(shape: Shape, members: Members = None) -> str:
     """The records and ids of one page of a search, the most relevant first: `limit` rows after `offset`. Reads the
     text of every match."""
     keys = ", ".join(f"p.{column}" for column, _ in ORDERS[None])
+    ranked = f"{keys}, {words_sql.rank(shape)} AS rank"
     found = (
-        f"SELECT {keys}, {_rank(shape)} AS rank FROM d CROSS JOIN catalogue_product p ON p.id = d.id"
+        f"SELECT {ranked} FROM d CROSS JOIN catalogue_product p ON p.id = d.id"
         f" CROSS JOIN catalogue_productsearch s ON s.product_id = d.id WHERE p.shop_id = %(shop)s AND {LISTED}"
     )
     if shape.vendor != "sqlite":
         # As in `sorted_page`.
         found = (
-            f"SELECT f.* FROM d CROSS JOIN LATERAL (SELECT {keys}, {_rank(shape)} AS rank FROM catalogue_product p"
+            f"SELECT f.* FROM d CROSS JOIN LATERAL (SELECT {ranked} FROM catalogue_product p"
             " JOIN catalogue_productsearch s ON s.product_id = p.id"
             f" WHERE p.id = d.id AND p.shop_id = %(shop)s AND {LISTED} OFFSET 0) f"
         )
@@ -349,10 +301,11 @@ def _matches(shape: Shape) -> str:
     if shape.vendor != "sqlite" or not shape.long_words:
         # The plus keeps SQLite from reading all texts of a shop if another filter finds fewer products.
         plus = "+" if shape.vendor == "sqlite" and (shape.category or shape.featured) else ""
-        words = " AND ".join([f"{plus}s.shop_id = %(shop)s", "s.listed", *_words(shape), *_short_words(shape)])
+        conditions = [*words_sql.words(shape), *words_sql.short_words(shape)]
+        words = " AND ".join([f"{plus}s.shop_id = %(shop)s", "s.listed", *conditions])
         return f"catalogue_productsearch s WHERE {words}"
     first = f"(%(shop)s << {SHOP_BITS})"
-    short = _short_words(shape)
+    short = words_sql.short_words(shape)
     texts = ""
     if short:
         texts = f" JOIN catalogue_productsearch s ON s.product_id = i.rowid & {(1 << SHOP_BITS) - 1}"
@@ -379,7 +332,7 @@ def _row_conditions(shape: Shape) -> list[str]:
             "(SELECT true FROM catalogue_productcategory l WHERE l.product_id = p.id"
             f" AND l.category_id IN ({_categories(shape)}) LIMIT 1)"
         )
-    if words := [*_words(shape, indexed=False), *_short_words(shape)]:
+    if words := [*words_sql.words(shape, indexed=False), *words_sql.short_words(shape)]:
         conditions.append(f"(SELECT {' AND '.join(words)} FROM catalogue_productsearch s WHERE s.product_id = p.id)")
     return conditions
 
@@ -390,68 +343,3 @@ def _categories(shape: Shape) -> str:
         "SELECT c.id FROM catalogue_category c WHERE c.shop_id = %(shop)s"
         f" AND {CATEGORIES_MEANT[shape.category]} AND c.is_active"
     )
-
-
-def _words(shape: Shape, *, indexed: bool = True) -> list[str]:
-    return [_long_word(shape, number, indexed=indexed) for number in range(shape.long_words)]
-
-
-def _long_word(shape: Shape, number: int, *, indexed: bool) -> str:
-    names = [f"word{number}", f"stem{number}"] if number < shape.stems else [f"word{number}"]
-    if indexed and shape.vendor != "sqlite":
-        patterns = [name.replace("word", "like").replace("stem", "stem_like") for name in names]
-        return "({})".format(" OR ".join(rf"s.text LIKE %({pattern})s ESCAPE '\'" for pattern in patterns))
-    return "({})".format(" OR ".join(_contains(shape, name) for name in names))
-
-
-def _short_words(shape: Shape) -> list[str]:
-    words = [_contains(shape, f"short{number}") for number in range(shape.short_words)]
-    return [*words, _REST[shape.vendor]] if shape.rest else words
-
-
-# Whether a text contains every word of a list, or its stem, as `words_parameter` returns them.
-_REST = {
-    "sqlite": (
-        "NOT EXISTS (SELECT 1 FROM json_each(%(rest)s) w WHERE instr(s.text, w.value ->> 0) = 0"
-        " AND instr(s.text, w.value ->> 1) = 0)"
-    ),
-    "postgresql": (
-        "NOT EXISTS (SELECT 1 FROM jsonb_array_elements(CAST(%(rest)s AS jsonb)) w"
-        " WHERE strpos(s.text, w ->> 0) = 0 AND strpos(s.text, w ->> 1) = 0)"
-    ),
-}
-
-
-def words_parameter(words: Iterable[tuple[str, str]]) -> str:
-    """Words as one parameter, each with another text that matches too: its stem, or the word itself."""
-    return orjson.dumps(list(words)).decode()
-
-
-def _contains(shape: Shape, name: str) -> str:
-    return f"{_POSITION[shape.vendor]}(s.text, %({name})s) > 0"
-
-
-# The function that returns where a text first has another, 0 if nowhere.
-_POSITION = {"sqlite": "instr", "postgresql": "strpos"}
-
-
-def _rank(shape: Shape) -> str:
-    """How far a product's text is from the words: lower is better. A word counts by the section of the text that has
-    it, and within a section a whole word comes before a part of one, and that before its stem."""
-    position = _POSITION[shape.vendor]
-    least = "min" if shape.vendor == "sqlite" else "LEAST"
-    ends = [f"{position}(s.text, '{end}')" for end in SECTION_ENDS]
-
-    def section(place: str) -> str:
-        steps = " ".join(f"WHEN {place} < {end} THEN {3 * number}" for number, end in enumerate(ends))
-        return f"CASE WHEN {place} = 0 THEN {ABSENT} {steps} ELSE {3 * len(ends)} END"
-
-    def rank(word: str, stem: str | None) -> str:
-        kinds = [f"' ' || CAST(%({word})s AS text) || ' '", f"%({word})s", *([f"%({stem})s"] if stem else [])]
-        places = [section(f"{position}(s.text, {kind})") for kind in kinds]
-        return f"{least}({', '.join(f'{place} + {number}' for number, place in enumerate(places))})"
-
-    stems = [f"stem{number}" if number < shape.stems else None for number in range(shape.long_words)]
-    words = [(f"word{number}", stem) for number, stem in enumerate(stems)]
-    words += [(f"short{number}", None) for number in range(shape.short_words)]
-    return " + ".join(rank(*word) for word in words)

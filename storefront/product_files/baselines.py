@@ -8,8 +8,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from storefront.catalogue.models import Category, Product
+from storefront.catalogue.models import Category
 from storefront.product_files.csv_reading import clean_value
+from storefront.product_files.existing import ExistingProduct
 from storefront.product_files.parsed_products import Failure, ParsedProduct, ParsedVariant
 from storefront.product_files.rows import ColumnIndex
 from storefront.product_files.shopify import reader as shopify_reader
@@ -31,26 +32,26 @@ class Baselines:
         """Read the shop's categories again when they are needed next."""
         self._categories = None
 
-    def differing(self, parsed: ParsedProduct, product: Product) -> ParsedProduct:
-        """The parsed product without what this product, from `existing_products`, states in the same way."""
+    def differing(self, parsed: ParsedProduct, existing: ExistingProduct) -> ParsedProduct:
+        """The parsed product without what this existing product states in the same way."""
         if self.format == "native":
             return parsed
-        baseline = self._baseline(product, parsed.fields.get("dimension_unit") or "cm")
+        baseline = self._baseline(existing, parsed.fields.get("dimension_unit") or "cm")
         return parsed if baseline is None else _without(parsed, baseline)
 
-    def _baseline(self, product: Product, unit: str) -> ParsedProduct | None:
+    def _baseline(self, existing: ExistingProduct, unit: str) -> ParsedProduct | None:
         if self._categories is None:
             self._categories = {row.pk: row for row in Category.objects.filter(shop=self.shop)}
         builder: Any
         reader: Any
         if self.format == "woocommerce":
-            builder = woocommerce_writer.RowBuilder.for_one(self.shop, self._categories, product, unit)
+            builder = woocommerce_writer.RowBuilder.for_one(self.shop, self._categories, existing, unit)
             reader, column_of = woocommerce_reader, headers.column_of
         else:
             builder = shopify_writer.RowBuilder(self.shop, self._categories)
             reader, column_of = shopify_reader, shopify_reader.column_of
         columns = ColumnIndex([(header, column_of(header)) for header in builder.header])
-        rows = [[clean_value(row.get(header, "")) for header in builder.header] for row in builder.rows(product)]
+        rows = [[clean_value(row.get(header, "")) for header in builder.header] for row in builder.rows(existing)]
         found = reader.product_of(columns, rows, shop=self.shop, now=self.now)
         return None if isinstance(found, Failure) else found
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from storefront.catalogue import records
 from storefront.catalogue.models import Category, Media, Product, Variant
+from storefront.product_files.existing import ExistingProduct
 from storefront.shops.models import Shop
 
 Categories = dict[int, Category]
@@ -19,32 +20,32 @@ def category_branch(category_id: int, categories: Categories) -> list[Category]:
     return found[::-1]
 
 
-def category_branches(product: Product, categories: Categories) -> list[list[Category]]:
+def category_branches(existing: ExistingProduct, categories: Categories) -> list[list[Category]]:
     """The branches of the product's categories, in the order of the tree."""
-    found = [category_branch(link.category_id, categories) for link in product.category_links.all()]
+    found = [category_branch(link.category_id, categories) for link in existing.category_links]
     return sorted((each for each in found if each), key=lambda each: (each[-1].lft, each[-1].pk))
 
 
-def picture_urls(shop: Shop, product: Product) -> dict[int, str]:
+def picture_urls(shop: Shop, existing: ExistingProduct) -> dict[int, str]:
     """The absolute URLs of the product's pictures by media id, in order."""
-    return {media.pk: picture_url(shop, media) for media in product.media.all()}
+    return {media.pk: picture_url(shop, media) for media in existing.media}
 
 
 def picture_url(shop: Shop, media: Media) -> str:
     return records.media_url(shop, media.file.name, media.source_url) or ""
 
 
-def variants_of(product: Product) -> list[Variant]:
-    return list(product.variants.all()) if product.type == Product.Type.VARIABLE else []
+def variants_of(existing: ExistingProduct) -> list[Variant]:
+    return existing.variants if existing.product.type == Product.Type.VARIABLE else []
 
 
-def variation_attributes(product: Product) -> dict[str, list[str]]:
+def variation_attributes(existing: ExistingProduct) -> dict[str, list[str]]:
     """The attributes that variants are chosen by, with their values; the product's list comes first."""
     found: dict[str, list[str]] = {}
-    for item in product.attributes:
+    for item in existing.product.attributes:
         if item.get("variation"):
             found[item["name"]] = list(item.get("values", []))
-    for variant in variants_of(product):
+    for variant in variants_of(existing):
         for name, value in variant.option_values.items():
             values = found.setdefault(name, [])
             if value not in values:

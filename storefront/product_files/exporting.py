@@ -12,14 +12,14 @@ import orjson
 
 from storefront.catalogue.models import Category, Product
 from storefront.kit.spreadsheets import escape_formula
+from storefront.product_files.existing import ExistingProduct, existing_products
 from storefront.product_files.native import writer as native_writer
 from storefront.product_files.shopify import writer as shopify_writer
-from storefront.product_files.updating import existing_products
 from storefront.product_files.woocommerce import writer as woocommerce_writer
 from storefront.shops.models import Shop
 
 FORMATS = ("native", "woocommerce", "shopify")
-CHUNK_PRODUCTS = 200
+CHUNK_PRODUCTS = 1000
 
 
 def export_products(
@@ -41,8 +41,8 @@ def export_products(
     return written
 
 
-def products(shop: Shop) -> Iterator[Product]:
-    """The shop's products by id, each with its related rows prefetched."""
+def products(shop: Shop) -> Iterator[ExistingProduct]:
+    """The shop's products by id, each with its rows."""
     last = 0
     while True:
         rows = Product.objects.filter(shop=shop, deleted_at=None, pk__gt=last).order_by("pk")
@@ -55,10 +55,11 @@ def products(shop: Shop) -> Iterator[Product]:
         last = ids[-1]
 
 
-def _writer(shop: Shop, format: str, out: IO[str]) -> Callable[[Product], Any]:
+def _writer(shop: Shop, format: str, out: IO[str]) -> Callable[[ExistingProduct], Any]:
     categories = {category.pk: category for category in Category.objects.filter(shop=shop)}
     if format == "native":
-        return lambda product: out.write(orjson.dumps(native_writer.dump(shop, product, categories)).decode() + "\n")
+        writer = native_writer.ProductWriter(shop, categories)
+        return lambda product: out.write(orjson.dumps(writer.dump(product)).decode() + "\n")
     builder: Any = (
         woocommerce_writer.RowBuilder.for_all(shop, categories)
         if format == "woocommerce"

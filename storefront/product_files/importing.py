@@ -24,6 +24,7 @@ from storefront.product_files import read_ahead
 from storefront.product_files.baselines import Baselines
 from storefront.product_files.creating import insert_products
 from storefront.product_files.csv_reading import Table, UnreadableFile
+from storefront.product_files.existing import existing_products
 from storefront.product_files.matching import Match, Matcher, link
 from storefront.product_files.native import reader as native_reader
 from storefront.product_files.parsed_products import Failure, ParsedProduct, Problem, ReadResult
@@ -33,7 +34,7 @@ from storefront.product_files.rows import ColumnIndex
 from storefront.product_files.search import with_search_texts
 from storefront.product_files.shopify import reader as shopify_reader
 from storefront.product_files.sources import Source, source_of
-from storefront.product_files.updating import Changes, existing_products, update_product
+from storefront.product_files.updating import Changes, update_product
 from storefront.product_files.woocommerce import headers
 from storefront.product_files.woocommerce import reader as woocommerce_reader
 from storefront.shops import audit
@@ -327,7 +328,7 @@ class _Import:
         for parsed, found in matched:
             changes = update_product(
                 shop=self.shop,
-                product=products[found.id],
+                existing=products[found.id],
                 parsed=parsed,
                 references=self.references,
                 baselines=self.baselines,
@@ -335,7 +336,7 @@ class _Import:
                 write=self.write,
             )
             if changes:
-                outcome.updated.append((parsed, products[found.id].slug, changes))
+                outcome.updated.append((parsed, found.slug, changes))
             else:
                 outcome.skipped.append((parsed, f"{found} does not differ"))
 

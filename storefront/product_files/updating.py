@@ -24,6 +24,7 @@ from storefront.catalogue.parsing import InvalidValue
 from storefront.catalogue.plans import Plan, plan_of
 from storefront.product_files.baselines import Baselines
 from storefront.product_files.creating import all_pictures, bundle_item_row
+from storefront.product_files.existing import ExistingProduct
 from storefront.product_files.parsed_products import (
     CategoryPath,
     ParsedMedia,
@@ -40,19 +41,10 @@ Changes = dict[str, list[Any]]
 SEARCHED = {"name", "description", "sku", "tags", "attributes", "brand"}
 
 
-def existing_products(shop: Shop, ids: Iterable[int]) -> dict[int, Product]:
-    """These products of the shop by id, with every related row that a file can state prefetched."""
-    found = Product.objects.filter(shop=shop, pk__in=ids).select_related(
-        "brand", "vendor", "shipping_origin", "tax_class"
-    )
-    lists = ("variants", "options__values", "media", "category_links", "bundle_items__product", "bundle_items__variant")
-    return found.prefetch_related(*lists).in_bulk()
-
-
 def update_product(
     *,
     shop: Shop,
-    product: Product,
+    existing: ExistingProduct,
     parsed: ParsedProduct,
     references: References,
     baselines: Baselines,
@@ -63,14 +55,14 @@ def update_product(
 
     Without `write`, only compares. Raises InvalidValue if the parsed product cannot update this product.
     """
-    updating = _ProductUpdate(shop, product, parsed, references, now)
+    updating = _ProductUpdate(shop, existing, parsed, references, now)
     updating.compare()
     if updating.changes:
-        updating = _ProductUpdate(shop, product, baselines.differing(parsed, product), references, now)
+        updating = _ProductUpdate(shop, existing, baselines.differing(parsed, existing), references, now)
         updating.compare()
     if write and updating.changes:
         # As for new products, events are recorded only if the shop has an app.
-        with events.emitting_changes(shop, product.pk, now=now) if events.has_apps(shop) else nullcontext():
+        with events.emitting_changes(shop, existing.product.pk, now=now) if events.has_apps(shop) else nullcontext():
             updating.write()
     return updating.changes
 
@@ -79,9 +71,9 @@ class _ProductUpdate:
     """The differences between one product and its parsed product, and the plans that write them."""
 
     def __init__(
-        self, shop: Shop, product: Product, parsed: ParsedProduct, references: References, now: datetime
+        self, shop: Shop, existing: ExistingProduct, parsed: ParsedProduct, references: References, now: datetime
     ) -> None:
-        self.shop, self.product, self.parsed = shop, product, parsed
+        self.shop, self.existing, self.product, self.parsed = shop, existing, existing.product, parsed
         self.references, self.now = references, now
         self.changes: Changes = {}
         # Values to set in existing rows, as (row, attribute, value). Comparing changes nothing.
@@ -93,7 +85,7 @@ class _ProductUpdate:
 
     def compare(self) -> None:
         parsed, product = self.parsed, self.product
-        has_variants = any(variant.is_active for variant in product.variants.all())
+        has_variants = any(variant.is_active for variant in self.existing.variants)
         if parsed.refusal_if_new and parsed.variants is not None and product.type != Product.Type.VARIABLE:
             raise InvalidValue(f"the product {product.slug} has no variations")
         if parsed.refusal_if_variable and has_variants:
@@ -103,7 +95,7 @@ class _ProductUpdate:
         if parsed.variants is not None:
             self._variants(parsed.variants)
         elif has_variants and parsed.fields.get("type", Product.Type.VARIABLE) != Product.Type.VARIABLE:
-            self.plans.variants = Plan(self._deactivated(product.variants.all()))
+            self.plans.variants = Plan(self._deactivated(self.existing.variants))
         if parsed.options is not None:
             self._options(parsed.options)
         if parsed.categories is not None:
@@ -150,7 +142,7 @@ class _ProductUpdate:
                 self.columns.add(kind)
 
     def _media(self) -> None:
-        existing = [(self._url(row), row) for row in self.product.media.all()]
+        existing = [(self._url(row), row) for row in self.existing.media]
         self.images = dict(existing)
         is_complete = self.parsed.media is not None
 
@@ -180,7 +172,7 @@ class _ProductUpdate:
 
     def _variants(self, wanted: list[ParsedVariant]) -> None:
         existing: dict[Any, Variant] = {}
-        for row in self.product.variants.all():
+        for row in self.existing.variants:
             existing.setdefault(option_key(row.option_values), row)
         self.plans.variants = plan = plan_of(
             existing.items(), [(variant.key, variant) for variant in wanted], self._put_variant
@@ -264,7 +256,7 @@ class _ProductUpdate:
             values.deletes += of_option.deletes
             return row, changed
 
-        existing = [(row.name, row) for row in self.product.options.all()]
+        existing = [(row.name, row) for row in self.existing.options]
         numbered = [(option.name, (order, option)) for order, option in enumerate(wanted)]
         self.plans.options = plan_of(existing, numbered, put)
         self._record_removed(self.plans.options, "option")
@@ -278,7 +270,7 @@ class _ProductUpdate:
             self.changes[path] = [None, "added"]
             return OptionValue(shop=self.shop, option=option, label=label, **fields), []
 
-        existing = [(row.label, row) for row in option.values.all()] if option.pk else []
+        existing = [(row.label, row) for row in self.existing.option_values.get(option.pk, ())]
         numbered = enumerate(wanted.values)
         values = [(label, (label, {"sort_order": order, **fields})) for order, (label, fields) in numbered]
         plan = plan_of(existing, values, put)
@@ -295,14 +287,14 @@ class _ProductUpdate:
             category = self.references.category_id(path)
             return children.new_link(self.product, category, self.now, path.sort_order or 0), []
 
-        existing = [(link.category_id, link) for link in self.product.category_links.all()]
+        existing = [(link.category_id, link) for link in self.existing.category_links]
         # In a dry run, a new category has no id.
         ids = ((self.references.category_id(path) or path.key, path) for path in wanted)
         self.plans.categories = plan_of(existing, _unique_by_key(ids), put)
         self._record_removed(self.plans.categories, "category")
 
     def _bundle(self) -> None:
-        rows = list(self.product.bundle_items.all())
+        rows = self.existing.bundle_items
         before = [
             (row.product.slug, row.variant.option_values if row.variant else None, row.qty, row.sort_order)
             for row in rows

@@ -39,6 +39,7 @@ def test_an_incomplete_or_missing_state_is_not_current(tmp_path):
     assert not prepared.is_current(tmp_path / "none.json")
 
 
+@pytest.mark.slow
 def test_drop_removes_the_folder_and_only_its_own_databases(tmp_path, monkeypatch):
     server = postgres.answering_server()
     if not server:

@@ -250,6 +250,7 @@ def test_a_list_with_updated_since_is_not_cached(cast):
     assert not listing._pages._values
 
 
+@pytest.mark.slow
 def test_the_page_cache_is_bounded():
     """Many pages of a hundred products, with large ids."""
     rows = [("{}", 10_000_000_000 + n) for n in range(100)]

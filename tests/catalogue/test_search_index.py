@@ -11,8 +11,8 @@ from storefront.catalogue import actions
 from storefront.catalogue.models import Product, ProductSearch
 from storefront.catalogue.search_texts import search_text, search_words
 from storefront.listing import page_sql, queries
-from storefront.listing.page_sql import Shape
 from storefront.listing.queries import ProductFilters
+from storefront.listing.words_sql import Shape
 from tests.catalogue.factories import make_category, make_product
 from tests.shops.factories import NOW, make_shop
 

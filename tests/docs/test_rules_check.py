@@ -62,6 +62,7 @@ def test_a_cited_rule_on_the_list_of_those_without_code_is_reported(project, mon
     assert project() == ["storefront/carts.py:1: R-CART-1 is cited here, so it must not be in WITHOUT_CODE."]
 
 
+@pytest.mark.slow
 def test_the_list_of_rules_without_code_names_rules_that_exist():
     existing = {rule.number for rule in rules.read(Path(rules.__file__).parents[1]).rules}
     assert rules.WITHOUT_CODE.keys() <= existing

@@ -166,6 +166,7 @@ def test_values_that_no_column_can_store_fail_on_every_database(shop, tmp_path):
     assert (report.created, report.failed) == (1, 5)
 
 
+@pytest.mark.slow
 def test_memory_is_flat_in_the_number_of_rows(shop, tmp_path):
     def peak(count: int) -> int:
         rows = [woo(id=str(number), sku=f"S{number}", name=f"Mug {number}") for number in range(1, count)]

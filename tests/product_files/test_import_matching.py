@@ -250,6 +250,7 @@ def exported(shop, format: str) -> str:
     return out.getvalue()
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 @pytest.mark.parametrize("format", ["native", "woocommerce", "shopify"])
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

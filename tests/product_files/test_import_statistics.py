@@ -7,7 +7,7 @@ from django.db import connection
 from structlog.testing import capture_logs
 
 from storefront.listing import page_sql, statistics
-from storefront.listing.page_sql import Shape
+from storefront.listing.words_sql import Shape
 from storefront.product_files.importing import import_products
 from tests.catalogue.factories import make_product
 from tests.shops.factories import NOW

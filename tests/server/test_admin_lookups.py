@@ -107,6 +107,7 @@ def test_a_row_is_named_by_its_id_alone(operator, shop, model):
         assert operator.get(change, {"_to_field": "shop"}).status_code == 400
 
 
+@pytest.mark.slow
 def test_the_filters_of_a_list_work(operator, shop):
     cups = make_category(shop, "Cups")
     mug = make_product(shop, "Mug", categories=(cups,))

@@ -244,6 +244,7 @@ def test_every_example_is_answered_as_it_is_shown(callers):
     assert json.loads(FILE.read_text()) == made
 
 
+@pytest.mark.slow
 def test_every_operation_has_an_example(stranger):
     stranger.prefix = "/api"
     document = stranger.get("/openapi.json").json()

@@ -4,6 +4,8 @@ import pytest
 from django.db import connection, connections
 from django.test.utils import CaptureQueriesContext
 
+from storefront.kit import sql
+
 pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no server that could go away"),
@@ -46,3 +48,13 @@ def test_a_request_after_the_server_closed_the_connection_gets_another_one(kept)
         assert cursor.fetchone() == (True,)
     begin_request(kept)
     assert backend(kept) != before
+
+
+def test_a_hand_written_statement_may_be_the_first_after_the_server_closed_the_connection(kept, monkeypatch):
+    before = backend(kept)
+    monkeypatch.setattr(sql, "unwrapped", lambda _: kept)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(%s, 10000)", [before])
+    begin_request(kept)
+    ((after,),) = sql.fetch(kept, "SELECT pg_backend_pid()", {})
+    assert after != before

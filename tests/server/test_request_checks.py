@@ -42,6 +42,7 @@ def test_the_api_never_looks_at_the_host(api, client, host):
     assert answer.status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("host", "expected"), [("a@b", 400), ("", 400), ("a b", 400), ("x" * 300, 404), ("shop.example.com:x", 400)]
 )

@@ -94,6 +94,7 @@ def test_an_event_whose_transaction_was_rolled_back_leaves_no_gap(shop):
     assert sequences(shop) == [1, 2]
 
 
+@pytest.mark.slow
 @pytest.mark.rule("R-HOOK-7")
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_dispatch_leaves_no_gaps_and_no_duplicates(shop, other_shop):
@@ -134,6 +135,7 @@ def test_concurrent_dispatch_leaves_no_gaps_and_no_duplicates(shop, other_shop):
     assert sum(of_events().values()) == 200
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_webhook_removed_during_dispatch_leaves_no_pending_delivery(shop):
     for _ in range(10):

@@ -20,6 +20,7 @@ def migrate(target=None) -> None:
     executor.migrate(target or executor.loader.graph.leaf_nodes())
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_pending_deliveries_get_the_receiver_number_of_their_installation(shop):
     two = [install(shop), install(shop)]

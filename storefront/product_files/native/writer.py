@@ -3,47 +3,62 @@
 from typing import Any
 
 from storefront.catalogue import records, rules
-from storefront.catalogue.models import Category, Product, Variant
-from storefront.product_files.export_values import category_branch
+from storefront.catalogue.models import Category, Media, ProductCategory, Variant
+from storefront.product_files.existing import ExistingProduct
+from storefront.product_files.export_values import Categories, category_branch
 from storefront.product_files.native.members import members
 from storefront.product_files.parsed_products import NAMED
 from storefront.shops.models import Shop
 
 
-def dump(shop: Shop, product: Product, categories: dict[int, Category]) -> dict[str, Any]:
-    """The product as one line's object. Takes a product from `existing_products`, and the shop's categories by id."""
-    made = {"name": product.name, "slug": product.slug, "type": product.type, **_columns(product)}
-    made |= {kind: row.name if (row := getattr(product, kind)) else None for kind in NAMED}
-    made["media"] = [
-        {"url": records.media_url(shop, row.file.name, row.source_url), **_columns(row)} for row in product.media.all()
-    ]
-    made["categories"] = [_category(link, categories) for link in product.category_links.all()]
-    made["variants"] = [_variant(shop, product, row) for row in product.variants.all()]
-    made["options"] = [
-        {**_columns(row), "type": row.type, "values": [_columns(value) for value in row.values.all()]}
-        for row in product.options.all()
-    ]
-    if bundle_items := list(product.bundle_items.all()):
-        made["bundle_items"] = [
-            {"product": row.product.slug, "variant": row.variant and row.variant.option_values, **_columns(row)}
-            for row in bundle_items
+class ProductWriter:
+    """Writes one shop's products; takes the shop's categories by id."""
+
+    def __init__(self, shop: Shop, categories: Categories) -> None:
+        self.shop, self.categories = shop, categories
+        # By category: its path, and its nodes if a path alone would not say all.
+        self._paths: dict[int, tuple[str, list[dict[str, Any]] | None]] = {}
+
+    def dump(self, existing: ExistingProduct) -> dict[str, Any]:
+        """The product as one line's object."""
+        product = existing.product
+        made = {"name": product.name, "slug": product.slug, "type": product.type, **_columns(product)}
+        made |= {kind: row.name if (row := getattr(product, kind)) else None for kind in NAMED}
+        made["media"] = [{"url": self._url(row), **_columns(row)} for row in existing.media]
+        made["categories"] = [self._category(link) for link in existing.category_links]
+        made["variants"] = [self._variant(existing, row) for row in existing.variants]
+        made["options"] = [
+            {**_columns(row), "type": row.type, "values": [_columns(value) for value in existing.option_values[row.pk]]}
+            for row in existing.options
         ]
-    return made
+        if existing.bundle_items:
+            made["bundle_items"] = [
+                {"product": row.product.slug, "variant": row.variant and row.variant.option_values, **_columns(row)}
+                for row in existing.bundle_items
+            ]
+        return made
+
+    def _variant(self, existing: ExistingProduct, row: Variant) -> dict[str, Any]:
+        image = next((each for each in existing.media if each.pk == row.image_id), None)
+        made = {**_columns(row), "image": self._url(image) if image else None}
+        return made | ({"is_default": True} if row.pk == existing.product.default_variant_id else {})
+
+    def _url(self, media: Media) -> str | None:
+        return records.media_url(self.shop, media.file.name, media.source_url)
+
+    def _category(self, link: ProductCategory) -> str | dict[str, Any]:
+        if link.category_id not in self._paths:
+            self._paths[link.category_id] = _described(category_branch(link.category_id, self.categories))
+        path, nodes = self._paths[link.category_id]
+        if nodes:
+            return {"path": path, "sort_order": link.sort_order, "nodes": nodes}
+        return {"path": path, "sort_order": link.sort_order} if link.sort_order else path
 
 
-def _variant(shop: Shop, product: Product, row: Variant) -> dict[str, Any]:
-    image = next((each for each in product.media.all() if each.pk == row.image_id), None)
-    made = {**_columns(row), "image": records.media_url(shop, image.file.name, image.source_url) if image else None}
-    return made | ({"is_default": True} if row.pk == product.default_variant_id else {})
-
-
-def _category(link: Any, categories: dict[int, Category]) -> str | dict[str, Any]:
-    nodes = category_branch(link.category_id, categories)
-    path = " > ".join(node.name for node in nodes)
-    described = [_category_node(node) for node in nodes]
-    if any(len(node) > 1 or ">" in node["name"] for node in described):
-        return {"path": path, "sort_order": link.sort_order, "nodes": described}
-    return {"path": path, "sort_order": link.sort_order} if link.sort_order else path
+def _described(branch: list[Category]) -> tuple[str, list[dict[str, Any]] | None]:
+    nodes = [_category_node(node) for node in branch]
+    says_all = all(len(node) == 1 and ">" not in node["name"] for node in nodes)
+    return " > ".join(node.name for node in branch), None if says_all else nodes
 
 
 def _category_node(node: Category) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from storefront.catalogue.models import Product, Variant
 from storefront.kit.money import to_wire
+from storefront.product_files.existing import ExistingProduct
 from storefront.product_files.export_values import (
     Categories,
     category_branches,
@@ -42,24 +43,25 @@ class RowBuilder:
     def __init__(self, shop: Shop, categories: Categories) -> None:
         self.shop, self.categories = shop, categories
 
-    def rows(self, product: Product) -> Iterator[Row]:
+    def rows(self, existing: ExistingProduct) -> Iterator[Row]:
         """A row with the product, its first variant and first picture; then a row per further variant or picture."""
-        media = list(product.media.all())
+        media = existing.media
         # An option for which every variant allows any value is left out.
-        chosen = {name for each in variants_of(product) for name in each.option_values}
-        names = [name for name in variation_attributes(product) if name in chosen][:MOST_OPTIONS]
-        variants = [self._variant(product, each, names) for each in variants_of(product)] if names else []
+        chosen = {name for each in variants_of(existing) for name in each.option_values}
+        names = [name for name in variation_attributes(existing) if name in chosen][:MOST_OPTIONS]
+        variants = [self._variant(existing, each, names) for each in variants_of(existing)] if names else []
         pictures = [
             {"Image Src": picture_url(self.shop, each), "Image Position": str(order), "Image Alt Text": each.alt}
             for order, each in enumerate(media, 1)
         ]
-        product_values = self._product(product, names)
+        product_values = self._product(existing, names)
         empty: Row = {}
-        for variant, picture in zip_longest(variants or [self._simple(product)], pictures, fillvalue=empty):
-            yield {"Handle": product.slug, **product_values, **variant, **picture}
+        for variant, picture in zip_longest(variants or [self._simple(existing.product)], pictures, fillvalue=empty):
+            yield {"Handle": existing.product.slug, **product_values, **variant, **picture}
             product_values = {}
 
-    def _product(self, product: Product, names: list[str]) -> Row:
+    def _product(self, existing: ExistingProduct, names: list[str]) -> Row:
+        product = existing.product
         row = {
             "Title": product.name,
             "Body (HTML)": product.description,
@@ -72,7 +74,7 @@ class RowBuilder:
             "Status": product.status,
         }
         # There is room for one path, and for one category without parents as the type.
-        paths = [[node.name for node in each] for each in category_branches(product, self.categories)]
+        paths = [[node.name for node in each] for each in category_branches(existing, self.categories)]
         if paths:
             row["Product Category"] = " > ".join(paths[0])
         row["Type"] = next((path[0] for path in paths[1:] if len(path) == 1), "")
@@ -82,9 +84,10 @@ class RowBuilder:
         options = {"Option1 Name": "Title", "Option1 Value": "Default Title"}
         return {**options, **_variant_values(product, product), "Variant Grams": _grams(product.weight)}
 
-    def _variant(self, product: Product, variant: Variant, names: list[str]) -> Row:
+    def _variant(self, existing: ExistingProduct, variant: Variant, names: list[str]) -> Row:
+        product = existing.product
         row = _variant_values(product, variant) | {"Variant Grams": _grams(variant.weight or product.weight)}
-        image = next((each for each in product.media.all() if each.pk == variant.image_id), None)
+        image = next((each for each in existing.media if each.pk == variant.image_id), None)
         row["Variant Image"] = picture_url(self.shop, image) if image else ""
         for number, name in enumerate(names, 1):
             # Shopify cannot express that any value fits; `Any` is an ordinary value there.

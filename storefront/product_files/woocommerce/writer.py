@@ -10,6 +10,7 @@ from decimal import Decimal
 
 from storefront.catalogue.models import Product, Variant
 from storefront.kit.money import to_wire
+from storefront.product_files.existing import ExistingProduct
 from storefront.product_files.export_values import (
     Categories,
     category_branches,
@@ -65,19 +66,19 @@ class RowBuilder:
         return cls(shop, categories, "in" if set(units) == {"in"} else "cm", attributes)
 
     @classmethod
-    def for_one(cls, shop: Shop, categories: Categories, product: Product, unit: str) -> "RowBuilder":
+    def for_one(cls, shop: Shop, categories: Categories, existing: ExistingProduct, unit: str) -> "RowBuilder":
         """A builder for one product, with lengths in this unit."""
-        attributes = len(variation_attributes(product)) + len(product.attributes)
+        attributes = len(variation_attributes(existing)) + len(existing.product.attributes)
         return cls(shop, categories, unit, attributes)
 
-    def rows(self, product: Product) -> Iterator[Row]:
+    def rows(self, existing: ExistingProduct) -> Iterator[Row]:
         """The rows of the product and its variations."""
-        yield self._product(product)
-        for variant in variants_of(product):
-            yield self._variation(product, variant)
+        yield self._product(existing)
+        for variant in variants_of(existing):
+            yield self._variation(existing, variant)
 
-    def _product(self, product: Product) -> Row:
-        found = variants_of(product)
+    def _product(self, existing: ExistingProduct) -> Row:
+        product, found = existing.product, variants_of(existing)
         row = {
             "ID": str(product.pk),
             "Storefront source": self.shop.domain,
@@ -95,10 +96,10 @@ class RowBuilder:
             "Tax class": product.tax_class.name if product.tax_class else "",
             "Low stock amount": str(product.low_stock_threshold or ""),
             "Categories": _listed(
-                " > ".join(_step(node.name) for node in each) for each in category_branches(product, self.categories)
+                " > ".join(_step(node.name) for node in each) for each in category_branches(existing, self.categories)
             ),
             "Tags": _listed(product.tags),
-            "Images": ", ".join(picture_urls(self.shop, product).values()),
+            "Images": ", ".join(picture_urls(self.shop, existing).values()),
             "Download limit": str(product.max_downloads or ""),
             "Download expiry days": str(product.download_expiry_days or ""),
             "Position": str(product.sort_order),
@@ -106,7 +107,7 @@ class RowBuilder:
             "Cost of goods": plain_number(product.cost_price or None),
             **_stock(product),
             **self._measures(product),
-            **_attributes(product),
+            **_attributes(existing),
         }
         return row if found else row | _prices(product)
 
@@ -119,7 +120,8 @@ class RowBuilder:
         }
         return {"Weight (kg)": plain_number(product.weight or None), **measures}
 
-    def _variation(self, product: Product, variant: Variant) -> Row:
+    def _variation(self, existing: ExistingProduct, variant: Variant) -> Row:
+        product = existing.product
         row = {
             "Type": "variation",
             "Storefront source": self.shop.domain,
@@ -132,7 +134,7 @@ class RowBuilder:
             "Tax status": "taxable" if product.is_taxable else "none",
             "Tax class": "parent",
             "Weight (kg)": plain_number(variant.weight),
-            "Images": picture_urls(self.shop, product).get(variant.image_id or 0, ""),
+            "Images": picture_urls(self.shop, existing).get(variant.image_id or 0, ""),
             # Not its SKU, which several products can share.
             "Parent": f"id:{product.pk}",
             "Position": str(variant.sort_order),
@@ -140,7 +142,7 @@ class RowBuilder:
             **_stock(variant),
             **_prices(variant),
         }
-        for number, name in enumerate(variation_attributes(product), 1):
+        for number, name in enumerate(variation_attributes(existing), 1):
             row |= {f"Attribute {number} name": name, f"Attribute {number} global": "0"}
             row[f"Attribute {number} value(s)"] = _listed([variant.option_values.get(name, "")])
         return row
@@ -153,11 +155,11 @@ def _type(product: Product, variable: bool) -> str:
     return ", ".join(words)
 
 
-def _attributes(product: Product) -> Row:
+def _attributes(existing: ExistingProduct) -> Row:
     row: Row = {}
-    by_variants = variation_attributes(product)
+    product, by_variants = existing.product, variation_attributes(existing)
     others = {item["name"]: item.get("values", []) for item in product.attributes if item["name"] not in by_variants}
-    default = next((each for each in variants_of(product) if each.pk == product.default_variant_id), None)
+    default = next((each for each in variants_of(existing) if each.pk == product.default_variant_id), None)
     # Attributes that variants are chosen by come first, so that variation rows can use the same numbers.
     for number, (name, values) in enumerate([*by_variants.items(), *others.items()], 1):
         row |= {f"Attribute {number} name": name, f"Attribute {number} value(s)": _listed(values)}

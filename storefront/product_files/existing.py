@@ -1,0 +1,65 @@
+"""Products of the shop with every row that a file can state, read with one query per table."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from storefront.catalogue.models import (
+    BundleItem,
+    Media,
+    Option,
+    OptionValue,
+    Product,
+    ProductCategory,
+    Variant,
+)
+from storefront.shops.models import Shop
+
+
+@dataclass(slots=True)
+class ExistingProduct:
+    """A product, and its rows in their order."""
+
+    product: Product
+    variants: list[Variant] = field(default_factory=list)
+    options: list[Option] = field(default_factory=list)
+    # By the option's id.
+    option_values: dict[int, list[OptionValue]] = field(default_factory=dict)
+    media: list[Media] = field(default_factory=list)
+    category_links: list[ProductCategory] = field(default_factory=list)
+    bundle_items: list[BundleItem] = field(default_factory=list)
+
+
+def existing_products(shop: Shop, ids: Collection[int]) -> dict[int, ExistingProduct]:
+    """These products of the shop by id. Prefetching them with the ORM would take three times as long."""
+    if not ids:
+        return {}
+    named = Product.objects.select_related("brand", "vendor", "shipping_origin", "tax_class")
+    found = {product.pk: ExistingProduct(product) for product in named.filter(shop=shop, pk__in=ids)}
+    for name, model in (("variants", Variant), ("media", Media), ("category_links", ProductCategory)):
+        for row in model.objects.filter(shop=shop, product__in=ids).order_by(*model._meta.ordering or ["pk"]):
+            getattr(found[row.product_id], name).append(row)
+    _add_options(shop, found)
+    items = BundleItem.objects.filter(shop=shop, bundle__in=ids).select_related("product", "variant")
+    for item in items:
+        found[item.bundle_id].bundle_items.append(item)
+    return found
+
+
+def _add_options(shop: Shop, found: dict[int, ExistingProduct]) -> None:
+    options = list(Option.objects.filter(shop=shop, product__in=list(found)))
+    if not options:
+        return
+    values = _grouped(OptionValue.objects.filter(shop=shop, option__product__in=list(found)), "option_id")
+    for option in options:
+        existing = found[option.product_id]
+        existing.options.append(option)
+        existing.option_values[option.pk] = values.get(option.pk, [])
+
+
+def _grouped(rows: Iterable[Any], key: str) -> dict[int, list[Any]]:
+    groups: dict[int, list[Any]] = defaultdict(list)
+    for row in rows:
+        groups[getattr(row, key)].append(row)
+    return groups
