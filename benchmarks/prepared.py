@@ -1,7 +1,8 @@
 """Databases to measure with: created once by the service's own commands, and kept for the next run.
 
 A shop is written as a product file and imported by `storefront importproducts`, whose speed and memory are measured at
-the same time; up to a hundred thousand products, so are an update that changes nothing and an export. A kept database is created again when the generator, the schema or the file format changes.
+the same time; up to a hundred thousand products, so are an update that changes nothing and an export. A kept database
+is created again when the generator, the schema or the file format changes.
 """
 
 import hashlib

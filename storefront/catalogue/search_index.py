@@ -48,10 +48,10 @@ def write_texts(shop: Shop, ids: Collection[int], words: set[str] | None = None)
     brand_name = Subquery(Brand.objects.filter(pk=OuterRef("brand_id")).values("name"))
     rows = products.order_by("pk").values_list("pk", brand_name, *_COLUMNS)
     found = {pk: (brand, dict(zip(_COLUMNS, values, strict=True))) for pk, brand, *values in rows}
-    variants = defaultdict(list)
+    variants: dict[int, list[tuple[str, str, dict[str, Any]]]] = defaultdict(list)
     of_products = Variant.objects.filter(shop=shop, product__in=found, is_active=True).order_by("sort_order", "id")
-    for pk, *variant in of_products.values_list("product_id", "name", "sku", "option_values"):
-        variants[pk].append(variant)
+    for pk, name, sku, option_values in of_products.values_list("product_id", "name", "sku", "option_values"):
+        variants[pk].append((name, sku, option_values))
     stored = dict(ProductSearch.objects.filter(product__in=found).values_list("product_id", "text"))
     texts = {
         pk: search_text(language=shop.language, brand=brand, variants=variants[pk], **fields)

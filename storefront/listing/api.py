@@ -1,4 +1,4 @@
-from typing import Annotated
+from typing import Annotated, Any
 
 from django.http import HttpResponse
 from ninja import Path, Query, Router
@@ -45,7 +45,7 @@ def list_products(request: Request, asked: Query[schemas.ProductQuery]) -> HttpR
         members=asked.members,
     )
     found = queries.product_page(request.shop, filters, page=asked.page, per_page=asked.per_page, now=request.now)
-    more = {}
+    more: dict[str, Any] = {}
     if not found.total and asked.q.strip():
         # R-CAT-40.
         more["did_you_mean"] = spelling.nearest_spelling(request.shop, filters, now=request.now)

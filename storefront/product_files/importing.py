@@ -125,7 +125,7 @@ def import_products(
             del read
             if progress:
                 progress(position or opened.size, opened.size)
-    if run.has_written:
+    if run.write and (run.report.created or run.report.updated):
         settle_after_import()
     if progress:
         progress(opened.size, opened.size)
@@ -271,10 +271,6 @@ class _Import:
         if self.write and self.report.created >= self.statistics_due:
             refresh_statistics()
             self.statistics_due = GROWTH * self.report.created
-
-    @property
-    def has_written(self) -> bool:
-        return self.write and bool(self.report.created or self.report.updated)
 
     def fail(self, problems: list[Problem], products: int = 1) -> None:
         self.report.failed += products
