@@ -196,6 +196,8 @@ FILE_UPLOAD_HANDLERS = [
 
 # EMAIL_BACKEND, EMAIL_HOST and so on, from EMAIL_URL.
 globals().update(environment.email())
+# Seconds that a mail server may take for each step; a silent one would stop the worker's other tasks.
+EMAIL_TIMEOUT = 20
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = environment.text("STOREFRONT_EMAIL_FROM", "storefront@localhost")
 
 TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}

@@ -2,13 +2,23 @@ import sys
 from typing import Any
 
 from django.core.management.commands.migrate import Command as DjangoMigrate
+from django.db import connections
+
+from storefront.server.migrating import only_migration
 
 
 class Command(DjangoMigrate):
-    """Django's own command, with its messages on stderr as in all our commands."""
+    """Django's own command, with its messages on stderr as in all our commands, and for one process at a time."""
 
     help = "Update the database schema. Run it once at the start and after each update."
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         options.setdefault("stdout", sys.stderr)
         return super().execute(*args, **options)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        with only_migration(connections[options["database"]], self._say_waiting):
+            super().handle(*args, **options)
+
+    def _say_waiting(self) -> None:
+        self.stderr.write("Waiting for another process that is migrating this database.")
