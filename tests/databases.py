@@ -16,6 +16,7 @@ import psycopg
 import pytest
 from django.db import connection
 
+from storefront.shops import announcing
 from tests.server.programs import storefront
 
 COLLECT = "from storefront.server.readiness import collect_static_files; collect_static_files()"
@@ -107,6 +108,8 @@ def django_db_setup(django_db_setup, django_db_blocker, tmp_path_factory) -> Ite
         if not was_made:
             succeed("migrate", "--verbosity=0", environment=environment)
         yield environment
+    # Its connection would keep the tests' database from being dropped.
+    announcing.stop()
 
 
 @pytest.fixture(scope="session")

@@ -34,7 +34,6 @@ LABELS = {
     "publish_at": "Publish on",
     "unpublish_at": "Unpublish on",
 }
-LARGEST_PICTURE = 20 * 1024 * 1024
 NEGATIVE = "The stock is below zero. Set it to zero or more, or allow backorders."
 
 
@@ -210,10 +209,18 @@ class BundleItemForm(ShopScopedForm):
             self.add_error("variant", f"This variant does not belong to {product}.")
 
 
+class RelatedProductForm(ShopScopedForm):
+    constraint_errors = {
+        "related_product_not_itself": ("related_product", "A product cannot be related to itself."),
+        "related_product_once": ("related_product", "This product is related in this way already."),
+    }
+
+
 def check_picture(file: Any) -> None:
     """Raise ValidationError with the file's name for an upload that pages cannot show."""
-    if file.size > LARGEST_PICTURE:
-        raise forms.ValidationError(f"{file.name} is too large. Pictures up to 20 MiB can be uploaded.")
+    if file.size > pictures.LARGEST_FILE:
+        most = pictures.LARGEST_FILE // 1024**2
+        raise forms.ValidationError(f"{file.name} is too large. Pictures up to {most} MiB can be uploaded.")
     try:
         file.seek(0)
         pictures.open_picture(file)

@@ -11,14 +11,13 @@ from unfold.enums import ActionVariant
 from storefront.catalogue import actions, events, rules, thumbnails
 from storefront.catalogue.admin_adjustments import StockAdjustingAdmin, StockAdjustmentInline
 from storefront.catalogue.admin_forms import (
-    BundleItemForm,
     MediaForm,
-    OptionForm,
     ProductForm,
     VariantForm,
 )
+from storefront.catalogue.admin_inlines import BundleItemInline, OptionInline, RelatedProductInline
 from storefront.catalogue.inventory_actions import record_adjustments
-from storefront.catalogue.models import BundleItem, Media, Option, OptionValue, Product, Variant, WantedThumbnails
+from storefront.catalogue.models import Media, Product, Variant, WantedThumbnails
 from storefront.kit.format import format_count, format_money
 from storefront.kit.refusals import Refusal
 from storefront.shops.admin_base import (
@@ -52,23 +51,6 @@ class VariantInline(ShopScopedTabularInline):
     fields = ["name", "option_values", "sku", "price", "compare_price", "stock_qty", "allow_backorders", "is_active"]
 
 
-class OptionValueInline(ShopScopedTabularInline):
-    model = OptionValue
-    rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
-    fields = ["label", "price", "sort_order"]
-    ordering_field = "sort_order"
-    hide_ordering_field = True
-
-
-class OptionInline(ShopScopedTabularInline):
-    model = Option
-    rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
-    form = OptionForm
-    tab = True
-    fields = ["name", "type", "required", "sort_order"]
-    inlines = [OptionValueInline]
-
-
 class MediaInline(ShopScopedTabularInline):
     model = Media
     rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
@@ -89,18 +71,6 @@ class MediaInline(ShopScopedTabularInline):
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         problem = WantedThumbnails.objects.filter(shop=OuterRef("shop"), file=OuterRef("file")).exclude(file="")
         return super().get_queryset(request).annotate(problem=Subquery(problem.values("problem")[:1]))
-
-
-class BundleItemInline(ShopScopedTabularInline):
-    model = BundleItem
-    rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
-    form = BundleItemForm
-    fk_name = "bundle"
-    tab = True
-    verbose_name = "bundle item"
-    verbose_name_plural = "bundle items"
-    fields = ["product", "variant", "qty", "sort_order"]
-    autocomplete_fields = ["product", "variant"]
 
 
 class StockFilter(admin.SimpleListFilter):
@@ -157,7 +127,7 @@ class ProductAdmin(StockAdjustingAdmin):
     actions = ["publish", "unpublish", "archive", "restore_chosen"]
     actions_detail = ["adjust", "restore"]
     autocomplete_fields = ["brand", "vendor"]
-    inlines = [VariantInline, OptionInline, MediaInline, BundleItemInline, StockAdjustmentInline]
+    inlines = [VariantInline, OptionInline, MediaInline, BundleItemInline, RelatedProductInline, StockAdjustmentInline]
     fieldsets: Any = [
         (None, {"fields": ["name", "status", "price", "stock_qty", "sku", "in_categories", "short_description"]}),
         (

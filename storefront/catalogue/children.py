@@ -145,7 +145,8 @@ def plan_variants(
     # Of two pictures with the same URL, the first. New pictures have no id yet.
     pictures_by: dict[str, dict[Any, Media]] = {
         "image_id": {row.pk: row for row in pictures if row.pk},
-        "image": {_url(product, row): row for row in reversed(pictures)},
+        # After the address of a picture that was fetched since, which programs may still have.
+        "image": {url: row for row in reversed(pictures) for url in (row.source_url, _url(product, row)) if url},
     }
     for (number, entry), (variant, fields) in zip(kept, plan.writes, strict=True):
         variant.updated_at = now
@@ -165,7 +166,7 @@ def plan_variants(
 
 def plan_media(product: Product, entries: Sequence[Entry], errors: Errors) -> Plan:
     """The plan for the pictures; new ones come last unless `sort_order` says otherwise. `url` in an entry is the URL
-    that the record shows: a URL that differs from that of the existing file replaces the file."""
+    that the record shows, or showed before the picture was fetched: another URL replaces the file."""
     existing = _existing(Media, product)
     plan, _ = plan_entries(
         Media,
@@ -253,7 +254,9 @@ def _with_source_url(product: Product, entry: Entry, existing: Media | None) -> 
     given = {name: value for name, value in entry.items() if name != "url"}
     if existing is None or not existing.file:
         return given | {"source_url": entry["url"]}
-    return given if entry["url"] == _url(product, existing) else given | {"source_url": entry["url"], "file": ""}
+    # The address of a picture that was fetched since names the same picture.
+    is_same = entry["url"] and entry["url"] in (_url(product, existing), existing.source_url)
+    return given if is_same else given | {"source_url": entry["url"], "file": ""}
 
 
 def _url(product: Product, picture: Media) -> str | None:

@@ -458,6 +458,31 @@ class BundleItem(models.Model):
         return f"{self.qty} × {self.variant or self.product}"
 
 
+class RelatedProduct(models.Model):
+    """Another product that a product's page offers (`up_sell`), or the basket with it (`cross_sell`)."""
+
+    class Kind(models.TextChoices):
+        UP_SELL = "up_sell", "On the product's page"
+        CROSS_SELL = "cross_sell", "In the basket"
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="related")
+    related_product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="related_to")
+    kind = models.CharField(max_length=10, choices=Kind, default=Kind.UP_SELL)
+    sort_order = models.IntegerField(default=0)
+
+    class Meta:
+        ordering = ["sort_order", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["product", "kind", "related_product"], name="related_product_once"),
+            models.CheckConstraint(condition=~Q(product=F("related_product")), name="related_product_not_itself"),
+            models.CheckConstraint(condition=Q(kind__in=["up_sell", "cross_sell"]), name="related_product_kind"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.related_product} with {self.product}"
+
+
 class ProductSearch(models.Model):
     """The text that `q` searches (search_texts.py)."""
 

@@ -40,6 +40,13 @@ def url_of(name: str, side: int) -> str | None:
     return found.url if found else None
 
 
+def future_url_of(name: str, side: int) -> str:
+    """The URL that this thumbnail of a stored picture has or will have."""
+    thumbnailer = _thumbnailer(name)
+    file = thumbnailer.get_thumbnail_name(thumbnailer.get_options({"size": (side, side)}))
+    return str(thumbnailer.thumbnail_storage.url(file))
+
+
 def is_small(name: str) -> bool:
     """Whether the picture itself is small enough for pages."""
     try:

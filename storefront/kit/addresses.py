@@ -1,10 +1,11 @@
-"""Which URLs apps may have us call: those of public hosts, never of our own network (R-APP-14, R-APP-15).
+"""Which URLs strangers may have us call: those of public hosts, never of our own network (R-APP-14, R-APP-15).
 
 There are two checks, since a host name can resolve to another address each time. `check_url` checks the text when it is
 registered, without DNS, whose answer may change later. `kit.outbound` checks with `is_public` the address that a socket
 is about to connect to.
 """
 
+from collections.abc import Collection
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 from django.conf import settings
@@ -40,9 +41,10 @@ class BadAddress(ValueError):
     """A URL that we do not call. The message says why in a sentence, for the person or program that sent it."""
 
 
-def check_url(url: str) -> str:
-    """Return the URL unchanged if it is absolute https to a public host, in ASCII, without credentials, and has at most
-    2,048 characters; raise BadAddress otherwise. If the operator allows private callbacks, http and private hosts pass.
+def check_url(url: str, *, schemes: Collection[str] = ("https",)) -> str:
+    """Return the URL unchanged if it is absolute, of one of these schemes, to a public host, in ASCII, without
+    credentials, and has at most 2,048 characters; raise BadAddress otherwise. If the operator allows private callbacks,
+    http and private hosts pass.
     """
     if len(url) > LONGEST_URL:
         raise BadAddress(f"The URL must have at most {LONGEST_URL:,} characters.")
@@ -56,8 +58,8 @@ def check_url(url: str) -> str:
         host = parts.raw_host
     except ValueError:
         raise BadAddress("This is not a URL.") from None
-    if parts.scheme not in (("https", "http") if settings.ALLOW_PRIVATE_CALLBACKS else ("https",)) or not host:
-        raise BadAddress("The URL must be absolute and begin with https://.")
+    if parts.scheme not in (("https", "http") if settings.ALLOW_PRIVATE_CALLBACKS else schemes) or not host:
+        raise BadAddress(f"The URL must be absolute and begin with {' or '.join(f'{each}://' for each in schemes)}.")
     if parts.raw_user is not None or parts.raw_password is not None:
         raise BadAddress("The URL must not contain a user name or password.")
     if parts.port == 0:

@@ -2,23 +2,27 @@
 
 The receiver may be hostile: its name may resolve to an address inside our network, its response may be endless or come
 at a byte a minute, or redirect us. So the address is checked when the socket is created, after the name was resolved;
-redirects are not followed; nothing is decompressed; no cookie is stored and no proxy is used; and one deadline covers
-everything from the DNS look-up to the last byte.
+`post` follows no redirect, and `download` checks each like the first URL; nothing is decompressed; no cookie is stored
+and no proxy is used; and one deadline covers everything from the DNS look-up to the last byte.
 """
 
 import asyncio
 import socket
 import ssl
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime, timedelta
+from email.utils import parsedate_to_datetime
 from functools import partial
-from typing import Any
+from typing import IO, Any
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 from django.conf import settings
+from yarl import URL
 
 from storefront.kit.addresses import BadAddress, check_url, is_public
 
@@ -26,6 +30,8 @@ from storefront.kit.addresses import BadAddress, check_url, is_public
 MAX_ANSWER_BYTES = 64 * 1024
 # Threads for DNS. A look-up blocks its thread until the name server answers; so many can be slow before others wait.
 NAMES_AT_ONCE = 64
+# Statuses that lead to the URL in `Location`.
+REDIRECTS = (301, 302, 303, 307, 308)
 
 
 class Unreachable(Exception):
@@ -38,6 +44,10 @@ class Unreachable(Exception):
 
 class TimedOut(Unreachable):
     """There was no response in time."""
+
+
+class Barred(Unreachable):
+    """We do not call this URL, or where it leads: another attempt would end the same."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +94,7 @@ async def post(
     Raises Unreachable, and its subclass TimedOut if it took too long.
     """
     began = time.monotonic()
-    try:
+    with _as_unreachable(connect=connect, total=total):
         check_url(url)
         async with asyncio.timeout(total):
             limits = aiohttp.ClientTimeout(total=None, connect=connect)
@@ -94,13 +104,101 @@ async def post(
                 finally:
                     # Closes the connection at once if the response was not read to its end.
                     answer.close()
+    return Answer(answer.status, answer.headers, start, is_cut, time.monotonic() - began)
+
+
+@dataclass(frozen=True)
+class Download:
+    """The response after all redirects. If its status is 200, its body was written to the file; `is_cut` says that it
+    has more bytes than were allowed."""
+
+    status: int
+    headers: Mapping[str, str]
+    is_cut: bool = False
+
+
+async def download(
+    session: aiohttp.ClientSession,
+    url: str,
+    *,
+    into: IO[bytes],
+    headers: Mapping[str, str],
+    connect: float,
+    read: float,
+    total: float,
+    most: int,
+    redirects: int,
+) -> Download:
+    """GET the http or https URL, following at most so many redirects, and write the body to the file `into`, at most
+    `most` bytes. Each connection is made within `connect` seconds, `read` seconds pass at most between two pieces of a
+    response, and everything is done within `total` seconds. Characters that a URL cannot have are quoted.
+
+    Raises Unreachable; its subclass TimedOut if it took too long, and Barred if the URL, or one that it leads to, may
+    not be called.
+    """
+    with _as_unreachable(connect=connect, total=total, read=read):
+        limits = aiohttp.ClientTimeout(total=None, connect=connect, sock_read=read)
+        async with asyncio.timeout(total):
+            target = _quoted(url)
+            for _ in range(redirects + 1):
+                check_url(target, schemes=("https", "http"))
+                async with session.get(target, headers=headers, allow_redirects=False, timeout=limits) as answer:
+                    try:
+                        if answer.status in REDIRECTS and (location := answer.headers.get("Location")):
+                            target = _quoted(location, base=answer.url)
+                            continue
+                        is_cut = answer.status == 200 and await _copy(answer, into, most)
+                    finally:
+                        answer.close()
+                return Download(answer.status, answer.headers, is_cut)
+    raise Barred(f"There are more than {redirects} redirects.")
+
+
+def retry_after(headers: Mapping[str, str], now: datetime) -> timedelta | None:
+    """The wait that the `Retry-After` header asks for, as seconds or a date. None without a valid one."""
+    value = headers.get("Retry-After", "").strip()
+    if value.isascii() and value.isdigit():
+        return timedelta(seconds=int(value[:9]))
+    try:
+        return max(parsedate_to_datetime(value) - now, timedelta(0))
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+def _quoted(url: str, *, base: URL | None = None) -> str:
+    try:
+        return str(base.join(URL(url)) if base else URL(url))
+    except ValueError:
+        raise BadAddress("The redirect does not lead to a URL." if base else "This is not a URL.") from None
+
+
+async def _copy(answer: aiohttp.ClientResponse, into: IO[bytes], most: int) -> bool:
+    """Write the body to the file; whether it has more than `most` bytes, in which case the rest is not read."""
+    if (answer.content_length or 0) > most:
+        return True
+    count = 0
+    async for piece in answer.content.iter_any():
+        count += len(piece)
+        if count > most:
+            return True
+        into.write(piece)
+    return False
+
+
+@contextmanager
+def _as_unreachable(*, connect: float, total: float, read: float | None = None) -> Iterator[None]:
+    """Turn every way in which a call can fail into Unreachable."""
+    try:
+        yield
+    except aiohttp.SocketTimeoutError:
+        raise TimedOut(f"Nothing came for {read:g} seconds.") from None
     except aiohttp.ServerTimeoutError:
         raise TimedOut(f"Could not connect within {connect:g} seconds.") from None
     except TimeoutError:
         raise TimedOut(f"No complete response within {total:g} seconds.") from None
     except (BadAddress, aiohttp.ClientError, OSError, UnicodeError) as error:
-        raise Unreachable(_reason(error)) from None
-    return Answer(answer.status, answer.headers, start, is_cut, time.monotonic() - began)
+        is_barred = isinstance(error, BadAddress) or isinstance(getattr(error, "os_error", None), _NotPublic)
+        raise (Barred if is_barred else Unreachable)(_reason(error)) from None
 
 
 async def _first(content: aiohttp.StreamReader, most: int) -> tuple[bytes, bool]:

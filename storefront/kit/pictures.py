@@ -9,6 +9,8 @@ from typing import IO
 
 from PIL import Image, ImageOps, UnidentifiedImageError
 
+# Bytes of a picture's file.
+LARGEST_FILE = 20 * 1024**2
 # Pixels of a picture. Decoded, each takes four bytes, and as much again for each copy while resizing.
 MOST_PIXELS = 40_000_000
 # Bytes of memory that resizing a picture may take. The WebP decoder needs four copies of the picture.

@@ -17,6 +17,7 @@ from storefront.kit.format import format_count
 from storefront.kit.spreadsheets import escape_formula
 from storefront.kit.uploads import LARGEST_UPLOAD
 from storefront.product_files import jobs
+from storefront.product_files.admin_pictures import PicturesOfImport
 from storefront.product_files.csv_reading import UnreadableFile
 from storefront.product_files.exporting import export_products
 from storefront.product_files.models import ProductImport
@@ -55,7 +56,7 @@ class ProductImportForm(ShopScopedForm):
 
 
 @admin.register(ProductImport)
-class ProductImportAdmin(ShopScopedAdmin):
+class ProductImportAdmin(PicturesOfImport, ShopScopedAdmin):
     """Uploads of product files, the progress of their imports, and the reports. Exports are actions of the list."""
 
     form = ProductImportForm
@@ -63,6 +64,7 @@ class ProductImportAdmin(ShopScopedAdmin):
         "view": Right.EXPORT_PRODUCTS,
         "add": Right.IMPORT_PRODUCTS,
         "download_report": Right.EXPORT_PRODUCTS,
+        "retry_pictures": Right.IMPORT_PRODUCTS,
         "export_native": Right.EXPORT_PRODUCTS,
         "export_woocommerce": Right.EXPORT_PRODUCTS,
         "export_shopify": Right.EXPORT_PRODUCTS,
@@ -77,7 +79,7 @@ class ProductImportAdmin(ShopScopedAdmin):
             "items": ["export_native", "export_woocommerce", "export_shopify"],
         }
     ]
-    actions_detail = ["download_report"]
+    actions_detail = ["download_report", "retry_pictures"]
     change_form_outer_before_template = "catalogue/admin/import_progress.html"
 
     begun = moment("created_at", "uploaded")
@@ -136,22 +138,13 @@ class ProductImportAdmin(ShopScopedAdmin):
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         if obj is None:
-            return ["file", "format", "source", "update", "dry_run"]
+            return ["file", "format", "source", "encoding", "update", "fetch_pictures", "dry_run"]
         reason = ["reason"] if obj.reason else []
+        pictures = ["pictures_shown"] if obj.has_ended and not obj.dry_run else []
         changes = ["changes_shown"] if obj.dry_run and obj.changes else []
         source = ["source"] if obj.source else []
-        return [
-            "file_name",
-            *source,
-            "state",
-            *reason,
-            "result",
-            "problems_shown",
-            *changes,
-            "begun",
-            "finished",
-            "who",
-        ]
+        parts = [*reason, "result", *pictures, "problems_shown", *changes]
+        return ["file_name", *source, "state", *parts, "begun", "finished", "who"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         return self.get_fields(request, obj) if obj else []

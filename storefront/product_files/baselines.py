@@ -13,6 +13,7 @@ from storefront.product_files.csv_reading import clean_value
 from storefront.product_files.existing import ExistingProduct
 from storefront.product_files.parsed_products import Failure, ParsedProduct, ParsedVariant
 from storefront.product_files.rows import ColumnIndex
+from storefront.product_files.shopify import headers as shopify_headers
 from storefront.product_files.shopify import reader as shopify_reader
 from storefront.product_files.shopify import writer as shopify_writer
 from storefront.product_files.woocommerce import headers
@@ -34,7 +35,7 @@ class Baselines:
 
     def differing(self, parsed: ParsedProduct, existing: ExistingProduct) -> ParsedProduct:
         """The parsed product without what this existing product states in the same way."""
-        if self.format == "native":
+        if self.format not in ("woocommerce", "shopify"):
             return parsed
         baseline = self._baseline(existing, parsed.fields.get("dimension_unit") or "cm")
         return parsed if baseline is None else _without(parsed, baseline)
@@ -49,7 +50,7 @@ class Baselines:
             reader, column_of = woocommerce_reader, headers.column_of
         else:
             builder = shopify_writer.RowBuilder(self.shop, self._categories)
-            reader, column_of = shopify_reader, shopify_reader.column_of
+            reader, column_of = shopify_reader, shopify_headers.column_of
         columns = ColumnIndex([(header, column_of(header)) for header in builder.header])
         rows = [[clean_value(row.get(header, "")) for header in builder.header] for row in builder.rows(existing)]
         found = reader.product_of(columns, rows, shop=self.shop, now=self.now)

@@ -22,6 +22,7 @@ from storefront.catalogue.parsing import InvalidValue
 from storefront.catalogue.search_texts import SearchText
 from storefront.catalogue.triggers import deferred_totals
 from storefront.kit.bulk_insert import allocate_ids, bulk_table
+from storefront.pictures.requesting import PictureRequests
 from storefront.product_files.matching import products_by
 from storefront.product_files.parsed_products import ParsedBundleItem, ParsedMedia, ParsedProduct, option_key
 from storefront.product_files.references import References
@@ -31,9 +32,15 @@ Row = dict[str, Any]
 
 
 def insert_products(
-    *, shop: Shop, products: Sequence[ParsedProduct], references: References, now: datetime
+    *,
+    shop: Shop,
+    products: Sequence[ParsedProduct],
+    references: References,
+    pictures: PictureRequests | None = None,
+    now: datetime,
 ) -> list[int]:
     """Create a product from each parsed product; returns their ids. The caller's transaction holds the shop's lock.
+    With `pictures`, the pictures are requested from the worker.
 
     Raises InvalidValue for a bundle item that the shop does not have.
     """
@@ -42,10 +49,12 @@ def insert_products(
     variant_ids = iter(allocate_ids(Variant, sum(len(parsed.variants or ()) for parsed in products)))
     media_ids = iter(allocate_ids(Media, sum(len(all_pictures(parsed)) for parsed in products)))
     option_ids = iter(allocate_ids(Option, sum(len(parsed.options or ()) for parsed in products)))
-    for id, parsed, slug in zip(allocate_ids(Product, len(products)), products, slugs, strict=True):
+    ids = list(allocate_ids(Product, len(products)))
+    for id, parsed, slug in zip(ids, products, slugs, strict=True):
         batch.add(id, parsed, slug, variant_ids, media_ids, option_ids)
     batch.write()
-    ids = [row["id"] for row in batch.rows[Product]]
+    if pictures:
+        pictures.insert((row["id"], row["source_url"]) for row in batch.rows[Media])
     events.emit_created(shop, ids, now)
     return ids
 
@@ -117,7 +126,7 @@ class _Batch:
         for order, picture in enumerate(all_pictures(parsed)):
             row = {"sort_order": order, **picture.fields, "id": next(ids), "product_id": id, "source_url": picture.url}
             self.rows[Media].append(row)
-            images[picture.url] = row["id"]
+            images.setdefault(picture.url, row["id"])
         return images
 
     def _add_variants(self, id: int, parsed: ParsedProduct, images: dict[str, int], ids: Iterator[int]) -> int | None:
@@ -153,11 +162,13 @@ class _Batch:
 
 def all_pictures(parsed: ParsedProduct) -> list[ParsedMedia]:
     """The product's pictures, followed by pictures that only its variants name."""
-    found = {picture.url: picture for picture in parsed.media or ()}
+    found = list(parsed.media or ())
+    urls = {picture.url for picture in found}
     for variant in parsed.variants or ():
-        if variant.image and variant.image not in found:
-            found[variant.image] = ParsedMedia(variant.image)
-    return list(found.values())
+        if variant.image and variant.image not in urls:
+            urls.add(variant.image)
+            found.append(ParsedMedia(variant.image))
+    return found
 
 
 def bundle_item_row(shop: Shop, bundle: int, item: ParsedBundleItem) -> Row:

@@ -1,32 +1,23 @@
-"""Reads CSV files: detects encoding, separator and header, and continues after malformed rows."""
+"""Reads CSV files: detects separator and header, and continues after malformed rows."""
 
-import codecs
 import csv
+import html
 import io
 import re
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from storefront.kit.refusals import Refusal
 from storefront.kit.spreadsheets import unescape_formulas
-from storefront.product_files.parsed_products import Failure, Problem
+from storefront.product_files.encodings import UnreadableFile, checked_encoding, encoding_of, usual_name
+from storefront.product_files.number_formats import with_decimal_point
+from storefront.product_files.parsed_products import Failure, Notice, Problem
 
-CHUNK_BYTES = 1 << 20
 # Maximum length of a row in characters. Otherwise, a quote that is never closed would swallow the rest of the file.
 LARGEST_ROW = 1 << 20
 SEPARATORS = (",", ";", "\t", "|")
 # The csv module's own limit is per process and lower; the maximum above is checked while feeding it.
 csv.field_size_limit(max(csv.field_size_limit(), 4 * LARGEST_ROW))
-_LONE_BYTE = re.compile("[\udc80-\udcff]")
-_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
-
-
-class UnreadableFile(Refusal):
-    """The file as a whole cannot be imported; the message says what was expected."""
-
-    status, code = 422, "unreadable_file"
-    message = "The file cannot be read."
 
 
 @dataclass(slots=True)
@@ -35,58 +26,27 @@ class Row:
     values: list[str]
 
 
-def encoding_of(path: Path) -> str:
-    """The file's encoding, from its BOM or else guessed from its bytes. Raises UnreadableFile."""
-    with path.open("rb") as file:
-        start = file.read(4096)
-        if not start.strip():
-            raise UnreadableFile("The file is empty; expected a header row followed by products.")
-        if start.startswith(codecs.BOM_UTF8):
-            return "utf-8-sig"
-        if start.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
-            return "utf-32"
-        if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            return "utf-16"
-        if b"\0" in start and (wide := _wide_encoding(start)):
-            return wide
-        file.seek(0)
-        return _narrow_encoding(file)
-
-
-def _wide_encoding(start: bytes) -> str | None:
-    """UTF-16 without a BOM: its separators and line ends have zero bytes at either even or odd positions only."""
-    even, odd = start[::2].count(0), start[1::2].count(0)
-    if max(even, odd) > 10 * min(even, odd) and max(even, odd) > len(start) // 8:
-        return "utf-16-le" if odd > even else "utf-16-be"
-    if even + odd > len(start) // 100 + 1:
-        raise UnreadableFile("The file is not text; expected a CSV file in UTF-8.")
-    return None
-
-
-def _narrow_encoding(file: io.BufferedIOBase | io.BufferedReader) -> str:
-    decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
-    broken = sound = 0
-    while chunk := file.read(CHUNK_BYTES):
-        if chunk.isascii():
-            continue
-        text = decoder.decode(chunk)
-        invalid = len(_LONE_BYTE.findall(text))
-        broken += invalid
-        sound += len(_NOT_ASCII.findall(text)) - invalid
-    if broken > sound:
-        return "cp1252"
-    return "utf-8"
-
-
 class Table:
-    """One CSV file: its header, and the rows below it with the number of the line on which each starts."""
+    """One CSV file: its header, and the rows below it with the number of the line on which each starts.
 
-    def __init__(self, path: Path) -> None:
+    `notes` is what a reader of the import's report should know about the file.
+    """
+
+    def __init__(self, path: Path, encoding: str = "") -> None:
+        """Takes the encoding that was stated, or none to detect it. Raises UnreadableFile."""
         self.path = path
-        self.encoding = encoding_of(path)
+        self.notes: list[Problem] = []
+        self.encoding, is_guessed = encoding_of(path)
+        if encoding:
+            self.encoding = checked_encoding(encoding)
+        elif is_guessed:
+            reason = f"Read as {usual_name(self.encoding)}. If texts look wrong, state the encoding."
+            self.notes.append(Problem(1, "", reason, "note"))
         self.size = path.stat().st_size
         self.separator = ","
         self.headers: list[str] = []
+        # Positions of columns in which 1.234 and 1,234 are numbers with a decimal comma.
+        self.comma_columns: list[int] = []
         self.header_line = self._header_end = 1
         self._file: io.BufferedReader | None = None
 
@@ -128,7 +88,10 @@ class Table:
             try:
                 yield from enumerate(io.TextIOWrapper(raw, encoding=self.encoding, errors=errors, newline=""), 1)
             except UnicodeError:
-                raise UnreadableFile("The file is neither UTF-8, UTF-16 nor Windows-1252; expected UTF-8.") from None
+                raise UnreadableFile(
+                    f"The file is not {usual_name(self.encoding)} throughout. Save it as CSV UTF-8, or state its "
+                    "encoding."
+                ) from None
             finally:
                 self._file = None
 
@@ -136,21 +99,23 @@ class Table:
         """Bytes read so far, for a progress bar."""
         return self._file.tell() if self._file else 0
 
-    def rows(self) -> Iterator[Row | Failure]:
-        """Every row that is not blank, with trimmed values. Yields a Failure for a malformed row and continues."""
+    def rows(self) -> Iterator[Row | Failure | Notice]:
+        """Every row that is not blank, with trimmed values. Yields a Failure for a malformed row, and a Notice for one
+        that repeats the header, and continues."""
         lines = self.lines()
         for number, _ in lines:
             if number == self._header_end:
                 break
-        feed = _LineFeed(lines)
+        blank = " " if self.separator == "\t" else " \t"
+        feed = _LineFeed(lines, re.compile(rf'"[{blank}]+(?={re.escape(self.separator)}|\r?\n?\Z)'))
         while (yield from self._rows_until_malformed(feed)):
             pass
 
-    def _rows_until_malformed(self, feed: "_LineFeed") -> Generator[Row | Failure, None, bool]:
+    def _rows_until_malformed(self, feed: "_LineFeed") -> Generator[Row | Failure | Notice, None, bool]:
         """Returns True after a malformed row: its Failure was yielded, and the lines after its first are read again."""
         width = len(self.headers)
         # Strict: otherwise, a misplaced quotation mark would join rows unnoticed.
-        reader = csv.reader(feed, delimiter=self.separator, strict=True)
+        reader = csv.reader(feed, delimiter=self.separator, strict=True, skipinitialspace=True)
         while True:
             try:
                 values = next(reader)
@@ -164,14 +129,21 @@ class Table:
             if len(cleaned) == width and not feed.overrun:
                 line = feed.consumed[0][0]
                 feed.accept()
-                if any(cleaned):
-                    yield Row(line, unescape_formulas(cleaned))
+                if cleaned == self.headers:
+                    yield Notice(Problem(line, "", "repeats the header row; skipped", "warning"))
+                elif any(cleaned):
+                    yield Row(line, self._with_points(unescape_formulas(cleaned)))
             elif any(cleaned) or feed.has_quotes:
                 yield self._failure(feed, len(values))
                 feed.retry()
                 return True
             else:
                 feed.accept()
+
+    def _with_points(self, values: list[str]) -> list[str]:
+        for position in self.comma_columns:
+            values[position] = with_decimal_point(values[position])
+        return values
 
     def _failure(self, feed: "_LineFeed", width: int) -> Failure:
         reason = f"the row has {width} columns, but the header has {len(self.headers)}"
@@ -182,13 +154,19 @@ class Table:
 
 @dataclass(slots=True)
 class _LineFeed:
-    """Feeds lines to the CSV reader, and can repeat all but the first line of a malformed row."""
+    """Feeds lines to the CSV reader, and can repeat all but the first line of a malformed row.
+
+    `padding` is the blank space after a quotation mark at the end of a value, which the CSV reader would refuse.
+    """
 
     source: Iterator[tuple[int, str]]
+    padding: re.Pattern[str]
     consumed: list[tuple[int, str]] = field(default_factory=list)
     repeated: list[tuple[int, str]] = field(default_factory=list)
     size: int = 0
     overrun: bool = False
+    # Whether the lines so far end within quotation marks.
+    in_quotes: bool = False
 
     def __iter__(self) -> "_LineFeed":
         return self
@@ -201,7 +179,22 @@ class _LineFeed:
         numbered = self.repeated.pop() if self.repeated else next(self.source)
         self.consumed.append(numbered)
         self.size += len(numbered[1])
-        return numbered[1]
+        return self._without_padding(numbered[1]) if '"' in numbered[1] else numbered[1]
+
+    def _without_padding(self, text: str) -> str:
+        in_quotes, end = self.in_quotes, 0
+        self.in_quotes ^= text.count('"') % 2 == 1
+        if not self.padding.search(text):
+            return text
+
+        def trim(found: re.Match[str]) -> str:
+            nonlocal in_quotes, end
+            in_quotes ^= text.count('"', end, found.end()) % 2 == 1
+            end = found.end()
+            # Blank space after a mark that begins a value belongs to the value.
+            return found[0] if in_quotes else '"'
+
+        return self.padding.sub(trim, text)
 
     @property
     def has_quotes(self) -> bool:
@@ -210,7 +203,7 @@ class _LineFeed:
 
     def accept(self) -> None:
         self.consumed.clear()
-        self.size, self.overrun = 0, False
+        self.size, self.overrun, self.in_quotes = 0, False, False
 
     def retry(self) -> None:
         self.repeated.extend(reversed(self.consumed[1:]))
@@ -219,7 +212,8 @@ class _LineFeed:
 
 def _split(text: str, separator: str) -> list[str]:
     try:
-        values = next(csv.reader(io.StringIO(text, newline=""), delimiter=separator), [])
+        source = io.StringIO(text, newline="")
+        values = next(csv.reader(source, delimiter=separator, skipinitialspace=True), [])
     except csv.Error:
         return []
     return [clean_value(value) for value in values]
@@ -236,4 +230,5 @@ def clean_value(value: str) -> str:
 
 def normalised_header(header: str) -> str:
     """A header for comparison: case-folded, with plain spaces and apostrophes."""
-    return " ".join(header.replace("\u2019", "'").replace("\u00a0", " ").replace("\u202f", " ").casefold().split())
+    plain = html.unescape(header).replace("\u2019", "'").replace("\u00a0", " ").replace("\u202f", " ")
+    return " ".join(plain.casefold().split())

@@ -41,16 +41,15 @@ def variants_of(existing: ExistingProduct) -> list[Variant]:
 
 def variation_attributes(existing: ExistingProduct) -> dict[str, list[str]]:
     """The attributes that variants are chosen by, with their values; the product's list comes first."""
-    found: dict[str, list[str]] = {}
+    # A dictionary's keys are distinct and keep their order.
+    found: dict[str, dict[str, None]] = {}
     for item in existing.product.attributes:
         if item.get("variation"):
-            found[item["name"]] = list(item.get("values", []))
+            found[item["name"]] = dict.fromkeys(item.get("values", []))
     for variant in variants_of(existing):
         for name, value in variant.option_values.items():
-            values = found.setdefault(name, [])
-            if value not in values:
-                values.append(value)
-    return found
+            found.setdefault(name, {})[value] = None
+    return {name: list(values) for name, values in found.items()}
 
 
 def plain_number(number: Any) -> str:

@@ -5,12 +5,10 @@ rows before it writes, so that neither a product nor a category is created twice
 A batch is one transaction; if the database rejects it, its products are imported one by one.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
-from copy import copy
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,30 +18,25 @@ from storefront.catalogue import rules, tree
 from storefront.catalogue.parsing import InvalidValue
 from storefront.kit.bulk_insert import bulk_write_pragmas
 from storefront.listing.statistics import refresh_statistics, settle_after_import
+from storefront.pictures.requesting import PictureRequests
 from storefront.product_files import read_ahead
 from storefront.product_files.baselines import Baselines
 from storefront.product_files.creating import insert_products
-from storefront.product_files.csv_reading import Table, UnreadableFile
+from storefront.product_files.csv_reading import UnreadableFile
 from storefront.product_files.existing import existing_products
 from storefront.product_files.matching import Match, Matcher, link
-from storefront.product_files.native import reader as native_reader
-from storefront.product_files.parsed_products import Failure, ParsedProduct, Problem, ReadResult
+from storefront.product_files.opening import open_source
+from storefront.product_files.parsed_products import Failure, Notice, ParsedProduct, Problem, ReadResult
 from storefront.product_files.references import References
+from storefront.product_files.related import PendingRelations, resolve_related
 from storefront.product_files.row_store import SeenProducts
-from storefront.product_files.rows import ColumnIndex
 from storefront.product_files.search import with_search_texts
-from storefront.product_files.shopify import reader as shopify_reader
-from storefront.product_files.sources import Source, source_of
+from storefront.product_files.sources import source_of
 from storefront.product_files.updating import Changes, update_product
-from storefront.product_files.woocommerce import headers
-from storefront.product_files.woocommerce import reader as woocommerce_reader
 from storefront.shops import audit
 from storefront.shops.changes import publish_change
 from storefront.shops.models import Shop
 
-FORMATS = ("auto", "woocommerce", "shopify", "native")
-READERS: dict[str, Any] = {"woocommerce": woocommerce_reader, "shopify": shopify_reader}
-COLUMNS = {"woocommerce": headers.column_of, "shopify": shopify_reader.column_of}
 # Factor by which the number of created products grows between two updates of the database's statistics.
 GROWTH = 6
 # Maximum number of problems, and of changes, in a report. The callbacks get all of them.
@@ -86,9 +79,11 @@ def import_products(
     shop: Shop,
     file: Path,
     format: str = "auto",
+    encoding: str = "",
     source: str = "",
     update: bool = False,
     dry_run: bool = False,
+    pictures: PictureRequests | None = None,
     now: datetime,
     progress: Progress | None = None,
     on_problem: Callable[[Problem], None] | None = None,
@@ -98,12 +93,13 @@ def import_products(
     """Import the file's products into the shop, each product completely or not at all.
 
     Existing products are skipped, or with `update` changed where the file differs. A dry run reports the same and
-    writes nothing. `source` names the shop whose ids a WooCommerce file has; by default, it is the last one that was
-    named. `on_problem` also gets each skipped product. `progress` is called with (bytes read, bytes in total).
-    `audit_object` is the object of the import's audit entry; by default, it is named after the file. Raises
+    writes nothing. `encoding` is detected if it is blank. `source` names the shop whose ids a WooCommerce file has; by
+    default, it is the last one that was named. With `pictures`, the worker fetches the new pictures; without, they keep
+    their addresses. `on_problem` also gets each skipped product. `progress` is called with (bytes read, bytes in
+    total). `audit_object` is the object of the import's audit entry, by default named after the file. Raises
     UnreadableFile for a file that is not a product file of a supported format.
     """
-    opened = open_source(file, format, shop=shop, now=now)
+    opened = open_source(file, format, encoding, shop=shop, update=update, now=now)
     if source and not opened.has_ids:
         raise UnreadableFile(f"Only WooCommerce files have IDs of a source; this file is {opened.format}.")
     with ExitStack() as stack:
@@ -112,11 +108,14 @@ def import_products(
         seen = stack.enter_context(SeenProducts())
         origin = source_of(shop, source, opened.source, now=now, write=not dry_run) if opened.has_ids else None
         matcher = Matcher(shop, origin, seen, opened.skus)
+        related = stack.enter_context(PendingRelations())
         baselines = Baselines(shop, opened.format, now)
-        run = _Import(shop, now, update, not dry_run, matcher, origin, baselines, _Callbacks(on_problem, on_change))
+        callbacks = _Callbacks(on_problem, on_change)
+        run = _Import(shop, now, update, not dry_run, matcher, baselines, related, callbacks, pictures)
         if not dry_run:
             # Also after an error, since earlier batches stay imported.
             stack.push(run.audit_on_exit(audit_object or audit.Object("import", None, file.name)))
+        run.report_problems(opened.notes)
         results = with_search_texts(opened.results, shop.language)
         batches = stack.enter_context(read_ahead.read_batches(results, opened.position, opened.size))
         for read, position in batches:
@@ -125,70 +124,12 @@ def import_products(
             del read
             if progress:
                 progress(position or opened.size, opened.size)
+        run.relate()
     if run.write and (run.report.created or run.report.updated):
         settle_after_import()
     if progress:
         progress(opened.size, opened.size)
     return run.report
-
-
-@dataclass
-class OpenedFile:
-    """An opened product file. `source` is the one that the file states, if it does. `skus` reads the file once more."""
-
-    format: str
-    size: int
-    position: Callable[[], int]
-    results: Iterator[ReadResult]
-    skus: Callable[[], Iterator[str]]
-    source: str = ""
-
-    @property
-    def has_ids(self) -> bool:
-        """Whether products can have ids of the program that wrote the file."""
-        return self.format == "woocommerce"
-
-
-def open_source(file: Path, format: str, *, shop: Shop, now: datetime) -> OpenedFile:
-    """Open the file with the reader of `format`, which "auto" detects. Raises UnreadableFile."""
-    if format not in FORMATS:
-        raise UnreadableFile(f"Unknown format {format}; expected one of {', '.join(FORMATS)}.")
-    if not file.is_file():
-        raise UnreadableFile(f"{file} is not a file." if file.exists() else f"There is no file {file}.")
-    try:
-        table = Table(file)
-        if format == "native" or (format == "auto" and native_reader.recognises(table)):
-            return OpenedFile(
-                "native",
-                table.size,
-                table.position,
-                native_reader.read(table),
-                partial(native_reader.skus, copy(table)),
-            )
-        return _open_table(table, format, shop=shop, now=now)
-    except OSError as error:
-        raise UnreadableFile(f"The file {file} cannot be read: {error.strerror}.") from None
-
-
-def _open_table(table: Table, format: str, *, shop: Shop, now: datetime) -> OpenedFile:
-    tried = [format] if format != "auto" else ["shopify", "woocommerce"]
-    for name in tried:
-        column_of = COLUMNS[name]
-        table.find_header(column_of)
-        found = [(header, column_of(header)) for header in table.headers]
-        if READERS[name].recognises({column for _, column in found}):
-            columns = ColumnIndex(found)
-            results = READERS[name].read(table, columns, shop=shop, now=now)
-            # A table of its own, since reading a table once more would change its position.
-            skus = partial(READERS[name].skus, copy(table), columns)
-            source = woocommerce_reader.stated_source(copy(table), columns) if name == "woocommerce" else ""
-            return OpenedFile(name, table.size, table.position, results, skus, source)
-    expected = "; or ".join(f"{name}: {READERS[name].EXPECTED}" for name in tried)
-    beginning = ", ".join(header[:40] for header in table.headers[:6])
-    raise UnreadableFile(
-        f"The header row does not match a supported product file. It begins: {beginning}. Expected ({expected}), in "
-        "English or as exported in German, French, Spanish or Russian."
-    )
 
 
 def _too_many(parsed: ParsedProduct) -> list[Problem]:
@@ -221,12 +162,14 @@ class _Import:
         update: bool,
         write: bool,
         matcher: Matcher,
-        source: Source | None,
         baselines: Baselines,
+        related: PendingRelations,
         callbacks: "_Callbacks",
+        pictures: PictureRequests | None,
     ) -> None:
         self.shop, self.now, self.update, self.write, self.callbacks = shop, now, update, write, callbacks
-        self.matcher, self.source, self.baselines = matcher, source, baselines
+        self.matcher, self.source, self.baselines, self.related = matcher, matcher.source, baselines, related
+        self.pictures = pictures
         self.references = References(shop)
         self.report = Report()
         self.statistics_due = read_ahead.BATCH_PRODUCTS
@@ -235,7 +178,9 @@ class _Import:
         """Import these results, in the order of the file."""
         batch = []
         for parsed in results:
-            if isinstance(parsed, Failure):
+            if isinstance(parsed, Notice):
+                self._add_problem(parsed.problem)
+            elif isinstance(parsed, Failure):
                 self.fail(parsed.problems)
             elif problems := _too_many(parsed):
                 self.fail(problems)
@@ -274,6 +219,9 @@ class _Import:
 
     def fail(self, problems: list[Problem], products: int = 1) -> None:
         self.report.failed += products
+        self.report_problems(problems)
+
+    def report_problems(self, problems: list[Problem]) -> None:
         for problem in problems:
             self._add_problem(problem)
 
@@ -306,7 +254,11 @@ class _Import:
             ]
         if self.write:
             outcome.created_ids = insert_products(
-                shop=self.shop, products=outcome.created, references=self.references, now=self.now
+                shop=self.shop,
+                products=outcome.created,
+                references=self.references,
+                pictures=self.pictures,
+                now=self.now,
             )
             self._link(outcome)
         return outcome
@@ -328,6 +280,7 @@ class _Import:
                 parsed=parsed,
                 references=self.references,
                 baselines=self.baselines,
+                pictures=self.pictures,
                 now=self.now,
                 write=self.write,
             )
@@ -358,6 +311,7 @@ class _Import:
         ids = outcome.created_ids or [0] * len(outcome.created)
         self.matcher.remember((parsed, id, True) for parsed, id in zip(outcome.created, ids, strict=True))
         self.matcher.remember((parsed, match.product.id, False) for parsed, match in outcome.matched if match.product)
+        self._keep_related(outcome)
         for parsed in outcome.refused:
             lines = [variant.line for variant in parsed.variants or ()] or [parsed.line]
             self.fail([Problem(line, "", parsed.refusal_if_new, key=str(parsed.keys)) for line in lines], len(lines))
@@ -369,6 +323,32 @@ class _Import:
         for parsed in (*outcome.created, *(parsed for parsed, _, _ in outcome.updated)):
             for warning in parsed.warnings:
                 self._add_problem(warning)
+
+    def _keep_related(self, outcome: _Outcome) -> None:
+        # Products that a dry run would create have no ids.
+        ids = outcome.created_ids or [-parsed.line for parsed in outcome.created]
+        updated = {parsed.line for parsed, _, _ in outcome.updated}
+        matched = [(parsed, match.product.id) for parsed, match in outcome.matched if match.product]
+        self.related.add(zip(outcome.created, ids, strict=True), counted="created")
+        self.related.add([each for each in matched if each[0].line in updated], counted="updated")
+        others = [each for each in matched if each[0].line not in updated]
+        self.related.add(others, counted="skipped", keep=not self.update)
+
+    def relate(self) -> None:
+        """Write the related products that the file states, and report what that changes in existing products."""
+        for change in resolve_related(
+            shop=self.shop,
+            pending=self.related,
+            by_source_id=self.matcher.by_source_id,
+            write=self.write,
+            on_problem=self._add_problem,
+        ):
+            if change.counted == "skipped":
+                self.report.skipped -= 1
+                self.report.updated += 1
+            if change.counted != "created":
+                row = {"line": change.line, "change": "update", "slug": change.slug, "fields": change.fields}
+                self._add_change(row)
 
     def _add_changes(self, outcome: _Outcome) -> None:
         changes: list[Change] = [

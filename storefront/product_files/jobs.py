@@ -16,6 +16,7 @@ from django_tasks import task
 from storefront.catalogue.models import CleanedText
 from storefront.kit import clock
 from storefront.kit.refusals import Refusal
+from storefront.pictures.requesting import PictureRequests
 from storefront.product_files.importing import Report, import_products
 from storefront.product_files.models import ProductImport
 from storefront.shops import audit
@@ -42,7 +43,7 @@ def run_product_import(import_id: int, uploaded_from: str = "") -> None:
     row = ProductImport.objects.select_related("shop", "user").filter(pk=import_id).first()
     if row is None or row.has_ended or not row.file:
         return
-    heartbeat = Heartbeat(row)
+    now, heartbeat = clock.now(), Heartbeat(row)
     heartbeat.record(0)
     try:
         with audit.acting(_uploader(row), place=uploaded_from), local_file(row) as path:
@@ -51,9 +52,11 @@ def run_product_import(import_id: int, uploaded_from: str = "") -> None:
                 file=path,
                 format=row.format,
                 source=row.source,
+                encoding=row.encoding,
                 update=row.update,
                 dry_run=row.dry_run,
-                now=clock.now(),
+                pictures=PictureRequests(row.shop, now, row.pk) if row.fetch_pictures else None,
+                now=now,
                 progress=heartbeat,
                 audit_object=audit.Object("import", row.pk, row.file_name),
             )

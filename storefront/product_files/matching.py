@@ -98,6 +98,10 @@ class Matcher:
         self.seen.add_keys((key, parsed.line) for parsed, _, _ in rows for key in self._own_keys(parsed))
         self.seen.add_products((id, parsed.line, created) for parsed, id, created in rows if id)
 
+    def by_source_id(self, ids: set[int]) -> dict[int, int]:
+        """The ids of existing products by these ids in the source."""
+        return {id: found.id for id, found in self._by_id(ids).items()} if self.source and ids else {}
+
     def _existing(self, products: Sequence[ParsedProduct]) -> _Existing:
         existing = _Existing()
         keys = [parsed.keys for parsed in products]

@@ -5,6 +5,7 @@ from django.db.models import Q
 
 from storefront.catalogue.models import Product
 from storefront.kit.storage import private_files
+from storefront.product_files.encodings import COMMON_ENCODINGS, usual_name
 from storefront.shops.models import Shop, User
 
 LONGEST_SOURCE = 100
@@ -66,6 +67,13 @@ class ProductImport(models.Model):
         blank=True,
         help_text="The WooCommerce shop that the file is from. Its IDs count only for products of this source.",
     )
+    encoding = models.CharField(
+        max_length=20,
+        choices=[(name, usual_name(name)) for name in COMMON_ENCODINGS],
+        blank=True,
+        default="",
+        help_text="Leave empty to detect it. Choose one if texts look wrong.",
+    )
     update = models.BooleanField(
         "update existing products",
         default=False,
@@ -73,6 +81,11 @@ class ProductImport(models.Model):
     )
     dry_run = models.BooleanField(
         "dry run", default=False, help_text="If on, nothing is saved and the report shows what would change."
+    )
+    fetch_pictures = models.BooleanField(
+        "fetch pictures",
+        default=True,
+        help_text="If off, pictures stay where they are and are shown from there.",
     )
     state = models.CharField(max_length=10, choices=State, default=State.WAITING, editable=False)
     percent = models.PositiveSmallIntegerField("progress", default=0, editable=False)
@@ -111,3 +124,8 @@ class ProductImport(models.Model):
     @property
     def has_ended(self) -> bool:
         return self.state in (self.State.DONE, self.State.FAILED)
+
+    @property
+    def awaits_pictures(self) -> bool:
+        """Whether pictures of this import are still to be fetched."""
+        return self.pictures.filter(state="waiting").exists()

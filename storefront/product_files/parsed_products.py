@@ -9,10 +9,14 @@ from typing import Any, Literal
 
 from storefront.catalogue.search_texts import SearchText
 
+# (column, value) that identifies a product, such as ("sku", "A-1").
+ProductKey = tuple[str, Any]
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What a report says about a line of a file. A product with an error is not imported; one with a warning is.
+    """What a report says about a line of a file. A product with an error is not imported; one with a warning is. A note
+    is about the file as a whole, such as its encoding.
 
     A conflict is a product that is not imported because its keys do not say which product it is. A skipped one is in
     the shop already, and the import changes nothing about it.
@@ -21,7 +25,7 @@ class Problem:
     line: int
     column: str
     reason: str
-    severity: Literal["error", "warning", "conflict", "skipped"] = "error"
+    severity: Literal["error", "warning", "note", "conflict", "skipped"] = "error"
     # What the file identifies the product by, such as `SKU A-1`; empty if the problem is not about a whole product.
     key: str = ""
 
@@ -105,6 +109,14 @@ class ParsedBundleItem:
 
 
 @dataclass(slots=True)
+class ParsedRelated(CompactPickle):
+    """The keys of related products, and the column that states them."""
+
+    header: str
+    keys: list[ProductKey]
+
+
+@dataclass(slots=True)
 class Keys(CompactPickle):
     """What a file states to identify a product, the most reliable first. `external_id` is the id in the program that
     wrote the file. `slug` is only set if the file states it."""
@@ -148,6 +160,8 @@ class ParsedProduct(CompactPickle):
     states_default: bool = False
     options: list[ParsedOption] | None = None
     bundle_items: list[ParsedBundleItem] | None = None
+    # By kind of relation, where the file states it.
+    related: dict[str, ParsedRelated] = field(default_factory=dict)
     if_new: dict[str, Any] = field(default_factory=dict)
     search: SearchText | None = None
     refusal_if_new: str = ""
@@ -165,7 +179,14 @@ class Failure:
     problems: list[Problem]
 
 
-ReadResult = ParsedProduct | Failure
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A warning about the file that concerns no single product."""
+
+    problem: Problem
+
+
+ReadResult = ParsedProduct | Failure | Notice
 NAMED = ("brand", "vendor", "shipping_origin", "tax_class")
 
 

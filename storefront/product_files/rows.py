@@ -1,12 +1,17 @@
 """Access to a CSV file's rows by column name, independent of the file's headers and their order."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from difflib import get_close_matches
+from itertools import islice
 from typing import Any
 
 from storefront.catalogue.parsing import InvalidValue, Parse
-from storefront.product_files.csv_reading import UnreadableFile
-from storefront.product_files.parsed_products import Problem
+from storefront.product_files.csv_reading import Row, Table, UnreadableFile
+from storefront.product_files.number_formats import number_format
+from storefront.product_files.parsed_products import Notice, Problem
 
+# Number of rows from which the format of a file's numbers is told.
+SAMPLE_ROWS = 10_000
 # A column of the file, the field that it fills, and the parser of its values.
 FieldMapping = tuple[str, str, Parse]
 
@@ -74,3 +79,47 @@ class RowReader:
 def mappings_in_file(columns: ColumnIndex, mappings: Iterable[FieldMapping]) -> list[FieldMapping]:
     """The mappings whose columns the file has."""
     return [mapping for mapping in mappings if mapping[0] in columns]
+
+
+class UncarriedColumns:
+    """Columns of known meaning that are not imported. Each is reported once, at its first value that is lost."""
+
+    def __init__(self, headers: Iterable[str], harmless: Callable[[str], set[str] | None]) -> None:
+        """`harmless` returns the values of a header's column that lose nothing, or None if the column is imported."""
+        found = ((position, header, harmless(header)) for position, header in enumerate(headers))
+        self.pending = [(position, header, values) for position, header, values in found if values is not None]
+
+    def notices(self, row: Row) -> Iterator[Notice]:
+        """A notice for each column of which this row has the first value that is lost."""
+        for column in self.pending.copy():
+            position, header, harmless = column
+            value = row.values[position]
+            if value and value.lower() not in harmless:
+                self.pending.remove(column)
+                reason = "is not imported; this is the first row with a value"
+                yield Notice(Problem(row.line, header, reason, "warning"))
+
+
+def read_numbers(table: Table, columns: ColumnIndex, names: Iterable[str]) -> None:
+    """Find out whether the numbers in these columns have a decimal comma, from the file's first rows."""
+    positions = [columns.index[name] for name in names if name in columns]
+    rows = (row for row in islice(table.rows(), SAMPLE_ROWS) if isinstance(row, Row))
+    found = number_format(row.values[position] for row in rows for position in positions)
+    if found.has_comma:
+        table.comma_columns = positions
+    if found.note:
+        table.notes.append(Problem(table.header_line, "", found.note, "note"))
+
+
+def unknown_column(position: int, header: str, known: Iterable[str]) -> tuple[str, str]:
+    """(column, reason) of a warning about a column that is not known, with the known one that it resembles."""
+    if not header:
+        return f"column {position + 1}", "has no header; not imported"
+    return header, f"is not a known column; not imported.{resembling(header, known)}"
+
+
+def resembling(name: str, known: Iterable[str]) -> str:
+    """The sentence that asks whether the known name most like this one was meant; empty if none is like it."""
+    by_plain = {each.casefold(): each for each in known}
+    similar = get_close_matches(name.casefold(), by_plain, n=1, cutoff=0.75)
+    return f' Did you mean "{by_plain[similar[0]]}"?' if similar else ""

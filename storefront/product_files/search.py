@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 from storefront.catalogue.search_texts import SearchText, search_text
-from storefront.product_files.parsed_products import Failure, ParsedProduct, ReadResult
+from storefront.product_files.parsed_products import ParsedProduct, ReadResult
 
 
 def with_search_texts(results: Iterator[ReadResult], language: str) -> Iterator[ReadResult]:
     """The results, each product with its search text: the process that reads the file has more time than the one that
     writes to the database."""
     for parsed in results:
-        if not isinstance(parsed, Failure) and parsed.fields.get("name"):
+        if isinstance(parsed, ParsedProduct) and parsed.fields.get("name"):
             parsed.search = _search_text(parsed, language)
         yield parsed
 

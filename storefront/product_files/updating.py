@@ -4,6 +4,7 @@ Rows keep their ids: variants are matched by their option values, options by nam
 complete list lacks are deactivated, not deleted, since carts and orders may refer to them.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from copy import deepcopy
@@ -22,6 +23,7 @@ from storefront.catalogue.models import (
 )
 from storefront.catalogue.parsing import InvalidValue
 from storefront.catalogue.plans import Plan, plan_of
+from storefront.pictures.requesting import PictureRequests
 from storefront.product_files.baselines import Baselines
 from storefront.product_files.creating import all_pictures, bundle_item_row
 from storefront.product_files.existing import ExistingProduct
@@ -48,12 +50,14 @@ def update_product(
     parsed: ParsedProduct,
     references: References,
     baselines: Baselines,
+    pictures: PictureRequests | None = None,
     now: datetime,
     write: bool,
 ) -> Changes:
     """Apply the parsed product to the existing one; returns the changes as {member: [before, after]}.
 
-    Without `write`, only compares. Raises InvalidValue if the parsed product cannot update this product.
+    Without `write`, only compares. With `pictures`, new pictures are requested from the worker. Raises
+    InvalidValue if the parsed product cannot update this product.
     """
     updating = _ProductUpdate(shop, existing, parsed, references, now)
     updating.compare()
@@ -64,6 +68,8 @@ def update_product(
         # As for new products, events are recorded only if the shop has an app.
         with events.emitting_changes(shop, existing.product.pk, now=now) if events.has_apps(shop) else nullcontext():
             updating.write()
+        if pictures:
+            pictures.insert((row.pk, row.source_url) for row in updating.new_media)
     return updating.changes
 
 
@@ -80,8 +86,11 @@ class _ProductUpdate:
         self.assignments: list[tuple[Any, str, Any]] = []
         self.columns: set[str] = set()
         self.plans = children.Plans()
-        # The product's pictures by URL, including new ones.
+        # The product's pictures by URL, including new ones. A fetched picture has two URLs: the address that it was
+        # imported with, which the same file names again, and its own, which an export of the shop names.
         self.images: dict[str, Media] = {}
+        self.urls_of: dict[int, set[str]] = {}
+        self.new_media: list[Media] = []
 
     def compare(self) -> None:
         parsed, product = self.parsed, self.product
@@ -142,8 +151,17 @@ class _ProductUpdate:
                 self.columns.add(kind)
 
     def _media(self) -> None:
-        existing = [(self._url(row), row) for row in self.existing.media]
-        self.images = dict(existing)
+        # Of the same content there is one file, so several pictures can have the same URL.
+        addresses: dict[str, list[str]] = defaultdict(list)
+        existing = []
+        for row in self.existing.media:
+            url = records.media_url(self.shop, row.file.name, row.source_url) or ""
+            address = row.source_url or url
+            existing.append((address, row))
+            addresses[url].append(address)
+            self.urls_of[row.pk] = {url, address}
+            for name in (url, address):
+                self.images.setdefault(name, row)
         is_complete = self.parsed.media is not None
 
         def put(row: Media | None, wanted: tuple[int, ParsedMedia]) -> tuple[Media, list[str]]:
@@ -151,24 +169,23 @@ class _ProductUpdate:
             path, fields = f"media {picture.url}", {"sort_order": order} if is_complete else {}
             fields |= picture.fields
             if row is not None:
-                self.images[picture.url] = row
                 return row, self._set(row, fields, f"{path} ")
             self.changes[path] = [None, "added"]
-            fields = {"sort_order": len(self.images)} | fields
-            row = self.images[picture.url] = Media(
-                shop=self.shop, product=self.product, source_url=picture.url, **fields
-            )
+            fields = {"sort_order": len(existing) + len(self.new_media)} | fields
+            row = Media(shop=self.shop, product=self.product, source_url=picture.url, **fields)
+            self.images.setdefault(picture.url, row)
+            self.new_media.append(row)
             return row, []
 
-        wanted = [(picture.url, (order, picture)) for order, picture in enumerate(all_pictures(self.parsed))]
+        wanted = [
+            (addresses[picture.url].pop(0) if addresses.get(picture.url) else picture.url, (order, picture))
+            for order, picture in enumerate(all_pictures(self.parsed))
+        ]
         self.plans.media = plan = plan_of(existing, wanted, put)
         if is_complete:
             self._record_removed(plan, "media")
         else:
             plan.deletes = []
-
-    def _url(self, row: Media) -> str:
-        return records.media_url(self.shop, row.file.name, row.source_url) or ""
 
     def _variants(self, wanted: list[ParsedVariant]) -> None:
         existing: dict[Any, Variant] = {}
@@ -192,12 +209,16 @@ class _ProductUpdate:
         if row is None:
             return self._new_variant(wanted, image), []
         changed = self._set(row, wanted.fields, f"variant {row.name} ")
-        # A new picture has no id yet, just as a variant without a picture has no image id.
-        if wanted.states_image and ((row.image_id is None) != (image is None) or (image and row.image_id != image.pk)):
+        if wanted.states_image and not self._has_picture(row, wanted.image):
             self.changes[f"variant {row.name} image"] = [None, wanted.image]
             self.assignments.append((row, "image", image))
             changed.append("image")
         return row, self._with_updated_at(row, changed)
+
+    def _has_picture(self, variant: Variant, url: str | None) -> bool:
+        if variant.image_id is None or not url:
+            return variant.image_id is None and not url
+        return url in self.urls_of.get(variant.image_id, ())
 
     def _new_variant(self, wanted: ParsedVariant, image: Media | None) -> Variant:
         self.changes[f"variant {wanted.fields.get('name')}"] = [None, "added"]

@@ -15,7 +15,7 @@ from storefront.kit.refusals import Refusal
 GROUPS = {
     "Shops": ["createshop", "createtoken", "invitestaff", "resetsecondfactor", "eraseaudit"],
     "Apps": ["createapp", "installapp", "uninstallapp", "webhooks"],
-    "Catalogue": ["importproducts", "exportproducts"],
+    "Catalogue": ["importproducts", "exportproducts", "pictures"],
     "Run": ["serve", "worker", "demo"],
     "Maintenance": ["migrate", "reindex", "reseal", "createsuperuser"],
 }

@@ -106,6 +106,7 @@ INSTALLED_APPS = [
     "storefront.webhooks",
     "storefront.apps",
     "storefront.catalogue",
+    "storefront.pictures",
     "storefront.listing",
     "storefront.product_files",
     "storefront.customers",

@@ -4,9 +4,9 @@ A cache takes `mark = latest_change()` before it reads the database, and uses th
 So a response that was read before a write and cached after it is never used.
 
 A process learns of its own writes when they are committed, and of other processes' writes from the listener of the web
-process (`server/edge/listening.py`): on PostgreSQL by NOTIFY, so that sales never queue on a row; on SQLite, where
-writers queue anyway, by a number in a table. Notifications can get lost, so every cache drops entries after
-MAX_STALE_SECONDS seconds.
+process (`server/edge/listening.py`): on PostgreSQL by NOTIFY after the commit (`shops/announcing.py`), so that sales
+never queue for each other; on SQLite, where writers queue anyway, by a number in a table. Notifications can get lost,
+so every cache drops entries after MAX_STALE_SECONDS seconds.
 """
 
 from functools import partial
@@ -14,7 +14,8 @@ from threading import Lock
 
 from django.db import connection, transaction
 
-CHANNEL = "storefront_changes"
+from storefront.shops import announcing
+
 # Longest life of a cache entry in seconds, counted from before its data was read.
 MAX_STALE_SECONDS = 5.0
 
@@ -34,10 +35,10 @@ def publish_change(shop_id: int) -> None:
 
     Call it in the transaction of the change; it takes effect with the commit.
     """
-    with connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
-            cursor.execute("SELECT pg_notify(%s, %s)", [CHANNEL, str(shop_id)])
-        else:
+    if connection.vendor == "postgresql":
+        transaction.on_commit(partial(announcing.announce, shop_id))
+    else:
+        with connection.cursor() as cursor:
             cursor.execute(_COUNT, [shop_id])
     transaction.on_commit(partial(record_change, shop_id))
 

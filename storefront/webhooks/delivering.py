@@ -17,11 +17,10 @@ run concurrently while turns go on. Every step works in batches.
 import asyncio
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from datetime import datetime, timedelta
-from email.utils import parsedate_to_datetime
+from datetime import datetime
 from itertools import count
 from threading import Event
 from typing import Any
@@ -36,7 +35,6 @@ from storefront.webhooks.concurrency import CallLimiter
 from storefront.webhooks.dispatch import dispatch
 from storefront.webhooks.messages import Message
 from storefront.webhooks.recording import Outcome, record_outcomes
-from storefront.webhooks.rules import LONGEST_RETRY_AFTER
 
 log = structlog.get_logger(__name__)
 
@@ -241,15 +239,4 @@ async def deliver(session: aiohttp.ClientSession, message: Message) -> Outcome:
     except Exception:
         log.exception("delivery_failed", delivery_id=message.delivery_id)
         return outcome(error="Internal error.")
-    return outcome(status=answer.status, answer=answer.body, retry_after=retry_after(answer.headers, now))
-
-
-def retry_after(headers: Mapping[str, str], now: datetime) -> timedelta | None:
-    """The wait that the `Retry-After` header asks for, as seconds or a date. None without a valid one."""
-    value = headers.get("Retry-After", "").strip()
-    if value.isascii() and value.isdigit():
-        return min(timedelta(seconds=int(value[:9])), LONGEST_RETRY_AFTER)
-    try:
-        return max(parsedate_to_datetime(value) - now, timedelta(0))
-    except (ValueError, TypeError, OverflowError):
-        return None
+    return outcome(status=answer.status, answer=answer.body, retry_after=outbound.retry_after(answer.headers, now))

@@ -14,14 +14,18 @@ from storefront.carts import queries as carts
 from storefront.carts.adding import ProductUnavailable, VariantRequired
 from storefront.carts.models import Cart, CartLine
 from storefront.carts.session import basket_of, basket_to_add_to, remember_basket
+from storefront.catalogue.models import RelatedProduct
 from storefront.checkout.ways_back import way_back_of_basket
 from storefront.customers import limits
+from storefront.customers.session import customer_of
 from storefront.kit import money
 from storefront.kit.refusals import InvalidFields, Refusal
 from storefront.listing import queries as listing_queries
 from storefront.shops.request import Request
-from storefront.website import details, pictures
-from storefront.website.pages import product_page, require_shop
+from storefront.website import details, pictures, queries
+from storefront.website.cards import ProductCard, product_cards
+from storefront.website.pages import RELATED_PRODUCTS, product_page, require_shop
+from storefront.website.pictures import Picture
 
 
 @require_safe
@@ -101,21 +105,34 @@ def _basket_context(request: Request, cart: Cart | None, changes: list[actions.L
         if lines
         else ()
     )
+    found = pictures.line_pictures(shop, [(line.product_id, line.image_snapshot) for line in lines])
     return {
-        "lines": [_line_context(request, line, slugs, changed) for line in lines],
+        "lines": [_line_context(line, slugs, found, changed) for line in lines],
+        "related": _cross_sells(request, lines),
         "totals": carts.cart_totals(shop, lines, request.now) if lines else None,
         "way_back": way_back_of_basket(shop, cart, lines) if cart and lines else None,
         "blocked": any(change.is_unavailable for change in changes),
     }
 
 
+def _cross_sells(request: Request, lines: list[CartLine]) -> list[ProductCard]:
+    rows = queries.related_records(
+        request.shop,
+        {line.product_id for line in lines},
+        RelatedProduct.Kind.CROSS_SELL,
+        count=RELATED_PRODUCTS,
+        now=request.now,
+    )
+    return product_cards(request.shop, rows, customer_of(request))
+
+
 def _line_context(
-    request: Request, line: CartLine, slugs: dict[int, str], changed: dict[str, actions.LineChange]
+    line: CartLine, slugs: dict[int, str], found: dict[Any, Picture | None], changed: dict[str, actions.LineChange]
 ) -> dict[str, Any]:
     return {
         "line": line,
         "slug": slugs.get(line.product_id),
-        "picture": pictures.picture(request.shop, line.image_snapshot, pictures.SMALL),
+        "picture": found[line.product_id, line.image_snapshot],
         "amount": line.price_snapshot * line.qty,
         "change": changed.get(line.key),
     }

@@ -31,11 +31,12 @@ def product_cards(shop: Shop, rows: list[Record], customer: Customer | None) -> 
     ranges = queries.variant_ranges(shop, ids(rows, "variable"), terms)
     required = queries.required_options(shop, ids(rows))
     limits = queries.bundle_limits(shop, ids(rows, "bundle"))
+    awaited = pictures.awaited_media(shop, [row["media"][0] for row in rows if row["media"]])
     return [
         ProductCard(
             name=row["name"],
             slug=row["slug"],
-            picture=pictures.first_picture(shop, row, pictures.CARD),
+            picture=pictures.first_picture(shop, row, pictures.CARD, awaited),
             price=offers.price(row, ranges.get(row["id"]), *required.get(row["id"], (ZERO, False))),
             availability=offers.product_availability(row, ranges.get(row["id"]), limits),
             is_new=row["is_new"],

@@ -216,8 +216,5 @@ def _variant(
 
 
 def _pictures(shop: Shop, record: Record) -> list[Picture]:
-    found = (
-        pictures.picture(shop, media["url"], pictures.LARGE, media["alt"] or record["name"])
-        for media in record["media"]
-    )
-    return [picture for picture in found if picture]
+    awaited = pictures.awaited_media(shop, record["media"])
+    return [pictures.media_picture(shop, media, pictures.LARGE, record["name"], awaited) for media in record["media"]]

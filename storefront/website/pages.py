@@ -11,20 +11,24 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from storefront.catalogue.models import Category
+from storefront.catalogue.models import Category, RelatedProduct
 from storefront.customers.session import customer_of
 from storefront.kit.pagination import last_page, shown_pages
 from storefront.listing import queries as listing_queries
 from storefront.listing import spelling
 from storefront.listing.page import RELEVANCE
 from storefront.listing.queries import ProductFilters
+from storefront.shops.models import Shop
 from storefront.shops.request import Request
 from storefront.website import details, pictures, queries, search_engines
-from storefront.website.cards import product_cards
+from storefront.website.cards import ProductCard, product_cards
+from storefront.website.pictures import Picture
 
 PER_PAGE = 24
 # Characters of a search. More are left out (R-LIM-4).
 LONGEST_SEARCH = 200
+# Number of products that a product's page and the basket offer besides.
+RELATED_PRODUCTS = 4
 SORTS = {
     "": "Recommended",
     "newest": "Newest first",
@@ -65,7 +69,7 @@ def home(request: Request) -> HttpResponse:
     context = {
         "lead": lead,
         "lead_card": cards[lead["slug"]] if lead else None,
-        "lead_picture": pictures.first_picture(shop, lead, pictures.LARGE) if lead else None,
+        "lead_picture": _lead_picture(shop, lead) if lead else None,
         "featured": [cards[row["slug"]] for row in featured[1:]],
         "newest": [cards[row["slug"]] for row in newest],
         "categories": [
@@ -74,6 +78,10 @@ def home(request: Request) -> HttpResponse:
         "canonical": shop.base_url + "/",
     }
     return render(request, "website/home.html", context)
+
+
+def _lead_picture(shop: Shop, lead: dict[str, Any]) -> Picture | None:
+    return pictures.first_picture(shop, lead, pictures.LARGE, pictures.awaited_media(shop, lead["media"][:1]))
 
 
 @require_safe
@@ -131,12 +139,16 @@ def _is_above(category: dict[str, Any], other: dict[str, Any]) -> bool:
     return bool(category["_lft"] <= other["_lft"] and category["_rgt"] >= other["_rgt"])
 
 
-def _related(request: Request, record: dict[str, Any], category: dict[str, Any] | None) -> list:
-    if category is None:
-        return []
-    filters = ProductFilters(category=category["slug"])
-    rows = listing_queries.first_products(request.shop, filters, count=5, now=request.now)
-    return product_cards(request.shop, [row for row in rows if row["id"] != record["id"]][:4], customer_of(request))
+def _related(request: Request, record: dict[str, Any], category: dict[str, Any] | None) -> list[ProductCard]:
+    """Cards of the product's up-sells, and after them of others in its category."""
+    shop, now = request.shop, request.now
+    rows = queries.related_records(shop, [record["id"]], RelatedProduct.Kind.UP_SELL, count=RELATED_PRODUCTS, now=now)
+    if category is not None and len(rows) < RELATED_PRODUCTS:
+        shown = {record["id"], *(row["id"] for row in rows)}
+        filters = ProductFilters(category=category["slug"])
+        others = listing_queries.first_products(shop, filters, count=RELATED_PRODUCTS + len(shown), now=now)
+        rows += [row for row in others if row["id"] not in shown]
+    return product_cards(shop, rows[:RELATED_PRODUCTS], customer_of(request))
 
 
 def redirect_to_category(request: Request, category: Category) -> HttpResponse:

@@ -1,5 +1,10 @@
-"""Pictures on pages: thumbnails of uploaded files, and external pictures at their own URL."""
+"""Pictures on pages: thumbnails of the shop's own files, and external pictures at their own URL.
 
+An external picture that the worker is to fetch is not shown from its address: that may be dead, and its host would
+learn of each visitor. Where an external picture does not load, `pictures.js` shows the placeholder.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
@@ -7,15 +12,23 @@ from urllib.parse import unquote
 import structlog
 from django.core.files.storage import default_storage
 
-from storefront.catalogue import thumbnails
+from storefront.catalogue import records, thumbnails
 from storefront.catalogue.thumbnails import BANNER as BANNER
 from storefront.catalogue.thumbnails import CARD as CARD
 from storefront.catalogue.thumbnails import LARGE as LARGE
 from storefront.catalogue.thumbnails import SMALL as SMALL
 from storefront.kit import clock
+from storefront.pictures import queries as fetches
 from storefront.shops.models import Shop
 
 log = structlog.get_logger(__name__)
+
+# By the size that a page wants: the sizes among which browsers choose, and how wide the picture is on the page.
+SOURCES = {
+    CARD: ((CARD, LARGE), "(min-width: 40rem) 18rem, 50vw"),
+    LARGE: ((CARD, LARGE, BANNER), "(min-width: 50rem) 50vw, 100vw"),
+    BANNER: ((LARGE, BANNER), "100vw"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +36,15 @@ class Picture:
     """What an <img> needs. `url` is empty until there is a picture to show; `original` is the full-size picture's URL.
 
     `size` is the side, in pixels, of the square that the page reserves, so that nothing moves when the picture loads.
+    `srcset` and `sizes` are the attributes of these names, empty if there is one size only.
     """
 
     url: str
     alt: str
     size: int
     original: str
+    srcset: str = ""
+    sizes: str = ""
 
 
 def picture(shop: Shop, url: str | None, size: int, alt: str = "") -> Picture | None:
@@ -40,13 +56,53 @@ def picture(shop: Shop, url: str | None, size: int, alt: str = "") -> Picture | 
         return Picture(url, alt, size, url)
     # The storage's URL is relative to the host of the page, which can differ from the shop's configured base URL.
     original = default_storage.url(name)
-    return Picture(_thumbnail_url(shop, name, size, original), alt, size, original)
+    url = _thumbnail_url(shop, name, size, original)
+    if url in ("", original) or size not in SOURCES:
+        return Picture(url, alt, size, original)
+    # The worker makes all sizes at once.
+    sides, sizes = SOURCES[size]
+    srcset = ", ".join(f"{thumbnails.future_url_of(name, side)} {side}w" for side in sides)
+    return Picture(url, alt, size, original, srcset, sizes)
 
 
-def first_picture(shop: Shop, record: dict[str, Any], size: int) -> Picture | None:
-    """The main picture of a product (R-CAT-28); None if it has none."""
+def first_picture(shop: Shop, record: dict[str, Any], size: int, awaited: Collection[int]) -> Picture | None:
+    """The main picture of a product (R-CAT-28); None if it has none. `awaited`: from `awaited_media`."""
     media = record["media"]
-    return picture(shop, media[0]["url"], size, media[0]["alt"] or record["name"]) if media else None
+    return media_picture(shop, media[0], size, record["name"], awaited) if media else None
+
+
+def media_picture(shop: Shop, media: Mapping[str, Any], size: int, name: str, awaited: Collection[int]) -> Picture:
+    """A picture of a product of this name, for a record of `media`."""
+    alt = media["alt"] or name
+    shown = None if media["id"] in awaited else picture(shop, media["url"], size, alt)
+    return shown or Picture("", alt, size, "")
+
+
+def awaited_media(shop: Shop, media: Iterable[Mapping[str, Any]]) -> set[int]:
+    """The ids of those of these records of `media` whose file is still to come, or could not be fetched. One query if
+    there is any external picture."""
+    return fetches.without_file(shop, [each["id"] for each in media if is_external(shop, each["url"])])
+
+
+def is_external(shop: Shop, url: str | None) -> bool:
+    return bool(url) and _stored_name(shop, url or "") is None
+
+
+def line_pictures(shop: Shop, lines: Iterable[tuple[int | None, str | None]]) -> dict[Any, Picture | None]:
+    """The small pictures of lines of a cart or an order, by product id and the URL that the line stores: that of when
+    the line was made, so the picture may have been fetched since. One query if there is any external picture."""
+    lines = set(lines)
+    external = {line for line in lines if is_external(shop, line[1])}
+    found = {line: picture(shop, line[1], SMALL) for line in lines}
+    if external:
+        products, urls = {id for id, _ in external if id}, {url for _, url in external if url}
+        for media in reversed(fetches.pictures_at(shop, products, urls)):
+            line = media.product_id, media.source_url
+            if media.file:
+                found[line] = picture(shop, records.media_url(shop, media.file.name), SMALL)
+            elif hasattr(media, "fetch"):
+                found[line] = None
+    return found
 
 
 def _stored_name(shop: Shop, url: str) -> str | None:

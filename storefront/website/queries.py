@@ -10,10 +10,10 @@ from django.db.models import OuterRef, QuerySet, Subquery, Sum
 from storefront.carts import rules as cart_rules
 from storefront.carts.models import Cart, CartLine
 from storefront.carts.purchasable import Purchasable, load_purchasables
-from storefront.catalogue.models import Category, Media, Option, Product, ProductCategory, Variant
+from storefront.catalogue.models import Category, Media, Option, Product, ProductCategory, RelatedProduct, Variant
 from storefront.catalogue.records import media_url
 from storefront.kit.money import ZERO
-from storefront.listing.queries import published_products
+from storefront.listing.queries import ProductFilters, first_products, published_products
 from storefront.pricing.queries import NO_TERMS, GroupTerms
 from storefront.shops.models import Shop
 from storefront.website.offers import VariantRange
@@ -61,10 +61,31 @@ def category_pictures(shop: Shop, categories: Collection[Category], now: datetim
         else ()
     )
     first: dict[int, str | None] = {}
-    for media in Media.objects.filter(shop=shop, product_id__in=[pk for pk in product_ids.values() if pk]):
-        first.setdefault(media.product_id, media_url(shop, media.file.name, media.source_url))
+    media = Media.objects.filter(shop=shop, product_id__in=[pk for pk in product_ids.values() if pk])
+    for row in media.select_related("fetch"):
+        # Not from its address, if it is to be fetched.
+        is_awaited = not row.file and hasattr(row, "fetch")
+        url = None if is_awaited else media_url(shop, row.file.name, row.source_url)
+        first.setdefault(row.product_id, url)
     own = {category.pk: media_url(shop, category.image.name) for category in categories if category.image}
     return own | {pk: first.get(product_id) for pk, product_id in product_ids.items()}
+
+
+def related_records(
+    shop: Shop, product_ids: Collection[int], kind: str, *, count: int, now: datetime
+) -> list[dict[str, Any]]:
+    """The records of at most `count` products that lists show and that are related to these in this way, in order."""
+    rows = RelatedProduct.objects.filter(
+        shop=shop,
+        kind=kind,
+        product_id__in=product_ids,
+        related_product__in=published_products(shop, now).filter(exclude_from_catalog=False),
+    ).exclude(related_product_id__in=product_ids)
+    ids = list(dict.fromkeys(rows.values_list("related_product_id", flat=True)[: count * len(product_ids)]))[:count]
+    if not ids:
+        return []
+    found = first_products(shop, ProductFilters(ids=tuple(ids)), count=count, now=now)
+    return sorted(found, key=lambda record: ids.index(record["id"]))
 
 
 def variant_ranges(shop: Shop, product_ids: Collection[int], terms: GroupTerms = NO_TERMS) -> dict[int, VariantRange]:

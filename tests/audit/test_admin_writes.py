@@ -15,6 +15,7 @@ from storefront.installations.models import App, Installation
 from storefront.kit import clock
 from storefront.orders.actions import mark_paid
 from storefront.orders.models import Order
+from storefront.pictures.models import PictureFetch
 from storefront.pricing.models import Discount, ShippingRate, TaxRate
 from storefront.product_files.models import ProductImport
 from storefront.shops.admin_base import ScopedToShop
@@ -26,6 +27,7 @@ from tests.catalogue.factories import make_category, make_product, make_variant
 from tests.customers.factories import add_address, make_customer
 from tests.factories.apps import install, make_app
 from tests.orders.factories import make_order, sale_line
+from tests.pictures.hosts import requested
 from tests.server.test_admin_scope import ROWS
 from tests.staff import admin_url, make_staff, open_desk
 from tests.webhooks.factories import emit
@@ -202,6 +204,13 @@ def gone(shop):
     return make_product(shop, "Mug", deleted_at=clock.now())
 
 
+def import_with_failure(shop):
+    row = ROWS[ProductImport](shop)
+    (media,) = requested(shop, "https://old.example.com/cup.jpg", product_import=row.pk)
+    PictureFetch.objects.filter(pk=media.pk).update(state="failed")
+    return row
+
+
 # Buttons of a row's page: preparation, posted data, and the entry's action.
 BUTTONS = {
     "fulfil": (order, {}, "order.fulfilled"),
@@ -218,6 +227,7 @@ BUTTONS = {
     "send_test": (ROWS[Registration], {}, "webhook.tested"),
     "replay": (ended, {}, "webhook.replayed"),
     "restore": (gone, {}, "product.restored"),
+    "retry_pictures": (import_with_failure, {}, "pictures.retried"),
     "send_password_reset": (lambda shop: make_customer(shop), {}, "customer.password_mail_sent"),
     "adjust": (lambda shop: make_product(shop, "Mug"), {"delta": "3", "reason": "Counted"}, "stock.adjusted"),
     "end_sessions": (ROWS[StaffMember], {}, "staff.sessions_ended"),

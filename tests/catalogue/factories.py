@@ -13,6 +13,7 @@ from storefront.catalogue.models import (
     OptionValue,
     Product,
     ProductCategory,
+    RelatedProduct,
     Variant,
 )
 from storefront.shops.models import Shop
@@ -72,6 +73,13 @@ def make_option(product: Product, name: str = "Engraving", values: dict[str, str
 
 def make_media(product: Product, url: str = "https://cdn.example.com/one.jpg", **given) -> Media:
     return Media.objects.create(shop=product.shop, product=product, source_url=url, **given)
+
+
+def make_related(product: Product, *others: Product, kind: str = "up_sell") -> None:
+    for order, other in enumerate(others):
+        RelatedProduct.objects.create(
+            shop=product.shop, product=product, related_product=other, kind=kind, sort_order=order
+        )
 
 
 def make_category(shop: Shop, name: str = "Cups", parent: Category | None = None, **given) -> Category:

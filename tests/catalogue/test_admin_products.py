@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import override_settings
 from PIL import Image
 
-from storefront.catalogue.models import BundleItem, Option, OptionValue, Product, ProductSearch, Variant
+from storefront.catalogue.models import BundleItem, Option, OptionValue, Product, ProductSearch, RelatedProduct, Variant
 from storefront.kit import clock
 from storefront.listing import queries
 from storefront.listing.queries import ProductFilters
@@ -184,6 +184,17 @@ def test_a_bundle_cannot_contain_itself_or_another_products_variant(desk, shop):
     assert "variant" in errors_of(desk.fill(bundle, **part, **given))
     assert desk.fill(bundle, **part, bundle_items__0__product=cup.pk).status_code == 302
     assert BundleItem.objects.get().product == cup
+
+
+def test_related_products_are_chosen_once_and_never_the_product_itself(desk, shop, other_shop):
+    cup, saucer = make_product(shop, "Cup"), make_product(shop, "Saucer")
+    given = {"related__TOTAL_FORMS": 1, "related__0__kind": "cross_sell", "related__0__sort_order": 0}
+    assert "related_product" in errors_of(desk.fill(cup, **given, related__0__related_product=cup.pk))
+    theirs = make_product(other_shop, "Theirs")
+    assert "related_product" in errors_of(desk.fill(cup, **given, related__0__related_product=theirs.pk))
+    assert desk.fill(cup, **given, related__0__related_product=saucer.pk).status_code == 302
+    row = RelatedProduct.objects.get()
+    assert (row.shop, row.product, row.related_product, row.kind) == (shop, cup, saucer, "cross_sell")
 
 
 def picture(name: str = "cup.png") -> SimpleUploadedFile:

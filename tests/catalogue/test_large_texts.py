@@ -58,7 +58,7 @@ def test_a_category_has_the_same_limits(shop):
             orjson.dumps({"name": "Cup", "categories": [{"path": "A", "nodes": [{"name": "A", "description": DEEP}]}]}),
             "categories.0.nodes.0.description",
         ),
-        ("a.csv", f"ID,Type,SKU,Name,Published,Description\n1,simple,c,Cup,1,{DEEP}\n".encode(), "Description"),
+        ("a.csv", f"ID,Type,SKU,Name,Regular price,Description\n1,simple,c,Cup,1,{DEEP}\n".encode(), "Description"),
         (
             "a.csv",
             f"Handle,Title,Body (HTML),Variant Price,Variant SKU\ncup,Cup,{DEEP},1.00,c\n".encode(),

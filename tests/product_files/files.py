@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -40,6 +41,14 @@ def imported(shop: Shop, content: str | bytes | list[dict], path: Path, **given)
         content = as_csv(content)
     file.write_bytes(content if isinstance(content, bytes) else content.encode())
     return import_products(shop=shop, file=file, **{"now": NOW, **given})
+
+
+def zipped(name: str) -> bytes:
+    """A ZIP archive with a file of this name, such as a workbook is."""
+    content = io.BytesIO()
+    with ZipFile(content, "w") as archive:
+        archive.writestr(name, "")
+    return content.getvalue()
 
 
 def as_lines(*products: dict) -> str:

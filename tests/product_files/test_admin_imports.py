@@ -15,6 +15,7 @@ from storefront.product_files.models import ImportSource, ProductImport
 from storefront.server.worker.worker import Worker
 from storefront.shops.models import AuditEntry
 from tests.catalogue.factories import make_product
+from tests.product_files.files import as_csv, woo
 from tests.staff import admin_url
 
 MUG = b'{"name": "Mug", "sku": "M1", "price": "9.50", "status": "active"}\n'
@@ -160,6 +161,31 @@ def test_an_unsupported_file_is_refused_with_a_sentence(desk, shop):
     assert row.reason
     assert "Traceback" not in row.reason
     assert row.reason.split(".")[0][:20] in desk.page(row).content.decode()
+
+
+def test_an_encoding_can_be_chosen_and_a_detected_one_is_shown(desk, shop):
+    content = as_csv([woo(sku="A", name="Кружка для кофе")]).encode("cp1251")
+    upload(desk, content, "products.csv")
+    work()
+    row = ProductImport.objects.get()
+    assert "Read as windows-1251." in desk.page(row).content.decode()
+    upload(desk, as_csv([woo(sku="B", name="Grüße")]).encode("mac_roman"), "products.csv", encoding="mac-roman")
+    work()
+    assert sorted(Product.objects.filter(shop=shop).values_list("name", flat=True)) == ["Grüße", "Кружка для кофе"]
+
+
+def test_an_encoding_that_is_not_offered_is_a_field_error(desk, shop):
+    page = upload(desk, MUG, encoding="klingon")
+    assert "encoding" in page.context_data["adminform"].form.errors
+    assert not ProductImport.objects.exists()
+
+
+def test_columns_that_are_not_imported_are_shown(desk, shop):
+    upload(desk, as_csv([woo() | {"Categorys": "Cups", "Purchase note": "Thanks"}]).encode(), "products.csv")
+    work()
+    page = desk.page(ProductImport.objects.get()).content.decode()
+    assert escape('is not a known column; not imported. Did you mean "Categories"?') in page
+    assert "Purchase note" in page
 
 
 def test_no_file_is_a_field_error(desk, shop):

@@ -8,7 +8,7 @@ from storefront.catalogue.models import Product
 from storefront.product_files import csv_reading
 from storefront.product_files.csv_reading import UnreadableFile
 from storefront.product_files.importing import import_products
-from tests.product_files.files import as_csv, errors, imported, woo
+from tests.product_files.files import as_csv, errors, imported, warnings, woo, zipped
 from tests.shops.factories import NOW
 
 ROW = woo(sku="T1", name="Tasse für Grüße")
@@ -21,7 +21,7 @@ def names(shop) -> list[str]:
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
 def test_encodings(shop, tmp_path, encoding):
     report = imported(shop, as_csv([ROW]).encode(encoding), tmp_path)
-    assert (report.created, report.problems) == (1, [])
+    assert (report.created, errors(report), warnings(report)) == (1, [], [])
     assert names(shop) == ["Tasse für Grüße"]
 
 
@@ -98,7 +98,11 @@ def test_a_separator_line_is_ignored(shop, tmp_path):
         ("slug,sku,name,price\nmug,M,Mug,9\n", "Expected (shopify: Handle (or URL handle), Title"),
         ("SKU,Name,Regular price,sku \nA,Mug,1,B\n", "The header has SKU and sku, which mean the same"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\1\0", "The file is not text; expected a CSV file in UTF-8."),
-        (b"SKU,Name,Regular price\n\x81\x8d\x8f,\x90,1\n", "neither UTF-8, UTF-16 nor Windows-1252"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0", "This is an Excel workbook. Save it as CSV UTF-8 and upload that."),
+        (zipped("xl/workbook.xml"), "This is an Excel workbook. Save it as CSV UTF-8 and upload that."),
+        (zipped("content.xml"), "This is an OpenDocument spreadsheet. Save it as CSV UTF-8"),
+        (zipped("products.csv"), "This is a ZIP archive. Unpack it"),
+        (b"PK\x03\x04 cut off", "This is a ZIP archive. Unpack it"),
         ("[{}]", "Expected JSON Lines, one product a line"),
         (
             "SKU,Name,Regular price,Weight (stone)\nA,Mug,1,1\n",

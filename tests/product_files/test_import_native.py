@@ -170,7 +170,7 @@ def test_failed_lines_are_reported_with_the_member(shop, tmp_path):
         (1, "price"), (2, "variants.0.price"), (2, "variants.0.option_values"), (2, "status"), (3, ""), (4, "weight"),
         (4, "stock_qty"), (4, "media.0.url"), (4, "sku"), (5, "variants"), (6, ""), (8, ""), (9, ""),
     }  # fmt: skip
-    assert warnings(report) == ["line 7, prize: is not a product field; ignored"]
+    assert warnings(report) == ['line 7, prize: is not a product field; ignored. Did you mean "price"?']
     assert "line 1, price: expected a decimal string such as \"12.50\", found '9.5'" in errors(report)
 
 

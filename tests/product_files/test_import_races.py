@@ -3,7 +3,7 @@
 import pytest
 
 from storefront.catalogue import tree
-from storefront.catalogue.models import Brand, Category, Product
+from storefront.catalogue.models import Brand, Category, Product, RelatedProduct
 from storefront.product_files import importing, read_ahead
 from storefront.shops.models import Shop
 from tests.product_files.files import as_csv, woo
@@ -41,3 +41,27 @@ def test_two_imports_of_one_file_at_once(tmp_path, monkeypatch):
     assert len({(parent, name) for _, parent, name, _, _ in nodes}) == len(nodes)
     assert tree.bounds((id, parent) for id, parent, *_ in nodes) == {node[0]: node[3:] for node in nodes}
     assert Brand.objects.filter(shop=shop).count() == 11
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_imports_relate_products_at_once(tmp_path):
+    shop = make_shop()
+    rows = [woo(sku=f"S{n}", name=f"Mug {n}", upsells=f"S{(n + 1) % 40}, S{(n + 2) % 40}") for n in range(40)]
+    (tmp_path / "file").write_text(as_csv(rows))
+    importing.import_products(shop=shop, file=tmp_path / "file", now=NOW)
+    for row in rows:
+        row["Upsells"] = ", ".join(reversed(row["Upsells"].split(", ")))
+    (tmp_path / "file").write_text(as_csv(rows))
+
+    def run():
+        own = Shop.objects.get(pk=shop.pk)
+        return importing.import_products(shop=own, file=tmp_path / "file", update=True, now=NOW)
+
+    reports = run_concurrently(run, run)
+
+    assert [report.updated for report in reports].count(40) >= 1
+    assert [problem for report in reports for problem in report.problems] == []
+    for n in range(40):
+        found = RelatedProduct.objects.filter(product__sku=f"S{n}").order_by("sort_order")
+        expected = [f"S{(n + 2) % 40}", f"S{(n + 1) % 40}"]
+        assert list(found.values_list("related_product__sku", flat=True)) == expected

@@ -3,6 +3,7 @@ from decimal import Decimal
 import pytest
 
 from storefront.catalogue.models import Product
+from storefront.product_files.csv_reading import UnreadableFile
 from tests.product_files.files import errors, imported, warnings
 
 
@@ -75,7 +76,9 @@ def test_the_new_headers_in_any_order_and_case(shop, tmp_path):
     }  # fmt: skip
     report = imported(shop, [new], tmp_path)
 
-    assert (report.created, report.problems) == (1, [])
+    assert (report.created, errors(report)) == (1, [])
+    lost = "line 2, Label (product.metafields.custom.x): is not imported; this is the first row with a value"
+    assert warnings(report) == [lost]
     made = product(shop, "mug")
     assert (made.type, made.sku, made.barcode, made.price, made.compare_price) == (
         "simple",
@@ -165,3 +168,59 @@ def test_variants_are_not_changed_without_their_option_columns(shop, tmp_path):
     assert (report.updated, report.failed) == (0, 1)
     assert "the product has variants, which need the columns Option1 Name and Option1 Value" in errors(report)[0]
     assert product(shop).variants.get().price == 1
+
+
+@pytest.mark.parametrize(
+    ("cell", "allowed"),
+    [("DENY", False), ("CONTINUE", True), ("continue", True), ("TRUE", True), ("false", False), ("", False)],
+)
+def test_continue_selling_holds_either_words_or_true_and_false(shop, tmp_path, cell, allowed):
+    rows = [simple() | {"Continue selling when out of stock": cell}]
+    del rows[0]["Variant Inventory Policy"]
+    assert errors(imported(shop, rows, tmp_path)) == []
+    assert product(shop, "mug").allow_backorders is allowed
+
+
+def test_another_word_for_continue_selling_is_an_error(shop, tmp_path):
+    rows = [simple() | {"Continue selling when out of stock": "maybe"}]
+    del rows[0]["Variant Inventory Policy"]
+    expected = "line 2, Continue selling when out of stock: expected 1 or 0, or true or false, found 'maybe'"
+    assert errors(imported(shop, rows, tmp_path)) == [expected]
+
+
+def test_the_standardized_type_is_the_category(shop, tmp_path):
+    rows = [simple() | {"Standardized Product Type": "Home > Mugs"}]
+    del rows[0]["Product Category"]
+    assert imported(shop, rows, tmp_path).problems == []
+    assert product(shop, "mug").categories.get().parent.name == "Home"
+
+
+INVENTORY = (
+    "Handle,Title,Option1 Name,Option1 Value,SKU,HS Code,COO,Location,Incoming (not editable),"
+    "Available (not editable),On hand (new)\n"
+)
+
+
+@pytest.mark.parametrize("update", [False, True])
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (INVENTORY + "mug,Mug,Title,Default Title,M1,,,Shop,0,5,\n" * 240, "This is Shopify's export of inventory"),
+        ("First Name,Last Name,Email,Tags,Note\n" + "A,B,a@example.com,,\n" * 240, "does not match a supported"),
+    ],
+)
+def test_other_exports_of_shopify_are_refused_once(shop, tmp_path, content, reason, update):
+    with pytest.raises(UnreadableFile, match=reason):
+        imported(shop, content, tmp_path, update=update)
+
+
+def test_a_file_that_can_create_nothing_is_refused_once_unless_it_updates(shop, other_shop, tmp_path):
+    content = "Handle,Title,Tags\n" + "".join(f"mug-{n},Mug,new\n" for n in range(240))
+    with pytest.raises(UnreadableFile, match=r"has no column Variant Price \(or Price\), which new products need"):
+        imported(shop, content, tmp_path)
+    imported(shop, [simple("mug-7")], tmp_path)
+    imported(other_shop, [simple("mug-8")], tmp_path)
+    report = imported(shop, content, tmp_path, update=True)
+    assert (report.updated, report.failed) == (1, 239)
+    assert product(shop, "mug-7").tags == ["new"]
+    assert Product.objects.get(shop=other_shop).tags == []

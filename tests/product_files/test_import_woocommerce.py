@@ -1,10 +1,14 @@
+import time
 from decimal import Decimal
 
 import pytest
 
 from storefront.catalogue.models import Category, Product, ProductSearch, Variant
 from storefront.catalogue.search_index import rewrite_texts
-from tests.product_files.files import errors, imported, warnings, woo
+from storefront.product_files.csv_reading import UnreadableFile
+from storefront.product_files.opening import open_source
+from tests.product_files.files import as_csv, errors, imported, warnings, woo
+from tests.shops.factories import NOW
 
 
 def product(shop) -> Product:
@@ -14,7 +18,7 @@ def product(shop) -> Product:
 def test_a_simple_product_is_imported_completely(shop, other_shop, tmp_path):
     row = woo(
         id="44", sku="M1", stock="5", in_stock="1", description="<p>One\\nTwo</p>", categories="Kitchen > Cups, Sale",
-        tags="new, red\\, blue", weight_kg="", images="https://a.example.com/1.jpg, https://a.example.com/2.jpg",
+        tags="new, red\\, blue", images="https://a.example.com/1.jpg, https://a.example.com/2.jpg",
     )  # fmt: skip
     report = imported(shop, [row], tmp_path)
 
@@ -151,6 +155,8 @@ def test_a_sale_price_is_the_price_and_the_regular_one_the_compare_price(shop, t
         ("", "2026-11-20 23:59:59", 10),
         ("Nov 8, 2026", "2026/12/01", 8),
         ("1794000000", "", 8),
+        ("2026-11-20 9:05:00", "2026-11-20T9:05", 10),
+        ("2026-11-20 9:05:00", "2026-11-29 9:05:00", 8),
     ],
 )
 def test_a_sale_counts_only_while_it_runs(shop, tmp_path, starts, ends, price):
@@ -158,6 +164,75 @@ def test_a_sale_counts_only_while_it_runs(shop, tmp_path, starts, ends, price):
     report = imported(shop, [row], tmp_path)
     assert product(shop).price == price
     assert (warnings(report) == []) is (price == 8)
+
+
+@pytest.mark.parametrize("sale", ["10", "12.50"])
+def test_a_sale_price_that_is_not_lower_is_no_sale(shop, tmp_path, sale):
+    report = imported(shop, [woo(sale_price=sale, regular_price="10")], tmp_path)
+    assert (product(shop).price, product(shop).compare_price) == (10, 0)
+    assert warnings(report) == ["line 2, Sale price: is not lower than the regular price; ignored"]
+
+
+@pytest.mark.parametrize(
+    ("types", "is_shipped", "warned"),
+    [
+        (["variation, virtual", "virtual,variation"], False, []),
+        (["variation", "variation"], True, []),
+        (["variation", "variation, virtual"], True, ["is virtual, as are not all"]),
+        (["variation, downloadable, virtual", "Variation, Virtual"], False, ["is downloadable, which only"]),
+    ],
+)
+def test_virtual_variations_make_a_product_that_is_not_shipped(shop, tmp_path, types, is_shipped, warned):
+    axis = {"Attribute 1 name": "Size"}
+    rows = [woo(type="variable", sku="S") | axis | {"Attribute 1 value(s)": "0, 1"}]
+    rows += [
+        woo(type=kind, sku=f"S-{n}", parent="S") | axis | {"Attribute 1 value(s)": str(n)}
+        for n, kind in enumerate(types)
+    ]
+    report = imported(shop, rows, tmp_path)
+    assert errors(report) == []
+    assert product(shop).requires_shipping is is_shipped
+    assert [
+        text.split(": ", 1)[1][: len(start)] for text, start in zip(warnings(report), warned, strict=True)
+    ] == warned
+
+
+@pytest.mark.parametrize("columns", ["SKU,Published,Tags", "SKU,Published,Name"])
+def test_a_file_that_can_create_nothing_is_refused_once_unless_it_updates(shop, tmp_path, columns):
+    content = columns + "\n" + "".join(f"M{n},1,new\n" for n in range(240))
+    with pytest.raises(UnreadableFile, match="looks like WooCommerce's, but has no column"):
+        imported(shop, content, tmp_path)
+    assert imported(shop, content, tmp_path, update=True).failed == 240
+
+
+def test_ten_thousand_repeated_variations_are_found_in_linear_time(shop, tmp_path):
+    axis = {"Attribute 1 name": "Size", "Attribute 1 value(s)": "1"}
+    rows = [woo(type="variable", sku="S") | axis]
+    rows += [woo(type="variation", sku="S-1", parent="S") | axis] * 10_000
+    file = tmp_path / "products.csv"
+    file.write_text(as_csv(rows))
+    started = time.process_time()
+    source = open_source(file, "auto", shop=shop, update=False, now=NOW)
+    (parsed,) = source.results
+    assert len(parsed.variants) == 1
+    # Comparing each with each took minutes.
+    assert time.process_time() - started < 2
+
+
+def test_a_product_with_as_many_variants_as_there_can_be_is_updated_in_linear_time(shop, tmp_path):
+    axis = {"Attribute 1 name": "Size"}
+    rows = [woo(type="variable", sku="S") | axis | {"Attribute 1 value(s)": "0"}]
+    rows += [
+        woo(type="variation", sku=f"S-{n}", parent="S") | axis | {"Attribute 1 value(s)": str(n)} for n in range(2000)
+    ]
+    assert imported(shop, rows, tmp_path).created == 1
+    for row in rows[1:]:
+        row["Regular price"] = "7"
+    started = time.process_time()
+    assert imported(shop, rows, tmp_path, update=True).updated == 1
+    # Listing the attribute's values anew for each variant took half a minute.
+    assert time.process_time() - started < 8
+    assert set(Variant.objects.filter(shop=shop).values_list("price", flat=True)) == {Decimal(7)}
 
 
 @pytest.mark.parametrize(

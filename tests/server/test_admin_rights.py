@@ -72,6 +72,7 @@ PAGES: dict[str, dict[str, str]] = {
         "view": "omr",
         "add": "om",
         "download_report": "omr",
+        "retry_pictures": "om",
         "export_native": "omr",
         "export_woocommerce": "omr",
         "export_shopify": "omr",
@@ -136,6 +137,7 @@ LEAVING = {
 } | {
     *(
         "replay",
+        "retry_pictures",
         "restore",
         "resume",
         "revoke",

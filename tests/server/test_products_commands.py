@@ -126,3 +126,19 @@ def test_a_report_lists_what_was_skipped_and_what_is_in_conflict(storefront, tmp
     refused = storefront("importproducts", "--shop", "shop.example.com", str(file), "--report", str(tmp_path))
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "cannot be written: Is a directory" in refused.stderr
+
+
+def test_an_encoding_can_be_stated_and_a_detected_one_is_said(storefront, tmp_path):
+    file = tmp_path / "cups.csv"
+    file.write_bytes(as_csv([woo(sku="R", name="Кружка для кофе") | {"Categorys": "x"}]).encode("cp1251"))
+    found = storefront("importproducts", "--shop", "shop.example.com", str(file), "--dry-run")
+    assert json.loads(found.stdout.splitlines()[0])["name"] == "Кружка для кофе"
+    assert found.stderr.splitlines() == [
+        "note: line 1: Read as windows-1251. If texts look wrong, state the encoding.",
+        'warning: line 1, Categorys: is not a known column; not imported. Did you mean "Categories"?',
+    ]
+    stated = storefront("importproducts", "--shop", "shop.example.com", str(file), "--dry-run", "--encoding", "koi8-r")
+    assert json.loads(stated.stdout.splitlines()[0])["name"] != "Кружка для кофе"
+    wrong = storefront("importproducts", "--shop", "shop.example.com", str(file), "--encoding", "klingon")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "Unknown encoding klingon; expected such as utf-8 or windows-1251." in wrong.stderr

@@ -5,11 +5,14 @@ from functools import cache
 from django.db import models
 
 from storefront.catalogue.fields import Kind, kind_of
+from storefront.catalogue.models import RelatedProduct
 from storefront.product_files.parsed_products import NAMED
 
 # Columns that a file does not set: ids, values derived from others, times of creation, change and deletion.
 LEFT_OUT = {"id", "shop", "product", "option", "bundle", "created_at", "updated_at", "deleted_at", "sort_name", "slug"}
 LEFT_OUT |= {"lft", "rgt", "parent", "image", "banner", "file", "type", "default_variant", *NAMED}
+# Lists of slugs of other products, by kind of relation.
+RELATED = {RelatedProduct.Kind.UP_SELL.value: "up_sells", RelatedProduct.Kind.CROSS_SELL.value: "cross_sells"}
 
 
 @cache

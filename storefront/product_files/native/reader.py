@@ -3,7 +3,8 @@
 Ids and times of creation and change are left out. Names replace ids: `brand`, `vendor`, `shipping_origin`, `tax_class`.
 Categories are paths such as `Kitchen > Cups`, or an object if a category has more than a name: {path, sort_order,
 nodes: [{name, slug, description, ...}]}, root first. A variant can have `is_default`; `bundle_items` are given by slug
-and option values. Uploaded pictures are given by URL; pictures of categories are left out.
+and option values; `up_sells` and `cross_sells` are lists of slugs. Uploaded pictures are given by URL; pictures of
+categories are left out.
 """
 
 from collections.abc import Callable, Iterator
@@ -30,7 +31,7 @@ from storefront.catalogue.models import (
 from storefront.catalogue.parsing import InvalidValue
 from storefront.product_files import parsers
 from storefront.product_files.csv_reading import Table, UnreadableFile
-from storefront.product_files.native.members import members
+from storefront.product_files.native.members import RELATED, members
 from storefront.product_files.parsed_products import (
     NAMED,
     CategoryNode,
@@ -41,17 +42,19 @@ from storefront.product_files.parsed_products import (
     ParsedMedia,
     ParsedOption,
     ParsedProduct,
+    ParsedRelated,
     ParsedVariant,
     Problem,
     ReadResult,
 )
 from storefront.product_files.parsers import LIMITS
 from storefront.product_files.row_store import RowStore
+from storefront.product_files.rows import resembling
 
 # Members of the single read that mean nothing in another shop, and are ignored without a warning.
 _IGNORED = {"id", "created_at", "updated_at", "deleted_at", "sort_name", "default_variant_id"}
 _IGNORED |= {"vendor_id", "shipping_origin_id", "brand_id", "tax_class_id", "product_id", "shop_id"}
-_LISTS = {"categories", "media", "variants", "options", "bundle_items"}
+_LISTS = {"categories", "media", "variants", "options", "bundle_items", *RELATED.values()}
 _picture_url = url_parser(LIMITS[Media]["source_url"])
 
 
@@ -101,7 +104,8 @@ def _product(line: int, text: str, unknown: set[str]) -> ReadResult:
     parsed = reader.product(given)
     for name in given.keys() - members(Product).keys() - _IGNORED - _LISTS - set(NAMED) - {"slug", "type"} - unknown:
         unknown.add(name)
-        parsed.warn(name, "is not a product field; ignored")
+        known = [*members(Product), *_LISTS, *NAMED, "slug", "type"]
+        parsed.warn(name, f"is not a product field; ignored.{resembling(name, known)}")
     return Failure(reader.problems) if reader.problems else parsed
 
 
@@ -162,6 +166,10 @@ class _Reader:
             parsed.options = self.each(given["options"], "options", self.option)
         if "bundle_items" in given:
             parsed.bundle_items = self.each(given["bundle_items"], "bundle_items", self.bundle_item)
+        for kind, name in RELATED.items():
+            if name in given:
+                slugs = self.each(given[name], name, lambda *item: self.value(text_parser(rules.LONGEST_SLUG), *item))
+                parsed.related[kind] = ParsedRelated(name, [("slug", slug) for slug in slugs])
 
     def category(self, given: Any, path: str) -> CategoryPath | None:
         if isinstance(given, str):

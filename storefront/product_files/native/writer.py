@@ -6,7 +6,7 @@ from storefront.catalogue import records, rules
 from storefront.catalogue.models import Category, Media, ProductCategory, Variant
 from storefront.product_files.existing import ExistingProduct
 from storefront.product_files.export_values import Categories, category_branch
-from storefront.product_files.native.members import members
+from storefront.product_files.native.members import RELATED, members
 from storefront.product_files.parsed_products import NAMED
 from storefront.shops.models import Shop
 
@@ -36,6 +36,7 @@ class ProductWriter:
                 {"product": row.product.slug, "variant": row.variant and row.variant.option_values, **_columns(row)}
                 for row in existing.bundle_items
             ]
+        made |= {RELATED[kind]: [slug for _, slug in products] for kind, products in existing.related.items()}
         return made
 
     def _variant(self, existing: ExistingProduct, row: Variant) -> dict[str, Any]:

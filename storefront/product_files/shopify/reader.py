@@ -7,14 +7,13 @@ grams become kilograms.
 from collections.abc import Iterator
 from datetime import datetime
 from decimal import Decimal
-from functools import cache
 from typing import Any
 
 from storefront.catalogue import parsing
 from storefront.catalogue.models import Category, Media, Product, Variant
 from storefront.catalogue.parsing import quoted
 from storefront.product_files import parsers
-from storefront.product_files.csv_reading import Table, normalised_header
+from storefront.product_files.csv_reading import Row, Table
 from storefront.product_files.parsed_products import (
     CategoryNode,
     CategoryPath,
@@ -28,53 +27,16 @@ from storefront.product_files.parsed_products import (
 )
 from storefront.product_files.parsers import LIMITS
 from storefront.product_files.row_store import RowStore
-from storefront.product_files.rows import ColumnIndex, RowReader, mappings_in_file
+from storefront.product_files.rows import ColumnIndex, RowReader, UncarriedColumns, mappings_in_file
+from storefront.product_files.shopify.headers import harmless_values
 from storefront.shops.models import Shop
 
 EXPECTED = "Handle (or URL handle), Title, Option1 Name, Option1 Value, Variant Price (or Price), Image Src"
 
-# Every column that is read, with its old and new headers and those found in real files.
-HEADERS: dict[str, tuple[str, ...]] = {
-    "handle": ("Handle", "URL handle"),
-    "title": ("Title",),
-    "body": ("Body (HTML)", "Body HTML", "Body", "Description"),
-    "vendor": ("Vendor",),
-    "category": ("Product Category", "Standard Product Type"),
-    "type": ("Type", "Custom Product Type", "Product Type"),
-    "tags": ("Tags",),
-    "published": ("Published", "Published on online store"),
-    "status": ("Status",),
-    "sku": ("Variant SKU", "SKU"),
-    "barcode": ("Variant Barcode", "Barcode"),
-    "price": ("Variant Price", "Price"),
-    "compare price": ("Variant Compare At Price", "Compare-at price", "Compare at price"),
-    "cost": ("Cost per item", "Variant Cost"),
-    "taxable": ("Variant Taxable", "Charge tax"),
-    "tax code": ("Variant Tax Code", "Tax code"),
-    "tracker": ("Variant Inventory Tracker", "Inventory tracker"),
-    "quantity": ("Variant Inventory Qty", "Variant Inventory Quantity", "Inventory quantity"),
-    "policy": ("Variant Inventory Policy",),
-    "continue selling": ("Continue selling when out of stock",),
-    "grams": ("Variant Grams", "Weight value (grams)"),
-    "requires shipping": ("Variant Requires Shipping", "Requires shipping"),
-    "image": ("Image Src", "Product image URL"),
-    "image position": ("Image Position",),
-    "image text": ("Image Alt Text",),
-    "variant image": ("Variant Image", "Variant image URL"),
-    "gift card": ("Gift Card",),
-    "meta title": ("SEO Title",),
-    "meta description": ("SEO Description",),
-} | {f"option{n} {part}": (f"Option{n} {part}",) for n in (1, 2, 3) for part in ("name", "value")}
-
-_KNOWN = {normalised_header(header): name for name, headers in HEADERS.items() for header in headers}
 _GRAM = Decimal("0.001")
+NUMBERS = ("price", "compare price", "cost", "grams", "quantity")
 _VARIANT_CELLS = ("price", "sku", "policy", "option1 value", "option2 value", "option3 value", "quantity", "barcode")
 _TITLE, _DEFAULT_TITLE = "title", "default title"
-
-
-@cache
-def column_of(header: str) -> str | None:
-    return _KNOWN.get(normalised_header(header))
 
 
 def recognises(columns: ColumnIndex) -> bool:
@@ -84,13 +46,15 @@ def recognises(columns: ColumnIndex) -> bool:
 
 def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> Iterator[ReadResult]:
     """Every product of the file, by handle; a row without a handle belongs to the row above."""
-    reader = _Reader(columns)
+    reader, uncarried = _Reader(columns), UncarriedColumns(table.headers, harmless_values)
     handle = ""
     with RowStore() as store:
         for row in table.rows():
-            if isinstance(row, Failure):
+            if not isinstance(row, Row):
                 yield row
                 continue
+            if uncarried.pending:
+                yield from uncarried.notices(row)
             handle = row.values[columns.index["handle"]] or handle
             if handle:
                 store.add(handle, row.line, row.values)
@@ -111,7 +75,7 @@ def product_of(columns: ColumnIndex, rows: list[list[str]], *, shop: Shop, now: 
 def skus(table: Table, columns: ColumnIndex) -> Iterator[str]:
     """The SKU of every row that has one."""
     for found in table.rows():
-        if not isinstance(found, Failure) and (sku := RowReader(columns, found.line, found.values)["sku"]):
+        if isinstance(found, Row) and (sku := RowReader(columns, found.line, found.values)["sku"]):
             yield sku.removeprefix("'")
 
 
@@ -286,7 +250,7 @@ class _Reader:
         if "policy" in self.columns:
             fields["allow_backorders"] = row["policy"].lower() == "continue"
         elif "continue selling" in self.columns:
-            fields["allow_backorders"] = row.read("continue selling", parsers.boolean(blank=False))
+            fields["allow_backorders"] = row.read("continue selling", _continues)
         if "quantity" in self.columns:
             fields["stock_qty"] = row.read("quantity", lambda value: parsers.stock(value or "0"))
         parsers.settle_stock(parsed, fields, self.columns.header.get("quantity", "Inventory quantity"), row.line)
@@ -306,6 +270,12 @@ class _Reader:
             parsed.warn(
                 self.columns.header["price"], "there is no price; the product was imported as a draft", row.line
             )
+
+
+def _continues(value: str) -> bool:
+    """Whether to sell what is out of stock: `CONTINUE` or `DENY`, or true or false."""
+    words = {"continue": True, "deny": False}
+    return words[value.lower()] if value.lower() in words else parsers.boolean(blank=False)(value)
 
 
 def _tags(value: str) -> list[str]:

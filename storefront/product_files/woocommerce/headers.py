@@ -1,149 +1,57 @@
-"""The headers of WooCommerce's product CSV, which are in the shop's language, and the units in them."""
+"""The headers of WooCommerce's product CSV, which are in the shop's language, and the units in them.
 
+`headers.csv` has each language's words as WooCommerce's translations have them, current and former ones; `#` stands for
+a number. English words are not repeated where another language has the same.
+"""
+
+import csv
 import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
+from pathlib import Path
 
-from storefront.product_files.csv_reading import normalised_header
-
-# Every column that is read, with its headers in English, German, French, Spanish and Russian.
-HEADERS: dict[str, tuple[str, ...]] = {
-    "id": ("ID",),
-    "type": ("Type", "Typ", "Tipo", "Тип"),
-    "sku": ("SKU", "Artikelnummer", "Artikelnummer (SKU)", "Art.-Nr.", "UGS", "Référence", "Артикул"),
-    "barcode": (
-        "GTIN, UPC, EAN, or ISBN",
-        "GTIN, UPC, EAN oder ISBN",
-        "GTIN, UPC, EAN ou ISBN",
-        "GTIN, UPC, EAN o ISBN",
-        "GTIN, UPC, EAN или ISBN",
-    ),
-    "name": ("Name", "Nom", "Nombre", "Имя", "Название"),
-    "slug": ("Slug",),
-    "source": ("Storefront source",),
-    "published": ("Published", "Veröffentlicht", "Publié", "Publicado", "Опубликован"),
-    "featured": (
-        "Is featured?",
-        "Ist hervorgehoben?",
-        "Hervorgehoben?",
-        "Mis en avant ?",
-        "¿Está destacado?",
-        "Destacado",
-        "рекомендуемый?",
-        "Рекомендуемый?",
-    ),
-    "visibility": (
-        "Visibility in catalog",
-        "Sichtbarkeit im Katalog",
-        "Katalogsichtbarkeit",
-        "Visibilité dans le catalogue",
-        "Visibilidad en el catálogo",
-        "Видимость в каталоге",
-    ),
-    "short description": (
-        "Short description",
-        "Kurzbeschreibung",
-        "Description courte",
-        "Descripción corta",
-        "Краткое описание",
-    ),
-    "description": ("Description", "Beschreibung", "Descripción", "Описание"),
-    "sale starts": (
-        "Date sale price starts",
-        "Datum, an dem der Angebotspreis beginnt",
-        "Datum, an dem Angebotspreis beginnt",
-        "Date de début de promo",
-        "Día en que empieza el precio rebajado",
-        "Дата начала действия продажной цены",
-    ),
-    "sale ends": (
-        "Date sale price ends",
-        "Datum, an dem der Angebotspreis endet",
-        "Datum, an dem Angebotspreis endet",
-        "Date de fin de promo",
-        "Día en que termina el precio rebajado",
-        "Дата окончания действия продажной цены",
-    ),
-    "tax status": ("Tax status", "Steuerstatus", "État de la TVA", "Estado del impuesto", "Статус налога"),
-    "tax class": ("Tax class", "Steuerklasse", "Classe de TVA", "Clase de impuesto", "Налоговый класс"),
-    "in stock": (
-        "In stock?",
-        "Vorrätig?",
-        "Auf Lager?",
-        "En stock ?",
-        "¿Existencias?",
-        "¿En inventario?",
-        "В наличии?",
-        "Наличие",
-    ),
-    "stock": ("Stock", "Lager", "Bestand", "Lagerbestand", "Inventario", "Запасы"),
-    "low stock": (
-        "Low stock amount",
-        "Geringe Lagermenge",
-        "Geringer Lagerbestand",
-        "Montant de stock faible",
-        "Cantidad de bajo inventario",
-        "Величина малых запасов",
-    ),
-    "backorders": (
-        "Backorders allowed?",
-        "Lieferrückstände erlaubt?",
-        "Rückstände erlaubt?",
-        "Autoriser les commandes de produits en rupture ?",
-        "¿Permitir reservas de productos agotados?",
-        "Возможен ли предзаказ?",
-        "Задержанный заказ возможен?",
-    ),
-    "sale price": ("Sale price", "Angebotspreis", "Tarif promo", "Prix promo", "Precio rebajado", "Акционная цена"),
-    "regular price": (
-        "Regular price",
-        "Regulärer Preis",
-        "Tarif régulier",
-        "Prix régulier",
-        "Precio normal",
-        "Precio regular",
-        "Базовая цена",
-    ),
-    "categories": ("Categories", "Kategorien", "Catégories", "Categorías", "Категории"),
-    "tags": ("Tags", "Schlagwörter", "Étiquettes", "Etiquetas", "Метки"),
-    "images": ("Images", "Bilder", "Imágenes", "Изображения"),
-    "download limit": ("Download limit", "Download-Limit", "Downloadlimit", "Limite de téléchargement"),
-    "download expiry": (
-        "Download expiry days",
-        "Ablauftage des Downloads",
-        "Download-Ablauf (Tage)",
-        "Jours d'expiration du téléchargement",
-    ),
-    "parent": ("Parent", "Übergeordnetes Produkt", "Eltern", "Superior", "Родительский"),
-    "position": ("Position", "Posición", "Позиция"),
-    "cost": ("Cost of goods", "Cost of Goods Sold"),
-    "brands": ("Brands", "Brand", "Marken", "Marques", "Marcas", "Бренды"),
-}
+from storefront.product_files.csv_reading import UnreadableFile, normalised_header
+from storefront.product_files.rows import unknown_column
 
 # Columns that only WooCommerce has; any shop's file could have the others.
 DISTINCTIVE = {"published", "featured", "visibility", "in stock", "backorders", "regular price", "sale price"}
+MEASURES = {"weight", "length", "width", "height"}
 
-_KNOWN = {normalised_header(header): name for name, headers in HEADERS.items() for header in headers}
-
-_MEASURES = {
-    "weight": "weight|gewicht|poids|peso|вес",
-    "length": "length|länge|longueur|longitud|длина",
-    "width": "width|breite|largeur|anchura|ancho|ширина",
-    "height": "height|höhe|hauteur|altura|высота",
+# Columns that are not imported, with the values that lose nothing (an empty one never does).
+UNCARRIED: dict[str, set[str]] = {
+    "sold individually": {"0"},
+    "customer reviews": {"1", "0"},
+    "purchase note": set(),
+    "shipping class": {"parent"},
+    "grouped products": set(),
+    "external url": set(),
+    "button text": set(),
+    # Whether an attribute is shown on the product's page, and whether other products share it.
+    "attribute # visible": {"0", "1"},
+    "attribute # global": {"0", "1"},
+    "download # id": set(),
+    "download # name": set(),
+    "download # url": set(),
 }
-_MEASURE = [(name, re.compile(rf"(?:{words}) ?(?:\((.*)\))?\Z")) for name, words in _MEASURES.items()]
 
-_ATTRIBUTE_PARTS = {
-    "name": r"attribute? (\d+) name|nom de l'attribut (\d+)|nombre del atributo (\d+)|имя атрибута (\d+)",
-    "values": (
-        r"attribute (\d+) value\(s\)|attribut (\d+) wert\(e\)|valeur\(s\) de l'attribut (\d+)"
-        r"|valor\(es\) del atributo (\d+)|значение\(-я\) ат+рибута\(-ов\) (\d+)"
-    ),
-    "default": (
-        r"attribute (\d+) default|attribut (\d+) standard|attribut (\d+) par défaut|atributo (\d+) por defecto"
-    ),
+# Custom fields that SEO plugins add, by the word after `Meta:`; the first one with a value counts.
+META = {
+    "_yoast_wpseo_title": "yoast title",
+    "_yoast_wpseo_metadesc": "yoast description",
+    "_yoast_wpseo_canonical": "yoast canonical",
+    "_yoast_wpseo_opengraph-image": "yoast picture",
+    "_yoast_wpseo_meta-robots-noindex": "yoast noindex",
+    "rank_math_title": "rank math title",
+    "rank_math_description": "rank math description",
+    "rank_math_canonical_url": "rank math canonical",
+    "rank_math_facebook_image": "rank math picture",
+    "rank_math_robots": "rank math robots",
 }
-_ATTRIBUTE = [(part, re.compile(rf"(?:{words})\Z")) for part, words in _ATTRIBUTE_PARTS.items()]
+_META = re.compile(r"(?:meta|méta|мета|metadado|metadados|pola|متا) ?: ?(\S+)\Z")
+_NUMBER = re.compile(r"\d+")
+_UNIT = re.compile(r" ?\([^()]*\)\Z")
 
 KILOGRAMS = {
     "kg": Decimal(1),
@@ -163,21 +71,97 @@ LENGTHS = {
 
 
 @cache
+def _words() -> dict[str, tuple[str, dict[str, str]]]:
+    """For each known header its column, and its spelling by language."""
+    known: dict[str, tuple[str, dict[str, str]]] = {}
+    with Path(__file__).with_name("headers.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            _, spellings = known.setdefault(normalised_header(row["header"]), (row["column"], {}))
+            spellings[row["language"]] = row["header"]
+    return known
+
+
+@cache
 def column_of(header: str) -> str | None:
-    """The header's column: a key of HEADERS, a measure, or such as `attribute 2 name`; None if it is not read."""
+    """The header's column, such as `regular price` or `attribute 2 name`; None if the header is not known."""
     plain = normalised_header(header)
-    if plain in _KNOWN:
-        return _KNOWN[plain]
-    for name, pattern in _MEASURE:
-        if pattern.match(plain):
-            return name
-    for part, pattern in _ATTRIBUTE:
-        if found := pattern.match(plain):
-            return f"attribute {next(filter(None, found.groups()))} {part}"
+    if found := _words().get(plain):
+        return found[0]
+    if meta := _META.match(plain):
+        return META.get(meta[1], f"meta {meta[1]}")
+    # Translations keep these words, but not what joins them.
+    if plain.startswith("gtin, upc, ean"):
+        return "barcode"
+    if (found := _words().get(_UNIT.sub("", plain))) and found[0] in MEASURES:
+        return found[0]
+    number = _NUMBER.search(plain)
+    if number and (found := _words().get(_NUMBER.sub("#", plain))):
+        return found[0].replace("#", number[0])
     return None
 
 
-def unit_of(header: str) -> str:
+def harmless_values(header: str) -> set[str] | None:
+    """The values that lose nothing, of a column that is not imported; None if it is imported, or not known."""
+    column = column_of(header) or ""
+    return set() if column.startswith("meta ") else UNCARRIED.get(_NUMBER.sub("#", column))
+
+
+def warnings(headers: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """(column, reason) for each header that is not known, or is none of the file's language."""
+    counted = Counter(language for header in headers for language in _spellings(header))
+    language = max(counted, key=lambda each: (counted[each], each == "en"), default="en")
+    in_language = [spellings[each] for _, spellings in _words().values() for each in {language, "en"} & {*spellings}]
+    for position, header in enumerate(headers):
+        spellings = _spellings(header)
+        if column_of(header) is None:
+            yield unknown_column(position, header, in_language)
+        elif meant := _MISSPELT.get(normalised_header(header)):
+            yield header, f"is read as {meant}"
+        elif spellings and not spellings.keys() & {language, "en"}:
+            yield header, f"is read as {_english(column_of(header))}"
+
+
+def refusal(headers: Sequence[str], columns: Collection[str], *, update: bool) -> str:
+    """Why a file with these headers is not imported, although it looks like WooCommerce's; empty if it is."""
+    missing = ["Name"] if "name" not in columns else []
+    missing += ["Regular price"] if "regular price" not in columns and "sale price" not in columns else []
+    if missing and not update:
+        return (
+            f"The file looks like WooCommerce's, but has no column {' and no column '.join(missing)}, which new "
+            "products need. It can only update existing products; choose to update them, or upload a complete export."
+        )
+    return ""
+
+
+def units(headers: Mapping[str, str]) -> tuple[Decimal, str | None, Decimal]:
+    """From the headers by column: kilograms per unit of weight; the unit that lengths are stored in, None without
+    lengths; how many of that a unit of length is. Raises UnreadableFile for units that are not known."""
+    weight = _unit(headers.get("weight", "")) or "kg"
+    named = {_unit(headers[name]) for name in ("length", "width", "height") if name in headers}
+    length = next(iter(named - {""}), "cm")
+    if weight not in KILOGRAMS or length not in LENGTHS or len(named - {""}) > 1:
+        raise UnreadableFile(
+            f"The units in the header are not supported; expected one of {', '.join(KILOGRAMS)} for weight and "
+            f"one of {', '.join(LENGTHS)} for length, width and height."
+        )
+    unit, factor = LENGTHS[length]
+    return KILOGRAMS[weight], unit if named else None, factor
+
+
+def _unit(header: str) -> str:
     """The unit in a header such as `Weight (kg)`; empty if there is none."""
     found = re.search(r"\(([^)]*)\)", header)
     return found[1].strip().lower() if found else ""
+
+
+def _spellings(header: str) -> dict[str, str]:
+    return _words().get(normalised_header(header), ("", {}))[1]
+
+
+def _english(column: str | None) -> str:
+    words = (spellings["en"] for name, spellings in _words().values() if name == column and "en" in spellings)
+    return next(words, column or "")
+
+
+# A mistake of WooCommerce's own, in exports of older versions.
+_MISSPELT = {normalised_header("Lieferrückstande erlaubt?"): "Lieferrückstände erlaubt?"}

@@ -10,10 +10,11 @@ from storefront.catalogue import parsing
 from storefront.catalogue.models import Category
 from storefront.catalogue.parsing import InvalidValue, quoted
 from storefront.product_files import parsers
-from storefront.product_files.parsed_products import CategoryNode, CategoryPath
+from storefront.product_files.parsed_products import CategoryNode, CategoryPath, ProductKey
 from storefront.product_files.parsers import LIMITS
 
 _ESCAPED_BREAK = re.compile(r"\\\\n|\\n")
+_ONE_DIGIT_HOUR = re.compile(r"([ T])(?=\d:)")
 _COMMA = re.compile(r"(?<!\\),")
 
 
@@ -49,6 +50,18 @@ def download_limit(value: str) -> int:
     return max(parsers.integer()(value), 0)
 
 
+def product_references(value: str) -> list[ProductKey]:
+    """`A-1, id:12` as the keys of other products: by SKU, or by the id of the shop that the file is from."""
+    references: list[ProductKey] = []
+    for part in split_list(value):
+        id = part[3:].strip()
+        if part[:3].lower() == "id:" and id.isascii() and id.isdigit() and len(id) < 17:
+            references.append(("external_id", int(id)))
+        else:
+            references.append(("sku", parsing.check_text(part)))
+    return references
+
+
 def texts(value: str) -> list[str]:
     return [parsing.check_text(part) for part in split_list(value)]
 
@@ -66,7 +79,8 @@ def moment(value: str, zone: ZoneInfo, *, end: bool = False) -> datetime | None:
             continue
         return datetime.combine(day, time.max if end else time.min, zone)
     try:
-        found = datetime.fromisoformat(value)
+        # WooCommerce writes the hour with one digit or two.
+        found = datetime.fromisoformat(_ONE_DIGIT_HOUR.sub(r"\g<1>0", value))
     except ValueError:
         raise InvalidValue(f"expected a day such as 2026-11-21, found {quoted(value)}") from None
     return found if found.tzinfo else found.replace(tzinfo=zone)

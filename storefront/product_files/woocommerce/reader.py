@@ -12,37 +12,47 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from storefront.catalogue import parsing, rules
-from storefront.catalogue.models import Product, Variant
+from storefront.catalogue.models import Product, RelatedProduct, Variant
 from storefront.catalogue.parsing import quoted
-from storefront.kit.money import ZERO
 from storefront.product_files import parsers
-from storefront.product_files.csv_reading import Table, UnreadableFile
+from storefront.product_files.csv_reading import Row, Table
 from storefront.product_files.parsed_products import (
     Failure,
     Keys,
     ParsedMedia,
     ParsedProduct,
+    ParsedRelated,
     ParsedVariant,
     ReadResult,
 )
 from storefront.product_files.parsers import LIMITS
 from storefront.product_files.row_store import RowStore
-from storefront.product_files.rows import ColumnIndex, FieldMapping, RowReader, mappings_in_file
-from storefront.product_files.woocommerce.headers import DISTINCTIVE, KILOGRAMS, LENGTHS, unit_of
+from storefront.product_files.rows import ColumnIndex, FieldMapping, RowReader, UncarriedColumns, mappings_in_file
+from storefront.product_files.woocommerce.headers import DISTINCTIVE, harmless_values, units
 from storefront.product_files.woocommerce.parsers import (
     category_paths,
     download_limit,
-    moment,
     paragraphs,
+    product_references,
     split_list,
     texts,
 )
-from storefront.product_files.woocommerce.variations import is_repeat, problems_of_repeated_options, with_variations
+from storefront.product_files.woocommerce.prices import read_price
+from storefront.product_files.woocommerce.seo import SeoColumns
+from storefront.product_files.woocommerce.variations import (
+    preselect,
+    problems_of_repeated_options,
+    settle_shipping,
+    with_variations,
+    without_repeats,
+)
 from storefront.shops.models import Shop
 
 EXPECTED = "ID, Type, SKU, Name, Published, Regular price, Categories"
 
 LARGEST_ID = 2**62
+NUMBERS = ("regular price", "sale price", "cost", "weight", "length", "width", "height", "stock", "low stock")
+RELATED = {"up-sells": RelatedProduct.Kind.UP_SELL.value, "cross-sells": RelatedProduct.Kind.CROSS_SELL.value}
 TYPES = ("simple", "variable", "variation", "grouped", "external")
 _IMAGE_COMMA = re.compile(r",\s*(?=https?://)")
 
@@ -54,12 +64,14 @@ def recognises(columns: ColumnIndex) -> bool:
 
 def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> Iterator[ReadResult]:
     """Every product of the file: simple ones in file order, then variable ones, after all rows have been read."""
-    reader = _Reader(columns, shop, now)
+    reader, uncarried = _Reader(columns, shop, now), UncarriedColumns(table.headers, harmless_values)
     with RowStore() as store:
         for found in table.rows():
-            if isinstance(found, Failure):
+            if not isinstance(found, Row):
                 yield found
                 continue
+            if uncarried.pending:
+                yield from uncarried.notices(found)
             row = RowReader(columns, found.line, found.values)
             kind = reader.kind_of(row)
             if kind == "variation":
@@ -77,7 +89,7 @@ def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> It
 def skus(table: Table, columns: ColumnIndex) -> Iterator[str]:
     """The SKU of every row that has one, without those of variations."""
     for found in table.rows():
-        if not isinstance(found, Failure):
+        if isinstance(found, Row):
             row = RowReader(columns, found.line, found.values)
             if row["sku"] and "variation" not in row["type"].lower():
                 yield row["sku"]
@@ -95,7 +107,7 @@ def stated_source(table: Table, columns: ColumnIndex) -> str:
     """The source that the file itself states in its first row, as our own exports do; empty if it states none."""
     if "source" not in columns:
         return ""
-    rows = (found for found in table.rows() if not isinstance(found, Failure))
+    rows = (found for found in table.rows() if isinstance(found, Row))
     return next((RowReader(columns, row.line, row.values)["source"] for row in rows), "")
 
 
@@ -117,8 +129,10 @@ class _Reader:
 
     def __init__(self, columns: ColumnIndex, shop: Shop, now: datetime) -> None:
         self.columns, self.now, self.zone = columns, now, ZoneInfo(shop.timezone)
+        self.seo = SeoColumns(columns, shop.name)
+        self.related = [(column, kind) for column, kind in RELATED.items() if column in columns]
         limits = LIMITS[Product]
-        weight, unit, length = self._units()
+        weight, unit, length = units(columns.header)
         self.priced = "regular price" in columns or "sale price" in columns
         self.common: list[FieldMapping] = [
             ("barcode", "barcode", parsers.text_or_none(limits["barcode"])),
@@ -154,19 +168,6 @@ class _Reader:
             if f"attribute {number} name" in columns and f"attribute {number} values" in columns
         ]
 
-    def _units(self) -> tuple[Decimal, str | None, Decimal]:
-        header = self.columns.header
-        weight = unit_of(header.get("weight", "")) or "kg"
-        named = {unit_of(header[name]) for name in ("length", "width", "height") if name in header}
-        length = next(iter(named - {""}), "cm")
-        if weight not in KILOGRAMS or length not in LENGTHS or len(named - {""}) > 1:
-            raise UnreadableFile(
-                f"The units in the header are not supported; expected one of {', '.join(KILOGRAMS)} for weight and "
-                f"one of {', '.join(LENGTHS)} for length, width and height."
-            )
-        unit, factor = LENGTHS[length]
-        return KILOGRAMS[weight], unit if named else None, factor
-
     def kind_of(self, row: RowReader) -> str:
         """The row's base type; empty, with a problem recorded, if the type is unknown or a variation has no parent."""
         stated = row["type"].lower()
@@ -191,7 +192,7 @@ class _Reader:
             fields["type"] = "digital" if "downloadable" in words else "simple"
             fields["requires_shipping"] = "virtual" not in words
         if self.priced:
-            self._price(row, parsed, fields)
+            read_price(row, parsed, fields, zone=self.zone, now=self.now)
         if kind in ("grouped", "external"):
             self._draft(parsed, row, "type", f"{kind} products are not supported; imported as a draft")
         elif self.priced and not (row["regular price"] or row["sale price"]):
@@ -227,6 +228,8 @@ class _Reader:
         if "name" not in self.columns:
             parsed.refusal_if_new = "a new product needs the column Name"
         self._relations(row, parsed)
+        if self.seo.members:
+            self.seo.read(row, parsed)
         if attributes := self._attributes(row):
             fields["attributes"] = [{"name": name, "values": values} for name, values in attributes]
         elif self.attributes:
@@ -248,6 +251,9 @@ class _Reader:
         if "brands" in self.columns:
             brands = row.read("brands", category_paths, ())
             parsed.related_names["brand"] = brands[0].nodes[-1].name if brands else None
+        for column, kind in self.related:
+            references = row.read(column, product_references, [])
+            parsed.related[kind] = ParsedRelated(self.columns.header[column], references)
 
     def _media(self, row: RowReader, parsed: ParsedProduct) -> list[ParsedMedia]:
         urls = []
@@ -280,34 +286,20 @@ class _Reader:
             if stated in ("backorder", "onbackorder"):
                 fields["allow_backorders"] = True
 
-    def _price(self, row: RowReader, parsed: ParsedProduct, fields: dict[str, Any]) -> None:
-        """During the sale, the sale price with the regular price as compare price; otherwise the regular price."""
-        regular = row.read("regular price", parsers.money_or_none)
-        sale = row.read("sale price", parsers.money_or_none)
-        if sale is not None and not self._sale_runs(row):
-            parsed.warn(self.columns.header["sale price"], "the sale is not active today; ignored", row.line)
-            sale = None
-        fields["price"] = regular or ZERO if sale is None else sale
-        fields["compare_price"] = ZERO if sale is None else regular or ZERO
-
-    def _sale_runs(self, row: RowReader) -> bool:
-        starts = row.read("sale starts", lambda value: moment(value, self.zone))
-        ends = row.read("sale ends", lambda value: moment(value, self.zone, end=True))
-        return (starts is None or starts <= self.now) and (ends is None or self.now <= ends)
-
     def family(self, rows: list[RowReader]) -> Iterator[ReadResult]:
         """A variable product with its variations; parents that repeat it come after as products of their own."""
         parents = [row for row in rows if self.kind_of(row) == "variable"]
         variations = [row for row in rows if self.kind_of(row) == "variation"]
         parsed = self._product(parents[0]) if parents else self._existing_parent(variations[0])
         problems = list(parents[0].problems) if parents else []
-        parsed.variants = []
+        found: list[ParsedVariant] = []
         variation_values: dict[str, list[str]] = {}
         for row in variations:
-            self._add_variation(parsed, row, parents[0] if parents else None, variation_values)
+            found.append(self._variation(parsed, row, parents[0] if parents else None, variation_values))
             problems += row.problems
+        parsed.variants = without_repeats(found)
         if parents:
-            self._finish_parent(parsed, parents[0], variation_values)
+            self._finish_parent(parsed, parents[0], variations, variation_values)
         problems += problems_of_repeated_options(parsed.variants)
         yield Failure(problems) if problems else parsed
         for row in parents[1:]:
@@ -324,9 +316,9 @@ class _Reader:
         reason = f"there is no variable product {quoted(reference)} in the file or the shop"
         return ParsedProduct(row.line, keys, {}, refusal_if_new=reason)
 
-    def _add_variation(
+    def _variation(
         self, parsed: ParsedProduct, row: RowReader, parent: RowReader | None, variation_values: dict[str, list[str]]
-    ) -> None:
+    ) -> ParsedVariant:
         spellings = {item["name"].casefold(): item["name"] for item in parsed.fields.get("attributes", [])}
         values: dict[str, str] = {}
         for name, chosen in self._attributes(row):
@@ -349,7 +341,7 @@ class _Reader:
             fields["is_active"] = row["published"] != "0"
         self._variation_stock(parsed, row, parent, fields)
         if self.priced:
-            self._price(row, parsed, fields)
+            read_price(row, parsed, fields, zone=self.zone, now=self.now)
             if not (row["regular price"] or row["sale price"]):
                 parsed.warn(
                     self.columns.header.get("regular price", "Regular price"),
@@ -358,9 +350,7 @@ class _Reader:
                 )
                 fields["is_active"] = False
         images = self._media(row, parsed) if "images" in self.columns else []
-        variant = ParsedVariant(row.line, values, fields, images[0].url if images else None, "images" in self.columns)
-        if not any(is_repeat(variant, other) for other in parsed.variants or []):
-            parsed.variants.append(variant)  # type: ignore[union-attr]
+        return ParsedVariant(row.line, values, fields, images[0].url if images else None, "images" in self.columns)
 
     def _variation_stock(
         self, parsed: ParsedProduct, row: RowReader, parent: RowReader | None, fields: dict[str, Any]
@@ -377,11 +367,17 @@ class _Reader:
             )
         parsers.settle_stock(parsed, fields, self.columns.header.get("stock", "Stock"), row.line)
 
-    def _finish_parent(self, parsed: ParsedProduct, row: RowReader, variation_values: dict[str, list[str]]) -> None:
+    def _finish_parent(
+        self,
+        parsed: ParsedProduct,
+        row: RowReader,
+        variations: list[RowReader],
+        variation_values: dict[str, list[str]],
+    ) -> None:
         fields, variants = parsed.fields, parsed.variants or []
         fields["type"] = Product.Type.VARIABLE
         if "type" in self.columns:
-            fields["requires_shipping"] = "virtual" not in row["type"].lower()
+            settle_shipping(parsed, row, variations)
         prices = [
             variant.fields["price"] for variant in variants if variant.fields.get("is_active", True) and self.priced
         ]
@@ -390,20 +386,13 @@ class _Reader:
             fields["price"] = min(prices)
         if self.attributes:
             fields["attributes"] = with_variations(fields.get("attributes", []), variation_values)
-            self._preselect(row, variants)
+            defaults = {
+                row[f"attribute {number} name"].casefold(): row[f"attribute {number} default"].casefold()
+                for number in self.attributes
+                if row[f"attribute {number} default"]
+            }
+            preselect(variants, defaults)
         parsers.settle_stock(parsed, fields, self.columns.header.get("stock", "Stock"), row.line)
-
-    def _preselect(self, row: RowReader, variants: list[ParsedVariant]) -> None:
-        wanted = {
-            row[f"attribute {number} name"].casefold(): row[f"attribute {number} default"].casefold()
-            for number in self.attributes
-            if row[f"attribute {number} default"]
-        }
-        for variant in variants if wanted else []:
-            chosen = {name.casefold(): value.casefold() for name, value in variant.option_values.items()}
-            if all(wanted.get(name) == value for name, value in chosen.items()):
-                variant.is_default = True
-                return
 
 
 _SIDES = ("length", "width", "height")

@@ -2,12 +2,16 @@
 
 from typing import Any
 
-from storefront.product_files.parsed_products import ParsedVariant, Problem
+from storefront.product_files.parsed_products import ParsedProduct, ParsedVariant, Problem
+from storefront.product_files.rows import RowReader
 
 
-def is_repeat(variant: ParsedVariant, other: ParsedVariant) -> bool:
-    """Whether a row repeats another, as in files that were concatenated."""
-    return variant.key == other.key and variant.fields.get("sku") == other.fields.get("sku")
+def without_repeats(variants: list[ParsedVariant]) -> list[ParsedVariant]:
+    """The variations without rows that repeat another's options and SKU, as in files that were concatenated."""
+    first: dict[Any, ParsedVariant] = {}
+    for variant in variants:
+        first.setdefault((variant.key, variant.fields.get("sku")), variant)
+    return list(first.values())
 
 
 def problems_of_repeated_options(variants: list[ParsedVariant]) -> list[Problem]:
@@ -28,3 +32,27 @@ def with_variations(attributes: list[dict[str, Any]], variation_values: dict[str
         item = by_name.setdefault(name, {"name": name, "values": []})
         item["values"] = list(dict.fromkeys([*item["values"], *values]))
     return [item | {"variation": name in variation_values} for name, item in by_name.items()]
+
+
+def preselect(variants: list[ParsedVariant], defaults: dict[str, str]) -> None:
+    """Make the first variant with these option values, by name and without case, the default."""
+    for variant in variants if defaults else []:
+        chosen = {name.casefold(): value.casefold() for name, value in variant.option_values.items()}
+        if all(defaults.get(name) == value for name, value in chosen.items()):
+            variant.is_default = True
+            return
+
+
+def settle_shipping(parsed: ParsedProduct, row: RowReader, variations: list[RowReader]) -> None:
+    """The product is shipped unless its own row or all of its variations are virtual, since here variants have that in
+    common. Adds a warning where some variations differ."""
+    virtual = [each for each in variations if "virtual" in each["type"].lower()]
+    is_shipped = "virtual" not in row["type"].lower() and (not virtual or len(virtual) < len(variations))
+    parsed.fields["requires_shipping"] = is_shipped
+    header = row.columns.header["type"]
+    if virtual and is_shipped:
+        reason = "is virtual, as are not all of the product's variations; imported as one that is shipped"
+        parsed.warn(header, reason, virtual[0].line)
+    if downloadable := [each for each in variations if "downloadable" in each["type"].lower()]:
+        reason = "is downloadable, which only products without variants can be; imported as one that is not"
+        parsed.warn(header, reason, downloadable[0].line)

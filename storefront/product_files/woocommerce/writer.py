@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
-from storefront.catalogue.models import Product, Variant
+from storefront.catalogue.models import Product, RelatedProduct, Variant
 from storefront.kit.money import to_wire
 from storefront.product_files.existing import ExistingProduct
 from storefront.product_files.export_values import (
@@ -31,7 +31,8 @@ BEFORE_MEASURES = (
 )
 AFTER_MEASURES = (
     *("Sale price", "Regular price", "Categories", "Tags", "Images", "Download limit", "Download expiry days"),
-    *("Parent", "Position", "Brands", "Cost of goods", "Storefront source"),
+    *("Parent", "Upsells", "Cross-sells", "Position", "Brands", "Cost of goods", "Storefront source"),
+    *("Meta: _yoast_wpseo_title", "Meta: _yoast_wpseo_metadesc", "Meta: _yoast_wpseo_canonical"),
 )
 ATTRIBUTE_PARTS = ("name", "value(s)", "visible", "global", "default")
 _BREAK = re.compile(r"\\n|\n")
@@ -74,8 +75,9 @@ class RowBuilder:
     def rows(self, existing: ExistingProduct) -> Iterator[Row]:
         """The rows of the product and its variations."""
         yield self._product(existing)
+        names, pictures = list(variation_attributes(existing)), picture_urls(self.shop, existing)
         for variant in variants_of(existing):
-            yield self._variation(existing, variant)
+            yield self._variation(existing.product, variant, names, pictures)
 
     def _product(self, existing: ExistingProduct) -> Row:
         product, found = existing.product, variants_of(existing)
@@ -102,7 +104,12 @@ class RowBuilder:
             "Images": ", ".join(picture_urls(self.shop, existing).values()),
             "Download limit": str(product.max_downloads or ""),
             "Download expiry days": str(product.download_expiry_days or ""),
+            "Upsells": _related(existing, RelatedProduct.Kind.UP_SELL),
+            "Cross-sells": _related(existing, RelatedProduct.Kind.CROSS_SELL),
             "Position": str(product.sort_order),
+            "Meta: _yoast_wpseo_title": product.meta_title or "",
+            "Meta: _yoast_wpseo_metadesc": product.meta_description or "",
+            "Meta: _yoast_wpseo_canonical": product.canonical_url or "",
             "Brands": _listed([_step(product.brand.name)]) if product.brand else "",
             "Cost of goods": plain_number(product.cost_price or None),
             **_stock(product),
@@ -120,8 +127,8 @@ class RowBuilder:
         }
         return {"Weight (kg)": plain_number(product.weight or None), **measures}
 
-    def _variation(self, existing: ExistingProduct, variant: Variant) -> Row:
-        product = existing.product
+    def _variation(self, product: Product, variant: Variant, names: list[str], pictures: dict[int, str]) -> Row:
+        """`names` are those of the attributes that variants are chosen by; `pictures` are URLs by id."""
         row = {
             "Type": "variation",
             "Storefront source": self.shop.domain,
@@ -134,7 +141,7 @@ class RowBuilder:
             "Tax status": "taxable" if product.is_taxable else "none",
             "Tax class": "parent",
             "Weight (kg)": plain_number(variant.weight),
-            "Images": picture_urls(self.shop, existing).get(variant.image_id or 0, ""),
+            "Images": pictures.get(variant.image_id or 0, ""),
             # Not its SKU, which several products can share.
             "Parent": f"id:{product.pk}",
             "Position": str(variant.sort_order),
@@ -142,10 +149,15 @@ class RowBuilder:
             **_stock(variant),
             **_prices(variant),
         }
-        for number, name in enumerate(variation_attributes(existing), 1):
+        for number, name in enumerate(names, 1):
             row |= {f"Attribute {number} name": name, f"Attribute {number} global": "0"}
             row[f"Attribute {number} value(s)"] = _listed([variant.option_values.get(name, "")])
         return row
+
+
+def _related(existing: ExistingProduct, kind: str) -> str:
+    """The related products by id, since products can share a SKU."""
+    return ", ".join(f"id:{id}" for id, _ in existing.related.get(kind, ()))
 
 
 def _type(product: Product, variable: bool) -> str:

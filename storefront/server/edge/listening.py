@@ -17,7 +17,7 @@ import psycopg
 import structlog
 from django.db import connections
 
-from storefront.shops import changes
+from storefront.shops import announcing, changes
 
 log = structlog.get_logger(__name__)
 
@@ -75,7 +75,7 @@ class Listener(threading.Thread):
         # Without keepalives, a connection that the server lost without closing it would stay silent for ever.
         alive = {"application_name": NAME, "keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 2}
         with psycopg.connect(**self.parameters | alive, autocommit=True) as connection:
-            connection.execute(f"LISTEN {changes.CHANNEL}")
+            connection.execute(f"LISTEN {announcing.CHANNEL}")
             self._on_connected()
             with selectors.DefaultSelector() as selector:
                 selector.register(connection, selectors.EVENT_READ)

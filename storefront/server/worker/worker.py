@@ -1,7 +1,8 @@
-"""The background worker: one thread delivers webhooks, another runs queued tasks one after the other, then the sweeps
-that are due.
+"""The background worker: one thread delivers webhooks, one fetches pictures, and the main one runs queued tasks one
+after the other, then the sweeps that are due.
 
-Any number of workers may run. A task is claimed by one of them in its own transaction, and a delivery is leased to one.
+Any number of workers may run. A task is claimed by one of them in its own transaction; a delivery, or a picture to
+fetch, is leased to one.
 Sweeps are safe to run in two workers at once: the second finds fewer rows.
 """
 
@@ -10,6 +11,7 @@ import resource
 import signal
 import socket
 import time
+from collections.abc import Callable
 from threading import Event, Thread
 from types import FrameType
 
@@ -19,6 +21,7 @@ from django.db import DatabaseError, InterfaceError, close_old_connections, conn
 from django_tasks_db.models import DBTaskResult
 
 from storefront.kit import clock
+from storefront.pictures.fetching import Fetcher
 from storefront.server.worker.sweeps import SWEEPS, Sweep
 from storefront.server.worker.tasks import Interrupted, Tasks
 from storefront.shops import audit
@@ -36,27 +39,29 @@ RETRY_SECONDS = 5.0
 MAX_OPEN_FILES = 4096
 
 
-class DeliveryThread(Thread):
-    """Delivers webhooks until it is stopped. An unexpected exception is logged, and delivering starts again."""
+class LoopThread(Thread):
+    """Runs a loop of HTTP calls until it is stopped. After an unexpected exception, which is logged, a new one that
+    `make_loop` makes runs."""
 
-    def __init__(self) -> None:
-        super().__init__(name="deliveries", daemon=True)
+    def __init__(self, name: str, make_loop: Callable[[], Deliverer | Fetcher]) -> None:
+        super().__init__(name=name, daemon=True)
         self.stopping = Event()
-        self.deliverer = Deliverer()
+        self.make_loop = make_loop
+        self.loop = make_loop()
 
     def run(self) -> None:
         while not self.stopping.is_set():
             try:
-                asyncio.run(self.deliverer.run())
+                asyncio.run(self.loop.run())
             except Exception:
-                log.exception("deliveries_broke")
-                self.deliverer = Deliverer()
+                log.exception("loop_broke", loop=self.name)
+                self.loop = self.make_loop()
                 self.stopping.wait(RETRY_SECONDS)
 
     def stop(self) -> None:
-        """Start no more deliveries; `join` waits for the running ones."""
+        """Start no more calls; `join` waits for the running ones."""
         self.stopping.set()
-        self.deliverer.stop()
+        self.loop.stop()
 
 
 class Worker:
@@ -64,7 +69,7 @@ class Worker:
 
     def __init__(self, sweeps: list[Sweep] = SWEEPS) -> None:
         self.tasks = Tasks()
-        self.deliveries = DeliveryThread()
+        self.loops = [LoopThread("deliveries", Deliverer), LoopThread("pictures", Fetcher)]
         self.stopping = Event()
         self.sweeps = sweeps
         self.due = dict.fromkeys((sweep.name for sweep in sweeps), 0.0)
@@ -73,7 +78,8 @@ class Worker:
         """Work until stopped. While the database cannot be reached, try again every RETRY_SECONDS."""
         log.info("worker_started")
         raise_open_file_limit(MAX_OPEN_FILES)
-        self.deliveries.start()
+        for loop in self.loops:
+            loop.start()
         while not self.stopping.is_set():
             pause = POLL_SECONDS
             try:
@@ -88,7 +94,9 @@ class Worker:
             self.stopping.wait(pause)
         # No task is running any more, so nothing must be interrupted.
         signal.alarm(0)
-        self.deliveries.join(STOP_GRACE_SECONDS)
+        deadline = time.monotonic() + STOP_GRACE_SECONDS
+        for loop in self.loops:
+            loop.join(max(deadline - time.monotonic(), 0))
         log.info("worker_stopped")
 
     def run_once(self) -> None:
@@ -116,7 +124,8 @@ class Worker:
         """Start nothing more. Running work has STOP_GRACE_SECONDS to end."""
         self.stopping.set()
         self.tasks.running = False
-        self.deliveries.stop()
+        for loop in self.loops:
+            loop.stop()
 
     def stop_on_signals(self) -> None:
         def on_stop(_number: int, _frame: FrameType | None) -> None:

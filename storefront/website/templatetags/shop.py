@@ -1,6 +1,7 @@
 """Template tags and filters of the shop's pages: money, pictures, icons, navigation, links to basket and account."""
 
 import json
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
@@ -52,9 +53,19 @@ def picture(shown: Picture | None, loading: str = "lazy", alt: str | None = None
 
 
 @register.simple_tag(takes_context=True)
-def line_picture(context: Context, url: str | None) -> Picture | None:
-    """The small picture of a cart or order line, for the URL that the line stores."""
-    return pictures.picture(context["request"].shop, url, pictures.SMALL)
+def line_pictures(context: Context, lines: Iterable[Any]) -> dict[Any, Picture | None]:
+    """The small pictures of cart or order lines, for `picture_of`. Each line may be a pair that begins with it."""
+    rows = [line[0] if isinstance(line, tuple) else line for line in lines]
+    return pictures.line_pictures(context["request"].shop, map(_line_key, rows))
+
+
+@register.filter
+def picture_of(found: dict[Any, Picture | None], line: Any) -> Picture | None:
+    return found[_line_key(line)]
+
+
+def _line_key(line: Any) -> tuple[int | None, str | None]:
+    return line.product_id, line.image_snapshot if hasattr(line, "image_snapshot") else line.image
 
 
 @register.filter

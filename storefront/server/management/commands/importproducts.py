@@ -13,7 +13,9 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from storefront.kit import clock
 from storefront.kit.spreadsheets import escape_formula
-from storefront.product_files.importing import FORMATS, import_products
+from storefront.pictures.requesting import PictureRequests
+from storefront.product_files.importing import import_products
+from storefront.product_files.opening import FORMATS
 from storefront.product_files.parsed_products import Problem
 from storefront.product_files.reports import REPORT_COLUMNS, report_row
 from storefront.server.command import Command as Base
@@ -34,6 +36,9 @@ class Command(Base):
             "--format", choices=FORMATS, default="auto", help="file format (default: detected from the file)"
         )
         parser.add_argument(
+            "--encoding", default="", metavar="NAME", help="such as windows-1251 (default: detected from the file)"
+        )
+        parser.add_argument(
             "--source",
             default="",
             metavar="NAME",
@@ -52,8 +57,14 @@ class Command(Base):
             action="store_true",
             help="save nothing; print each change that would be made as a JSON line",
         )
+        parser.add_argument(
+            "--no-pictures",
+            action="store_true",
+            help="leave pictures at their addresses (default: the worker fetches them)",
+        )
 
-    def handle(self, *, shop, file, format, source, report, update, dry_run, **_options) -> None:
+    def handle(self, *, shop, file, format, encoding, source, report, update, dry_run, no_pictures, **_options) -> None:
+        found, now = find_shop(shop), clock.now()
         with self._progress() as progress, _written_report(report) as write_row:
             task = progress.add_task(file.name, total=None)
 
@@ -64,13 +75,15 @@ class Command(Base):
                     self._report_problem(progress, problem)
 
             result = import_products(
-                shop=find_shop(shop),
+                shop=found,
                 file=file,
                 format=format,
                 source=source,
+                encoding=encoding,
                 update=update,
                 dry_run=dry_run,
-                now=clock.now(),
+                pictures=None if no_pictures else PictureRequests(found, now),
+                now=now,
                 progress=lambda done, total: progress.update(task, completed=done, total=total),
                 on_problem=on_problem,
                 on_change=self._write_change if dry_run else None,

@@ -18,7 +18,7 @@ def drop_shop_index(apps, editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('catalogue', '0005_import_sources'),
+        ('catalogue', '0007_fetch_pictures'),
         ('shops', '0008_language'),
     ]
 

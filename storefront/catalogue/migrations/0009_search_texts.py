@@ -52,6 +52,6 @@ def write_batch(apps, editor, rows, shops):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("catalogue", "0006_search_words"), ("shops", "0008_language")]
+    dependencies = [("catalogue", "0008_search_words"), ("shops", "0008_language")]
 
     operations = [migrations.RunPython(write, migrations.RunPython.noop)]

@@ -1,0 +1,127 @@
+"""Tells other processes on PostgreSQL which shops have changed (`shops.changes`), after the commits and in batches.
+
+A NOTIFY within a transaction makes all such transactions commit one after the other, which would limit all shops
+together to a few hundred sales a second. So a thread with a connection of its own sends them. If the process is killed
+between a commit and its notification, caches of other processes still drop their entries after
+`changes.MAX_STALE_SECONDS`.
+"""
+
+import atexit
+import os
+import threading
+import time
+
+import psycopg
+import structlog
+from django.db import connections
+
+log = structlog.get_logger(__name__)
+
+CHANNEL = "storefront_changes"
+# Seconds during which changes are collected for one statement.
+BATCH_SECONDS = 0.01
+# Seconds before a lost connection is opened again.
+RETRY_SECONDS = 0.2
+# Seconds for which a change is announced at most: after them, no cache has an entry from before it. A process that
+# ends waits no longer than that for its last notifications.
+MAX_DELAY_SECONDS = 5.0
+# The connection's name in pg_stat_activity.
+NAME = "storefront announcer"
+
+
+class Announcer(threading.Thread):
+    """Sends notifications until it is stopped."""
+
+    def __init__(self) -> None:
+        super().__init__(name="announcer", daemon=True)
+        # When each of these shops was changed first, since the last statement.
+        self.waiting: dict[int, float] = {}
+        self.condition = threading.Condition()
+        # Set while nothing waits and nothing is being sent.
+        self.idle = threading.Event()
+        self.idle.set()
+        self.is_stopped = False
+        keepalives = {"application_name": NAME, "keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 2}
+        self.parameters = connections["default"].get_connection_params() | keepalives
+
+    def announce(self, shop_id: int) -> None:
+        with self.condition:
+            self.idle.clear()
+            self.waiting.setdefault(shop_id, time.monotonic())
+            self.condition.notify()
+
+    def stop(self) -> None:
+        """End the thread, and its connection."""
+        with self.condition:
+            self.is_stopped = True
+            self.condition.notify()
+        self.join()
+
+    def run(self) -> None:
+        while not self.is_stopped:
+            try:
+                with psycopg.connect(**self.parameters, autocommit=True) as connection:
+                    while not self.is_stopped:
+                        self._send(connection)
+            except (psycopg.Error, OSError) as error:
+                log.warning("changes_unsaid", error=str(error).strip(), again_in_seconds=RETRY_SECONDS)
+                time.sleep(RETRY_SECONDS)
+
+    def _send(self, connection: psycopg.Connection) -> None:
+        """Wait for changes, and send them. After an error, they are sent again by the next connection."""
+        with self.condition:
+            while not self.waiting:
+                self.idle.set()
+                if self.is_stopped:
+                    return
+                self.condition.wait()
+        time.sleep(BATCH_SECONDS)
+        with self.condition:
+            batch, self.waiting = self.waiting, {}
+        current = [shop for shop, since in batch.items() if time.monotonic() - since < MAX_DELAY_SECONDS]
+        try:
+            connection.execute("SELECT pg_notify(%s, shop::text) FROM unnest(%s::bigint[]) AS shop", [CHANNEL, current])
+        except BaseException:
+            with self.condition:
+                self.waiting = self.waiting | batch
+            raise
+
+
+_start_lock = threading.Lock()
+_announcer: Announcer | None = None
+
+
+def announce(shop_id: int) -> None:
+    """Tell other processes soon that the shop has changed. Returns at once."""
+    global _announcer
+    if _announcer is None:
+        with _start_lock:
+            if _announcer is None:
+                announcer = Announcer()
+                announcer.start()
+                _announcer = announcer
+    _announcer.announce(shop_id)
+
+
+def flush(timeout: float = MAX_DELAY_SECONDS) -> bool:
+    """Wait until everything is sent, for at most `timeout` seconds; returns whether it is."""
+    return _announcer is None or _announcer.idle.wait(timeout)
+
+
+def stop() -> None:
+    """Stop this process's announcer; the next change starts another one."""
+    global _announcer
+    with _start_lock:
+        if _announcer is not None:
+            _announcer.stop()
+            _announcer = None
+
+
+def _reset_after_fork() -> None:
+    """A forked process inherits the variable, but not the thread."""
+    global _announcer, _start_lock
+    _announcer, _start_lock = None, threading.Lock()
+
+
+atexit.register(flush)
+os.register_at_fork(after_in_child=_reset_after_fork)

@@ -1,0 +1,142 @@
+"""What an import says about the columns of a file, and rows that are written in unusual ways."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from storefront.catalogue.models import Product
+from storefront.product_files.woocommerce import headers
+from tests.product_files.files import as_csv, errors, imported, warnings, woo
+
+
+def about_columns(report) -> list[str]:
+    return [f"{problem.column}: {problem.reason}" for problem in report.problems if problem.severity == "warning"]
+
+
+def test_unknown_columns_are_listed_once_with_the_known_one_that_each_resembles(shop, tmp_path):
+    rows = [woo(sku=str(n)) | {"Categorys": "Cups", "Backorder allowed": "1", "Colour of lid": "Red"} for n in range(3)]
+    report = imported(shop, rows, tmp_path)
+    assert (report.created, errors(report)) == (3, [])
+    assert about_columns(report) == [
+        'Categorys: is not a known column; not imported. Did you mean "Categories"?',
+        'Backorder allowed: is not a known column; not imported. Did you mean "Backorders allowed?"?',
+        "Colour of lid: is not a known column; not imported.",
+    ]
+    assert {problem.line for problem in report.problems} == {1}
+
+
+def test_an_unknown_header_is_compared_with_those_of_the_files_language(shop, tmp_path):
+    content = "Artikelnummer;Name;Regulärer Preis;Kurzbeschreibungen\nA;Becher;9,50;Tassen\n"
+    assert about_columns(imported(shop, content, tmp_path)) == [
+        'Kurzbeschreibungen: is not a known column; not imported. Did you mean "Kurzbeschreibung"?'
+    ]
+
+
+def test_a_header_of_another_language_is_read_and_said(shop, tmp_path):
+    report = imported(shop, "SKU,Name,Regular price,Stok\nA,Mug,9.50,7\n", tmp_path)
+    assert about_columns(report) == ["Stok: is read as Stock"]
+    assert Product.objects.get(shop=shop).stock_qty == 7
+
+
+def test_woocommerces_own_misspelling_is_read_and_said(shop, tmp_path):
+    content = "Artikelnummer;Name;Regulärer Preis;Lieferrückstande erlaubt?\nA;Becher;9,50;1\n"
+    report = imported(shop, content, tmp_path)
+    assert about_columns(report) == ["Lieferrückstande erlaubt?: is read as Lieferrückstände erlaubt?"]
+    assert Product.objects.get(shop=shop).allow_backorders
+
+
+def test_a_column_without_a_header_is_named_by_its_position(shop, tmp_path):
+    report = imported(shop, "SKU,,Name,Regular price\nA,x,Mug,1\n", tmp_path)
+    assert about_columns(report) == ["column 2: has no header; not imported"]
+
+
+def test_known_columns_that_are_not_imported_are_said_once_if_they_have_values(shop, tmp_path):
+    lost = {"Purchase note": "Thanks", "Download 1 name": "Song", "Download 1 URL": "https://a.example.com/1.mp3"}
+    nothing = {"Purchase note": "", "Sold individually?": "0", "Download 1 name": "", "Download 1 URL": ""}
+    nothing |= {"Allow customer reviews?": "1", "Attribute 1 visible": "1", "Meta: _custom": ""}
+    report = imported(shop, [woo(sku="A") | nothing, woo(sku="B") | lost, woo(sku="C") | lost], tmp_path)
+    assert report.created == 3
+    assert warnings(report) == [
+        f"line 3, {column}: is not imported; this is the first row with a value"
+        for column in ("Purchase note", "Download 1 name", "Download 1 URL")
+    ]
+
+
+def test_shopifys_columns_that_are_not_imported_are_said_once(shop, tmp_path):
+    row = {"Handle": "mug", "Title": "Mug", "Variant Price": "9.50", "Variant Fulfillment Service": "manual"}
+    lost = {"Google Shopping / MPN": "1", "Cloth (product.metafields.custom.cloth)": "Wool", "Variant Pryce": "1"}
+    report = imported(shop, [row, row | {"Handle": "cup"} | lost, row | {"Handle": "jug"} | lost], tmp_path)
+    assert warnings(report) == [
+        'line 1, Variant Pryce: is not a known column; not imported. Did you mean "Variant Price"?',
+        "line 3, Google Shopping / MPN: is not imported; this is the first row with a value",
+        "line 3, Cloth (product.metafields.custom.cloth): is not imported; this is the first row with a value",
+    ]
+
+
+def test_a_dry_run_says_the_same(shop, tmp_path):
+    rows = [woo() | {"Categorys": "Cups", "Purchase note": "Thanks"}]
+    said = imported(shop, rows, tmp_path, dry_run=True).problems
+    assert said == imported(shop, rows, tmp_path).problems
+    assert len(said) == 2
+
+
+def test_repeated_header_rows_are_skipped_and_said(shop, tmp_path):
+    content = as_csv([woo(sku="A")]) + as_csv([woo(sku="B")])
+    report = imported(shop, content, tmp_path)
+    assert (report.created, report.failed) == (2, 0)
+    assert warnings(report) == ["line 3: repeats the header row; skipped"]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_padding_round_quoted_values(shop, tmp_path, separator):
+    lines = [
+        ['"SKU"', ' "Name"', '"Regular price" ', ' "Short description" '],
+        ['"A"  ', f'  "Mug{separator} ""big""" ', ' "9.50"', f' "one "" {separator} two\nthree" {separator} four" '],
+        ["B", f'"""Cup""  {separator}" ', " 8 ", ' "plain" '],
+    ]
+    lines[1][3] = f' "one "" {separator} two\nthree "" {separator} four" '
+    report = imported(shop, "".join(separator.join(line) + "\r\n" for line in lines), tmp_path)
+    assert (report.created, report.problems) == (2, [])
+    found = Product.objects.filter(shop=shop).order_by("sku").values_list("sku", "name", "short_description")
+    assert list(found) == [
+        ("A", f'Mug{separator} "big"', f'one " {separator} two\nthree " {separator} four'),
+        ("B", f'"Cup"  {separator}'.strip(), "plain"),
+    ]
+
+
+def test_blank_columns_of_a_file_with_tabs_stay(shop, tmp_path):
+    report = imported(shop, 'SKU\tName\tStock\tRegular price\n"A"\t"Mug"\t\t9.50\n', tmp_path)
+    assert (report.created, report.problems) == (1, [])
+
+
+WORDS = list(csv.DictReader(Path(headers.__file__).with_name("headers.csv").open(encoding="utf-8", newline="")))
+LANGUAGES = sorted({row["language"] for row in WORDS} - {"en"})
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_file_in_every_language(shop, other_shop, tmp_path, language):
+    spelt = {row["column"]: row["header"] for row in reversed(WORDS) if row["language"] == "en"}
+    spelt |= {row["column"]: row["header"] for row in reversed(WORDS) if row["language"] == language}
+    values = {
+        "sku": "M1", "name": "Mug", "published": "1", "regular price": "9.50", "sale price": "8.50", "stock": "7",
+        "categories": "Cups", "featured": "1", "backorders": "1", "attribute # name": "Size", "tags": "new",
+        "attribute # values": "L", "weight": "2", "length": "5", "low stock": "3", "description": "Big",
+    }  # fmt: skip
+    units = {"weight": " (kg)", "length": " (cm)"}
+    row = {spelt[column].replace("#", "1") + units.get(column, ""): value for column, value in values.items()}
+    report = imported(shop, [row], tmp_path)
+    assert (report.created, report.problems) == (1, [])
+    made = Product.objects.get(shop=shop)
+    assert (made.name, made.sku, made.status, str(made.price), made.stock_qty) == ("Mug", "M1", "active", "8.50", 7)
+    assert (made.categories.get().name, made.is_featured, made.allow_backorders) == ("Cups", True, True)
+    assert (made.attributes, made.tags) == ([{"name": "Size", "values": ["L"]}], ["new"])
+    assert (made.weight, made.length, made.low_stock_threshold, made.description) == (2, 5, 3, "Big")
+    assert not Product.objects.filter(shop=other_shop).exists()
+
+
+def test_no_header_means_two_columns():
+    by_header: dict[str, set[str]] = {}
+    for row in WORDS:
+        by_header.setdefault(row["header"].casefold(), set()).add(row["column"])
+    assert [header for header, columns in by_header.items() if len(columns) > 1] == []
