@@ -8,7 +8,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import Case, DateTimeField, F, QuerySet, Value, When
 
-from storefront.catalogue import auditing, children, events, rules, tree, validation
+from storefront.catalogue import auditing, children, events, rules, search_index, tree, validation
 from storefront.catalogue.children import Lists
 from storefront.catalogue.events import Snapshot
 from storefront.catalogue.models import Category, Product, ProductSearch
@@ -127,7 +127,7 @@ def restore_product(*, shop: Shop, product: Product, now: datetime) -> Product:
     fresh.deleted_at, fresh.status = None, Product.Status.DRAFT
     _set_derived_fields(fresh, now)
     _save(fresh, ["deleted_at", "status", "slug", "sort_name", "published_on", "updated_at"], None)
-    write_search_text(fresh)
+    search_index.write_text(fresh)
     after = events.emit_changes(shop, Snapshot(), [fresh.pk], now)
     auditing.record_products(shop, Snapshot(), after, [fresh.pk], now=now, action="product.restored")
     publish_change(shop.pk)
@@ -166,21 +166,10 @@ def finish_product_update(*, product: Product, before: Snapshot, now: datetime) 
     `before`."""
     _set_derived_fields(product, now)
     product.save(update_fields=["sort_name", "published_on", "updated_at"])
-    write_search_text(product)
+    search_index.write_text(product)
     after = events.emit_changes(product.shop, before, [product.pk], now)
     auditing.record_products(product.shop, before, after, [product.pk], now=now)
     publish_change(product.shop_id)
-
-
-def write_search_text(product: Product) -> None:
-    """Update the text that `q` searches from the product's name, description and SKU."""
-    text = rules.search_text(product.name, product.description, product.sku)
-    ProductSearch.objects.bulk_create(
-        [ProductSearch(product=product, shop_id=product.shop_id, text=text)],
-        update_conflicts=True,
-        unique_fields=["product"],
-        update_fields=["text"],
-    )
 
 
 def unique_slug(shop: Shop, name: str, *, model: type[Product] | type[Category] = Product) -> str:
@@ -272,8 +261,8 @@ def _write_product(product: Product, changes: dict[str, Any], slug: str | None, 
     _set_derived_fields(product, now)
     derived = ["slug", "type", "default_variant", "sort_name", "published_on", "updated_at"]
     _save(product, None if is_new else [*given, *derived], slug)
-    write_search_text(product)
     plans.write()
+    search_index.write_text(product)
     publish_change(product.shop_id)
 
 

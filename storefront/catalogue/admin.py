@@ -9,7 +9,7 @@ from django.utils.html import format_html
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from storefront.catalogue import actions, rules, tree
+from storefront.catalogue import actions, jobs, rules, tree
 from storefront.catalogue.admin_adjustments import StockAdjustmentAdmin as StockAdjustmentAdmin
 from storefront.catalogue.admin_forms import check_picture
 from storefront.catalogue.admin_products import ProductAdmin as ProductAdmin
@@ -28,8 +28,28 @@ class NamedAdmin(ShopScopedAdmin):
     ordering = ["name", "id"]
 
 
-@admin.register(Brand, Vendor)
-class BrandOrVendorAdmin(NamedAdmin):
+@admin.register(Brand)
+class BrandAdmin(NamedAdmin):
+    """Brands. Searches find their names, so the texts of their products are written again after a change."""
+
+    rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
+
+    def save_model(self, request: Any, obj: Brand, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        if change:
+            jobs.rewrite_search_texts.enqueue(request.shop.pk)
+
+    def delete_model(self, request: Any, obj: Brand) -> None:
+        super().delete_model(request, obj)
+        jobs.rewrite_search_texts.enqueue(request.shop.pk)
+
+    def delete_queryset(self, request: Any, queryset: QuerySet) -> None:
+        super().delete_queryset(request, queryset)
+        jobs.rewrite_search_texts.enqueue(request.shop.pk)
+
+
+@admin.register(Vendor)
+class VendorAdmin(NamedAdmin):
     rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
 
 

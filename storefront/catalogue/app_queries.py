@@ -6,10 +6,12 @@ from datetime import datetime
 
 import orjson
 from django.db import connection
+from django.db.models import Q
 
-from storefront.catalogue import records, rules
+from storefront.catalogue import records
 from storefront.catalogue.models import Product
 from storefront.catalogue.records import Record
+from storefront.catalogue.search_texts import search_words
 from storefront.kit.sql import fetch
 from storefront.shops.models import Shop
 
@@ -41,8 +43,9 @@ def product_page(
     if ids is not None:
         found = found.filter(pk__in=ids)
     # Without the search index, which holds only the products that the shop lists.
-    for word in rules.search_words(q):
-        found = found.filter(search__text__contains=word)
+    for word in search_words(q, shop.language):
+        stem = Q(search__text__contains=f" {word.stem} ") if word.stem else Q()
+        found = found.filter(Q(search__text__contains=word.text) | stem)
     page = list(found.order_by("-updated_at", "-pk").values_list("pk", flat=True)[start : start + count])
     record = records.product() if members is None else records.chosen_product(members, for_apps=True)
     listed = _records(shop, page, record)

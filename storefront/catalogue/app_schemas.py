@@ -173,7 +173,8 @@ class AppProductQuery(sync.CopyQuery):
     q: str = Field(
         "",
         max_length=200,
-        description="Search words. Each must occur in name, description or SKU. Ignores case, finds parts of words.",
+        description="Search words, in any order. Each must occur, also as part of a word or in singular or plural, in "
+        "name, description, SKU, brand, tags, attributes, or in a variant's name, values or SKU. Ignores case.",
         examples=["blue mug"],
     )
     fields: choice(FIELDS) | None = Field(None, description=sync.FIELDS)  # type: ignore[valid-type]

@@ -484,7 +484,7 @@ class RelatedProduct(models.Model):
 
 
 class ProductSearch(models.Model):
-    """The text that `q` searches: a product's name, description and SKU, one per line, without case."""
+    """The text that `q` searches (search_texts.py)."""
 
     product = models.OneToOneField(Product, primary_key=True, on_delete=models.CASCADE, related_name="search")
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
@@ -494,6 +494,28 @@ class ProductSearch(models.Model):
 
     def __str__(self) -> str:
         return self.text
+
+
+class SearchWord(models.Model):
+    """A word that a search without any match is corrected to (`listing.spelling`): the words of all products of a shop,
+    drafts too, but for those of descriptions. Words of products that are gone stay until the next `storefront reindex`;
+    a correction is told only if a listed product matches it."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
+    word = models.CharField(max_length=40)
+    # The first and the last two letters. A single mistake in a word of four letters leaves one of them right.
+    head = models.CharField(max_length=2)
+    tail = models.CharField(max_length=2)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["shop", "word"], name="search_word_once")]
+        indexes = [
+            models.Index(fields=["shop", "head"], name="search_word_head"),
+            models.Index(fields=["shop", "tail"], name="search_word_tail"),
+        ]
+
+    def __str__(self) -> str:
+        return self.word
 
 
 class ListingTotal(models.Model):

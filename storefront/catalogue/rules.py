@@ -1,4 +1,4 @@
-"""Rules of the catalogue that need neither database nor clock: slugs, search words, the shape of JSON values."""
+"""Rules of the catalogue that need neither database nor clock: slugs, LIKE patterns, the shape of JSON values."""
 
 import re
 import unicodedata
@@ -60,16 +60,6 @@ def sort_name(name: str) -> str:
     return plain.casefold()[:500]
 
 
-def search_text(name: str, description: str, sku: str) -> str:
-    """The text that `q` searches, one value per line. Search words have no white space, so none spans two lines."""
-    return _folded("\n".join([name, description, sku]))
-
-
-def search_words(q: str) -> tuple[str, ...]:
-    """The words of a search. A product matches if all of them occur (R-CAT-20)."""
-    return tuple(dict.fromkeys(_folded(q).split()))
-
-
 def like_pattern(word: str) -> str:
     r"""A LIKE pattern for "contains this word", with `\` as the escape character."""
     return "%" + _LIKE_MARKS.sub(r"\\\g<0>", word) + "%"
@@ -104,10 +94,6 @@ def too_many(lists: Mapping[str, Sized | None]) -> dict[str, str]:
         for name, entries in lists.items()
         if entries is not None and len(entries) > MOST_ENTRIES[name]
     }
-
-
-def _folded(text: str) -> str:
-    return unicodedata.normalize("NFC", text).casefold()
 
 
 def _is_texts(value: Any) -> bool:

@@ -222,7 +222,8 @@ class ProductQuery(sync.CopyQuery):
         "",
         # R-LIM-4.
         max_length=200,
-        description="Search words. Each must occur in name, description or SKU. Ignores case, finds parts of words.",
+        description="Search words, in any order. Each must occur, also as part of a word or in singular or plural, in "
+        "name, description, SKU, brand, tags, attributes, or in a variant's name, values or SKU. Ignores case.",
         examples=["blue mug"],
     )
     category: str | None = Field(None, description="Slug of a category. Lists only its products.", examples=["cups"])
@@ -261,6 +262,11 @@ class ProductPage(Envelope):
 
     data: list[Product] = Field(description="The products.")
     deleted: list[sync.Deleted] | None = Field(None, description=sync.DELETED)
+    did_you_mean: str | None = Field(
+        None,
+        description="Only where a search with `q` finds nothing: the nearest spelling that finds something, or null.",
+        examples=["blanket"],
+    )
 
 
 class ProductRun(Schema):

@@ -4,6 +4,7 @@ from django import forms
 from django.contrib import admin
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
+from storefront.catalogue.jobs import rewrite_search_texts
 from storefront.checkout.gateways import GATEWAYS
 from storefront.shops.admin import ShopAdmin, ShopForm
 from storefront.shops.models import Shop
@@ -23,7 +24,12 @@ class ShopWithPaymentsForm(ShopForm):
 class ShopWithPaymentsAdmin(ShopAdmin):
     form = ShopWithPaymentsForm
     fieldsets: Any = [
-        (None, {"fields": ["name", "email", "country", "timezone", "currency"]}),
+        (None, {"fields": ["name", "email", "country", "timezone", "language", "currency"]}),
         ("Prices and payment", {"fields": ["prices_include_tax", "payment_methods", "manual_payment_instructions"]}),
         ("Web address", {"fields": ["domain", "base_url", "is_active"]}),
     ]
+
+    def save_model(self, request: Any, obj: Shop, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        if "language" in form.changed_data:
+            rewrite_search_texts.enqueue(obj.pk)

@@ -25,11 +25,13 @@ def envelope(
     given: Sequence[tuple[str, str]] = (),
     deleted: str | None = None,
     deleted_total: int = 0,
+    **more: str | None,
 ) -> str:
     """The JSON of one page: the records, which are JSON already, in their envelope, with keys in the order of R-CAT-16.
 
     `path` is the list's absolute URL; `given` holds the request's filters, which every page URL repeats. `deleted` is
-    the JSON of that member, of which all pages have `deleted_total` entries; None: the list has no such member.
+    the JSON of that member, of which all pages have `deleted_total` entries; None: the list has no such member. `more`
+    are members at the end.
     """
     last = last_page(max(total, deleted_total), per_page)
     prefix = _quoted(url_prefix(path, given))[:-1]
@@ -45,7 +47,9 @@ def envelope(
         f'"from":{start + 1 if records else "null"},"last_page":{last},"last_page_url":{_url(prefix, last)},'
         f'"links":[{",".join(links)}],"next_page_url":{_url(prefix, following)},"path":{_quoted(path)},'
         f'"per_page":{per_page},"prev_page_url":{_url(prefix, previous)},'
-        f'"to":{start + len(records) if records else "null"},"total":{total}{_deleted(deleted)}}}'
+        f'"to":{start + len(records) if records else "null"},"total":{total}{_deleted(deleted)}'
+        + "".join(f',"{name}":{orjson.dumps(value).decode()}' for name, value in more.items())
+        + "}"
     )
 
 

@@ -1,4 +1,4 @@
-from typing import Annotated
+from typing import Annotated, Any
 
 from django.http import HttpResponse
 from ninja import Path, Query, Router
@@ -8,7 +8,7 @@ from storefront.kit.conditional import revalidated_response
 from storefront.kit.pagination import envelope
 from storefront.kit.refusals import NotFound
 from storefront.kit.schemas import answers
-from storefront.listing import queries
+from storefront.listing import queries, spelling
 from storefront.listing.copying import PublicProducts
 from storefront.shops.auth import scope
 from storefront.shops.request import Request
@@ -45,6 +45,10 @@ def list_products(request: Request, asked: Query[schemas.ProductQuery]) -> HttpR
         members=asked.members,
     )
     found = queries.product_page(request.shop, filters, page=asked.page, per_page=asked.per_page, now=request.now)
+    more: dict[str, Any] = {}
+    if not found.total and asked.q.strip():
+        # R-CAT-40.
+        more["did_you_mean"] = spelling.nearest_spelling(request.shop, filters, now=request.now)
     body = envelope(
         found.records_json,
         total=found.total,
@@ -53,6 +57,7 @@ def list_products(request: Request, asked: Query[schemas.ProductQuery]) -> HttpR
         path=f"{request.shop.base_url}/api/v1/products",
         given=[(name, request.GET[name]) for name in PAGE_PARAMETERS if name in request.GET],
         **deleted_beside(source, asked, now=request.now),
+        **more,
     )
     return revalidated_response(request, body)
 

@@ -11,10 +11,11 @@ from datetime import datetime
 from typing import Any
 
 from storefront.catalogue import rules
+from storefront.catalogue.search_texts import SearchWord, search_words
 from storefront.kit.lru import LruCache
 from storefront.listing import page_sql
 from storefront.listing.page_cache import Anchors, Validity
-from storefront.listing.page_sql import Shape
+from storefront.listing.words_sql import MOST_LONG_WORDS, MOST_SHORT_WORDS, Shape, words_parameter
 
 Fetch = Callable[..., list[tuple]]
 
@@ -22,13 +23,17 @@ Fetch = Callable[..., list[tuple]]
 INDEXED_WORD = 3
 # Rows that a page may skip before it is worth reading anchors nearer to it.
 DEEP_OFFSET_ROWS = 4000
+# The order of a search by relevance, and how many matches are ranked at most: each one's text is read.
+RELEVANCE, MOST_RANKED = "relevance", 2000
 # Least number of rows between the anchors that one pass over the whole list adds.
 ANCHOR_STEP_ROWS = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProductFilters:
-    """The filters and the order of a product list. `sort` is a key of `page_sql.ORDERS`.
+    """The filters and the order of a product list. `sort` is a key of `page_sql.ORDERS`, or RELEVANCE: the products
+    that match the words of `q` best come first. Without words, and with more than MOST_RANKED matches, that is the
+    default order.
 
     `with_subcategories` includes the products of the categories below `category`. `members` are those of the records;
     None: those that lists show.
@@ -77,31 +82,51 @@ def clear_caches() -> None:
     _anchors.clear()
 
 
-class Listing:
-    """One shop's list with its filters. `moment` and `since` are as the database compares them."""
+def _stem(word: SearchWord) -> str | None:
+    """The stem as a text has it."""
+    return f" {word.stem} " if word.stem else None
 
-    def __init__(self, fetch: Fetch, vendor: str, shop: int, filters: ProductFilters, moment: Any, since: Any) -> None:
+
+def _match(word: SearchWord) -> str:
+    """The word as a condition of SQLite's search index."""
+    texts = (text.replace('"', '""') for text in (word.text, _stem(word)) if text)
+    return "({})".format(" OR ".join(f'"{text}"' for text in texts))
+
+
+class Listing:
+    """One shop's list with its filters. `language` is the shop's; `moment` and `since` are as the database compares
+    them."""
+
+    def __init__(
+        self, fetch: Fetch, vendor: str, shop: int, language: str, filters: ProductFilters, moment: Any, since: Any
+    ) -> None:
         self.fetch, self.sort, self.shop, self.moment = fetch, filters.sort, shop, moment
         self.members = filters.members
-        words = rules.search_words(filters.q)
-        long = [word for word in words if len(word) >= INDEXED_WORD]
-        short = [word for word in words if len(word) < INDEXED_WORD]
+        words = search_words(filters.q, language)
+        # Those with a stem first, as `Shape` has them.
+        long = sorted((word for word in words if len(word.text) >= INDEXED_WORD), key=lambda word: not word.stem)
+        short = [word for word in words if len(word.text) < INDEXED_WORD]
         category = None if filters.category is None else "branch" if filters.with_subcategories else "alone"
-        separate = long[: page_sql.MOST_LONG_WORDS], short[: page_sql.MOST_SHORT_WORDS]
-        rest = [*long[page_sql.MOST_LONG_WORDS :], *short[page_sql.MOST_SHORT_WORDS :]]
-        counts = len(separate[0]), len(separate[1]), bool(rest)
+        separate = long[:MOST_LONG_WORDS], short[:MOST_SHORT_WORDS]
+        rest = [*long[MOST_LONG_WORDS:], *short[MOST_SHORT_WORDS:]]
+        stems = sum(bool(word.stem) for word in separate[0])
+        counts = len(separate[0]), stems, len(separate[1]), bool(rest)
         has_ids = filters.ids is not None
         self.shape = Shape(vendor, category, filters.featured, since is not None, has_ids, *counts)
+        if self.sort == RELEVANCE and not self.shape.has_words:
+            self.sort = None
         # Whether what the list has is worth remembering for the next read.
         self.is_cached = since is None and not has_ids
-        self.key = (shop, filters.category, category, filters.featured, " ".join(words))
+        self.key = (shop, filters.category, category, filters.featured, *words)
         self.params = {"shop": shop, "now": moment, "category": filters.category, "since": since}
         self.params["wanted"] = page_sql.ids_parameter(vendor, filters.ids or ())
-        self.params["match"] = " AND ".join('"{}"'.format(word.replace('"', '""')) for word in long)
-        self.params["rest"] = page_sql.words_parameter(vendor, rest)
+        self.params["match"] = " AND ".join(map(_match, long))
+        self.params["rest"] = words_parameter((word.text, _stem(word) or word.text) for word in rest)
         for number, word in enumerate(separate[0]):
-            self.params[f"word{number}"], self.params[f"like{number}"] = word, rules.like_pattern(word)
-        self.params |= {f"short{number}": word for number, word in enumerate(separate[1])}
+            self.params |= {f"word{number}": word.text, f"like{number}": rules.like_pattern(word.text)}
+            if stem := _stem(word):
+                self.params |= {f"stem{number}": stem, f"stem_like{number}": rules.like_pattern(stem)}
+        self.params |= {f"short{number}": word.text for number, word in enumerate(separate[1])}
 
     def page(self, *, offset: int, limit: int) -> tuple[list[tuple], int]:
         """The rows of a page and the total. A row is a record as JSON, followed by its sort columns."""
@@ -149,6 +174,10 @@ class Listing:
 
     def _filtered_page(self, validity: Validity, products: int, total: int, params: dict[str, Any]) -> list[tuple]:
         offset, limit = params["offset"], params["limit"]
+        if self.sort == RELEVANCE:
+            if total <= MOST_RANKED:
+                return self._rows(page_sql.ranked_page(self.shape, self.members), params)
+            self.sort = None
         key = (*self.key, self.sort, offset, limit)
         cached = _pages.get(key) if self.is_cached else None
         if cached is not None and cached.validity.covers(validity):

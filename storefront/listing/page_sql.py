@@ -7,15 +7,14 @@ all matching rows are found by the index of a filter, then sorted. A page whose 
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, lru_cache
-from typing import Any
-
-import orjson
 
 from storefront.catalogue import records
 from storefront.catalogue.triggers import SHOP_BITS
+from storefront.listing import words_sql
 from storefront.listing.sql import HIDDEN, LISTABLE, LISTED
+from storefront.listing.words_sql import Shape
 
 # The columns of each order, and whether they descend. Ties break on the id, so that pages never overlap (R-CAT-23).
 ORDERS: dict[str | None, tuple[tuple[str, bool], ...]] = {
@@ -26,9 +25,6 @@ ORDERS: dict[str | None, tuple[tuple[str, bool], ...]] = {
     "name": (("sort_name", False), ("id", False)),
 }
 
-# Words of a search that have a condition of their own. Further words share one condition, so that searches need few
-# different statements.
-MOST_LONG_WORDS, MOST_SHORT_WORDS = 4, 2
 # Cached statements of each kind: up to 30 kilobytes each, and built again in a fraction of a millisecond.
 MAX_SQL_TEXTS = 64
 
@@ -40,43 +36,6 @@ CATEGORIES_MEANT = {
         " AND a.is_active AND c._lft BETWEEN a._lft AND a._rgt)"
     ),
 }
-
-
-@dataclass(frozen=True)
-class Shape:
-    """Which filters a list has, without their values.
-
-    `category` is a key of CATEGORIES_MEANT. `since`: whether `updated_since` is given. `ids`: whether `ids` are
-    (parameter `wanted`, as `ids_parameter` returns it). `long_words` is the number of
-    words that the search index can find (parameters `word0` and on, `like0` and on, and `match` for SQLite),
-    `short_words` of those that it cannot (`short0` and on). `rest`: whether there are further words than
-    MOST_LONG_WORDS and MOST_SHORT_WORDS, which are one list parameter.
-    """
-
-    vendor: str
-    category: str | None = None
-    featured: bool = False
-    since: bool = False
-    ids: bool = False
-    long_words: int = 0
-    short_words: int = 0
-    rest: bool = False
-
-    @property
-    def is_unfiltered(self) -> bool:
-        """Whether the list has no filters."""
-        words = self.long_words or self.short_words
-        return not (self.category or self.featured or self.since or self.ids or words)
-
-    @property
-    def has_stored_total(self) -> bool:
-        """Whether the database stores the total (`ListingTotal`)."""
-        return self.is_unfiltered or self == Shape(self.vendor, category="alone")
-
-    @property
-    def has_filter_index(self) -> bool:
-        """Whether an index finds the products that match a filter."""
-        return bool(self.category or self.featured or self.since or self.ids or self.long_words)
 
 
 # The members of the records, or None for those that lists show.
@@ -157,6 +116,31 @@ def sorted_page(shape: Shape, sort: str | None, members: Members = None) -> str:
         f" WHERE p.id = d.id AND p.shop_id = %(shop)s AND {LISTED} OFFSET 0) f"
     )
     return _page(shape, sort, f"SELECT f.id FROM ({found}) f ORDER BY {order_by(sort, 'f')}", members)
+
+
+@lru_cache(MAX_SQL_TEXTS)
+def ranked_page(shape: Shape, members: Members = None) -> str:
+    """The records and ids of one page of a search, the most relevant first: `limit` rows after `offset`. Reads the
+    text of every match."""
+    keys = ", ".join(f"p.{column}" for column, _ in ORDERS[None])
+    ranked = f"{keys}, {words_sql.rank(shape)} AS rank"
+    found = (
+        f"SELECT {ranked} FROM d CROSS JOIN catalogue_product p ON p.id = d.id"
+        f" CROSS JOIN catalogue_productsearch s ON s.product_id = d.id WHERE p.shop_id = %(shop)s AND {LISTED}"
+    )
+    if shape.vendor != "sqlite":
+        # As in `sorted_page`.
+        found = (
+            f"SELECT f.* FROM d CROSS JOIN LATERAL (SELECT {ranked} FROM catalogue_product p"
+            " JOIN catalogue_productsearch s ON s.product_id = p.id"
+            f" WHERE p.id = d.id AND p.shop_id = %(shop)s AND {LISTED} OFFSET 0) f"
+        )
+    record = records.product() if members is None else records.chosen_product(members)
+    return (
+        f"WITH d AS MATERIALIZED ({_ids(shape)}), g AS MATERIALIZED (SELECT f.id, row_number() OVER (ORDER BY f.rank,"
+        f" {order_by(None, 'f')}) AS place FROM ({found}) f ORDER BY place LIMIT %(limit)s OFFSET %(offset)s)"
+        f" SELECT {record}, p.id FROM g JOIN catalogue_product p ON p.id = g.id ORDER BY g.place"
+    )
 
 
 @lru_cache(MAX_SQL_TEXTS)
@@ -317,10 +301,11 @@ def _matches(shape: Shape) -> str:
     if shape.vendor != "sqlite" or not shape.long_words:
         # The plus keeps SQLite from reading all texts of a shop if another filter finds fewer products.
         plus = "+" if shape.vendor == "sqlite" and (shape.category or shape.featured) else ""
-        words = " AND ".join([f"{plus}s.shop_id = %(shop)s", "s.listed", *_words(shape), *_short_words(shape)])
+        conditions = [*words_sql.words(shape), *words_sql.short_words(shape)]
+        words = " AND ".join([f"{plus}s.shop_id = %(shop)s", "s.listed", *conditions])
         return f"catalogue_productsearch s WHERE {words}"
     first = f"(%(shop)s << {SHOP_BITS})"
-    short = _short_words(shape)
+    short = words_sql.short_words(shape)
     texts = ""
     if short:
         texts = f" JOIN catalogue_productsearch s ON s.product_id = i.rowid & {(1 << SHOP_BITS) - 1}"
@@ -347,7 +332,7 @@ def _row_conditions(shape: Shape) -> list[str]:
             "(SELECT true FROM catalogue_productcategory l WHERE l.product_id = p.id"
             f" AND l.category_id IN ({_categories(shape)}) LIMIT 1)"
         )
-    if words := [*_words(shape, indexed=False), *_short_words(shape)]:
+    if words := [*words_sql.words(shape, indexed=False), *words_sql.short_words(shape)]:
         conditions.append(f"(SELECT {' AND '.join(words)} FROM catalogue_productsearch s WHERE s.product_id = p.id)")
     return conditions
 
@@ -358,30 +343,3 @@ def _categories(shape: Shape) -> str:
         "SELECT c.id FROM catalogue_category c WHERE c.shop_id = %(shop)s"
         f" AND {CATEGORIES_MEANT[shape.category]} AND c.is_active"
     )
-
-
-def _words(shape: Shape, *, indexed: bool = True) -> list[str]:
-    if indexed and shape.vendor != "sqlite":
-        return [rf"s.text LIKE %(like{number})s ESCAPE '\'" for number in range(shape.long_words)]
-    return [_contains(shape, f"word{number}") for number in range(shape.long_words)]
-
-
-def _short_words(shape: Shape) -> list[str]:
-    words = [_contains(shape, f"short{number}") for number in range(shape.short_words)]
-    return [*words, _REST[shape.vendor]] if shape.rest else words
-
-
-# Whether a text contains every word of a list, which `words_parameter` returns.
-_REST = {
-    "sqlite": "NOT EXISTS (SELECT 1 FROM json_each(%(rest)s) w WHERE instr(s.text, w.value) = 0)",
-    "postgresql": "NOT EXISTS (SELECT 1 FROM unnest(CAST(%(rest)s AS text[])) w WHERE strpos(s.text, w) = 0)",
-}
-
-
-def words_parameter(vendor: str, words: list[str]) -> Any:
-    """A list of words as one parameter."""
-    return orjson.dumps(words).decode() if vendor == "sqlite" else words
-
-
-def _contains(shape: Shape, word: str) -> str:
-    return f"{'instr' if shape.vendor == 'sqlite' else 'strpos'}(s.text, %({word})s) > 0"

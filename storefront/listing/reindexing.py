@@ -5,20 +5,17 @@ search index. There should be none; it is for use after restoring a backup or ed
 Shops stay open meanwhile. SQLite's other writers wait for each step.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import connection, transaction
 
-from storefront.catalogue import rules
-from storefront.catalogue.models import Category, Product, ProductSearch
+from storefront.catalogue.models import Category, ProductSearch
+from storefront.catalogue.search_index import rewrite_texts
 from storefront.catalogue.triggers import rebuild_search_index
 from storefront.kit.bulk_insert import bulk_write_pragmas
 from storefront.listing.sql import LISTABLE
 from storefront.shops.models import Shop
-
-BATCH_ROWS = 2000
 
 # One statement, so that it sees one state of the shop despite other writers.
 _DIFFERENCES = f"""
@@ -56,7 +53,7 @@ class Differences:
 def reindex(*, shop: Shop) -> Differences:
     """Correct the shop's totals and search texts. Returns what was wrong."""
     found = Differences()
-    found.texts = sum(_write_texts(shop, batch) for batch in _batches(shop))
+    found.texts = rewrite_texts(shop)
     with transaction.atomic(), connection.cursor() as cursor:
         found.texts += ProductSearch.objects.filter(shop=shop).exclude(product__deleted_at=None).delete()[0]
         cursor.execute(_LISTED, {"shop": shop.pk})
@@ -81,25 +78,3 @@ def rebuild_index() -> None:
         return
     with connection.cursor() as cursor:
         rebuild_search_index(cursor)
-
-
-def _batches(shop: Shop) -> Iterator[list[int]]:
-    last = 0
-    existing = Product.objects.filter(shop=shop, deleted_at=None).order_by("pk")
-    while ids := list(existing.filter(pk__gt=last).values_list("pk", flat=True)[:BATCH_ROWS]):
-        yield ids
-        last = ids[-1]
-
-
-@transaction.atomic
-def _write_texts(shop: Shop, ids: list[int]) -> int:
-    # Locked, so that a newer text is never overwritten.
-    rows = Product.objects.select_for_update(no_key=True).filter(shop=shop, deleted_at=None, pk__in=ids).order_by("pk")
-    stored = dict(ProductSearch.objects.filter(product_id__in=ids).values_list("product_id", "text"))
-    wrong = [
-        ProductSearch(product_id=id, shop=shop, text=text)
-        for id, *texts in rows.values_list("pk", "name", "description", "sku")
-        if stored.get(id) != (text := rules.search_text(*texts))
-    ]
-    ProductSearch.objects.bulk_create(wrong, update_conflicts=True, unique_fields=["product"], update_fields=["text"])
-    return len(wrong)

@@ -19,6 +19,7 @@ from storefront.catalogue.models import (
     Variant,
 )
 from storefront.catalogue.parsing import InvalidValue
+from storefront.catalogue.search_texts import SearchText
 from storefront.catalogue.triggers import deferred_totals
 from storefront.kit.bulk_insert import allocate_ids, bulk_table
 from storefront.pictures.requesting import PictureRequests
@@ -63,6 +64,7 @@ class _Batch:
 
     def __init__(self, shop: Shop, references: References, now: datetime) -> None:
         self.shop, self.references, self.now = shop, references, now
+        self.texts: list[SearchText] = []
         self.rows: dict[Any, list[Row]] = {
             model: []
             for model in (
@@ -94,10 +96,11 @@ class _Batch:
             row["published_on"] = max(self.now, row.get("publish_at") or self.now)
         for kind, related_name in parsed.related_names.items():
             row[f"{kind}_id"] = self.references.id_of(kind, related_name)
-        text = rules.search_text(name, row.get("description", ""), row.get("sku", ""))
+        assert parsed.search is not None, "reading adds it to every product with a name"
+        self.texts.append(parsed.search)
         # A trigger would set `listed` anyway; setting it here saves a second write.
         listed = row.get("status") == Product.Status.ACTIVE and not row.get("exclude_from_catalog")
-        self.rows[ProductSearch].append({"product_id": id, "text": text, "listed": listed})
+        self.rows[ProductSearch].append({"product_id": id, "text": parsed.search.text, "listed": listed})
         self._add_categories(id, parsed)
         images = self._add_media(id, parsed, media_ids) if parsed.media or parsed.variants else {}
         if parsed.variants:
@@ -154,6 +157,7 @@ class _Batch:
             for model, rows in self.rows.items():
                 stamps = {"created_at": now, "updated_at": now} if model in (Product, Variant, ProductCategory) else {}
                 bulk_table(model).insert(rows, shop_id=shop, **stamps)
+        self.references.words.add(self.texts)
 
 
 def all_pictures(parsed: ParsedProduct) -> list[ParsedMedia]:

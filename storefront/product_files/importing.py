@@ -17,18 +17,20 @@ from django.db import DataError, IntegrityError, transaction
 from storefront.catalogue import rules, tree
 from storefront.catalogue.parsing import InvalidValue
 from storefront.kit.bulk_insert import bulk_write_pragmas
+from storefront.listing.statistics import refresh_statistics, settle_after_import
 from storefront.pictures.requesting import PictureRequests
 from storefront.product_files import read_ahead
 from storefront.product_files.baselines import Baselines
 from storefront.product_files.creating import insert_products
 from storefront.product_files.csv_reading import UnreadableFile
 from storefront.product_files.existing import existing_products
-from storefront.product_files.matching import Match, Matcher, link, refresh_statistics
-from storefront.product_files.opening import open_source
+from storefront.product_files.matching import Match, Matcher, link
+from storefront.product_files.opening import OpenedFile, open_source
 from storefront.product_files.parsed_products import Failure, Notice, ParsedProduct, Problem, ReadResult
 from storefront.product_files.references import References
 from storefront.product_files.related import PendingRelations, resolve_related
 from storefront.product_files.row_store import SeenProducts
+from storefront.product_files.search import with_search_texts
 from storefront.product_files.sources import source_of
 from storefront.product_files.updating import Changes, update_product
 from storefront.shops import audit
@@ -112,16 +114,24 @@ def import_products(
             # Also after an error, since earlier batches stay imported.
             stack.push(run.audit_on_exit(audit_object or audit.Object("import", None, file.name)))
         run.report_problems(opened.notes)
-        batches = stack.enter_context(read_ahead.read_batches(opened.results, opened.position, opened.size))
-        for results, position in batches:
-            run.import_all(results)
-            del results  # Frees the batch before the next one is read.
-            if progress:
-                progress(position or opened.size, opened.size)
+        _import_batches(run, opened, progress)
         run.relate()
+    if run.write and (run.report.created or run.report.updated):
+        settle_after_import()
     if progress:
         progress(opened.size, opened.size)
     return run.report
+
+
+def _import_batches(run: "_Import", opened: OpenedFile, progress: Progress | None) -> None:
+    results = with_search_texts(opened.results, run.shop.language)
+    with read_ahead.read_batches(results, opened.position, opened.size) as batches:
+        for read, position in batches:
+            run.import_all(read)
+            # Frees the batch before the next one is read.
+            del read
+            if progress:
+                progress(position or opened.size, opened.size)
 
 
 def _too_many(parsed: ParsedProduct) -> list[Problem]:

@@ -306,18 +306,3 @@ _EACH = (
     " LATERAL (SELECT id, slug, sku, name, deleted_at FROM catalogue_product"
     " WHERE shop_id = %s AND {column} = wanted.value{existing} OFFSET 0) AS found WHERE found.deleted_at IS NULL"
 )
-
-
-def refresh_statistics() -> None:
-    """Update PostgreSQL's statistics of these columns now, since autovacuum runs only once a minute."""
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            for table, columns in _STATISTICS.items():
-                cursor.execute(f"ANALYZE {table} ({', '.join(columns)})")
-
-
-_STATISTICS = {
-    "catalogue_product": ("shop_id", "deleted_at", *COLUMNS),
-    "catalogue_productsearch": ("product_id",),
-    "catalogue_productcategory": ("product_id",),
-}

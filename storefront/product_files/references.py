@@ -9,6 +9,7 @@ from typing import Any
 
 from storefront.catalogue import rules, tree
 from storefront.catalogue.models import Brand, Category, ShippingOrigin, TaxClass, Vendor
+from storefront.catalogue.search_index import NewWords
 from storefront.product_files.parsed_products import NAMED, CategoryPath, ParsedProduct
 from storefront.shops.models import Shop
 
@@ -17,7 +18,7 @@ Names = tuple[str, ...]
 
 
 class References:
-    """Ids by name for one shop, cached across the batches of one import."""
+    """Ids by name for one shop, and `words`, its words for spelling, cached across the batches of one import."""
 
     def __init__(self, shop: Shop) -> None:
         self.shop = shop
@@ -27,6 +28,7 @@ class References:
         """Clear the cache: after a rollback, the rows created in that transaction are gone."""
         self._ids: dict[str, dict[str, int]] = {name: {} for name in NAMED}
         self._paths: dict[Names, int] = {}
+        self.words = NewWords(self.shop)
 
     def resolve(self, products: list[ParsedProduct], now: datetime) -> None:
         """Create the missing rows that these products refer to, and renumber the tree."""

@@ -11,8 +11,7 @@ from copy import deepcopy
 from datetime import datetime
 from typing import Any
 
-from storefront.catalogue import children, events, records, rules
-from storefront.catalogue.actions import write_search_text
+from storefront.catalogue import children, events, records, rules, search_index
 from storefront.catalogue.models import (
     BundleItem,
     Media,
@@ -40,6 +39,8 @@ from storefront.product_files.references import References
 from storefront.shops.models import Shop
 
 Changes = dict[str, list[Any]]
+# Columns whose values searches find, and the brand.
+SEARCHED = {"name", "description", "sku", "tags", "attributes", "brand"}
 
 
 def update_product(
@@ -125,8 +126,8 @@ class _ProductUpdate:
             product.published_on = rules.published_on(product, self.now)
         product.updated_at = self.now
         product.save(update_fields=[*self.columns, "sort_name", "published_on", "updated_at"])
-        if self.columns & {"name", "description", "sku"}:
-            write_search_text(product)
+        if self.columns & SEARCHED or self.plans.variants is not None:
+            search_index.write_text(product)
 
     def _set(self, row: Any, fields: dict[str, Any], path: str = "") -> list[str]:
         """Record the fields that differ, to be set when writing; returns the changed columns."""

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from storefront.kit import tokens
 from storefront.kit.refusals import InvalidFields, Refusal
-from storefront.shops import audit, changes, places, staff_jobs, staff_sessions
+from storefront.shops import audit, changes, languages, places, staff_jobs, staff_sessions
 from storefront.shops.invitations import withdraw_invitations
 from storefront.shops.models import ApiToken, Shop, StaffMember
 from storefront.shops.scopes import SCOPES
@@ -23,6 +23,7 @@ def create_shop(
     now: datetime,
     currency: str = "EUR",
     timezone: str = "Europe/Berlin",
+    language: str = "en",
     email: str | None = None,
     payment_methods: tuple[str, ...] = ("manual",),
 ) -> Shop:
@@ -42,10 +43,7 @@ def create_shop(
         errors["base_url"] = ["Expected an absolute URL such as https://shop.example.com."]
     elif places.is_reserved(parts.hostname):
         errors["base_url"] = [places.reserved_message(parts.hostname)]
-    if currency not in list_currencies():
-        errors["currency"] = ["Expected an ISO 4217 code such as EUR."]
-    if timezone not in _time_zones():
-        errors["timezone"] = ["Expected a time zone name such as Europe/Berlin."]
+    errors |= _wrong_choices(currency=currency, timezone=timezone, language=language)
     if email is not None and "@" not in email:
         errors["email"] = ["Expected an email address."]
     if errors:
@@ -56,6 +54,7 @@ def create_shop(
         base_url=base_url,
         currency=currency,
         timezone=timezone,
+        language=language,
         email=email,
         payment_methods=list(payment_methods),
         created_at=now,
@@ -155,6 +154,17 @@ def _keep_an_owner(shop: Shop, *, without: list[int]) -> None:
     Shop.objects.select_for_update().get(pk=shop.pk)
     if not StaffMember.objects.filter(shop=shop, role=StaffMember.Role.OWNER).exclude(pk__in=without).exists():
         raise LastOwner
+
+
+def _wrong_choices(*, currency: str, timezone: str, language: str) -> dict[str, list[str]]:
+    errors = {}
+    if currency not in list_currencies():
+        errors["currency"] = ["Expected an ISO 4217 code such as EUR."]
+    if timezone not in _time_zones():
+        errors["timezone"] = ["Expected a time zone name such as Europe/Berlin."]
+    if language not in dict(languages.CHOICES):
+        errors["language"] = [f"Expected one of {', '.join(sorted(dict(languages.CHOICES)))}."]
+    return errors
 
 
 @cache

@@ -5,6 +5,7 @@ from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.db.models.functions import Lower
 
+from storefront.shops import languages
 from storefront.shops.audit_models import AuditEntry as AuditEntry
 from storefront.shops.signin_models import Authenticator as Authenticator
 from storefront.shops.signin_models import Passkey as Passkey
@@ -30,6 +31,12 @@ class Shop(models.Model):
     email = models.EmailField(null=True, blank=True, help_text="Contact address for shoppers.")
     currency = models.CharField(max_length=3, default="EUR", help_text="ISO 4217 code, such as EUR.")
     timezone = models.CharField(max_length=64, default="Europe/Berlin", help_text="Such as Europe/Berlin.")
+    language = models.CharField(
+        max_length=5,
+        choices=languages.CHOICES,
+        default="en",
+        help_text="The language of the products. The search uses it to find singular and plural.",
+    )
     country = models.CharField(
         max_length=2, default="DE", help_text="ISO 3166 code of the country that the shop sells from."
     )

@@ -1,6 +1,7 @@
 """The shop's public pages: home, listing, category, product."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
 from typing import Any
 from urllib.parse import urlencode
@@ -14,6 +15,8 @@ from storefront.catalogue.models import Category, RelatedProduct
 from storefront.customers.session import customer_of
 from storefront.kit.pagination import last_page, shown_pages
 from storefront.listing import queries as listing_queries
+from storefront.listing import spelling
+from storefront.listing.page import RELEVANCE
 from storefront.listing.queries import ProductFilters
 from storefront.shops.models import Shop
 from storefront.shops.request import Request
@@ -22,6 +25,8 @@ from storefront.website.cards import ProductCard, product_cards
 from storefront.website.pictures import Picture
 
 PER_PAGE = 24
+# Characters of a search. More are left out (R-LIM-4).
+LONGEST_SEARCH = 200
 # Number of products that a product's page and the basket offer besides.
 RELATED_PRODUCTS = 4
 SORTS = {
@@ -86,7 +91,7 @@ def listing(request: Request) -> HttpResponse:
     category = queries.active_category(request.shop, query["category"]) if query.get("category") else None
     if category and not query.get("q"):
         return redirect_to_category(request, category)
-    return _listing(request, category, search=query.get("q", "").strip()[:200])
+    return _listing(request, category, search=query.get("q", "").strip()[:LONGEST_SEARCH])
 
 
 @require_safe
@@ -161,9 +166,18 @@ def _listing(request: Request, category: Category | None, search: str = "") -> H
     sort = sort if sort in SORTS else ""
     page = _page_number(request.GET.get("page", "1"))
     filters = ProductFilters(
-        q=search, category=category.slug if category else None, with_subcategories=True, sort=sort or None
+        q=search,
+        category=category.slug if category else None,
+        with_subcategories=True,
+        sort=sort or (RELEVANCE if search else None),
     )
     found = listing_queries.product_page(shop, filters, page=page, per_page=PER_PAGE, now=now)
+    corrected = spelling.nearest_spelling(shop, filters, now=now) if search and not found.total else None
+    if corrected:
+        instead = replace(filters, q=corrected)
+        found = listing_queries.product_page(shop, instead, page=page, per_page=PER_PAGE, now=now)
+        # A category may lack what the shop has.
+        corrected = corrected if found.total else None
     last = last_page(found.total, PER_PAGE)
     if page > last:
         raise Http404("This page does not exist.")
@@ -176,8 +190,9 @@ def _listing(request: Request, category: Category | None, search: str = "") -> H
         "subcategories": queries.subcategories(shop, category) if category else [],
         "banner": pictures.picture(shop, _banner(category), pictures.BANNER) if category else None,
         "search": search,
+        "corrected": corrected,
         "sort": sort,
-        "sorts": SORTS,
+        "sorts": {**SORTS, "": "Relevance"} if search else SORTS,
         "cards": product_cards(shop, found.rows, customer_of(request)),
         "total": found.total,
         "page": page,

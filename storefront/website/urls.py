@@ -9,6 +9,7 @@ from storefront.website import (
     pages,
     script_reports,
     search_engines,
+    search_pages,
 )
 
 app_name = "website"
@@ -16,6 +17,7 @@ app_name = "website"
 # On the shop's own host, beside apps' scripts.
 open_pages = [
     path("", pages.home, name="home"),
+    path("search/suggestions", search_pages.suggestions, name="suggestions"),
     path("products", pages.listing, name="listing"),
     path("products/<str:slug>", pages.product, name="product"),
     path("products/<str:slug>/blocks", block_pages.product_blocks, name="product_blocks"),

@@ -5,7 +5,7 @@ from itertools import count
 
 from django.utils.text import slugify
 
-from storefront.catalogue import rules
+from storefront.catalogue import rules, search_index
 from storefront.catalogue.models import (
     Category,
     Media,
@@ -13,7 +13,6 @@ from storefront.catalogue.models import (
     OptionValue,
     Product,
     ProductCategory,
-    ProductSearch,
     RelatedProduct,
     Variant,
 )
@@ -34,8 +33,7 @@ def make_product(shop: Shop, name: str | None = None, *, categories: tuple[Categ
     } | given
     given.setdefault("slug", slugify(name))
     product = Product.objects.create(shop=shop, name=name, sort_name=rules.sort_name(name), **given)
-    text = "\n".join([product.name, product.description, product.sku]).casefold()
-    ProductSearch.objects.create(product=product, shop=shop, text=text)
+    search_index.write_text(product)
     for category in categories:
         ProductCategory.objects.create(shop=shop, product=product, category=category, created_at=NOW, updated_at=NOW)
     return product
@@ -57,7 +55,9 @@ def make_variant(product: Product, name: str = "Blue", **given) -> Variant:
     if product.type != Product.Type.VARIABLE:
         product.type = Product.Type.VARIABLE
         product.save(update_fields=["type"])
-    return Variant.objects.create(shop=product.shop, product=product, name=name, **given)
+    variant = Variant.objects.create(shop=product.shop, product=product, name=name, **given)
+    search_index.write_text(product)
+    return variant
 
 
 def make_option(product: Product, name: str = "Engraving", values: dict[str, str] | None = None, **given) -> Option:

@@ -262,7 +262,7 @@ def test_the_page_cache_is_bounded():
     tracemalloc.start()
     for page in range(6000):
         filters = ProductFilters(category=f"cups-{page}", q="blue")
-        Listing(fetch, "sqlite", 1, filters, f"{NOW}{page}", None).page(offset=page * 100, limit=100)
+        Listing(fetch, "sqlite", 1, "en", filters, f"{NOW}{page}", None).page(offset=page * 100, limit=100)
     taken = tracemalloc.get_traced_memory()[0]
     listing._pages.clear()
     freed = taken - tracemalloc.get_traced_memory()[0]

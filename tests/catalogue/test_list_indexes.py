@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 
 from storefront.listing import page_sql, sql
-from storefront.listing.page_sql import Shape
+from storefront.listing.words_sql import Shape
 from tests.catalogue.factories import make_product
 from tests.shops.factories import NOW
 

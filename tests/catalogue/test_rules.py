@@ -17,12 +17,6 @@ def test_refuses_slugs_that_a_url_cannot_contain(text):
     assert not rules.is_slug(text)
 
 
-@given(st.text(max_size=50), st.text(max_size=50))
-def test_the_words_of_a_name_find_it(name, sku):
-    text = rules.search_text(name, "", sku)
-    assert all(word in text for word in rules.search_words(name))
-
-
 @pytest.mark.parametrize(
     ("text", "number"),
     [

@@ -50,7 +50,9 @@ def test_a_blank_value_clears_and_a_missing_column_keeps(shop, tmp_path):
     made = Product.objects.get(shop=shop)
     assert (made.description, made.price, made.brand, made.categories.count()) == ("", 7, None, 0)
     assert (made.name, made.tags, made.status) == ("Mug", ["x"], "active")
-    assert made.search.text == "mug\n\na"
+    assert "old" not in made.search.text
+    assert "kiln" not in made.search.text
+    assert " mug " in made.search.text
 
 
 def test_rows_without_a_name_or_price_only_update_existing_products(shop, tmp_path):

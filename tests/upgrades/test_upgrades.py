@@ -17,6 +17,9 @@ KEYS = {"0.1.0": "upgrade-test-key-of-release-0.1.0"}
 # What `migrate` itself writes down, or makes anew.
 BOOKKEEPING = {"django_migrations", "django_content_type", "auth_permission"}
 
+# What migrations write again: the text that searches find, and the version of lists, which changes with it.
+DERIVED = {("catalogue_productsearch", "text"), ("catalogue_listingtotal", "version")}
+
 # By table and column, what migrations make of a value on purpose.
 CHANGED: dict[tuple[str, str], Callable[[Any], Any]] = {
     ("shops_staffmember", "role"): lambda role: "manager" if role == "staff" else role,
@@ -121,6 +124,34 @@ def test_orders_from_before_have_no_attribution_and_open_checkouts_are_not_repor
     assert seen["reported"] == 0
 
 
+def test_existing_products_are_found_by_the_texts_of_this_release(upgraded):
+    before, database = upgraded
+    listed = [row for row in before["catalogue_productsearch"].values() if row["listed"]]
+    assert listed
+    assert database.rows()["catalogue_searchword"]
+    # As if every text had been written by this release.
+    assert all(shop["texts"] == shop["listed"] == 0 for shop in json.loads(run(database, "reindex")))
+    found = json.loads(run(database, "shell", "--no-imports", "-c", SEARCH))
+    assert found == {"variants": True, "unknown": 0}
+
+
+SEARCH = """
+import json
+from storefront.catalogue.models import Variant
+from storefront.kit import clock
+from storefront.listing.queries import ProductFilters, product_page, published_products
+now = clock.now()
+def total(shop, q):
+    return product_page(shop, ProductFilters(q=q), page=1, per_page=1, now=now).total
+sold = Variant.objects.filter(is_active=True).exclude(sku="").select_related("shop", "product")
+public = [row for row in sold if row.product.is_published(now) and not row.product.exclude_from_catalog]
+print(json.dumps({
+    "variants": bool(public) and all(total(row.shop, row.sku) > 0 for row in public),
+    "unknown": total(public[0].shop, "zzyzx"),
+}))
+"""
+
+
 def missing(before: Rows, after: Rows) -> list[str]:
     """What the upgrade lost: rows, and values of columns that both schemas have, except intended changes."""
     lost = []
@@ -135,7 +166,7 @@ def missing(before: Rows, after: Rows) -> list[str]:
             lost += [
                 f"{table} {key} {column}: {value!r} became {now[column]!r}"
                 for column, value in row.items()
-                if column in now and now[column] != expected(table, column, row)
+                if column in now and (table, column) not in DERIVED and now[column] != expected(table, column, row)
             ]
     return lost
 

@@ -1,0 +1,125 @@
+"""The filters of a product list without their values, and the conditions and the rank of search words in SQL.
+
+The statements are those of `page_sql.py`, which joins the search texts as `s`.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import orjson
+
+from storefront.catalogue.search_texts import SECTION_ENDS
+
+# Words of a search that have a condition of their own. Further words share one condition, so that searches need few
+# different statements.
+MOST_LONG_WORDS, MOST_SHORT_WORDS = 4, 2
+# The rank of a word that a text does not have, which a part or the stem of it may have.
+ABSENT = 1000
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Which filters a list has, without their values.
+
+    `category` is a key of CATEGORIES_MEANT. `since`: whether `updated_since` is given. `ids`: whether `ids` are
+    (parameter `wanted`, as `ids_parameter` returns it). `long_words` is the number of
+    words that the search index can find (parameters `word0` and on, `like0` and on, and `match` for SQLite); the first
+    `stems` of them also match by their stem (`stem0` and on, `stem_like0` and on). `short_words` is the number of words
+    that the index cannot find (`short0` and on). `rest`: whether there are further words than MOST_LONG_WORDS and
+    MOST_SHORT_WORDS, which are one parameter (`words_parameter`).
+    """
+
+    vendor: str
+    category: str | None = None
+    featured: bool = False
+    since: bool = False
+    ids: bool = False
+    long_words: int = 0
+    stems: int = 0
+    short_words: int = 0
+    rest: bool = False
+
+    @property
+    def is_unfiltered(self) -> bool:
+        """Whether the list has no filters."""
+        return not (self.category or self.featured or self.since or self.ids or self.has_words)
+
+    @property
+    def has_words(self) -> bool:
+        """Whether there are words that matches are ranked by."""
+        return bool(self.long_words or self.short_words)
+
+    @property
+    def has_stored_total(self) -> bool:
+        """Whether the database stores the total (`ListingTotal`)."""
+        return self.is_unfiltered or self == Shape(self.vendor, category="alone")
+
+    @property
+    def has_filter_index(self) -> bool:
+        """Whether an index finds the products that match a filter."""
+        return bool(self.category or self.featured or self.since or self.ids or self.long_words)
+
+
+def words(shape: Shape, *, indexed: bool = True) -> list[str]:
+    return [_long_word(shape, number, indexed=indexed) for number in range(shape.long_words)]
+
+
+def _long_word(shape: Shape, number: int, *, indexed: bool) -> str:
+    names = [f"word{number}", f"stem{number}"] if number < shape.stems else [f"word{number}"]
+    if indexed and shape.vendor != "sqlite":
+        patterns = [name.replace("word", "like").replace("stem", "stem_like") for name in names]
+        return "({})".format(" OR ".join(rf"s.text LIKE %({pattern})s ESCAPE '\'" for pattern in patterns))
+    return "({})".format(" OR ".join(_contains(shape, name) for name in names))
+
+
+def short_words(shape: Shape) -> list[str]:
+    found = [_contains(shape, f"short{number}") for number in range(shape.short_words)]
+    return [*found, _REST[shape.vendor]] if shape.rest else found
+
+
+# Whether a text contains every word of a list, or its stem, as `words_parameter` returns them.
+_REST = {
+    "sqlite": (
+        "NOT EXISTS (SELECT 1 FROM json_each(%(rest)s) w WHERE instr(s.text, w.value ->> 0) = 0"
+        " AND instr(s.text, w.value ->> 1) = 0)"
+    ),
+    "postgresql": (
+        "NOT EXISTS (SELECT 1 FROM jsonb_array_elements(CAST(%(rest)s AS jsonb)) w"
+        " WHERE strpos(s.text, w ->> 0) = 0 AND strpos(s.text, w ->> 1) = 0)"
+    ),
+}
+
+
+def words_parameter(words: Iterable[tuple[str, str]]) -> str:
+    """Words as one parameter, each with another text that matches too: its stem, or the word itself."""
+    return orjson.dumps(list(words)).decode()
+
+
+def _contains(shape: Shape, name: str) -> str:
+    return f"{_POSITION[shape.vendor]}(s.text, %({name})s) > 0"
+
+
+# The function that returns where a text first has another, 0 if nowhere.
+_POSITION = {"sqlite": "instr", "postgresql": "strpos"}
+
+
+def rank(shape: Shape) -> str:
+    """How far a product's text is from the words: lower is better. A word counts by the section of the text that has
+    it, and within a section a whole word comes before a part of one, and that before its stem."""
+    position = _POSITION[shape.vendor]
+    least = "min" if shape.vendor == "sqlite" else "LEAST"
+    ends = [f"{position}(s.text, '{end}')" for end in SECTION_ENDS]
+
+    def section(place: str) -> str:
+        steps = " ".join(f"WHEN {place} < {end} THEN {3 * number}" for number, end in enumerate(ends))
+        return f"CASE WHEN {place} = 0 THEN {ABSENT} {steps} ELSE {3 * len(ends)} END"
+
+    def of_word(word: str, stem: str | None) -> str:
+        kinds = [f"' ' || CAST(%({word})s AS text) || ' '", f"%({word})s", *([f"%({stem})s"] if stem else [])]
+        places = [section(f"{position}(s.text, {kind})") for kind in kinds]
+        return f"{least}({', '.join(f'{place} + {number}' for number, place in enumerate(places))})"
+
+    stems = [f"stem{number}" if number < shape.stems else None for number in range(shape.long_words)]
+    words = [(f"word{number}", stem) for number, stem in enumerate(stems)]
+    words += [(f"short{number}", None) for number in range(shape.short_words)]
+    return " + ".join(of_word(*word) for word in words)

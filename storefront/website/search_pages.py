@@ -1,0 +1,34 @@
+"""Suggestions for what a shopper types into the search field."""
+
+from django.http import HttpResponse, JsonResponse
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from storefront.listing import queries
+from storefront.listing.page import RELEVANCE
+from storefront.listing.queries import ProductFilters
+from storefront.shops.request import Request
+from storefront.website.pages import LONGEST_SEARCH, require_shop
+
+MOST = 8
+# With fewer letters, any product would do.
+SHORTEST = 2
+# How long browsers and proxies may use an answer, in seconds.
+MAX_AGE = 60
+
+
+@require_safe
+@require_shop
+def suggestions(request: Request) -> HttpResponse:
+    """The products that match `q` best, as a JSON list of {name, url}. The same for all visitors."""
+    q = request.GET.get("q", "").strip()[:LONGEST_SEARCH]
+    rows = []
+    if len(q) >= SHORTEST:
+        rows = queries.first_products(
+            request.shop,
+            ProductFilters(q=q, sort=RELEVANCE, members=frozenset({"id", "name", "slug"})),
+            count=MOST,
+            now=request.now,
+        )
+    found = [{"name": row["name"], "url": reverse("website:product", args=[row["slug"]])} for row in rows]
+    return JsonResponse(found, safe=False, headers={"Cache-Control": f"public, max-age={MAX_AGE}"})

@@ -1,0 +1,88 @@
+"""A search right after an import has the plan and the index that it has later, on PostgreSQL."""
+
+import json
+
+import pytest
+from django.db import connection
+from structlog.testing import capture_logs
+
+from storefront.listing import page_sql, statistics
+from storefront.listing.words_sql import Shape
+from storefront.product_files.importing import import_products
+from tests.catalogue.factories import make_product
+from tests.shops.factories import NOW
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def postgresql(db) -> None:
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite's search needs no statistics and has no list of unsorted texts")
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "products.jsonl"
+    rows = [
+        {"name": f"Plate number{n:05d}", "price": "1.00", "status": "active", "description": "for the table " * 30}
+        for n in range(3000)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def pending() -> int:
+    """Pages of texts that the search index has not sorted yet."""
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE EXTENSION IF NOT EXISTS pgstattuple")
+        cursor.execute("SELECT pending_pages FROM pgstatginindex('catalogue_searchindex')")
+        return cursor.fetchone()[0]
+
+
+def plan(shop, stems: int) -> str:
+    params = {"shop": shop.pk, "now": NOW, "cached_version": -1, "cached_total": 0}
+    params |= {"like0": "%number01234%", "stem_like0": "% number01234 %", "word0": "number01234"}
+    params |= {"stem0": " number01234 "}
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN {page_sql.state(Shape('postgresql', long_words=1, stems=stems))}", params)
+        return "\n".join(row[0] for row in cursor.fetchall())
+
+
+@pytest.mark.parametrize("stems", [0, 1])
+def test_a_search_uses_the_search_index_right_after_an_import(postgresql, shop, other_shop, file, monkeypatch, stems):
+    # Statistics that say that there is one product, of another shop.
+    make_product(other_shop, "Lamp")
+    statistics.settle_after_import()
+    import_products(shop=shop, file=file, now=NOW)
+    assert pending() == 0
+    assert "catalogue_searchindex" in plan(shop, stems)
+
+
+@pytest.mark.parametrize("stems", [0, 1])
+def test_a_search_uses_the_search_index_whatever_the_statistics_say(
+    postgresql, shop, other_shop, file, monkeypatch, stems
+):
+    make_product(other_shop, "Lamp")
+    statistics.settle_after_import()
+    monkeypatch.setattr("storefront.product_files.importing.refresh_statistics", lambda: None)
+    monkeypatch.setattr("storefront.product_files.importing.settle_after_import", lambda: None)
+    import_products(shop=shop, file=file, now=NOW)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT gin_clean_pending_list('catalogue_searchindex')")
+    assert "catalogue_searchindex" in plan(shop, stems)
+
+
+def test_an_import_works_without_the_right_to_it(postgresql, shop, file):
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE ROLE storefront_writer")
+        cursor.execute("GRANT ALL ON ALL TABLES IN SCHEMA public TO storefront_writer")
+        cursor.execute("GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO storefront_writer")
+        cursor.execute("SET LOCAL ROLE storefront_writer")
+        with capture_logs() as logs:
+            report = import_products(shop=shop, file=file, now=NOW)
+        cursor.execute("RESET ROLE")
+    assert report.created == 3000
+    assert [entry["statement"] for entry in logs if entry["event"] == "statistics_not_refreshed"] == [
+        "SELECT gin_clean_pending_list('catalogue_searchindex')"
+    ]
