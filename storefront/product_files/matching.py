@@ -117,9 +117,9 @@ class Matcher:
         for same in existing.by_sku.values():
             same.sort()
         named = {found.id for same in existing.by_sku.values() for found in same}
-        if self.source and ids and named and not self.source.is_own:
+        if self.source and ids and named:
             linked = ExternalId.objects.filter(source=self.source.pk, product__in=named)
-            existing.with_id = set(linked.values_list("product_id", flat=True))
+            existing.with_id = named if self.source.is_own else set(linked.values_list("product_id", flat=True))
         existing.seen = self.seen.lines_of({key for parsed in products for key in self._own_keys(parsed)})
         candidates = named | {found.id for found in (*existing.by_id.values(), *existing.by_slug.values())}
         candidates |= {found.id for same in existing.by_legacy_id.values() for found in same}
@@ -191,15 +191,15 @@ class Matcher:
 
     def _is_trusted(self, parsed: ParsedProduct, found: Found) -> bool:
         """Whether the id identifies the product: if its source was named, if another key agrees, or if the file states
-        no other."""
+        no other. What a file states about its source is not enough: a copy of a shop has the domain of the original."""
         assert self.source
         keys = parsed.keys
         return self.source.is_named or not (keys.slug or keys.sku or keys.name) or _agrees(parsed, found)
 
     def _by_sku(self, parsed: ParsedProduct, named: list[Found], existing: _Existing) -> Match:
         keys = parsed.keys
-        if keys.external_id and self.source and self.source.is_named:
-            # In a source that was named, an unknown id is a new product, even if it shares the SKU of others.
+        if keys.external_id and self.source and (self.source.is_named or self.source.is_stated):
+            # In a source that is certain, an unknown id is a new product, even if it shares the SKU of others.
             named = [each for each in named if each.id not in existing.with_id]
         if not named:
             return Match()

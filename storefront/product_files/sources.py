@@ -15,13 +15,15 @@ DEFAULT = "woocommerce"
 class Source:
     """The source of one import.
 
-    `is_named` is whether this import names it; if not, it is the shop's last source. `is_own` is whether the file is
-    the shop's own export, whose ids are those of its products; `pk` is 0 then, and in a dry run of a new source.
+    `is_named` is whether this import names it, `is_stated` whether the file does; if neither, it is the shop's last
+    source. `is_own` is whether the file states that it is the shop's own export, whose ids are those of its products.
+    `pk` is 0 then, and in a dry run of a new source.
     """
 
     name: str
     pk: int
-    is_named: bool
+    is_named: bool = False
+    is_stated: bool = False
     is_own: bool = False
 
 
@@ -46,13 +48,12 @@ def last_source(shop: Shop) -> str:
 def source_of(shop: Shop, name: str, stated: str, *, now: datetime, write: bool) -> Source:
     """The source of a file with ids: the one that `name` names, or else the one that the file itself states, or else
     the shop's last one. Creates it if `write`."""
-    name, is_named = checked_name(name or stated), bool(name or stated)
-    if not is_named:
-        name = last_source(shop)
-    if name == shop.domain:
-        return Source(name, 0, is_named, is_own=True)
+    is_named, is_stated = bool(name), bool(stated) and not name
+    name = checked_name(name or stated) or last_source(shop)
+    if is_stated and name == shop.domain:
+        return Source(name, 0, is_stated=True, is_own=True)
     rows = ImportSource.objects.filter(shop=shop, name=name)
     if write:
         ImportSource.objects.bulk_create([ImportSource(shop=shop, name=name, used_at=now)], ignore_conflicts=True)
         rows.update(used_at=now)
-    return Source(name, rows.values_list("pk", flat=True).first() or 0, is_named)
+    return Source(name, rows.values_list("pk", flat=True).first() or 0, is_named, is_stated)

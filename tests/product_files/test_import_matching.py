@@ -35,6 +35,12 @@ def names_of(shop) -> list[str]:
     return list(Product.objects.filter(shop=shop, deleted_at=None).order_by("id").values_list("name", flat=True))
 
 
+def exported(shop, format: str) -> str:
+    out = io.StringIO(newline="")
+    export_products(shop=shop, format=format, out=out)
+    return out.getvalue()
+
+
 @pytest.mark.parametrize("update", [False, True])
 def test_an_id_of_another_shop_is_a_conflict_until_its_source_is_named(shop, tmp_path, update):
     imported(shop, [APPLE], tmp_path)
@@ -181,6 +187,30 @@ def test_an_id_of_a_deleted_product_names_the_new_one(shop, tmp_path):
     assert ExternalId.objects.get().product == Product.objects.get(deleted_at=None)
 
 
+def test_an_export_of_a_copy_of_the_shop_does_not_overwrite_what_the_original_has_under_that_id(shop, tmp_path):
+    imported(shop, [APPLE], tmp_path)
+    apple = Product.objects.get()
+    row = woo(id=str(apple.pk), sku="B-9", name="Bicycle", slug="bicycle") | {"Storefront source": shop.domain}
+    report = imported(shop, [row], tmp_path, update=True)
+    assert (report.conflicts, report.updated, names_of(shop)) == (1, 0, ["Apple"])
+
+
+def test_naming_the_shop_itself_does_not_make_the_ids_of_a_file_its_own(shop, tmp_path):
+    imported(shop, [APPLE], tmp_path)
+    row = woo(id=str(Product.objects.get().pk), sku="B-9", name="Bicycle")
+    assert imported(shop, [row], tmp_path, update=True, source=shop.domain).created == 1
+    assert names_of(shop) == ["Apple", "Bicycle"]
+
+
+def test_a_product_that_was_added_to_an_export_may_share_a_sku(shop, other_shop, tmp_path):
+    imported(shop, [woo(id="1", sku="R", name="Gold ring")], tmp_path)
+    imported(other_shop, exported(shop, "woocommerce"), tmp_path)
+    imported(shop, [woo(id="2", sku="R", name="Silver ring")], tmp_path, source="woocommerce")
+    report = imported(other_shop, exported(shop, "woocommerce"), tmp_path, update=True)
+    assert (report.created, report.skipped, report.conflicts) == (1, 1, 0)
+    assert names_of(other_shop) == ["Gold ring", "Silver ring"]
+
+
 def test_only_files_with_ids_have_a_source(shop, tmp_path):
     with pytest.raises(UnreadableFile, match="Only WooCommerce files have IDs of a source; this file is native"):
         imported(shop, as_lines({"name": "Mug"}), tmp_path, source="x")
@@ -242,12 +272,6 @@ PRODUCTS = st.fixed_dictionaries(
         "translations": st.just({"de": {"name": "Ring"}}),
     },
 )
-
-
-def exported(shop, format: str) -> str:
-    out = io.StringIO(newline="")
-    export_products(shop=shop, format=format, out=out)
-    return out.getvalue()
 
 
 @pytest.mark.slow
