@@ -278,12 +278,12 @@ PRODUCTS = st.fixed_dictionaries(
 @pytest.mark.django_db
 @pytest.mark.parametrize("format", ["native", "woocommerce", "shopify"])
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(products=st.lists(PRODUCTS, min_size=1, max_size=6))
-def test_every_format_keeps_products_that_share_skus_and_names(format, products, tmp_path, shop, other_shop):
+@given(products=st.lists(PRODUCTS, min_size=1, max_size=6), encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]))
+def test_every_format_keeps_products_that_share_skus_and_names(format, products, encoding, tmp_path, shop, other_shop):
     Product.objects.all().delete()
     lines = [{"status": "active", **each, "slug": f"p-{number}"} for number, each in enumerate(products)]
     assert imported(shop, as_lines(*lines), tmp_path).created == len(products)
-    file = exported(shop, format)
+    file = exported(shop, format).encode(encoding)
 
     again = imported(shop, file, tmp_path, update=True)
     assert (again.counts()["skipped"], again.changes, conflicts(again)) == (len(products), [], [])
