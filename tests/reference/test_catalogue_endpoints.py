@@ -49,12 +49,13 @@ def test_get_category_answers_one_category(api, shop):
 
 
 @pytest.mark.rule("R-CAT-20")
-def test_q_matches_name_description_and_sku(api, shop):
+def test_q_matches_name_description_sku_and_tags(api, shop):
     make_product(shop, "Teapot")
     make_product(shop, "Cup", description="<p>Fits the teapot</p>")
     make_product(shop, "Lid", sku="TEAPOT-LID")
-    make_product(shop, "Lamp", short_description="teapot", barcode="teapot", tags=["teapot"])
-    assert sorted(names(api.get("/products?q=teapot"))) == ["Cup", "Lid", "Teapot"]
+    make_product(shop, "Stand", tags=["teapot"])
+    make_product(shop, "Lamp", short_description="teapot", barcode="teapot")
+    assert sorted(names(api.get("/products?q=teapot"))) == ["Cup", "Lid", "Stand", "Teapot"]
 
 
 @pytest.mark.rule("R-CAT-21")
