@@ -1,10 +1,23 @@
 """Error pages. The page for internal errors works without the database."""
 
+import sys
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
-TITLES = {400: "Invalid request", 403: "Access denied", 404: "Not found", 500: "Something went wrong"}
+from storefront.kit.database_errors import RETRY_AFTER_SECONDS, is_unavailable
+
+TITLES = {
+    400: "Invalid request",
+    403: "Access denied",
+    404: "Not found",
+    500: "Something went wrong",
+    503: "Back in a moment",
+}
+AWAY = (
+    "The shop is temporarily unavailable. Nothing was changed, and your basket is safe. Please try again in a moment."
+)
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
@@ -28,8 +41,16 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Uses neither the database nor the session, since they may be the cause of the error."""
-    return HttpResponse(render_to_string("website/500.html", {"id": getattr(request, "id", "")}), status=500)
+    """A 503 with Retry-After while the database cannot be used, as in the API (R-ERR-12). Uses neither the database nor
+    the session, since they may be the cause of the error."""
+    is_away = is_unavailable(sys.exc_info()[1])
+    status = 503 if is_away else 500
+    sentence = (
+        AWAY if is_away else "Sorry, there is a problem on our side. Your basket is safe. Please try again later."
+    )
+    context = {"id": getattr(request, "id", ""), "status": status, "heading": TITLES[status], "sentence": sentence}
+    headers = {"Retry-After": str(RETRY_AFTER_SECONDS)} if is_away else {}
+    return HttpResponse(render_to_string("website/500.html", context), status=status, headers=headers)
 
 
 def _page(request: HttpRequest, status: int, sentence: str) -> HttpResponse:

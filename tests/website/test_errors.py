@@ -1,5 +1,7 @@
 import pytest
+from django.db import InterfaceError, InternalError, OperationalError, connection
 
+from storefront.kit.database_errors import is_unavailable
 from tests.catalogue.factories import make_product
 
 
@@ -28,6 +30,36 @@ def test_the_error_page_needs_no_database(shop, client, monkeypatch):
     assert answer.headers["X-Request-Id"] in text
     assert "secret words" not in text
     assert "Traceback" not in text
+
+
+@pytest.mark.rule("R-ERR-12")
+@pytest.mark.parametrize("path", ["/", "/products", "/basket"])
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [(OperationalError("gone"), 503), (InterfaceError("closed"), 503), (InternalError("defect"), 500)],
+)
+def test_pages_are_503_while_the_database_is_away(shop, client, monkeypatch, path, error, status):
+    client.raise_request_exception = False
+
+    def fail(*args, **kwargs):
+        raise error
+
+    monkeypatch.setattr("storefront.website.queries.main_categories", fail)
+    answer = client.get(path, headers={"host": shop.domain})
+    assert answer.status_code == status
+    assert answer.headers.get("Retry-After") == ("2" if status == 503 else None)
+    text = answer.content.decode()
+    assert ("Back in a moment" in text, "Something went wrong" in text) == (status == 503, status == 500)
+    assert str(error) not in text
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="only PostgreSQL has servers that are read-only")
+def test_a_server_that_only_reads_is_unavailable(db):
+    with connection.cursor() as cursor:
+        cursor.execute("SET TRANSACTION READ ONLY")
+        with pytest.raises(InternalError) as raised:
+            cursor.execute("DELETE FROM shops_shop")
+    assert is_unavailable(raised.value)
 
 
 @pytest.mark.parametrize("path", ["/", "/products/cup", "/basket", "/nope"])

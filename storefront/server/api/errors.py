@@ -7,12 +7,13 @@ from typing import Any
 
 import structlog
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
-from django.db import InterfaceError, OperationalError
+from django.db import DatabaseError, InterfaceError
 from django.http import Http404, HttpResponse
 from django.http.request import UnreadablePostError
 from django.urls import Resolver404, resolve
 from ninja.errors import HttpError, ValidationError
 
+from storefront.kit.database_errors import RETRY_AFTER_SECONDS, is_unavailable
 from storefront.kit.http import json_response
 from storefront.kit.refusals import InvalidFields, NotFound, Problem, Refusal, problem
 from storefront.server.api.body import BadRequest, TooLarge
@@ -111,11 +112,13 @@ def _field(location: tuple[Any, ...]) -> str:
     return ".".join(map(str, path[1:])) or "body"
 
 
-def database_unavailable(request: Request, error: Exception) -> HttpResponse:
-    """A 503 with Retry-After (R-ERR-12)."""
+def database_error(request: Request, error: Exception) -> HttpResponse:
+    """A 503 with Retry-After while the database cannot be used (R-ERR-12), else an internal error."""
+    if not is_unavailable(error):
+        return internal_error(request, error)
     log.error("database_away", request_id=request.id, exc_info=error)
     body = {"message": "The shop is temporarily unavailable. Please try again.", "code": "unavailable"}
-    return error_response(request, 503, body, {"Retry-After": "2"})
+    return error_response(request, 503, body, {"Retry-After": str(RETRY_AFTER_SECONDS)})
 
 
 def internal_error(request: Request, error: Exception) -> HttpResponse:
@@ -135,7 +138,7 @@ HANDLERS: dict[type[Exception], Callable[[Any, Any], HttpResponse]] = {
     RequestDataTooBig: too_large,
     SuspiciousOperation: bad_request,
     UnreadablePostError: bad_request,
-    OperationalError: database_unavailable,
-    InterfaceError: database_unavailable,
+    DatabaseError: database_error,
+    InterfaceError: database_error,
     Exception: internal_error,
 }
