@@ -1,5 +1,5 @@
 import pytest
-from django.db import InterfaceError, InternalError, OperationalError, connection
+from django.db import InterfaceError, InternalError, OperationalError, connection, transaction
 
 from storefront.kit.database_errors import is_unavailable
 from tests.catalogue.factories import make_product
@@ -55,10 +55,13 @@ def test_pages_are_503_while_the_database_is_away(shop, client, monkeypatch, pat
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="only PostgreSQL has servers that are read-only")
 def test_a_server_that_only_reads_is_unavailable(db):
-    with connection.cursor() as cursor:
-        cursor.execute("SET TRANSACTION READ ONLY")
-        with pytest.raises(InternalError) as raised:
+    def write() -> None:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION READ ONLY")
             cursor.execute("DELETE FROM shops_shop")
+
+    with pytest.raises(InternalError) as raised:
+        write()
     assert is_unavailable(raised.value)
 
 
