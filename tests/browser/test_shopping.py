@@ -71,6 +71,8 @@ def test_a_quantity_changes_without_a_new_page(products, visit):
     page = visit().open("/products/saucer")
     page.get_by_role("button", name="Add to basket").click()
     page.get_by_role("link", name="View basket").click()
+    # With its scripts, which hear of the change.
+    page.wait_for_url("**/basket")
     page.evaluate("window.same = true")
     page.get_by_label("Quantity of Saucer").fill("3")
     page.get_by_label("Quantity of Saucer").press("Tab")
