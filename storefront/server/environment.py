@@ -161,8 +161,17 @@ SQLITE_OPTIONS = {
 # for a connection grows.
 POSTGRESQL_AGE = 3600
 # Without JIT: compiling a statement takes up to seconds, and none of ours runs that long. A short time-out, so that an
-# unreachable database is reported soon.
-POSTGRESQL_OPTIONS = {"prepare_threshold": 5, "connect_timeout": 3, "options": "-c jit=off"}
+# unreachable database is reported soon. Keepalives, so that a connection that the network lost is noticed within 20 s.
+POSTGRESQL_OPTIONS = {
+    "prepare_threshold": 5,
+    "connect_timeout": 3,
+    "keepalives_idle": 10,
+    "keepalives_interval": 3,
+    "keepalives_count": 3,
+    # Milliseconds for which sent data may stay without a confirmation.
+    "tcp_user_timeout": 20_000,
+    "options": "-c jit=off",
+}
 
 
 def database(directory: Path) -> dict[str, Any]:

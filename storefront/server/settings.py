@@ -10,6 +10,9 @@ SECRET_KEY, *SECRET_KEY_FALLBACKS = environment.secret_keys(DATA_DIR)
 DEBUG = environment.boolean("STOREFRONT_DEBUG")
 ALLOW_PRIVATE_CALLBACKS = environment.boolean("STOREFRONT_ALLOW_PRIVATE_CALLBACKS")
 DATABASES = {"default": environment.database(DATA_DIR)}
+# Seconds that a statement of a web process may take on PostgreSQL, and may wait for a lock; 0: no limit.
+STATEMENT_SECONDS = environment.number("STOREFRONT_STATEMENT_SECONDS", 30)
+LOCK_SECONDS = environment.number("STOREFRONT_LOCK_SECONDS", 10)
 # Days for which events, their deliveries and delivery attempts are kept.
 EVENT_DAYS = environment.number("STOREFRONT_EVENT_DAYS", 90, smallest=1)
 # Minutes after which a checkout without an order is reported as abandoned.

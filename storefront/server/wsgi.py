@@ -37,6 +37,8 @@ django.setup(set_prefix=False)
 
 from storefront.server.edge.edge import Edge  # noqa: E402, imports models, which need Django set up
 from storefront.server.gate.upload_permission import REQUEST  # noqa: E402
+from storefront.server.waits import bound_web_process  # noqa: E402
 from storefront.shops import token_use  # noqa: E402
 
+bound_web_process()
 application = Edge(Application(), settings.EDGE_CACHE_BYTES)
