@@ -123,6 +123,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "storefront.server.health.Health",
     "storefront.server.requestlog.RequestLog",
     "storefront.server.security_headers.SecurityHeaders",
     "storefront.server.request_checks.VisitorAddress",

@@ -41,6 +41,8 @@ class Announcer(threading.Thread):
         self.idle = threading.Event()
         self.idle.set()
         self.is_stopped = False
+        # Process id of the connection's server process.
+        self.backend: int | None = None
         keepalives = {"application_name": NAME, "keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 2}
         self.parameters = connections["default"].get_connection_params() | keepalives
 
@@ -61,6 +63,7 @@ class Announcer(threading.Thread):
         while not self.is_stopped:
             try:
                 with psycopg.connect(**self.parameters, autocommit=True) as connection:
+                    self.backend = connection.info.backend_pid
                     while not self.is_stopped:
                         self._send(connection)
             except (psycopg.Error, OSError) as error:
@@ -101,6 +104,11 @@ def announce(shop_id: int) -> None:
                 announcer.start()
                 _announcer = announcer
     _announcer.announce(shop_id)
+
+
+def is_own(backend: int) -> bool:
+    """Whether this process sent a notification that came from this server process."""
+    return _announcer is not None and _announcer.backend == backend
 
 
 def flush(timeout: float = MAX_DELAY_SECONDS) -> bool:

@@ -71,6 +71,15 @@ def test_changes_are_announced_after_the_connection_was_lost(heard):
     assert shops_of(heard, until=2)[-1] == 2
 
 
+def test_a_process_knows_its_own_notifications(heard):
+    changes.publish_change(1)
+    (own,) = heard.notifies(timeout=10, stop_after=1)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_notify(%s, '2')", [announcing.CHANNEL])
+    (other,) = heard.notifies(timeout=10, stop_after=1)
+    assert (announcing.is_own(own.pid), announcing.is_own(other.pid)) == (True, False)
+
+
 def test_a_stopped_announcer_has_sent_everything(heard):
     changes.publish_change(7)
     announcing.stop()

@@ -83,7 +83,9 @@ class Listener(threading.Thread):
                 while selector.select() and not self.stopped.is_set():
                     connection.pgconn.consume_input()
                     while notification := connection.pgconn.notifies():
-                        changes.record_change(int(notification.extra))
+                        # This process recorded its own changes when they were committed.
+                        if not announcing.is_own(notification.be_pid):
+                            changes.record_change(int(notification.extra))
 
     def _poll_sqlite(self) -> None:
         with closing(sqlite3.connect(f"file:{self.path}?mode=ro", uri=True, isolation_level=None)) as connection:
