@@ -1,9 +1,11 @@
 """`storefront importproducts` and `exportproducts`, as scripts see them: stdout, stderr, exit code."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.core.management import call_command
@@ -142,3 +144,18 @@ def test_an_encoding_can_be_stated_and_a_detected_one_is_said(storefront, tmp_pa
     wrong = storefront("importproducts", "--shop", "shop.example.com", str(file), "--encoding", "klingon")
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert "Unknown encoding klingon; expected such as utf-8 or windows-1251." in wrong.stderr
+
+
+def test_a_device_or_a_pipe_is_written_to_and_not_replaced(storefront, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as threads:
+        read = threads.submit(pipe.read_text)
+        done = storefront("exportproducts", "--shop", "shop.example.com", str(pipe))
+        assert done.returncode == 0, done.stderr
+        lines = read.result(30).splitlines()
+    assert len(lines) == json.loads(done.stdout)["exported"]
+    assert pipe.is_fifo()
+    folder = storefront("exportproducts", "--shop", "shop.example.com", str(tmp_path))
+    assert (folder.returncode, folder.stdout) == (1, "")
+    assert "cannot be written: Is a directory" in folder.stderr

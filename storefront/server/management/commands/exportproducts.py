@@ -44,7 +44,11 @@ class Command(Base):
         self.write_result({"exported": exported})
 
     def _export_to(self, shop: Shop, format: str, file: Path) -> int:
-        """Export to a temporary file that replaces `file` when it is complete. Returns the number of products."""
+        """Export to a temporary file that replaces `file` when it is complete. A device or a pipe is written to.
+        Returns the number of products."""
+        if file.exists() and not file.is_file():
+            with file.open("w", encoding="utf-8", newline="") as out:
+                return self._export(shop, format, out)
         handle, name = tempfile.mkstemp(dir=file.absolute().parent, prefix=f".{file.name}.")
         try:
             with open(handle, "w", encoding="utf-8", newline="") as out:
