@@ -7,6 +7,7 @@ follows the texts by triggers (`triggers.py`).
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import orjson
@@ -67,8 +68,14 @@ def write_texts(shop: Shop, ids: Collection[int], words: set[str] | None = None)
     if words is not None:
         words.update(*(made.words for made in texts.values()))
     else:
-        add_words(shop, {word for pk in wrong for word in texts[pk].words})
+        add_words_on_commit(shop, {word for pk in wrong for word in texts[pk].words})
     return len(wrong)
+
+
+def add_words_on_commit(shop: Shop, words: Iterable[str]) -> None:
+    """Add the words after the commit: within the transaction, writers of two products with one new word would wait for
+    each other. If that fails, it is logged, and `storefront reindex` adds them."""
+    transaction.on_commit(partial(add_words, shop, words), robust=True)
 
 
 def add_words(shop: Shop, words: Iterable[str]) -> None:
@@ -107,7 +114,7 @@ class NewWords:
 
     def add(self, texts: Sequence[SearchText]) -> None:
         words = set().union(*(text.words for text in texts)) - self._added
-        add_words(self.shop, words)
+        add_words_on_commit(self.shop, words)
         if len(self._added) < self.MOST_REMEMBERED:
             self._added |= words
 

@@ -11,6 +11,9 @@ from storefront.listing.spelling import MOST_TRIED, nearest_spelling
 from tests.catalogue.factories import make_product, make_variant
 from tests.shops.factories import NOW, make_token
 
+# With real commits, after which words are added.
+pytestmark = pytest.mark.django_db(transaction=True)
+
 
 @pytest.fixture
 def products(shop, other_shop):

@@ -34,6 +34,7 @@ def test_finds_a_product_by_its_variants(shop, page, products, q):
     assert names(page(f"/products?q={q}")) == ["Harbour mug"]
 
 
+@pytest.mark.django_db(transaction=True)
 def test_shows_what_the_nearest_spelling_finds_and_says_so(shop, page, products):
     text = unescape(page("/products?q=blankit"))
     assert "No products match blankit. Showing blanket instead." in text
