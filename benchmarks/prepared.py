@@ -122,7 +122,9 @@ def fill(size: int, environment: dict[str, str]) -> dict[str, object]:
     runs = {"import": run(importing, "created", environment)}
     if size <= LARGEST_UPDATE:
         runs["update"] = run((*importing, "--update"), "skipped", environment)
-        runs["export"] = run(("exportproducts", "--shop", DOMAIN, str(FOLDER / "export.jsonl")), "exported", environment)
+        runs["export"] = run(
+            ("exportproducts", "--shop", DOMAIN, str(FOLDER / "export.jsonl")), "exported", environment
+        )
     return {"runs": {name: asdict(each) for name, each in runs.items()}, "token": token.strip()}
 
 
