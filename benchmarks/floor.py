@@ -5,6 +5,7 @@ Its cost is the minimum that an answer of these bytes can cost here; the table's
 
 import argparse
 import os
+import socket
 from base64 import b64decode
 from collections.abc import Callable
 from pathlib import Path
@@ -43,8 +44,8 @@ def main() -> None:
 
     parser = argparse.ArgumentParser()
     parser.add_argument("--port", type=int, required=True)
-    port = parser.parse_args().port
-    web.serve("benchmarks.floor:application", host="127.0.0.1", port=port, workers=1, threads=8)
+    listening = socket.create_server(("127.0.0.1", parser.parse_args().port), backlog=1024)
+    web.serve(listening, "benchmarks.floor:application", workers=1, threads=8)
 
 
 if __name__ == "__main__":

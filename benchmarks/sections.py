@@ -1,9 +1,13 @@
 """The measurements on one prepared database: with answers cached in memory, and without."""
 
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from random import Random
 from urllib.parse import quote
 
@@ -172,7 +176,24 @@ def carts(bench: Bench, measure: Callable[[Case], Row | None]) -> None:
     bodies, token = sellable(bench)
     add = Case("POST cart, new line, new cart", CART, bars.ADD, "POST", JSON, bodies, connections=4, status=201)
     measure(add)
+    measure(replace(add, what="the same, 16 clients", bar=bars.MANY_ADD, connections=16))
     measure(Case("GET cart", CART, bars.CART, headers={"X-Cart-Token": token}, connections=4))
+
+
+def sales(prepared: Prepared, session: Session) -> None:
+    """Measure commits that change stocks. SQLite, which has one writer at a time, has no bar."""
+    session.check_deadline()
+    command = [sys.executable, "-m", "benchmarks.commits", str(session.plan.durations.seconds)]
+    environment = prepared.environment | {"DJANGO_SETTINGS_MODULE": "storefront.server.settings"}
+    cores = partial(os.sched_setaffinity, 0, {session.cores.server, session.cores.load})
+    finished = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=120, check=False, preexec_fn=cores
+    )
+    if finished.returncode:
+        raise Broken(f"benchmarks.commits: {finished.stderr[-500:]}")
+    row = Row(what="sales that change a stock, 16 clients", database=prepared.database, products=prepared.size)
+    row.per_second, row.bar = float(finished.stdout), None if prepared.database == "SQLite" else bars.SALES
+    session.add_row(row)
 
 
 def sellable(bench: Bench) -> tuple[list[str], str]:
@@ -310,6 +331,8 @@ def measure_all(shops: Sequence[Prepared], session: Session) -> None:
         with failures_reported(session, f"{prepared.database}, {prepared.size:,}"):
             if is_largest:
                 with_memory(prepared, session)
+                with failures_reported(session, f"sales, {prepared.database}"):
+                    sales(prepared, session)
             first = without_memory(prepared, session)
             if first and smallest and is_largest:
                 session.add_row(against_smallest(first, smallest))

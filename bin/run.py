@@ -16,6 +16,7 @@ from django.conf import settings
 from django.core.management import call_command
 
 from storefront.server import cli
+from storefront.server.metrics import directory
 
 HOSTS = {"STOREFRONT_ADMIN_HOST": "admin", "STOREFRONT_SECURE_HOST": "secure"}
 WELCOME = """
@@ -79,6 +80,7 @@ def store_mail_in_files() -> None:
 
 
 def start(host: str, port: str) -> int:
+    directory.prepare()
     django.setup()
     from storefront.server import readiness
 

@@ -19,23 +19,34 @@ import node
 import psycopg
 
 # No reordering by size: files with few tests are often slow, and would all run at the end.
-PARALLEL = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
+PARALLEL = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "--durations=15", "--durations-min=3")
 # Tests that need no database, or do not depend on its kind, run only on SQLite.
 NOT_ON_POSTGRESQL = (
-    *("benchmarks", "clients", "docs", "examples", "kit"),
+    *("benchmarks", "clients", "deploy", "docs", "examples", "kit"),
+    "pictures/test_hostile_hosts.py",
     "product_files/test_import_real_files.py",
+    "product_files/test_read_ahead.py",
+    "server/test_access_log.py",
     "server/test_admin_rights.py",
+    "server/test_api_examples.py",
     "server/test_app_processes.py",
+    "server/test_buckets.py",
+    "server/test_cli.py",
     "server/test_demo.py",
     "server/test_edge_isolation.py",
     "server/test_edge_memory.py",
     "server/test_gate.py",
     "server/test_modes.py",
+    "server/test_pictures_command.py",
     "server/test_products_commands.py",
+    "server/test_request_checks.py",
+    "server/test_response.py",
     "server/test_run.py",
     "server/test_serve.py",
     "server/test_settings.py",
+    "shops/test_admin_words.py",
     "shops/test_passkeys.py",
+    "website/test_pictures.py",
 )
 # Thousands of hostile calls, which PostgreSQL is stricter about. On SQLite they run where there is no PostgreSQL.
 RATHER_ON_POSTGRESQL = ("server/test_admin_hostile.py", "server/test_api_schema.py")
@@ -66,7 +77,11 @@ def on_sqlite(kind: str, arguments: Sequence[str]) -> int:
 
 def on_postgres(kind: str, arguments: Sequence[str]) -> int:
     chosen = arguments or ignoring(NOT_ON_POSTGRESQL)
-    return pytest("-m", f"not browser and {kind}", *PARALLEL, *chosen, TEST_POSTGRES_URL=postgres_url())
+    url = postgres_url()
+    if kind == LONG and not shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin"):
+        # Its tests are skipped without it.
+        install("pgbouncer")
+    return pytest("-m", f"not browser and {kind}", *PARALLEL, *chosen, TEST_POSTGRES_URL=url)
 
 
 def in_browser(kind: str, arguments: Sequence[str]) -> int:
@@ -139,12 +154,18 @@ def postgres_url() -> str:
 
 
 def require_browser() -> None:
-    if any(map(shutil.which, BROWSERS)):
-        return
+    if not any(map(shutil.which, BROWSERS)):
+        install("chromium")
+    if not any(map(shutil.which, BROWSERS)):
+        raise Skipped("no Chromium was found, and none could be installed (on Debian: apt-get install chromium)")
+
+
+def install(package: str) -> None:
+    """Install a Debian package, where this may do so."""
     if not (os.path.exists("/etc/debian_version") and os.geteuid() == 0):
-        raise Skipped("no Chromium was found; install one (on Debian: apt-get install chromium)")
-    print("Installing Chromium with apt-get ...", flush=True)
-    for command in ("apt-get -qq update", "apt-get -qq -y install chromium"):
+        return
+    print(f"Installing {package} with apt-get ...", flush=True)
+    for command in ("apt-get -qq update", f"apt-get -qq -y install {package}"):
         subprocess.run(
             command.split(),
             env=os.environ | {"DEBIAN_FRONTEND": "noninteractive"},
@@ -152,8 +173,6 @@ def require_browser() -> None:
             stdout=subprocess.DEVNULL,
             check=False,
         )
-    if not any(map(shutil.which, BROWSERS)):
-        raise Skipped("no Chromium was found, and apt-get could not install it")
 
 
 if __name__ == "__main__":

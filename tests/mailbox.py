@@ -76,6 +76,8 @@ def open_mailbox() -> Iterator[Mailbox]:
         # The interval at which it checks whether to stop, in seconds.
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
-        yield Mailbox(server)
-        server.shutdown()
-        thread.join()
+        try:
+            yield Mailbox(server)
+        finally:
+            server.shutdown()
+            thread.join()

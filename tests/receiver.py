@@ -3,6 +3,7 @@
 import asyncio
 import ssl
 import threading
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,12 +17,13 @@ PATIENCE = 10
 
 @dataclass
 class Received:
-    """A received request, with its body unchanged."""
+    """A received request, with its body unchanged. `at` is in seconds of time.monotonic()."""
 
     method: str
     path: str
     headers: dict[str, str]
     body: bytes
+    at: float = field(default_factory=time.monotonic)
 
 
 Answering = Callable[[web.Request], Awaitable[web.StreamResponse]]

@@ -1,6 +1,6 @@
 """Runs the background worker's tasks in a test."""
 
-from storefront.server.worker.worker import Tasks
+from storefront.server.worker.tasks import Tasks
 
 
 def run_due_tasks() -> None:

@@ -25,6 +25,15 @@ class MeasureField(models.DecimalField):
         self.validators.append(MinValueValidator(Decimal(0)))
 
 
+def stated(table: str, *foreign_keys: str) -> list[models.Index]:
+    """An index of each foreign key without the rows, usually nearly all, in which it is null: they cost an import more
+    than they are worth. (A key with which another index begins has none of its own, `db_index=False`.)"""
+    return [
+        models.Index(fields=[key], condition=Q(**{f"{key}__isnull": False}), name=f"{table}_{key}_stated")
+        for key in foreign_keys
+    ]
+
+
 class NamedOnce(models.Model):
     """A name that is unique in its shop, ignoring case."""
 
@@ -139,7 +148,7 @@ class Product(models.Model):
         CM = "cm"
         IN = "in"
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="products")
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="products", db_index=False)
     legacy_source_id = models.BigIntegerField(null=True, blank=True)
     name = models.CharField(max_length=500)
     slug = models.CharField(max_length=255)
@@ -167,7 +176,9 @@ class Product(models.Model):
     compare_price = MoneyField(help_text="Previous price. Shown crossed out if it is higher than the price.")
     cost_price = MoneyField(help_text="What the shop pays for the product.")
     show_lowest_price = models.BooleanField(default=False)
-    default_variant = models.ForeignKey("Variant", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    default_variant = models.ForeignKey(
+        "Variant", null=True, blank=True, on_delete=models.SET_NULL, related_name="+", db_index=False
+    )
     weight = MeasureField(default=Decimal("0.000"))
     length = MeasureField(null=True, blank=True)
     width = MeasureField(null=True, blank=True)
@@ -192,10 +203,12 @@ class Product(models.Model):
     is_taxable = models.BooleanField(default=True)
     requires_shipping = models.BooleanField(default=True)
     media_mail_eligible = models.BooleanField(default=False)
-    vendor = models.ForeignKey(Vendor, null=True, blank=True, on_delete=models.SET_NULL)
-    shipping_origin = models.ForeignKey(ShippingOrigin, null=True, blank=True, on_delete=models.SET_NULL)
+    vendor = models.ForeignKey(Vendor, null=True, blank=True, on_delete=models.SET_NULL, db_index=False)
+    shipping_origin = models.ForeignKey(
+        ShippingOrigin, null=True, blank=True, on_delete=models.SET_NULL, db_index=False
+    )
     brand = models.ForeignKey(Brand, null=True, blank=True, on_delete=models.SET_NULL)
-    tax_class = models.ForeignKey(TaxClass, null=True, blank=True, on_delete=models.SET_NULL)
+    tax_class = models.ForeignKey(TaxClass, null=True, blank=True, on_delete=models.SET_NULL, db_index=False)
     tic_code = models.CharField(max_length=50, null=True, blank=True)
     sort_order = models.IntegerField(default=0)
     publish_at = models.DateTimeField(null=True, blank=True)
@@ -243,7 +256,12 @@ class Product(models.Model):
         ]
         indexes = [
             models.Index(fields=["shop", "sku"]),
-            models.Index(fields=["shop", "legacy_source_id"]),
+            *stated("product", "default_variant", "vendor", "shipping_origin", "tax_class"),
+            models.Index(
+                fields=["shop", "legacy_source_id"],
+                condition=Q(legacy_source_id__isnull=False),
+                name="product_legacy_id",
+            ),
             # The lists of apps and the admin: all products that are not deleted, newest change first.
             models.Index(
                 fields=["shop", "-updated_at", "-id", "status"],
@@ -315,8 +333,8 @@ class Product(models.Model):
 class Variant(models.Model):
     """A version of a variable product, with its own price and stock."""
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="variants")
-    product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="variants")
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="variants", db_index=False)
+    product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="variants", db_index=False)
     legacy_source_id = models.BigIntegerField(null=True, blank=True)
     name = models.CharField(max_length=500)
     sku = models.CharField("SKU", max_length=255, blank=True, default="")
@@ -332,7 +350,9 @@ class Variant(models.Model):
     option_values = models.JSONField(
         default=dict, blank=True, help_text='Such as {"Colour": "Blue"}. A name that is left out matches any value.'
     )
-    image = models.ForeignKey("Media", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    image = models.ForeignKey(
+        "Media", null=True, blank=True, on_delete=models.SET_NULL, related_name="+", db_index=False
+    )
     sort_order = models.IntegerField(default=0)
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
@@ -345,7 +365,11 @@ class Variant(models.Model):
             ),
             models.CheckConstraint(condition=STOCK_HOLDS, name="variant_stock_holds"),
         ]
-        indexes = [models.Index(fields=["product", "sort_order", "id"]), models.Index(fields=["shop", "sku"])]
+        indexes = [
+            models.Index(fields=["product", "sort_order", "id"]),
+            models.Index(fields=["shop", "sku"]),
+            *stated("variant", "image"),
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -365,7 +389,7 @@ class Option(models.Model):
         TEXT = "text"
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
-    product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="options")
+    product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="options", db_index=False)
     name = models.CharField(max_length=200)
     type = models.CharField(max_length=10, choices=Type, default=Type.SELECT)
     required = models.BooleanField(default=False)
@@ -383,7 +407,7 @@ class OptionValue(models.Model):
     """A value of an option. A `text` option has at most one, which holds the price of any text."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
-    option = models.ForeignKey(Option, on_delete=models.CASCADE, related_name="values")
+    option = models.ForeignKey(Option, on_delete=models.CASCADE, related_name="values", db_index=False)
     label = models.CharField(max_length=200)
     price = MoneyField(help_text="Added to the line's price.")
     sort_order = models.IntegerField(default=0)
@@ -400,7 +424,7 @@ class Media(models.Model):
     """A picture of a product: an uploaded file, or the URL of a picture elsewhere, from an import."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
-    product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="media")
+    product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="media", db_index=False)
     type = models.CharField(max_length=10, default="image", editable=False)
     file = models.ImageField(
         upload_to="products/", max_length=500, blank=True, width_field="width", height_field="height"
@@ -424,8 +448,8 @@ class Media(models.Model):
 class ProductCategory(models.Model):
     """A product's place in a category, which the API calls `pivot`."""
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
-    product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="category_links")
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
+    product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="category_links", db_index=False)
     category = models.ForeignKey(Category, on_delete=models.CASCADE, related_name="product_links")
     sort_order = models.IntegerField(default=0)
     created_at = models.DateTimeField()

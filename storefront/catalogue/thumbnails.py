@@ -12,6 +12,7 @@ from easy_thumbnails.files import Thumbnailer, ThumbnailFile, get_thumbnailer
 from storefront.catalogue.models import WantedThumbnails
 from storefront.kit import clock, pictures
 from storefront.kit.lru import LruCache
+from storefront.kit.storage import StorageUnavailable, is_remote
 from storefront.shops.models import Shop
 
 log = structlog.get_logger(__name__)
@@ -27,17 +28,30 @@ SMALL_FILE, SMALL_PICTURE = 300_000, 4_000_000
 # When this process last requested a picture's thumbnails, so that not every page view queries the table.
 _requested: LruCache[datetime] = LruCache(4096)
 _ASKED_FOR = timedelta(minutes=1)
+# URLs of existing thumbnails in a bucket, where a name is never used again.
+_known: LruCache[str] = LruCache(16384)
 
 
 def clear_cache() -> None:
     """Empty the cache, as in a new process."""
     _requested.clear()
+    _known.clear()
 
 
 def url_of(name: str, side: int) -> str | None:
-    """The URL of a stored picture's thumbnail with this longer side in pixels; None if there is none yet."""
-    found = _thumbnailer(name).get_existing_thumbnail({"size": (side, side)})
-    return found.url if found else None
+    """The URL of a stored picture's thumbnail with this longer side in pixels; None until all its thumbnails are made,
+    since pages name several of them."""
+    known = _known.get((name, side))
+    if known is None:
+        thumbnailer = _thumbnailer(name)
+        found = thumbnailer.get_existing_thumbnail({"size": (side, side)})
+        # The last one that is made.
+        if found and side != SMALL and not thumbnailer.get_existing_thumbnail({"size": (SMALL, SMALL)}):
+            found = None
+        known = found.url if found else None
+        if known is not None and is_remote():
+            _known.put((name, side), known)
+    return known
 
 
 def future_url_of(name: str, side: int) -> str:
@@ -48,7 +62,9 @@ def future_url_of(name: str, side: int) -> str:
 
 
 def is_small(name: str) -> bool:
-    """Whether the picture itself is small enough for pages."""
+    """Whether the picture itself is known to be small enough for pages, which do not wait for a bucket."""
+    if is_remote():
+        return False
     try:
         with default_storage.open(name) as file:
             image = pictures.open_picture(file)
@@ -82,20 +98,32 @@ def make_thumbnails(wanted_id: int) -> None:
         return
     try:
         make(row.file)
+    except StorageUnavailable as error:
+        # Requested again by the next view.
+        log.warning("storage_away", file=row.file, reason=str(error))
+        row.delete()
     except (pictures.Unusable, OSError) as error:
-        reason = str(error) if isinstance(error, pictures.Unusable) else "cannot be read"
+        reason = _reason(error)
         log.warning("thumbnails_not_made", file=row.file, reason=reason)
         WantedThumbnails.objects.filter(pk=row.pk).update(problem=reason[:200], asked_at=clock.now())
     else:
         row.delete()
 
 
+def _reason(error: Exception) -> str:
+    """A phrase to put after the picture's name."""
+    if isinstance(error, pictures.Unusable):
+        return str(error)
+    return "is not in the file storage" if isinstance(error, FileNotFoundError) else "cannot be read"
+
+
 def make(name: str) -> None:
-    """Make all thumbnails of a stored picture. Raises Unusable, and OSError if the file cannot be read."""
+    """Make all thumbnails of a stored picture, the smallest last. Raises Unusable, and OSError if the file cannot be
+    read."""
     with default_storage.open(name) as file:
         made = pictures.small_versions(file, SIDES)
     thumbnailer = _thumbnailer(name)
-    for side, content in made.items():
+    for side, content in sorted(made.items(), reverse=True):
         options = thumbnailer.get_options({"size": (side, side)})
         file_name = thumbnailer.get_thumbnail_name(options)
         storage = thumbnailer.thumbnail_storage

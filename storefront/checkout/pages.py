@@ -29,6 +29,7 @@ from storefront.checkout.owner import ensure_owner, owner_of
 from storefront.checkout.queries import Quote
 from storefront.checkout.ways_back import way_back_from, way_back_of_basket
 from storefront.customers.session import customer_of
+from storefront.kit import metrics
 from storefront.kit.countries import countries
 from storefront.kit.format import format_money
 from storefront.kit.http import SeeOther
@@ -256,6 +257,7 @@ def _place(request: Request, cart: Cart, checkout: Checkout, quote: Quote) -> Ht
                 now=request.now,
             )
     except Refusal as refusal:
+        metrics.REFUSALS.labels(refusal.code).inc()
         # Anything may have changed meanwhile, so show the page with the current quote.
         cart, checkout_now, quote = _current_checkout(request, report_prices=False)
         return _payment_page(request, cart, checkout_now or checkout, quote, form, card_form, refusal=refusal)

@@ -8,6 +8,7 @@ from django_tasks import task
 
 from storefront.customers import links, queries
 from storefront.kit import clock
+from storefront.kit.queues import MAILS
 from storefront.shops import mail
 from storefront.shops.models import Shop
 
@@ -24,7 +25,7 @@ SUBJECTS = {
 }
 
 
-@task()
+@task(queue_name=MAILS)
 def send_password_link(shop_id: int, email: str, purpose: str, tries: int = 0) -> None:
     """Email a link to somebody who asked for an account (`register`) or a new password (`reset`).
 
@@ -46,7 +47,7 @@ def send_password_link(shop_id: int, email: str, purpose: str, tries: int = 0) -
     )
 
 
-@task()
+@task(queue_name=MAILS)
 def send_email_link(shop_id: int, customer_id: int, email: str, tries: int = 0) -> None:
     """Email a confirmation link to a pending address, or a notice if another customer has that address.
 
@@ -68,7 +69,7 @@ def send_email_link(shop_id: int, customer_id: int, email: str, tries: int = 0) 
     mail.send(message, what="email_link", tries=tries, again=again)
 
 
-@task()
+@task(queue_name=MAILS)
 def send_notice(shop_id: int, email: str, kind: str, tries: int = 0) -> None:
     """Notify customers of a change to their account, in case somebody else made it."""
     shop = Shop.objects.get(pk=shop_id)

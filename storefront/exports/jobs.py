@@ -16,6 +16,8 @@ from django_tasks import task
 from storefront.exports.kinds import source_of
 from storefront.exports.models import Export
 from storefront.kit import clock
+from storefront.kit.queues import FILES
+from storefront.kit.storage import StorageUnavailable
 from storefront.sync import log as changes
 from storefront.sync.feed import Source, first_cursor
 
@@ -30,10 +32,11 @@ HEARTBEAT_EVERY = timedelta(seconds=1)
 KEPT = timedelta(days=1)
 
 BROKE = "The export stopped because of an internal error. Please try again later."
+NO_STORAGE = "The file storage did not answer. Please start the export again later."
 WENT_AWAY = "The export was interrupted. Please start it again."
 
 
-@task()
+@task(queue_name=FILES)
 def run_export(export_id: int) -> None:
     """Write the export's file (R-SYNC-18). After an interruption it runs again from the start."""
     export = Export.objects.select_related("shop").filter(pk=export_id, finished_at=None).first()
@@ -41,6 +44,9 @@ def run_export(export_id: int) -> None:
         return
     try:
         _write_export(export)
+    except StorageUnavailable as error:
+        log.error("storage_away", export=export.pk, reason=str(error))
+        _end(export, state=Export.State.FAILED, reason=NO_STORAGE)
     except Exception:
         log.exception("export_failed", export=export.pk)
         _end(export, state=Export.State.FAILED, reason=BROKE)
@@ -107,5 +113,5 @@ def delete_old_exports(*, now: datetime, limit: int) -> int:
         with transaction.atomic():
             export.delete()
             if name := export.file.name:
-                transaction.on_commit(partial(export.file.storage.delete, name))
+                transaction.on_commit(partial(export.file.storage.delete, name), robust=True)
     return len(old)

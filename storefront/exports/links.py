@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from urllib.parse import parse_qs
 from uuid import UUID
 
+import structlog
 from django.core.exceptions import PermissionDenied
 from django.http import FileResponse, Http404
 from django.views.decorators.http import require_safe
@@ -16,6 +17,9 @@ from storefront.kit.signing import is_signed_url, sign_url
 from storefront.shops.private_pages import private_page
 from storefront.shops.request import Request
 
+log = structlog.get_logger(__name__)
+
+MISSING = "The file of this export is no longer in the shop's file storage. Please start the export again."
 LIFETIME = timedelta(hours=1)
 
 
@@ -30,7 +34,7 @@ def link_to(export: Export, *, now: datetime) -> tuple[str, datetime]:
 @require_safe
 @private_page
 def export_file(request: Request, public_id: UUID) -> FileResponse:
-    """The file. 403 for a link that was altered or has ended."""
+    """The file. 403 for a link that was altered or has ended, 404 if the file is missing."""
     query = pop_query_string(request)
     if not is_signed_url(f"{_address(request.shop.base_url, public_id)}?{query}"):
         raise PermissionDenied
@@ -40,7 +44,12 @@ def export_file(request: Request, public_id: UUID) -> FileResponse:
     if export is None:
         raise Http404
     name = f"{export.kind}-{export.created_at:%Y-%m-%d}.jsonl.gz"
-    return FileResponse(export.file.open("rb"), as_attachment=True, filename=name, content_type="application/gzip")
+    try:
+        file = export.file.open("rb")
+    except FileNotFoundError:
+        log.error("export_missing", export=export.pk, file=export.file.name)
+        raise Http404(MISSING) from None
+    return FileResponse(file, as_attachment=True, filename=name, content_type="application/gzip")
 
 
 def _address(base_url: str, public_id: UUID) -> str:

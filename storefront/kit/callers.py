@@ -1,18 +1,21 @@
-"""The client's IP address and scheme, behind trusted proxies.
+"""The client's IP address and scheme, and the request's id, behind trusted proxies.
 
 A proxy appends its client's address to `X-Forwarded-For`; anything before that can be forged. So the header is read
 from its end, up to the first address that is not a trusted proxy. `resolve` runs once for each request; after it,
 REMOTE_ADDR and the scheme are the client's, and the headers are gone.
 """
 
+import re
 from collections.abc import MutableMapping, Sequence
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from random import getrandbits
 from typing import Any
 
 from django.http import HttpRequest
 
 Address = IPv4Address | IPv6Address
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 Networks = Sequence[IPv4Network | IPv6Network]
 
 # Headers that proxies set. They are removed from every request, so that no other code trusts what a stranger sent.
@@ -42,6 +45,18 @@ def resolve(meta: MutableMapping[str, Any], trusted: Networks) -> bool:
         meta["wsgi.url_scheme"] = "https"
     meta["REMOTE_ADDR"] = str(_client(peer, forwarded.get("HTTP_X_FORWARDED_FOR", ""), trusted))
     return True
+
+
+def request_id(meta: MutableMapping[str, Any], trusted: Networks) -> str:
+    """The id that a trusted proxy gave the request in `X-Request-Id`, if it has the form of an id, else a new one. Call
+    this before `resolve`, which replaces the proxy's address."""
+    given = meta.get("HTTP_X_REQUEST_ID")
+    if given and _REQUEST_ID.fullmatch(given):
+        peer = as_address(meta.get("REMOTE_ADDR", ""))
+        if peer is not None and _is_in(peer, trusted):
+            return given
+    # Not a secret. The system's random bits would release the GIL for each request.
+    return f"{getrandbits(128):032x}"
 
 
 def client_network(request: HttpRequest) -> str:

@@ -111,6 +111,8 @@ class Listing:
         rest = [*long[MOST_LONG_WORDS:], *short[MOST_SHORT_WORDS:]]
         stems = sum(bool(word.stem) for word in separate[0])
         counts = len(separate[0]), stems, len(separate[1]), bool(rest)
+        # The ids of a search's matches, with commas between, if they were just found and are few.
+        self.matches: str | None = None
         has_ids = filters.ids is not None
         self.shape = Shape(vendor, category, filters.featured, since is not None, has_ids, *counts)
         if self.sort == RELEVANCE and not self.shape.has_words:
@@ -150,18 +152,19 @@ class Listing:
         return self.fetch(statement, params, prepared=self.shape.has_stored_total)
 
     def _state(self) -> tuple[Validity, int, int]:
-        """The list's validity, how many products the shop lists without filters, and how many with them."""
+        """The list's validity, how many products the shop lists without filters, and how many with them. Sets
+        `matches`."""
         if self.shape.has_stored_total and _dates_hide.get(self.shop) is False:
             # Without a count of what dates hide: PostgreSQL would plan it anew each time, which takes longer than
             # running it.
-            (*dated, hides, products, total), *_ = self.fetch(page_sql.stored_state(self.shape), self.params)
+            (*dated, hides, products, total, _), *_ = self.fetch(page_sql.stored_state(self.shape), self.params)
             if not hides:
                 return self._validity(*dated), products, total
         cached = _totals.get(self.key) if self.is_cached and not self.shape.has_stored_total else None
         if cached is None or not cached.validity.includes(self.moment):
             cached = _Total(Validity(-1, None, None), 0)
         params = {**self.params, "cached_version": cached.validity.version, "cached_total": cached.total}
-        (*dated, hides, products, total), *_ = self._rows(page_sql.state(self.shape), params)
+        (*dated, hides, products, total, self.matches), *_ = self._rows(page_sql.state(self.shape), params)
         validity = self._validity(*dated)
         _dates_hide.put(self.shop, bool(hides))
         is_new = validity.version != cached.validity.version
@@ -174,9 +177,13 @@ class Listing:
 
     def _filtered_page(self, validity: Validity, products: int, total: int, params: dict[str, Any]) -> list[tuple]:
         offset, limit = params["offset"], params["limit"]
+        found_by = self.shape
+        if self.matches is not None:
+            found_by = Shape(self.shape.vendor, ids=True)
+            params["wanted"] = page_sql.ids_parameter(self.shape.vendor, self.matches.split(","))
         if self.sort == RELEVANCE:
             if total <= MOST_RANKED:
-                return self._rows(page_sql.ranked_page(self.shape, self.members), params)
+                return self._rows(page_sql.ranked_page(self.shape, found_by, self.members), params)
             self.sort = None
         key = (*self.key, self.sort, offset, limit)
         cached = _pages.get(key) if self.is_cached else None
@@ -186,7 +193,7 @@ class Listing:
         statement = page_sql.scanned_page(self.shape, self.sort, False, self.members)
         if self.shape.has_filter_index and (offset + limit) * products > total * total:
             # A scan would look at more rows than there are to sort.
-            statement = page_sql.sorted_page(self.shape, self.sort, self.members)
+            statement = page_sql.sorted_page(found_by, self.sort, self.members)
         rows = self._rows(statement, params)
         if self.is_cached:
             # The id is the last of a row's sort columns.

@@ -25,6 +25,9 @@ ORDERS: dict[str | None, tuple[tuple[str, bool], ...]] = {
     "name": (("sort_name", False), ("id", False)),
 }
 
+# Matches of a search that are found at once for its total and its page.
+MOST_MATCHES = 2000
+
 # Cached statements of each kind: up to 30 kilobytes each, and built again in a fraction of a millisecond.
 MAX_SQL_TEXTS = 64
 
@@ -49,17 +52,22 @@ def order_by(sort: str | None, alias: str = "p") -> str:
 @lru_cache(MAX_SQL_TEXTS)
 def state(shape: Shape) -> str:
     """One row: the list's version, the next moments at which a date publishes and unpublishes a product, whether dates
-    hide products now, how many products the shop lists without filters, how many with them.
+    hide products now, how many products the shop lists without filters, how many with them, and the matches.
 
-    A total that is not stored is counted only if the version is not `cached_version`; else it is `cached_total`.
+    A total that is not stored is counted only if the version is not `cached_version`; else it is `cached_total`. The
+    matches are the ids, with commas between, of the products that a counted search finds, whatever their dates, so that
+    the search index is read once; NULL if they are more than MOST_MATCHES, or the list is no search.
     """
     if shape.has_stored_total:
         return _state(shape.vendor, f"{_stored_total(shape)} - {_hidden(_row_conditions(shape))}")
-    return _state(
-        shape.vendor,
-        "CASE WHEN s.version = CAST(%(cached_version)s AS bigint) THEN CAST(%(cached_total)s AS bigint)"
-        f" ELSE {_counted_total(shape)} END",
-    )
+    known = "s.version = CAST(%(cached_version)s AS bigint)"
+    total = f"CASE WHEN {known} THEN CAST(%(cached_total)s AS bigint) ELSE {{counted}} END"
+    if not shape.has_words or shape.since:
+        return _state(shape.vendor, total.format(counted=_counted_total(shape)))
+    counted = f"((SELECT count(*) FROM d) - {_hidden(_row_conditions(shape))})"
+    join = "group_concat(d.id)" if shape.vendor == "sqlite" else "string_agg(CAST(d.id AS text), ',')"
+    matches = f"CASE WHEN NOT {known} AND (SELECT count(*) FROM d) <= {MOST_MATCHES} THEN (SELECT {join} FROM d) END"
+    return f"WITH d AS MATERIALIZED ({_ids(shape)}) {_state(shape.vendor, total.format(counted=counted), matches)}"
 
 
 @cache
@@ -68,7 +76,7 @@ def stored_state(shape: Shape) -> str:
     return _state(shape.vendor, _stored_total(shape))
 
 
-def _state(vendor: str, total: str) -> str:
+def _state(vendor: str, total: str, matches: str = "NULL") -> str:
     source = f"FROM catalogue_product p WHERE p.shop_id = %(shop)s AND {LISTABLE} AND"
     # ORDER BY with LIMIT instead of min() or a count: PostgreSQL reuses a generic plan only if it looks no more
     # expensive than one for this moment, and for any moment it estimates that a third of all products is later.
@@ -80,7 +88,7 @@ def _state(vendor: str, total: str) -> str:
     )
     hides = " OR ".join(f"EXISTS (SELECT 1 {source} {hidden})" for hidden in HIDDEN)
     return (
-        f"SELECT s.version, {starts}, {ends}, {hides}, s.products, {total} FROM (SELECT"
+        f"SELECT s.version, {starts}, {ends}, {hides}, s.products, {total}, {matches} FROM (SELECT"
         " CAST(COALESCE(sum(version), 0) AS bigint) AS version, CAST(COALESCE(sum(products), 0) AS bigint) AS products"
         " FROM catalogue_listingtotal WHERE shop_id = %(shop)s AND category = 0) s"
     )
@@ -119,9 +127,9 @@ def sorted_page(shape: Shape, sort: str | None, members: Members = None) -> str:
 
 
 @lru_cache(MAX_SQL_TEXTS)
-def ranked_page(shape: Shape, members: Members = None) -> str:
+def ranked_page(shape: Shape, found_by: Shape, members: Members = None) -> str:
     """The records and ids of one page of a search, the most relevant first: `limit` rows after `offset`. Reads the
-    text of every match."""
+    text of every match. `found_by` is the search itself, or `ids` if its matches are known."""
     keys = ", ".join(f"p.{column}" for column, _ in ORDERS[None])
     ranked = f"{keys}, {words_sql.rank(shape)} AS rank"
     found = (
@@ -137,8 +145,9 @@ def ranked_page(shape: Shape, members: Members = None) -> str:
         )
     record = records.product() if members is None else records.chosen_product(members)
     return (
-        f"WITH d AS MATERIALIZED ({_ids(shape)}), g AS MATERIALIZED (SELECT f.id, row_number() OVER (ORDER BY f.rank,"
-        f" {order_by(None, 'f')}) AS place FROM ({found}) f ORDER BY place LIMIT %(limit)s OFFSET %(offset)s)"
+        f"WITH d AS MATERIALIZED ({_ids(found_by)}), g AS MATERIALIZED (SELECT f.id, row_number() OVER"
+        f" (ORDER BY f.rank, {order_by(None, 'f')}) AS place FROM ({found}) f ORDER BY place"
+        " LIMIT %(limit)s OFFSET %(offset)s)"
         f" SELECT {record}, p.id FROM g JOIN catalogue_product p ON p.id = g.id ORDER BY g.place"
     )
 
@@ -156,7 +165,7 @@ def page_by_ids(vendor: str, sort: str | None, members: Members = None) -> str:
     return _records(vendor, sort, f"p.id {ids} AND +p.shop_id = %(shop)s AND {LISTED}", members)
 
 
-def ids_parameter(vendor: str, ids: Iterable[int]) -> str:
+def ids_parameter(vendor: str, ids: Iterable[int | str]) -> str:
     """Ids as one parameter."""
     text = ",".join(map(str, ids))
     return f"[{text}]" if vendor == "sqlite" else f"{{{text}}}"
@@ -226,8 +235,7 @@ def _counted_total(shape: Shape) -> str:
     if shape.ids or shape == Shape(shape.vendor, category=shape.category):
         # Ids and category links of drafts exist, too.
         return f"(SELECT count(*) FROM {_products_of(shape, _ids(shape))})"
-    # Counted by indexes and the listed search texts alone, since product rows are far wider; then minus what dates
-    # hide now.
+    # Counted by indexes alone, since product rows are far wider; then minus what dates hide now.
     return f"((SELECT count(*) FROM ({_ids(shape)}) d) - {_hidden(_row_conditions(shape))})"
 
 

@@ -6,6 +6,7 @@ from django.db import transaction
 from django.db.models import F
 
 from storefront.catalogue.stock import InsufficientStock, StockUse, put_back_stock, take_stock
+from storefront.kit import metrics
 from storefront.kit.refusals import Refusal
 from storefront.orders import jobs
 from storefront.orders.models import Order, OrderCounter, OrderLine, Payment
@@ -62,6 +63,7 @@ def place_order(*, shop: Shop, sale: Sale, promise: Promise | None, now: datetim
     audit.record(shop=shop, action="order.placed", object=order, after=after, actor=actor, now=now)
     # The task is a row in the same database, so the mail is sent if and only if the order is committed.
     jobs.send_order_confirmation.enqueue(order.pk)
+    transaction.on_commit(metrics.ORDERS.inc)
     return order
 
 

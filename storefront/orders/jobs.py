@@ -7,12 +7,13 @@ from django.template.loader import render_to_string
 from django_tasks import task
 
 from storefront.customers.queries import normal_email
+from storefront.kit.queues import MAILS
 from storefront.orders.models import Fulfilment, Order
 from storefront.shops import mail
 from storefront.shops.places import page_address
 
 
-@task()
+@task(queue_name=MAILS)
 def send_order_confirmation(order_id: int, tries: int = 0) -> None:
     """Send the order confirmation. Retried later if the mail server does not respond."""
     order = Order.objects.select_related("shop", "customer").prefetch_related("lines").get(pk=order_id)
@@ -24,7 +25,7 @@ def send_order_confirmation(order_id: int, tries: int = 0) -> None:
     )
 
 
-@task()
+@task(queue_name=MAILS)
 def send_fulfilment_mail(fulfilment_id: int, tries: int = 0) -> None:
     """Send the email about a fulfilment, with its tracking data."""
     found = Fulfilment.objects.select_related("order__shop", "order__customer").prefetch_related("lines__line")

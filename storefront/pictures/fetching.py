@@ -22,6 +22,7 @@ import structlog
 from django.db import InterfaceError, OperationalError, connections
 
 from storefront.kit import clock, outbound
+from storefront.kit.storage import StorageUnavailable
 from storefront.pictures import claiming, rules
 from storefront.pictures.claiming import Job
 from storefront.pictures.downloading import fetch
@@ -87,8 +88,9 @@ class Fetcher:
         self.wake.clear()
         try:
             jobs, is_done = await self._in_database(self._record_and_claim, ended)
-        except (OperationalError, InterfaceError) as error:
-            log.warning("database_away", reason=str(error).strip())
+        except (OperationalError, InterfaceError, StorageUnavailable) as error:
+            is_storage = isinstance(error, StorageUnavailable)
+            log.warning("storage_away" if is_storage else "database_away", reason=str(error).strip())
             self.ended = ended + self.ended
             await self._in_database(connections.close_all)
             await self._sleep(RETRY_SECONDS)

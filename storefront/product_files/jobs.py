@@ -15,7 +15,9 @@ from django_tasks import task
 
 from storefront.catalogue.models import CleanedText
 from storefront.kit import clock
+from storefront.kit.queues import FILES
 from storefront.kit.refusals import Refusal
+from storefront.kit.storage import StorageUnavailable
 from storefront.pictures.requesting import PictureRequests
 from storefront.product_files.importing import Report, import_products
 from storefront.product_files.models import ProductImport
@@ -33,10 +35,19 @@ MOST_PROBLEMS = 1000
 MOST_CHANGES = 200
 
 BROKE = "The import stopped because of an internal error. Products imported so far are kept. Please try again later."
+GONE = (
+    "The uploaded file is no longer in the shop's file storage. Please upload it again. If that does not help, tell "
+    "the service's operator: web processes and workers must use the same file storage."
+)
+UNREADABLE = "The uploaded file cannot be read at the moment. Please upload it again later."
 WENT_AWAY = "The import was interrupted. Products imported so far are kept. Upload the file again to continue."
 
 
-@task()
+class UploadUnreadable(Refusal):
+    code = "upload_unreadable"
+
+
+@task(queue_name=FILES)
 def run_product_import(import_id: int, uploaded_from: str = "") -> None:
     """Import an uploaded file on behalf of its uploader. After an interruption, it can run again from the start:
     products that were imported already exist."""
@@ -105,10 +116,17 @@ class Heartbeat:
 
 @contextmanager
 def local_file(row: ProductImport) -> Iterator[Path]:
-    """A local copy of the upload, whichever storage it is in. Deleted at the end of the `with` block."""
+    """A local copy of the upload, whichever storage it is in. Deleted at the end of the `with` block.
+
+    Raises UploadUnreadable.
+    """
     with tempfile.NamedTemporaryFile(suffix=Path(row.file_name).suffix) as copy:
-        with row.file.open("rb") as upload:
-            shutil.copyfileobj(upload, copy)
+        try:
+            with row.file.open("rb") as upload:
+                shutil.copyfileobj(upload, copy)
+        except (FileNotFoundError, PermissionError, StorageUnavailable) as error:
+            log.error("upload_unreadable", product_import=row.pk, file=row.file.name, reason=str(error))
+            raise UploadUnreadable(GONE if isinstance(error, FileNotFoundError) else UNREADABLE) from error
         copy.flush()
         yield Path(copy.name)
 
@@ -138,7 +156,8 @@ def _end(row: ProductImport, **columns: Any) -> None:
         name, storage = row.file.name, row.file.storage
         ProductImport.objects.filter(pk=row.pk).update(finished_at=clock.now(), file="", **columns)
         if name:
-            transaction.on_commit(lambda: storage.delete(name))
+            # If that fails, it is logged, and nothing else.
+            transaction.on_commit(lambda: storage.delete(name), robust=True)
 
 
 def _sentence(refusal: Refusal) -> str:

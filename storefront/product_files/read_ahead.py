@@ -1,7 +1,8 @@
 """Reads a product file in a separate process, one batch ahead of the process that writes to the database.
 
 Parsing a product takes about as long as writing it, and a machine with two cores does both at the same time. The
-reading process holds at most one batch that waits to be received, so memory stays flat.
+reading process holds at most one batch that waits to be received, and this one one batch that waits to be written, so
+memory stays flat.
 """
 
 import gc
@@ -10,6 +11,7 @@ import os
 import pickle
 import signal
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from itertools import islice
 from multiprocessing.connection import Connection
@@ -63,26 +65,34 @@ def read_batches(items: Iterator[Any], position: Callable[[], int], size: int) -
     process = PROCESSES.Process(target=_send, args=(batches, receiver, sender), name="reader", daemon=True)
     process.start()
     sender.close()
-    try:
-        yield _received(receiver)
-    finally:
-        receiver.close()
-        process.kill()
-        process.join()
-        process.close()
-
-
-def _received(receiver: Connection) -> Iterator[Batch]:
-    while True:
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="reader") as thread:
         try:
-            message = pickle.loads(receiver.recv_bytes())  # noqa: S301, it comes from our own process
-        except EOFError:
-            raise RuntimeError("the process that read the file stopped before the end of the file") from None
-        if message is None:
-            return
+            yield _received(receiver, thread)
+        finally:
+            # The thread ends too: it gets an EOFError.
+            process.kill()
+            process.join()
+            process.close()
+    receiver.close()
+
+
+def _received(receiver: Connection, thread: ThreadPoolExecutor) -> Iterator[Batch]:
+    """The batches, each received while this process waits for the database to write the one before."""
+    following = thread.submit(_receive, receiver)
+    while message := following.result():
         if isinstance(message, BaseException):
             raise message
+        following = thread.submit(_receive, receiver)
         yield message
+        # Frees the batch before the next one is used.
+        del message
+
+
+def _receive(receiver: Connection) -> Batch | BaseException | None:
+    try:
+        return pickle.loads(receiver.recv_bytes())  # noqa: S301, it comes from our own process
+    except EOFError:
+        return RuntimeError("the process that read the file stopped before the end of the file")
 
 
 def _send(batches: Iterator[Batch], receiver: Connection, sender: Connection) -> None:

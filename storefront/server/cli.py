@@ -11,6 +11,7 @@ from django.core.management import execute_from_command_line, get_commands, load
 from django.db import DatabaseError, InterfaceError
 
 from storefront.kit.refusals import Refusal
+from storefront.server.metrics import directory
 
 GROUPS = {
     "Shops": ["createshop", "createtoken", "invitestaff", "resetsecondfactor", "eraseaudit"],
@@ -57,6 +58,8 @@ def exit_code_of(work: Callable[[], int], *, with_traceback: bool = False) -> in
 
 def dispatch(argv: Sequence[str]) -> int:
     name, *rest = argv[1:] or ["help"]
+    if name in ("serve", "worker"):
+        directory.prepare()
     django.setup()
     if name in ("help", "--help", "-h") and not rest:
         print(overview())  # noqa: T201

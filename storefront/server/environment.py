@@ -6,6 +6,7 @@ import os
 import re
 import secrets
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
@@ -16,6 +17,7 @@ from limits import RateLimitItem, parse_many
 from storefront.kit import callers
 
 _CONTACT = re.compile(r"mailto:[^\s@]+@[^\s@]+|https://[^\s/]+[^\s]*|tel:\+[0-9-]+")
+_METRICS_HOST = re.compile(r"[A-Za-z0-9.-]+|\[[0-9a-fA-F:.]+\]")
 LOG_LEVELS = ("debug", "info", "warning", "error")
 
 
@@ -79,6 +81,18 @@ def trusted_proxies() -> callers.Networks:
         return callers.networks(text("STOREFRONT_TRUSTED_PROXIES", "127.0.0.0/8,::1"))
     except ValueError:
         refuse("STOREFRONT_TRUSTED_PROXIES", "addresses or networks such as 127.0.0.1,10.0.0.0/8, separated by commas")
+
+
+def metrics_address() -> tuple[str, int] | None:
+    """Where Prometheus reads the figures, from STOREFRONT_METRICS: `host:port` or a local port; None: off."""
+    given = text("STOREFRONT_METRICS")
+    if not given:
+        return None
+    host, _, port = given.rpartition(":")
+    is_port = port.isascii() and port.isdigit() and len(port) < 6 and 0 < int(port) < 65536
+    if not is_port or (host and not _METRICS_HOST.fullmatch(host)):
+        refuse("STOREFRONT_METRICS", "a port such as 9100, or an address and a port such as 10.0.0.5:9100")
+    return host.strip("[]") or "127.0.0.1", int(port)
 
 
 def security_contact() -> list[str]:
@@ -175,23 +189,113 @@ POSTGRESQL_OPTIONS = {
 
 
 def database(directory: Path) -> dict[str, Any]:
-    """Django's settings for DATABASE_URL: `sqlite:///path` or `postgres://user:password@host:port/name`."""
+    """Django's settings for DATABASE_URL: `sqlite:///path`, or a PostgreSQL URL in libpq's form, which can name several
+    hosts: `postgres://user:password@a:5432,b:5432/name?target_session_attrs=read-write`."""
     url = text("DATABASE_URL")
     if not url:
         return sqlite(str(directory / "storefront.sqlite3"))
-    scheme = scheme_of("DATABASE_URL", url, "sqlite", "postgres", "postgresql")
-    settings: dict[str, Any] = {**environ.Env.db_url_config(url)}
-    if not settings.get("NAME"):
-        refuse("DATABASE_URL", "a database's name at its end, such as postgres://user@host/name", secret=True)
-    if scheme == "sqlite":
-        return sqlite(settings["NAME"])
-    options = POSTGRESQL_OPTIONS | settings.get("OPTIONS", {})
-    kept = {"CONN_MAX_AGE": POSTGRESQL_AGE, "CONN_HEALTH_CHECKS": True}
-    return kept | settings | {"ENGINE": "storefront.server.postgresql", "OPTIONS": options}
+    if url.startswith("sqlite:"):
+        scheme_of("DATABASE_URL", url, "sqlite")
+        return sqlite(environ.Env.db_url_config(url)["NAME"] or refuse("DATABASE_URL", "a file, sqlite:///path"))
+    if not pgbouncer():
+        return postgresql("DATABASE_URL")
+    # The next transaction may run on another server connection, without the statements that were prepared on this one,
+    # and PgBouncer refuses the start parameter `options`.
+    return postgresql("DATABASE_URL", {"prepare_threshold": None, "options": ""}) | {
+        "DISABLE_SERVER_SIDE_CURSORS": True
+    }
+
+
+def direct_database() -> dict[str, Any] | None:
+    """Django's settings for DATABASE_DIRECT_URL, which leads past PgBouncer; None without PgBouncer."""
+    if pgbouncer():
+        if not text("DATABASE_URL").startswith("postgres"):
+            refuse("STOREFRONT_PGBOUNCER", "0, since DATABASE_URL is not that of a PostgreSQL database")
+        if not text("DATABASE_DIRECT_URL"):
+            refuse(
+                "DATABASE_DIRECT_URL",
+                "the PostgreSQL server's own URL, since STOREFRONT_PGBOUNCER is set: LISTEN and migrations need it",
+            )
+        return postgresql("DATABASE_DIRECT_URL")
+    if text("DATABASE_DIRECT_URL"):
+        refuse("STOREFRONT_PGBOUNCER", "1, since DATABASE_DIRECT_URL is set")
+    return None
+
+
+def pgbouncer() -> bool:
+    """Whether DATABASE_URL leads to a PgBouncer that pools transactions."""
+    return boolean("STOREFRONT_PGBOUNCER")
+
+
+def postgresql(name: str, changed_options: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Django's settings for the PostgreSQL URL in this variable. Its own options win over ours."""
+    # Imported here, since a deployment on SQLite does not need it.
+    from psycopg import ProgrammingError
+    from psycopg.conninfo import conninfo_to_dict
+
+    url = text(name)
+    if not url.startswith(("postgres://", "postgresql://")):
+        kinds = (
+            "sqlite:// or postgres:// or postgresql://" if name == "DATABASE_URL" else "postgres:// or postgresql://"
+        )
+        refuse(name, f"a URL that begins with {kinds}", secret=True)
+    try:
+        given = conninfo_to_dict(url)
+    except ProgrammingError:
+        refuse(name, "a PostgreSQL URL such as postgres://user:password@host:5432/name", secret=True)
+    names = {"NAME": "dbname", "USER": "user", "PASSWORD": "password", "HOST": "host", "PORT": "port"}
+    found: dict[str, Any] = {key: given.pop(parameter, "") for key, parameter in names.items()}
+    if not found["NAME"]:
+        refuse(name, "a database's name at its end, such as postgres://user@host/name", secret=True)
+    if not found["PORT"].replace(",", "0").isdecimal() and found["PORT"]:
+        refuse(name, "numbers as ports, such as postgres://user@host:5432/name", secret=True)
+    return found | {
+        "ENGINE": "storefront.server.postgresql",
+        "OPTIONS": POSTGRESQL_OPTIONS | (changed_options or {}) | given,
+        "CONN_MAX_AGE": POSTGRESQL_AGE,
+        "CONN_HEALTH_CHECKS": True,
+    }
 
 
 def sqlite(path: str) -> dict[str, Any]:
     return {"ENGINE": "storefront.server.sqlite3", "NAME": path, "OPTIONS": SQLITE_OPTIONS, "CONN_MAX_AGE": None}
+
+
+def file_storages(directory: Path) -> dict[str, Any]:
+    """Django's STORAGES of pictures (`default`) and of private files: folders of the data directory, or the buckets of
+    STOREFRONT_S3_MEDIA_BUCKET and STOREFRONT_S3_PRIVATE_BUCKET."""
+    media, private = text("STOREFRONT_S3_MEDIA_BUCKET"), text("STOREFRONT_S3_PRIVATE_BUCKET")
+    shown = {"base_url": media_url()}
+    if not media and not private:
+        backend = "django.core.files.storage.FileSystemStorage"
+        hidden = {"location": directory / "private", "file_permissions_mode": 0o600}
+        return {
+            "default": {"BACKEND": backend, "OPTIONS": shown},
+            # Not under MEDIA_ROOT, which is public.
+            "private": {"BACKEND": backend, "OPTIONS": hidden},
+        }
+    if not (media and private) or media == private:
+        refuse(
+            "STOREFRONT_S3_MEDIA_BUCKET" if private and not media else "STOREFRONT_S3_PRIVATE_BUCKET",
+            "a bucket of its own: pictures and private files need one each",
+        )
+    if not (find_spec("storages") and find_spec("boto3")):
+        refuse("STOREFRONT_S3_MEDIA_BUCKET", "the packages of the extra s3 (pip install 'storefront[s3]')")
+    backend = "storefront.kit.s3.S3Files"
+    return {
+        "default": {"BACKEND": backend, "OPTIONS": shown | {"bucket_name": media}},
+        # Thumbnails, whose names follow from those of their pictures.
+        "easy_thumbnails": {"BACKEND": backend, "OPTIONS": shown | {"bucket_name": media, "file_overwrite": True}},
+        "private": {"BACKEND": backend, "OPTIONS": {"bucket_name": private}},
+    }
+
+
+def media_url() -> str:
+    """Where browsers find pictures, from STOREFRONT_MEDIA_URL: this service, or a CDN or bucket."""
+    url = text("STOREFRONT_MEDIA_URL", "/media/")
+    if url != "/media/":
+        scheme_of("STOREFRONT_MEDIA_URL", url, "https", "http")
+    return url.rstrip("/") + "/"
 
 
 def redis_url() -> str | None:

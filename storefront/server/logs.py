@@ -86,6 +86,8 @@ def logging_config(level: str, *, human: bool | None = None) -> dict[str, Any]:
             "django.request": {"level": "ERROR"},
             "django_tasks": {"level": "WARNING"},
             "django_tasks_db": {"level": "WARNING"},
+            # On the level `debug`, it logs signed requests.
+            "botocore": {"level": "WARNING"},
             # Its warnings are about thread counts that we chose on purpose.
             "_granian": {"handlers": [], "level": "ERROR", "propagate": True},
         },

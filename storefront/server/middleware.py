@@ -1,6 +1,5 @@
-"""Gives every request its time and id, and routes API calls."""
+"""Gives every request its time, and routes API calls."""
 
-import uuid
 from collections.abc import Callable
 
 import structlog
@@ -18,16 +17,15 @@ Next = Callable[[HttpRequest], HttpResponse]
 
 
 class RequestFrame:
-    """Sets the request's time and its id, which every log line of the request contains. An API call skips the remaining
-    middleware: every answer to it is JSON (R-CALL-1), and it needs no sessions, messages and CSRF checks, which would
-    cost time on every call."""
+    """Sets the request's time, and adds its id to the response and to every log line of the request. An API call skips
+    the remaining middleware: every answer to it is JSON (R-CALL-1), and it needs no sessions, messages and CSRF checks,
+    which would cost time on every call."""
 
     def __init__(self, get_response: Next) -> None:
         self.get_response = get_response
 
     def __call__(self, request: Request) -> HttpResponse:
         request.now = clock.now()
-        request.id = uuid.uuid4().hex
         structlog.contextvars.bind_contextvars(request_id=request.id)
         # A shopper, until a credential or a session says otherwise.
         with audit.acting(VISITOR, place=lambda: client_network(request), request_id=request.id):

@@ -8,6 +8,8 @@ from typing import Any
 
 from django.core.management import CommandError
 
+from storefront.kit.direct import direct_copy
+
 # Key of PostgreSQL's advisory lock, in the database that is migrated.
 LOCK = 7_160_231
 # How long to wait for another migration, which may rewrite large tables.
@@ -40,8 +42,7 @@ def only_migration(
 @contextmanager
 def _on_postgresql(connection: Any) -> Iterator[Callable[[], bool]]:
     """On a connection of its own: migrations open and close transactions on theirs."""
-    own = connection.copy()
-    own.settings_dict = {**own.settings_dict, "OPTIONS": _without_pool(own.settings_dict["OPTIONS"])}
+    own = direct_copy(connection)
 
     def try_to_take() -> bool:
         with own.cursor() as cursor:
@@ -70,7 +71,3 @@ def _on_sqlite(connection: Any) -> Iterator[Callable[[], bool]]:
             return True
 
         yield try_to_take
-
-
-def _without_pool(options: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if name != "pool"}

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from http.cookies import Morsel
 from typing import cast
 
+import structlog
 from django.conf import settings
 from django.contrib.messages.storage.cookie import CookieStorage
 from django.core.exceptions import PermissionDenied
@@ -54,12 +55,12 @@ class Places:
             # The admin sets the shop that the session works on.
             request.shop = cast(Shop, None)
         else:
-            request.shop = cast(Shop, SimpleLazyObject(lambda: queries.shop_of_host(host)))
+            request.shop = cast(Shop, SimpleLazyObject(lambda: _named_in_log(queries.shop_of_host(host))))
         return self.get_response(request)
 
     def _at_secure_host(self, request: Request) -> HttpResponse:
         domain, slash, rest = request.path_info[1:].partition("/")
-        shop = queries.shop_of_domain(domain) if slash and domain not in places.RESERVED else None
+        shop = _named_in_log(queries.shop_of_domain(domain) if slash and domain not in places.RESERVED else None)
         request.shop = cast(Shop, shop)
         if shop is None:
             request.urlconf = places.urlconf_of("files")
@@ -74,6 +75,13 @@ class Places:
         finally:
             # The prefix is a thread's, and the thread answers other requests after this one.
             set_script_prefix(before)
+
+
+def _named_in_log(shop: Shop | None) -> Shop | None:
+    """The shop, which all further log lines of the request name by its domain."""
+    if shop is not None:
+        structlog.contextvars.bind_contextvars(shop=shop.domain)
+    return shop
 
 
 class SameSiteOnly:

@@ -7,10 +7,12 @@ import structlog
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.core.checks import Tags, run_checks
+from django.core.files.storage import storages
 from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
+from storefront.kit.storage import StorageUnavailable
 from storefront.server.command import Failed
 
 log = structlog.get_logger(__name__)
@@ -28,6 +30,19 @@ def require_migrated_database() -> None:
         raise Failed(f"The database is not up to date ({pending} migrations wait); run storefront migrate first.")
     for problem in run_checks(tags=[Tags.database], databases=[connection.alias]):
         raise Failed(f"{problem.msg} {problem.hint or ''}".strip())
+
+
+def require_buckets() -> None:
+    """If files are stored in buckets: raises Failed if one does not exist or may not be used. One that does not answer
+    is logged, since the shops work without their files."""
+    for name in ("default", "private"):
+        if require_bucket := getattr(storages[name], "require_bucket", None):
+            try:
+                require_bucket()
+            except StorageUnavailable as error:
+                log.warning("storage_away", reason=str(error))
+            except ValueError as error:
+                raise Failed(str(error)) from None
 
 
 def restrict_data_permissions() -> None:

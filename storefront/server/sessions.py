@@ -4,10 +4,12 @@ that a session is not valid at another place, whatever cookie it is sent in."""
 import re
 from typing import Any
 
+from django.contrib.sessions.backends.base import UpdateError
 from django.contrib.sessions.backends.db import SessionStore as DatabaseStore
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpRequest
 
+from storefront.kit.database_errors import is_unavailable
 from storefront.shops.places import ARRIVALS, SINGLE
 
 # Seconds for which a session is valid that contains nothing but a pending handover to another place.
@@ -23,6 +25,17 @@ class SessionStore(DatabaseStore):
     def __init__(self, session_key: str | None = None, place: str | None = None) -> None:
         self.place = place
         super().__init__(session_key)
+
+    def save(self, must_create: bool = False) -> None:
+        """Save the session. Raises UpdateError if it was deleted meanwhile."""
+        try:
+            super().save(must_create)
+        except UpdateError as error:
+            # Django says so of any error of the database, and answers 400, also where the database is away.
+            if (reason := error.__context__) and is_unavailable(reason):
+                # With the driver's error, which says that a server only reads.
+                raise reason from reason.__cause__
+            raise
 
     def get_session_cookie_age(self) -> int:
         """Seconds. Short for a session with nothing but a pending handover, since every request without a cookie can

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from storefront.kit.queues import FILES, MAILS
 from storefront.server import environment, logs
 from storefront.server.admin_theme import UNFOLD as UNFOLD
 
@@ -10,6 +11,8 @@ SECRET_KEY, *SECRET_KEY_FALLBACKS = environment.secret_keys(DATA_DIR)
 DEBUG = environment.boolean("STOREFRONT_DEBUG")
 ALLOW_PRIVATE_CALLBACKS = environment.boolean("STOREFRONT_ALLOW_PRIVATE_CALLBACKS")
 DATABASES = {"default": environment.database(DATA_DIR)}
+# Behind PgBouncer: the database itself, for what must not be pooled (kit/direct.py).
+DATABASE_DIRECT = environment.direct_database()
 # Seconds that a statement of a web process may take on PostgreSQL, and may wait for a lock; 0: no limit.
 STATEMENT_SECONDS = environment.number("STOREFRONT_STATEMENT_SECONDS", 30)
 LOCK_SECONDS = environment.number("STOREFRONT_LOCK_SECONDS", 10)
@@ -63,6 +66,8 @@ CSRF_COOKIE_NAME = "storefront_csrf"
 # Proxies whose headers give the visitor's address and scheme (kit/callers.py).
 TRUSTED_PROXIES = environment.trusted_proxies()
 HSTS_SECONDS = environment.number("STOREFRONT_HSTS_SECONDS", 365 * 24 * 3600)
+# Where Prometheus reads the figures of this machine's processes (server/metrics/), as host and port; None: nowhere.
+METRICS = environment.metrics_address()
 SECURITY_CONTACT = environment.security_contact()
 SESSION_ENGINE = "storefront.server.sessions"
 # Hosts of the admin, and of all shops' checkout, account and order pages. Without them, one host serves everything.
@@ -173,12 +178,7 @@ STATIC_ROOT = DATA_DIR / "static"
 MEDIA_URL = "/media/"
 MEDIA_ROOT = DATA_DIR / "media"
 STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    # Uploads that only the shop may read. Not under MEDIA_ROOT, which is public.
-    "private": {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
-        "OPTIONS": {"location": DATA_DIR / "private", "file_permissions_mode": 0o600},
-    },
+    **environment.file_storages(DATA_DIR),
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 # By default, Django makes uploaded files readable for every user of the system.
@@ -205,6 +205,6 @@ globals().update(environment.email())
 EMAIL_TIMEOUT = 20
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = environment.text("STOREFRONT_EMAIL_FROM", "storefront@localhost")
 
-TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
+TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend", "QUEUES": ["default", MAILS, FILES]}}
 
 TEST_RUNNER = "django.test.runner.DiscoverRunner"

@@ -21,7 +21,8 @@ def bounded(options: dict[str, Any], *, statement_seconds: int, lock_seconds: in
 def bound_web_process() -> None:
     """Give the connections that this process opens from now on the deadlines of the settings."""
     database = settings.DATABASES["default"]
-    if database["ENGINE"].endswith("postgresql"):
+    # PgBouncer would refuse them; docs/deployment.md gives them to the role.
+    if database["ENGINE"].endswith("postgresql") and settings.DATABASE_DIRECT is None:
         database["OPTIONS"] = bounded(
             database["OPTIONS"],
             statement_seconds=settings.STATEMENT_SECONDS,

@@ -11,6 +11,7 @@ from functools import wraps
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import structlog
 from django.contrib.admin.views.autocomplete import AutocompleteJsonView
 from django.core.paginator import Paginator
 from django.db.models import Model, QuerySet
@@ -200,6 +201,7 @@ def enter_shop(request: StaffRequest) -> bool:
     if remembered != shop.pk:
         work_on(request, shop)
     request.shop, request.rights = shop, _rights_in(shop, _user(request))
+    structlog.contextvars.bind_contextvars(shop=shop.domain)
     return True
 
 

@@ -15,6 +15,8 @@ import psycopg
 import structlog
 from django.db import connections
 
+from storefront.kit.direct import direct_copy
+
 log = structlog.get_logger(__name__)
 
 CHANNEL = "storefront_changes"
@@ -34,8 +36,8 @@ class Announcer(threading.Thread):
 
     def __init__(self) -> None:
         super().__init__(name="announcer", daemon=True)
-        # When each of these shops was changed first, since the last statement.
-        self.waiting: dict[int, float] = {}
+        # When each of these was announced first, since the last statement: channel and payload.
+        self.waiting: dict[tuple[str, str], float] = {}
         self.condition = threading.Condition()
         # Set while nothing waits and nothing is being sent.
         self.idle = threading.Event()
@@ -44,12 +46,12 @@ class Announcer(threading.Thread):
         # Process id of the connection's server process.
         self.backend: int | None = None
         keepalives = {"application_name": NAME, "keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 2}
-        self.parameters = connections["default"].get_connection_params() | keepalives
+        self.parameters = direct_copy(connections["default"]).get_connection_params() | keepalives
 
-    def announce(self, shop_id: int) -> None:
+    def notify(self, channel: str, payload: str) -> None:
         with self.condition:
             self.idle.clear()
-            self.waiting.setdefault(shop_id, time.monotonic())
+            self.waiting.setdefault((channel, payload), time.monotonic())
             self.condition.notify()
 
     def stop(self) -> None:
@@ -81,9 +83,10 @@ class Announcer(threading.Thread):
         time.sleep(BATCH_SECONDS)
         with self.condition:
             batch, self.waiting = self.waiting, {}
-        current = [shop for shop, since in batch.items() if time.monotonic() - since < MAX_DELAY_SECONDS]
+        current = [key for key, since in batch.items() if time.monotonic() - since < MAX_DELAY_SECONDS]
+        columns = [[channel for channel, _ in current], [payload for _, payload in current]]
         try:
-            connection.execute("SELECT pg_notify(%s, shop::text) FROM unnest(%s::bigint[]) AS shop", [CHANNEL, current])
+            connection.execute("SELECT pg_notify(c, p) FROM unnest(%s::text[], %s::text[]) AS sent (c, p)", columns)
         except BaseException:
             with self.condition:
                 self.waiting = self.waiting | batch
@@ -96,6 +99,11 @@ _announcer: Announcer | None = None
 
 def announce(shop_id: int) -> None:
     """Tell other processes soon that the shop has changed. Returns at once."""
+    notify(CHANNEL, str(shop_id))
+
+
+def notify(channel: str, payload: str = "") -> None:
+    """Send a notification soon. Returns at once."""
     global _announcer
     if _announcer is None:
         with _start_lock:
@@ -103,7 +111,7 @@ def announce(shop_id: int) -> None:
                 announcer = Announcer()
                 announcer.start()
                 _announcer = announcer
-    _announcer.announce(shop_id)
+    _announcer.notify(channel, payload)
 
 
 def is_own(backend: int) -> bool:

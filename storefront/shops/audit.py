@@ -15,6 +15,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+import structlog
 from django.conf import settings
 from django.db import models
 
@@ -45,6 +46,10 @@ class Actor:
     kind: str
     id: int | None = None
     name: str = ""
+
+    def __str__(self) -> str:
+        """The actor in the log, which names no person."""
+        return str(self.kind) if self.id is None else f"{self.kind} {self.id}"
 
 
 SYSTEM = Actor(Kind.SYSTEM)
@@ -85,10 +90,13 @@ def acting(actor: Actor, *, place: Callable[[], str] | str = "", request_id: str
 
 
 def act_as(actor: Actor) -> None:
-    """Replace the actor of the current `acting` block, once the caller is known. Without such a block, does nothing."""
+    """Replace the actor of the current `acting` block, once the caller is known, and name it in the log lines of the
+    request by its kind and id. Without such a block, does nothing."""
     current = _acting.get()
     if current is not None:
         current.actor = actor
+        if actor.id is not None:
+            structlog.contextvars.bind_contextvars(caller=str(actor))
 
 
 def staff(user: User) -> Actor:

@@ -1,5 +1,6 @@
 """Authentication and authorization of API calls: bearer tokens and scopes (R-CALL-16 to R-CALL-19)."""
 
+import structlog
 from django.http import HttpRequest
 from ninja.security.http import HttpAuthBase
 
@@ -118,6 +119,7 @@ class scope(HttpAuthBase):  # noqa: N801, it reads as a word: auth=scope("read_p
         caller = self.caller_of(request)
         request.caller, request.shop = caller, caller.shop
         audit.act_as(audit.caller(caller))
+        structlog.contextvars.bind_contextvars(shop=caller.shop.domain)
         if caller.requests_per_minute is not None:
             allowed, request.quota = ratelimit.count_call(caller.counted_as, per_minute=caller.requests_per_minute)
             if not allowed:

@@ -1,9 +1,10 @@
 """`Idempotency-Key`: a write sent twice is carried out once (R-CALL-21 to R-CALL-26).
 
 A request claims a key by inserting its row. The handler then runs in the transaction that also stores the response, so
-that a crash leaves either both or neither; the claim then goes stale, and the next request runs the handler. A slow
-request whose claim was taken over notices that when it stores its response, and is rolled back. A request that was
-refused gives its claim up: nothing was carried out, and a corrected request may use the key.
+that a crash leaves either both or neither. While it runs, its process renews the claim (`claims.py`); after a crash
+the claim goes stale within seconds, and the next request runs the handler. A request whose claim was taken over
+nevertheless notices that when it stores its response, and is rolled back. A request that was refused gives its claim
+up: nothing was carried out, and a corrected request may use the key.
 
 A replay needs the scopes that the call needs now. Authentication, which runs before, checks those of the endpoint. A
 response that shows a record only to callers with a read scope is stored with that scope; a replay without the scope
@@ -11,6 +12,7 @@ shows only the record's id.
 """
 
 import hashlib
+import math
 import re
 import uuid
 from collections.abc import Callable, Collection
@@ -26,12 +28,11 @@ from django.http import HttpResponse
 from storefront.kit import sealing
 from storefront.kit.http import JSON
 from storefront.kit.refusals import InvalidFields, Refusal
+from storefront.shops import claims
 from storefront.shops.models import IdempotentAnswer
 from storefront.shops.request import Request, id_only
 
 KEPT_FOR = timedelta(hours=24)
-# No request takes this long, so the process that held the claim was killed.
-STALE_AFTER = timedelta(seconds=60)
 
 METHODS = ("POST", "PATCH", "DELETE")
 PURPOSE = "idempotent-answer"
@@ -41,8 +42,18 @@ Handler = Callable[..., HttpResponse]
 
 
 class InFlight(Refusal):
+    """`retry_after`: seconds after which it is known whether the request's process still lives."""
+
     status, code = 409, "idempotency_in_flight"
     message = "The first request with this Idempotency-Key is still in progress."
+
+    def __init__(self, retry_after: int = 1) -> None:
+        super().__init__()
+        self.retry_after = retry_after
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Retry-After": str(self.retry_after)}
 
 
 class Mismatch(Refusal):
@@ -71,7 +82,8 @@ def idempotent(handler: Handler) -> Handler:
         row = _claim_key(request, key, claim)
         if row.claim != claim:
             return _replay(row, request.caller.scopes)
-        return _run_once(request, lambda: handler(request, *args, **given), _claimed_row(row, claim))
+        with claims.held(row.pk, claim):
+            return _run_once(request, lambda: handler(request, *args, **given), _claimed_row(row, claim))
 
     return once
 
@@ -99,9 +111,10 @@ def _claim_key(request: Request, key: str, claim: uuid.UUID) -> IdempotentAnswer
             raise Mismatch
         if row.status is not None:
             return row
-    abandoned = Q(expires_at__lte=now) | Q(status=None, claimed_at__lte=now - STALE_AFTER)
+    abandoned = Q(expires_at__lte=now) | Q(status=None, claimed_at__lte=now - claims.LEASE)
     if not _claimed_row(row, row.claim).filter(abandoned).update(**mine):
-        raise InFlight
+        left = min(row.claimed_at - now, timedelta()) + claims.LEASE
+        raise InFlight(max(math.ceil(left.total_seconds()), 1))
     row.claim = claim
     return row
 

@@ -10,13 +10,14 @@ from django.views.decorators.debug import sensitive_variables
 from django_tasks import task
 
 from storefront.kit import clock
+from storefront.kit.queues import MAILS
 from storefront.shops import mail, queries
 from storefront.shops.admin_address import admin_url
 from storefront.shops.invitations import accounts_with, new_link
 from storefront.shops.models import Shop, StaffInvitation
 
 
-@task()
+@task(queue_name=MAILS)
 @sensitive_variables("link", "text")
 def send_invitation(invitation_id: int, tries: int = 0) -> None:
     """Mail the link to accept an invitation; does nothing if it was withdrawn, accepted or has expired."""
@@ -37,7 +38,7 @@ def send_invitation(invitation_id: int, tries: int = 0) -> None:
     mail.send(written, what="staff_invitation", tries=tries, again=again)
 
 
-@task()
+@task(queue_name=MAILS)
 @sensitive_variables("link", "text", "token")
 def send_password_reset(email: str, tries: int = 0) -> None:
     """Mail a link to choose a new password to the accounts with this address.

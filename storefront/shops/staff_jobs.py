@@ -11,6 +11,7 @@ from django.template.loader import render_to_string
 from django_tasks import task
 
 from storefront.kit.format import format_time
+from storefront.kit.queues import MAILS
 from storefront.shops import mail
 from storefront.shops.models import Shop, StaffMember, User
 
@@ -29,7 +30,7 @@ def notify_owners(shop: Shop, kind: str, about: str) -> None:
         send_to_owner.enqueue(shop.pk, email, kind, about)
 
 
-@task()
+@task(queue_name=MAILS)
 def send_to_owner(shop_id: int, email: str, kind: str, about: str, tries: int = 0) -> None:
     shop = Shop.objects.filter(pk=shop_id).first()
     if shop is None:
@@ -39,7 +40,7 @@ def send_to_owner(shop_id: int, email: str, kind: str, about: str, tries: int = 
     mail.send(written, what=kind, tries=tries, again=_again(send_to_owner, tries, shop_id, email, kind, about))
 
 
-@task()
+@task(queue_name=MAILS)
 def send_new_sign_in(user_id: int, place: str, browser: str, at: str, tries: int = 0) -> None:
     """Notify a user of a sign-in to their account with a new browser."""
     user = User.objects.filter(pk=user_id).first()
@@ -52,7 +53,7 @@ def send_new_sign_in(user_id: int, place: str, browser: str, at: str, tries: int
     )
 
 
-@task()
+@task(queue_name=MAILS)
 def send_password_changed(user_id: int, place: str, browser: str, at: str, tries: int = 0) -> None:
     """Notify a user that their password was changed, in the admin or by a mailed link."""
     user = User.objects.filter(pk=user_id).first()
@@ -64,7 +65,7 @@ def send_password_changed(user_id: int, place: str, browser: str, at: str, tries
     mail.send(written, what="password_changed", tries=tries, again=again)
 
 
-@task()
+@task(queue_name=MAILS)
 def send_factors_changed(user_id: int, what: str, tries: int = 0) -> None:
     """Notify a user of a change of their second factors."""
     user = User.objects.filter(pk=user_id).first()

@@ -49,8 +49,8 @@ POLL_SECONDS, QUIET_POLL_SECONDS, QUIET_AFTER_POLLS = 0.05, 0.15, 40
 PAUSE_SECONDS = 0.01
 # Share of the time that queries which find nothing may take. They are slow while the table is vacuumed, for example.
 BUSY_POLL_SECONDS = 0.05
-# Longest sleep in seconds while calls are in flight: their outcomes must be recorded before the leases end, or another
-# worker sends the deliveries again.
+# Longest pause in seconds between queries. Outcomes must be recorded before the leases end, or another worker sends the
+# deliveries again; and a database that stalled once is not slow for ever.
 LONGEST_REST = 1.0
 # Calls of `due_receivers` in one turn, if no receiver that it returned has a free slot.
 MAX_LOOKS = 10
@@ -111,7 +111,7 @@ class Deliverer:
             return RETRY_SECONDS
         for message in self._without_unrecorded(messages):
             self._start_call(session, message, until=self.lease_ends)
-        return PAUSE_SECONDS if messages or ended or self.ended else min(pause_after(began), LONGEST_REST)
+        return PAUSE_SECONDS if messages or ended or self.ended else pause_after(began)
 
     async def _sleep(self, seconds: float) -> None:
         with suppress(TimeoutError):
@@ -213,8 +213,9 @@ class Deliverer:
 
 
 def pause_after(began: float, pulse: float = POLL_SECONDS) -> float:
-    """Seconds from a query that began at `began` and found nothing to the next one."""
-    return max(pulse, (time.monotonic() - began) / BUSY_POLL_SECONDS)
+    """Seconds from a query that began at `began` and found nothing to the next one. At most LONGEST_REST, also after a
+    query that the database answered only when it no longer stalled."""
+    return min(max(pulse, (time.monotonic() - began) / BUSY_POLL_SECONDS), LONGEST_REST)
 
 
 async def deliver(session: aiohttp.ClientSession, message: Message) -> Outcome:

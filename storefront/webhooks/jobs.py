@@ -11,6 +11,7 @@ from django.template.loader import render_to_string
 from django_tasks import task
 
 from storefront.kit import clock
+from storefront.kit.queues import MAILS
 from storefront.shops.places import page_address
 from storefront.webhooks.models import Delivery, Event, Registration
 
@@ -20,7 +21,7 @@ log = structlog.get_logger(__name__)
 WAITS = (timedelta(minutes=1), timedelta(minutes=10), timedelta(hours=1), timedelta(hours=6))
 
 
-@task()
+@task(queue_name=MAILS)
 def tell_of_pause(registration_id: int, tries: int = 0) -> None:
     """Mail the merchant that an app's webhook was paused, unless it is active again or the shop has no address."""
     registration = Registration.objects.select_related("shop", "installation__app").filter(pk=registration_id).first()

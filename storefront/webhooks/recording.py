@@ -5,10 +5,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
 from django.db import connection, transaction
 from django.db.models import F
 
+from storefront.kit import metrics
 from storefront.webhooks import jobs
 from storefront.webhooks.messages import Message
 from storefront.webhooks.models import Attempt, Delivery, Registration
@@ -59,6 +61,13 @@ def record_outcomes(outcomes: Iterable[Outcome], *, lease: str, now: datetime) -
     if retries:
         _schedule_retries(retries, lease)
     Attempt.objects.bulk_create([_attempt(outcome) for outcome in outcomes], ignore_conflicts=True)
+    transaction.on_commit(partial(_count, {status: len(ids) for status, ids in ended.items()}, len(retries)))
+
+
+def _count(ended: dict[str, int], retried: int) -> None:
+    for status, number in ended.items():
+        metrics.DELIVERIES_ENDED.labels(str(status)).inc(number)
+    metrics.DELIVERIES_RETRIED.inc(retried)
 
 
 def _with_delivery(outcomes: list[Outcome]) -> list[Outcome]:

@@ -7,6 +7,7 @@ from django.core.management import call_command
 from django.db import transaction
 
 from storefront.server.middleware import RequestFrame
+from storefront.server.request_checks import VisitorAddress
 from storefront.shops import actions, audit
 from storefront.shops.models import ApiToken, AuditEntry
 from storefront.shops.scopes import SCOPES
@@ -60,7 +61,7 @@ def test_no_actor_is_left_after_a_failed_request(shop, rf):
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        RequestFrame(break_down)(rf.get("/"))
+        VisitorAddress(RequestFrame(break_down))(rf.get("/"))
     assert audit.current_actor() == audit.SYSTEM
     assert audit.current_place() == ""
 
@@ -78,7 +79,7 @@ def test_the_next_request_of_the_same_thread_starts_without_an_actor(shop, rf):
         return Answer()
 
     for address in ("192.0.2.1", "2001:db8::1"):
-        RequestFrame(page)(rf.get("/", REMOTE_ADDR=address))
+        VisitorAddress(RequestFrame(page))(rf.get("/", REMOTE_ADDR=address))
     nobody = audit.Actor(audit.Kind.CUSTOMER)
     assert seen == [(nobody, "192.0.2.1"), (nobody, "2001:db8::/64")]
 

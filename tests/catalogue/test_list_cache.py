@@ -83,6 +83,25 @@ def test_the_second_read_of_a_page_uses_the_cached_ids(cast, name):
     assert not statements.pages
 
 
+@pytest.mark.parametrize("sort", [None, "price_asc", listing.RELEVANCE])
+def test_a_first_search_looks_its_words_up_once(cast, other_shop, sort):
+    """The page is found by the ids of the matches that were counted, in this shop alone."""
+    for owner in (cast, other_shop):
+        for n in range(10):
+            make_product(owner, f"Bowl {n}")
+    listing.clear_caches()
+    with Captured() as statements:
+        page = queries.product_page(cast, ProductFilters(q="blue cup", sort=sort), page=1, per_page=3, now=NOW)
+    assert (page.total, len(page.rows)) == (5, 3)
+    assert all(Product.objects.filter(shop=cast, pk=row["id"]).exists() for row in page.rows)
+    counted, found = statements.all
+    assert "blue" in counted
+    ids = str(one(cast, 1).pk)
+    assert ids in found
+    assert ("MATCH" in counted, "MATCH" in found) == (connection.vendor == "sqlite", False)
+    assert " LIKE " not in found
+
+
 @pytest.mark.parametrize("filters", [ProductFilters(), ProductFilters(category="garden")])
 def test_hidden_products_are_counted_only_if_dates_hide_some(other_shop, filters):
     garden = make_category(other_shop, "Garden")
@@ -256,7 +275,7 @@ def test_the_page_cache_is_bounded():
     rows = [("{}", 10_000_000_000 + n) for n in range(100)]
 
     def fetch(statement, params, *, prepared=True):
-        return [(5 << 40, None, None, False, 10**7, 10**6)] if "listingtotal" in statement else rows
+        return [(5 << 40, None, None, False, 10**7, 10**6, None)] if "listingtotal" in statement else rows
 
     listing.clear_caches()
     tracemalloc.start()

@@ -3,6 +3,7 @@
 import pytest
 from django.db import connection
 
+from storefront.catalogue.models import Media, Option, OptionValue, Product, ProductCategory, Variant
 from storefront.listing import page_sql, sql
 from storefront.listing.words_sql import Shape
 from tests.catalogue.factories import make_product
@@ -67,6 +68,26 @@ def test_jit_compilation_is_off(shop):
     with connection.cursor() as cursor:
         cursor.execute("SHOW jit")
         assert cursor.fetchone() == ("off",)
+
+
+@pytest.mark.parametrize(
+    "model", [Product, Variant, Option, OptionValue, Media, ProductCategory], ids=lambda m: m.__name__
+)
+def test_no_index_repeats_the_beginning_of_another(db, model):
+    """Each index of these tables is written to by each row of an import."""
+    with connection.cursor() as cursor:
+        found = connection.introspection.get_constraints(cursor, model._meta.db_table)
+    partial = {
+        index.name for index in (*model._meta.indexes, *model._meta.constraints) if getattr(index, "condition", None)
+    }
+    columns = [
+        tuple(each["columns"])
+        for name, each in found.items()
+        if name not in partial and (each["index"] or each["unique"])
+    ]
+    assert columns
+    repeated = [short for short in columns for long in columns if short != long and long[: len(short)] == short]
+    assert repeated == []
 
 
 # The indexes that each filter uses, alone and with another, so that no list reads all products of a shop.

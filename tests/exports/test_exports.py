@@ -13,7 +13,7 @@ from storefront.catalogue import actions
 from storefront.exports import jobs
 from storefront.exports.models import Export
 from storefront.kit import clock
-from storefront.server.worker.worker import Worker
+from storefront.server.worker.sweeps import SWEEPS
 from storefront.shops.models import AuditEntry
 from tests.catalogue.factories import make_product, make_variant
 from tests.client import ApiClient
@@ -185,5 +185,5 @@ def test_a_failure_is_told_and_leaves_no_file(api, cast):
 
 
 def test_the_worker_sweeps_exports_and_changes():
-    assert {"old exports", "interrupted exports", "old changes"} <= {sweep.name for sweep in Worker().sweeps}
+    assert {"old exports", "interrupted exports", "old changes"} <= {sweep.name for sweep in SWEEPS}
     assert not DBTaskResult.objects.exists()

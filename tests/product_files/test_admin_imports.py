@@ -12,7 +12,7 @@ from storefront.catalogue.models import Product
 from storefront.kit import clock
 from storefront.product_files import jobs
 from storefront.product_files.models import ImportSource, ProductImport
-from storefront.server.worker.worker import Worker
+from storefront.server.worker.sweeps import SWEEPS
 from storefront.shops.models import AuditEntry
 from tests.catalogue.factories import make_product
 from tests.product_files.files import as_csv, woo
@@ -68,6 +68,16 @@ def test_the_file_is_deleted_after_the_import(desk, shop, django_capture_on_comm
         work()
     assert files_left() == []
     assert not ProductImport.objects.get().file
+
+
+def test_a_missing_file_is_told_in_words_that_help(desk, shop, caplog):
+    upload(desk, MUG)
+    storages["private"].delete(ProductImport.objects.get().file.name)
+    work()
+    row = ProductImport.objects.get()
+    assert (row.state, row.reason, row.created) == ("failed", jobs.GONE, 0)
+    assert "Please upload it again." in desk.page(row).content.decode()
+    assert "upload_unreadable" in caplog.text
 
 
 def test_the_page_polls_the_import_until_it_has_ended(desk, shop):
@@ -228,7 +238,7 @@ def test_an_import_whose_worker_was_killed_is_marked_as_failed(desk, shop, djang
 
 
 def test_the_worker_has_the_sweep_for_silent_imports():
-    assert any(sweep.batch is jobs.give_up_silent_imports for sweep in Worker().sweeps)
+    assert any(sweep.batch is jobs.give_up_silent_imports for sweep in SWEEPS)
 
 
 def test_an_interrupted_import_can_run_again(desk, shop):

@@ -37,11 +37,14 @@ class Cluster:
         self.url = f"postgres://{self.user}@127.0.0.1:{self.port}/postgres"
         self.process: subprocess.Popen | None = None
 
-    def make(self, copied_from: str) -> None:
+    def make_empty(self) -> None:
         data = self.directory / "data"
         command = [self.programs / "initdb", "--auth=trust", "--no-sync", f"--username={self.user}", data]
         subprocess.run(command, **self._as_user, stdout=subprocess.DEVNULL, check=True, timeout=60)
         self.start()
+
+    def make(self, copied_from: str) -> None:
+        self.make_empty()
         dumped = subprocess.run(
             [self.programs / "pg_dump", "--no-owner", copied_from], stdout=subprocess.PIPE, check=True, timeout=60
         )

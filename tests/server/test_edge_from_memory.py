@@ -3,6 +3,8 @@
 import pytest
 from werkzeug.test import EnvironBuilder
 
+from storefront.server.edge import access_log
+from storefront.server.edge.edge import NeedsThread
 from storefront.shops.models import ApiToken
 from tests.catalogue.factories import make_product
 from tests.server.edges import EdgeClient
@@ -40,7 +42,8 @@ def test_only_cached_responses_are_answered(asked, shop, other_shop):
 def test_compression_is_left_to_a_thread(asked, shop):
     token = make_token(shop, "read_products")
     asked.ask("/products/mug", token)
-    assert answer_from_memory(asked, token, Accept_Encoding="gzip") is None
+    with pytest.raises(NeedsThread):
+        answer_from_memory(asked, token, Accept_Encoding="gzip")
     packed = asked.ask("/products/mug", token, Accept_Encoding="gzip")
     assert packed.headers["Content-Encoding"] == "gzip"
     assert answer_from_memory(asked, token, Accept_Encoding="gzip") == ("200 OK", packed.data)
@@ -52,4 +55,24 @@ def test_a_call_that_redis_counts_is_left_to_a_thread(asked, shop, settings):
     asked.ask("/products/mug", token)
     assert answer_from_memory(asked, token) is not None
     settings.REDIS_URL = "redis://127.0.0.1:9/0"
-    assert answer_from_memory(asked, token) is None
+    with pytest.raises(NeedsThread):
+        answer_from_memory(asked, token)
+
+
+@pytest.mark.parametrize(("peer", "is_taken"), [("127.0.0.1", True), ("203.0.113.5", False)])
+def test_a_cached_response_has_the_id_that_a_trusted_proxy_gave(asked, shop, peer, is_taken):
+    token = make_token(shop, "read_products")
+    asked.ask("/products/mug", token)
+    sent = {"Authorization": f"Bearer {token}", "X-Request-Id": "from-a-proxy"}
+    environ = EnvironBuilder("/api/v1/products/mug", headers=sent, environ_base={"REMOTE_ADDR": peer}).get_environ()
+    said: dict[str, str] = {}
+    assert asked.edge.answer_from_memory(environ, lambda status, headers: said.update(headers)) is not None
+    assert (said["X-Request-Id"] == "from-a-proxy") is is_taken
+
+
+def test_a_cached_responses_log_line_names_the_shop_and_the_token(asked, shop):
+    token = make_token(shop, "read_products")
+    asked.ask("/products/mug", token)
+    access_log.buffer.flush()
+    asked.ask("/products/mug", token)
+    assert access_log.buffer.pending[-1][-2:] == (shop.domain, f"token {ApiToken.objects.get().pk}")

@@ -4,12 +4,15 @@ import json
 import os
 import re
 import socket
+import sqlite3
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
+import psycopg
 import pytest
 import requests
 
@@ -43,17 +46,17 @@ print(product.pk, *(f"{name}={cookie.value}" for name, cookie in client.cookies.
 class Shop:
     """A served shop with a product, an integration's token and the cookie of its owner."""
 
-    def __init__(self, served: Served, token: str, product: str, cookie: str) -> None:
-        self.served, self.product, self.cookie = served, int(product), cookie
+    def __init__(self, served: Served, token: str, product: str, cookie: str, database: str) -> None:
+        self.database, self.served, self.product, self.cookie = database, served, int(product), cookie
         self.url = f"http://127.0.0.1:{served.port}"
         self.authorization = {"Authorization": f"Bearer {token}"}
 
     def get(self, path: str) -> requests.Response:
         return requests.get(self.url + path, headers=self.authorization, timeout=BOUND)
 
-    def add_to_cart(self) -> requests.Response:
+    def add_to_cart(self, timeout: float = BOUND) -> requests.Response:
         body = {"product_id": self.product, "qty": 1}
-        return requests.post(f"{self.url}/api/v1/cart", json=body, headers=self.authorization, timeout=BOUND)
+        return requests.post(f"{self.url}/api/v1/cart", json=body, headers=self.authorization, timeout=timeout)
 
     def connect(self) -> socket.socket:
         connection = socket.create_connection(("127.0.0.1", self.served.port))
@@ -91,7 +94,8 @@ def shop(migrated, tmp_path_factory) -> Iterator[Shop]:
         product, cookie = storefront("shell", "--no-imports", "-c", PREPARE, **environment).stdout.split()
         environment["STOREFRONT_BODY_SECONDS"] = str(DEADLINE)
         with serving(environment, "--threads", str(THREADS), "--no-worker") as served:
-            yield Shop(served, token, product, cookie)
+            file = f"{environment['STOREFRONT_DATA_DIR']}/storefront.sqlite3"
+            yield Shop(served, token, product, cookie, environment.get("DATABASE_URL", file))
 
 
 @contextmanager
@@ -161,6 +165,36 @@ def is_closed(connection: socket.socket) -> bool:
     except ConnectionResetError:
         pass
     return True
+
+
+@contextmanager
+def stalled(database: str) -> Iterator[None]:
+    """The database answers no write until the end, and on PostgreSQL nothing that asks for a token or a shop."""
+    if not database.startswith("postgres"):
+        with closing(sqlite3.connect(database, isolation_level=None)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            yield
+        return
+    with psycopg.connect(database) as connection:
+        connection.execute("LOCK TABLE shops_apitoken, shops_shop, carts_cart IN ACCESS EXCLUSIVE MODE")
+        yield
+
+
+def test_what_needs_no_database_is_answered_while_it_holds_every_thread(shop):
+    product = f"/api/v1/products/{shop.product}"
+    with requests.Session() as session, ThreadPoolExecutor(2 * THREADS) as callers:
+        session.headers.update(shop.authorization | {"Accept-Encoding": "identity"})
+        # The process's first request starts the listener, whose connection ends what was in memory before.
+        session.get(shop.url + product, timeout=5)
+        time.sleep(1)
+        assert session.get(shop.url + product, timeout=5).status_code == 200
+        with stalled(shop.database):
+            calls = [callers.submit(shop.add_to_cart, timeout=30) for _ in range(2 * THREADS)]
+            time.sleep(0.5)
+            for path in (product, "/static/website/shop.css", "/livez"):
+                assert session.get(shop.url + path, timeout=5).status_code == 200
+            assert not any(call.done() for call in calls)
+        assert {call.result().status_code for call in calls} == {201}
 
 
 def test_slow_readers_delay_nobody(shop):

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from storefront.server.edge.edge import NeedsThread
 from storefront.server.gate import gate as gates
+from storefront.server.gate import threads
 from storefront.server.gate.gate import Gate
 
 
@@ -63,8 +65,12 @@ class Door:
         start_response("200 OK", [])
         return [b"here"]
 
-    def answer_from_memory(self, environ: dict[str, Any], start_response: Any) -> list[bytes] | None:
-        if environ["PATH_INFO"] != "/remembered":
+    def answer_from_memory(
+        self, environ: dict[str, Any], start_response: Any, *, may_block: bool = False
+    ) -> list[bytes] | None:
+        if environ["PATH_INFO"] == "/compressed" and not may_block:
+            raise NeedsThread
+        if environ["PATH_INFO"] not in ("/remembered", "/compressed"):
             return None
         start_response("200 OK", [])
         return [b"from memory"]
@@ -89,12 +95,12 @@ def one_thread(door: Door) -> Gate:
     return gate
 
 
-def test_cached_responses_and_files_need_no_application_thread(door, settings, tmp_path):
+def test_what_needs_no_database_needs_no_application_thread(door, settings, tmp_path):
     settings.STATIC_ROOT = tmp_path
     (tmp_path / "shop.css").write_text("a")
     gate = one_thread(door)
     waiting = [ask(gate, "/busy") for _ in range(2)]
-    for path in ("/remembered", "/static/shop.css"):
+    for path in ("/remembered", "/compressed", "/static/shop.css", "/livez"):
         answer = ask(gate, path)
         assert answer.answered.wait(5)
         assert answer.status == 200
@@ -103,8 +109,8 @@ def test_cached_responses_and_files_need_no_application_thread(door, settings, t
     assert all(each.answered.wait(5) for each in waiting)
 
 
-@pytest.mark.parametrize("path", ["/static/none.css", "/static/../secret", "/products", "/media/"])
-def test_only_existing_files_use_the_file_threads(door, settings, tmp_path, path):
+@pytest.mark.parametrize("path", ["/static/none.css", "/static/../secret", "/products", "/media/", "/readyz"])
+def test_what_may_need_the_database_waits(door, settings, tmp_path, path):
     settings.STATIC_ROOT = settings.MEDIA_ROOT = tmp_path / "public"
     (tmp_path / "public").mkdir()
     (tmp_path / "secret").write_text("a")
@@ -128,7 +134,7 @@ def test_an_absolute_path_is_not_a_file(settings, tmp_path, root):
     ("path", "content_type"), [("/api/busy", "application/json"), ("/x", "text/html; charset=utf-8")]
 )
 def test_a_request_is_rejected_immediately_if_the_queue_is_full(door, monkeypatch, path, content_type):
-    monkeypatch.setattr(gates, "MOST_WAITING", 2)
+    monkeypatch.setattr(threads, "MOST_WAITING", 2)
     gate = one_thread(door)
     ask(gate, "/busy")
     assert door.was_asked.wait(5)
@@ -142,11 +148,37 @@ def test_a_request_is_rejected_immediately_if_the_queue_is_full(door, monkeypatc
 
 
 def test_a_request_that_waited_too_long_is_rejected(door, monkeypatch):
-    monkeypatch.setattr(gates, "MAX_WAIT_SECONDS", -1)
+    monkeypatch.setattr(threads, "MAX_WAIT_SECONDS", -1)
     gate = one_thread(door)
     answer = ask(gate, "/products")
     assert answer.answered.wait(5)
     assert (answer.status, door.asked) == (503, [])
+
+
+def test_a_request_that_waits_too_long_is_rejected_though_no_thread_gets_free(door, monkeypatch):
+    monkeypatch.setattr(gates, "CHECK_SECONDS", 0.01)
+    monkeypatch.setattr(threads, "MAX_WAIT_SECONDS", 0.2)
+    gate, loop = Gate(door, threads=1, body_seconds=1), asyncio.new_event_loop()
+    gate.__rsgi_init__(loop)
+    turning = threading.Thread(target=loop.run_forever)
+    turning.start()
+    try:
+        running = ask(gate, "/busy")
+        assert door.was_asked.wait(5)
+        waiting = [ask(gate, "/products") for _ in range(3)]
+        assert all(each.answered.wait(5) for each in waiting)
+        assert {(each.status, each.headers["Retry-After"]) for each in waiting} == {(503, "2")}
+        assert not running.answered.is_set()
+        # The thread goes on with what comes after them.
+        monkeypatch.setattr(threads, "MAX_WAIT_SECONDS", 10)
+        next_one = ask(gate, "/products")
+        door.go_on.set()
+        assert next_one.answered.wait(5)
+        assert (next_one.status, door.asked) == (200, ["/busy", "/products"])
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        turning.join()
+        loop.close()
 
 
 def test_an_exception_is_a_500_and_the_thread_continues(door):

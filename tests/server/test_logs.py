@@ -11,6 +11,11 @@ import structlog
 from storefront.kit import tokens
 from storefront.server import logs
 from storefront.server.edge import access_log
+from storefront.shops.models import ApiToken, User
+from tests.checkout.shopper import Shopper
+from tests.customers.factories import PASSWORD, make_customer
+from tests.shops.factories import make_token
+from tests.staff import make_staff, open_desk
 
 
 @pytest.fixture
@@ -119,3 +124,28 @@ def test_order_ids_are_shortened(written, client, shop, before, rest):
     shown = [json.loads(line)["path"] for line in text.getvalue().splitlines() if '"request"' in line]
     assert shown == [f"{before}/orders/{each}…{rest}" for each in (id[:8], id[:8].upper())]
     assert "5e6f" not in text.getvalue().lower()
+
+
+def test_lines_of_a_request_name_the_shop_and_the_caller(written, client, shop, settings):
+    token = make_token(shop, "read_products")
+    text = written()
+    client.get("/api/v1/products", headers={"authorization": f"Bearer {token}"})
+    client.get("/nothing", headers={"host": shop.domain})
+    desk = open_desk(make_staff(shop))
+    desk.get("/admin/")
+    called, seen, managed = [json.loads(line) for line in text.getvalue().splitlines() if '"event": "request"' in line]
+    assert (called["shop"], called["caller"]) == (shop.domain, f"token {ApiToken.objects.get().pk}")
+    assert (seen["shop"], "caller" in seen) == (shop.domain, False)
+    assert (managed["shop"], managed["caller"]) == (shop.domain, f"staff {User.objects.get().pk}")
+    assert token not in text.getvalue()
+
+
+def test_a_signed_in_customer_is_named_by_id(written, shop):
+    customer = make_customer(shop)
+    shopper = Shopper(shop)
+    shopper.post("/account/sign-in", {"email": customer.email, "password": PASSWORD})
+    text = written()
+    assert shopper.get("/account").status_code == 200
+    (line,) = [json.loads(line) for line in text.getvalue().splitlines() if '"event": "request"' in line]
+    assert (line["shop"], line["caller"]) == (shop.domain, f"customer {customer.pk}")
+    assert "@" not in text.getvalue()

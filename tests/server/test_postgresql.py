@@ -1,10 +1,14 @@
 """A connection to PostgreSQL is kept from request to request, and replaced when the server has closed it."""
 
+from pathlib import Path
+
 import pytest
 from django.db import connection, connections
 from django.test.utils import CaptureQueriesContext
 
 from storefront.kit import sql
+from storefront.server import environment
+from tests.server.programs import free_port
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -58,3 +62,18 @@ def test_a_hand_written_statement_may_be_the_first_after_the_server_closed_the_c
     begin_request(kept)
     ((after,),) = sql.fetch(kept, "SELECT pg_backend_pid()", {})
     assert after != before
+
+
+def test_a_connection_goes_to_the_host_that_answers(monkeypatch):
+    host, port = (connection.settings_dict[name] for name in ("HOST", "PORT"))
+    user, name = (connection.settings_dict[name] for name in ("USER", "NAME"))
+    url = f"postgres://{user}@127.0.0.1:{free_port()},{host}:{port or 5432}/{name}?target_session_attrs=read-write"
+    monkeypatch.setenv("DATABASE_URL", url)
+    own = connection.copy()
+    own.settings_dict = {**own.settings_dict, **environment.database(Path())}
+    own.settings_dict["PASSWORD"] = connection.settings_dict["PASSWORD"]
+    try:
+        assert backend(own) != backend(connection)
+        assert own.connection.info.port == int(port or 5432)
+    finally:
+        own.close()

@@ -1,10 +1,15 @@
 """Invalid hosts, numbers that are out of range, and forged addresses."""
 
+import re
+
 import pytest
 from django.test import Client
 
 from storefront.kit.callers import client_network
 from storefront.server.request_checks import VisitorAddress
+from storefront.shops.scopes import SCOPES
+from tests.audit.entries import entries
+from tests.factories.apps import install
 from tests.server.test_serve import served  # noqa: F401, a fixture
 
 UNREADABLE = [
@@ -112,3 +117,33 @@ def test_an_untrusted_proxy_is_logged_once(rf, settings, caplog):
         layer(rf.get("/", REMOTE_ADDR="10.0.0.1", HTTP_X_FORWARDED_PROTO="https"))
     assert caplog.text.count("proxy_not_trusted") == 1
     assert "10.0.0.1" in caplog.text
+
+
+def id_of_answer(peer: str, given: str) -> str:
+    answer = Client(REMOTE_ADDR=peer).get("/api/v1/cart", headers={"x-request-id": given})
+    assert answer.json()["request_id"] == answer["X-Request-Id"]
+    return answer["X-Request-Id"]
+
+
+@pytest.mark.parametrize("given", ["7b1f0a44-9d0e-4a57-8f5e-0c4a1d2e3f40", "edge.1_2-3", "x" * 64])
+def test_a_trusted_proxy_gives_the_request_its_id(shop, given):
+    assert id_of_answer("127.0.0.1", given) == given
+
+
+@pytest.mark.parametrize(
+    ("peer", "given"),
+    [("203.0.113.5", "stranger"), *(("127.0.0.1", bad) for bad in ("", "x" * 65, "a b", 'a"b', "a,b", "ä"))],
+)
+def test_any_other_request_gets_a_new_id(shop, peer, given):
+    assert re.fullmatch("[0-9a-f]{32}", id_of_answer(peer, given))
+
+
+def test_a_strangers_request_id_is_no_proxy_header(rf, caplog):
+    VisitorAddress(lambda request: None)(rf.get("/", REMOTE_ADDR="203.0.113.5", HTTP_X_REQUEST_ID="stranger"))
+    assert "proxy_not_trusted" not in caplog.text
+
+
+def test_the_audit_log_stores_a_long_id(shop):
+    api = install(shop, *SCOPES).api
+    api.post("/products", {"name": "Cup"}, X_Request_Id="x" * 64)
+    assert entries(shop, action="product.created")[0].request_id == "x" * 64

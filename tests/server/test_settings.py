@@ -207,14 +207,82 @@ def test_the_hosts_of_admin_and_secure_pages_reach_their_settings(tmp_path):
     assert settings(tmp_path, "ADMIN_HOST", "SECURE_HOST") == {"ADMIN_HOST": "", "SECURE_HOST": ""}
 
 
+def test_a_database_can_be_on_several_hosts(tmp_path):
+    url = "postgres://me:p%40ss@a.example.com:5432,b.example.com:5433/shops?target_session_attrs=read-write"
+    database = settings(tmp_path, "DATABASES", DATABASE_URL=url)["DATABASES"]["default"]
+    places = (database["HOST"], database["PORT"], database["NAME"], database["PASSWORD"])
+    assert places == ("a.example.com,b.example.com", "5432,5433", "shops", "p@ss")
+    assert database["OPTIONS"]["target_session_attrs"] == "read-write"
+    assert database["OPTIONS"]["connect_timeout"] == 3
+
+
+POOLED = {"DATABASE_URL": "postgres://me@pool/shop", "STOREFRONT_PGBOUNCER": "1"}
+DIRECT = {"DATABASE_DIRECT_URL": "postgres://me@direct:5432/shop?sslmode=require"}
+
+
+def test_behind_pgbouncer_nothing_outlasts_a_transaction(tmp_path):
+    found = settings(tmp_path, "DATABASES", "DATABASE_DIRECT", **POOLED, **DIRECT)
+    pooled, direct = found["DATABASES"]["default"], found["DATABASE_DIRECT"]
+    assert (pooled["HOST"], pooled["OPTIONS"]["prepare_threshold"], pooled["OPTIONS"]["options"]) == ("pool", None, "")
+    assert pooled["DISABLE_SERVER_SIDE_CURSORS"] is True
+    assert (direct["HOST"], direct["PORT"], direct["OPTIONS"]["sslmode"]) == ("direct", "5432", "require")
+    assert settings(tmp_path, "DATABASE_DIRECT") == {"DATABASE_DIRECT": None}
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (
+            POOLED,
+            "DATABASE_DIRECT_URL is ''; expected the PostgreSQL server's own URL, since STOREFRONT_PGBOUNCER is set: "
+            "LISTEN and migrations need it.",
+        ),
+        (DIRECT, "STOREFRONT_PGBOUNCER is ''; expected 1, since DATABASE_DIRECT_URL is set."),
+        (
+            {"STOREFRONT_PGBOUNCER": "1"},
+            "STOREFRONT_PGBOUNCER is '1'; expected 0, since DATABASE_URL is not that of a PostgreSQL database.",
+        ),
+    ],
+)
+def test_pgbouncer_and_the_url_past_it_come_together(tmp_path, given, sentence):
+    refused = storefront("check", STOREFRONT_DATA_DIR=str(tmp_path), **given)
+    assert (refused.returncode, refused.stderr) == (2, f"storefront: {sentence}\n")
+
+
+def test_files_are_in_the_data_directory_or_in_two_buckets(tmp_path):
+    names = ("STORAGES", "MEDIA_URL")
+    local = settings(tmp_path, *names)["STORAGES"]
+    assert local["default"]["OPTIONS"] == {"base_url": "/media/"}
+    assert local["private"]["OPTIONS"]["location"] == f"{tmp_path}/private"
+    buckets = {"STOREFRONT_S3_MEDIA_BUCKET": "media", "STOREFRONT_S3_PRIVATE_BUCKET": "private"}
+    found = settings(tmp_path, *names, **buckets, STOREFRONT_MEDIA_URL="https://cdn.example.com/shop")
+    assert found["STORAGES"]["default"]["OPTIONS"] == {
+        "base_url": "https://cdn.example.com/shop/",
+        "bucket_name": "media",
+    }
+    assert found["STORAGES"]["private"]["OPTIONS"] == {"bucket_name": "private"}
+    assert found["MEDIA_URL"] == "/media/"
+
+
+@pytest.mark.parametrize(
+    ("media", "private", "named"), [("a", "", "PRIVATE"), ("", "a", "MEDIA"), ("a", "a", "PRIVATE")]
+)
+def test_pictures_and_private_files_need_a_bucket_each(tmp_path, media, private, named):
+    given = {"STOREFRONT_S3_MEDIA_BUCKET": media, "STOREFRONT_S3_PRIVATE_BUCKET": private}
+    refused = storefront("check", STOREFRONT_DATA_DIR=str(tmp_path), **given)
+    assert refused.returncode == 2
+    assert refused.stderr.startswith(f"storefront: STOREFRONT_S3_{named}_BUCKET is ")
+    assert refused.stderr.endswith("expected a bucket of its own: pictures and private files need one each.\n")
+
+
 def test_the_readme_lists_every_variable_that_is_read():
 
     root = Path(__file__).resolve().parents[2]
     source = (root / "storefront/server/environment.py").read_text() + (
         root / "storefront/server/settings.py"
     ).read_text()
-    read = set(re.findall(r'"(STOREFRONT_[A-Z_]+|SECRET_KEY|[A-Z]+_URL)"', source))
-    listed = set(re.findall(r"^\| `([A-Z_]+)` \|", (root / "README.md").read_text(), re.MULTILINE))
+    read = set(re.findall(r'"(STOREFRONT_[A-Z0-9_]+|SECRET_KEY|[A-Z_]+_URL)"', source))
+    listed = set(re.findall(r"^\| `([A-Z0-9_]+)` \|", (root / "README.md").read_text(), re.MULTILINE))
     assert read == listed
 
 

@@ -1,11 +1,15 @@
 """The background worker: what waits gets done, what has expired goes, and being stopped loses nothing."""
 
+import math
 import os
 import signal
+import socket
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 
 import pytest
 from django.contrib.sessions.models import Session
@@ -16,11 +20,12 @@ from django_tasks_db.models import DBTaskResult
 from storefront.carts.models import Cart
 from storefront.kit import clock
 from storefront.server.models import TaskLease
-from storefront.server.worker import sweeps
-from storefront.server.worker.sweeps import Sweep
+from storefront.server.worker.lanes import Lane, SweepLane, TaskLane
+from storefront.server.worker.sweeps import SWEEPS, Sweep
 from storefront.server.worker.tasks import lease_task, requeue_lost_tasks
 from storefront.server.worker.worker import Worker
 from tests.server.programs import running, wait_until
+from tests.worker import run_due_tasks
 
 pytestmark = pytest.mark.slow
 
@@ -38,15 +43,28 @@ def break_down() -> None:
 
 
 @task()
-def stop_the_worker() -> None:
-    """A task that is running when the worker gets a stop signal, and does not end in time."""
-    signal.raise_signal(signal.SIGTERM)
-    signal.raise_signal(signal.SIGALRM)
+def run_until_interrupted() -> None:
+    done.append("started")
+    try:
+        while True:
+            time.sleep(0.01)
+    finally:
+        done.append("cleaned up")
+
+
+@task()
+def wait_in_silence() -> None:
+    done.append("started")
+    silent, other = socket.socketpair()
+    with silent, other:
+        silent.settimeout(1)
+        silent.recv(1)
 
 
 @task()
 def end_in_time() -> None:
-    signal.raise_signal(signal.SIGTERM)
+    done.append("started")
+    time.sleep(0.2)
     done.append("ended")
 
 
@@ -55,14 +73,18 @@ def nothing_done_yet():
     done.clear()
 
 
-@pytest.fixture
-def signals():
-    """Restores this process's signal handlers after the test."""
-    kept = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGALRM)}
-    yield
-    signal.alarm(0)
-    for number, handler in kept.items():
-        signal.signal(number, handler)
+@contextmanager
+def working(*lanes: Lane) -> Iterator[Worker]:
+    """A worker with these lanes alone."""
+    worker = Worker()
+    worker.threads = list(lanes)
+    main = Thread(target=worker.run)
+    main.start()
+    try:
+        yield worker
+    finally:
+        worker.stop()
+        main.join()
 
 
 def status_of(result) -> str:
@@ -72,7 +94,7 @@ def status_of(result) -> str:
 @pytest.mark.django_db(transaction=True)
 def test_queued_tasks_run_in_order():
     results = [note.enqueue(text) for text in ("one", "two")]
-    Worker(sweeps=[]).run_once()
+    run_due_tasks()
     assert done == ["one", "two"]
     assert {status_of(result) for result in results} == {TaskResultStatus.SUCCESSFUL}
 
@@ -80,14 +102,14 @@ def test_queued_tasks_run_in_order():
 @pytest.mark.django_db(transaction=True)
 def test_a_delayed_task_waits_for_its_time():
     note.using(run_after=clock.now() + timedelta(hours=1)).enqueue("later")
-    Worker(sweeps=[]).run_once()
+    run_due_tasks()
     assert done == []
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_task_that_fails_is_kept_as_failed_and_the_next_one_runs():
     failed, _ = break_down.enqueue(), note.enqueue("next")
-    Worker(sweeps=[]).run_once()
+    run_due_tasks()
     assert (status_of(failed), done) == (TaskResultStatus.FAILED, ["next"])
 
 
@@ -98,7 +120,7 @@ def test_two_workers_run_each_task_once():
 
     def work() -> None:
         try:
-            Worker(sweeps=[]).run_once()
+            run_due_tasks()
         finally:
             connections.close_all()
 
@@ -111,24 +133,28 @@ def test_two_workers_run_each_task_once():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_task_in_flight_ends_before_the_worker_stops(signals):
+def test_a_task_in_flight_ends_before_the_worker_stops():
     result, next_one = end_in_time.enqueue(), note.enqueue("next")
-    worker = Worker(sweeps=[])
-    worker.stop_on_signals()
-    worker.run()
-    assert (status_of(result), done) == (TaskResultStatus.SUCCESSFUL, ["ended"])
+    with working(TaskLane("tasks")):
+        wait_until(lambda: done, what="the task")
+    assert (status_of(result), done) == (TaskResultStatus.SUCCESSFUL, ["started", "ended"])
     assert status_of(next_one) == TaskResultStatus.READY
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_task_that_takes_too_long_to_end_is_requeued(signals):
-    result = stop_the_worker.enqueue()
-    worker = Worker(sweeps=[])
-    worker.stop_on_signals()
-    worker.run()
+@pytest.mark.parametrize(
+    ("task", "did"), [(run_until_interrupted, ["started", "cleaned up"]), (wait_in_silence, ["started"])]
+)
+def test_a_task_that_takes_too_long_to_end_is_requeued(monkeypatch, task, did):
+    monkeypatch.setattr("storefront.server.worker.worker.STOP_GRACE_SECONDS", 0.1)
+    monkeypatch.setattr("storefront.server.worker.lanes.INTERRUPT_SECONDS", 0.3)
+    result, lane = task.enqueue(), TaskLane("tasks")
+    with working(lane):
+        wait_until(lambda: done, what="the task")
     row = DBTaskResult.objects.get(pk=result.id)
-    assert (row.status, row.started_at, row.finished_at) == (TaskResultStatus.READY, None, None)
+    assert (row.status, row.started_at, row.finished_at, done) == (TaskResultStatus.READY, None, None, did)
     assert (row.exception_class_path, row.traceback) == ("", "")
+    lane.join()
 
 
 def lost(task, *, starts: int = 1, minutes: float = 2) -> DBTaskResult:
@@ -144,7 +170,7 @@ def lost(task, *, starts: int = 1, minutes: float = 2) -> DBTaskResult:
 def test_a_task_whose_worker_was_killed_is_run_by_another():
     lost(note.enqueue("again"))
     assert requeue_lost_tasks(now=clock.now(), limit=10) == 1
-    Worker(sweeps=[]).run_once()
+    run_due_tasks()
     assert done == ["again"]
 
 
@@ -193,25 +219,26 @@ def test_a_short_task_writes_no_lease():
 
 @pytest.mark.django_db(transaction=True)
 def test_an_idle_check_reads_and_never_writes(django_assert_num_queries):
-    worker = Worker(sweeps=[])
-    with django_assert_num_queries(1) as asked:
-        worker.run_once()
-    assert asked.captured_queries[0]["sql"].startswith("SELECT")
+    for lane in (TaskLane("mails", queue="mails"), TaskLane("tasks", excluded=["mails"])):
+        with django_assert_num_queries(1) as asked:
+            lane.run_once()
+        assert asked.captured_queries[0]["sql"].startswith("SELECT")
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_worker_waits_for_an_unreachable_database(monkeypatch):
-    worker, tries = Worker(sweeps=[]), []
+def test_a_lane_waits_for_an_unreachable_database(monkeypatch):
+    lane, tries = TaskLane("tasks"), []
 
     def away_at_first() -> None:
         tries.append(1)
         if len(tries) == 1:
             raise OperationalError("away")
-        worker.stop()
+        lane.stop()
 
-    monkeypatch.setattr(worker, "run_once", away_at_first)
-    monkeypatch.setattr("storefront.server.worker.worker.RETRY_SECONDS", 0.01)
-    worker.run()
+    monkeypatch.setattr(lane, "run_once", away_at_first)
+    monkeypatch.setattr("storefront.server.worker.lanes.RETRY_SECONDS", 0.01)
+    lane.start()
+    lane.join(10)
     assert len(tries) == 2
 
 
@@ -227,22 +254,45 @@ def test_a_failed_sweep_is_retried_and_stops_no_other():
         calls.append("clearing")
         return 0
 
-    worker = Worker(sweeps=[Sweep("a", timedelta(0), fail), Sweep("b", timedelta(hours=1), clear)])
-    worker.run_once()
-    worker.run_once()
+    lane = SweepLane("sweeps", [Sweep("a", timedelta(0), fail), Sweep("b", timedelta(hours=1), clear)])
+    lane.run_once()
+    lane.run_once()
     assert calls == ["failing", "clearing", "failing"]
 
 
 def test_a_sweep_runs_batches_until_nothing_is_due():
     left = [2, 2, 1]
     sweep = Sweep("a", timedelta(hours=1), lambda *, now, limit: left.pop(0) if left else 0, limit=2)
-    assert sweep.run(now=clock.now()) == 5
+    assert sweep.run(now=clock.now(), until=time.monotonic() + 10, stopping=Event()) == 5
 
 
 def test_a_sweep_stops_between_batches():
-    sweep = Sweep("a", timedelta(hours=1), lambda *, now, limit: 1)
-    answers = iter([False, False, True])
-    assert sweep.run(now=clock.now(), should_stop=lambda: next(answers)) == 2
+    stopping = Event()
+
+    def batch(*, now, limit):
+        stopping.set()
+        return 1
+
+    assert Sweep("a", timedelta(hours=1), batch).run(now=clock.now(), until=math.inf, stopping=stopping) == 1
+
+
+def test_a_long_sweep_takes_turns_with_the_others(monkeypatch):
+    monkeypatch.setattr("storefront.server.worker.lanes.TURN_SECONDS", 0.05)
+    calls = []
+
+    def endless(*, now, limit):
+        calls.append("endless")
+        return limit
+
+    def short(*, now, limit):
+        calls.append("short")
+        return 0
+
+    lane = SweepLane("sweeps", [Sweep("a", timedelta(hours=1), endless), Sweep("b", timedelta(0), short)])
+    for turn in range(1, 4):
+        lane.run_once()
+        assert (calls[-1], calls.count("short")) == ("short", turn)
+    assert calls.count("endless") >= 3
 
 
 @pytest.mark.django_db(transaction=True)
@@ -257,9 +307,9 @@ def test_every_sweep_runs_on_an_empty_database_and_removes_what_has_expired(shop
         for days in (-1, 1)
     ]
     old, young = note.enqueue("old"), note.enqueue("young")
-    Worker(sweeps=[]).run_once()
+    run_due_tasks()
     DBTaskResult.objects.filter(pk=old.id).update(finished_at=now - timedelta(days=15))
-    Worker(sweeps=sweeps.SWEEPS).run_once()
+    SweepLane("sweeps", SWEEPS).run_once()
     assert list(Cart.objects.all()) == carts[1:]
     assert list(Session.objects.all()) == sessions[1:]
     assert [str(row.pk) for row in DBTaskResult.objects.all()] == [str(young.id)]

@@ -6,6 +6,7 @@ from io import BytesIO
 
 import pytest
 from django.core.files.base import ContentFile
+from django.core.files.storage import FileSystemStorage
 from django_tasks_db.models import DBTaskResult
 from PIL import Image, ImageFile
 
@@ -13,6 +14,7 @@ from storefront.catalogue import thumbnails
 from storefront.catalogue.models import Media, WantedThumbnails
 from storefront.kit import clock
 from storefront.kit import pictures as kit_pictures
+from storefront.kit.storage import StorageUnavailable
 from storefront.website import pictures
 from tests.catalogue.factories import make_category, make_product
 from tests.staff import make_staff, open_desk
@@ -60,6 +62,25 @@ def test_shows_a_thumbnail_of_an_upload_from_the_visitors_host(shop, uploaded, p
     small = Image.open(BytesIO(b"".join(visitor.get(address).streaming_content)))
     assert max(small.size) == pictures.CARD
     assert not WantedThumbnails.objects.exists()
+
+
+def test_names_no_thumbnail_before_all_are_made(shop, uploaded, monkeypatch):
+    """While the worker stores one after another."""
+    storage = FileSystemStorage()
+    url, stored = storage.url(uploaded.file.name), []
+    save = FileSystemStorage.save
+
+    def save_and_look(self, name, content, max_length=None):
+        found = save(self, name, content, max_length)
+        stored.append(found)
+        for side in thumbnails.SIDES:
+            shown = pictures.picture(shop, url, side)
+            assert (shown.url == url) == (len(stored) < len(thumbnails.SIDES)), (side, stored)
+        return found
+
+    monkeypatch.setattr(FileSystemStorage, "save", save_and_look)
+    thumbnails.make(uploaded.file.name)
+    assert len(stored) == len(thumbnails.SIDES)
 
 
 def test_shows_a_small_original_until_its_thumbnail_exists(shop, uploaded, page):
@@ -129,7 +150,21 @@ def test_a_missing_picture_file_does_not_break_the_page(shop, uploaded, page):
     uploaded.file.storage.delete(uploaded.file.name)
     page("/products")
     run_due_tasks()
-    assert WantedThumbnails.objects.get().problem == "cannot be read"
+    assert WantedThumbnails.objects.get().problem == "is not in the file storage"
+
+
+def test_thumbnails_are_requested_again_after_the_storage_was_away(shop, uploaded, page, monkeypatch):
+    def fail(_name: str) -> None:
+        raise StorageUnavailable("timed out")
+
+    page("/products")
+    with monkeypatch.context() as patch:
+        patch.setattr(thumbnails, "make", fail)
+        run_due_tasks()
+    thumbnails.clear_cache()
+    page("/products")
+    run_due_tasks()
+    assert "/media/thumbnails/" in page("/products")
 
 
 def test_a_category_banner_gets_a_thumbnail_too(shop, page):

@@ -72,8 +72,8 @@ CODES: dict[str, Code] = {
     ),
     "idempotency_in_flight": Code(
         409,
-        "The first request with this `Idempotency-Key` is still being carried out.",
-        "Wait a second, and send the same request with the same key again.",
+        "The first request with this `Idempotency-Key` is still being carried out, or was killed some seconds ago.",
+        "Wait for the seconds of `Retry-After`, at most five, and send the same request with the same key again.",
     ),
     "idempotency_unreadable": Code(
         409,

@@ -13,6 +13,7 @@ from django.http.request import UnreadablePostError
 from django.urls import Resolver404, resolve
 from ninja.errors import HttpError, ValidationError
 
+from storefront.kit import metrics
 from storefront.kit.database_errors import RETRY_AFTER_SECONDS, is_unavailable
 from storefront.kit.http import json_response
 from storefront.kit.refusals import InvalidFields, NotFound, Problem, Refusal, problem
@@ -54,6 +55,7 @@ def described_error(body: dict[str, Any], request_id: str) -> dict[str, Any]:
 
 
 def refusal(request: Request, error: Refusal) -> HttpResponse:
+    metrics.REFUSALS.labels(error.code).inc()
     return error_response(request, error.status, error.body(), error.headers)
 
 

@@ -80,7 +80,7 @@ def describe_request(details: dict[str, Any], operation: Operation) -> None:
 def describe_response(response: dict[str, Any], status: int, operation: Operation) -> None:
     """Adds the headers that responses with this status have."""
     described = dict(EVERY_ANSWER)
-    if status in (429, 503):
+    if status in (409, 429, 503):
         described["Retry-After"] = RETRY_AFTER
     if status == 401:
         described["WWW-Authenticate"] = CHALLENGE

@@ -27,14 +27,16 @@ MAX_WAITING_LINES = 20_000
 # Bytes that a pipe or file takes in one write, so that other processes' lines do not end up inside ours.
 PIECE_BYTES = 4096
 
-Line = tuple[float, str, str, str, int, float]
+# Time (Unix seconds), request id, method, path, status, milliseconds, the shop's domain and the caller; the last two
+# are empty if they are not known.
+Line = tuple[float, str, str, str, int, float, str, str]
 
 log = structlog.get_logger("storefront.requests")
 _log = logging.getLogger("storefront.requests")
 
 
 def write(*line: float | str | int) -> None:
-    """Write a line immediately. Arguments: time (Unix seconds), request id, method, path, status, milliseconds."""
+    """Write a line immediately. The arguments are those of `Line`."""
     if not _log.isEnabledFor(logging.INFO):
         return
     # As in logging: a line that cannot be written must not fail the request.
@@ -56,7 +58,7 @@ class LineBuffer:
         self.write_lock = threading.Lock()
 
     def add(self, *line: float | str | int) -> None:
-        """Buffer a line. Arguments: time (Unix seconds), request id, method, path, status, milliseconds."""
+        """Buffer a line. The arguments are those of `Line`."""
         if not _log.isEnabledFor(logging.INFO):
             return
         self.pending.append(line)  # type: ignore[arg-type]
@@ -92,19 +94,46 @@ class LineBuffer:
                 self.flush()
 
 
-def _log_for_terminal(time: float, request_id: str, method: str, path: str, status: int, milliseconds: float) -> None:
+def _log_for_terminal(
+    time: float,
+    request_id: str,
+    method: str,
+    path: str,
+    status: int,
+    milliseconds: float,
+    shop: str = "",
+    caller: str = "",
+) -> None:
     """Through the logging pipeline, for people at a terminal, who see colours."""
-    with structlog.contextvars.bound_contextvars(request_id=request_id):
+    named = {name: value for name, value in (("shop", shop), ("caller", caller)) if value}
+    with structlog.contextvars.bound_contextvars(request_id=request_id, **named):
         log.info("request", method=method, path=path, status=status, milliseconds=milliseconds)
 
 
-def _json_line(time: float, request_id: str, method: str, path: str, status: int, milliseconds: float) -> str:
+def _json_line(
+    time: float,
+    request_id: str,
+    method: str,
+    path: str,
+    status: int,
+    milliseconds: float,
+    shop: str = "",
+    caller: str = "",
+) -> str:
     return (
         f'{{"method": {_json_string(method)}, "path": {_json_string(path)}, "status": {status}, '
         f'"milliseconds": {milliseconds:.1f}, "event": "request", "request_id": "{request_id}", '
+        f"{_who(shop, caller)}"
         f'"logger": "storefront.requests", "level": "info", '
         f'"timestamp": "{_timestamp(int(time))}.{int(time % 1 * 1e6):06}Z"}}\n'
     )
+
+
+@lru_cache(maxsize=1024)
+def _who(shop: str, caller: str) -> str:
+    """The members of the shop and the caller, as far as they are known."""
+    named = (("shop", shop), ("caller", caller))
+    return "".join(f'"{name}": {_json_string(value)}, ' for name, value in named if value)
 
 
 @lru_cache(maxsize=1024)

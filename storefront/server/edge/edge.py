@@ -14,19 +14,20 @@ import time
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from hashlib import sha256
-from random import getrandbits
+from threading import Lock
 from typing import Any
 
 from django.conf import settings
 from django.http import QueryDict
 
 from storefront.catalogue.schemas import ProductQuery, SingleQuery
+from storefront.kit.callers import request_id
 from storefront.kit.conditional import Revalidated
 from storefront.server.api.ignored import header_value
 from storefront.server.edge import access_log, listening
 from storefront.server.edge.memory import MemoryCache
 from storefront.server.edge.representation import EncodedResponse, Headers, Representation
-from storefront.shops import changes, ratelimit, token_use
+from storefront.shops import audit, changes, ratelimit, token_use
 from storefront.shops.request import Caller
 
 Environ = dict[str, Any]
@@ -48,14 +49,19 @@ OWN = {"content-type", "content-length", "etag", "x-request-id"}
 QUOTA = "x-ratelimit-"
 
 
-class CachedCaller:
-    """A caller who may read the catalogue: its token's digest, the key and the limit of its calls per minute, and when
-    the token expires, in Unix seconds."""
+class NeedsThread(Exception):
+    """The response is cached, but giving it may take longer than Granian's thread has."""
 
-    __slots__ = ("counted_as", "digest", "expires_at", "requests_per_minute")
+
+class CachedCaller:
+    """A caller who may read the catalogue: its token's digest, the key and the limit of its calls per minute, when the
+    token expires, in Unix seconds, and its shop's and its own name in the log."""
+
+    __slots__ = ("counted_as", "digest", "expires_at", "name", "requests_per_minute", "shop")
 
     def __init__(self, caller: Caller) -> None:
         self.digest = caller.digest
+        self.shop, self.name = caller.shop.domain, str(audit.caller(caller))
         self.counted_as, self.requests_per_minute = caller.counted_as, caller.requests_per_minute
         self.expires_at = caller.expires_at.timestamp() if caller.expires_at else math.inf
 
@@ -83,6 +89,9 @@ class Edge:
     def __init__(self, application: Callable[..., Any], capacity: int) -> None:
         self.application = application
         self.cache: MemoryCache[CacheEntry] = MemoryCache(capacity)
+        # Catalogue reads that came from memory, and from Django. Integers, since the library's counters take longer.
+        self.hits = self.misses = 0
+        self.count_lock = Lock()
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         target = _target(environ)
@@ -96,16 +105,19 @@ class Edge:
                 return body
         return self._forward(environ, start_response, target, credential, started)
 
-    def answer_from_memory(self, environ: Environ, start_response: StartResponse) -> list[bytes] | None:
-        """The response if it is cached and needs no slow work: no call to Redis, no compression. Otherwise None, and
-        nothing has been counted yet."""
+    def answer_from_memory(
+        self, environ: Environ, start_response: StartResponse, *, may_block: bool = False
+    ) -> list[bytes] | None:
+        """The response if it is cached, otherwise None. Raises NeedsThread, and has counted nothing yet, if it is
+        cached but needs slow work, and may not block: a call to Redis, or compression."""
         target = _target(environ)
         if target is None or not self.cache.capacity or "HTTP_ORIGIN" in environ:
             return None
         credential = _credential(environ)
         if credential is None:
             return None
-        return self._answer_if_cached(environ, start_response, target, credential, time.monotonic(), may_block=False)
+        started = time.monotonic()
+        return self._answer_if_cached(environ, start_response, target, credential, started, may_block=may_block)
 
     def _answer_if_cached(
         self,
@@ -123,12 +135,12 @@ class Edge:
             return None
         caller, key, entry = found
         if not may_block and (_is_counted_in_redis(caller) or _needs_compression(environ, entry)):
-            return None
+            raise NeedsThread
         quota = _count_call(caller)
         if quota is None:
             return None
         token_use.record_use(caller.digest)
-        return self._answer_and_log(environ, start, key, entry, quota, started)
+        return self._answer_and_log(environ, start, caller, key, entry, quota, started)
 
     def _find(self, credential: bytes, target: Target, now: float) -> tuple[CachedCaller, Any, CacheEntry] | None:
         """The credential's caller, and the key and entry of the response, if both are cached and fresh."""
@@ -149,13 +161,21 @@ class Edge:
         return caller, key, entry
 
     def _answer_and_log(
-        self, environ: Environ, start: StartResponse, key: Any, entry: CacheEntry, quota: Headers, started: float
+        self,
+        environ: Environ,
+        start: StartResponse,
+        caller: CachedCaller,
+        key: Any,
+        entry: CacheEntry,
+        quota: Headers,
+        started: float,
     ) -> list[bytes]:
-        # Not a secret. The system's random bits would release the GIL for each request.
-        id = f"{getrandbits(128):032x}"
+        id = request_id(environ, settings.TRUSTED_PROXIES)
         status, body = self._answer(environ, start, key, entry, [*quota, ("X-Request-Id", id)])
-        milliseconds = (time.monotonic() - started) * 1000
-        access_log.buffer.add(time.time(), id, environ["REQUEST_METHOD"], environ["PATH_INFO"], status, milliseconds)
+        line = (time.time(), id, environ["REQUEST_METHOD"], environ["PATH_INFO"], status)
+        access_log.buffer.add(*line, (time.monotonic() - started) * 1000, caller.shop, caller.name)
+        with self.count_lock:
+            self.hits += 1
         return body
 
     def _answer(
@@ -183,6 +203,8 @@ class Edge:
         self, environ: Environ, start: StartResponse, target: Target, credential: bytes | None, started: float
     ) -> Iterable[bytes]:
         """Django's response. One of the catalogue is cached, and sent in the caller's encoding."""
+        with self.count_lock:
+            self.misses += 1
         mark = changes.latest_change()
         calls: list[tuple[str, Headers]] = []
         response = self.application(environ, lambda status, headers, *_: calls.append((status, headers)))

@@ -5,9 +5,10 @@ Granian's own thread looks at each request first, and never blocks (`Gate.accept
 1. What the edge has in memory is answered immediately.
 2. A body is read by the event loop, within a deadline (`request_body.py`). The request continues only when the whole
    body has arrived. So a thousand callers that send a byte a second hold a thousand connections, and nothing else.
-3. Files that need no database have two threads of their own.
+3. What needs no database has two threads of its own, so that it is answered while the database stalls: files, `/livez`,
+   and what the edge has in memory but must still compress, or count in Redis.
 4. All other requests wait for one of the application's threads, with a limit: if the queue is too long, or the wait
-   was, the response is 503.
+   gets too long, the response is 503.
 
 Responses are passed to Granian whole (`response.py`), so slow readers hold no thread either.
 
@@ -17,94 +18,96 @@ the gate receives requests just before Granian would schedule them on the event 
 """
 
 import asyncio
-import threading
 import time
 from asyncio import AbstractEventLoop
 from collections.abc import Callable, Coroutine
 from functools import partial
 from io import SEEK_END, BytesIO
 from os.path import isfile, join
-from queue import SimpleQueue
 from typing import IO, Any
 
 import structlog
 from django.conf import settings
 
 from storefront.kit.uploads import LARGEST_BODY
+from storefront.server.edge.edge import NeedsThread
 from storefront.server.gate import request_body
 from storefront.server.gate.open_descriptors import OpenDescriptors
 from storefront.server.gate.rejections import BROKEN, BUSY, TOO_LARGE, TOO_SLOW, reject
-from storefront.server.gate.response import StartResponse, send_response
+from storefront.server.gate.response import ClosingProto, StartResponse, send_response
+from storefront.server.gate.threads import ThreadPool
 from storefront.server.gate.upload_permission import refusal_of_upload
 from storefront.server.gate.wsgi_environ import Environ, build_environ
+from storefront.server.health import LIVE
 
 log = structlog.get_logger(__name__)
 
 Application = Callable[..., Any]
 Job = Callable[[Any, Environ], None]
 
-# Threads for files.
-FILE_THREADS = 2
-# Requests that may wait for each of the application's threads, and seconds after which a waiting request is rejected.
-MOST_WAITING, MAX_WAIT_SECONDS = 50, 10
+# Threads for what needs no database.
+FREE_THREADS = 2
+# Seconds between checks of which requests have waited too long.
+CHECK_SECONDS = 0.5
 # Below this path, bodies may be larger than a form, if the sender may see the page; and how many such bodies are read
 # at the same time.
 UPLOADS, MOST_UPLOADS = "/admin/", 16
 NO_BODY = ("", "0")
 
 
-class ThreadPool:
-    """A fixed number of threads that run jobs in the order in which they were queued."""
-
-    def __init__(self, name: str, size: int) -> None:
-        self.queue: SimpleQueue[Callable[[], None]] = SimpleQueue()
-        self.most_waiting = size * MOST_WAITING
-        for number in range(size):
-            threading.Thread(target=self._run, name=f"{name} {number + 1}", daemon=True).start()
-
-    def _run(self) -> None:
-        while True:
-            job = self.queue.get()
-            try:
-                job()
-            except BaseException as error:
-                log.error("request_lost", exc_info=error)
-            # Release what the job refers to before waiting for the next one.
-            del job
-
-
 class Gate:
     """Serves a WSGI application with this many threads. Bodies must arrive within `body_seconds`; large ones get more.
 
     If the application has a method `answer_from_memory`, the gate calls it first, on Granian's own thread. It must not
-    block, and returns None for what it cannot answer.
+    block, returns None for what it cannot answer, and raises NeedsThread for what it can only with `may_block`.
+    `on_ready` is called when the event loop runs.
     """
 
-    def __init__(self, application: Application, *, threads: int, body_seconds: int) -> None:
+    def __init__(
+        self,
+        application: Application,
+        *,
+        threads: int,
+        body_seconds: int,
+        on_ready: Callable[[], object] = lambda: None,
+    ) -> None:
         self.application = application
         self.answer_from_memory: Application = getattr(application, "answer_from_memory", lambda *_: None)
         self.body_seconds = body_seconds
-        self.threads, self.file_threads = ThreadPool("web", threads), ThreadPool("files", FILE_THREADS)
+        self.threads, self.free_threads = ThreadPool("web", threads), ThreadPool("free", FREE_THREADS)
         # Keeps the event loop's tasks alive; the loop itself does not.
         self.tasks: set[asyncio.Task[None]] = set()
         self.uploads = 0
+        self.on_ready = on_ready
+        self.is_closing = False
 
     def __rsgi_init__(self, loop: AbstractEventLoop) -> None:
         self.loop, self.descriptors = loop, OpenDescriptors(loop)
+        self._reject_overdue()
+        # The loop runs when the server accepts connections.
+        loop.call_soon(self.on_ready)
+
+    def close_connections(self) -> None:
+        """From now on, close each connection after its next response."""
+        self.is_closing = True
 
     async def __rsgi__(self, scope: Any, proto: Any) -> None:
         raise NotImplementedError("Requests arrive through `accept_request`.")
 
     def accept_request(self, watcher: Any) -> None:
         """Called on Granian's thread with each request. Never raises, since nothing would catch it."""
-        proto = watcher.proto
+        proto = ClosingProto(watcher.proto) if self.is_closing else watcher.proto
         try:
             environ = build_environ(watcher.scope)
             if environ.get("CONTENT_LENGTH", "") not in NO_BODY or "HTTP_TRANSFER_ENCODING" in environ:
                 self.loop.call_soon_threadsafe(self._start_task, self._read_request(proto, environ))
                 return
             start = StartResponse()
-            body = self.answer_from_memory(environ, start)
+            try:
+                body = self.answer_from_memory(environ, start)
+            except NeedsThread:
+                self._enqueue_in(self.free_threads, proto, environ, self._answer_slowly_from_memory)
+                return
             if body is not None:
                 proto.response_bytes(start.status, start.headers, b"".join(body))
             else:
@@ -113,21 +116,33 @@ class Gate:
             self._fail(proto, error)
 
     def _enqueue(self, proto: Any, environ: Environ, job: Job) -> None:
-        threads = self.file_threads if is_file(environ) else self.threads
-        if threads.queue.qsize() >= threads.most_waiting:
-            reject(proto, environ, BUSY)
-        else:
-            threads.queue.put(partial(self._run_job, job, proto, environ, time.monotonic() + MAX_WAIT_SECONDS))
+        self._enqueue_in(self.threads if needs_database(environ) else self.free_threads, proto, environ, job)
 
-    def _run_job(self, job: Job, proto: Any, environ: Environ, deadline: float) -> None:
-        """Runs on a thread of a pool."""
-        try:
-            if time.monotonic() > deadline:
-                reject(proto, environ, BUSY)
-            else:
+    def _enqueue_in(self, threads: ThreadPool, proto: Any, environ: Environ, job: Job) -> None:
+        def run() -> None:
+            try:
                 job(proto, environ)
-        except BaseException as error:
-            self._fail(proto, error)
+            except BaseException as error:
+                self._fail(proto, error)
+
+        if not threads.enqueue(run, partial(reject, proto, environ, BUSY)):
+            reject(proto, environ, BUSY)
+
+    def _reject_overdue(self) -> None:
+        """Runs on the event loop, again and again: while all threads are held, none of them can reject what waits."""
+        for threads in (self.threads, self.free_threads):
+            threads.reject_overdue(time.monotonic())
+        self.loop.call_later(CHECK_SECONDS, self._reject_overdue)
+
+    def _answer_slowly_from_memory(self, proto: Any, environ: Environ) -> None:
+        """Runs on a thread of a pool."""
+        start = StartResponse()
+        body = self.answer_from_memory(environ, start, may_block=True)
+        if body is not None:
+            proto.response_bytes(start.status, start.headers, b"".join(body))
+        else:
+            # It is no longer in memory, or the caller's rate limit is exceeded.
+            self._enqueue(proto, environ, self._call_application)
 
     def _call_application(self, proto: Any, environ: Environ) -> None:
         try:
@@ -217,6 +232,10 @@ def _content_length(environ: Environ) -> int | None:
 
 def _is_api(environ: Environ) -> bool:
     return environ["PATH_INFO"].startswith("/api/")
+
+
+def needs_database(environ: Environ) -> bool:
+    return environ["PATH_INFO"] != LIVE and not is_file(environ)
 
 
 def is_file(environ: Environ) -> bool:

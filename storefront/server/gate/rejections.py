@@ -1,13 +1,13 @@
 """Responses to requests that the gate rejects. They bypass Django, so they need no thread, shop or database."""
 
 import time
-import uuid
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 from django.conf import settings
 
+from storefront.kit import callers, metrics
 from storefront.kit.http import JSON
 from storefront.server.api.errors import described_error
 from storefront.server.edge import access_log
@@ -64,7 +64,7 @@ def rejection_page(rejection: Rejection) -> str:
 
 def reject(proto: Any, environ: Environ, rejection: Rejection) -> None:
     """Send the rejection, as JSON under /api, and close the connection, since the rest of a body may still arrive."""
-    id = uuid.uuid4().hex
+    id = callers.request_id(environ, settings.TRUSTED_PROXIES)
     path = environ["PATH_INFO"]
     if path == "/api" or path.startswith("/api/"):
         error = {"message": rejection.sentence, "code": rejection.code}
@@ -83,4 +83,5 @@ def reject(proto: Any, environ: Environ, rejection: Rejection) -> None:
     if rejection.retry_after:
         headers.append(("Retry-After", str(rejection.retry_after)))
     proto.response_bytes(rejection.status, headers, content)
-    access_log.buffer.add(time.time(), id, environ["REQUEST_METHOD"], path, rejection.status, 0.0)
+    metrics.REJECTIONS.labels(rejection.code).inc()
+    access_log.buffer.add(time.time(), id, environ["REQUEST_METHOD"], path, rejection.status, 0.0, "", "")

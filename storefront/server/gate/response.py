@@ -15,6 +15,7 @@ from storefront.server.gate.open_descriptors import OpenDescriptors
 from storefront.server.gate.wsgi_environ import Environ, FileWrapper
 
 Headers = list[tuple[str, str]]
+CLOSE = ("Connection", "close")
 
 # Bytes of a streamed response or a file up to which it is kept in memory while it is sent.
 MAX_BYTES_IN_MEMORY = 128 * 1024
@@ -27,6 +28,28 @@ class StartResponse:
 
     def __call__(self, status: str, headers: Headers, *_: Any) -> None:
         self.status, self.headers = int(status[:3]), headers
+
+
+class ClosingProto:
+    """Granian's protocol object of a request, which closes the connection after the response."""
+
+    def __init__(self, proto: Any) -> None:
+        self.proto = proto
+
+    def response_bytes(self, status: int, headers: Headers, body: bytes) -> None:
+        self.proto.response_bytes(status, [*headers, CLOSE], body)
+
+    def response_empty(self, status: int, headers: Headers) -> None:
+        self.proto.response_empty(status, [*headers, CLOSE])
+
+    def response_file_range(self, status: int, headers: Headers, path: str, start: int, end: int) -> None:
+        self.proto.response_file_range(status, [*headers, CLOSE], path, start, end)
+
+    def client_disconnect(self) -> Any:
+        return self.proto.client_disconnect()
+
+    def __aiter__(self) -> Any:
+        return self.proto.__aiter__()
 
 
 def send_response(application: Callable[..., Any], environ: Environ, proto: Any, descriptors: OpenDescriptors) -> None:

@@ -1,8 +1,10 @@
 """What the worker clears regularly, and how often. Every sweep is safe to run twice, or in two workers at once."""
 
-from collections.abc import Callable
+import math
+import time
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from threading import Event
 from typing import Protocol
 
 from django.contrib.sessions.models import Session
@@ -42,14 +44,19 @@ class Sweep:
     name: str
     every: timedelta
     batch: Batch
-    # Rows in a batch: few enough that SQLite's other writers do not wait for long.
-    limit: int = 500
+    # Rows in a batch: few enough that others who wait to write do not wait for long.
+    limit: int = 100
 
-    def run(self, *, now: datetime, should_stop: Callable[[], bool] = lambda: False) -> int:
-        """Run batches until nothing is due or `should_stop()`. Returns how many rows were cleared."""
-        cleared = 0
-        while not should_stop() and (count := self.batch(now=now, limit=self.limit)):
+    def run(self, *, now: datetime, until: float = math.inf, stopping: Event | None = None) -> int:
+        """Run batches until nothing is due, or it is `until` on the monotonic clock, or `stopping` is set. After each
+        comes a pause as long as the batch, for those who wait to write. Returns how many rows were cleared."""
+        cleared, stopping = 0, stopping or Event()
+        while not stopping.is_set() and (began := time.monotonic()) < until:
+            count = self.batch(now=now, limit=self.limit)
+            if not count:
+                break
             cleared += count
+            stopping.wait(time.monotonic() - began)
         return cleared
 
 
@@ -65,14 +72,17 @@ def delete_old_task_results(*, now: datetime, limit: int) -> int:
     return DBTaskResult.objects.filter(pk__in=list(ended)).delete()[0]
 
 
-SWEEPS = [
-    Sweep("payments to settle", timedelta(minutes=1), settle_payments),
-    # Frequent, since a merchant waits for these. Few at a time, since each may wait for a gateway.
+# These call gateways, each of which may take its time.
+PAYMENT_SWEEPS = [
+    # Frequent, since a merchant waits for these.
     Sweep("refunds to pay back", timedelta(seconds=5), pay_back_refunds, limit=10),
+    Sweep("payments to settle", timedelta(minutes=1), settle_payments, limit=500),
+]
+DATABASE_SWEEPS = [
     Sweep("scheduled publication", timedelta(seconds=10), emit_scheduled_changes),
     Sweep("expired carts", timedelta(minutes=10), delete_expired_carts),
     Sweep("checkout links", timedelta(minutes=10), delete_expired_links),
-    Sweep("checkouts to report", timedelta(minutes=1), report_abandoned_checkouts, limit=100),
+    Sweep("checkouts to report", timedelta(minutes=1), report_abandoned_checkouts),
     Sweep("abandoned checkouts", timedelta(hours=1), delete_abandoned_checkouts),
     Sweep("interrupted imports", timedelta(minutes=1), give_up_silent_imports),
     Sweep("interrupted exports", timedelta(minutes=1), give_up_silent_exports),
@@ -90,3 +100,4 @@ SWEEPS = [
     Sweep("old audit entries", timedelta(hours=1), delete_old_entries),
     Sweep("task results", timedelta(hours=1), delete_old_task_results),
 ]
+SWEEPS = PAYMENT_SWEEPS + DATABASE_SWEEPS

@@ -2,7 +2,7 @@
 
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from threading import Event, Thread
@@ -15,7 +15,7 @@ from django_tasks import DEFAULT_TASK_BACKEND_ALIAS, TaskResultStatus
 from django_tasks_db.management.commands.db_worker import Worker as TaskRunner
 from django_tasks_db.models import DBTaskResult
 
-from storefront.kit import clock
+from storefront.kit import clock, metrics
 from storefront.server.models import TaskLease
 from storefront.shops import audit
 
@@ -37,28 +37,35 @@ class Interrupted(BaseException):
 class Tasks(TaskRunner):
     """django-tasks-db's runner, which also leases the task that it runs, and requeues one that was interrupted."""
 
-    def __init__(self) -> None:
+    def __init__(self, queues: Sequence[str] = ("*",), excluded: Sequence[str] = ()) -> None:
+        # The task that runs now.
+        self.running_row: DBTaskResult | None = None
         super().__init__(
-            queue_names=["*"],
+            queue_names=list(queues),
             interval=0,
             batch=True,
             backend_name=DEFAULT_TASK_BACKEND_ALIAS,
             startup_delay=False,
             max_tasks=None,
             worker_id=get_random_string(32),
-            excluded_queue_names=[],
+            excluded_queue_names=list(excluded),
         )
 
     def run_task(self, db_task_result: DBTaskResult) -> None:
         log.info("task_started", task=db_task_result.task_path)
         started = time.monotonic()
         worker = audit.acting(audit.Actor(audit.Kind.WORKER), place=socket.gethostname())
-        with lease_task(db_task_result.pk, self.worker_id), worker:
-            super().run_task(db_task_result)
+        self.running_row = db_task_result
+        try:
+            with lease_task(db_task_result.pk, self.worker_id), worker:
+                super().run_task(db_task_result)
+        finally:
+            self.running_row = None
         outcome = db_task_result.status.lower()
         if db_task_result.exception_class_path == f"{__name__}.{Interrupted.__qualname__}":
             requeue(db_task_result)
             outcome = "given back"
+        metrics.TASKS_ENDED.labels(db_task_result.task_path.rpartition(".")[2], outcome).inc()
         log.log(
             40 if outcome == "failed" else 20,
             "task_ended",
@@ -71,7 +78,9 @@ class Tasks(TaskRunner):
 
 def requeue(task: DBTaskResult) -> None:
     """Let the next worker run the task from its beginning, unless another worker has it already."""
-    same = DBTaskResult.objects.filter(pk=task.pk, worker_ids=task.worker_ids)
+    same = DBTaskResult.objects.filter(pk=task.pk, worker_ids=task.worker_ids).exclude(
+        status=TaskResultStatus.SUCCESSFUL
+    )
     same.update(status=TaskResultStatus.READY, started_at=None, finished_at=None, exception_class_path="", traceback="")
 
 

@@ -1,5 +1,5 @@
-"""The background worker: one thread delivers webhooks, one fetches pictures, and the main one runs queued tasks one
-after the other, then the sweeps that are due.
+"""The background worker: threads that deliver webhooks, fetch pictures, send mails, import and export files, run other
+queued tasks, work with payments and clear what has expired. None of them waits for another.
 
 Any number of workers may run. A task is claimed by one of them in its own transaction; a delivery, or a picture to
 fetch, is leased to one.
@@ -7,36 +7,27 @@ Sweeps are safe to run in two workers at once: the second finds fewer rows.
 """
 
 import asyncio
-import resource
 import signal
-import socket
 import time
 from collections.abc import Callable
 from threading import Event, Thread
 from types import FrameType
 
 import structlog
-from django.core.exceptions import ImproperlyConfigured
-from django.db import DatabaseError, InterfaceError, close_old_connections, connection, connections
-from django_tasks_db.models import DBTaskResult
+from django.db import connection
 
-from storefront.kit import clock
+from storefront.kit.queues import FILES, MAILS
 from storefront.pictures.fetching import Fetcher
-from storefront.server.worker.sweeps import SWEEPS, Sweep
-from storefront.server.worker.tasks import Interrupted, Tasks
-from storefront.shops import audit
+from storefront.server.worker.lanes import Lane, SweepLane, TaskLane
+from storefront.server.worker.sweeps import DATABASE_SWEEPS, PAYMENT_SWEEPS
 from storefront.webhooks.delivering import Deliverer
 
 log = structlog.get_logger(__name__)
 
-# Seconds between checks of an empty queue. A check is one indexed read and takes no lock.
-POLL_SECONDS = 1.0
 # Seconds that running work has to end after a stop signal; the supervisor waits ten.
 STOP_GRACE_SECONDS = 8
-# Seconds before trying again a database that cannot be reached.
+# Seconds before a loop that broke is replaced.
 RETRY_SECONDS = 5.0
-# Files that a worker may open; each running call needs one.
-MAX_OPEN_FILES = 4096
 
 
 class LoopThread(Thread):
@@ -63,97 +54,58 @@ class LoopThread(Thread):
         self.stopping.set()
         self.loop.stop()
 
+    def interrupt(self) -> None:
+        """The loop itself gives up calls that do not end; another worker makes them again."""
+
 
 class Worker:
-    """The loop. `stop` may be called from a signal handler."""
+    """All threads of a worker. `stop` may be called from a signal handler."""
 
-    def __init__(self, sweeps: list[Sweep] = SWEEPS) -> None:
-        self.tasks = Tasks()
-        self.loops = [LoopThread("deliveries", Deliverer), LoopThread("pictures", Fetcher)]
+    def __init__(self) -> None:
+        self.threads: list[Lane | LoopThread] = [
+            LoopThread("deliveries", Deliverer),
+            LoopThread("pictures", Fetcher),
+            TaskLane("mails", queue=MAILS),
+            TaskLane("files", queue=FILES),
+            # Also the tasks of an earlier release, which knew no other queue.
+            TaskLane("tasks", excluded=[MAILS, FILES]),
+            SweepLane("payments", PAYMENT_SWEEPS),
+            SweepLane("sweeps", DATABASE_SWEEPS),
+        ]
         self.stopping = Event()
-        self.sweeps = sweeps
-        self.due = dict.fromkeys((sweep.name for sweep in sweeps), 0.0)
 
     def run(self) -> None:
-        """Work until stopped. While the database cannot be reached, try again every RETRY_SECONDS."""
+        """Work until stopped. Then running work has STOP_GRACE_SECONDS to end, and is interrupted."""
         log.info("worker_started")
-        raise_open_file_limit(MAX_OPEN_FILES)
-        for loop in self.loops:
-            loop.start()
-        while not self.stopping.is_set():
-            pause = POLL_SECONDS
-            try:
-                close_old_connections()
-                self.run_once()
-            except Interrupted:
-                break
-            except (DatabaseError, InterfaceError) as error:
-                log.warning("database_away", reason=str(error))
-                connections.close_all()
-                pause = RETRY_SECONDS
-            self.stopping.wait(pause)
-        # No task is running any more, so nothing must be interrupted.
-        signal.alarm(0)
+        for thread in self.threads:
+            thread.start()
+        self.stopping.wait()
         deadline = time.monotonic() + STOP_GRACE_SECONDS
-        for loop in self.loops:
-            loop.join(max(deadline - time.monotonic(), 0))
+        for thread in self.threads:
+            thread.join(max(deadline - time.monotonic(), 0))
+        for thread in self.threads:
+            if thread.is_alive():
+                thread.interrupt()
         log.info("worker_stopped")
 
-    def run_once(self) -> None:
-        """Run every queued task, then each sweep that is due."""
-        # The runner opens a write transaction to look for tasks, which would block SQLite's writers every second.
-        if DBTaskResult.objects.ready().exists():
-            self.tasks.run()
-        for sweep in self.sweeps:
-            if not self.stopping.is_set() and time.monotonic() >= self.due[sweep.name]:
-                self.sweep(sweep)
-
-    def sweep(self, sweep: Sweep) -> None:
-        self.due[sweep.name] = time.monotonic() + sweep.every.total_seconds()
-        try:
-            cleared = sweep.run(now=clock.now(), should_stop=self.stopping.is_set)
-        except (DatabaseError, InterfaceError, ImproperlyConfigured):
-            raise
-        except Exception:
-            log.exception("sweep_failed", sweep=sweep.name)
-        else:
-            if cleared:
-                log.info("swept", sweep=sweep.name, cleared=cleared)
-
     def stop(self) -> None:
-        """Start nothing more. Running work has STOP_GRACE_SECONDS to end."""
+        """Start nothing more."""
         self.stopping.set()
-        self.tasks.running = False
-        for loop in self.loops:
-            loop.stop()
+        for thread in self.threads:
+            thread.stop()
 
     def stop_on_signals(self) -> None:
         def on_stop(_number: int, _frame: FrameType | None) -> None:
-            if not self.stopping.is_set():
-                self.stop()
-                signal.alarm(STOP_GRACE_SECONDS)
-
-        def on_deadline(_number: int, _frame: FrameType | None) -> None:
-            raise Interrupted
+            self.stop()
 
         signal.signal(signal.SIGTERM, on_stop)
         signal.signal(signal.SIGINT, on_stop)
-        signal.signal(signal.SIGALRM, on_deadline)
-
-
-def raise_open_file_limit(number: int) -> None:
-    """Let this process open this many files, or as many as its hard limit allows."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = number if hard == resource.RLIM_INFINITY else min(number, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def run() -> None:
     """Run a worker until a signal stops it."""
-    # Keep the connection: opening one costs more than a second's checks together.
+    # Keep connections: opening one costs more than a second's checks together.
     connection.settings_dict["CONN_MAX_AGE"] = None
     worker = Worker()
     worker.stop_on_signals()
-    with audit.acting(audit.Actor(audit.Kind.WORKER), place=socket.gethostname()):
-        worker.run()
+    worker.run()

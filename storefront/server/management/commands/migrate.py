@@ -4,6 +4,7 @@ from typing import Any
 from django.core.management.commands.migrate import Command as DjangoMigrate
 from django.db import connections
 
+from storefront.kit.direct import make_direct
 from storefront.server.migrating import only_migration
 
 
@@ -14,6 +15,7 @@ class Command(DjangoMigrate):
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         options.setdefault("stdout", sys.stderr)
+        make_direct(connections[options["database"]])
         return super().execute(*args, **options)
 
     def handle(self, *args: Any, **options: Any) -> None:

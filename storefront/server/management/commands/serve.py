@@ -1,15 +1,15 @@
-import socket
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
-from contextlib import closing
 from functools import partial
 
+from django.conf import settings
 from django.db import connections
 
 from storefront.apps import rendering
-from storefront.server import readiness, sealed, supervisor, web
+from storefront.server import accepting, descriptors, readiness, reloading, sealed, supervisor, web
 from storefront.server.command import Command as Base
 from storefront.server.command import Failed
+from storefront.server.metrics import directory, serving
 from storefront.server.worker import worker
 
 # Each thread of a web process keeps a database connection (`environment.database`).
@@ -46,7 +46,18 @@ class Command(Base):
 
     def handle(self, *, host, port, workers, threads, no_worker, **_options) -> None:
         readiness.require_migrated_database()
-        require_free_port(host, port)
+        readiness.require_buckets()
+        descriptors.raise_limit()
+        path = accepting.handover_path(settings.DATA_DIR, host, port)
+        listening = reloading.inherited_listening() or accepting.open_listening(host, port, path)
+        supervising = supervisor.Supervisor(
+            lambda on_ready: web.serve(listening, workers=workers, threads=threads, on_ready=on_ready),
+            None if no_worker else worker.run,
+            partial(serving.run_process, *settings.METRICS) if settings.METRICS else None,
+            listening=listening,
+            handover=accepting.Handover.of(path, listening),
+            processes=workers,
+        )
         readiness.restrict_data_permissions()
         if readiness.collect_static_files():
             self.write_message("Collected the static files.")
@@ -55,22 +66,7 @@ class Command(Base):
         rendering.limit_waiting_threads(threads)
         suffix = "" if no_worker else " with the background worker"
         self.write_message(f"Serving on http://{host}:{port}{suffix}; Ctrl-C stops.")
-        code = supervisor.supervise(
-            partial(web.serve, host=host, port=port, workers=workers, threads=threads),
-            None if no_worker else worker.run,
-        )
+        code = supervising.run()
+        directory.remove()
         if code:
             raise Failed("The web server stopped unexpectedly. See its messages above.")
-
-
-def require_free_port(host: str, port: int) -> None:
-    """Raises Failed if the port is in use. The web server would not notice, since its processes share the port."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        with closing(socket.socket(family)) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind((host, port))
-    except OSError as error:
-        raise Failed(
-            f"Cannot listen on {host}, port {port}: {error.strerror}. Choose another: --port, or PORT=... for make run."
-        ) from None

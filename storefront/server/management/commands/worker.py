@@ -1,5 +1,6 @@
-from storefront.server import readiness, sealed
+from storefront.server import descriptors, readiness, sealed
 from storefront.server.command import Command as Base
+from storefront.server.metrics import directory, serving
 from storefront.server.worker import worker
 
 
@@ -8,6 +9,10 @@ class Command(Base):
 
     def handle(self, **_options) -> None:
         readiness.require_migrated_database()
+        readiness.require_buckets()
         sealed.warn_of_unreadable()
         readiness.restrict_data_permissions()
+        descriptors.raise_limit()
+        serving.start_thread()
         worker.run()
+        directory.remove()

@@ -1,0 +1,111 @@
+"""The figures that the database knows: what waits, for how long, and deliveries by state, of all shops together."""
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, TimeoutError
+from dataclasses import dataclass
+from datetime import datetime
+from threading import Lock
+
+import structlog
+from django.db import DatabaseError, InterfaceError, connection
+from django.db.models import Count, Min, QuerySet
+from django_tasks_db.models import DBTaskResult
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from storefront.kit import clock
+from storefront.pictures.models import PictureFetch
+from storefront.webhooks.models import Delivery, Event
+
+log = structlog.get_logger(__name__)
+
+# Seconds for which a reading is served again, and that a scrape waits for a new one at most.
+FRESH_SECONDS, DEADLINE_SECONDS = 5.0, 2.0
+# States of deliveries that partial indexes count. `storefront_deliveries_ended_total` counts the others.
+COUNTED_STATES = (Delivery.Status.PENDING, Delivery.Status.HELD)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Waiting entries of each queue, and seconds since the oldest was due; deliveries by state."""
+
+    queues: dict[str, tuple[int, float]]
+    deliveries: dict[str, int]
+
+
+def read() -> Reading:
+    """Read all figures. Each query reads an index that has only unfinished rows."""
+    now = clock.now()
+    due = {"status": Delivery.Status.PENDING, "due_at__lte": now}
+    queues = {
+        "events": _waiting(Event.objects.filter(sequence=None), "created_at", now),
+        "deliveries": _waiting(Delivery.objects.filter(**due), "due_at", now),
+        "pictures": _waiting(
+            PictureFetch.objects.filter(state=PictureFetch.State.WAITING, due_at__lte=now), "due_at", now
+        ),
+    }
+    tasks = DBTaskResult.objects.ready().order_by().values_list("task_path")
+    for path, count, oldest in tasks.annotate(Count("pk"), Min("enqueued_at")):
+        queues[path.rpartition(".")[2]] = count, (now - oldest).total_seconds()
+    states = Delivery.objects.filter(status__in=COUNTED_STATES).order_by().values_list("status")
+    deliveries = dict.fromkeys(COUNTED_STATES, 0) | dict(states.annotate(Count("pk")))
+    deliveries[Delivery.Status.DEAD] = Delivery.objects.filter(status=Delivery.Status.DEAD).count()
+    return Reading(queues, {str(state): count for state, count in deliveries.items()})
+
+
+def _waiting(rows: QuerySet, since: str, now: datetime) -> tuple[int, float]:
+    found = rows.aggregate(count=Count("pk"), oldest=Min(since))
+    return found["count"], (now - found["oldest"]).total_seconds() if found["oldest"] else 0.0
+
+
+class DatabaseFigures(Collector):
+    """Reads in a thread of its own, so that a scrape waits DEADLINE_SECONDS at most: without a reading it has the other
+    figures, and `storefront_database_readable` is 0. A stalled reading is awaited, and no second one begun."""
+
+    def __init__(self) -> None:
+        self.thread = ThreadPoolExecutor(1, "database figures")
+        self.lock = Lock()
+        self.begun_at = 0.0
+        self.pending: Future[Reading | None] | None = None
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        reading = self.reading()
+        readable = "Whether the figures of the database could be read."
+        yield GaugeMetricFamily("storefront_database_readable", readable, float(reading is not None))
+        if reading is None:
+            return
+        size = GaugeMetricFamily("storefront_queue_size", "Entries that wait for a worker, by kind.", labels=["queue"])
+        age = GaugeMetricFamily(
+            "storefront_queue_age_seconds", "Seconds for which the oldest of them waits, by kind.", labels=["queue"]
+        )
+        for queue, (count, seconds) in sorted(reading.queues.items()):
+            size.add_metric([queue], count)
+            age.add_metric([queue], max(seconds, 0.0))
+        states = GaugeMetricFamily("storefront_deliveries", "Webhook deliveries, by state.", labels=["state"])
+        for state, count in reading.deliveries.items():
+            states.add_metric([state], count)
+        yield from (size, age, states)
+
+    def reading(self) -> Reading | None:
+        """A reading that is FRESH_SECONDS old at most; None if there is none within DEADLINE_SECONDS."""
+        with self.lock:
+            is_stale = time.monotonic() - self.begun_at > FRESH_SECONDS
+            if self.pending is None or (self.pending.done() and is_stale):
+                self.begun_at = time.monotonic()
+                self.pending = self.thread.submit(_read_or_none)
+            pending = self.pending
+        try:
+            return pending.result(DEADLINE_SECONDS)
+        except TimeoutError:
+            log.warning("metrics_without_database", reason=f"no answer within {DEADLINE_SECONDS:.0f} s")
+            return None
+
+
+def _read_or_none() -> Reading | None:
+    try:
+        return read()
+    except (DatabaseError, InterfaceError) as error:
+        log.warning("metrics_without_database", reason=str(error).strip())
+        connection.close()
+        return None

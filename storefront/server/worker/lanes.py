@@ -1,0 +1,136 @@
+"""The worker's lanes: threads with a database connection each, so that nothing that waits holds up anything else."""
+
+import ctypes
+import socket
+import time
+from collections.abc import Sequence
+from threading import Event, Thread
+
+import structlog
+from django.core.exceptions import ImproperlyConfigured
+from django.db import DatabaseError, InterfaceError, close_old_connections, connections
+from django_tasks_db.models import DBTaskResult
+
+from storefront.kit import clock
+from storefront.server.worker.sweeps import Sweep
+from storefront.server.worker.tasks import Interrupted, Tasks, requeue
+from storefront.shops import audit
+
+log = structlog.get_logger(__name__)
+
+# Seconds between checks for work. A check is one indexed read, or none, and takes no lock.
+POLL_SECONDS = 1.0
+# Seconds before trying again a database that cannot be reached.
+RETRY_SECONDS = 5.0
+# Seconds that a sweep may take before the next sweep has its turn.
+TURN_SECONDS = 1.0
+# Seconds that an interrupted task has to end.
+INTERRUPT_SECONDS = 0.5
+
+
+class Lane(Thread):
+    """Calls `run_once` again and again until it is stopped."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name=name, daemon=True)
+        self.stopping = Event()
+
+    def run_once(self) -> bool:
+        """Returns whether there is more to do immediately."""
+        raise NotImplementedError
+
+    def run(self) -> None:
+        """Work until stopped. While the database cannot be reached, try again every RETRY_SECONDS."""
+        with audit.acting(audit.Actor(audit.Kind.WORKER), place=socket.gethostname()):
+            self._repeat()
+
+    def _repeat(self) -> None:
+        while not self.stopping.is_set():
+            try:
+                close_old_connections()
+                pause = 0 if self.run_once() else POLL_SECONDS
+            except Interrupted:
+                break
+            except (DatabaseError, InterfaceError) as error:
+                log.warning("database_away", lane=self.name, reason=str(error).strip())
+                connections.close_all()
+                pause = RETRY_SECONDS
+            except Exception:
+                log.exception("lane_broke", lane=self.name)
+                connections.close_all()
+                pause = RETRY_SECONDS
+            self.stopping.wait(pause)
+        connections.close_all()
+
+    def stop(self) -> None:
+        """Start nothing more; `join` waits for what is running."""
+        self.stopping.set()
+
+    def interrupt(self) -> None:
+        """End what is still running long after `stop`."""
+
+
+class TaskLane(Lane):
+    """Runs queued tasks, one after another: those of this queue or, without one, those of all but the `excluded`."""
+
+    def __init__(self, name: str, *, queue: str | None = None, excluded: Sequence[str] = ()) -> None:
+        super().__init__(name)
+        self.tasks = Tasks([queue] if queue else ["*"], excluded)
+        ready = DBTaskResult.objects.exclude(queue_name__in=excluded)
+        self.mine = ready.filter(queue_name=queue) if queue else ready
+
+    def run_once(self) -> bool:
+        # The runner opens a write transaction to look for tasks, which would block SQLite's writers every second.
+        if (self.mine & DBTaskResult.objects.ready()).exists():
+            self.tasks.run()
+        return False
+
+    def stop(self) -> None:
+        super().stop()
+        self.tasks.running = False
+
+    def interrupt(self) -> None:
+        """Requeue the running task. It is interrupted first, so that it can delete its temporary files; one that waits
+        for a network or a lock does not notice that in time."""
+        task = self.tasks.running_row
+        if task is None or self.ident is None:
+            return
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.ident), ctypes.py_object(Interrupted))
+        self.join(INTERRUPT_SECONDS)
+        if self.is_alive():
+            try:
+                requeue(task)
+            except (DatabaseError, InterfaceError) as error:
+                # The next worker takes it over when its lease ends.
+                log.warning("task_lease_stays", reason=str(error).strip())
+
+
+class SweepLane(Lane):
+    """Runs the sweeps that are due, each for TURN_SECONDS at most before the next one has its turn."""
+
+    def __init__(self, name: str, sweeps: Sequence[Sweep]) -> None:
+        super().__init__(name)
+        self.sweeps = sweeps
+        self.due = dict.fromkeys((sweep.name for sweep in sweeps), 0.0)
+
+    def run_once(self) -> bool:
+        due = [sweep for sweep in self.sweeps if time.monotonic() >= self.due[sweep.name]]
+        return any([self._sweep(sweep) for sweep in due if not self.stopping.is_set()])
+
+    def _sweep(self, sweep: Sweep) -> bool:
+        """Returns whether it stopped because its turn was over."""
+        started = time.monotonic()
+        self.due[sweep.name] = started + sweep.every.total_seconds()
+        try:
+            cleared = sweep.run(now=clock.now(), until=started + TURN_SECONDS, stopping=self.stopping)
+        except (DatabaseError, InterfaceError, ImproperlyConfigured):
+            raise
+        except Exception:
+            log.exception("sweep_failed", sweep=sweep.name)
+            return False
+        if cleared:
+            log.info("swept", sweep=sweep.name, cleared=cleared)
+        if time.monotonic() < started + TURN_SECONDS:
+            return False
+        self.due[sweep.name] = 0.0
+        return True

@@ -1,0 +1,161 @@
+"""The figures for Prometheus: those of all processes together, on a port of their own."""
+
+import json
+import os
+import signal
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+import requests
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.databases import database
+from tests.server.programs import free_port, is_listening, running, storefront, wait_until
+from tests.server.relays import Relay, relay
+from tests.server.test_serve import Served, serving
+
+pytestmark = pytest.mark.slow
+
+MUG = {"name": "Mug", "sku": "M1", "price": "9.50", "status": "active", "stock_qty": 12}
+
+
+@dataclass
+class Watched:
+    served: Served
+    port: int
+    token: str
+    relay: Relay | None
+
+    def figures(self) -> dict[tuple[str, tuple[str, ...]], float]:
+        """By name and values of the labels, in the order of the labels' names."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=10) as answer:
+            families = text_string_to_metric_families(answer.read().decode())
+            samples = [sample for family in families for sample in family.samples]
+        return {(each.name, tuple(value for _, value in sorted(each.labels.items()))): each.value for each in samples}
+
+    def figure(self, name: str, *labels: str) -> float | None:
+        return self.figures().get((f"storefront_{name}", labels))
+
+    def ask(self, path: str, method: str = "GET", **body) -> requests.Response:
+        # A connection for each call, so that both processes get some.
+        headers = {"Authorization": f"Bearer {self.token}", "Connection": "close"}
+        url = f"http://127.0.0.1:{self.served.port}{path}"
+        return requests.request(method, url, headers=headers, json=body or None, timeout=15)
+
+
+@pytest.fixture(scope="module")
+def watched(migrated, tmp_path_factory) -> Iterator[Watched]:
+    directory, port = tmp_path_factory.mktemp("watched"), free_port()
+    with database(directory, copied_from=migrated) as environment:
+        domain = "shop.example.com"
+        file = directory / "mug.jsonl"
+        file.write_text(json.dumps(MUG))
+        storefront(
+            *("createshop", "--domain", domain, "--name", "Corner", "--base-url", f"http://{domain}"), **environment
+        )
+        storefront("importproducts", "--shop", domain, str(file), **environment)
+        scopes = ("--scopes", "read_products,write_cart")
+        token = storefront("createtoken", "--shop", domain, *scopes, **environment).stdout.strip()
+        url = urlsplit(environment.get("DATABASE_URL", ""))
+        with relay(url.hostname, url.port or 5432) if url.hostname else nullcontext() as between:
+            if between:
+                at = url.netloc.rpartition("@")[0]
+                environment |= {"DATABASE_URL": url._replace(netloc=f"{at}@127.0.0.1:{between.port}").geturl()}
+            with serving(environment | {"STOREFRONT_METRICS": str(port)}, "--workers", "2") as served:
+                wait_until(lambda: is_listening(port), process=served.process, what="the figures")
+                yield Watched(served, port, token, between)
+
+
+def test_requests_are_counted_by_url_pattern_whichever_process_answers(watched):
+    wait_until(lambda: watched.figure("web_processes") == 2, what="both processes")
+    labels = ("GET", "api/v1/products/<id_or_slug>")
+    for number in range(20):
+        watched.ask(f"/api/v1/products/none-{number}")
+    found = watched.figures()
+    assert found["storefront_request_seconds_count", (*labels, "404")] == 20
+    assert found["storefront_request_seconds_sum", (*labels, "404")] > 0
+    assert found["storefront_refusals_total", ("not_found",)] == 20
+    counting = {path.name for path in directory_of(watched).glob("histogram_*")}
+    assert len(counting) == 2
+    assert not [labels for _, labels in found if any("none-" in label for label in labels)]
+
+
+def directory_of(watched: Watched) -> Path:
+    return next(Path("/dev/shm").glob(f"storefront-metrics-{watched.served.process.pid}-*"))
+
+
+def test_the_edge_counts_its_answers(watched):
+    # A process listens from its first call on.
+    watched.ask("/api/v1/products/mug")
+    wait_until(lambda: watched.figure("listeners_connected") in (1, 2), what="a listener")
+    before = watched.figure("edge_requests_total", "hit") or 0
+    for _ in range(30):
+        assert watched.ask("/api/v1/products/mug").status_code == 200
+    # All but the first of each process, and one more where its listener has just connected.
+    wait_until(lambda: watched.figure("edge_requests_total", "hit") >= before + 25, what="the answers from memory")
+    assert watched.figure("edge_requests_total", "hit") <= before + 30
+    assert watched.figure("edge_requests_total", "miss") >= 1
+    assert time.time() - watched.figure("listener_heard_timestamp_seconds", "web") < 60
+
+
+def test_a_restarted_process_keeps_the_counts_and_is_counted_once(watched):
+    watched.ask("/api/v1/cart", "POST", product_id=1, qty=99)
+    before = watched.figures()
+    (parent,) = [watched.served.child("web")]
+    victim = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()[0]
+    os.kill(int(victim), signal.SIGKILL)
+    wait_until(lambda: watched.figure("web_processes") == 2, what="its successor")
+    after = watched.figures()
+    name = ("storefront_refusals_total", ("insufficient_stock",))
+    assert after[name] == before[name] >= 1
+
+
+def test_what_waits_is_read_from_the_database(watched):
+    found = watched.figures()
+    assert found["storefront_database_readable", ()] == 1
+    for queue in ("events", "deliveries", "pictures"):
+        assert found["storefront_queue_size", (queue,)] == 0
+        assert found["storefront_queue_age_seconds", (queue,)] == 0
+    assert found["storefront_deliveries", ("dead",)] == 0
+
+
+def test_a_scrape_answers_while_the_database_does_not(watched):
+    if watched.relay is None:
+        pytest.skip("SQLite has no server that could stall")
+    watched.relay.stall()
+    try:
+        wait_until(lambda: watched.figure("database_readable") == 0, what="a reading without the database")
+        began = time.monotonic()
+        found = watched.figures()
+        assert time.monotonic() - began < 4
+        assert ("storefront_queue_size", ("events",)) not in found
+        assert found["storefront_web_processes", ()] == 2
+    finally:
+        watched.relay.resume()
+    wait_until(lambda: watched.figure("database_readable") == 1, what="the database again")
+
+
+def test_a_worker_of_its_own_serves_its_figures(migrated, tmp_path):
+    port = free_port()
+    with database(tmp_path, copied_from=migrated) as environment:
+        environment |= {"STOREFRONT_METRICS": f"127.0.0.1:{port}"}
+        with running("worker", log=tmp_path / "log", **environment) as worker:
+            wait_until(lambda: is_listening(port), process=worker, what="the figures")
+            figures = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10).read().decode()
+            worker.terminate()
+            assert worker.wait(15) == 0
+    assert 'storefront_queue_size{queue="deliveries"} 0.0' in figures
+    assert not list(Path("/dev/shm").glob(f"storefront-metrics-{worker.pid}-*"))
+
+
+@pytest.mark.parametrize("given", ["abc", "0", "70000", "a b:9100", "[::1:9100", ":"])
+def test_an_invalid_address_is_refused(given, tmp_path):
+    done = storefront("worker", STOREFRONT_METRICS=given, STOREFRONT_DATA_DIR=str(tmp_path))
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"storefront: STOREFRONT_METRICS is {given!r}; expected a port such as 9100")

@@ -1,0 +1,10 @@
+"""How long a worker that found nothing waits before it looks again."""
+
+import time
+
+from storefront.webhooks.delivering import LONGEST_REST, POLL_SECONDS, pause_after
+
+
+def test_a_database_that_stalled_is_asked_again_within_a_second():
+    assert pause_after(time.monotonic() - 4) == LONGEST_REST <= 1
+    assert pause_after(time.monotonic()) == POLL_SECONDS
