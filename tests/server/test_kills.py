@@ -142,6 +142,9 @@ class Street:
             self.database.kill()
         else:
             self.crew.kill(name)
+        if name == "web":
+            # Its processes die one after another, and the last of them still listens for a moment.
+            wait_until(lambda: not is_listening(self.port), what="the end of the web server")
 
     def sold(self) -> list[int]:
         return [order for name in self.sellers for order in self.crew.printed(name)]

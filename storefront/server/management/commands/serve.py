@@ -48,6 +48,12 @@ class Command(Base):
         readiness.require_migrated_database()
         readiness.require_buckets()
         descriptors.raise_limit()
+        readiness.restrict_data_permissions()
+        if readiness.collect_static_files():
+            self.write_message("Collected the static files.")
+        sealed.warn_of_unreadable()
+        # From here on nothing asks the database before the web processes run: whoever can connect is answered.
+        connections.close_all()
         path = accepting.handover_path(settings.DATA_DIR, host, port)
         listening = reloading.inherited_listening() or accepting.open_listening(host, port, path)
         supervising = supervisor.Supervisor(
@@ -58,11 +64,6 @@ class Command(Base):
             handover=accepting.Handover.of(path, listening),
             processes=workers,
         )
-        readiness.restrict_data_permissions()
-        if readiness.collect_static_files():
-            self.write_message("Collected the static files.")
-        sealed.warn_of_unreadable()
-        connections.close_all()
         rendering.limit_waiting_threads(threads)
         suffix = "" if no_worker else " with the background worker"
         self.write_message(f"Serving on http://{host}:{port}{suffix}; Ctrl-C stops.")
