@@ -1,0 +1,219 @@
+"""What a payment provider is to the shop: the calls, what is told with them, and the answers.
+
+Each call may wait on a network, so none is made inside a transaction, and each has a deadline. Each carries a key of
+ours: repeated with the same key, it moves money once. The provider is the authority on what has happened; its news say
+only that something has (`look` asks what).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any, ClassVar, Protocol
+from uuid import UUID
+
+from django import forms
+from django.http import HttpRequest
+
+from storefront.kit.money import ZERO
+from storefront.kit.refusals import Refusal
+
+# Seconds after which a call to a provider is given up. Its outcome is then unknown.
+TIMEOUT_SECONDS = 10
+
+
+class PaymentDeclined(Refusal):
+    """The provider declined the payment; nothing was charged. The message is for the shopper."""
+
+    code = "payment_declined"
+    message = "The payment was declined. Nothing was charged. Please try another card or payment method."
+
+
+class RefundDeclined(Refusal):
+    """The provider declined the refund. Retrying is useless. The message is for the merchant."""
+
+    code = "refund_declined"
+    message = "The payment provider declined the refund."
+
+
+class ProviderUnavailable(Exception):
+    """No answer, or none that says what happened: the call may have been carried out. Ask again, with the same key."""
+
+
+class ProviderRefused(Exception):
+    """The provider will never carry out this call: wrong keys, or a payment in another state. The message says why, in
+    words for the merchant, without secrets."""
+
+
+class Standing(StrEnum):
+    """How a payment stands with its provider."""
+
+    # The shopper has not finished: no method chosen, a redirect or a confirmation open, or a method that was declined.
+    OPEN = "open"
+    # The provider works on it, for seconds or days; the shopper has nothing left to do.
+    PROCESSING = "processing"
+    # The money is held until capture or cancellation.
+    AUTHORISED = "authorised"
+    # The money was taken.
+    PAID = "paid"
+    # Ended without money, for good.
+    CANCELLED = "cancelled"
+    # The shop was promised the money outside the provider, as for an invoice.
+    PROMISED = "promised"
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the provider says of a payment now. Amounts are in the payment's currency. `captured` is what was ever taken,
+    `refunded` what was ever given back of it, both sums that only grow; `disputed` is what a bank has taken back for
+    now or for good. `failure` is why the last try failed, for the shopper; `method` what was paid with, for people, as
+    `Visa •••• 4242`."""
+
+    standing: Standing
+    reference: str = ""
+    captured: Decimal = ZERO
+    refunded: Decimal = ZERO
+    disputed: Decimal = ZERO
+    dispute: str = ""
+    failure: str = ""
+    method: str = ""
+
+
+@dataclass(frozen=True)
+class Done:
+    """The start of a payment has an outcome, or at least nothing for the shopper to do."""
+
+    report: Report
+
+
+@dataclass(frozen=True)
+class Redirect:
+    """The shopper goes to this address of the provider, and comes back to the payment's `return_url`."""
+
+    url: str
+    report: Report
+
+
+@dataclass(frozen=True)
+class ClientStep:
+    """The shopper's browser finishes the payment on a page of ours, from this template with this data."""
+
+    template: str
+    data: dict[str, Any]
+    report: Report
+
+
+Step = Done | Redirect | ClientStep
+
+
+@dataclass(frozen=True)
+class News:
+    """What a provider sent: the id of its event, and the reference of the payment that it is about; empty if about
+    none of ours."""
+
+    event_id: str
+    reference: str
+    kind: str
+
+
+@dataclass(frozen=True, repr=False)
+class Charge:
+    """A payment, as a provider is told of it. `key` is ours and never changes; `reference` is the provider's id, empty
+    until it gave one. `settings` are those of the shop's account, secrets opened. `given` is what the shopper entered
+    in the provider's own form, only while starting. Without a repr, so that logs and error reports contain none of it.
+    """
+
+    shop_id: int
+    key: UUID
+    amount: Decimal
+    currency: str
+    settings: Mapping[str, str]
+    reference: str = ""
+    # Where the shopper comes back to.
+    return_url: str = ""
+    # What a bank statement or the provider's pages may say: the shop's name.
+    description: str = ""
+    email: str = ""
+    # Whether the money is only held at first, and captured later.
+    is_held: bool = False
+    given: Mapping[str, Any] = field(default_factory=dict)
+    # The provider's ids of its record of the customer and of a saved method; empty for none.
+    customer_reference: str = ""
+    method_reference: str = ""
+    # Whether the shopper asked that the method be saved.
+    saves_method: bool = False
+
+
+@dataclass(frozen=True)
+class SavedMethodReport:
+    """A method that the provider keeps for a customer. `label` is for people, as `Visa •••• 4242`."""
+
+    customer_reference: str
+    method_reference: str
+    label: str
+    expires: str = ""
+
+
+class Provider(Protocol):
+    """A payment provider. Shoppers see `label` and `hint`. `form`, if any, is shown with the choice of the provider and
+    its cleaned data passed as `Charge.given`. `settings_form`, if any, is what the merchant fills in; its fields named
+    in `secrets` are sealed and never shown again."""
+
+    name: ClassVar[str]
+    label: ClassVar[str]
+    hint: ClassVar[str]
+    form: ClassVar[type[forms.Form] | None]
+    settings_form: ClassVar[type[forms.Form] | None]
+    secrets: ClassVar[frozenset[str]]
+    # Whether money can be held at first and captured later.
+    can_hold: ClassVar[bool]
+    # What the page of a ClientStep and the payment step may load, by directive of the Content-Security-Policy.
+    csp: ClassVar[Mapping[str, tuple[str, ...]]]
+
+    def start(self, charge: Charge) -> Step:
+        """Begin the payment. Raises PaymentDeclined, ProviderUnavailable or ProviderRefused."""
+        ...
+
+    def step(self, charge: Charge) -> Step:
+        """What is left for the shopper to do for a payment that was started, as after a reload."""
+        ...
+
+    def look(self, charge: Charge) -> Report:
+        """What the provider says of the payment now. Without a reference, by our key."""
+        ...
+
+    def capture(self, charge: Charge) -> Report:
+        """Take the money that is held. Repeated, it takes nothing more."""
+        ...
+
+    def cancel(self, charge: Charge) -> Report:
+        """End a payment that has taken nothing, and release what is held. The report says PAID or PROCESSING if it was
+        too late."""
+        ...
+
+    def refund(self, charge: Charge, *, key: UUID, amount: Decimal) -> str:
+        """Give back this much of what was taken. Returns the provider's id of the refund; empty if it has none. Raises
+        RefundDeclined or ProviderUnavailable."""
+        ...
+
+    def save_method(self, charge: Charge) -> SavedMethodReport | None:
+        """The method that a payment which asked for it was paid with; None if it cannot be used again."""
+        ...
+
+    def charge_saved(self, charge: Charge) -> Step:
+        """As `start`, with the saved method `method_reference`; a ClientStep or Redirect where the bank asks for it."""
+        ...
+
+    def forget_method(self, charge: Charge) -> None:
+        """Delete the saved method at the provider."""
+        ...
+
+    def parse_event(self, request: HttpRequest, settings: Mapping[str, str]) -> News:
+        """What the provider sent to the shop's address for news, once its signature was verified. Raises
+        ProviderRefused if it is not the provider's."""
+        ...
+
+    def check(self, settings: Mapping[str, str]) -> list[str]:
+        """What is wrong with these settings, in words for the merchant, found out by asking the provider. Empty if
+        nothing is. Raises ProviderUnavailable."""
+        ...
