@@ -74,12 +74,8 @@ def emit_updated(shop: Shop, products: Collection[int], now: datetime) -> None:
     _record(shop, [("product.updated", records[id]) for id in products if id in records], now)
 
 
-def emit_stock_changes(shop: Shop, products: Collection[int], variants: Collection[int], now: datetime) -> None:
-    """Emit `inventory.updated` for stock that has changed, by one read and one write for any number of rows."""
-    emit_item_changes(shop, stock_of(shop, products, variants), now)
-
-
 def emit_item_changes(shop: Shop, items: Mapping[str, Item], now: datetime) -> None:
+    """Emit `inventory.updated` for stock that has changed, by one write for any number of items."""
     _record(shop, [("inventory.updated", item) for item in items.values()], now)
 
 

@@ -21,6 +21,27 @@ Item = dict[str, Any]
 _OF_BOTH = ("pk", "name", "sku", "track_inventory", "allow_backorders", "stock_qty", "updated_at")
 _OF_PRODUCT = ("damaged_qty", "low_stock_threshold")
 _COLUMNS = (*_OF_PRODUCT, *_OF_BOTH, *(f"variants__{name}" for name in _OF_BOTH))
+_NAMES_OF_BOTH = ("id", *_OF_BOTH[1:])
+_OWN_PRODUCT = "(SELECT {} FROM catalogue_product p WHERE p.id = catalogue_variant.product_id)"
+# What an UPDATE of a product or a variant returns for `changed_item`, after when the product was deleted and whether
+# it has variants, each of which is an item. SQLite returns nothing of joined tables, hence the subqueries.
+CHANGED_PRODUCT = "RETURNING " + ", ".join(  # noqa: S608, built from names in this file
+    [
+        "deleted_at",
+        "EXISTS (SELECT 1 FROM catalogue_variant v WHERE v.product_id = catalogue_product.id)",
+        *_OF_PRODUCT,
+        *_NAMES_OF_BOTH,
+    ]
+)
+CHANGED_VARIANT = "RETURNING " + ", ".join(
+    [
+        _OWN_PRODUCT.format("deleted_at"),
+        "false",
+        *(_OWN_PRODUCT.format(name) for name in (*_OF_PRODUCT, "id", "name")),
+        *["NULL"] * (len(_NAMES_OF_BOTH) - 2),
+        *_NAMES_OF_BOTH,
+    ]
+)
 _ORDER = ("pk", "variants__sort_order", "variants__pk")
 
 
@@ -66,6 +87,12 @@ def stock_of(shop: Shop, products: Collection[int], variants: Collection[int] = 
         named = Q(pk__in=products) | Q(variants__in=variants)
         found = _stock(shop).filter(Q(pk__in=products) | Q(pk__in=of_variants)).filter(named)
     return {item["id"]: item for item in _items(found)}
+
+
+def changed_item(row: Sequence[Any], now: datetime) -> dict[str, Item]:
+    """The item of a row that a statement with `CHANGED_PRODUCT` or `CHANGED_VARIANT` changed at `now`, by its id."""
+    item = _item([*row, *[None] * (len(_COLUMNS) - len(row))], now)
+    return {item["id"]: item}
 
 
 def item_id(product: int, variant: int | None) -> str:
@@ -116,7 +143,7 @@ def _items(found: QuerySet[Product]) -> list[Item]:
     return [_item(row) for row in found.order_by(*_ORDER).values_list(*_COLUMNS)]
 
 
-def _item(row: Sequence[Any]) -> Item:
+def _item(row: Sequence[Any], changed_at: datetime | None = None) -> Item:
     damaged, threshold = row[:2]
     product, name, sku, *stock = row[2:9]
     variant, variant_name, variant_sku, *stock_of_variant = row[9:]
@@ -127,10 +154,11 @@ def _item(row: Sequence[Any]) -> Item:
         "variant_id": variant,
         "sku": sku if variant is None else variant_sku,
         "name": full_name(name, variant_name),
-        "track_inventory": tracked,
-        "allow_backorders": backorders,
+        # SQLite has no booleans.
+        "track_inventory": bool(tracked),
+        "allow_backorders": bool(backorders),
         "stock_qty": qty,
         "damaged_qty": damaged,
         "low_stock_threshold": threshold,
-        "updated_at": timestamp(updated_at),
+        "updated_at": timestamp(changed_at or updated_at),
     }

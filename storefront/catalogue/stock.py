@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from django.db import transaction
-from django.db.models import F, Model, Q, QuerySet
+from django.db import connection, transaction
+from django.db.models import Model, QuerySet
 
 from storefront.catalogue import events
+from storefront.catalogue.inventory import CHANGED_PRODUCT, CHANGED_VARIANT, Item, changed_item, stock_of
 from storefront.catalogue.models import Product, Variant
 from storefront.kit.refusals import Refusal
+from storefront.kit.sql import fetch
 from storefront.shops.changes import publish_change
 from storefront.shops.models import Shop
 
@@ -20,6 +22,28 @@ Kind = Literal["product", "variant", "damaged"]
 # Every sale locks rows in this order, then by id, so that sales cannot deadlock. "damaged" is a column of the product's
 # row, so it has the same position.
 _TABLE_ORDER: dict[Kind, int] = {"product": 0, "damaged": 0, "variant": 1}
+
+
+def _update(kind: Kind, sign: str, condition: str = "") -> str:
+    """The statement that changes a stock by a quantity where the condition holds."""
+    table, returned = ("variant", CHANGED_VARIANT) if kind == "variant" else ("product", CHANGED_PRODUCT)
+    return (
+        f"UPDATE catalogue_{table} SET {_column(kind)} = {_column(kind)} {sign} %(qty)s, updated_at = %(now)s"  # noqa: S608, built from names in this file
+        f" WHERE shop_id = %(shop)s AND id = %(id)s{condition} {returned}"
+    )
+
+
+def _column(kind: Kind) -> str:
+    return "damaged_qty" if kind == "damaged" else "stock_qty"
+
+
+_ENOUGH = " AND track_inventory AND (stock_qty >= %(qty)s OR allow_backorders)"
+_TAKE: dict[Kind, str] = {
+    "product": _update("product", "-", _ENOUGH),
+    "variant": _update("variant", "-", _ENOUGH),
+    "damaged": _update("damaged", "-", " AND damaged_qty >= %(qty)s"),
+}
+_PUT_BACK: dict[Kind, str] = {kind: _update(kind, "+") for kind in _TAKE}
 
 
 @dataclass(frozen=True)
@@ -49,13 +73,16 @@ def take_stock(*, shop: Shop, uses: Iterable[StockUse], now: datetime) -> list[S
     Stock that is not tracked is not lowered, so it is not in the result. With backorders, stock can fall below zero.
     Raises InsufficientStock for the first stock that is short; the caller's transaction must then end.
     """
-    taken = []
+    taken: list[StockUse] = []
+    items: dict[str, Item] = {}
     for use in _in_lock_order(uses):
-        if _lower(shop, use, now):
+        changed = _change(_TAKE, shop, use, now)
+        if changed is not None:
             taken.append(use)
+            items |= changed
         elif not _is_untracked(shop, use):
             raise InsufficientStock(available=available(shop, use), use=use)
-    _emit_changes(shop, taken, now)
+    events.emit_item_changes(shop, items, now)
     publish_change(shop.pk)
     return taken
 
@@ -63,23 +90,17 @@ def take_stock(*, shop: Shop, uses: Iterable[StockUse], now: datetime) -> list[S
 @transaction.atomic
 def put_back_stock(*, shop: Shop, uses: Iterable[StockUse], now: datetime) -> None:
     """Raise the stocks that `take_stock` lowered. Rows that were deleted since are skipped."""
-    raised = _in_lock_order(uses)
-    for use in raised:
-        column = _column(use)
-        _rows(shop, use).update(**{column: F(column) + use.qty}, updated_at=now)
-    _emit_changes(shop, raised, now)
+    items: dict[str, Item] = {}
+    for use in _in_lock_order(uses):
+        items |= _change(_PUT_BACK, shop, use, now) or {}
+    events.emit_item_changes(shop, items, now)
     publish_change(shop.pk)
 
 
 def available(shop: Shop, use: StockUse) -> int:
     """The quantity that the stock has left to sell now, at least zero."""
-    left = _rows(shop, use).values_list(_column(use), flat=True).first()
+    left = _rows(shop, use).values_list(_column(use.kind), flat=True).first()
     return max(left or 0, 0)
-
-
-def _emit_changes(shop: Shop, uses: list[StockUse], now: datetime) -> None:
-    variants = {use.id for use in uses if use.kind == "variant"}
-    events.emit_stock_changes(shop, {use.id for use in uses if use.kind != "variant"}, variants, now)
 
 
 def _in_lock_order(uses: Iterable[StockUse]) -> list[StockUse]:
@@ -90,21 +111,21 @@ def _in_lock_order(uses: Iterable[StockUse]) -> list[StockUse]:
     return sorted(merged, key=lambda use: (_TABLE_ORDER[use.kind], use.id, use.kind))
 
 
-def _lower(shop: Shop, use: StockUse, now: datetime) -> bool:
-    column = _column(use)
-    enough = Q(**{f"{column}__gte": use.qty})
-    if use.kind != "damaged":
-        enough = Q(track_inventory=True) & (enough | Q(allow_backorders=True))
-    changed = _rows(shop, use).filter(enough).update(**{column: F(column) - use.qty}, updated_at=now)
-    return changed == 1
+def _change(statements: dict[Kind, str], shop: Shop, use: StockUse, now: datetime) -> dict[str, Item] | None:
+    """Run the statement for this stock. Returns the items that show it, by id, or None if no row was changed."""
+    moment = connection.ops.adapt_datetimefield_value(now)
+    rows = fetch(connection, statements[use.kind], {"shop": shop.pk, "id": use.id, "qty": use.qty, "now": moment})
+    if not rows:
+        return None
+    ((deleted_at, has_variants, *row),) = rows
+    if deleted_at is not None:
+        return {}
+    # A product's damaged units are shown by each of its variants.
+    return stock_of(shop, [use.id]) if has_variants else changed_item(row, now)
 
 
 def _is_untracked(shop: Shop, use: StockUse) -> bool:
     return use.kind != "damaged" and _rows(shop, use).filter(track_inventory=False).exists()
-
-
-def _column(use: StockUse) -> str:
-    return "damaged_qty" if use.kind == "damaged" else "stock_qty"
 
 
 def _rows(shop: Shop, use: StockUse) -> QuerySet[Model]:
