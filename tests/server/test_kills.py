@@ -27,9 +27,9 @@ from tests.server.programs import STOREFRONT, clean_environment, free_port, is_l
 
 pytestmark = pytest.mark.proof
 
-ORDERS = 1000
+ORDERS = 500
 # So many of them through the whole checkout, by HTTP.
-SHOPPERS, BOUGHT = 2, 40
+SHOPPERS, BOUGHT = 2, 20
 EMAIL = "web@example.com"
 NO_LIMITS = ("ORDERS", "ORDERS_EACH", "UNPAID", "UNPAID_EACH", "MAILS_EACH")
 SET_UP = """

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from storefront.webhooks.rules import receiver_of
 from tests.server.programs import STOREFRONT, storefront
-from tests.upgrades.databases import RELEASES, Database, Rows, database_of, new_database
+from tests.upgrades.databases import RELEASES, Database, Rows, database_of
 
 pytestmark = pytest.mark.slow
 
@@ -45,15 +46,15 @@ print(json.dumps({"rows": rows, "secrets": secrets}))
 """
 
 
-@pytest.fixture(params=RELEASES)
+@pytest.fixture(params=RELEASES, scope="module")
 def release(request) -> str:
     return request.param
 
 
-@pytest.fixture
-def upgraded(release, tmp_path):
-    """The release's database, its rows as they were, and the database after `storefront migrate`."""
-    with database_of(release, tmp_path) as database:
+@pytest.fixture(scope="module")
+def upgraded(release, tmp_path_factory):
+    """The release's rows as they were, and the database after `storefront migrate`, which the tests leave as it is."""
+    with database_of(release, tmp_path_factory.mktemp("upgraded")) as database:
         before = database.rows()
         database.environment["SECRET_KEY"] = KEYS[release]
         run(database, "migrate", "--verbosity=0")
@@ -78,12 +79,10 @@ def test_every_row_is_found_after_the_upgrade(upgraded):
     assert missing(before, database.rows()) == []
 
 
-def test_the_upgraded_schema_is_that_of_a_new_database(upgraded, tmp_path):
+def test_the_upgraded_schema_is_that_of_a_new_database(upgraded, migrated):
     _, database = upgraded
-    (tmp_path / "new").mkdir()
-    with new_database(tmp_path / "new") as new:
-        run(new, "migrate", "--verbosity=0")
-        assert database.schema() ^ new.schema() == set()
+    new = Database(Path(migrated["STOREFRONT_DATA_DIR"]), migrated.get("DATABASE_URL", ""))
+    assert database.schema() ^ new.schema() == set()
 
 
 def test_the_upgraded_database_can_be_read(upgraded):
