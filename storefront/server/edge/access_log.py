@@ -14,6 +14,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from multiprocessing.util import Finalize
+from typing import NamedTuple
 
 import orjson
 import structlog
@@ -27,9 +28,22 @@ MAX_WAITING_LINES = 20_000
 # Bytes that a pipe or file takes in one write, so that other processes' lines do not end up inside ours.
 PIECE_BYTES = 4096
 
-# Time (Unix seconds), request id, method, path, status, milliseconds, the shop's domain and the caller; the last two
-# are empty if they are not known.
-Line = tuple[float, str, str, str, int, float, str, str]
+# A line as it is passed and buffered, since making a `Line` of it would delay the answer.
+Values = tuple[float, str, str, str, int, float, str, str]
+
+
+class Line(NamedTuple):
+    """`time` in Unix seconds; the shop's domain and the caller are empty if they are not known."""
+
+    time: float
+    request_id: str
+    method: str
+    path: str
+    status: int
+    milliseconds: float
+    shop: str = ""
+    caller: str = ""
+
 
 log = structlog.get_logger("storefront.requests")
 _log = logging.getLogger("storefront.requests")
@@ -42,9 +56,9 @@ def write(*line: float | str | int) -> None:
     # As in logging: a line that cannot be written must not fail the request.
     with suppress(Exception):
         if sys.stderr.isatty():
-            _log_for_terminal(*line)  # type: ignore[arg-type]
+            _log_for_terminal(Line(*line))  # type: ignore[arg-type]
         else:
-            _write_to_stream(_json_line(*line))  # type: ignore[arg-type]
+            _write_to_stream(_json_line(Line(*line)))  # type: ignore[arg-type]
 
 
 class LineBuffer:
@@ -52,7 +66,7 @@ class LineBuffer:
 
     def __init__(self) -> None:
         # Bounded, since the reader of the log may be slow.
-        self.pending: deque[Line] = deque(maxlen=MAX_WAITING_LINES)
+        self.pending: deque[Values] = deque(maxlen=MAX_WAITING_LINES)
         self.has_pending = threading.Event()
         self.thread: threading.Thread | None = None
         self.write_lock = threading.Lock()
@@ -68,12 +82,12 @@ class LineBuffer:
     def flush(self) -> None:
         """Write all buffered lines."""
         with self.write_lock:
-            lines = [self.pending.popleft() for _ in range(len(self.pending))]
+            lines = [Line(*self.pending.popleft()) for _ in range(len(self.pending))]
             if sys.stderr.isatty():
                 for line in lines:
-                    _log_for_terminal(*line)
+                    _log_for_terminal(line)
             else:
-                _write_batches([_json_line(*line) for line in lines])
+                _write_batches([_json_line(line) for line in lines])
 
     def _wake_thread(self) -> None:
         with self.write_lock:
@@ -94,38 +108,20 @@ class LineBuffer:
                 self.flush()
 
 
-def _log_for_terminal(
-    time: float,
-    request_id: str,
-    method: str,
-    path: str,
-    status: int,
-    milliseconds: float,
-    shop: str = "",
-    caller: str = "",
-) -> None:
+def _log_for_terminal(line: Line) -> None:
     """Through the logging pipeline, for people at a terminal, who see colours."""
-    named = {name: value for name, value in (("shop", shop), ("caller", caller)) if value}
-    with structlog.contextvars.bound_contextvars(request_id=request_id, **named):
-        log.info("request", method=method, path=path, status=status, milliseconds=milliseconds)
+    named = {name: value for name, value in (("shop", line.shop), ("caller", line.caller)) if value}
+    with structlog.contextvars.bound_contextvars(request_id=line.request_id, **named):
+        log.info("request", method=line.method, path=line.path, status=line.status, milliseconds=line.milliseconds)
 
 
-def _json_line(
-    time: float,
-    request_id: str,
-    method: str,
-    path: str,
-    status: int,
-    milliseconds: float,
-    shop: str = "",
-    caller: str = "",
-) -> str:
+def _json_line(line: Line) -> str:
     return (
-        f'{{"method": {_json_string(method)}, "path": {_json_string(path)}, "status": {status}, '
-        f'"milliseconds": {milliseconds:.1f}, "event": "request", "request_id": "{request_id}", '
-        f"{_who(shop, caller)}"
+        f'{{"method": {_json_string(line.method)}, "path": {_json_string(line.path)}, "status": {line.status}, '
+        f'"milliseconds": {line.milliseconds:.1f}, "event": "request", "request_id": "{line.request_id}", '
+        f"{_who(line.shop, line.caller)}"
         f'"logger": "storefront.requests", "level": "info", '
-        f'"timestamp": "{_timestamp(int(time))}.{int(time % 1 * 1e6):06}Z"}}\n'
+        f'"timestamp": "{_timestamp(int(line.time))}.{int(line.time % 1 * 1e6):06}Z"}}\n'
     )
 
 
