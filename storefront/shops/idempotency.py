@@ -170,9 +170,10 @@ def _carry_out(
 
 
 def _store(response: HttpResponse, claimed_row: QuerySet[IdempotentAnswer], *, read_scope: str) -> None:
-    """Store the response: a line with the read scope that it needs, if any, then the body. Raises InFlight if another
-    request has taken the claim over, which rolls back this one."""
-    body = sealing.seal(f"{read_scope}\n".encode() + response.content, purpose=PURPOSE)
+    """Store the response: a line with the read scope that it needs and its ETag, as far as there are any, then the
+    body. Raises InFlight if another request has taken the claim over, which rolls back this one."""
+    line = f"{read_scope} {response.get('ETag', '')}\n"
+    body = sealing.seal(line.encode() + response.content, purpose=PURPOSE)
     if not claimed_row.update(status=response.status_code, body=body):
         raise InFlight
 
@@ -182,16 +183,20 @@ def _replay(row: IdempotentAnswer, scopes: Collection[str]) -> HttpResponse:
         kept = sealing.unseal(bytes(row.body or b""), purpose=PURPOSE)
     except sealing.Unsealable:
         raise AnswerUnreadable from None
-    read_scope, body = _scope_and_body(kept)
+    read_scope, etag, body = _split(kept)
+    headers = {"Idempotent-Replayed": "true"} | ({"ETag": etag} if etag else {})
     if read_scope and read_scope not in scopes:
         body = orjson.dumps({name: id_only(record) for name, record in orjson.loads(body).items()})
+        headers.pop("ETag", None)
     assert row.status is not None
-    return HttpResponse(body, status=row.status, content_type=JSON, headers={"Idempotent-Replayed": "true"})
+    return HttpResponse(body, status=row.status, content_type=JSON, headers=headers)
 
 
-def _scope_and_body(kept: bytes) -> tuple[str, bytes]:
-    """Split a stored response into read scope and body. Older responses have no line with the scope."""
+def _split(kept: bytes) -> tuple[str, str, bytes]:
+    """Split a stored response into read scope, ETag and body. Older responses have neither ETag nor, before that, the
+    line."""
     if kept.startswith(b"{"):
-        return "", kept
-    read_scope, _, body = kept.partition(b"\n")
-    return read_scope.decode(), body
+        return "", "", kept
+    line, _, body = kept.partition(b"\n")
+    read_scope, _, etag = line.decode().partition(" ")
+    return read_scope, etag, body

@@ -37,6 +37,7 @@ def test_the_same_post_is_carried_out_once_and_answered_alike(api, mug):
     assert second["Content-Type"] == "application/json"
     assert "Idempotent-Replayed" not in first
     assert second["Idempotent-Replayed"] == "true"
+    assert second["ETag"] == first["ETag"]
     assert list(CartLine.objects.values_list("qty", flat=True)) == [1]
 
 
