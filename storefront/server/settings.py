@@ -66,6 +66,10 @@ CSRF_COOKIE_NAME = "storefront_csrf"
 # Proxies whose headers give the visitor's address and scheme (kit/callers.py).
 TRUSTED_PROXIES = environment.trusted_proxies()
 HSTS_SECONDS = environment.number("STOREFRONT_HSTS_SECONDS", 365 * 24 * 3600)
+# Stripe's API and the script of its payment form; a stand-in's in tests. Seconds after which a call is given up.
+STRIPE_API = environment.web_address("STOREFRONT_STRIPE_API", "https://api.stripe.com")
+STRIPE_SCRIPT = environment.web_address("STOREFRONT_STRIPE_SCRIPT", "https://js.stripe.com/endive/stripe.js")
+STRIPE_SECONDS = environment.number("STOREFRONT_STRIPE_SECONDS", 10, smallest=1)
 # Where Prometheus reads the figures of this machine's processes (server/metrics/), as host and port; None: nowhere.
 METRICS = environment.metrics_address()
 SECURITY_CONTACT = environment.security_contact()

@@ -64,10 +64,10 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True)
 class Report:
-    """What the provider says of a payment now. Amounts are in the payment's currency. `captured` is what was ever taken,
-    `refunded` what was ever given back of it, both sums that only grow; `disputed` is what a bank has taken back for
-    now or for good. `failure` is why the last try failed, for the shopper; `method` what was paid with, for people, as
-    `Visa •••• 4242`."""
+    """What the provider says of a payment now. Amounts are in the payment's currency. `captured` is what was ever
+    taken, `refunded` what was ever given back of it, both sums that only grow; `disputed` is what a bank has taken back
+    for now or for good. `failure` is why the last try failed, for the shopper; `method` what was paid with, for people,
+    as `Visa •••• 4242`."""
 
     standing: Standing
     reference: str = ""
