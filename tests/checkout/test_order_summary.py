@@ -8,9 +8,9 @@ from django.test import override_settings
 from storefront.carts.models import Cart
 from storefront.catalogue.models import Product
 from storefront.checkout import actions
-from storefront.checkout.gateways import GATEWAYS
 from storefront.checkout.models import Checkout
 from storefront.orders.models import Order
+from storefront.payments.providers.registry import PROVIDERS
 from storefront.pricing.models import Discount, ShippingRate, TaxRate
 from tests.addresses import ADDRESS
 from tests.catalogue.factories import make_option, make_product
@@ -38,7 +38,7 @@ def pot(shop):
 @pytest.fixture
 def gateway(monkeypatch):
     gateway = Recording()
-    monkeypatch.setitem(GATEWAYS, "demo", gateway)
+    monkeypatch.setitem(PROVIDERS, "demo", gateway)
     return gateway
 
 

@@ -5,19 +5,20 @@ from decimal import Decimal
 
 import pytest
 from django.db import connection
+from storefront.checkout.gateways import PROVIDERS, Demo, RefundDeclined, RefundRequest
 
 from storefront.checkout import actions as checkout
-from storefront.checkout.gateways import GATEWAYS, Demo, RefundDeclined, RefundRequest
-from storefront.checkout.jobs import pay_back_refunds
 from storefront.orders import actions
-from storefront.orders.models import Order, Refund
+from storefront.orders.models import Order
 from storefront.orders.queries import order_record
-from storefront.orders.refunds import AGAIN, request_refund
-from storefront.orders.rules import Promise
+from storefront.payments import actions as payments
+from storefront.payments.jobs import pay_back_refunds
+from storefront.payments.models import Refund
+from storefront.payments.refunds import AGAIN, request_refund
 from storefront.server.worker.sweeps import SWEEPS
 from storefront.webhooks.models import Event
 from tests.catalogue.factories import make_product
-from tests.orders.factories import make_order, sale_line
+from tests.orders.factories import Promise, make_order, sale_line
 from tests.races import run_concurrently
 from tests.shops.factories import NOW
 
@@ -49,7 +50,7 @@ class Bank(Demo):
 @pytest.fixture
 def bank(monkeypatch) -> Bank:
     bank = Bank()
-    monkeypatch.setitem(GATEWAYS, "demo", bank)
+    monkeypatch.setitem(PROVIDERS, "demo", bank)
     return bank
 
 
@@ -101,7 +102,7 @@ def test_fully_refunded_order_has_the_status_refunded(order, bank):
 
 def test_manual_refund_is_recorded(shop):
     order = make_order(shop, sale_line(make_product(shop, price=Decimal("3.00"))))
-    actions.mark_paid(shop=shop, order=order, now=NOW)
+    payments.mark_paid(shop=shop, order=order, now=NOW)
     refund = ask(order)
     assert sweep() == 1
     refund.refresh_from_db()
@@ -163,7 +164,7 @@ def test_declined_refund_can_be_requested_again(order, bank):
 
 def test_refund_through_a_removed_gateway_fails_and_says_what_to_do(order, monkeypatch):
     refund = ask(order)
-    monkeypatch.delitem(GATEWAYS, "demo")
+    monkeypatch.delitem(PROVIDERS, "demo")
     assert sweep() == 1
     refund.refresh_from_db()
     assert refund.status == "failed"

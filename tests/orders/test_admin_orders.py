@@ -5,11 +5,12 @@ from decimal import Decimal
 
 import pytest
 
-from storefront.checkout.jobs import pay_back_refunds
 from storefront.kit import clock
 from storefront.orders import dashboard
 from storefront.orders.fulfilling import fulfil_order
-from storefront.orders.models import Order, OrderLine, Payment
+from storefront.orders.models import Order, OrderLine
+from storefront.payments.jobs import pay_back_refunds
+from storefront.payments.models import Payment
 from storefront.shops.models import AuditEntry
 from tests.catalogue.factories import make_product, make_variant
 from tests.shops.factories import NOW

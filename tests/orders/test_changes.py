@@ -5,16 +5,16 @@ from decimal import Decimal
 
 import pytest
 
-from storefront.checkout.jobs import settle_payments
 from storefront.kit.refusals import Refusal
 from storefront.orders import actions
 from storefront.orders.actions import OrderNotOpen, OrderNotPayable
 from storefront.orders.fulfilling import fulfil_order
 from storefront.orders.models import Order
-from storefront.orders.rules import Promise
+from storefront.payments import actions as payments
+from storefront.payments.jobs import ask_providers
 from storefront.webhooks.models import Event
 from tests.catalogue.factories import make_product
-from tests.orders.factories import make_order, sale_line
+from tests.orders.factories import Promise, make_order, sale_line
 from tests.races import run_concurrently
 from tests.shops.factories import NOW
 
@@ -44,11 +44,11 @@ def topics(shop) -> list[str]:
 
 
 def test_order_is_marked_as_paid_once(shop, mug):
-    order = actions.mark_paid(shop=shop, order=placed(shop, mug), now=LATER)
+    order = payments.mark_paid(shop=shop, order=placed(shop, mug), now=LATER)
     assert (order.payment_status, order.payments.get().status) == ("paid", "paid")
     assert topics(shop) == ["order.paid", "order.placed"]
     with pytest.raises(OrderNotPayable):
-        actions.mark_paid(shop=shop, order=order, now=LATER)
+        payments.mark_paid(shop=shop, order=order, now=LATER)
 
 
 def test_fulfilled_order_can_be_neither_fulfilled_nor_cancelled(shop, mug):
@@ -63,7 +63,7 @@ def test_fulfilled_order_can_be_neither_fulfilled_nor_cancelled(shop, mug):
 def test_cancelling_restocks_once_and_voids_the_payment(shop, mug):
     order = placed(shop, mug)
     assert stock(mug) == 8
-    order = actions.cancel_order(shop=shop, order=order, now=LATER)
+    order = payments.cancel_order(shop=shop, order=order, now=LATER)
     assert (order.status, order.cancelled_at, order.payments.get().status) == ("cancelled", LATER, "voided")
     assert stock(mug) == 10
     for change in (actions.cancel_order, fulfil_order, actions.mark_paid):
@@ -74,7 +74,7 @@ def test_cancelling_restocks_once_and_voids_the_payment(shop, mug):
 
 def test_cancelling_does_not_restock_an_untracked_product(shop):
     sticker = make_product(shop, track_inventory=False, stock_qty=0)
-    actions.cancel_order(shop=shop, order=placed(shop, sticker), now=LATER)
+    payments.cancel_order(shop=shop, order=placed(shop, sticker), now=LATER)
     assert stock(sticker) == 0
 
 
@@ -88,19 +88,19 @@ def test_an_order_of_another_shop_is_not_there(shop, other_shop, mug):
 def test_worker_captures_an_authorised_payment(shop, mug):
     order = placed(shop, mug, promise=held(mug))
     with pytest.raises(OrderNotPayable):
-        actions.mark_paid(shop=shop, order=order, now=NOW)
-    assert settle_payments(now=NOW + timedelta(seconds=30), limit=10) == 0
-    assert settle_payments(now=LATER, limit=10) == 1
+        payments.mark_paid(shop=shop, order=order, now=NOW)
+    assert ask_providers(now=NOW + timedelta(seconds=30), limit=10) == 0
+    assert ask_providers(now=LATER, limit=10) == 1
     order.refresh_from_db()
     assert (order.payment_status, order.payments.get().status) == ("paid", "paid")
-    assert settle_payments(now=LATER, limit=10) == 0
+    assert ask_providers(now=LATER, limit=10) == 0
     assert topics(shop).count("order.paid") == 1
 
 
 def test_worker_voids_the_authorised_payment_of_a_cancelled_order(shop, mug):
     order = placed(shop, mug, promise=held(mug))
-    actions.cancel_order(shop=shop, order=order, now=NOW)
-    assert settle_payments(now=LATER, limit=10) == 1
+    payments.cancel_order(shop=shop, order=order, now=NOW)
+    assert ask_providers(now=LATER, limit=10) == 1
     order.refresh_from_db()
     assert (order.payment_status, order.payments.get().status) == ("pending", "voided")
 

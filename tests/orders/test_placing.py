@@ -7,12 +7,12 @@ from django.core import mail
 
 from storefront.catalogue.stock import InsufficientStock
 from storefront.orders import actions
-from storefront.orders.models import Order, OrderCounter, Payment
-from storefront.orders.rules import Promise
+from storefront.orders.models import Order, OrderCounter
+from storefront.payments.models import Payment
 from storefront.webhooks.models import Event
 from tests.addresses import ADDRESS
 from tests.catalogue.factories import make_product, make_variant
-from tests.orders.factories import make_order, sale, sale_line
+from tests.orders.factories import Promise, make_order, sale, sale_line
 from tests.shops.factories import NOW
 from tests.worker import run_due_tasks
 

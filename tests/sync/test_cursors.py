@@ -10,8 +10,10 @@ from storefront.catalogue.models import Product
 from storefront.customers.models import Customer, CustomerGroup
 from storefront.kit import clock
 from storefront.kit.clock import timestamp
-from storefront.orders.actions import mark_paid, record_void
-from storefront.orders.models import Order, Payment
+from storefront.orders.actions import record_void
+from storefront.orders.models import Order
+from storefront.payments.actions import mark_paid
+from storefront.payments.models import Payment
 from storefront.sync import log
 from storefront.sync.models import Change
 from tests.catalogue.factories import make_category, make_public, make_variant
