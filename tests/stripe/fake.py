@@ -14,7 +14,7 @@ import json
 import re
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -129,59 +129,49 @@ class Fake:
         return status, body
 
     def _dispatch(self, request: web.Request, given: Data, key: str) -> Data:
-        name, perform, arguments = self._route(request, given)
+        call, name = route(request.method, request.path)
         if key != SECRET_KEY:
-            self._allow_page(name, arguments, given, key)
-            given = {each: value for each, value in given.items() if each not in ("client_secret", "key", "return_url")}
-        elif problems := contract.problems_of_call(name, given):
-            self.violations += [f"{name}: {each}" for each in problems]
+            self._allow_page(call, name, given, key)
+            given = {each: value for each, value in given.items() if each != "client_secret"}
+        elif problems := contract.problems_of_call(call, given):
+            self.violations += [f"{call}: {each}" for each in problems]
             raise Refused(400, "parameter_unknown", problems[0])
-        body = copy.deepcopy(perform(*arguments))
+        body = copy.deepcopy(self._actions()[call](name, given))
         self._expand(body, given.get("expand", []))
-        self.violations += [f"{name}: {each}" for each in contract.problems_of_answer(name, body)]
+        self.violations += [f"{call}: {each}" for each in contract.problems_of_answer(call, body)]
         return body
 
-    def _route(self, request: web.Request, given: Data) -> tuple[str, Callable[..., Data], tuple]:
-        state, parts = self.state, request.path.removeprefix("/v1/").split("/")
-        match [request.method, *parts]:
-            case ["GET", "account"]:
-                return "get /v1/account", state.account, ()
-            case ["POST", "customers"]:
-                return "post /v1/customers", state.create_customer, (given,)
-            case ["GET", "disputes"]:
-                return "get /v1/disputes", self._list, ("dispute", given)
-            case ["GET", "refunds"]:
-                return "get /v1/refunds", self._list, ("refund", given)
-            case ["POST", "refunds"]:
-                return "post /v1/refunds", state.refund, (given,)
-            case ["GET", "payment_intents"]:
-                return "get /v1/payment_intents", self._list, ("payment_intent", given)
-            case ["POST", "payment_intents"]:
-                return "post /v1/payment_intents", state.create_intent, (given,)
-            case ["GET", "payment_intents", "search"]:
-                return "get /v1/payment_intents/search", self._search, (given,)
-            case ["GET", "payment_intents", name]:
-                return "get /v1/payment_intents/{intent}", lambda intent: intent, (self._intent(name),)
-            case ["POST", "payment_intents", name, ("cancel" | "capture" | "confirm") as verb]:
-                call = f"post /v1/payment_intents/{{intent}}/{verb}"
-                return call, getattr(state, verb), (self._intent(name), given)
-            case ["GET", "payment_methods", name]:
-                method = state.get("payment_method", name)
-                return "get /v1/payment_methods/{payment_method}", lambda method: method, (method,)
-            case ["POST", "payment_methods", name, "detach"]:
-                method = state.get("payment_method", name)
-                return "post /v1/payment_methods/{payment_method}/detach", state.detach, (method, given)
-        raise Refused(404, "url_invalid", f"Unrecognized request URL ({request.method}: {request.path}).")
+    def _actions(self) -> dict[str, Callable[[str, Data], Data]]:
+        """What each call does, with the id in its path and what was given."""
+        state, intent = self.state, "/v1/payment_intents/{intent}"
+        return {
+            "get /v1/account": lambda name, given: state.account(),
+            "post /v1/customers": lambda name, given: state.create_customer(given),
+            "get /v1/disputes": lambda name, given: self._list("dispute", given),
+            "get /v1/refunds": lambda name, given: self._list("refund", given),
+            "post /v1/refunds": lambda name, given: state.refund(given),
+            "get /v1/payment_intents": lambda name, given: self._list("payment_intent", given),
+            "post /v1/payment_intents": lambda name, given: state.create_intent(given),
+            "get /v1/payment_intents/search": lambda name, given: self._search(given),
+            f"get {intent}": lambda name, given: self.intent(name),
+            f"post {intent}/cancel": lambda name, given: state.cancel(self.intent(name), given),
+            f"post {intent}/capture": lambda name, given: state.capture(self.intent(name), given),
+            f"post {intent}/confirm": lambda name, given: state.confirm(self.intent(name), given),
+            "get /v1/payment_methods/{payment_method}": lambda name, given: state.get("payment_method", name),
+            "post /v1/payment_methods/{payment_method}/detach": lambda name, given: state.detach(
+                state.get("payment_method", name), given
+            ),
+        }
 
-    def _intent(self, name: str) -> Data:
+    def intent(self, name: str) -> Data:
         return self.state.get("payment_intent", name)
 
-    def _allow_page(self, name: str, arguments: tuple, given: Data, key: str) -> None:
+    def _allow_page(self, call: str, name: str, given: Data, key: str) -> None:
         """A publishable key sees and confirms one payment, with its client secret, in its own account."""
-        if not name.startswith(("get /v1/payment_intents/{", "post /v1/payment_intents/{intent}/confirm")):
+        if not call.startswith(("get /v1/payment_intents/{", "post /v1/payment_intents/{intent}/confirm")):
             raise Refused(403, "secret_key_required", "This API call cannot be made with a publishable API key.")
-        if arguments[0]["client_secret"] != given.get("client_secret") or key != PUBLISHABLE_KEY:
-            raise Refused(404, "resource_missing", f"No such payment_intent: '{arguments[0]['id']}'")
+        if self.intent(name)["client_secret"] != given.get("client_secret") or key != PUBLISHABLE_KEY:
+            raise Refused(404, "resource_missing", f"No such payment_intent: '{name}'")
 
     def _list(self, kind: str, given: Data) -> Data:
         found = [
@@ -246,68 +236,78 @@ def _listed(value: Any) -> Any:
     return {name: _listed(each) for name, each in value.items()}
 
 
-def control(fake: Fake) -> dict[str, Callable[[Data], Awaitable[Any]]]:
+class Control:
     """What tests tell the fake, by the last part of the path."""
 
-    async def reset(given: Data) -> None:
-        fake.reset()
+    def __init__(self, fake: Fake) -> None:
+        self.fake = fake
 
-    async def configure(given: Data) -> None:
-        for name, value in given.items():
-            target = fake.state if name == "is_ready" else fake
-            setattr(target, name, value)
+    async def reset(self) -> None:
+        self.fake.reset()
 
-    async def deliver(given: Data) -> list[int]:
-        events = [each for each in fake.events if re.search(given.get("type", ""), each["type"])]
-        chosen = list(reversed(events)) if given.get("reversed") else events
-        more = {"secret": given.get("secret", ""), "age": given.get("age", 0)}
-        return [await fake.deliver(each, **more) for each in chosen for _ in range(given.get("times", 1))]
+    async def configure(self, **members: Any) -> None:
+        for name, value in members.items():
+            setattr(self.fake.state if name == "is_ready" else self.fake, name, value)
 
-    async def confirm(given: Data) -> Data:
-        method = given.get("method") or {"type": "card", "card": {"number": given["number"]}}
+    async def deliver(self, type: str = "", backwards: bool = False, times: int = 1, **how: Any) -> list[int]:
+        """Send the events of a type, so often each; `secret` and `age` in seconds say how they are signed."""
+        events = [each for each in self.fake.events if re.search(type, each["type"])]
+        chosen = list(reversed(events)) if backwards else events
+        return [await self.fake.deliver(each, **how) for each in chosen for _ in range(times)]
+
+    async def confirm(self, intent: str, number: str = "", method: Data | None = None) -> Data:
+        """What the shopper does on the page."""
+        method = method or {"type": "card", "card": {"number": number}}
         try:
-            return fake.state.confirm(fake._intent(given["intent"]), {"payment_method_data": method})
+            return self.fake.state.confirm(self.fake.intent(intent), {"payment_method_data": method})
         except Refused as refusal:
             return refusal.error
 
-    async def act(given: Data) -> Data:
-        """authorise, fail, finish, dispute or cancel a payment."""
-        more = ({},) if given["verb"] == "cancel" else ()
-        return getattr(fake.state, given["verb"])(fake._intent(given["intent"]), *more)
+    async def act(self, verb: str, intent: str) -> Data:
+        """What the bank does: authorise, fail, finish or dispute a payment."""
+        return getattr(self.fake.state, verb)(self.fake.intent(intent))
 
-    async def close_dispute(given: Data) -> Data:
-        return fake.state.close_dispute(fake.state.of("dispute")[0], given["status"])
+    async def close_dispute(self, status: str) -> Data:
+        return self.fake.state.close_dispute(self.fake.state.of("dispute")[0], status)
 
-    async def method(given: Data) -> Data:
-        customer = fake.state.create_customer({})
-        return fake.state.create_method({"type": "card", "card": {"number": given["number"]}}, customer["id"])
+    async def method(self, number: str) -> Data:
+        """A saved card of a new customer."""
+        customer = self.fake.state.create_customer({})
+        return self.fake.state.create_method({"type": "card", "card": {"number": number}}, customer["id"])
 
-    async def age(given: Data) -> None:
+    async def age(self, seconds: int) -> None:
         """Everything happened so many seconds earlier, and the keys of a day ago are forgotten."""
-        for each in fake.state.objects.values():
-            each["created"] -= given["seconds"]
-        if given["seconds"] >= 86_400:
-            fake.answers.clear()
+        for each in self.fake.state.objects.values():
+            each["created"] -= seconds
+        if seconds >= 86_400:
+            self.fake.answers.clear()
 
-    async def seen(given: Data) -> Data:
+    async def seen(self) -> Data:
         names = ("calls", "violations", "events", "deliveries")
-        return {name: getattr(fake, name) for name in names} | {"objects": fake.state.objects}
+        return {name: getattr(self.fake, name) for name in names} | {"objects": self.fake.state.objects}
 
-    made = (reset, configure, deliver, confirm, act, close_dispute, method, age, seen)
-    return {each.__name__: each for each in made}
+
+def route(method: str, path: str) -> tuple[str, str]:
+    """The call, as Stripe's document names it, and the id in its path."""
+    for call in sorted(contract.DOCUMENT["calls"], key=lambda each: "{" in each):
+        pattern = re.sub(r"\{\w+\}", "([^/]+)", call.split()[1])
+        if call.split()[0] == method.lower() and (match := re.fullmatch(pattern, path)):
+            return call, "".join(match.groups())
+    raise Refused(404, "url_invalid", f"Unrecognized request URL ({method}: {path}).")
 
 
 def application() -> web.Application:
     fake = Fake()
-    controls = control(fake)
+    control = Control(fake)
     app = web.Application()
 
     async def steer(request: web.Request) -> web.Response:
-        return web.json_response(await controls[request.match_info["name"]](json.loads(await request.text() or "{}")))
+        perform = getattr(control, request.match_info["name"])
+        return web.json_response(await perform(**json.loads(await request.text() or "{}")))
 
     async def bank(request: web.Request) -> web.Response:
         """The page where the shopper agrees, or does not, and is sent back."""
-        intent = fake._intent(request.match_info["intent"])
+        intent = fake.intent(request.match_info["intent"])
         if request.method == "GET":
             return web.Response(text=(PAGES / "bank.html").read_text(), content_type="text/html")
         to = intent["next_action"]["redirect_to_url"]["return_url"]

@@ -33,7 +33,7 @@ from storefront.payments.providers.base import (
 )
 from storefront.payments.providers.stripe_amounts import from_units, to_units
 from storefront.payments.providers.stripe_calls import KeysRefused, open_client, stripe_errors
-from storefront.payments.providers.stripe_settings import StripeSettings, is_test, policy, problems
+from storefront.payments.providers.stripe_settings import StripeSettings, is_test, permissions_policy, policy, problems
 from storefront.payments.providers.stripe_words import decline_words, dispute_words, method_label
 
 # Seconds that the signature of an event may be old; Stripe's libraries use the same.
@@ -63,7 +63,7 @@ class Stripe(Provider):
     secrets: ClassVar[frozenset[str]] = frozenset({"secret_key", "webhook_secret"})
     can_hold = True
     csp: ClassVar[Mapping[str, tuple[str, ...]]] = policy(deployment.STRIPE_SCRIPT, deployment.STRIPE_API)
-    permissions: ClassVar[Mapping[str, tuple[str, ...]]] = {"payment": ("https://js.stripe.com",)}
+    permissions: ClassVar[Mapping[str, tuple[str, ...]]] = permissions_policy(deployment.STRIPE_SCRIPT)
 
     @sensitive_variables("charge", "intent")
     def start(self, charge: Charge) -> Step:
@@ -195,7 +195,7 @@ class Stripe(Provider):
         if charge.customer_reference:
             params["customer"] = charge.customer_reference
         elif charge.saves_method:
-            customer: Any = {"metadata": {"payment": str(charge.key)}} | ({"email": charge.email} if charge.email else {})
+            customer: Any = {"metadata": params["metadata"]} | ({"email": charge.email} if charge.email else {})
             made = client.v1.customers.create(customer, {"idempotency_key": f"{charge.key}-customer"})
             params["customer"] = made.id
         if charge.saves_method:

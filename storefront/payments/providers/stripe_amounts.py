@@ -5,7 +5,9 @@ from decimal import Decimal
 from storefront.kit.money import CENT
 from storefront.payments.providers.base import ProviderRefused
 
-ZERO_DECIMALS = frozenset(["BIF", "CLP", "DJF", "GNF", "JPY", "KMF", "KRW", "MGA", "PYG", "RWF", "VND", "VUV", "XAF", "XOF", "XPF"])
+ZERO_DECIMALS = frozenset(
+    ["BIF", "CLP", "DJF", "GNF", "JPY", "KMF", "KRW", "MGA", "PYG", "RWF", "VND", "VUV", "XAF", "XOF", "XPF"]
+)
 THREE_DECIMALS = frozenset(["BHD", "JOD", "KWD", "OMR", "TND"])
 # Counted in hundredths as most are, but only whole ones can be charged.
 WHOLE = frozenset(["ISK"])

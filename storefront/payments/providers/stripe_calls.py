@@ -63,9 +63,12 @@ class DeadlineClient(stripe.HTTPClient):
 async def _ask(
     method: str, url: str, headers: Mapping[str, str] | None, body: Any
 ) -> tuple[bytes, int, Mapping[str, str]]:
-    async with asyncio.timeout(settings.STRIPE_SECONDS), open_session() as session:
-        async with session.request(method, url, headers=headers, data=body, allow_redirects=False) as answer:
-            return await answer.read(), answer.status, answer.headers
+    async with (
+        asyncio.timeout(settings.STRIPE_SECONDS),
+        open_session() as session,
+        session.request(method, url, headers=headers, data=body, allow_redirects=False) as answer,
+    ):
+        return await answer.read(), answer.status, answer.headers
 
 
 @contextmanager

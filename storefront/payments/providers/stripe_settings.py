@@ -31,6 +31,11 @@ def policy(script: str, api: str) -> dict[str, tuple[str, ...]]:
     return {"script-src": own, "frame-src": own, "connect-src": (_origin(api),)}
 
 
+def permissions_policy(script: str) -> dict[str, tuple[str, ...]]:
+    """Wallets open from Stripe's frames."""
+    return {"payment": ("self", f'"{_origin(script)}"')}
+
+
 class StripeSettings(forms.Form):
     publishable_key = forms.CharField(
         label="Publishable key",
@@ -40,7 +45,7 @@ class StripeSettings(forms.Form):
     )
     secret_key = forms.CharField(
         label="Secret key",
-        help_text="The secret key, or a restricted key, from the same page. It is stored encrypted and not shown again.",
+        help_text="The secret key, or a restricted key, from the same page. It is stored encrypted and never shown.",
         max_length=200,
         validators=[RegexValidator(r"^[sr]k_(live|test)_\w+$", "A secret key begins with sk_live_ or sk_test_.")],
     )
@@ -84,9 +89,7 @@ def _of_the_account(secret_key: str) -> list[str]:
     except stripe.AuthenticationError:
         return ["Stripe does not know the secret key. It may have been rolled or deleted. Copy it again from Stripe."]
     except stripe.PermissionError:
-        return [
-            "The restricted key may not read the account. Give it permission to read the account, or use the secret key."
-        ]
+        return ["The restricted key may not read the account. Give it that permission, or use the secret key."]
     if not account.charges_enabled:
         return ["The Stripe account cannot take payments yet. Stripe says in its dashboard which details it needs."]
     return []
