@@ -13,6 +13,7 @@ from uuid import UUID
 import stripe
 from django.conf import settings as deployment
 from django.http import HttpRequest
+from django.utils.functional import classproperty
 from django.views.decorators.debug import sensitive_variables
 
 from storefront.kit.money import ZERO
@@ -62,8 +63,14 @@ class Stripe(Provider):
     settings_form = StripeSettings
     secrets: ClassVar[frozenset[str]] = frozenset({"secret_key", "webhook_secret"})
     can_hold = True
-    csp: ClassVar[Mapping[str, tuple[str, ...]]] = policy(deployment.STRIPE_SCRIPT, deployment.STRIPE_API)
-    permissions: ClassVar[Mapping[str, tuple[str, ...]]] = permissions_policy(deployment.STRIPE_SCRIPT)
+
+    @classproperty
+    def csp(cls) -> Mapping[str, tuple[str, ...]]:  # noqa: N805 - of the class
+        return policy(deployment.STRIPE_SCRIPT, deployment.STRIPE_API)
+
+    @classproperty
+    def permissions(cls) -> Mapping[str, tuple[str, ...]]:  # noqa: N805 - of the class
+        return permissions_policy(deployment.STRIPE_SCRIPT)
 
     @sensitive_variables("charge", "intent")
     def start(self, charge: Charge) -> Step:

@@ -1,0 +1,175 @@
+"""Paying through Stripe: the shop's pages, Stripe's form (a stand-in's) and the bank's page in a real browser."""
+
+from datetime import timedelta
+
+import pytest
+from playwright.sync_api import expect
+
+from storefront.catalogue.models import Product
+from storefront.orders.models import Order
+from storefront.payments.models import Payment
+from tests.browser import steps
+from tests.browser.conftest import NARROW, WIDE
+from tests.catalogue.factories import make_product
+from tests.stripe.conftest import fake, stripe_process  # noqa: F401 - fixtures
+from tests.stripe.selling import books_agree, offer_stripe, run_worker
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("own_hosts")]
+
+PAYS, DECLINED, ASKS = "4242 4242 4242 4242", "4000 0000 0000 0002", "4000 0025 0000 3155"
+
+
+@pytest.fixture
+def shop(street, fake):  # noqa: F811
+    offer_stripe(street)
+    make_product(street, "Mug", price="9.50", stock_qty=9)
+    return street
+
+
+@pytest.fixture
+def buy(visit, shop):
+    """Go to the payment step of a mug, in a new browser."""
+
+    def go(width: int = WIDE, **given):
+        shopper = visit(width, **given)
+        page = shopper.open("/products/mug")
+        page.get_by_role("button", name="Add to basket").click()
+        expect(page.locator("#basket-link")).to_contain_text("1")
+        page.goto(f"{shopper.address}/basket")
+        steps.click_through(page, "link", "Go to checkout")
+        steps.fill_details(page)
+        steps.choose_delivery(page)
+        page.get_by_role("radio", name="Card, wallet or bank").check()
+        page.get_by_role("button", name="Place order and pay").click()
+        page.wait_for_url("**/checkout/payment/*")
+        return shopper
+
+    return go
+
+
+def pay(page, number: str = "", method: str = "Card") -> None:
+    form = page.frame_locator("iframe")
+    form.get_by_role("radio", name=method).check()
+    form.get_by_label("Number").fill(number)
+    page.get_by_role("button", name="Pay €14.40").click()
+
+
+def sold() -> int:
+    return 9 - Product.objects.get().stock_qty
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_is_declined_and_pays_with_another_card(buy, fake, width):  # noqa: F811
+    shopper = buy(width)
+    shopper.expects = {402}
+    page = shopper.page
+    expect(page.get_by_text("Test mode")).to_be_visible()
+    expect(page.get_by_role("button", name="Pay €14.40")).to_be_enabled()
+    shopper.photograph("stripe-step")
+
+    pay(page, DECLINED)
+    expect(page.get_by_text("Your card was declined.")).to_be_visible()
+    shopper.photograph("stripe-declined")
+    assert Order.objects.count() == 0
+
+    pay(page, PAYS)
+    steps.expect_order(page, "€14.40")
+    shopper.photograph("stripe-confirmation")
+    payment = Payment.objects.get()
+    assert (payment.state, payment.order.payment_status) == ("paid", "paid")
+    assert payment.method == "Visa •••• 4242"
+    assert books_agree(payment, fake.intent())
+    assert sold() == 1
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_passes_three_d_secure_at_the_second_try(buy, width):
+    shopper = buy(width)
+    page = shopper.page
+
+    pay(page, ASKS)
+    page.get_by_role("button", name="Fail").click()
+    expect(page.get_by_text("Your bank could not confirm that it is you.")).to_be_visible()
+    shopper.photograph("stripe-not-confirmed")
+    assert Order.objects.count() == 0
+
+    page.get_by_role("link", name="Continue to pay").click()
+    pay(page, ASKS)
+    page.get_by_role("button", name="Complete").click()
+    steps.expect_order(page, "€14.40")
+
+
+def test_pays_by_a_method_that_redirects(buy):
+    page = buy().page
+
+    pay(page, method="iDEAL")
+    page.get_by_role("button", name="Complete").click()
+
+    steps.expect_order(page, "€14.40")
+    assert Payment.objects.get().method == "iDEAL"
+
+
+def test_a_debit_is_checked_until_it_arrives(buy, fake):  # noqa: F811
+    shopper = buy()
+    page = shopper.page
+
+    pay(page, "DE89370400440532013000", method="SEPA")
+    expect(page.get_by_role("heading", name="Your payment is being checked")).to_be_visible()
+    shopper.photograph("stripe-checked")
+    assert Order.objects.count() == 0
+
+    fake("act", verb="finish", intent=fake.intent()["id"])
+    steps.expect_order(page, "€14.40")
+
+
+def test_a_closed_tab_still_gets_its_order(buy, fake):  # noqa: F811
+    shopper = buy()
+    pay(shopper.page, ASKS)
+    expect(shopper.page.get_by_role("button", name="Complete")).to_be_visible()
+    shopper.page.close()
+    fake("act", verb="authorise", intent=fake.intent()["id"])
+
+    run_worker(after=timedelta(minutes=2))
+
+    assert Order.objects.get().payment_status == "paid"
+    # The shopper comes back.
+    shopper.page = shopper.context.new_page()
+    page = shopper.open(f"{shopper.address.replace('//', '//')}/basket")
+    expect(page.locator("#basket-link")).to_contain_text("0")
+
+
+def test_coming_back_to_the_step_after_paying_shows_the_order(buy):
+    page = buy().page
+    step = page.url
+    pay(page, PAYS)
+    steps.expect_order(page, "€14.40")
+
+    page.goto(step)
+
+    steps.expect_order(page, "€14.40")
+    assert Order.objects.count() == 1
+
+
+def test_without_scripts_the_shopper_is_told_what_to_do(visit, shop):
+    shopper = visit(java_script_enabled=False)
+    page = shopper.open("/products/mug")
+    steps.click_through(page, "button", "Add to basket")
+    page.goto(f"{shopper.address}/basket")
+    steps.click_through(page, "link", "Go to checkout")
+    steps.fill_details(page)
+    steps.choose_delivery(page)
+    page.get_by_role("radio", name="Card, wallet or bank").check()
+    steps.click_through(page, "button", "Place order and pay €14.40")
+
+    expect(page.get_by_text("This payment method needs JavaScript")).to_be_visible()
+    expect(page.get_by_role("button", name="Pay €14.40")).to_be_hidden()
+    expect(page.get_by_role("link", name="Choose another payment method")).to_be_visible()
+    shopper.photograph("stripe-without-scripts")
+
+
+def test_a_form_that_does_not_load_is_told(buy, settings):
+    settings.STRIPE_SCRIPT = settings.STRIPE_SCRIPT.replace("stripe.js", "missing.js")
+    shopper = buy()
+    shopper.expects = {404}
+
+    expect(shopper.page.get_by_text("The payment form could not be loaded.")).to_be_visible()
