@@ -25,7 +25,7 @@ from storefront.payments import drafts
 from storefront.payments.asking import ask, begin, continue_payment, due_call, end_payment
 from storefront.payments.models import Payment
 from storefront.payments.providers.base import Provider, Step
-from storefront.payments.rules import Call, State
+from storefront.payments.rules import YOUNG, Call, State
 from storefront.shops.models import Shop
 from storefront.webhooks.actions import record_event
 
@@ -231,6 +231,11 @@ def _end_earlier(shop: Shop, cart: Cart, checkout: Checkout, digest: str, now: d
     if earlier is None or (earlier.digest == digest and earlier.owner == checkout.owner):
         return None
     for payment in earlier.payments.select_related("draft", "order"):
+        if payment.state == State.STARTED and now < payment.created_at + YOUNG:
+            # Its provider is being asked at this moment.
+            if earlier.owner == checkout.owner:
+                return payment
+            raise PaymentUnderWay
         ended = end_payment(shop=shop, payment=payment, now=now)
         if ended is None or ended.state != State.CANCELLED:
             return ended or payment

@@ -44,7 +44,7 @@ def save_settings(*, shop: Shop, provider: Provider, given: Mapping[str, Any], n
     account, _ = ProviderAccount.objects.update_or_create(shop=shop, provider=provider.name, defaults=columns)
     changed = sorted(name for name, value in (values | secrets).items() if value != before.get(name))
     # The names of what changed: values may be secret.
-    audit.record(shop=shop, action="payment_provider.changed", object=account, after={"changed": changed}, now=now)
+    audit.record(shop=shop, action="provider_account.updated", object=account, after={"changed": changed}, now=now)
     return account
 
 
