@@ -3,6 +3,7 @@
 // The payment step of Stripe: mounts its form, and confirms the payment. What is typed there goes to Stripe alone.
 (() => {
   const form = document.getElementById("stripe");
+  const loading = document.getElementById("stripe-loading");
   const message = document.getElementById("stripe-message");
   const button = form.querySelector("button");
   const { key, secret, returnUrl, savedMethod } = form.dataset;
@@ -15,8 +16,13 @@
     message.hidden = !text;
   };
 
+  const start = () => {
+    loading.hidden = true;
+    button.disabled = false;
+  };
+
   const fail = () => {
-    form.hidden = true;
+    form.hidden = loading.hidden = true;
     document.getElementById("stripe-missing").hidden = false;
   };
 
@@ -31,11 +37,11 @@
   form.hidden = false;
   if (savedMethod) {
     confirmParams.payment_method = savedMethod;
-    button.disabled = false;
+    start();
   } else {
     elements = stripe.elements({ clientSecret: secret });
     const fields = elements.create("payment");
-    fields.on("ready", () => { button.disabled = false; });
+    fields.on("ready", start);
     fields.on("loaderror", fail);
     fields.mount("#stripe-fields");
   }
