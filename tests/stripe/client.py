@@ -38,12 +38,12 @@ class FakeStripe:
         """The newest PaymentIntent."""
         return self.objects("payment_intent")[0]
 
-    def calls(self, path: str = "") -> list[dict[str, Any]]:
-        return [call for call in self("seen")["calls"] if path in call["path"]]
+    def calls(self) -> list[dict[str, Any]]:
+        return self("seen")["calls"]
 
-    def fail(self, path: str, how: str, times: int = 1) -> None:
-        """Answer the next calls of this path so: silent_before, silent_after, slow or broken."""
-        self("configure", faults=[{"path": path, "how": how, "times": times}])
+    def fail(self, call: str, how: str) -> None:
+        """Answer the next such call, as `POST /v1/refunds`, so: silent_before, silent_after, slow or broken."""
+        self("configure", faults=[{"call": call, "how": how, "times": 1}])
 
 
 @contextmanager

@@ -47,7 +47,7 @@ class Fake:
         self.endpoint: Data | None = None
         # How events are sent: at once, twice, or held until the test delivers them.
         self.news = "at_once"
-        # How calls are answered: [{path, how, times}], `how` being silent_before, silent_after, slow or broken.
+        # How calls are answered: [{call, how, times}], `how` being silent_before, silent_after, slow or broken.
         self.faults: list[Data] = []
         self.tasks: set[asyncio.Task] = set()
 
@@ -92,7 +92,7 @@ class Fake:
         """One call of the API."""
         if request.method == "OPTIONS":
             return web.Response(headers=CORS)
-        fault = self._fault(request.path)
+        fault = self._fault(f"{request.method} {request.path}")
         given = nested(parse_qsl((await request.text()) or request.query_string, keep_blank_values=True))
         if fault == "silent_before":
             await asyncio.Event().wait()
@@ -198,9 +198,9 @@ class Fake:
                 if holder.get(name):
                     holder[name] = copy.deepcopy(self.state.objects[holder[name]])
 
-    def _fault(self, path: str) -> str:
+    def _fault(self, call: str) -> str:
         for fault in self.faults:
-            if fault["times"] and re.search(fault["path"], path):
+            if fault["times"] and re.search(fault["call"], call):
                 fault["times"] -= 1
                 return fault["how"]
         return ""

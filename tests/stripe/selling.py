@@ -14,8 +14,8 @@ from storefront.shops.models import Shop
 from tests.stripe.client import KEYS
 
 
-def offer_stripe(shop: Shop, capture: str = "at_once") -> None:
-    save_settings(shop=shop, provider=PROVIDERS["stripe"], given=KEYS | {"capture": capture}, now=clock.now())
+def offer_stripe(shop: Shop, capture: str = "at_once", **keys: str) -> None:
+    save_settings(shop=shop, provider=PROVIDERS["stripe"], given=KEYS | keys | {"capture": capture}, now=clock.now())
     shop.payment_methods = ["stripe"]
     shop.save(update_fields=["payment_methods"])
 
