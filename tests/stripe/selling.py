@@ -21,7 +21,7 @@ def offer_stripe(shop: Shop, capture: str = "at_once", **keys: str) -> None:
 
 
 def run_worker(after: timedelta = timedelta(0)) -> None:
-    """What the worker does for payments so long from now. In a thread: a browser's test has an event loop in its own."""
+    """What the worker does for payments so long from now. In a thread: the one of a browser test has an event loop."""
 
     def sweep(now: datetime) -> None:
         try:
