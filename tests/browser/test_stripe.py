@@ -10,7 +10,9 @@ from storefront.orders.models import Order
 from storefront.payments.models import Payment
 from tests.browser import steps
 from tests.browser.conftest import NARROW, WIDE
+from tests.browser.test_accessibility import check
 from tests.catalogue.factories import make_product
+from tests.staff import admin_url, make_staff
 from tests.stripe.conftest import fake, stripe_process  # noqa: F401 - fixtures
 from tests.stripe.selling import books_agree, offer_stripe, run_worker
 
@@ -66,10 +68,12 @@ def test_is_declined_and_pays_with_another_card(buy, fake, width):  # noqa: F811
     expect(page.get_by_text("Test mode")).to_be_visible()
     expect(page.get_by_role("button", name="Pay €14.40")).to_be_enabled()
     shopper.photograph("stripe-step")
+    check(shopper)
 
     pay(page, DECLINED)
     expect(page.get_by_text("Your card was declined.")).to_be_visible()
     shopper.photograph("stripe-declined")
+    check(shopper)
     assert Order.objects.count() == 0
 
     pay(page, PAYS)
@@ -148,6 +152,37 @@ def test_coming_back_to_the_step_after_paying_shows_the_order(buy):
 
     steps.expect_order(page, "€14.40")
     assert Order.objects.count() == 1
+
+
+def test_a_refund_in_the_admin_arrives_and_a_dispute_shows(buy, visit, shop, fake, settings):  # noqa: F811
+    page = buy().page
+    pay(page, PAYS)
+    steps.expect_order(page, "€14.40")
+    order = Order.objects.get()
+    make_staff(shop, role="manager")
+    merchant = visit()
+    desk = merchant.open(f"http://{settings.ADMIN_HOST}/admin/")
+    desk.get_by_label("Username").fill("anna")
+    desk.get_by_label("Password").fill("lighthouse-1")
+    with desk.expect_navigation():
+        desk.get_by_role("button", name="Sign in").click()
+
+    desk.goto(f"http://{settings.ADMIN_HOST}{admin_url(order, 'change')}")
+    desk.get_by_role("link", name="Refund").click()
+    desk.get_by_label("Amount").fill("4.00")
+    desk.get_by_role("button", name="Refund").click()
+    expect(desk.get_by_text("Refund started.")).to_be_visible()
+    run_worker()
+    assert [each["amount"] for each in fake.objects("refund")] == [400]
+
+    payment = Payment.objects.get()
+    fake("act", verb="dispute", intent=payment.reference)
+    Payment.objects.update(due_at=payment.created_at)
+    run_worker()
+    desk.reload()
+    expect(desk.get_by_text("Partially refunded").first).to_be_visible()
+    expect(desk.get_by_text("dispute: Needs response (fraudulent)")).to_be_visible()
+    merchant.photograph("stripe-order-desk")
 
 
 def test_without_scripts_the_shopper_is_told_what_to_do(visit, shop):
