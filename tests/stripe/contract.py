@@ -30,6 +30,7 @@ PARAMS = {
     "post /v1/payment_methods/{payment_method}/detach": library_params.PaymentMethodDetachParams,
     "get /v1/refunds": library_params.RefundListParams,
     "post /v1/refunds": library_params.RefundCreateParams,
+    "get /v1/webhook_endpoints": library_params.WebhookEndpointListParams,
 }
 OBJECTS = {
     "account": stripe.Account,
@@ -40,6 +41,7 @@ OBJECTS = {
     "payment_intent": stripe.PaymentIntent,
     "payment_method": stripe.PaymentMethod,
     "refund": stripe.Refund,
+    "webhook_endpoint": stripe.WebhookEndpoint,
 }
 
 

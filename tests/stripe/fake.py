@@ -147,6 +147,7 @@ class Fake:
         return {
             "get /v1/account": lambda name, given: state.account(),
             "post /v1/customers": lambda name, given: state.create_customer(given),
+            "get /v1/webhook_endpoints": lambda name, given: self._list("webhook_endpoint", given),
             "get /v1/disputes": lambda name, given: self._list("dispute", given),
             "get /v1/refunds": lambda name, given: self._list("refund", given),
             "post /v1/refunds": lambda name, given: state.refund(given),
@@ -269,6 +270,10 @@ class Control:
 
     async def close_dispute(self, status: str) -> Data:
         return self.fake.state.close_dispute(self.fake.state.of("dispute")[0], status)
+
+    async def subscribe(self, url: str, events: list[str]) -> Data:
+        """What the merchant does in Stripe's dashboard."""
+        return self.fake.state.create_endpoint(url, events)
 
     async def method(self, number: str) -> Data:
         """A saved card of a new customer."""

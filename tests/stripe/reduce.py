@@ -26,13 +26,14 @@ CALLS = (
     ("/v1/payment_methods/{payment_method}/detach", "post"),
     ("/v1/refunds", "get"),
     ("/v1/refunds", "post"),
+    ("/v1/webhook_endpoints", "get"),
 )
 # Objects whose shapes are kept. A reference to another one is any object.
 OBJECTS = (
     *("account", "api_errors", "charge", "customer", "dispute", "error", "event", "payment_intent", "payment_method"),
     *("payment_intent_next_action", "payment_intent_next_action_redirect_to_url", "payment_method_card", "refund"),
     *("payment_method_details", "payment_method_details_card", "payment_method_details_sepa_debit"),
-    *("payment_method_sepa_debit", "notification_event_data"),
+    *("payment_method_sepa_debit", "notification_event_data", "webhook_endpoint"),
 )
 KEPT = ("type", "enum", "nullable", "required", "properties", "items", "anyOf", "$ref", "additionalProperties")
 

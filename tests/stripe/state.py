@@ -54,6 +54,10 @@ class State:
     def account(self) -> Data:
         return {"id": "acct_fake", "object": "account", "charges_enabled": self.is_ready, "type": "standard"}
 
+    def create_endpoint(self, url: str, events: list[str]) -> Data:
+        members = {"url": url, "enabled_events": events, "status": "enabled", "metadata": {}}
+        return self._new("we", "webhook_endpoint", api_version=None, application=None, description=None, **members)
+
     def create_customer(self, given: Data) -> Data:
         return self._new("cus", "customer", email=given.get("email"), metadata=given.get("metadata", {}))
 

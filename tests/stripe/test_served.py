@@ -1,4 +1,4 @@
-"""The whole, as processes: the server with its worker, the fake, and shoppers over HTTP. And no secret stays anywhere."""
+"""The whole, as processes: server, worker, fake, and shoppers over HTTP. And no secret stays anywhere."""
 
 import re
 from collections.abc import Iterator

@@ -3,14 +3,20 @@
 import pytest
 
 from storefront.payments.providers.base import ProviderUnavailable
-from storefront.payments.providers.stripe_settings import StripeSettings, policy
+from storefront.payments.providers.stripe_settings import EVENTS, StripeSettings, policy
 from tests.stripe.client import KEYS
 from tests.stripe.fake import OTHER_PUBLISHABLE_KEY
 
 GIVEN = KEYS | {"capture": "at_once"}
 
 
-def test_finds_nothing_wrong_with_an_account_that_works(fake, provider, paid):
+@pytest.fixture
+def subscribed(fake) -> None:
+    fake("subscribe", url="https://shop.example/payments/stripe/news", events=list(EVENTS))
+
+
+@pytest.mark.usefixtures("subscribed")
+def test_finds_nothing_wrong_with_an_account_that_works(provider, paid):
     assert provider.check(GIVEN) == []
     paid()
     assert provider.check(GIVEN) == []
@@ -39,6 +45,16 @@ def test_says_that_the_account_cannot_take_payments(fake, provider):
     fake("configure", is_ready=False)
 
     assert "cannot take payments yet" in provider.check(GIVEN)[0]
+
+
+def test_says_which_events_are_missing(fake, provider):
+    assert "sends no events to this shop" in provider.check(GIVEN)[0]
+
+    fake("subscribe", url="https://shop.example/payments/stripe/news", events=list(EVENTS[:-1]))
+    assert provider.check(GIVEN) == ["The webhook endpoint in Stripe lacks these events: payment_intent.succeeded."]
+
+    fake("subscribe", url="https://shop.example/payments/stripe/news", events=["*"])
+    assert provider.check(GIVEN) == []
 
 
 def test_a_provider_that_does_not_answer_is_no_problem_of_the_keys(fake, provider):

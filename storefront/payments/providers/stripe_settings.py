@@ -19,6 +19,19 @@ OFFICIAL_POLICY: dict[str, tuple[str, ...]] = {
     "frame-src": ("https://js.stripe.com", "https://*.js.stripe.com", "https://hooks.stripe.com"),
     "connect-src": ("https://api.stripe.com",),
 }
+# Where Stripe sends events, on a host of the shop; and those that the shop needs, which say that a payment changed.
+NEWS_PATH = "/payments/stripe/news"
+EVENTS = (
+    "charge.dispute.closed",
+    "charge.dispute.created",
+    "charge.dispute.updated",
+    "charge.refunded",
+    "payment_intent.amount_capturable_updated",
+    "payment_intent.canceled",
+    "payment_intent.payment_failed",
+    "payment_intent.processing",
+    "payment_intent.succeeded",
+)
 # An intent that no account has: a publishable key that Stripe knows is told that it does not exist.
 NO_INTENT = "pi_000000000000000000000000"
 
@@ -78,7 +91,8 @@ def problems(settings: Mapping[str, str]) -> list[str]:
     if ("_test_" in settings["secret_key"]) != is_test(settings):
         return ["One of the keys is for test mode and the other is not. Both must be of the same mode."]
     try:
-        return _of_the_account(settings["secret_key"]) or _of_the_publishable_key(settings)
+        wrong = _of_the_account(settings["secret_key"]) or _of_the_publishable_key(settings)
+        return wrong or _of_the_endpoint(settings["secret_key"])
     except stripe.StripeError as error:
         raise ProviderUnavailable(type(error).__name__) from None
 
@@ -115,6 +129,23 @@ def _of_the_publishable_key(settings: Mapping[str, str]) -> list[str]:
         if error.code != "resource_missing":
             return [f"Stripe refuses the publishable key: {without_secrets(error.user_message)}"]
     return []
+
+
+def _of_the_endpoint(secret_key: str) -> list[str]:
+    """Without the events, orders of shoppers who close the tab come minutes later, and disputes never show."""
+    try:
+        endpoints = open_client(secret_key).v1.webhook_endpoints.list({"limit": 100}).data
+    except stripe.PermissionError:
+        # A restricted key need not see them.
+        return []
+    own = [each for each in endpoints if each.status == "enabled" and urlsplit(each.url).path.endswith(NEWS_PATH)]
+    if not own:
+        return [
+            f"Stripe sends no events to this shop. Add a webhook endpoint in Stripe whose address ends in {NEWS_PATH}."
+        ]
+    wanted = {event for each in own for event in each.enabled_events}
+    missing = [] if "*" in wanted else [event for event in EVENTS if event not in wanted]
+    return [f"The webhook endpoint in Stripe lacks these events: {', '.join(missing)}."] if missing else []
 
 
 def _origin(url: str) -> str:

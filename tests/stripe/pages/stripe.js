@@ -43,6 +43,7 @@ window.Stripe = (() => {
               frame.allow = "payment *";
               frame.height = "260";
               frame.width = "100%";
+              frame.frameBorder = "0";
               window.addEventListener("message", ({ data, origin }) => {
                 if (origin === home && data.stripe === "ready") ready.forEach((then) => then());
               });

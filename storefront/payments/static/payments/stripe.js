@@ -39,7 +39,8 @@
     confirmParams.payment_method = savedMethod;
     start();
   } else {
-    elements = stripe.elements({ clientSecret: secret });
+    const isDark = window.matchMedia("(prefers-color-scheme: dark)").matches;
+    elements = stripe.elements({ clientSecret: secret, appearance: { theme: isDark ? "night" : "stripe" } });
     const fields = elements.create("payment");
     fields.on("ready", start);
     fields.on("loaderror", fail);
