@@ -137,6 +137,39 @@ def test_paying_just_before_the_end_is_an_order(press, fake, mug):
     assert stock(mug) == 9
 
 
+def test_pressing_again_is_the_same_payment(press, fake, mug):
+    intent = press()
+
+    press.shopper.order("stripe")
+
+    assert [each["id"] for each in fake.objects("payment_intent")] == [intent["id"]]
+    assert stock(mug) == 9
+
+
+def test_another_basket_ends_the_payment_at_stripe(press, fake, mug):
+    first = press()
+    press.shopper.post("/basket/add", {"product": mug.pk, "qty": "1"})
+
+    press.shopper.order("stripe")
+
+    second, ended = fake.objects("payment_intent")
+    assert (ended["id"], ended["status"]) == (first["id"], "canceled")
+    assert (second["amount"], stock(mug)) == (1900, 8)
+
+
+def test_what_was_paid_in_another_tab_is_not_paid_again(press, fake, mug):
+    intent = press()
+    press.shopper.post("/basket/add", {"product": mug.pk, "qty": "1"})
+    fields = press.shopper.payment_fields("stripe")
+    fake("confirm", intent=intent["id"], number=PAYS)
+
+    answer = press.shopper.post("/checkout/payment", fields)
+
+    assert Order.objects.get().payment_status == "paid"
+    assert len(fake.objects("payment_intent")) == 1
+    assert answer["Location"] == f"/orders/{Order.objects.get().public_id}"
+
+
 def test_a_card_is_held_until_the_order_is_fulfilled(press, fake, shop):
     intent = press("on_fulfilment")
     fake("confirm", intent=intent["id"], number=PAYS)
