@@ -131,6 +131,31 @@ def test_pressing_the_same_again_continues_the_same_payment(bank, shopper, mug):
     assert stock(mug) == 9
 
 
+def test_who_holds_the_last_piece_can_continue_or_choose_another_method(bank, shopper, mug):
+    mug.stock_qty = 1
+    mug.save()
+    press(shopper, mug)
+    assert stock(mug) == 0
+    assert "Your payment is not finished" in shopper.read(return_path())
+    again = shopper.post("/checkout/payment", shopper.payment_fields("bank"))
+    assert again["Location"] == f"{bank.url}/pay/{account_of(bank).id}"
+    assert shopper.get(return_path().removesuffix("/return"))["Location"] == f"{bank.url}/pay/{account_of(bank).id}"
+    assert shopper.post(return_path().replace("/return", "/another"), {})["Location"] == "/checkout/payment"
+    assert (stock(mug), account_of(bank).state) == (1, "cancelled")
+    assert shopper.post("/checkout/payment", shopper.payment_fields("manual")).status_code == 303
+    assert Order.objects.get().payment_method == "manual"
+
+
+def test_who_pays_for_a_piece_that_is_taken_off_sale_meanwhile_can_continue(bank, shopper, mug):
+    press(shopper, mug)
+    mug.status = "draft"
+    mug.save()
+    assert shopper.get("/checkout/payment")["Location"] == return_path()
+    bank.pay(account_of(bank))
+    shopper.get(return_path())
+    assert Order.objects.get().payment_status == "paid"
+
+
 def test_pressing_something_else_ends_the_first_payment(bank, shopper, mug):
     press(shopper, mug)
     first = account_of(bank)
