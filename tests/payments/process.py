@@ -62,9 +62,11 @@ def prepare(file: Path) -> None:
     from storefront.payments.providers.registry import PROVIDERS
     from tests.catalogue.factories import make_product
     from tests.checkout.shopper import Shopper
+    from tests.emptying import empty_the_database
     from tests.payments.bank import SECRET
     from tests.shops.factories import NOW, make_shop
 
+    empty_the_database()
     shop = make_shop(payment_methods=("bank", "manual"))
     given = {"api": os.environ["BANK"], "secret": SECRET, "capture": "at_once"}
     save_settings(shop=shop, provider=PROVIDERS["bank"], given=given, now=NOW)
@@ -106,6 +108,11 @@ def work(file: Path) -> None:
         now = timezone.now() + timedelta(minutes=minutes)
         for sweep in (ask_providers, end_expired_drafts, ask_providers, pay_back_refunds):
             sweep(now=now, limit=10)
+
+
+def finish(file: Path) -> None:
+    work(file)
+    report(file)
 
 
 def refund(file: Path) -> None:

@@ -22,7 +22,6 @@ class Deployment:
         self.bank = bank
         own = {"BANK": bank.url, "SHOPPER_FILE": str(directory / "shopper"), "STOREFRONT_ALLOW_PRIVATE_CALLBACKS": "1"}
         self.environment = database.environment | own | {"DJANGO_SETTINGS_MODULE": "tests.payments.product"}
-        assert storefront("migrate", "--verbosity=0", **database.environment).returncode == 0
         self.run("prepare")
 
     def run(self, what: str, kill_at: str = "") -> str:
@@ -37,16 +36,22 @@ class Deployment:
         return next(iter(self.bank.accounts.values()), None)
 
 
+@pytest.fixture(scope="module")
+def database(tmp_path_factory):
+    with new_database(tmp_path_factory.mktemp("kills")) as database:
+        assert storefront("migrate", "--verbosity=0", **database.environment).returncode == 0
+        yield database
+
+
 @pytest.fixture
-def deployment(tmp_path):
-    with bank_server() as bank, new_database(tmp_path) as database:
+def deployment(tmp_path, database):
+    with bank_server() as bank:
         yield Deployment(bank, tmp_path, database)
 
 
 def ends_right(deployment: Deployment) -> str:
     """The worker goes on; afterwards the payment is paid with one order, or not taken, and stock is right."""
-    deployment.run("work")
-    orders, states, drafts, logged, stock, pending = deployment.run("report").split()
+    orders, states, drafts, logged, stock, pending = deployment.run("finish").split()
     assert (Decimal(logged), pending) == (deployment.bank.held, "0")
     if deployment.bank.held:
         assert (orders, states, drafts, stock) == ("paid", "paid", "placed", "9")
@@ -100,7 +105,6 @@ def test_worker_killed_while_it_gives_money_back(deployment, step):
     deployment.run("come_back")
     deployment.run("refund")
     deployment.run("work", step)
-    deployment.run("work")
-    orders, states, _, logged, _, pending = deployment.run("report").split()
+    orders, states, _, logged, _, pending = deployment.run("finish").split()
     assert (orders, states, logged, pending) == ("refunded", "paid", "0.00", "0")
     assert deployment.account.refunded == PRICE
