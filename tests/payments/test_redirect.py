@@ -7,7 +7,7 @@ import time_machine
 from django.utils import timezone
 
 from storefront.orders.models import Order
-from storefront.payments.jobs import ask_providers, end_expired_drafts, pay_back_refunds
+from storefront.payments.jobs import ask_providers, delete_old_drafts, end_expired_drafts, pay_back_refunds
 from storefront.payments.models import OrderDraft, Payment, PaymentEntry, Refund
 from storefront.webhooks.models import Event
 from tests.checkout.shopper import Shopper
@@ -120,6 +120,18 @@ def test_money_that_comes_when_the_last_piece_is_gone_goes_back(bank, shopper, m
     later(minutes=1)
     assert (bank.held, Order.objects.count(), stock(mug)) == (0, 0, 0)
     assert (Refund.objects.get().status, Refund.objects.get().order) == ("done", None)
+
+
+def test_money_for_a_draft_that_was_deleted_long_ago_goes_back(bank, shopper, mug):
+    press(shopper, mug)
+    later(hours=1)
+    assert delete_old_drafts(now=timezone.now() + timedelta(days=13), limit=10) == 0
+    assert delete_old_drafts(now=timezone.now() + timedelta(days=15), limit=10) == 1
+    account_of(bank).state = "open"
+    bank.pay(account_of(bank))
+    Payment.objects.update(due_at=timezone.now())
+    later(days=16)
+    assert (account_of(bank).refunded, bank.held, Order.objects.count()) == (mug.price, 0, 0)
 
 
 def test_pressing_the_same_again_continues_the_same_payment(bank, shopper, mug):
