@@ -12,13 +12,13 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from storefront.checkout.actions import Pressed
 from storefront.checkout.owner import owner_of
 from storefront.kit.http import SeeOther
 from storefront.payments import queries
-from storefront.payments.asking import ask, continue_payment, due_call
+from storefront.payments.asking import ask, continue_payment, due_call, end_payment
 from storefront.payments.frozen import thaw_sale
 from storefront.payments.models import Payment
 from storefront.payments.providers.base import ClientStep, Provider, Redirect
@@ -75,6 +75,19 @@ def payment_return(request: Request, payment: Payment) -> HttpResponse:
     if due_call(payment, request.now) == Call.CAPTURE:
         payment = ask(shop=request.shop, payment=payment, now=request.now) or payment
     return _outcome(request, payment)
+
+
+@require_POST
+@private_page
+@for_its_payer
+def choose_another(request: Request, payment: Payment) -> HttpResponse:
+    """Ends a payment that is not finished, so that the shopper can choose another method. If the provider was too late,
+    or does not answer, the payment stands."""
+    if payment.state in UNDECIDED:
+        payment = end_payment(shop=request.shop, payment=payment, now=request.now) or payment
+    if payment.state == State.CANCELLED:
+        return SeeOther(reverse("checkout:payment"))
+    return SeeOther(_return_url(payment))
 
 
 def next_page(pressed: Pressed) -> HttpResponse:
