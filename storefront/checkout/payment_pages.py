@@ -70,6 +70,9 @@ def payment_step(request: Request, payment: Payment) -> HttpResponse:
 def payment_return(request: Request, payment: Payment) -> HttpResponse:
     """Where the shopper comes back to: asks the provider, and leads on. If it does not answer, the page says so and
     loads itself again."""
+    if request.META["QUERY_STRING"]:
+        # Providers add to the address what should not stay in it, such as Stripe's client secret of the payment.
+        return SeeOther(_return_url(payment))
     if payment.state in UNDECIDED:
         payment = ask(shop=request.shop, payment=payment, now=request.now) or payment
     if due_call(payment, request.now) == Call.CAPTURE:

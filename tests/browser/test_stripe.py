@@ -198,8 +198,11 @@ def test_without_scripts_the_shopper_is_told_what_to_do(visit, shop):
 
     expect(page.get_by_text("turn on JavaScript in your browser")).to_be_visible()
     expect(page.get_by_role("button", name="Pay €14.40")).to_be_hidden()
-    expect(page.get_by_role("link", name="Choose another payment method")).to_be_visible()
+    expect(page.get_by_role("button", name="Choose another payment method")).to_be_visible()
     shopper.photograph("stripe-without-scripts")
+    steps.click_through(page, "button", "Choose another payment method")
+    expect(page.get_by_role("radio", name="Card, wallet or bank")).to_be_visible()
+    assert sold() == 0
 
 
 def test_a_form_that_does_not_load_is_told(buy, settings):

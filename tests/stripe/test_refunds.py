@@ -24,6 +24,8 @@ def test_refunds_parts_and_says_what_went_back(fake, provider, paid):
 def test_a_repeated_refund_moves_no_money_even_after_a_day(fake, provider, paid):
     told, key = paid(), uuid4()
     first = provider.refund(told, key=key, amount=Decimal("5.00"))
+    # Two at once: the key.
+    assert fake.calls()[-1]["key"] == str(key)
     fake("age", seconds=90_000)
 
     assert provider.refund(told, key=key, amount=Decimal("5.00")) == first

@@ -22,6 +22,20 @@ def test_keeps_the_card_that_a_payment_was_made_with(fake, provider, paid):
     assert fake.objects("customer")[0]["email"] == "ada@example.com"
 
 
+def test_starting_again_makes_no_second_customer(fake, provider, charge):
+    told = charge(saves_method=True)
+
+    assert provider.start(told).report == provider.start(told).report
+    assert len(fake.objects("customer")) == 1
+
+
+def test_keeps_nothing_that_was_forgotten_meanwhile(provider, paid):
+    told = paid(saves_method=True)
+    provider.forget_method(replace(told, method_reference=provider.save_method(told).method_reference))
+
+    assert provider.save_method(told) is None
+
+
 def test_keeps_nothing_unasked(fake, provider, paid):
     assert provider.save_method(paid()) is None
     assert fake.objects("customer") == []
