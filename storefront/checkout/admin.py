@@ -12,7 +12,7 @@ from storefront.shops.models import Shop
 
 class ShopWithPaymentsForm(ShopForm):
     payment_methods = forms.MultipleChoiceField(
-        choices=[(provider.name, provider.label) for provider in PROVIDERS.values()],
+        choices=[(provider.name, provider.label_for_merchants) for provider in PROVIDERS.values()],
         widget=UnfoldAdminCheckboxSelectMultipleWidget,
         required=False,
         label="Payment methods",

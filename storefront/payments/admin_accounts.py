@@ -38,7 +38,7 @@ class NewAccountForm(ShopScopedForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["provider"].choices = [(each.name, each.label) for each in providers_to_set_up()]  # type: ignore[attr-defined]
+        self.fields["provider"].choices = [(each.name, each.label_for_merchants) for each in providers_to_set_up()]  # type: ignore[attr-defined]
 
     def clean_provider(self) -> str:
         name = self.cleaned_data["provider"]
@@ -82,7 +82,7 @@ class ProviderAccountAdmin(ShopScopedAdmin):
     @display(description="provider", ordering="provider")
     def name(self, row: ProviderAccount) -> str:
         provider = PROVIDERS.get(row.provider)
-        return provider.label if provider else row.provider
+        return provider.label_for_merchants if provider else row.provider
 
     @display(description="address for news")
     def news_address(self, row: ProviderAccount) -> str:

@@ -7,11 +7,12 @@ from playwright.sync_api import expect
 
 from storefront.catalogue.models import Product
 from storefront.orders.models import Order
-from storefront.payments.models import Payment
+from storefront.payments.models import Payment, ProviderAccount
 from tests.browser import steps
 from tests.browser.conftest import NARROW, WIDE
 from tests.browser.test_accessibility import check
 from tests.catalogue.factories import make_product
+from tests.server.programs import wait_until
 from tests.staff import admin_url, make_staff
 from tests.stripe.conftest import fake, stripe_process  # noqa: F401 - fixtures
 from tests.stripe.selling import books_agree, offer_stripe, run_worker
@@ -29,7 +30,12 @@ def shop(street, fake):  # noqa: F811
 
 
 @pytest.fixture
-def buy(visit, shop):
+def buy(buy_from, shop):
+    return buy_from
+
+
+@pytest.fixture
+def buy_from(visit):
     """Go to the payment step of a mug, in a new browser."""
 
     def go(width: int = WIDE, expects: int = 0):
@@ -57,8 +63,66 @@ def pay(page, number: str = "", method: str = "Card") -> None:
     page.get_by_role("button", name="Pay €14.40").click()
 
 
+def sign_in(merchant, settings):
+    page = merchant.open(f"http://{settings.ADMIN_HOST}/admin/")
+    page.get_by_label("Username").fill("anna")
+    page.get_by_label("Password").fill("lighthouse-1")
+    with page.expect_navigation():
+        page.get_by_role("button", name="Sign in").click()
+    return page
+
+
+def check_connection(page) -> None:
+    if page.viewport_size["width"] < WIDE:
+        page.get_by_text("more_horiz").click()
+    page.get_by_role("link", name="Check the connection").click()
+    page.get_by_role("button", name="Check", exact=True).click()
+
+
 def sold() -> int:
     return 9 - Product.objects.get().stock_qty
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_a_new_shop_is_set_up_in_the_admin_and_sells(street, visit, buy_from, fake, settings, width):  # noqa: F811
+    make_product(street, "Mug", price="9.50", stock_qty=9)
+    make_staff(street, role="owner")
+    merchant = visit(width)
+    page = sign_in(merchant, settings)
+    desk = f"http://{settings.ADMIN_HOST}"
+
+    page.goto(desk + admin_url(ProviderAccount, "add"))
+    page.get_by_label("Provider").select_option(label="Stripe: card, wallet or bank")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_label("Publishable key").fill("pk_test_51Fake")
+    page.get_by_label("Secret key").fill("sk_test_51Wrong")
+    page.get_by_label("Webhook signing secret").fill("whsec_fake")
+    merchant.photograph("stripe-settings")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.goto(desk + admin_url(ProviderAccount.objects.get(), "change"))
+    news = page.get_by_text("/payments/stripe/news").inner_text()
+    check_connection(page)
+    expect(page.get_by_text("Stripe does not know the secret key.")).to_be_visible()
+    merchant.photograph("stripe-wrong-key")
+    expect(page.get_by_label("Secret key")).to_have_value("")
+
+    page.get_by_label("Secret key").fill("sk_test_51Fake")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.goto(desk + admin_url(ProviderAccount.objects.get(), "change"))
+    fake("subscribe", url=news, events=["*"])
+    check_connection(page)
+    expect(page.get_by_text("The connection works.")).to_be_visible()
+    merchant.photograph("stripe-connected")
+    page.goto(desk + admin_url(street, "change"))
+    page.get_by_role("checkbox", name="Stripe: card, wallet or bank").check()
+    page.get_by_role("button", name="Save", exact=True).first.click()
+    expect(page.get_by_text("was changed successfully")).to_be_visible()
+
+    fake("configure", endpoint={"url": news, "secret": "whsec_fake"})
+    shopper = buy_from(width)
+    pay(shopper.page, PAYS)
+    steps.expect_order(shopper.page, "€14.40")
+    wait_until(lambda: {each["status"] for each in fake("seen")["deliveries"]} == {200}, what="the events")
 
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])
@@ -161,11 +225,7 @@ def test_a_refund_in_the_admin_arrives_and_a_dispute_shows(buy, visit, shop, fak
     order = Order.objects.get()
     make_staff(shop, role="manager")
     merchant = visit()
-    desk = merchant.open(f"http://{settings.ADMIN_HOST}/admin/")
-    desk.get_by_label("Username").fill("anna")
-    desk.get_by_label("Password").fill("lighthouse-1")
-    with desk.expect_navigation():
-        desk.get_by_role("button", name="Sign in").click()
+    desk = sign_in(merchant, settings)
 
     desk.goto(f"http://{settings.ADMIN_HOST}{admin_url(order, 'change')}")
     desk.get_by_role("link", name="Refund").click()

@@ -167,6 +167,8 @@ class Provider(Protocol):
     name: ClassVar[str]
     label: ClassVar[str]
     hint: ClassVar[str]
+    # Whose it is, for merchants; empty for nobody's.
+    company: ClassVar[str] = ""
     form: ClassVar[type[forms.Form] | None]
     settings_form: ClassVar[type[forms.Form] | None]
     secrets: ClassVar[frozenset[str]]
@@ -178,6 +180,11 @@ class Provider(Protocol):
     csp: ClassVar[Mapping[str, tuple[str, ...]]]
     # The features of the Permissions-Policy that these pages need, with their origins.
     permissions: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+
+    @property
+    def label_for_merchants(self) -> str:
+        """As `Stripe: card, wallet or bank`."""
+        return f"{self.company}: {self.label[:1].lower()}{self.label[1:]}" if self.company else self.label
 
     def start(self, charge: Charge) -> Step:
         """Begin the payment. Raises PaymentDeclined, ProviderUnavailable or ProviderRefused."""

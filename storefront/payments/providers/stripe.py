@@ -57,6 +57,7 @@ WITH_CHARGE = ["latest_charge"]
 
 class Stripe(Provider):
     name = "stripe"
+    company = "Stripe"
     label = "Card, wallet or bank"
     hint = "You enter the payment details on the next page, with Stripe."
     form = None
