@@ -50,9 +50,9 @@ class NewAccountForm(ShopScopedForm):
 def settings_form_of(account: ProviderAccount) -> type[ShopScopedForm]:
     """The form of the account's provider, as a form of the admin."""
     provider = PROVIDERS[account.provider]
-    assert provider.settings_form is not None
+    given = provider.settings_form().fields if provider.settings_form else {}
     fields: dict[str, Any] = {}
-    for name, field in provider.settings_form().fields.items():
+    for name, field in given.items():
         if name in provider.secrets:
             field.required = False
             field.help_text = "Leave empty to keep the current one." if account.sealed else field.help_text
@@ -87,9 +87,6 @@ class ProviderAccountAdmin(ShopScopedAdmin):
     @display(description="address for news")
     def news_address(self, row: ProviderAccount) -> str:
         return page_address("payments:news", row.provider, shop=row.shop)
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return bool(providers_to_set_up()) and super().has_add_permission(request, obj)
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
         form = NewAccountForm if obj is None else settings_form_of(obj)
