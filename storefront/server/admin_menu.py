@@ -13,7 +13,7 @@ MENU: list[tuple[str, list[tuple[str, str, str]]]] = [
         "Sales",
         [
             ("Orders", "receipt_long", "orders.order"),
-            ("Payments", "payments", "orders.payment"),
+            ("Payments", "payments", "payments.payment"),
             ("Carts", "shopping_cart", "carts.cart"),
             ("Customers", "group", "customers.customer"),
             ("Customer groups", "groups", "customers.customergroup"),
@@ -58,6 +58,7 @@ MENU: list[tuple[str, list[tuple[str, str, str]]]] = [
         "Settings",
         [
             ("Shop", "storefront", "shops.shop"),
+            ("Payment providers", "credit_card", "payments.provideraccount"),
             ("Staff", "badge", "shops.staffmember"),
             ("Invitations", "mail", "shops.staffinvitation"),
             ("API tokens", "key", "shops.apitoken"),

@@ -298,6 +298,13 @@ def media_url() -> str:
     return url.rstrip("/") + "/"
 
 
+def web_address(name: str, default: str) -> str:
+    """The address of a service, without a slash at its end."""
+    url = text(name, default).rstrip("/")
+    scheme_of(name, url, "https", "http")
+    return url
+
+
 def redis_url() -> str | None:
     """The Redis that counts rate limits for all web processes together; None: each process counts for itself."""
     url = text("REDIS_URL")

@@ -15,6 +15,9 @@ SECRETS = [
     # Tokens of kit.tokens. The prefix stays, which tells the kind of token.
     (re.compile(r"\b([a-z]+_)[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])"), r"\1…"),
     (re.compile(r"\b(whsec_)[A-Za-z0-9+/=]+"), r"\1…"),
+    # Stripe's keys, and the client secrets of its payments.
+    (re.compile(r"\b([srp]k_(?:live|test)_)[A-Za-z0-9]+"), r"\1…"),
+    (re.compile(r"\b((?:pi|seti)_[A-Za-z0-9]+_secret_)[A-Za-z0-9]+"), r"\1…"),
     (re.compile(r"(signature=)[^&\s\"']+"), r"\1…"),
     (re.compile(r"(?i)(bearer )[^\s\"']+"), r"\1…"),
     (re.compile(r"(://[^:/@\s]*:)[^@/\s]+@"), r"\1…@"),
@@ -88,6 +91,8 @@ def logging_config(level: str, *, human: bool | None = None) -> dict[str, Any]:
             "django_tasks_db": {"level": "WARNING"},
             # On the level `debug`, it logs signed requests.
             "botocore": {"level": "WARNING"},
+            # Below that level, it logs the contents of calls and answers.
+            "stripe": {"level": "WARNING"},
             # Its warnings are about thread counts that we chose on purpose.
             "_granian": {"handlers": [], "level": "ERROR", "propagate": True},
         },

@@ -20,6 +20,8 @@ LOCK_SECONDS = environment.number("STOREFRONT_LOCK_SECONDS", 10)
 EVENT_DAYS = environment.number("STOREFRONT_EVENT_DAYS", 90, smallest=1)
 # Minutes after which a checkout without an order is reported as abandoned.
 ABANDONED_MINUTES = environment.number("STOREFRONT_ABANDONED_MINUTES", 60, smallest=1)
+# Minutes for which a shopper can pay what was frozen at the press of pay, while its stock is held.
+PAYMENT_MINUTES = environment.number("STOREFRONT_PAYMENT_MINUTES", 30, smallest=1)
 # The schema of each topic's data, for samples.
 EVENT_SCHEMAS = "storefront.server.api.webhooks.data_schema"
 # Which staff need a second factor besides the password.
@@ -66,6 +68,10 @@ CSRF_COOKIE_NAME = "storefront_csrf"
 # Proxies whose headers give the visitor's address and scheme (kit/callers.py).
 TRUSTED_PROXIES = environment.trusted_proxies()
 HSTS_SECONDS = environment.number("STOREFRONT_HSTS_SECONDS", 365 * 24 * 3600)
+# Stripe's API and the script of its payment form; a stand-in's in tests. Seconds after which a call is given up.
+STRIPE_API = environment.web_address("STOREFRONT_STRIPE_API", "https://api.stripe.com")
+STRIPE_SCRIPT = environment.web_address("STOREFRONT_STRIPE_SCRIPT", "https://js.stripe.com/endive/stripe.js")
+STRIPE_SECONDS = environment.number("STOREFRONT_STRIPE_SECONDS", 10, smallest=1)
 # Where Prometheus reads the figures of this machine's processes (server/metrics/), as host and port; None: nowhere.
 METRICS = environment.metrics_address()
 SECURITY_CONTACT = environment.security_contact()
@@ -121,6 +127,7 @@ INSTALLED_APPS = [
     "storefront.pricing",
     "storefront.carts",
     "storefront.orders",
+    "storefront.payments",
     "storefront.exports",
     "storefront.checkout",
     "storefront.website",

@@ -1,0 +1,102 @@
+"""Calls to Stripe's API, through its library: each within one deadline, with Stripe's errors turned into ours."""
+
+import asyncio
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import aiohttp
+import stripe
+from django.conf import settings
+
+from storefront.kit.outbound import open_session
+from storefront.payments.providers.base import PaymentDeclined, ProviderRefused, ProviderUnavailable
+from storefront.payments.providers.stripe_words import decline_words
+
+# The version of Stripe's API that this code was written for. An account's own default version plays no part.
+API_VERSION = "2026-10-28.endive"
+# Refusals that mean "another call with this key is under way": to be asked again.
+UNDER_WAY = ("idempotency_key_in_use", "lock_timeout")
+
+# What Stripe may repeat of keys and client secrets in its messages.
+_SECRET = re.compile(r"\b(?:[srp]k_(?:live|test)_|whsec_|pi_[A-Za-z0-9]+_secret_)[A-Za-z0-9*_]*")
+
+
+class KeysRefused(ProviderRefused):
+    """Stripe refused the keys, not the call: with other keys it may be carried out."""
+
+
+# Otherwise each call would tell Stripe about this machine, and how long the call before it took.
+stripe.enable_telemetry = False
+
+
+def open_client(api_key: str) -> stripe.StripeClient:
+    """The library for this account, without retries of its own: the caller asks again, with the same key."""
+    return stripe.StripeClient(
+        api_key,
+        stripe_version=API_VERSION,
+        base_addresses={"api": settings.STRIPE_API},
+        max_network_retries=0,
+        http_client=DeadlineClient(),
+    )
+
+
+class DeadlineClient(stripe.HTTPClient):
+    """Makes a call within STRIPE_SECONDS, from the look-up of the name to the last byte. The library's own clients
+    limit only the time between two bytes."""
+
+    name = "aiohttp"
+
+    def request(
+        self, method: str, url: str, headers: Mapping[str, str] | None, post_data: Any = None, *, _usage: Any = None
+    ) -> tuple[Any, int, Mapping[str, str]]:
+        try:
+            return asyncio.run(_ask(method, url, headers, post_data))
+        except (TimeoutError, OSError, aiohttp.ClientError) as error:
+            raise stripe.APIConnectionError(f"No answer from Stripe ({type(error).__name__}).") from None
+
+    def close(self) -> None:
+        """Each call closes its own connection."""
+
+
+async def _ask(
+    method: str, url: str, headers: Mapping[str, str] | None, body: Any
+) -> tuple[bytes, int, Mapping[str, str]]:
+    async with (
+        asyncio.timeout(settings.STRIPE_SECONDS),
+        open_session() as session,
+        session.request(method, url, headers=headers, data=body, allow_redirects=False) as answer,
+    ):
+        return await answer.read(), answer.status, answer.headers
+
+
+@contextmanager
+def stripe_errors() -> Iterator[None]:
+    """Turn Stripe's errors into PaymentDeclined, ProviderRefused, or ProviderUnavailable where the outcome is unknown
+    or asking again may help."""
+    try:
+        yield
+    except stripe.CardError as error:
+        raise PaymentDeclined(decline_words(error.code, _decline_code(error))) from None
+    except stripe.AuthenticationError:
+        raise KeysRefused("Stripe does not accept the secret key.") from None
+    except stripe.PermissionError:
+        raise KeysRefused("The secret key may not do this. A restricted key needs more permissions.") from None
+    except stripe.InvalidRequestError as error:
+        if error.code in UNDER_WAY:
+            raise ProviderUnavailable(error.code) from None
+        raise ProviderRefused(f"Stripe refused the call: {without_secrets(error.user_message)}") from None
+    except stripe.IdempotencyError:
+        raise ProviderRefused("Stripe has seen this call before, with other contents.") from None
+    except stripe.StripeError as error:
+        raise ProviderUnavailable(f"{type(error).__name__} {error.http_status or ''}".strip()) from None
+
+
+def without_secrets(message: str | None) -> str:
+    """Stripe's message for the merchant, without what may be a key."""
+    return _SECRET.sub("…", message or "no reason was given.")
+
+
+def _decline_code(error: stripe.CardError) -> str | None:
+    return getattr(error.error, "decline_code", None)
