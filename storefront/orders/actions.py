@@ -9,6 +9,7 @@ from storefront.catalogue.stock import InsufficientStock, StockUse, put_back_sto
 from storefront.kit import metrics
 from storefront.kit.refusals import Refusal
 from storefront.orders import jobs
+from storefront.orders.downloads import copy_files, open_downloads
 from storefront.orders.models import Order, OrderCounter, OrderLine, Payment
 from storefront.orders.queries import order_record
 from storefront.orders.rules import Promise, Sale, SaleLine
@@ -55,9 +56,12 @@ def place_order(*, shop: Shop, sale: Sale, promise: Promise | None, now: datetim
     if promise and not promise.is_held:
         check_unpaid(shop=shop, sale=sale)
     order = Order.objects.create(number=number, **_order_columns(shop, sale, promise, now))
-    OrderLine.objects.bulk_create([_order_line(order, line, taken) for line in sale.lines])
+    lines = OrderLine.objects.bulk_create([_order_line(order, line, taken) for line in sale.lines])
+    copy_files(order=order, lines=lines)
     if promise:
         _create_payment(order, sale, promise, now)
+    else:
+        open_downloads(order=order, now=now)
     record_event(shop=shop, topic="order.placed", data=order_record(order), now=now)
     after, actor = _audited_sale(order, sale), _audit_actor(sale)
     audit.record(shop=shop, action="order.placed", object=order, after=after, actor=actor, now=now)
@@ -257,6 +261,7 @@ def _create_payment(order: Order, sale: Sale, promise: Promise, now: datetime) -
 def _set_paid(order: Order, now: datetime) -> Order:
     order.payment_status, order.updated_at = Order.PaymentStatus.PAID, now
     order.save(update_fields=["payment_status", "updated_at"])
+    open_downloads(order=order, now=now)
     record_event(shop=order.shop, topic="order.paid", data=order_record(order), now=now)
     return order
 

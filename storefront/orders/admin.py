@@ -12,14 +12,17 @@ from unfold.enums import ActionVariant
 from storefront.kit.format import format_money
 from storefront.kit.refusals import Refusal
 from storefront.orders import actions
-from storefront.orders.admin_forms import CancelForm, OrderForm, RefundForm, TrackingForm, confirm
+from storefront.orders.admin_forms import CancelForm, DownloadsForm, OrderForm, RefundForm, TrackingForm, confirm
 from storefront.orders.admin_inlines import (
     PAYMENT_COLOURS,
+    DownloadInline,
     FulfilmentInline,
     OrderLineInline,
     PaymentInline,
     RefundInline,
 )
+from storefront.orders.allowing import allow_downloads
+from storefront.orders.download_links import is_withdrawn
 from storefront.orders.fulfilling import fulfil_order
 from storefront.orders.models import Order, Payment
 from storefront.orders.refunds import request_refund
@@ -27,7 +30,7 @@ from storefront.orders.templatetags import order_text
 from storefront.shops.admin_base import ShopScopedAdmin, moment, money
 from storefront.shops.rights import Right
 
-EVENTUAL: Any = {FulfilmentInline: "fulfilments", RefundInline: "refunds"}
+EVENTUAL: Any = {DownloadInline: "downloads", FulfilmentInline: "fulfilments", RefundInline: "refunds"}
 # Shown only if the order came by a checkout link.
 SENT_BY = "Integration"
 STATUS_COLOURS = {"open": "info", "fulfilled": "success", "cancelled": "danger"}
@@ -46,15 +49,16 @@ class OrderAdmin(ShopScopedAdmin):
         "mark_paid": Right.TAKE_PAYMENTS,
         "refund": Right.REFUND_ORDERS,
         "cancel": Right.CANCEL_ORDERS,
+        "allow_downloads": Right.FULFIL_ORDERS,
     }
     list_display = ["order", "placed", "buyer", "sum", "payment", "state"]
     list_filter = ["status", "payment_status"]
     search_fields = ["number", "email", "client_reference", "customer__name", "lines__name", "lines__sku"]
     date_hierarchy = None
     ordering = ["-placed_at", "-id"]
-    inlines = [OrderLineInline, FulfilmentInline, PaymentInline, RefundInline]
+    inlines = [OrderLineInline, DownloadInline, FulfilmentInline, PaymentInline, RefundInline]
     actions = ["fulfil_chosen"]
-    actions_detail = ["fulfil", "mark_paid", "refund", "cancel"]
+    actions_detail = ["fulfil", "mark_paid", "refund", "allow_downloads", "cancel"]
     fieldsets: Any = [
         (None, {"fields": ["order", "status", "payment_status", "placed", "note", "tags"]}),
         ("Customer", {"fields": ["buyer", "phone_shown", "ship_to", "bill_to", "shopper_note_shown"]}),
@@ -104,7 +108,7 @@ class OrderAdmin(ShopScopedAdmin):
         actions.annotate_order(shop=request.shop, order=obj, changes=changes, now=request.now)
 
     def get_inlines(self, request: HttpRequest, obj: Any) -> Any:
-        """Fulfilments and refunds are shown only if there are any."""
+        """Downloads, fulfilments and refunds are shown only if there are any."""
         shown = super().get_inlines(request, obj)
         return [inline for inline in shown if inline not in EVENTUAL or getattr(obj, EVENTUAL[inline]).exists()]
 
@@ -118,6 +122,8 @@ class OrderAdmin(ShopScopedAdmin):
             possible.add("refund")
         if order and order.status != Order.Status.CANCELLED and order.payment_status == Order.PaymentStatus.PENDING:
             possible.add("mark_paid")
+        if order and not is_withdrawn(order) and order.downloads.exists():
+            possible.add("allow_downloads")
         offered = super().get_actions_detail(request, object_id)
         return [each for each in offered if each.action_name.removeprefix("orders_order_") in possible]
 
@@ -235,6 +241,21 @@ class OrderAdmin(ShopScopedAdmin):
     def refund(self, request: Any, form: Any, object_id: str) -> HttpResponse:
         order = self.row_or_404(request, object_id)
         return self._perform(request, order, request_refund, "Refund started.", **form.given)
+
+    @action(
+        description="Allow downloads again",
+        icon="download",
+        dialog=confirm(
+            "Allow downloads again?",
+            "The files can then be downloaded as often and as long as after the payment.",
+            "Allow again",
+            DownloadsForm,
+        ),
+    )
+    def allow_downloads(self, request: Any, form: Any, object_id: str) -> HttpResponse:
+        order = self.row_or_404(request, object_id)
+        ids = form.cleaned_data["files"]
+        return self._perform(request, order, allow_downloads, "Downloads allowed again.", ids=ids)
 
     def _perform(self, request: Any, order: Order, change: Any, text: str, **given: Any) -> HttpResponse:
         change(shop=request.shop, order=order, now=request.now, **given)
