@@ -71,10 +71,13 @@ def _begin(request: Request, found: Download, span: Span, *, is_part: bool) -> H
     if state is not Availability.READY:
         source.close()
         return _refused(request, found, state)
+    response = FileResponse(FilePart(source, source.name, span), status=206 if is_part else 200)
     headers = _headers(stored) | {"Content-Length": str(span.length)}
-    response = FileResponse(FilePart(source, source.name, span), status=206 if is_part else 200, headers=headers)
     if is_part:
-        response["Content-Range"] = f"bytes {span.start}-{span.stop - 1}/{stored.size}"
+        headers["Content-Range"] = f"bytes {span.start}-{span.stop - 1}/{stored.size}"
+    # Given to the constructor, the type would be replaced by a guess.
+    for name, value in headers.items():
+        response[name] = value
     return response
 
 
