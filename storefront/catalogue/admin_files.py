@@ -2,13 +2,14 @@
 
 A file is stored before the form is saved, which is a transaction that must not wait for a bucket. The form then holds
 the id of the stored file. So a file need not be chosen again if something else in the form is wrong, and a script
-(`shops/uploads.js`) can upload it beforehand, to `digital-files`, and show how far it is.
+(`shops/uploads.js`) can upload it beforehand, to `upload`, and show how far it is.
 """
 
 import re
 from typing import Any
 
 from django import forms
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
@@ -47,7 +48,7 @@ class DigitalFileForm(ShopScopedForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if "upload" in self.fields:
-            self.fields["upload"].widget.attrs["data-upload"] = reverse("admin:catalogue_digital_file_upload")
+            self.fields["upload"].widget.attrs["data-upload"] = reverse("admin:catalogue_product_upload")
             # A new product has no variants yet.
             variants = Variant.objects.filter(shop=self.shop, product=self.product or 0)
             self.fields["variant"].queryset = variants  # type: ignore[attr-defined]
@@ -111,17 +112,14 @@ class DigitalFilesAdmin:
 
     def get_urls(self) -> list[Any]:
         upload = self.admin_site.admin_view(require_http_methods(["GET", "POST"])(self.upload_file))
-        return [path("digital-files", upload, name="catalogue_digital_file_upload"), *super().get_urls()]  # type: ignore[misc]
+        return [path("upload", upload, name="catalogue_product_upload"), *super().get_urls()]  # type: ignore[misc]
 
     def upload_file(self, request: Any) -> HttpResponse:
         """Store a file: `{"stored": its id}`, or `{"problem": a sentence}`. Before the server reads a large body, it
         asks by GET whether the sender may upload."""
         if not self.has_change_permission(request):  # type: ignore[attr-defined]
-            return JsonResponse({"problem": "You may not change products."}, status=403)
-        if request.method == "GET":
-            return JsonResponse({})
-        found = _stored(request, request.FILES.get("file"))
-        return JsonResponse(found, status=422 if "problem" in found else 201)
+            raise PermissionDenied
+        return JsonResponse({} if request.method == "GET" else _stored(request, request.FILES.get("file")))
 
     def changeform_view(self, request: Any, *args: Any, **kwargs: Any) -> Any:
         if request.method == "POST" and self.has_change_permission(request):  # type: ignore[attr-defined]

@@ -91,6 +91,7 @@ PAGES: dict[str, dict[str, str]] = {
         "mark_paid": "om",
         "refund": "om",
         "cancel": "om",
+        "allow_downloads": "omf",
     },
     "orders_payment": {"view": "omr"},
 }
@@ -155,7 +156,12 @@ SAVED_EMPTY = {"apps_extension_change", "apps_scripttag_change", "apps_installat
 CHOSEN = {"publish", "unpublish", "archive", "restore_chosen", "revoke_chosen", "resume_chosen", "replay_chosen"} | {
     "fulfil_chosen"
 }
-STANDARD = {"changelist": ("view", "view"), "history": ("view", "view"), "change": ("view", "change")}
+STANDARD = {
+    "changelist": ("view", "view"),
+    "history": ("view", "view"),
+    "change": ("view", "change"),
+    "upload": ("change", "change"),
+}
 
 
 def addresses() -> Iterator[tuple[str | None, str]]:
