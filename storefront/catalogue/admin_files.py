@@ -15,7 +15,7 @@ from django.urls import path, reverse
 from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods
 from unfold.decorators import display
-from unfold.widgets import UnfoldAdminFileFieldWidget
+from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextInputWidget
 
 from storefront.catalogue.digital_files import UnusableFile, file_values, store_file
 from storefront.catalogue.models import DigitalFile, Product, StoredFile, Variant
@@ -42,7 +42,10 @@ class DigitalFileForm(ShopScopedForm):
     )
     stored = forms.IntegerField(required=False, widget=forms.HiddenInput)
     name = forms.CharField(
-        required=False, max_length=200, help_text="Shown to buyers. Leave empty to use the file's name."
+        required=False,
+        max_length=200,
+        widget=UnfoldAdminTextInputWidget,
+        help_text="Shown to buyers. Leave empty to use the file's name.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -50,9 +53,11 @@ class DigitalFileForm(ShopScopedForm):
         if "upload" in self.fields:
             self.fields["upload"].widget.attrs["data-upload"] = reverse("admin:catalogue_product_upload")
             # A new product has no variants yet.
-            variants = Variant.objects.filter(shop=self.shop, product=self.product or 0)
-            self.fields["variant"].queryset = variants  # type: ignore[attr-defined]
-            self.fields["variant"].empty_label = "All"  # type: ignore[attr-defined]
+            field: Any = self.fields["variant"]
+            field.queryset = Variant.objects.filter(shop=self.shop, product=self.product or 0)
+            field.empty_label = "All"
+            # No links to the variant's page beside the choice.
+            field.widget.can_add_related = field.widget.can_change_related = field.widget.can_view_related = False
 
     def clean(self) -> None:
         super().clean()

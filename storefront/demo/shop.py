@@ -122,7 +122,7 @@ def close_shop(shop: Shop) -> None:
     for name in (*names, *thumbnail_names):
         default_storage.delete(name)
     for file in files:
-        file.storage.delete(file.name)
+        file.storage.delete(str(file.name))
 
 
 def draw_pictures() -> DrawnPictures:

@@ -160,7 +160,7 @@ def order_line_record(line: OrderLine) -> dict[str, Any]:
 
 def download_record(download: Download, order: Order) -> dict[str, Any]:
     """A file that the line was sold with. Whether its time is over depends on the reader's clock, so it has a URL
-    then, too."""
+    then, too (R-APP-42)."""
     is_open = is_paid(order) and not is_withdrawn(order)
     return {
         "url": download_url(download, order.shop) if is_open else None,

@@ -56,7 +56,7 @@ def test_a_merchant_uploads_a_file_and_sees_how_far_it_is(street, visit):
     shown.set_input_files({"name": "book.pdf", "mimeType": "application/pdf", "buffer": BOOK})
     merchant.photograph("files-of-product")
     held: list[Route] = []
-    page.route("**/catalogue/product/upload", held.append)
+    page.route("**/catalogue/product/upload", lambda route: held.append(route))
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_role("progressbar", name="Uploading book.pdf")).to_be_visible()
     assert not DigitalFile.objects.exists()

@@ -202,6 +202,7 @@ def test_a_link_is_bound_to_its_shop_and_its_file(shop, other_shop, book):
         assert download_of_token(shop, wrong) is None
 
 
+@pytest.mark.rule("R-APP-42")
 def test_records_show_the_links_once_the_order_is_paid(shop, book):
     order = make_order(shop, sale_line(book))
     (unpaid,) = Event.objects.get(topic="order.placed").data["lines"][0]["downloads"]
