@@ -10,6 +10,7 @@ from unfold.enums import ActionVariant
 
 from storefront.catalogue import actions, events, rules, thumbnails
 from storefront.catalogue.admin_adjustments import StockAdjustingAdmin, StockAdjustmentInline
+from storefront.catalogue.admin_files import DigitalFileInline, DigitalFilesAdmin
 from storefront.catalogue.admin_forms import (
     MediaForm,
     ProductForm,
@@ -101,7 +102,7 @@ class DeletedFilter(admin.SimpleListFilter):
 
 
 @admin.register(Product)
-class ProductAdmin(StockAdjustingAdmin):
+class ProductAdmin(DigitalFilesAdmin, StockAdjustingAdmin):
     form = ProductForm
     rights = {
         **view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS),
@@ -127,7 +128,15 @@ class ProductAdmin(StockAdjustingAdmin):
     actions = ["publish", "unpublish", "archive", "restore_chosen"]
     actions_detail = ["adjust", "restore"]
     autocomplete_fields = ["brand", "vendor"]
-    inlines = [VariantInline, OptionInline, MediaInline, BundleItemInline, RelatedProductInline, StockAdjustmentInline]
+    inlines = [
+        VariantInline,
+        OptionInline,
+        MediaInline,
+        DigitalFileInline,
+        BundleItemInline,
+        RelatedProductInline,
+        StockAdjustmentInline,
+    ]
     fieldsets: Any = [
         (None, {"fields": ["name", "status", "price", "stock_qty", "sku", "in_categories", "short_description"]}),
         (
@@ -218,6 +227,9 @@ class ProductAdmin(StockAdjustingAdmin):
     ]
 
     changed = moment("updated_at", "last change")
+
+    class Media:
+        js = ["shops/uploads.js"]
 
     @display(description="")
     def picture(self, row: Product) -> str:

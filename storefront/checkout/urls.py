@@ -1,6 +1,6 @@
 from django.urls import path, re_path
 
-from storefront.checkout import blocks, handover_pages, link_pages, order_pages, pages, payment_pages
+from storefront.checkout import blocks, download_pages, handover_pages, link_pages, order_pages, pages, payment_pages
 
 app_name = "checkout"
 
@@ -16,6 +16,7 @@ secure_pages = [
     path("checkout/blocks", blocks.checkout_blocks, name="checkout_blocks"),
     path("orders/<uuid:public_id>", pages.confirmation, name="confirmation"),
     path("orders/<uuid:public_id>/e-mail", order_pages.order_email, name="order_email"),
+    path("downloads/<str:token>", download_pages.download, name="download"),
     path("orders/<uuid:public_id>/blocks", blocks.confirmation_blocks, name="confirmation_blocks"),
 ]
 urlpatterns = [*open_pages, *secure_pages]
@@ -24,4 +25,4 @@ urlpatterns = [*open_pages, *secure_pages]
 # the secure host: the second half of following a checkout link. On the shop's host: redirects to the secure pages.
 hand_over_pages = [path("arrive", handover_pages.arrive), path("hand-over", handover_pages.hand_over)]
 link_arrival_pages = [path("cart/arrive", handover_pages.arrive_by_link)]
-moved_pages = [re_path(r"^(?P<path>(?:checkout|account|orders)(?:/.*)?)$", handover_pages.redirect_to_secure)]
+moved_pages = [re_path(r"^(?P<path>(?:checkout|account|orders|downloads)(?:/.*)?)$", handover_pages.redirect_to_secure)]

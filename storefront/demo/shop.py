@@ -14,7 +14,18 @@ from django.db import transaction
 from easy_thumbnails.models import Source, Thumbnail
 
 from storefront.catalogue import thumbnails
-from storefront.catalogue.models import BundleItem, Category, Media, Product, TaxClass, Variant
+from storefront.catalogue.digital_files import store_file
+from storefront.catalogue.models import (
+    BundleItem,
+    Category,
+    DigitalFile,
+    Media,
+    Product,
+    StoredFile,
+    TaxClass,
+    Variant,
+)
+from storefront.demo.knitting_pattern import pattern_pdf
 from storefront.demo.still_lifes import picture
 from storefront.kit.refusals import Refusal
 from storefront.pricing.models import Discount, ShippingRate, TaxRate
@@ -74,6 +85,7 @@ def open_shop(*, base_url: str, now: datetime, report: Callable[[str], None]) ->
         shop.save(update_fields=["manual_payment_instructions"])
         _import(shop, now)
         _attach_pictures(shop, pictures)
+        _attach_pattern(shop, now)
         _add_rates_and_discount(shop)
     for name in Media.objects.filter(shop=shop).values_list("file", flat=True):
         # Made now, so that the first visitor does not have to wait for the worker.
@@ -92,8 +104,9 @@ def move_shop(shop: Shop, *, base_url: str, now: datetime) -> None:
 
 
 def close_shop(shop: Shop) -> None:
-    """Delete the demo shop with its products, carts, orders, audit log and uploaded pictures."""
+    """Delete the demo shop with its products, carts, orders, audit log, pictures and files."""
     names = list(Media.objects.filter(shop=shop).exclude(file="").values_list("file", flat=True))
+    files = [stored.file for stored in StoredFile.objects.filter(shop=shop)]
     with transaction.atomic():
         # These foreign keys would protect the products and categories from deletion.
         BundleItem.objects.filter(shop=shop).delete()
@@ -108,6 +121,8 @@ def close_shop(shop: Shop) -> None:
     sources.delete()
     for name in (*names, *thumbnail_names):
         default_storage.delete(name)
+    for file in files:
+        file.storage.delete(str(file.name))
 
 
 def draw_pictures() -> DrawnPictures:
@@ -149,6 +164,13 @@ def _attach_pictures(shop: Shop, pictures_by_sku: DrawnPictures) -> None:
             media.file.save(name, ContentFile(png, name=name), save=True)
             if "variant" in description:
                 Variant.objects.filter(shop=shop, sku=description["variant"]).update(image=media)
+
+
+def _attach_pattern(shop: Shop, now: datetime) -> None:
+    """Save the file of the product that is a download."""
+    file = store_file(shop=shop, file=ContentFile(pattern_pdf(), name="harbour-cardigan.pdf"), now=now)
+    product = Product.objects.get(shop=shop, sku="PATTERN-CARDIGAN")
+    DigitalFile.objects.create(shop=shop, product=product, file=file, name="Harbour cardigan (PDF)")
 
 
 def _add_rates_and_discount(shop: Shop) -> None:

@@ -25,3 +25,12 @@ def format_time(moment: datetime | None, timezone: str) -> str:
 def format_count(number: int) -> str:
     """`92331` as `92,331`."""
     return format_decimal(number, locale=LOCALE)
+
+
+def format_bytes(size: int) -> str:
+    """`1536` as `1.5 KB`, in steps of 1024."""
+    amount, units = float(size), ["bytes", "KB", "MB", "GB", "TB"]
+    while amount >= 1024 and len(units) > 1:
+        amount /= 1024
+        units.pop(0)
+    return f"{format_decimal(round(amount, 1), locale=LOCALE)} {units[0]}"

@@ -38,6 +38,8 @@ class S3Files(S3Storage):
             "file_overwrite": False,
             "max_memory_size": IN_MEMORY,
             "client_config": Config(
+                # Also of the URLs of `signed_url`, which boto would sign in an older way.
+                signature_version="s3v4",
                 connect_timeout=CONNECT_SECONDS,
                 read_timeout=READ_SECONDS,
                 retries={"total_max_attempts": ATTEMPTS, "mode": "standard"},
@@ -48,6 +50,14 @@ class S3Files(S3Storage):
         if self.base_url is None:
             raise ValueError("A private file has no URL.")
         return self.base_url + filepath_to_uri(name).lstrip("/")
+
+    def signed_url(self, name: str, *, headers: dict[str, str], seconds: int) -> str:
+        """A URL at which anybody can get the file for this many seconds. The bucket answers it with these headers, of
+        which only Content-Type and Content-Disposition are known."""
+        given = {f"Response{header.replace('-', '')}": value for header, value in headers.items()}
+        given |= {"Bucket": self.bucket_name, "Key": self._normalize_name(clean_name(name))}
+        with translated_errors():
+            return self.bucket.meta.client.generate_presigned_url("get_object", Params=given, ExpiresIn=seconds)
 
     def get_available_name(self, name: str, max_length: int | None = None) -> str:
         """Always a new one: another machine could take a name after it was found to be free."""

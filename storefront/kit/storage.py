@@ -18,7 +18,8 @@ class StorageUnavailable(OSError):
 
 
 def private_files() -> Storage:
-    """Storage of uploads that only the shop may read. They are never served."""
+    """Storage of uploads that only the shop may read, and of files that it sells. Nothing in it has a URL; pages that
+    serve a file of it decide who may have it."""
     return storages["private"]
 
 

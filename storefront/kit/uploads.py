@@ -1,13 +1,40 @@
-"""The largest size of a request with files."""
+"""The largest size of a request with files, and what is kept of an uploaded file's name."""
 
+import re
+from pathlib import PurePosixPath
 from typing import Any, NoReturn
+from unicodedata import category, normalize
 
+from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.core.files.uploadhandler import FileUploadHandler
 
-LARGEST_UPLOAD = 200 * 1024 * 1024
-# The file and the rest of the multipart body around it, in bytes.
-LARGEST_BODY = LARGEST_UPLOAD + 1024 * 1024
+# Bytes of a form with files besides the files.
+LARGEST_REST = 1024 * 1024
+LONGEST_NAME = 150
+# Characters that a file's name cannot have on one system or another.
+_REFUSED = re.compile(r'[<>:"/\\|?*]')
+
+
+def largest_body() -> int:
+    """Of a request with files, in bytes."""
+    return settings.UPLOAD_BYTES + LARGEST_REST
+
+
+def too_large() -> str:
+    """The message for a file that is larger than UPLOAD_BYTES."""
+    mebibytes = settings.UPLOAD_BYTES / 1024 / 1024
+    return f"Files up to {mebibytes:.0f} MiB can be uploaded." if mebibytes >= 1 else "The file is too large."
+
+
+def cleaned_name(name: str) -> str:
+    """The last part of an uploaded file's name, which every system can store: without control characters, marks that
+    change the direction of text, and leading dots. Never empty, at most LONGEST_NAME characters; the ending stays."""
+    last = normalize("NFC", name).replace("\\", "/").rpartition("/")[2]
+    shown = "".join(each for each in last if category(each)[0] != "C")
+    path = PurePosixPath(" ".join(_REFUSED.sub("", shown).split()).strip(". ") or "file")
+    ending = path.suffix[:20]
+    return path.stem[: LONGEST_NAME - len(ending)].rstrip() + ending
 
 
 class BoundedUploads(FileUploadHandler):
@@ -24,7 +51,7 @@ class BoundedUploads(FileUploadHandler):
         boundary: Any,
         encoding: Any = None,
     ) -> None:
-        if content_length > LARGEST_BODY:
+        if content_length > largest_body():
             refuse()
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:
@@ -35,4 +62,4 @@ class BoundedUploads(FileUploadHandler):
 
 
 def refuse() -> NoReturn:
-    raise RequestDataTooBig(f"Files up to {LARGEST_UPLOAD // 1024 // 1024} MiB can be uploaded.")
+    raise RequestDataTooBig(too_large())

@@ -10,6 +10,7 @@ from storefront.catalogue.stock import InsufficientStock, StockUse, put_back_sto
 from storefront.kit import metrics
 from storefront.kit.refusals import Refusal
 from storefront.orders import jobs
+from storefront.orders.downloads import copy_files, open_downloads
 from storefront.orders.models import Order, OrderCounter, OrderLine
 from storefront.orders.queries import order_record
 from storefront.orders.rules import Sale, SaleLine
@@ -45,7 +46,10 @@ def create_order(*, shop: Shop, sale: Sale, taken: list[StockUse], payment_metho
     # Updating the counter locks its row until the commit, and all other sales of the shop wait for it.
     number = _next_number(shop)
     order = Order.objects.create(number=number, **_order_columns(shop, sale, payment_method, now))
-    OrderLine.objects.bulk_create([_order_line(order, line, taken) for line in sale.lines])
+    lines = OrderLine.objects.bulk_create([_order_line(order, line, taken) for line in sale.lines])
+    copy_files(order=order, lines=lines)
+    if not payment_method:
+        open_downloads(order=order, now=now)
     return order
 
 
@@ -63,6 +67,7 @@ def set_paid(order: Order, now: datetime) -> None:
     """Record that a locked order is paid."""
     order.payment_status, order.updated_at = Order.PaymentStatus.PAID, now
     order.save(update_fields=["payment_status", "updated_at"])
+    open_downloads(order=order, now=now)
     record_event(shop=order.shop, topic="order.paid", data=order_record(order), now=now)
 
 

@@ -12,12 +12,15 @@ from unfold.enums import ActionVariant
 from storefront.kit.format import format_money
 from storefront.kit.refusals import Refusal
 from storefront.orders import actions
-from storefront.orders.admin_forms import OrderForm, TrackingForm, confirm
+from storefront.orders.admin_forms import DownloadsForm, OrderForm, TrackingForm, confirm
 from storefront.orders.admin_inlines import (
     PAYMENT_COLOURS,
+    DownloadInline,
     FulfilmentInline,
     OrderLineInline,
 )
+from storefront.orders.allowing import allow_downloads
+from storefront.orders.download_links import is_withdrawn
 from storefront.orders.fulfilling import fulfil_order
 from storefront.orders.models import Order
 from storefront.orders.templatetags import order_text
@@ -41,17 +44,18 @@ class OrderAdmin(ShopScopedAdmin):
         "change": Right.ANNOTATE_ORDERS,
         "fulfil": Right.FULFIL_ORDERS,
         "fulfil_chosen": Right.FULFIL_ORDERS,
+        "allow_downloads": Right.FULFIL_ORDERS,
     }
     list_display = ["order", "placed", "buyer", "sum", "payment", "state"]
     list_filter = ["status", "payment_status"]
     search_fields = ["number", "email", "client_reference", "customer__name", "lines__name", "lines__sku"]
     date_hierarchy = None
     ordering = ["-placed_at", "-id"]
-    inlines: Any = [OrderLineInline, FulfilmentInline]
+    inlines: Any = [OrderLineInline, DownloadInline, FulfilmentInline]
     # Shown only if there are any.
-    eventual: Any = {FulfilmentInline: "fulfilments"}
+    eventual: Any = {DownloadInline: "downloads", FulfilmentInline: "fulfilments"}
     actions = ["fulfil_chosen"]
-    actions_detail: Any = ["fulfil"]
+    actions_detail: Any = ["fulfil", "allow_downloads"]
     fieldsets: Any = [
         (None, {"fields": ["order", "status", "payment_status", "placed", "note", "tags"]}),
         ("Customer", {"fields": ["buyer", "phone_shown", "ship_to", "bill_to", "shopper_note_shown"]}),
@@ -101,7 +105,7 @@ class OrderAdmin(ShopScopedAdmin):
         actions.annotate_order(shop=request.shop, order=obj, changes=changes, now=request.now)
 
     def get_inlines(self, request: HttpRequest, obj: Any) -> Any:
-        """Fulfilments and refunds are shown only if there are any."""
+        """Downloads, fulfilments and refunds are shown only if there are any."""
         shown = super().get_inlines(request, obj)
         return [each for each in shown if each not in self.eventual or getattr(obj, self.eventual[each]).exists()]
 
@@ -113,7 +117,10 @@ class OrderAdmin(ShopScopedAdmin):
         return [each for each in offered if each.action_name.removeprefix("orders_order_") in possible]
 
     def possible_actions(self, order: Order) -> set[str]:
-        return {"fulfil"} if order.status == Order.Status.OPEN else set()
+        possible = {"fulfil"} if order.status == Order.Status.OPEN else set()
+        if not is_withdrawn(order) and order.downloads.exists():
+            possible.add("allow_downloads")
+        return possible
 
     @display(description="order", ordering="number")
     def order(self, row: Order) -> str:
@@ -197,6 +204,21 @@ class OrderAdmin(ShopScopedAdmin):
     def fulfil(self, request: Any, form: Any, object_id: str) -> HttpResponse:
         order = self.row_or_404(request, object_id)
         return self.perform(request, order, fulfil_order, "Marked as fulfilled.", tracking=form.tracking)
+
+    @action(
+        description="Allow downloads again",
+        icon="download",
+        dialog=confirm(
+            "Allow downloads again?",
+            "The files can then be downloaded as often and as long as after the payment.",
+            "Allow again",
+            DownloadsForm,
+        ),
+    )
+    def allow_downloads(self, request: Any, form: Any, object_id: str) -> HttpResponse:
+        order = self.row_or_404(request, object_id)
+        ids = form.cleaned_data["files"]
+        return self.perform(request, order, allow_downloads, "Downloads allowed again.", ids=ids)
 
     def perform(self, request: Any, order: Order, change: Any, text: str, **given: Any) -> HttpResponse:
         change(shop=request.shop, order=order, now=request.now, **given)

@@ -1,4 +1,4 @@
-"""The admin's forms for an order: note and tags, tracking data, cancellation, refund."""
+"""The admin's forms for an order: note and tags, tracking data, cancellation, refund, downloads."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from unfold.forms import BaseDialogForm
 from unfold.widgets import (
+    UnfoldAdminCheckboxSelectMultipleWidget,
     UnfoldAdminDecimalFieldWidget,
     UnfoldAdminTextareaWidget,
     UnfoldAdminTextInputWidget,
@@ -15,7 +16,7 @@ from unfold.widgets import (
 
 from storefront.kit.money import CENT
 from storefront.orders.fulfilling import Tracking
-from storefront.orders.models import Order
+from storefront.orders.models import Download, Order
 from storefront.orders.rules import MOST_TAGS, check_tag
 from storefront.shops.admin_forms import ShopScopedForm, WordsField
 
@@ -91,3 +92,16 @@ class RefundForm(BaseDialogForm):
     @property
     def given(self) -> dict[str, Any]:
         return {"restock": False} | {name: self.cleaned_data[name] for name in self.fields if name[0] != "_"}
+
+
+class DownloadsForm(BaseDialogForm):
+    """Which of the order's downloads to allow again; at first all of them."""
+
+    files = forms.TypedMultipleChoiceField(coerce=int, widget=UnfoldAdminCheckboxSelectMultipleWidget)
+
+    def __init__(self, request: Any, object_id: int | str | None = None, *args: Any, **kwargs: Any) -> None:
+        super().__init__(request, object_id, *args, **kwargs)
+        rows = Download.objects.filter(shop=request.shop, order_id=object_id or 0).select_related("line")
+        choices = [(row.pk, f"{row.name} ({row.line.name})") for row in rows]
+        field: Any = self.fields["files"]
+        field.choices, field.initial = choices, [pk for pk, _ in choices]

@@ -7,7 +7,8 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from unfold.decorators import display
 
-from storefront.orders.models import Fulfilment, OrderLine
+from storefront.kit.format import format_count, format_time
+from storefront.orders.models import Download, Fulfilment, OrderLine
 from storefront.shops.admin_base import ReadOnlyInline, moment, money
 from storefront.shops.rights import Right
 
@@ -60,3 +61,24 @@ class FulfilmentInline(ReadOnlyInline):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         return super().get_queryset(request).select_related("shop").prefetch_related("lines__line")
+
+
+class DownloadInline(ReadOnlyInline):
+    model = Download
+    rights = {"view": Right.VIEW_ORDERS}
+    fields = readonly_fields = ["line", "name", "count", "begun", "ends"]
+
+    begun = moment("begun_at", "last download")
+
+    @display(description="downloaded")
+    def count(self, row: Download) -> str:
+        return f"{row.used} of {row.max_downloads}" if row.max_downloads else format_count(row.used)
+
+    @display(description="expires")
+    def ends(self, row: Download) -> str:
+        if row.expires_at is None and row.expiry_days:
+            return f"{format_count(row.expiry_days)} days after the payment"
+        return format_time(row.expires_at, row.shop.timezone) or "never"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet:
+        return super().get_queryset(request).select_related("shop", "line")

@@ -18,7 +18,7 @@ def orders_of(shop: Shop, customer: Customer) -> QuerySet[Order]:
 def order_of(shop: Shop, customer: Customer, number: int) -> Order | None:
     """The customer's order with this number, with its lines, payments and fulfilments."""
     found = orders_of(shop, customer).filter(number=number)
-    return found.prefetch_related("lines", "payments", "fulfilments__lines__line").first()
+    return found.prefetch_related("lines__downloads__file", "payments", "fulfilments__lines__line").first()
 
 
 def order_ids_of(shop: Shop, *, email: str, customer: Customer | None = None) -> list[int]:

@@ -7,7 +7,9 @@ from django.template.loader import render_to_string
 from django_tasks import task
 
 from storefront.customers.queries import normal_email
+from storefront.kit.format import format_bytes
 from storefront.kit.queues import MAILS
+from storefront.orders.download_links import download_url, is_withdrawn
 from storefront.orders.models import Fulfilment, Order
 from storefront.shops import mail
 from storefront.shops.places import page_address
@@ -37,6 +39,20 @@ def send_fulfilment_mail(fulfilment_id: int, tries: int = 0) -> None:
     )
 
 
+@task(queue_name=MAILS)
+def send_downloads_mail(order_id: int, tries: int = 0) -> None:
+    """Send the links to the order's files, unless it was cancelled or refunded meanwhile."""
+    order = Order.objects.select_related("shop", "customer").prefetch_related("downloads__file").get(pk=order_id)
+    if is_withdrawn(order):
+        return
+    mail.send(
+        downloads_mail(order),
+        what="downloads",
+        tries=tries,
+        again=lambda due: send_downloads_mail.using(run_after=due).enqueue(order_id, tries + 1),
+    )
+
+
 def confirmation_mail(order: Order) -> EmailMessage:
     """The confirmation as plain text."""
     return _mail(order, "confirmation", subject=f"Your order {order.number} at {order.shop.name}")
@@ -48,6 +64,22 @@ def fulfilment_mail(fulfilment: Fulfilment) -> EmailMessage:
     what = "is on its way" if order.shipping_address else "is ready"
     subject = f"Your order {order.number} at {order.shop.name} {what}"
     return _mail(order, "fulfilment", subject=subject, fulfilment=fulfilment)
+
+
+def downloads_mail(order: Order) -> EmailMessage:
+    """The email with the links to the order's files, as plain text."""
+    files = [
+        {
+            "name": download.name,
+            "url": download_url(download, order.shop),
+            "size": format_bytes(download.file.size),
+            "max_downloads": download.max_downloads,
+            "expires_at": download.expires_at,
+        }
+        for download in order.downloads.all()
+    ]
+    subject = f"Your downloads from order {order.number} at {order.shop.name}"
+    return _mail(order, "downloads", subject=subject, files=files)
 
 
 def _mail(order: Order, name: str, *, subject: str, **context: Any) -> EmailMessage:

@@ -5,7 +5,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Lower
 
 from storefront.carts.models import Attributed
-from storefront.catalogue.models import Product, Variant
+from storefront.catalogue.models import Product, StoredFile, Variant
 from storefront.customers.models import Customer
 from storefront.kit.money import MoneyField
 from storefront.shops.models import Shop
@@ -135,6 +135,43 @@ class OrderLine(models.Model):
     def left(self) -> int:
         """How many pieces have not been fulfilled."""
         return self.qty - self.fulfilled_qty
+
+
+class Download(models.Model):
+    """A file that an order line was sold with, and how often the shopper has downloaded it.
+
+    It is a copy: a change of the product's files or limits does not change it. Whether it can be downloaded follows
+    from the order too (`orders/downloads.py`).
+    """
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="downloads")
+    line = models.ForeignKey(OrderLine, on_delete=models.CASCADE, related_name="downloads", db_index=False)
+    file = models.ForeignKey(StoredFile, on_delete=models.RESTRICT, related_name="+")
+    name = models.CharField(max_length=200)
+    max_downloads = models.PositiveIntegerField(help_text="0: no limit.")
+    expiry_days = models.PositiveIntegerField(help_text="Days from the payment; 0: never.")
+    expires_at = models.DateTimeField(null=True)
+    used = models.PositiveIntegerField(default=0, help_text="How often it was downloaded.")
+    begun_at = models.DateTimeField(null=True, help_text="When the latest counted download began.")
+    sent = models.BigIntegerField(default=0, help_text="Bytes that were sent of it since, resumed parts included.")
+
+    class Meta:
+        ordering = ["line_id", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["line", "file"], name="download_once"),
+            models.CheckConstraint(
+                condition=Q(max_downloads=0) | Q(used__lte=F("max_downloads")), name="download_within_limit"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def left(self) -> int | None:
+        """How often it can still be downloaded; None: without a limit."""
+        return self.max_downloads - self.used if self.max_downloads else None
 
 
 class Fulfilment(models.Model):

@@ -10,7 +10,8 @@ from django.db.models.functions import Lower
 from storefront.kit.clock import timestamp
 from storefront.kit.members import only
 from storefront.kit.money import to_wire
-from storefront.orders.models import Fulfilment, Order, OrderLine
+from storefront.orders.download_links import download_url, is_paid, is_withdrawn
+from storefront.orders.models import Download, Fulfilment, Order, OrderLine
 from storefront.shops.models import Shop
 
 _MONEY = ("subtotal", "discount", "shipping", "tax", "total", "refunded")
@@ -19,7 +20,7 @@ _MONEY = ("subtotal", "discount", "shipping", "tax", "total", "refunded")
 def order_by_public_id(shop: Shop, public_id: UUID) -> Order | None:
     """The order with this unguessable id, with lines, payments and fulfilments."""
     orders = Order.objects.filter(shop=shop, public_id=public_id)
-    return orders.prefetch_related("lines", "payments", "fulfilments__lines__line").first()
+    return orders.prefetch_related("lines__downloads__file", "payments", "fulfilments__lines__line").first()
 
 
 def order_by_id(shop: Shop, order_id: int | None) -> Order | None:
@@ -73,6 +74,8 @@ def order_records(shop: Shop, ids: Collection[int], members: frozenset[str] | No
     if members is None:
         return {order.pk: order_summary(order) for order in rows}
     orders = list(rows.prefetch_related(*_children(members)))
+    for order in orders:
+        order.shop = shop
     return {order.pk: only(_whole_record(order, members), members) for order in orders}
 
 
@@ -151,6 +154,19 @@ def order_line_record(line: OrderLine) -> dict[str, Any]:
         "bundle_items": line.bundle_items,
         "options": line.options,
         "custom_fields": line.custom_fields,
+        "downloads": [download_record(download, line.order) for download in line.downloads.all()],
+    }
+
+
+def download_record(download: Download, order: Order) -> dict[str, Any]:
+    """A file that the line was sold with. Whether its time is over depends on the reader's clock, so it has a URL
+    then, too (R-APP-42)."""
+    is_open = is_paid(order) and not is_withdrawn(order)
+    return {
+        "url": download_url(download, order.shop) if is_open else None,
+        "name": download.name,
+        "left": download.left,
+        "expires_at": timestamp(download.expires_at),
     }
 
 
@@ -201,7 +217,7 @@ def refund_record(refund: Any) -> dict[str, Any]:
 
 # Members that only the single read shows unless they are included: the rows to fetch for them, and their records.
 _CHILDREN: dict[str, tuple[str, Callable[[Any], dict[str, Any]]]] = {
-    "lines": ("lines", order_line_record),
+    "lines": ("lines__downloads", order_line_record),
     "payments": ("payments", payment_record),
     "fulfilments": ("fulfilments__lines", fulfilment_record),
     "refunds": ("refunds", refund_record),

@@ -9,12 +9,12 @@ from django.core.validators import URLValidator
 from ninja import Field, Schema
 from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 
-from storefront.carts.schemas import LineBundleItem, LineCustomField, LineOption
 from storefront.customers.schemas import Note
 from storefront.kit.app_pagination import Pagination
 from storefront.kit.ids import LARGEST_ID
 from storefront.kit.members import choice, chosen, names_of
 from storefront.kit.schemas import Change, Envelope, Id, IdAlone, Moment, Money, MoneyGiven, Timestamp
+from storefront.orders.line_schemas import OrderLineRecord
 from storefront.orders.queries import INCLUDED
 from storefront.orders.rules import MOST_TAGS, check_tag
 from storefront.sync import schemas as sync
@@ -182,35 +182,6 @@ class OrderRecord(Schema):
     cancelled_at: Timestamp | None = Field(description="When the order was cancelled.")
     cancel_reason: str = Field(description="Cancellation reason; may be empty.")
     restocked_at: Timestamp | None = Field(description="When the order's items were restocked.")
-
-
-class ChosenOption(LineOption):
-    """A chosen option of an order line."""
-
-    value_id: int | None = Field(None, description="The id of the chosen value; null for a text.")
-
-
-class OrderLineRecord(Schema):
-    """A line of an order, as it was sold."""
-
-    id: int = Field(description="The line's id.")
-    product_id: int | None = Field(description="The product's id; null if the product was deleted.")
-    variant_id: int | None = Field(description="The variant's id, if any.")
-    sku: str = Field(description="The SKU; may be empty.")
-    name: str = Field(description="The name of the product.")
-    image: str | None = Field(description="URL of the picture.")
-    qty: int = Field(description="Quantity sold.")
-    fulfilled_qty: int = Field(description="Quantity fulfilled.")
-    unit_price: Money = Field(description="The unit price.")
-    line_total: Money = Field(description="What the line comes to.")
-    tax: Money = Field(description="The line's share of the tax.")
-    is_digital: bool = Field(description="Whether the product is digital.")
-    is_bundle: bool = Field(description="Whether the product is a bundle.")
-    is_damaged: bool = Field(description="Whether damaged units were sold.")
-    requires_shipping: bool = Field(description="Whether the product is shipped.")
-    bundle_items: list[LineBundleItem] = Field(description="The items of a bundle; empty for other products.")
-    options: list[ChosenOption] = Field(description="The chosen options.")
-    custom_fields: list[LineCustomField] = Field(description="Custom texts for this line.")
 
 
 class PaymentRecord(Schema):

@@ -130,7 +130,7 @@ class OrderWithPaymentsAdmin(OrderAdmin):
     }
     inlines = [*OrderAdmin.inlines, PaymentInline, RefundInline]
     eventual = {**OrderAdmin.eventual, RefundInline: "refunds"}
-    actions_detail = ["fulfil", "mark_paid", "refund", "cancel"]
+    actions_detail = ["fulfil", "mark_paid", "refund", "allow_downloads", "cancel"]
 
     def possible_actions(self, order: Order) -> set[str]:
         possible = super().possible_actions(order)

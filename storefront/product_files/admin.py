@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import FileResponse, HttpRequest, HttpResponse
@@ -15,7 +16,7 @@ from unfold.enums import ActionVariant
 
 from storefront.kit.format import format_count
 from storefront.kit.spreadsheets import escape_formula
-from storefront.kit.uploads import LARGEST_UPLOAD
+from storefront.kit.uploads import too_large
 from storefront.product_files import jobs
 from storefront.product_files.admin_pictures import PicturesOfImport
 from storefront.product_files.csv_reading import UnreadableFile
@@ -38,8 +39,8 @@ class ProductImportForm(ShopScopedForm):
         file = self.cleaned_data.get("file")
         if not file:
             raise forms.ValidationError("Choose a file.")
-        if file.size > LARGEST_UPLOAD:
-            raise forms.ValidationError(f"Files up to {LARGEST_UPLOAD // 1024 // 1024} MiB can be uploaded.")
+        if file.size > settings.UPLOAD_BYTES:
+            raise forms.ValidationError(too_large())
         return file
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -196,6 +196,8 @@ THUMBNAIL_EXTENSION = THUMBNAIL_TRANSPARENCY_EXTENSION = "webp"
 
 # Seconds in which a request body must arrive (server/gate/request_body.py).
 BODY_SECONDS = environment.number("STOREFRONT_BODY_SECONDS", 10, smallest=1)
+# Bytes of a file that staff upload in the admin.
+UPLOAD_BYTES = environment.number("STOREFRONT_UPLOAD_BYTES", 200 * 1024 * 1024, smallest=1024 * 1024)
 # Bytes of a body of the API or a form. Uploads go to disk and have their own limit (kit/uploads.py).
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 # A product and its variants are one form: fifty variants on a page, with a dozen fields each, and the rest.

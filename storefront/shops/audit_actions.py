@@ -44,6 +44,7 @@ ACTIONS: dict[str, str] = {
     "webhook.replayed": "Webhook deliveries sent again",
     "product.created": "Product created",
     "product.updated": "Product changed",
+    "product.files_changed": "Files to download changed",
     "product.deleted": "Product deleted",
     "product.restored": "Product restored",
     "product.status_changed": "Product status changed",
@@ -91,6 +92,7 @@ ACTIONS: dict[str, str] = {
     "order.fulfilled": "Order fulfilled or partly fulfilled",
     "order.cancelled": "Order cancelled",
     "order.refunded": "Order refund started",
+    "order.downloads_allowed": "Downloads allowed again",
     "order.updated": "Order note or tags changed",
     "audit.erased": "Person erased from the audit log",
 }

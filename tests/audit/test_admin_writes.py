@@ -254,7 +254,8 @@ def test_every_button_of_the_admin_is_tested_here():
         # Looks, and what belongs to no shop: the operator's secret of an app.
         if name not in ("preview", "download_report")
     }
-    assert offered == set(BUTTONS)
+    # It asks which files; `tests/orders/test_admin_downloads.py` tests it.
+    assert offered == {*BUTTONS, "allow_downloads"}
 
 
 def test_statuses_set_together_make_an_entry_each_with_their_old_status(desk, shop):

@@ -13,7 +13,7 @@ def click_through(page: Page, role: Literal["button", "link"], name: str) -> Non
         page.get_by_role("main").get_by_role(role, name=name, exact=True).first.click()
 
 
-def fill_details(page: Page) -> None:
+def fill_details(page: Page, *, then: str = "Continue to delivery") -> None:
     page.get_by_label("Email address").fill("ada@example.com")
     address = page.get_by_role("group", name="Delivery address").or_(page.locator("main"))
     address = address.last
@@ -22,7 +22,7 @@ def fill_details(page: Page) -> None:
     address.get_by_label("Postal code").first.fill("24103")
     address.get_by_label("Town or city").first.fill("Kiel")
     address.get_by_label("Country").first.select_option("DE")
-    click_through(page, "button", "Continue to delivery")
+    click_through(page, "button", then)
 
 
 def choose_delivery(page: Page) -> None:

@@ -199,6 +199,6 @@ class TestConfirmation:
         with receiving(hello) as receiver:
             for _ in range(3):
                 extend(shop, receiver.url, "confirmation_block")
-            with django_assert_max_num_queries(10):
+            with django_assert_max_num_queries(11):
                 answer = shopper.get(f"{confirmation}/blocks")
         assert answer.content.decode().count("<p>Wrap it?</p>") == 3

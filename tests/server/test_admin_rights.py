@@ -91,6 +91,7 @@ PAGES: dict[str, dict[str, str]] = {
         "mark_paid": "om",
         "refund": "om",
         "cancel": "om",
+        "allow_downloads": "omf",
     },
     "payments_payment": {"view": "omr"},
     "payments_provideraccount": {**OWNERS, "check_connection": "o"},
@@ -163,7 +164,12 @@ SAVED_EMPTY = {
 CHOSEN = {"publish", "unpublish", "archive", "restore_chosen", "revoke_chosen", "resume_chosen", "replay_chosen"} | {
     "fulfil_chosen"
 }
-STANDARD = {"changelist": ("view", "view"), "history": ("view", "view"), "change": ("view", "change")}
+STANDARD = {
+    "changelist": ("view", "view"),
+    "history": ("view", "view"),
+    "change": ("view", "change"),
+    "upload": ("change", "change"),
+}
 
 
 def addresses() -> Iterator[tuple[str | None, str]]:

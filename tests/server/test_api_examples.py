@@ -31,6 +31,7 @@ from tests.catalogue.factories import make_category, make_media, make_product, m
 from tests.client import ApiClient
 from tests.factories.apps import install, make_app
 from tests.orders.factories import make_order, sale_line
+from tests.orders.files import add_file
 from tests.shops.factories import NOW, make_token
 
 FILE = Path("storefront/server/api/examples.json")
@@ -187,6 +188,9 @@ def callers(first_ids, frozen, shop, other_shop) -> dict[str, ApiClient]:
     make_product(shop, "Old jug", pk=103)
     make_product(other_shop, "Elsewhere")
     api.post("/customers", {"email": "ada@example.com", "name": "Ada Lovelace", "addresses": [ADDRESS]})
+    add_file(mug, "glaze-and-care.pdf")
+    mug.max_downloads = mug.download_expiry_days = 5
+    mug.save()
     for number in range(4):
         order = make_order(shop, sale_line(mug, 2))
         if number < 2:
@@ -200,6 +204,7 @@ def callers(first_ids, frozen, shop, other_shop) -> dict[str, ApiClient]:
 SECRETS = [
     (re.compile(r"\b(cart|api|app)_[A-Za-z0-9_-]{43}"), r"\1_5xExampleOfATokenThatOpensNothingAtAll0000000"),
     (re.compile(r"signature=[0-9a-f]+"), "signature=" + "5" * 64),
+    (re.compile(r"(/downloads/[0-9-]+\.)[A-Za-z0-9_-]+"), r"\1" + "5" * 43),
     (
         re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"),
         "0d9a6f2e-5b1c-4c7e-9a43-2f6b8d1e7c50",

@@ -213,3 +213,42 @@ def test_a_bucket_that_cannot_be_used_is_refused_at_the_start(deployment, stored
     assert missing.returncode == 1
     assert missing.stderr.startswith("storefront: The bucket nowhere cannot be used: ")
     assert "Traceback" not in missing.stderr
+
+
+def test_a_download_in_a_bucket_is_sent_by_the_bucket(deployment, stored):
+    """By an address that is signed, for a minute, and says how the file is sent."""
+    made = shell(SELL, **deployment, **stored.environment, SECRET_KEY="x" * 32)
+    ((status, location, used, other),) = made
+    assert (status, used) == (302, 1)
+    assert "X-Amz-Expires=60" in location
+    answer = requests.get(location, timeout=10)
+    assert (answer.status_code, answer.content) == (200, b"a book" * 100)
+    assert answer.headers["Content-Disposition"].startswith("attachment")
+    assert answer.headers["Content-Type"] == "application/octet-stream"
+    part = requests.get(location, headers={"Range": "bytes=2-5"}, timeout=10)
+    assert (part.status_code, part.content) == (206, b"book")
+    assert other == 410
+
+
+SELL = """
+import json
+from django.test import Client
+from storefront.kit import clock
+from storefront.orders import actions
+from storefront.orders.download_links import download_token
+from storefront.orders.models import Download
+from tests.catalogue.factories import make_product
+from tests.orders.factories import make_order, sale_line
+from tests.orders.files import add_file
+from tests.shops.factories import make_shop
+shop = make_shop("books.example.com")
+product = make_product(shop, "Book", max_downloads=1)
+add_file(product, "book.html", b"a book" * 100)
+order = make_order(shop, sale_line(product), now=clock.now())
+actions.mark_paid(shop=shop, order=order, now=clock.now())
+path = f"/downloads/{download_token(order.downloads.get())}"
+shopper = Client(headers={"host": shop.domain})
+answer = shopper.get(path)
+used = Download.objects.get().used
+print(json.dumps([answer.status_code, answer["Location"], used, shopper.get(path).status_code]))
+"""

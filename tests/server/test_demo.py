@@ -4,6 +4,7 @@ import json
 import stat
 from functools import cache
 from io import BytesIO
+from pathlib import Path
 from typing import IO
 
 import pytest
@@ -12,10 +13,15 @@ from django.test import Client
 
 from storefront.catalogue.models import Media, Product, Variant
 from storefront.demo import shop as demo
+from storefront.demo.knitting_pattern import pattern_pdf
 from storefront.demo.still_lifes import DRAWINGS, picture
+from storefront.kit import clock
 from storefront.kit import pictures as kit_pictures
+from storefront.orders.actions import mark_paid
+from storefront.orders.download_links import download_token
 from storefront.shops.models import ApiToken, Shop, User
 from tests.client import ApiClient
+from tests.orders.factories import make_order, sale_line
 from tests.shops.factories import make_shop
 
 pytestmark = pytest.mark.proof
@@ -68,6 +74,22 @@ def test_creates_a_shop_that_sells(open_demo):
     assert added.status_code == 201
     link = api.post("/cart/checkout", cart=added.json()["cart_token"]).json()["checkout_url"]
     assert link.startswith("http://127.0.0.1:9999/cart/resume?")
+
+
+def test_sells_a_download_that_is_delivered(open_demo):
+    open_demo()
+    shop = Shop.objects.get()
+    pattern = Product.objects.get(sku="PATTERN-CARDIGAN")
+    order = make_order(shop, sale_line(pattern), now=clock.now())
+    (download,) = mark_paid(shop=shop, order=order, now=clock.now()).downloads.all()
+    answer = Client(headers={"host": shop.domain}).get(f"/downloads/{download_token(download)}")
+    content = b"".join(answer.streaming_content)
+    assert content == pattern_pdf()
+    assert content.startswith(b"%PDF-1.4")
+    assert answer["Content-Type"] == "application/pdf"
+    path = Path(download.file.file.path)
+    demo.close_shop(shop)
+    assert not path.exists()
 
 
 def test_the_password_opens_the_admin(open_demo):

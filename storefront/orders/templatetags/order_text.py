@@ -4,12 +4,15 @@ import re
 import unicodedata
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from django import template
 
 from storefront.kit.countries import country_name
-from storefront.kit.format import format_money, format_time
+from storefront.kit.format import format_bytes, format_money, format_time
 from storefront.kit.names import has_address
+from storefront.orders.download_links import availability, download_token
+from storefront.orders.models import Order
 from storefront.shops.models import Shop
 
 register = template.Library()
@@ -52,6 +55,24 @@ def _town(address: dict[str, str]) -> str:
     words = [word for word in town.split() if len(word) > 2]
     is_plain = all(each.isalpha() or unicodedata.combining(each) or each in " '’.-/()" for each in town)
     return town if is_plain and len(town) <= 40 and len(words) <= 4 and not has_address(town) else ""
+
+
+@register.simple_tag
+def downloads_of(order: Order, now: datetime) -> list[dict[str, Any]]:
+    """What the order's page shows of each file that was sold. Prefetch `lines__downloads__file`."""
+    found = []
+    for line in order.lines.all():
+        for download in line.downloads.all():
+            download.order = order
+            found.append(
+                {
+                    "row": download,
+                    "token": download_token(download),
+                    "size": format_bytes(download.file.size),
+                    "state": availability(download, now).value,
+                }
+            )
+    return found
 
 
 @register.filter

@@ -29,7 +29,7 @@ from typing import IO, Any
 import structlog
 from django.conf import settings
 
-from storefront.kit.uploads import LARGEST_BODY
+from storefront.kit.uploads import largest_body
 from storefront.server.edge.edge import NeedsThread
 from storefront.server.gate import request_body
 from storefront.server.gate.open_descriptors import OpenDescriptors
@@ -170,7 +170,7 @@ class Gate:
             elif _is_api(environ):
                 # The API rejects it itself, with all its headers; it does not read the body either.
                 self._enqueue(proto, environ, self._call_application)
-            elif environ["PATH_INFO"].startswith(UPLOADS) and length <= LARGEST_BODY:
+            elif environ["PATH_INFO"].startswith(UPLOADS) and length <= largest_body():
                 self._enqueue(proto, environ, self._check_upload)
             else:
                 reject(proto, environ, TOO_LARGE)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import Any
 
+from storefront.kit.ranges import FilePart
 from storefront.server.gate.open_descriptors import OpenDescriptors
 from storefront.server.gate.wsgi_environ import Environ, FileWrapper
 
@@ -70,6 +71,9 @@ def send_response(application: Callable[..., Any], environ: Environ, proto: Any,
 
 
 def _send_file(proto: Any, start: StartResponse, file: Any, descriptors: OpenDescriptors) -> None:
+    if isinstance(file, FilePart) and file.span.length > MAX_BYTES_IN_MEMORY:
+        proto.response_file_range(start.status, start.headers, file.path, file.span.start, file.span.stop)
+        return
     content = file.read(MAX_BYTES_IN_MEMORY + 1)
     if len(content) <= MAX_BYTES_IN_MEMORY:
         proto.response_bytes(start.status, start.headers, content)

@@ -16,6 +16,7 @@ from storefront.catalogue.schedule import emit_scheduled_changes
 from storefront.checkout.jobs import delete_abandoned_checkouts, report_abandoned_checkouts
 from storefront.checkout.link import delete_expired_links
 from storefront.exports.jobs import delete_old_exports, give_up_silent_exports
+from storefront.orders.file_sweeps import delete_unused_files, give_added_files
 from storefront.payments.jobs import ask_providers, delete_old_drafts, end_expired_drafts, pay_back_refunds
 from storefront.product_files.jobs import delete_old_cleaned_texts, give_up_silent_imports
 from storefront.server.worker.tasks import requeue_lost_tasks
@@ -89,6 +90,8 @@ DATABASE_SWEEPS = [
     Sweep("calls of extensions", timedelta(hours=1), delete_old_extension_calls),
     Sweep("idempotent answers", timedelta(minutes=10), delete_expired_answers),
     Sweep("hand-over codes", timedelta(minutes=1), delete_expired_codes),
+    Sweep("files for earlier orders", timedelta(seconds=30), give_added_files),
+    Sweep("unused files", timedelta(hours=1), delete_unused_files, limit=10),
     Sweep("sessions", timedelta(hours=1), delete_expired_sessions),
     Sweep("sessions of staff", timedelta(hours=1), delete_ended_sessions),
     Sweep("lost tasks", timedelta(seconds=30), requeue_lost_tasks),

@@ -1,0 +1,54 @@
+"""The files that buyers of a product download: their upload, and which of them a product or variant is sold with."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.core.files.base import File
+
+from storefront.catalogue.models import DigitalFile, Product, StoredFile
+from storefront.kit.refusals import Refusal
+from storefront.kit.uploads import cleaned_name, too_large
+from storefront.shops.models import Shop
+
+# A product or variant by product id and variant id.
+Sold = tuple[int, int | None]
+
+
+class UnusableFile(Refusal):
+    """The file is empty or larger than UPLOAD_BYTES."""
+
+    code, field = "unusable_file", "file"
+
+
+def store_file(*, shop: Shop, file: File, now: datetime) -> StoredFile:
+    """Store an uploaded file, with its name cleaned. Call it outside a transaction, since the storage may be a bucket.
+
+    Raises UnusableFile and `kit.storage.StorageUnavailable`. Without use by a product, it is deleted after a day.
+    """
+    if not file.size:
+        raise UnusableFile("The file is empty.")
+    if file.size > settings.UPLOAD_BYTES:
+        raise UnusableFile(too_large())
+    stored = StoredFile(shop=shop, name=cleaned_name(file.name or ""), size=file.size, created_at=now, unused_since=now)
+    stored.file.save(stored.name, file, save=True)
+    return stored
+
+
+def files_of(shop: Shop, sold: Iterable[Sold]) -> dict[Sold, list[DigitalFile]]:
+    """The files, in their order, of each product or variant that has some. One of the whole product belongs to each of
+    its variants."""
+    wanted = set(sold)
+    rows = DigitalFile.objects.filter(shop=shop, product_id__in={product_id for product_id, _ in wanted})
+    by_product: dict[int, list[DigitalFile]] = {}
+    for row in rows.select_related("product"):
+        by_product.setdefault(row.product_id, []).append(row)
+    found = {each: [row for row in by_product.get(each[0], []) if row.variant_id in (None, each[1])] for each in wanted}
+    return {each: files for each, files in found.items() if files}
+
+
+def file_values(product: Product) -> list[dict[str, Any]]:
+    """The product's files as the audit log records them."""
+    rows = DigitalFile.objects.filter(shop=product.shop_id, product=product).select_related("file")
+    return [{"name": row.name, "file": row.file.name, "variant_id": row.variant_id} for row in rows]

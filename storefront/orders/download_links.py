@@ -1,0 +1,73 @@
+"""Links to what an order's shopper can download, and whether it can be downloaded now.
+
+Threats. Links are in mails and in browsers' histories, where others see them. So each is signed, bound to one file of
+one order line of one shop, and its page asks who is asking, as the order's page does (`checkout/order_access.py`).
+Whether the order is paid, cancelled or refunded is read from the order at each download.
+"""
+
+from datetime import datetime
+from enum import StrEnum
+
+from django.core.signing import BadSignature, Signer
+
+from storefront.kit.ids import LARGEST_ID
+from storefront.orders.models import Download, Order
+from storefront.shops.models import Shop
+from storefront.shops.places import page_address
+
+
+class Availability(StrEnum):
+    READY = "ready"
+    UNPAID = "unpaid"
+    WITHDRAWN = "withdrawn"
+    EXPIRED = "expired"
+    USED_UP = "used_up"
+
+
+def availability(download: Download, now: datetime) -> Availability:
+    """Whether the file can be downloaded now, or why not: the order is unpaid, was cancelled or refunded in full, the
+    time is over, or it was downloaded as often as the shop allows."""
+    order = download.order
+    if is_withdrawn(order):
+        return Availability.WITHDRAWN
+    if not is_paid(order):
+        return Availability.UNPAID
+    if download.expires_at is not None and download.expires_at <= now:
+        return Availability.EXPIRED
+    return Availability.USED_UP if download.left == 0 else Availability.READY
+
+
+def is_paid(order: Order) -> bool:
+    return order.payment_status != Order.PaymentStatus.PENDING
+
+
+def is_withdrawn(order: Order) -> bool:
+    """Whether the order's files can no longer be downloaded, whatever their limits."""
+    return order.status == Order.Status.CANCELLED or order.payment_status == Order.PaymentStatus.REFUNDED
+
+
+def download_token(download: Download) -> str:
+    """The last part of the link's path."""
+    return _signer().sign(f"{download.pk}-{download.line_id}-{download.file_id}")
+
+
+def download_url(download: Download, shop: Shop) -> str:
+    """The absolute URL of the link, for mails and the API."""
+    return page_address("checkout:download", download_token(download), shop=shop)
+
+
+def download_of_token(shop: Shop, token: str) -> Download | None:
+    """The shop's download with this link, with its order and file; None for a link that is not signed, or of another
+    shop."""
+    try:
+        pk, line, file = (int(part) for part in _signer().unsign(token).split("-"))
+    except (BadSignature, ValueError):
+        return None
+    if max(pk, line, file) > LARGEST_ID:
+        return None
+    found = Download.objects.filter(shop=shop, pk=pk, line_id=line, file_id=file)
+    return found.select_related("order", "file").first()
+
+
+def _signer() -> Signer:
+    return Signer(salt="storefront.download", sep=".")
