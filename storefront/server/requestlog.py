@@ -3,7 +3,8 @@ domain, and the kind and id of the caller, such as `token 5`. Counts the request
 
 Never the query: on /cart/resume it is a signed link, which is as powerful as a password (R-LINK-11), and elsewhere it
 contains what people search for. Therefore this does not use django-structlog's middleware, which logs whole URLs. An
-order's id in a path is shortened, since its URL alone opens the order for a day.
+order's id in a path is shortened, and the signature of a download's link is left out, since the URL alone opens the
+order, or gets the file, for a day.
 """
 
 import re
@@ -21,6 +22,7 @@ from storefront.shops.request import Request
 
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 _ORDER = re.compile(r"(/orders/[0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
+_DOWNLOAD = re.compile(r"(/downloads/[0-9-]{0,60})[^/]*")
 
 
 class RequestLog:
@@ -35,7 +37,7 @@ class RequestLog:
         try:
             response = self.get_response(request)
             # Not `path_info`, which lacks the shop's segment at the secure host.
-            path, status = _shorten_order_ids(request.path), response.status_code
+            path, status = _without_secrets(request.path), response.status_code
             seconds = time.perf_counter() - started
             metrics.REQUESTS.labels(_method(method), _route(request), str(status)).observe(seconds)
             milliseconds = round(seconds * 1000, 1)
@@ -61,5 +63,7 @@ def _method(method: str) -> str:
     return method if method in METHODS else "other"
 
 
-def _shorten_order_ids(path: str) -> str:
+def _without_secrets(path: str) -> str:
+    if "/downloads/" in path:
+        return _DOWNLOAD.sub(r"\1…", path)
     return _ORDER.sub(r"\1…", path) if "/orders/" in path else path

@@ -1,6 +1,7 @@
 """What an order's lines can download: copied when it is placed, opened by the payment, and never more than was sold."""
 
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 from django.core import mail
@@ -15,6 +16,7 @@ from storefront.orders.download_links import Availability, availability, downloa
 from storefront.orders.downloads import MOST_DAYS, RESUMED_SIZES, RESUMED_WITHIN, begin_download
 from storefront.orders.models import Download
 from storefront.orders.queries import order_record
+from storefront.orders.refunds import record_refunded, request_refund
 from storefront.shops.models import AuditEntry
 from storefront.webhooks.models import Event
 from tests.catalogue.factories import make_product, make_variant
@@ -112,16 +114,16 @@ def test_cancelling_or_refunding_withdraws_the_files(shop, book, end):
     if end == "cancelled":
         actions.cancel_order(shop=shop, order=download.order, now=NOW)
     else:
-        download.order.payment_status = "refunded"
-        download.order.save()
+        refund = request_refund(shop=shop, order=download.order, now=NOW)
+        record_refunded(shop=shop, refund=refund, reference="", now=NOW)
     assert begin(download) == Availability.WITHDRAWN
     assert Download.objects.get().used == 0
 
 
 def test_a_partly_refunded_order_keeps_its_files(shop, book):
     download = sold(shop, book)
-    download.order.payment_status = "partially_refunded"
-    download.order.save()
+    refund = request_refund(shop=shop, order=download.order, amount=Decimal("1.00"), now=NOW)
+    record_refunded(shop=shop, refund=refund, reference="", now=NOW)
     assert begin(download) == READY
 
 

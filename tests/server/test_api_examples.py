@@ -204,7 +204,7 @@ def callers(first_ids, frozen, shop, other_shop) -> dict[str, ApiClient]:
 SECRETS = [
     (re.compile(r"\b(cart|api|app)_[A-Za-z0-9_-]{43}"), r"\1_5xExampleOfATokenThatOpensNothingAtAll0000000"),
     (re.compile(r"signature=[0-9a-f]+"), "signature=" + "5" * 64),
-    (re.compile(r"(/downloads/[0-9-]+\.)[A-Za-z0-9_-]+"), r"\1" + "5" * 43),
+    (re.compile(r"(/downloads/[0-9-]+\.)[A-Za-z0-9_-]+"), r"\g<1>" + "5" * 43),
     (
         re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"),
         "0d9a6f2e-5b1c-4c7e-9a43-2f6b8d1e7c50",

@@ -126,6 +126,16 @@ def test_order_ids_are_shortened(written, client, shop, before, rest):
     assert "5e6f" not in text.getvalue().lower()
 
 
+def test_signatures_of_downloads_are_left_out(written, client, shop):
+    """Such a URL alone gets the file for a day."""
+    text = written()
+    client.get("/downloads/7-12-3.xTv4kEFbS0MGDfSjXhbXtQ2Y0rcSVG_CDuP8p33ubWA")
+    client.get("/shop.example.com/downloads/7-12-3.xTv4kEFbS0MG/more")
+    shown = [json.loads(line)["path"] for line in text.getvalue().splitlines() if '"request"' in line]
+    assert shown == ["/downloads/7-12-3…", "/shop.example.com/downloads/7-12-3…/more"]
+    assert "xTv4" not in text.getvalue()
+
+
 def test_lines_of_a_request_name_the_shop_and_the_caller(written, client, shop, settings):
     token = make_token(shop, "read_products")
     text = written()
