@@ -73,11 +73,13 @@ def payment_return(request: Request, payment: Payment) -> HttpResponse:
     if request.META["QUERY_STRING"]:
         # Providers add to the address what should not stay in it, such as Stripe's client secret of the payment.
         return SeeOther(_return_url(payment))
+    is_known = True
     if payment.state in UNDECIDED:
-        payment = ask(shop=request.shop, payment=payment, now=request.now) or payment
+        asked = ask(shop=request.shop, payment=payment, now=request.now)
+        payment, is_known = asked or payment, asked is not None
     if due_call(payment, request.now) == Call.CAPTURE:
         payment = ask(shop=request.shop, payment=payment, now=request.now) or payment
-    return _outcome(request, payment)
+    return _outcome(request, payment, is_known=is_known)
 
 
 @require_POST
@@ -121,7 +123,8 @@ def _add(sources: dict[str, tuple[str, ...]], more: Mapping[str, tuple[str, ...]
         sources[name] = tuple(dict.fromkeys([*sources.get(name, ()), *origins]))
 
 
-def _outcome(request: Request, payment: Payment) -> HttpResponse:
+def _outcome(request: Request, payment: Payment, *, is_known: bool = True) -> HttpResponse:
+    """The page for how the payment stands; whether that `is_known`, or the provider did not answer."""
     if payment.order is not None:
         return SeeOther(reverse("checkout:confirmation", args=[payment.order.public_id]))
     if payment.state in SECURED:
@@ -130,7 +133,7 @@ def _outcome(request: Request, payment: Payment) -> HttpResponse:
     if payment.state == State.CANCELLED:
         messages.error(request, payment.failure or "The payment was not completed. Nothing was charged.")
         return SeeOther(page_url(request, "checkout:payment"))
-    is_open = payment.state == State.OPEN
+    is_open = is_known and payment.state == State.OPEN
     context = {"payment": payment, "is_open": is_open, "refresh": REFRESH_SECONDS}
     return render(request, "checkout/payment_checked.html", context)
 

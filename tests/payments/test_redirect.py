@@ -85,6 +85,15 @@ def test_a_bank_that_does_not_answer_the_start_shows_that_the_payment_is_checked
     assert (stock(mug), Payment.objects.get().state, Order.objects.count()) == (10, "cancelled", 0)
 
 
+def test_a_bank_that_does_not_answer_when_the_shopper_comes_back_is_not_taken_for_unpaid(bank, shopper, mug):
+    press(shopper, mug)
+    bank.pay(account_of(bank))
+    bank.silent = {"look"}
+    assert "Your payment is being checked" in shopper.read(return_path())
+    bank.silent = set()
+    assert shopper.get(return_path())["Location"].startswith("/orders/")
+
+
 def test_an_answer_that_is_lost_is_found_by_our_key(bank, shopper, mug):
     bank.deaf = {"start"}
     press(shopper, mug)
