@@ -14,7 +14,7 @@ from typing import Any, TypedDict
 from django.db import transaction
 
 from storefront.carts import queries, rules
-from storefront.carts.actions import empty_cart, reprice_cart
+from storefront.carts.actions import reprice_cart
 from storefront.carts.arrivals import ArrivalSummary, own_pieces, record_own_pieces, summarise_arrivals, trim_arrivals
 from storefront.carts.models import LIFETIME, Arrival, Cart, CartLine, CartOrder, CheckoutLink
 from storefront.carts.purchasable import Levels, stock_levels
@@ -26,6 +26,14 @@ class MergeReport(TypedDict):
 
     added: list[dict[str, Any]]
     missing: list[dict[str, Any]]
+
+
+class Ordered(TypedDict):
+    """What an order takes out of carts: `pieces` of the basket by the line's key; `arrivals` holds `{id, source,
+    pieces}`, what an integration's cart brought of that."""
+
+    pieces: dict[str, int]
+    arrivals: list[dict[str, Any]]
 
 
 _NOT_COPIED = {"id", "shop_id", "cart_id", "qty"}
@@ -131,29 +139,40 @@ def pop_merge_report(*, shop: Shop, cart: Cart) -> MergeReport | None:
     return report if report and unread.update(merge_report=None) else None
 
 
-@transaction.atomic
-def remove_ordered_lines(*, shop: Shop, cart: Cart, now: datetime) -> list[Arrival]:
-    """Empty a basket that is being ordered, and remove its items from the integrations' carts that they came from
-    (R-CART-36).
-
-    Returns the arrivals, no longer stored, that brought items of the order, oldest first. Pieces that an integration
-    removed in the meantime are ignored; other lines of its cart stay.
-    """
+def ordered_lines(*, shop: Shop, cart: Cart) -> tuple[Ordered, list[Arrival]]:
+    """What an order of this locked basket takes out of the carts, and the arrivals that brought items of it, oldest
+    first."""
     basket = _Basket(shop, cart)
-    pieces: dict[int, Counter[str]] = defaultdict(Counter)
-    for arrival in basket.arrivals:
-        for entry in arrival.lines:
-            pieces[arrival.source_id][entry["key"]] += entry["qty"]
-    for source in _lock(shop, list(pieces)):
-        for line in CartLine.objects.filter(shop=shop, cart=source, key__in=pieces[source.pk]):
-            _set_qty(line, line.qty - pieces[source.pk][line.key])
-    Cart.objects.filter(shop=shop, pk__in=list(pieces), expires_at__gt=now).update(
-        updated_at=now, expires_at=now + LIFETIME
-    )
-    if basket.arrivals:
-        Arrival.objects.filter(shop=shop, target=cart).delete()
-    empty_cart(shop=shop, cart=cart, now=now)
-    return [arrival for arrival in basket.arrivals if arrival.lines]
+    arrivals = [arrival for arrival in basket.arrivals if arrival.lines]
+    brought = [
+        {"id": each.pk, "source": each.source_id, "pieces": {entry["key"]: entry["qty"] for entry in each.lines}}
+        for each in arrivals
+    ]
+    return {"pieces": {line.key: line.qty for line in basket.lines}, "arrivals": brought}, arrivals
+
+
+@transaction.atomic
+def remove_ordered_lines(*, shop: Shop, cart: Cart | None, ordered: Ordered, now: datetime) -> list[int]:
+    """Remove what was ordered from the basket, which the caller has locked, and from the integrations' carts that it
+    came from (R-CART-36). `cart` is None if the basket was deleted.
+
+    Returns the ids of those carts. Pieces that were removed in the meantime are ignored; other lines stay.
+    """
+    sources: dict[int, Counter[str]] = defaultdict(Counter)
+    for arrival in ordered["arrivals"]:
+        sources[arrival["source"]].update(arrival["pieces"])
+    found = _lock(shop, sorted(sources))
+    for source in found:
+        _take_out(shop, source, sources[source.pk])
+    ids = [source.pk for source in found]
+    Cart.objects.filter(shop=shop, pk__in=ids, expires_at__gt=now).update(updated_at=now, expires_at=now + LIFETIME)
+    if cart is not None:
+        Arrival.objects.filter(shop=shop, target=cart, pk__in=[each["id"] for each in ordered["arrivals"]]).delete()
+        _take_out(shop, cart, Counter(ordered["pieces"]))
+        if not CartLine.objects.filter(shop=shop, cart=cart).exists():
+            Arrival.objects.filter(shop=shop, target=cart).delete()
+        Cart.objects.filter(shop=shop, pk=cart.pk).update(updated_at=now, expires_at=now + LIFETIME)
+    return ids
 
 
 def record_order(*, shop: Shop, cart_ids: Sequence[int], order_id: int, number: int, placed_at: datetime) -> None:
@@ -228,6 +247,12 @@ class _Basket:
 def _lock(shop: Shop, ids: Sequence[int]) -> list[Cart]:
     """Lock these carts in the order of their ids, so that transactions cannot deadlock. Missing ones are left out."""
     return list(Cart.objects.select_for_update().filter(shop=shop, pk__in=ids).order_by("pk")) if ids else []
+
+
+def _take_out(shop: Shop, cart: Cart, pieces: Counter[str]) -> None:
+    """Lower these lines of a cart by so many pieces, by key."""
+    for line in CartLine.objects.filter(shop=shop, cart=cart, key__in=list(pieces)):
+        _set_qty(line, line.qty - pieces[line.key])
 
 
 def _set_qty(line: CartLine, qty: int) -> None:

@@ -1,8 +1,11 @@
-from dataclasses import replace
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
-import structlog
+import orjson
 from django.db import transaction
 from django.views.decorators.debug import sensitive_variables
 
@@ -12,19 +15,19 @@ from storefront.carts.models import Cart, CartLine
 from storefront.carts.rules import line_stock_uses
 from storefront.catalogue.models import Product, Variant
 from storefront.checkout import queries
-from storefront.checkout.gateways import GATEWAYS, Authorisation, Card, Gateway, RefundDeclined, RefundRequest
 from storefront.checkout.models import Checkout
 from storefront.checkout.order_summary import OrderSummary, summarise
 from storefront.checkout.queries import Quote
 from storefront.kit.refusals import Refusal
-from storefront.orders import actions as orders
-from storefront.orders import refunds
-from storefront.orders.models import Order, Payment, Refund
-from storefront.orders.rules import Address, Promise, Sale, SaleLine
+from storefront.orders.models import Order
+from storefront.orders.rules import Address, Sale, SaleLine
+from storefront.payments import drafts
+from storefront.payments.asking import ask, begin, continue_payment, due_call, end_payment
+from storefront.payments.models import Payment
+from storefront.payments.providers.base import Provider, Step
+from storefront.payments.rules import YOUNG, Call, State
 from storefront.shops.models import Shop
 from storefront.webhooks.actions import record_event
-
-log = structlog.get_logger(__name__)
 
 
 class NothingToBuy(Refusal):
@@ -44,6 +47,13 @@ class NotReady(Refusal):
 
     code = "checkout_not_ready"
     message = "Please choose a delivery method."
+
+
+class PaymentUnderWay(Refusal):
+    """Another press of the same basket came in between."""
+
+    status, code = 409, "payment_under_way"
+    message = "A payment for this basket is under way in another window. Please finish it there, or try again."
 
 
 def save_details(
@@ -82,95 +92,104 @@ def choose_delivery(*, shop: Shop, cart: Cart, checkout: Checkout, rate_id: int 
     Checkout.objects.filter(shop=shop, pk=checkout.pk, order=None).update(shipping_rate=rate_id, updated_at=now)
 
 
-@sensitive_variables("card")
-def pay_and_place(
+@dataclass(frozen=True)
+class Pressed:
+    """What became of a press of pay: an order, or a payment with what the shopper has to do next, if that is known."""
+
+    order: Order | None = None
+    payment: Payment | None = None
+    step: Step | None = None
+
+
+@sensitive_variables("given")
+def press_pay(
     *,
     shop: Shop,
     checkout: Checkout,
-    gateway: Gateway | None,
-    card: Card | None,
+    provider: Provider | None,
+    given: Mapping[str, Any],
     agreed: OrderSummary,
     shopper_note: str,
     place: str = "",
     now: datetime,
-) -> Order:
-    """Authorise the payment, place the order, capture the payment. Idempotent: a placed checkout returns its order.
+) -> Pressed:
+    """Freeze the order, take its stock, and start its payment. A press of the same again joins the first one.
 
-    `agreed` is what the payment page showed; an order that differs is refused. `place` is a digest of the shopper's
-    network address. Authorisation comes before the transaction that places the order and capture after it, since
-    neither may run inside one. Raises PaymentDeclined, InsufficientStock, TooManyUnpaid, NotAsShown, NotReady or
-    NothingToBuy; then no order is placed, and the authorisation is voided.
+    `agreed` is what the payment page showed; an order that differs is refused. `given` is what was entered in the
+    provider's own form. `place` is a digest of the shopper's network address. Raises InsufficientStock, TooManyUnpaid,
+    NotAsShown, NotReady, NothingToBuy, PaymentDeclined or MethodUnavailable; then nothing was charged, and no stock is
+    held.
     """
     if checkout.order is not None:
-        return checkout.order
-    _check_before_charging(shop, checkout, agreed, now)
-    authorisation = None
-    if gateway and agreed.amount:
-        authorisation = gateway.authorise(shop=shop, amount=agreed.amount, card=card)
-    try:
-        order, is_new = place_order(
-            shop=shop,
-            checkout=checkout,
-            authorisation=authorisation,
-            agreed=agreed,
-            shopper_note=shopper_note,
-            place=place,
-            now=now,
-        )
-    except Refusal:
-        # Only for refusals: after another error, such as a connection lost during the commit, the order may exist. Then
-        # the worker settles its payment, or the authorisation expires.
-        _void(gateway, authorisation)
-        raise
-    if not is_new:
-        _void(gateway, authorisation)
-        return order
-    for payment in order.payments.filter(status=Payment.Status.AUTHORISED):
-        settle_payment(shop=shop, payment=payment, now=now)
-    return order
+        return Pressed(order=checkout.order)
+    cart = checkout.cart
+    if cart is None:
+        raise NothingToBuy
+    _agreed_quote(shop, cart, checkout, agreed, now)
+    provider = provider if agreed.amount else None
+    digest = _digest(agreed, provider, shopper_note)
+    standing = _end_earlier(shop, cart, checkout, digest, now)
+    if standing is not None:
+        return Pressed(order=standing.order, payment=standing)
+    frozen = freeze(
+        shop=shop,
+        checkout=checkout,
+        provider=provider,
+        agreed=agreed,
+        digest=digest,
+        shopper_note=shopper_note,
+        place=place,
+        now=now,
+    )
+    if frozen.order is not None or frozen.payment is None:
+        return frozen
+    return _start(shop, frozen.payment, given, now)
 
 
 @transaction.atomic
-def place_order(
+def freeze(
     *,
     shop: Shop,
     checkout: Checkout,
-    authorisation: Authorisation | None,
+    provider: Provider | None,
     agreed: OrderSummary,
+    digest: str,
     shopper_note: str,
     place: str = "",
     now: datetime,
-) -> tuple[Order, bool]:
-    """Turn the checkout into its one order and empty the cart. Returns the order, and whether this call placed it.
+) -> Pressed:
+    """Freeze the checkout as a draft with a payment to be started, or place its order if it is free. A checkout that
+    was pressed with the same digest before returns what that one made.
 
-    Items that checkout links brought are removed from the integrations' carts that they were copied from, and those
-    carts record the order. The order gets what was given with the link that was followed last.
-
-    Raises InsufficientStock, TooManyUnpaid, NotAsShown, NotReady or NothingToBuy; then nothing has changed.
+    Raises what `press_pay` raises before it asks a provider; then nothing has changed.
     """
-    # The second of two concurrent clicks waits here for the first one's commit, and finds its order.
-    checkout = Checkout.objects.select_for_update().select_related(None).get(shop=shop, pk=checkout.pk)
-    if checkout.order_id is not None:
-        return Order.objects.get(shop=shop, pk=checkout.order_id), False
-    # Lock the cart, so that nothing is added between pricing and emptying it.
+    # The second of two concurrent clicks waits here for the first one's commit, and finds its draft or its order.
+    checkout = Checkout.objects.select_for_update(of=("self",)).select_related("order").get(shop=shop, pk=checkout.pk)
+    if checkout.order is not None:
+        return Pressed(order=checkout.order)
+    # Lock the cart, so that nothing is added between pricing and freezing it.
     cart = Cart.objects.select_for_update().filter(shop=shop, checkouts=checkout).first()
     if cart is None:
         raise NothingToBuy
+    existing = drafts.open_draft(shop, cart)
+    if existing is not None:
+        if existing.digest != digest or existing.owner != checkout.owner:
+            raise PaymentUnderWay
+        return Pressed(payment=existing.payments.select_related("draft").last())
     if carts.reprice_cart(shop=shop, cart=cart, now=now):
         raise NotAsShown
     quote = _agreed_quote(shop, cart, checkout, agreed, now)
-    arrivals = merging.remove_ordered_lines(shop=shop, cart=cart, now=now)
+    basket, arrivals = merging.ordered_lines(shop=shop, cart=cart)
     sale = _sale(shop, cart, checkout, quote, shopper_note, place)
     if arrivals:
         # Of several links, the one that was followed last.
         sale = replace(sale, checkout_link=arrivals[-1].checkout_link, attribution=arrivals[-1].attribution())
-    order = orders.place_order(shop=shop, sale=sale, promise=_promise(authorisation), now=now)
-    sources = sorted(arrival.source_id for arrival in arrivals)
-    merging.record_order(shop=shop, cart_ids=sources, order_id=order.pk, number=order.number, placed_at=order.placed_at)
-    checkout.order, checkout.shopper_note, checkout.updated_at = order, shopper_note, now
-    checkout.payment_method = order.payment_method
-    checkout.save(update_fields=["order", "shopper_note", "payment_method", "updated_at"])
-    return order, True
+    press = drafts.Press(cart=cart, owner=checkout.owner, digest=digest, sale=sale, basket=basket)
+    draft = drafts.freeze_order(shop=shop, press=press, provider=provider, now=now)
+    Checkout.objects.filter(shop=shop, pk=checkout.pk).update(draft=draft, updated_at=now)
+    if provider is None:
+        return Pressed(order=drafts.place_draft(shop=shop, draft=draft, payments=[], now=now))
+    return Pressed(payment=draft.payments.select_related("draft").get())
 
 
 @transaction.atomic
@@ -193,58 +212,40 @@ def report_abandoned_checkout(*, checkout_id: int, unchanged_since: datetime, no
     return True
 
 
-def settle_payment(*, shop: Shop, payment: Payment, now: datetime) -> bool:
-    """Have the gateway capture an authorised payment, or void it if the order was cancelled.
-
-    False if that failed: then the payment does not change, and the worker tries again.
-    """
-    gateway = GATEWAYS.get(payment.gateway)
-    if gateway is None:
-        return False
-    authorisation = Authorisation(payment.gateway, payment.amount, payment.currency, payment.reference, is_held=True)
-    is_cancelled = Order.objects.filter(shop=shop, pk=payment.order_id, status=Order.Status.CANCELLED).exists()
-    try:
-        if is_cancelled:
-            gateway.void(authorisation)
-        else:
-            gateway.capture(authorisation)
-    except Exception as error:
-        # Not raised: the order exists, whatever happens at the gateway.
-        log.warning("payment_not_settled", payment=payment.pk, gateway=gateway.name, error=type(error).__name__)
-        return False
-    record = orders.record_void if is_cancelled else orders.record_capture
-    return record(shop=shop, payment=payment, now=now)
+def _start(shop: Shop, payment: Payment, given: Mapping[str, Any], now: datetime) -> Pressed:
+    """Start a payment, or continue one that an earlier press of the same has started."""
+    if payment.state == State.STARTED:
+        payment, step = begin(shop=shop, payment=payment, given=given, now=now)
+    else:
+        payment, step = continue_payment(shop=shop, payment=payment, now=now)
+    if due_call(payment, now) == Call.CAPTURE:
+        # If that has no answer, the order stands nevertheless, and the worker captures.
+        payment = ask(shop=shop, payment=payment, source="call", now=now) or payment
+    return Pressed(order=payment.order, payment=payment, step=step)
 
 
-def carry_out_refund(*, shop: Shop, refund: Refund, now: datetime) -> bool:
-    """Have the gateway carry out a pending refund, and record the result.
-
-    False if that failed or another worker has claimed the refund: then it stays pending, and the worker tries again.
-    """
-    if not refunds.claim_refund(shop=shop, refund=refund, now=now):
-        return False
-    payment = refund.payment
-    gateway = GATEWAYS.get(payment.gateway)
-    if gateway is None:
-        why = "This payment method is no longer available. The shop must refund the payment itself."
-        return refunds.record_refund_failed(shop=shop, refund=refund, why=why, now=now)
-    try:
-        reference = gateway.refund(RefundRequest(str(refund.key), payment.reference, refund.amount, refund.currency))
-    except RefundDeclined as declined:
-        return refunds.record_refund_failed(shop=shop, refund=refund, why=declined.text, now=now)
-    except Exception as error:
-        # It is unknown whether the money was refunded, so the retry must use the same key.
-        log.warning("refund_not_settled", refund=refund.pk, gateway=gateway.name, error=type(error).__name__)
-        return False
-    return refunds.record_refunded(shop=shop, refund=refund, reference=reference, now=now)
+def _end_earlier(shop: Shop, cart: Cart, checkout: Checkout, digest: str, now: datetime) -> Payment | None:
+    """End what another press of this basket has started. Returns its payment if that stands, or may stand: the provider
+    was too late to end it, or did not answer."""
+    earlier = drafts.open_draft(shop, cart)
+    if earlier is None or (earlier.digest == digest and earlier.owner == checkout.owner):
+        return None
+    for payment in earlier.payments.select_related("draft", "order"):
+        if payment.state == State.STARTED and now < payment.created_at + YOUNG:
+            # Its provider is being asked at this moment.
+            if earlier.owner == checkout.owner:
+                return payment
+            raise PaymentUnderWay
+        ended = end_payment(shop=shop, payment=payment, now=now)
+        if ended is None or ended.state != State.CANCELLED:
+            return ended or payment
+    return None
 
 
-def _check_before_charging(shop: Shop, checkout: Checkout, agreed: OrderSummary, now: datetime) -> None:
-    """Refuse what can be refused before a gateway is called. `place_order` checks again under locks."""
-    cart = checkout.cart
-    if cart is None:
-        raise NothingToBuy
-    _agreed_quote(shop, cart, checkout, agreed, now)
+def _digest(agreed: OrderSummary, provider: Provider | None, shopper_note: str) -> str:
+    """Of what tells one press of a checkout from another."""
+    pressed = [asdict(agreed), provider.name if provider else "", shopper_note]
+    return hashlib.sha256(orjson.dumps(pressed)).hexdigest()
 
 
 def _agreed_quote(shop: Shop, cart: Cart, checkout: Checkout, agreed: OrderSummary, now: datetime) -> Quote:
@@ -256,22 +257,6 @@ def _agreed_quote(shop: Shop, cart: Cart, checkout: Checkout, agreed: OrderSumma
     if summarise(shop, checkout, quote) != agreed:
         raise NotAsShown
     return quote
-
-
-def _void(gateway: Gateway | None, authorisation: Authorisation | None) -> None:
-    if gateway is None or authorisation is None:
-        return
-    try:
-        gateway.void(authorisation)
-    except Exception as error:
-        # Not raised: an authorisation that is not captured expires, and the shopper must see the refusal instead.
-        log.warning("payment_not_voided", gateway=gateway.name, error=type(error).__name__)
-
-
-def _promise(authorisation: Authorisation | None) -> Promise | None:
-    if authorisation is None:
-        return None
-    return Promise(authorisation.gateway, authorisation.amount, authorisation.reference, authorisation.is_held)
 
 
 def _sale(shop: Shop, cart: Cart, checkout: Checkout, quote: Quote, shopper_note: str, place: str) -> Sale:
@@ -294,6 +279,8 @@ def _sale(shop: Shop, cart: Cart, checkout: Checkout, quote: Quote, shopper_note
         shipping=totals.shipping,
         tax=totals.tax,
         total=totals.total,
+        currency=shop.currency,
+        prices_include_tax=totals.prices_include_tax,
         tax_lines=[
             {"name": tax.name, "percent": f"{tax.percent.normalize():f}", "amount": f"{tax.amount:.2f}"}
             for tax in totals.tax_lines

@@ -5,14 +5,14 @@ from django.contrib import admin
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from storefront.catalogue.jobs import rewrite_search_texts
-from storefront.checkout.gateways import GATEWAYS
+from storefront.payments.providers.registry import PROVIDERS
 from storefront.shops.admin import ShopAdmin, ShopForm
 from storefront.shops.models import Shop
 
 
 class ShopWithPaymentsForm(ShopForm):
     payment_methods = forms.MultipleChoiceField(
-        choices=[(gateway.name, gateway.label) for gateway in GATEWAYS.values()],
+        choices=[(provider.name, provider.label) for provider in PROVIDERS.values()],
         widget=UnfoldAdminCheckboxSelectMultipleWidget,
         required=False,
         label="Payment methods",

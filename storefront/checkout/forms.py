@@ -1,18 +1,15 @@
 """The checkout's forms. Their fields have `autocomplete` tokens, so that browsers can fill them in."""
 
-import calendar
-import re
-from datetime import date, datetime
 from typing import Any
 
 from django import forms
 from django.core.validators import RegexValidator
 
-from storefront.checkout.gateways import Card, Gateway, is_card_number
 from storefront.checkout.models import Checkout
 from storefront.checkout.queries import Delivery
 from storefront.kit.names import has_address, has_invisible_characters
 from storefront.kit.selects import LongSelect
+from storefront.payments.providers.base import Provider
 
 # Countries without postal codes.
 _WITHOUT_POSTAL_CODE = (
@@ -38,9 +35,7 @@ class CheckoutForm(forms.Form):
 
     def full_clean(self) -> None:
         super().full_clean()
-        first = next((name for name in self.fields if name in self.errors), None)
-        if first:
-            self.fields[first].widget.attrs["autofocus"] = True
+        focus_first_error(self)
 
 
 class ContactForm(CheckoutForm):
@@ -198,11 +193,11 @@ class PaymentForm(CheckoutForm):
     )
     checkout = forms.UUIDField(widget=forms.HiddenInput)
 
-    def __init__(self, *args: Any, gateways: list[Gateway], is_free: bool, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, providers: list[Provider], is_free: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         method = self.fields["method"]
         assert isinstance(method, forms.ChoiceField)
-        method.choices = [(gateway.name, gateway.label) for gateway in gateways]
+        method.choices = [(provider.name, provider.label) for provider in providers]
         method.required = not is_free
 
 
@@ -210,52 +205,14 @@ class OrderEmailForm(CheckoutForm):
     email = forms.EmailField(label="Email address", max_length=254, widget=forms.EmailInput({"autocomplete": "email"}))
 
 
-class CardForm(CheckoutForm):
-    """A payment card. Its data exist during one request only and are never rendered back into the page."""
+def focus_first_error(form: forms.Form) -> None:
+    """Set the focus to the form's first field with an error."""
+    first = next((name for name in form.fields if name in form.errors), None)
+    if first:
+        form.fields[first].widget.attrs["autofocus"] = True
 
-    number = forms.CharField(
-        label="Card number",
-        max_length=30,
-        widget=forms.TextInput({"autocomplete": "cc-number", "inputmode": "numeric"}),
-    )
-    expiry = forms.CharField(
-        label="Expiry date",
-        max_length=9,
-        help_text="Month and year, such as 09/29.",
-        widget=forms.TextInput({"autocomplete": "cc-exp", "inputmode": "numeric", "placeholder": "MM/YY"}),
-    )
-    cvc = forms.CharField(
-        label="Security code",
-        help_text="The three or four digits on the card.",
-        validators=[RegexValidator(r"^[0-9]{3,4}$", "Please enter the three or four digits.")],
-        widget=forms.TextInput({"autocomplete": "cc-csc", "inputmode": "numeric", "maxlength": 4}),
-    )
 
-    def __init__(self, *args: Any, now: datetime, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.today = now.date()
-
-    def clean_number(self) -> str:
-        number = re.sub(r"[ -]", "", self.cleaned_data["number"])
-        if not is_card_number(number):
-            raise forms.ValidationError("Please check the card number.")
-        return number
-
-    def clean_expiry(self) -> date:
-        match = re.fullmatch(r"(0?[1-9]|1[0-2]) ?[/-]? ?(?:20)?([0-9]{2})", self.cleaned_data["expiry"])
-        if not match:
-            raise forms.ValidationError("Please enter month and year, such as 09/29.")
-        month, year = int(match[1]), 2000 + int(match[2])
-        last = date(year, month, calendar.monthrange(year, month)[1])
-        if last < self.today:
-            raise forms.ValidationError("This card has expired.")
-        return last
-
-    @property
-    def card(self) -> Card:
-        return Card(**self.cleaned_data)
-
-    def forget(self) -> None:
-        """Drop the submitted data, but keep the errors."""
-        self.errors  # noqa: B018, reading it validates the data before they are dropped
-        self.data = {}
+def forget(form: forms.Form) -> None:
+    """Drop what was submitted, but keep the errors."""
+    form.errors  # noqa: B018, reading it validates the data before they are dropped
+    form.data = {}

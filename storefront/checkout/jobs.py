@@ -5,14 +5,11 @@ from datetime import datetime, timedelta
 import structlog
 from django.conf import settings
 
-from storefront.checkout.actions import carry_out_refund, report_abandoned_checkout, settle_payment
+from storefront.checkout.actions import report_abandoned_checkout
 from storefront.checkout.models import Checkout
-from storefront.orders.models import Payment, Refund
 
 # How long checkouts are kept after their last change, whether abandoned or ordered.
 KEPT_FOR = timedelta(days=14)
-# A younger payment is still being settled by the request that created it.
-YOUNG = timedelta(minutes=2)
 
 log = structlog.get_logger(__name__)
 
@@ -37,18 +34,3 @@ def report_abandoned_checkouts(*, now: datetime, limit: int) -> int:
             # One that cannot be quoted must not keep the others waiting.
             log.error("abandoned_checkout_not_reported", checkout=pk, exc_info=error)
     return found
-
-
-def settle_payments(*, now: datetime, limit: int) -> int:
-    """Capture or void payments that gateways still hold, as after a crash or a cancellation. Returns how many."""
-    authorised = Payment.objects.filter(status=Payment.Status.AUTHORISED, created_at__lt=now - YOUNG)
-    unsettled = authorised.select_related("order", "shop").order_by("pk")[:limit]
-    return sum(settle_payment(shop=payment.shop, payment=payment, now=now) for payment in unsettled)
-
-
-def pay_back_refunds(*, now: datetime, limit: int) -> int:
-    """Have gateways carry out the refunds that are due, including those of a worker that was killed. Returns how many
-    were completed or failed."""
-    pending = Refund.objects.filter(status=Refund.Status.PENDING, due_at__lte=now)
-    due = pending.select_related("shop", "order", "payment").order_by("due_at", "pk")[:limit]
-    return sum(carry_out_refund(shop=refund.shop, refund=refund, now=now) for refund in due)

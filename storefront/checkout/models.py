@@ -4,6 +4,7 @@ from django.db import models
 
 from storefront.carts.models import Cart
 from storefront.orders.models import Order
+from storefront.payments.models import OrderDraft
 from storefront.pricing.models import ShippingRate
 from storefront.shops.models import Shop
 
@@ -14,8 +15,9 @@ class Checkout(models.Model):
     A customer's basket is the same on all their devices, but each browser has its own checkout: `owner` is a secret of
     one session, without which nobody can read the checkout.
 
-    A checkout becomes at most one order. `order` is set in the transaction that places it, so that a double click or a
-    reload finds the existing order.
+    A checkout becomes at most one order. `draft` is what was last pressed pay for. `order` is set in the transaction
+    that places it (`payments.drafts.place_draft`), so that a double click or a reload finds the existing order. It is a
+    copy of the draft's, since a constraint and an index need it in this table.
     """
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
@@ -33,6 +35,13 @@ class Checkout(models.Model):
     shipping_rate = models.ForeignKey(ShippingRate, null=True, on_delete=models.SET_NULL)
     payment_method = models.CharField(max_length=40, blank=True)
     shopper_note = models.TextField(blank=True)
+    draft = models.ForeignKey(
+        OrderDraft,
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="checkouts",
+        help_text="Of the last press of pay.",
+    )
     order = models.OneToOneField(Order, null=True, on_delete=models.SET_NULL, related_name="checkout")
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()

@@ -5,10 +5,11 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
+from django.forms import Form
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from storefront.carts import merging
@@ -19,13 +20,13 @@ from storefront.catalogue.rules import LARGEST_ID
 from storefront.catalogue.stock import InsufficientStock
 from storefront.checkout import actions, queries
 from storefront.checkout.followed_links import copy_followed_carts
-from storefront.checkout.forms import CardForm, DeliveryForm, Details, PaymentForm
-from storefront.checkout.gateways import GATEWAYS, Card, Demo, PaymentDeclined, offered_gateways
+from storefront.checkout.forms import DeliveryForm, Details, PaymentForm, focus_first_error, forget
 from storefront.checkout.limits import order_limits
 from storefront.checkout.models import Checkout
 from storefront.checkout.order_access import for_its_shopper
 from storefront.checkout.order_summary import differences, seal, summarise, unseal
 from storefront.checkout.owner import ensure_owner, owner_of
+from storefront.checkout.payment_pages import allow_providers, next_page
 from storefront.checkout.queries import Quote
 from storefront.checkout.ways_back import way_back_from, way_back_of_basket
 from storefront.customers.session import customer_of
@@ -35,6 +36,10 @@ from storefront.kit.format import format_money
 from storefront.kit.http import SeeOther
 from storefront.kit.refusals import Refusal
 from storefront.orders.models import Order
+from storefront.payments.accounts import offered_providers
+from storefront.payments.asking import MethodUnavailable
+from storefront.payments.providers.base import PaymentDeclined, Provider
+from storefront.payments.providers.registry import PROVIDERS
 from storefront.shops.places import SECURE, page_url
 from storefront.shops.private_pages import Page, private_page
 from storefront.shops.request import Request
@@ -150,7 +155,7 @@ def payment(request: Request) -> HttpResponse:
 @for_its_shopper
 def confirmation(request: Request, order: Order) -> HttpResponse:
     """The placed order."""
-    gateway = GATEWAYS.get(order.payment_method)
+    gateway = PROVIDERS.get(order.payment_method)
     context = {"order": order, "gateway": gateway, "way_back": way_back_from(order)}
     return render(request, "checkout/confirmation.html", context)
 
@@ -217,42 +222,65 @@ def _pay(request: Request) -> HttpResponse:
         return SeeOther(reverse("checkout:delivery"))
     if request.method == "POST":
         return _place(request, cart, checkout, quote)
-    return _payment_page(request, cart, checkout, quote, *_payment_forms(request, quote))
+    return _payment_page(request, cart, checkout, quote, PressForms(request, quote))
 
 
-def _payment_forms(request: Request, quote: Quote) -> tuple[PaymentForm, CardForm]:
-    gateways = offered_gateways(request.shop)
-    submitted = request.POST if request.method == "POST" else None
-    form = PaymentForm(
-        submitted,
-        gateways=gateways,
-        is_free=not quote.totals.total,
-        initial={"method": gateways[0].name if gateways else ""},
-    )
-    chosen = GATEWAYS.get(request.POST.get("method", ""))
-    needs_card = chosen is not None and chosen.takes_card and bool(quote.totals.total)
-    return form, CardForm(submitted if needs_card else None, now=request.now)
+class PressForms:
+    """The forms of the payment page: the choice of a method, and each offered provider's own form."""
+
+    def __init__(self, request: Request, quote: Quote) -> None:
+        self.offered = offered_providers(request.shop)
+        submitted = request.POST if request.method == "POST" else None
+        initial = {"method": self.offered[0].name if self.offered else ""}
+        is_free = not quote.totals.total
+        self.choice = PaymentForm(submitted, providers=self.offered, is_free=is_free, initial=initial)
+        chosen = "" if is_free else request.POST.get("method", "")
+        self.by_provider: list[tuple[Provider, Form | None]] = [
+            (each, each.form(submitted if each.name == chosen else None) if each.form else None)
+            for each in self.offered
+        ]
+
+    @property
+    def chosen(self) -> Provider | None:
+        """The chosen provider; None for a free order. The choice is valid."""
+        return PROVIDERS.get(self.choice.cleaned_data["method"])
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What was entered in the chosen provider's form."""
+        return next((form.cleaned_data for _, form in self.by_provider if form is not None and form.is_bound), {})
+
+    def are_valid(self) -> bool:
+        """Validates all forms, so that all errors are shown at once."""
+        bound = [form for _, form in self.by_provider if form is not None and form.is_bound]
+        for form in bound:
+            focus_first_error(form)
+        return all([self.choice.is_valid(), *(form.is_valid() for form in bound)])
+
+    def forget(self) -> None:
+        """Drop what was entered in a provider's form, which is never rendered back."""
+        for _, form in self.by_provider:
+            if form is not None:
+                forget(form)
 
 
-@sensitive_variables("card_form", "card")
 def _place(request: Request, cart: Cart, checkout: Checkout, quote: Quote) -> HttpResponse:
-    form, card_form = _payment_forms(request, quote)
+    forms = PressForms(request, quote)
     agreed = unseal(request.POST.get("shown", ""), checkout)
     if agreed is None or agreed != summarise(request.shop, checkout, quote):
-        return _payment_page(request, cart, checkout, quote, form, card_form, refusal=actions.NotAsShown())
-    # Validate both forms, so that all errors are shown at once.
-    if not all([form.is_valid(), card_form.is_valid() or not card_form.is_bound]):
-        return _payment_page(request, cart, checkout, quote, form, card_form, has_errors=True)
-    card: Card | None = card_form.card if card_form.is_bound else None
+        return _payment_page(request, cart, checkout, quote, forms, refusal=actions.NotAsShown())
+    if not forms.are_valid():
+        return _payment_page(request, cart, checkout, quote, forms, has_errors=True)
+    provider = forms.chosen
     try:
-        with order_limits(request, checkout, card) as place:
-            order = actions.pay_and_place(
+        with order_limits(request, checkout, provider) as place:
+            pressed = actions.press_pay(
                 shop=request.shop,
                 checkout=checkout,
-                gateway=GATEWAYS[form.cleaned_data["method"]] if quote.totals.total else None,
-                card=card,
+                provider=provider,
+                given=forms.given,
                 agreed=agreed,
-                shopper_note=form.cleaned_data["note"],
+                shopper_note=forms.choice.cleaned_data["note"],
                 place=place,
                 now=request.now,
             )
@@ -260,8 +288,8 @@ def _place(request: Request, cart: Cart, checkout: Checkout, quote: Quote) -> Ht
         metrics.REFUSALS.labels(refusal.code).inc()
         # Anything may have changed meanwhile, so show the page with the current quote.
         cart, checkout_now, quote = _current_checkout(request, report_prices=False)
-        return _payment_page(request, cart, checkout_now or checkout, quote, form, card_form, refusal=refusal)
-    return _to_confirmation(order.public_id)
+        return _payment_page(request, cart, checkout_now or checkout, quote, forms, refusal=refusal)
+    return next_page(pressed)
 
 
 def _to_confirmation(public_id: UUID) -> HttpResponse:
@@ -273,13 +301,13 @@ def _payment_page(
     cart: Cart,
     checkout: Checkout,
     quote: Quote,
-    form: PaymentForm,
-    card_form: CardForm,
+    forms: PressForms,
     *,
     refusal: Refusal | None = None,
     has_errors: bool = False,
 ) -> HttpResponse:
-    card_form.forget()
+    forms.forget()
+    allow_providers(request, forms.offered)
     shown = summarise(request.shop, checkout, quote)
     agreed = unseal(request.POST.get("shown", ""), checkout) if request.method == "POST" else None
     response = _page(
@@ -289,17 +317,15 @@ def _payment_page(
         quote,
         status=refusal.status if refusal else 200,
         has_errors=has_errors,
-        form=form,
-        card_form=card_form,
+        form=forms.choice,
+        methods=forms.by_provider,
         checkout=checkout,
         billing_address=queries.billing_address(checkout),
-        gateways=offered_gateways(request.shop),
         shown=seal(shown, checkout),
         changes=differences(agreed, shown) if agreed else [],
         refusal=refusal,
-        is_declined=isinstance(refusal, PaymentDeclined),
+        is_declined=isinstance(refusal, PaymentDeclined | MethodUnavailable),
         is_short=isinstance(refusal, InsufficientStock),
-        test_cards={Demo.PAYS: "pays", **dict(zip(Demo.DECLINES, ("is declined", "has no funds"), strict=True))},
     )
     for name, value in (refusal.headers if refusal else {}).items():
         response[name] = value

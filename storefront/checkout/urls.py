@@ -1,6 +1,6 @@
 from django.urls import path, re_path
 
-from storefront.checkout import blocks, handover_pages, link_pages, order_pages, pages
+from storefront.checkout import blocks, handover_pages, link_pages, order_pages, pages, payment_pages
 
 app_name = "checkout"
 
@@ -10,6 +10,8 @@ secure_pages = [
     path("checkout/undo", pages.undo, name="undo"),
     path("checkout/delivery", pages.delivery, name="delivery"),
     path("checkout/payment", pages.payment, name="payment"),
+    path("checkout/payment/<uuid:public_id>", payment_pages.payment_step, name="payment_step"),
+    path("checkout/payment/<uuid:public_id>/return", payment_pages.payment_return, name="payment_return"),
     path("checkout/blocks", blocks.checkout_blocks, name="checkout_blocks"),
     path("orders/<uuid:public_id>", pages.confirmation, name="confirmation"),
     path("orders/<uuid:public_id>/e-mail", order_pages.order_email, name="order_email"),

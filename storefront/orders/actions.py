@@ -1,5 +1,6 @@
 from collections.abc import Mapping
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
@@ -9,10 +10,9 @@ from storefront.catalogue.stock import InsufficientStock, StockUse, put_back_sto
 from storefront.kit import metrics
 from storefront.kit.refusals import Refusal
 from storefront.orders import jobs
-from storefront.orders.models import Order, OrderCounter, OrderLine, Payment
+from storefront.orders.models import Order, OrderCounter, OrderLine
 from storefront.orders.queries import order_record
-from storefront.orders.rules import Promise, Sale, SaleLine
-from storefront.orders.unpaid import check_unpaid
+from storefront.orders.rules import Sale, SaleLine
 from storefront.shops import audit
 from storefront.shops.models import Shop
 from storefront.webhooks.actions import record_event
@@ -36,90 +36,62 @@ class PartlyFulfilled(Refusal):
     )
 
 
-class OrderNotPayable(Refusal):
-    code = "order_not_payable"
-    message = "This order has no pending payment."
-
-
 @transaction.atomic
-def place_order(*, shop: Shop, sale: Sale, promise: Promise | None, now: datetime) -> Order:
-    """Take the stock, create the order, record the event and queue the confirmation mail, in one transaction.
+def create_order(*, shop: Shop, sale: Sale, taken: list[StockUse], payment_method: str, now: datetime) -> Order:
+    """Create the order of a sale whose stock was `taken`. Without a payment method, it is free.
 
-    Without a promise of payment the order is free. Raises TooManyUnpaid, and InsufficientStock, whose message names the
-    line that is short and how many pieces are left.
+    Call `announce_order` in the same transaction, once its payments are attached.
     """
-    taken = _take_stock_of(shop, sale.lines, now)
-    # Updating the counter locks its row until the commit, and all other sales of the shop wait for it. So it comes
-    # late: only what must run under that lock follows. A refusal after it rolls back the number too.
+    # Updating the counter locks its row until the commit, and all other sales of the shop wait for it.
     number = _next_number(shop)
-    if promise and not promise.is_held:
-        check_unpaid(shop=shop, sale=sale)
-    order = Order.objects.create(number=number, **_order_columns(shop, sale, promise, now))
+    order = Order.objects.create(number=number, **_order_columns(shop, sale, payment_method, now))
     OrderLine.objects.bulk_create([_order_line(order, line, taken) for line in sale.lines])
-    if promise:
-        _create_payment(order, sale, promise, now)
+    return order
+
+
+def announce_order(*, shop: Shop, order: Order, sale: Sale, now: datetime) -> None:
+    """Record the event of a created order and queue the confirmation mail."""
     record_event(shop=shop, topic="order.placed", data=order_record(order), now=now)
     after, actor = _audited_sale(order, sale), _audit_actor(sale)
     audit.record(shop=shop, action="order.placed", object=order, after=after, actor=actor, now=now)
     # The task is a row in the same database, so the mail is sent if and only if the order is committed.
     jobs.send_order_confirmation.enqueue(order.pk)
     transaction.on_commit(metrics.ORDERS.inc)
-    return order
 
 
-@transaction.atomic
-def mark_paid(*, shop: Shop, order: Order, now: datetime) -> Order:
-    """Record that the shop has received the payment.
-
-    Raises OrderNotPayable if the order is paid or cancelled, or while a gateway holds the money: then the gateway's
-    capture marks the order as paid.
-    """
-    order = lock_order(shop, order)
-    is_unpaid = order.status != Order.Status.CANCELLED and order.payment_status == Order.PaymentStatus.PENDING
-    if not is_unpaid or order.payments.filter(status=Payment.Status.AUTHORISED).exists():
-        raise OrderNotPayable
-    before = {"payment_status": order.payment_status}
-    order.payments.filter(status=Payment.Status.PENDING).update(status=Payment.Status.PAID, place="", updated_at=now)
-    order = _set_paid(order, now)
-    after, action = {"payment_status": order.payment_status}, "order.marked_paid"
-    audit.record(shop=shop, action=action, object=order, before=before, after=after, now=now)
-    return order
+def set_paid(order: Order, now: datetime) -> None:
+    """Record that a locked order is paid."""
+    order.payment_status, order.updated_at = Order.PaymentStatus.PAID, now
+    order.save(update_fields=["payment_status", "updated_at"])
+    record_event(shop=order.shop, topic="order.paid", data=order_record(order), now=now)
 
 
-@transaction.atomic
-def record_capture(*, shop: Shop, payment: Payment, now: datetime) -> bool:
-    """Record that the gateway captured the payment. False if that was recorded before."""
-    order = lock_order(shop, payment.order)
-    authorised = Payment.objects.filter(shop=shop, pk=payment.pk, status=Payment.Status.AUTHORISED)
-    if not authorised.update(status=Payment.Status.PAID, updated_at=now):
-        return False
-    if order.payment_status == Order.PaymentStatus.PENDING:
-        _set_paid(order, now)
-    return True
+def set_refunded(order: Order, refunded: Decimal, *, is_all: bool, now: datetime) -> None:
+    """Record how much of a locked order has been refunded in all."""
+    order.refunded, order.updated_at = refunded, now
+    order.payment_status = Order.PaymentStatus.REFUNDED if is_all else Order.PaymentStatus.PARTIALLY_REFUNDED
+    order.save(update_fields=["refunded", "payment_status", "updated_at"])
+    record_event(shop=order.shop, topic="order.refunded", data=order_record(order), now=now)
 
 
-@transaction.atomic
-def record_void(*, shop: Shop, payment: Payment, now: datetime) -> bool:
-    """Record that the gateway voided the payment. False if that was recorded before."""
-    authorised = Payment.objects.filter(shop=shop, pk=payment.pk, status=Payment.Status.AUTHORISED)
-    return authorised.update(status=Payment.Status.VOIDED, updated_at=now) == 1
-
-
-@transaction.atomic
-def cancel_order(*, shop: Shop, order: Order, reason: str = "", restock: bool = True, now: datetime) -> Order:
-    """Cancel an open order. `restock` returns its stock; pending payments are voided.
-
-    `checkout.jobs.settle_payments` voids money that a gateway still holds, since no transaction may wait on a network.
-    Paid money is not refunded. Raises OrderNotOpen and PartlyFulfilled.
-    """
-    order = lock_order(shop, order)
+def check_cancellable(order: Order) -> None:
+    """Raises OrderNotOpen or PartlyFulfilled if the order cannot be cancelled."""
     if order.status != Order.Status.OPEN:
         raise OrderNotOpen
     if order.fulfilments.exists():
         raise PartlyFulfilled
+
+
+@transaction.atomic
+def cancel_order(*, shop: Shop, order: Order, reason: str = "", restock: bool = True, now: datetime) -> Order:
+    """Cancel an open order. `restock` returns its stock. Its payments are ended by `payments.actions.cancel_order`.
+
+    Raises OrderNotOpen and PartlyFulfilled.
+    """
+    order = lock_order(shop, order)
+    check_cancellable(order)
     before = {"status": order.status}
     restocked = restock and restock_order(order, now)
-    order.payments.filter(status=Payment.Status.PENDING).update(status=Payment.Status.VOIDED, place="", updated_at=now)
     order.status, order.cancelled_at, order.updated_at = Order.Status.CANCELLED, now, now
     order.cancel_reason = reason
     order.save(update_fields=["status", "cancelled_at", "cancel_reason", "restocked_at", "updated_at"])
@@ -173,7 +145,9 @@ def restock_order(order: Order, now: datetime) -> bool:
     return True
 
 
-def _take_stock_of(shop: Shop, lines: list[SaleLine], now: datetime) -> list[StockUse]:
+def take_stock_of(shop: Shop, lines: list[SaleLine], now: datetime) -> list[StockUse]:
+    """Take the stock of these lines. Returns what was lowered. Raises InsufficientStock, whose message names the line
+    that is short and how many pieces are left."""
     try:
         return take_stock(shop=shop, uses=[use for line in lines for use in line.uses], now=now)
     except InsufficientStock as error:
@@ -193,6 +167,13 @@ def _is_same_stock(one: StockUse, other: StockUse) -> bool:
     return (one.kind, one.id) == (other.kind, other.id)
 
 
+def lock_counter(shop: Shop) -> None:
+    """Lock the row of the shop's last order number until the transaction ends: all other sales of the shop wait."""
+    if OrderCounter.objects.select_for_update().filter(shop=shop).first() is None:
+        OrderCounter.objects.bulk_create([OrderCounter(shop=shop)], ignore_conflicts=True)
+        OrderCounter.objects.select_for_update().get(shop=shop)
+
+
 def _next_number(shop: Shop) -> int:
     counter = OrderCounter.objects.filter(shop=shop)
     if not counter.update(last_number=F("last_number") + 1):
@@ -202,13 +183,13 @@ def _next_number(shop: Shop) -> int:
     return counter.values_list("last_number", flat=True).get()
 
 
-def _order_columns(shop: Shop, sale: Sale, promise: Promise | None, now: datetime) -> dict:
+def _order_columns(shop: Shop, sale: Sale, payment_method: str, now: datetime) -> dict:
     return {
         "shop": shop,
-        "currency": shop.currency,
-        "prices_include_tax": shop.prices_include_tax,
-        "payment_method": promise.gateway if promise else "",
-        "payment_status": Order.PaymentStatus.PENDING if promise else Order.PaymentStatus.PAID,
+        "currency": sale.currency,
+        "prices_include_tax": sale.prices_include_tax,
+        "payment_method": payment_method,
+        "payment_status": Order.PaymentStatus.PENDING if payment_method else Order.PaymentStatus.PAID,
         "placed_at": now,
         "updated_at": now,
         "customer_id": sale.customer_id,
@@ -236,29 +217,6 @@ def _order_line(order: Order, line: SaleLine, taken: list[StockUse]) -> OrderLin
     own_uses = [use for use in line.uses if any(_is_same_stock(use, lowered) for lowered in taken)]
     stock_taken = [{"stock": use.kind, "id": use.id, "qty": use.qty} for use in own_uses]
     return OrderLine(shop=order.shop, order=order, stock_taken=stock_taken, **columns)
-
-
-def _create_payment(order: Order, sale: Sale, promise: Promise, now: datetime) -> Payment:
-    status = Payment.Status.AUTHORISED if promise.is_held else Payment.Status.PENDING
-    return Payment.objects.create(
-        shop=order.shop,
-        order=order,
-        gateway=promise.gateway,
-        status=status,
-        amount=promise.amount,
-        currency=order.currency,
-        reference=promise.reference,
-        place="" if promise.is_held or sale.customer_id is not None else sale.place,
-        created_at=now,
-        updated_at=now,
-    )
-
-
-def _set_paid(order: Order, now: datetime) -> Order:
-    order.payment_status, order.updated_at = Order.PaymentStatus.PAID, now
-    order.save(update_fields=["payment_status", "updated_at"])
-    record_event(shop=order.shop, topic="order.paid", data=order_record(order), now=now)
-    return order
 
 
 def _audited_sale(order: Order, sale: Sale) -> dict[str, Any]:

@@ -2,7 +2,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html_join
 from django.utils.safestring import mark_safe
@@ -12,30 +12,28 @@ from unfold.enums import ActionVariant
 from storefront.kit.format import format_money
 from storefront.kit.refusals import Refusal
 from storefront.orders import actions
-from storefront.orders.admin_forms import CancelForm, OrderForm, RefundForm, TrackingForm, confirm
+from storefront.orders.admin_forms import OrderForm, TrackingForm, confirm
 from storefront.orders.admin_inlines import (
     PAYMENT_COLOURS,
     FulfilmentInline,
     OrderLineInline,
-    PaymentInline,
-    RefundInline,
 )
 from storefront.orders.fulfilling import fulfil_order
-from storefront.orders.models import Order, Payment
-from storefront.orders.refunds import request_refund
+from storefront.orders.models import Order
 from storefront.orders.templatetags import order_text
 from storefront.shops.admin_base import ShopScopedAdmin, moment, money
 from storefront.shops.rights import Right
 
-EVENTUAL: Any = {FulfilmentInline: "fulfilments", RefundInline: "refunds"}
 # Shown only if the order came by a checkout link.
 SENT_BY = "Integration"
 STATUS_COLOURS = {"open": "info", "fulfilled": "success", "cancelled": "danger"}
 
 
-@admin.register(Order)
 class OrderAdmin(ShopScopedAdmin):
-    """Orders. Only note and tags can be edited; everything else changes by dialogs."""
+    """Orders. Only note and tags can be edited; everything else changes by dialogs.
+
+    `payments/admin.py` adds what has to do with money, and registers it.
+    """
 
     form = OrderForm
     rights = {
@@ -43,18 +41,17 @@ class OrderAdmin(ShopScopedAdmin):
         "change": Right.ANNOTATE_ORDERS,
         "fulfil": Right.FULFIL_ORDERS,
         "fulfil_chosen": Right.FULFIL_ORDERS,
-        "mark_paid": Right.TAKE_PAYMENTS,
-        "refund": Right.REFUND_ORDERS,
-        "cancel": Right.CANCEL_ORDERS,
     }
     list_display = ["order", "placed", "buyer", "sum", "payment", "state"]
     list_filter = ["status", "payment_status"]
     search_fields = ["number", "email", "client_reference", "customer__name", "lines__name", "lines__sku"]
     date_hierarchy = None
     ordering = ["-placed_at", "-id"]
-    inlines = [OrderLineInline, FulfilmentInline, PaymentInline, RefundInline]
+    inlines: Any = [OrderLineInline, FulfilmentInline]
+    # Shown only if there are any.
+    eventual: Any = {FulfilmentInline: "fulfilments"}
     actions = ["fulfil_chosen"]
-    actions_detail = ["fulfil", "mark_paid", "refund", "cancel"]
+    actions_detail: Any = ["fulfil"]
     fieldsets: Any = [
         (None, {"fields": ["order", "status", "payment_status", "placed", "note", "tags"]}),
         ("Customer", {"fields": ["buyer", "phone_shown", "ship_to", "bill_to", "shopper_note_shown"]}),
@@ -106,20 +103,17 @@ class OrderAdmin(ShopScopedAdmin):
     def get_inlines(self, request: HttpRequest, obj: Any) -> Any:
         """Fulfilments and refunds are shown only if there are any."""
         shown = super().get_inlines(request, obj)
-        return [inline for inline in shown if inline not in EVENTUAL or getattr(obj, EVENTUAL[inline]).exists()]
+        return [each for each in shown if each not in self.eventual or getattr(obj, self.eventual[each]).exists()]
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
         """Only the actions that are possible in the order's current state."""
         order = self.get_object(request, str(object_id))
-        possible = {"fulfil", "cancel"} if order and order.status == Order.Status.OPEN else set()
-        if order and order.fulfilments.exists():
-            possible.discard("cancel")
-        if order and order.payments.filter(status=Payment.Status.PAID, refunded__lt=F("amount")).exists():
-            possible.add("refund")
-        if order and order.status != Order.Status.CANCELLED and order.payment_status == Order.PaymentStatus.PENDING:
-            possible.add("mark_paid")
+        possible = self.possible_actions(order) if order else set()
         offered = super().get_actions_detail(request, object_id)
         return [each for each in offered if each.action_name.removeprefix("orders_order_") in possible]
+
+    def possible_actions(self, order: Order) -> set[str]:
+        return {"fulfil"} if order.status == Order.Status.OPEN else set()
 
     @display(description="order", ordering="number")
     def order(self, row: Order) -> str:
@@ -202,41 +196,9 @@ class OrderAdmin(ShopScopedAdmin):
     )
     def fulfil(self, request: Any, form: Any, object_id: str) -> HttpResponse:
         order = self.row_or_404(request, object_id)
-        return self._perform(request, order, fulfil_order, "Marked as fulfilled.", tracking=form.tracking)
+        return self.perform(request, order, fulfil_order, "Marked as fulfilled.", tracking=form.tracking)
 
-    @action(
-        description="Mark as paid",
-        icon="payments",
-        dialog=confirm(
-            "Mark as paid?", "Confirm that the shop has received the payment for this order.", "Mark as paid"
-        ),
-    )
-    def mark_paid(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        order = self.row_or_404(request, object_id)
-        return self._perform(request, order, actions.mark_paid, "Marked as paid.")
-
-    @action(
-        description="Cancel",
-        icon="cancel",
-        variant=ActionVariant.DANGER,
-        dialog=confirm(
-            "Cancel this order?", "All items are restocked. This cannot be undone.", "Cancel order", CancelForm
-        ),
-    )
-    def cancel(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        order = self.row_or_404(request, object_id)
-        return self._perform(request, order, actions.cancel_order, "Order cancelled.", **form.given)
-
-    @action(
-        description="Refund",
-        icon="undo",
-        dialog=confirm("Refund this order?", "The refund goes to the original payment method.", "Refund", RefundForm),
-    )
-    def refund(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        order = self.row_or_404(request, object_id)
-        return self._perform(request, order, request_refund, "Refund started.", **form.given)
-
-    def _perform(self, request: Any, order: Order, change: Any, text: str, **given: Any) -> HttpResponse:
+    def perform(self, request: Any, order: Order, change: Any, text: str, **given: Any) -> HttpResponse:
         change(shop=request.shop, order=order, now=request.now, **given)
         return self.done(request, order, text)
 

@@ -1,15 +1,14 @@
-"""The tables on an order's admin page (lines, fulfilments, payments, refunds), and the list of all payments."""
+"""The tables on an order's admin page: lines and fulfilments. Those of payments are in `payments/admin.py`."""
 
 from typing import Any
 
-from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 from unfold.decorators import display
 
-from storefront.orders.models import Fulfilment, OrderLine, Payment, Refund
-from storefront.shops.admin_base import ReadOnlyAdmin, ReadOnlyInline, moment, money
+from storefront.orders.models import Fulfilment, OrderLine
+from storefront.shops.admin_base import ReadOnlyInline, moment, money
 from storefront.shops.rights import Right
 
 PAYMENT_COLOURS = {
@@ -41,19 +40,6 @@ class OrderLineInline(ReadOnlyInline):
         return super().get_queryset(request).select_related("shop", "order")
 
 
-class PaymentInline(ReadOnlyInline):
-    model = Payment
-    rights = {"view": Right.VIEW_PAYMENTS}
-    fields = readonly_fields = ["gateway", "status", "amount_shown", "refunded_shown", "reference", "made"]
-
-    amount_shown = money("amount")
-    refunded_shown = money("refunded", "refunded")
-    made = moment("created_at", "made")
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
-        return super().get_queryset(request).select_related("shop")
-
-
 class FulfilmentInline(ReadOnlyInline):
     model = Fulfilment
     rights = {"view": Right.VIEW_ORDERS}
@@ -74,48 +60,3 @@ class FulfilmentInline(ReadOnlyInline):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         return super().get_queryset(request).select_related("shop").prefetch_related("lines__line")
-
-
-class RefundInline(ReadOnlyInline):
-    model = Refund
-    rights = {"view": Right.VIEW_PAYMENTS}
-    fields = readonly_fields = ["amount_shown", "state", "reason", "restocked", "reference", "made"]
-
-    amount_shown = money("amount")
-    made = moment("created_at", "made")
-
-    @display(description="status")
-    def state(self, row: Refund) -> str:
-        return f"{row.get_status_display()}: {row.failure}" if row.failure else row.get_status_display()
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
-        return super().get_queryset(request).select_related("shop")
-
-
-@admin.register(Payment)
-class PaymentAdmin(ReadOnlyAdmin):
-    rights = {"view": Right.VIEW_PAYMENTS}
-    list_display = ["made", "order", "gateway", "amount_shown", "state"]
-    list_select_related = ["shop", "order"]
-    list_filter = ["status", "gateway"]
-    search_fields = ["order__number", "order__email", "reference"]
-    ordering = ["-created_at", "-id"]
-    fields = readonly_fields = [
-        "order",
-        "gateway",
-        "amount_shown",
-        "refunded_shown",
-        "status",
-        "reference",
-        "made",
-        "changed",
-    ]
-
-    amount_shown = money("amount")
-    refunded_shown = money("refunded", "refunded")
-    made = moment("created_at", "made")
-    changed = moment("updated_at", "last change")
-
-    @display(description="status", ordering="status", label=PAYMENT_COLOURS)
-    def state(self, row: Payment) -> tuple[str, str]:
-        return row.status, row.get_status_display()

@@ -13,7 +13,6 @@ from storefront.kit.schemas import PathId, answers
 from storefront.orders import actions, fulfilling, queries, schemas
 from storefront.orders.copying import Orders
 from storefront.orders.models import Order
-from storefront.orders.refunds import request_refund
 from storefront.shops.auth import scope
 from storefront.shops.request import Request, record_or_id, written_response
 from storefront.sync.answers import answer_run, deleted_beside
@@ -78,29 +77,6 @@ def fulfil_order(request: Request, order_id: OrderId, body: schemas.FulfilmentGi
     return json_response({"data": fulfil(request, order_id, body)}, status=201)
 
 
-@router.post(
-    "/orders/{order_id}/cancellation",
-    auth=scope("write_orders"),
-    response=answers({201: schemas.ChangedOrder}, 400, 404, 409, 413, 415, 422),
-    summary="Cancel an order",
-)
-def cancel_order(request: Request, order_id: OrderId, body: schemas.CancellationGiven | None = None) -> HttpResponse:
-    """Cancel an open order that has no fulfilments. Payments are not refunded automatically."""
-    return json_response({"data": cancel(request, order_id, body)}, status=201)
-
-
-@router.post(
-    "/orders/{order_id}/refunds",
-    auth=scope("write_orders"),
-    response=answers({201: schemas.NewRefund}, 400, 404, 409, 413, 415, 422),
-    summary="Refund an order",
-)
-def refund_order(request: Request, order_id: OrderId, body: schemas.RefundGiven | None = None) -> HttpResponse:
-    """Refund money through the gateway that took the payment. The response does not wait for the gateway: the event
-    `order.refunded` and the order show the result."""
-    return json_response({"data": refund(request, order_id, body)}, status=201)
-
-
 def list_records(request: Request, asked: schemas.OrderQuery) -> tuple[list[dict[str, Any]], int]:
     wanted = queries.OrderFilter(**asked.model_dump(include=set(FILTERS)))
     return queries.order_page(
@@ -115,7 +91,7 @@ def page_position(request: Request, asked: schemas.OrderQuery, path: str) -> dic
 
 
 def read_record(request: Request, order_id: str, fields: Collection[str] | None = None) -> dict[str, Any]:
-    return queries.order_record(_order(request, order_id), fields)
+    return queries.order_record(order_or_404(request, order_id), fields)
 
 
 def update_record(request: Request, order_id: str, body: schemas.OrderChange, *, member: str) -> HttpResponse:
@@ -124,7 +100,7 @@ def update_record(request: Request, order_id: str, body: schemas.OrderChange, *,
     commands = [name for name in COMMANDS if name in request.given]
     if commands:
         raise InvalidFields(problems=[_use_endpoint(name, request.path_info) for name in commands])
-    order, changes = _order(request, order_id), body.model_dump(exclude_unset=True)
+    order, changes = order_or_404(request, order_id), body.model_dump(exclude_unset=True)
     row = Order.objects.filter(shop=request.shop, pk=order.pk)
     with only_if_match(request, lambda: {member: read_record(request, order_id)}, row):
         order = actions.annotate_order(shop=request.shop, order=order, changes=changes, now=request.now)
@@ -132,11 +108,11 @@ def update_record(request: Request, order_id: str, body: schemas.OrderChange, *,
 
 
 def fulfil(request: Request, order_id: str, body: schemas.FulfilmentGiven | None) -> dict[str, Any]:
-    given = _given(body)
+    given = given_members(body)
     lines = given.pop("lines", None)
     fulfilment = fulfilling.fulfil_order(
         shop=request.shop,
-        order=_order(request, order_id),
+        order=order_or_404(request, order_id),
         pieces=None if lines is None else [(line["line_id"], line["qty"]) for line in lines],
         tracking=fulfilling.Tracking(**given),
         now=request.now,
@@ -144,29 +120,17 @@ def fulfil(request: Request, order_id: str, body: schemas.FulfilmentGiven | None
     return record_or_id(request, queries.fulfilment_record(fulfilment), reading="read_orders")
 
 
-def cancel(request: Request, order_id: str, body: schemas.CancellationGiven | None) -> dict[str, Any]:
-    order = _order(request, order_id)
-    order = actions.cancel_order(shop=request.shop, order=order, now=request.now, **_given(body))
-    return record_or_id(request, queries.order_record(order), reading="read_orders")
-
-
-def refund(request: Request, order_id: str, body: schemas.RefundGiven | None) -> dict[str, Any]:
-    order = _order(request, order_id)
-    made = request_refund(shop=request.shop, order=order, now=request.now, **_given(body))
-    return record_or_id(request, queries.refund_record(made), reading="read_orders")
-
-
 def _use_endpoint(name: str, path: str) -> Problem:
     endpoints = [f"POST {path}/{part}" for part in COMMANDS[name]]
     return problem(name, "use_endpoint", f"{name} cannot be set. Use {' or '.join(endpoints)}.", endpoint=endpoints)
 
 
-def _given(body: Schema | None) -> dict[str, Any]:
+def given_members(body: Schema | None) -> dict[str, Any]:
     """The members of an optional body."""
     return body.model_dump() if body else {}
 
 
-def _order(request: Request, order_id: str) -> Order:
+def order_or_404(request: Request, order_id: str) -> Order:
     order = queries.order_by_id(request.shop, as_id(order_id))
     if order is None:
         raise NotFound

@@ -68,28 +68,3 @@ def fulfil_order_for_app(
 ) -> HttpResponse:
     """Mark items of an open order as fulfilled. The shopper gets an email."""
     return json_response({"fulfilment": api.fulfil(request, order_id, body)}, status=201)
-
-
-@router.post(
-    "/orders/{order_id}/cancellation",
-    auth=app_scope("write_orders"),
-    response=answers({201: schemas.ChangedOrderOfApp}, 400, 404, 409, 413, 415, 422),
-    summary="Cancel an order",
-)
-def cancel_order_for_app(
-    request: Request, order_id: OrderId, body: schemas.CancellationGiven | None = None
-) -> HttpResponse:
-    """Cancel an open order that has no fulfilments. Payments are not refunded automatically."""
-    return json_response({"order": api.cancel(request, order_id, body)}, status=201)
-
-
-@router.post(
-    "/orders/{order_id}/refunds",
-    auth=app_scope("write_orders"),
-    response=answers({201: schemas.NewRefundOfApp}, 400, 404, 409, 413, 415, 422),
-    summary="Refund an order",
-)
-def refund_order_for_app(request: Request, order_id: OrderId, body: schemas.RefundGiven | None = None) -> HttpResponse:
-    """Refund money through the gateway that took the payment. The response does not wait for the gateway: the event
-    `order.refunded` and the order show the result."""
-    return json_response({"refund": api.refund(request, order_id, body)}, status=201)

@@ -65,6 +65,9 @@ def fulfil_order(
         order.status = Order.Status.FULFILLED
     order.updated_at = now
     order.save(update_fields=["status", "updated_at"])
+    if order.payment_status == Order.PaymentStatus.PENDING:
+        # Money may be held until now; the payments' sweep captures it.
+        order.payments.filter(status="authorised").update(due_at=now)
     record_event(shop=shop, topic="order.fulfilled", data=order_record(order), now=now)
     after = {"status": order.status, "pieces": chosen} | asdict(tracking)
     audit.record(shop=shop, action="order.fulfilled", object=order, before=before, after=after, now=now)

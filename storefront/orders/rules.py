@@ -17,7 +17,7 @@ MOST_TAGS, LONGEST_TAG = 20, 40
 class SaleLine:
     """A line at its selling price. `uses` is the stock that the whole line takes."""
 
-    product_id: int
+    product_id: int | None
     variant_id: int | None
     sku: str
     name: str
@@ -38,7 +38,7 @@ class SaleLine:
 
 @dataclass(frozen=True)
 class Sale:
-    """Everything that an order copies. Amounts are in the shop's currency; `shipping_address` is None if nothing is
+    """Everything that an order copies. Amounts are in its `currency`; `shipping_address` is None if nothing is
     delivered. `place` is a digest of the visitor's network address, for the limit of unpaid orders; empty for a sale
     that is not a visitor's, which has no such limit. `checkout_link` is the public id of the link that brought items,
     and `attribution` what was given with it (`carts.models.Attributed`)."""
@@ -52,6 +52,8 @@ class Sale:
     shipping: Decimal
     tax: Decimal
     total: Decimal
+    currency: str
+    prices_include_tax: bool
     phone: str = ""
     customer_id: int | None = None
     shipping_method: str = ""
@@ -61,16 +63,6 @@ class Sale:
     attribution: dict[str, Any] = field(default_factory=dict)
     tax_lines: list[dict[str, str]] = field(default_factory=list)
     discount_lines: list[dict[str, str]] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Promise:
-    """How the order will be paid. `is_held`: a gateway holds the money under `reference` until capture or void."""
-
-    gateway: str
-    amount: Decimal
-    reference: str = ""
-    is_held: bool = False
 
 
 def check_tag(text: str) -> str:

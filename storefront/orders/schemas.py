@@ -219,6 +219,9 @@ class PaymentRecord(Schema):
     id: int = Field(description="The payment's id.")
     gateway: str = Field(description="The payment method.", examples=["manual"])
     status: Literal["pending", "authorised", "paid", "voided"] = Field(description="The payment's status.")
+    state: Literal["started", "open", "processing", "promised", "authorised", "paid", "cancelled"] = Field(
+        description="The status in more detail: how the payment stands with its provider."
+    )
     amount: Money = Field(description="The amount.")
     refunded: Money = Field(description="Amount that has been refunded or is being refunded.")
     currency: str = Field(description="ISO 4217 code.")

@@ -13,7 +13,7 @@ MENU: list[tuple[str, list[tuple[str, str, str]]]] = [
         "Sales",
         [
             ("Orders", "receipt_long", "orders.order"),
-            ("Payments", "payments", "orders.payment"),
+            ("Payments", "payments", "payments.payment"),
             ("Carts", "shopping_cart", "carts.cart"),
             ("Customers", "group", "customers.customer"),
             ("Customer groups", "groups", "customers.customergroup"),

@@ -11,6 +11,7 @@ from django.db.models import Max, QuerySet
 
 from storefront.installations.models import APP_SECRET, WEBHOOK_SECRET
 from storefront.kit import sealing
+from storefront.payments import accounts
 from storefront.shops import idempotency, second_factor
 from storefront.webhooks import messages
 
@@ -49,6 +50,7 @@ SEALED = [
         ends_by_itself=True,
     ),
     Sealed("webhooks.Delivery", "sealed_message", messages.SEALED, "messages that wait to be sent"),
+    Sealed("payments.ProviderAccount", "sealed", accounts.PURPOSE, "secrets of payment providers"),
     Sealed("shops.Authenticator", "sealed_key", second_factor.PURPOSE, "keys of authenticator apps"),
     Sealed("shops.IdempotentAnswer", "body", idempotency.PURPOSE, "kept answers", ends_by_itself=True),
 ]

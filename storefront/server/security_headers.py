@@ -39,6 +39,9 @@ class SecurityHeaders:
         headers = response.headers
         for name, value in security_headers(_kind(request, response), settings.HTTPS, settings.HSTS_SECONDS):
             headers.setdefault(name, value)
+        # What this page alone may use besides, as for a wallet on the payment step.
+        for feature, origins in getattr(request, "page_permissions", {}).items():
+            headers["Permissions-Policy"] += f", {feature}=({' '.join(origins)})"
         return response
 
 

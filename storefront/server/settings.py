@@ -20,6 +20,8 @@ LOCK_SECONDS = environment.number("STOREFRONT_LOCK_SECONDS", 10)
 EVENT_DAYS = environment.number("STOREFRONT_EVENT_DAYS", 90, smallest=1)
 # Minutes after which a checkout without an order is reported as abandoned.
 ABANDONED_MINUTES = environment.number("STOREFRONT_ABANDONED_MINUTES", 60, smallest=1)
+# Minutes for which a shopper can pay what was frozen at the press of pay, while its stock is held.
+PAYMENT_MINUTES = environment.number("STOREFRONT_PAYMENT_MINUTES", 30, smallest=1)
 # The schema of each topic's data, for samples.
 EVENT_SCHEMAS = "storefront.server.api.webhooks.data_schema"
 # Which staff need a second factor besides the password.
@@ -121,6 +123,7 @@ INSTALLED_APPS = [
     "storefront.pricing",
     "storefront.carts",
     "storefront.orders",
+    "storefront.payments",
     "storefront.exports",
     "storefront.checkout",
     "storefront.website",

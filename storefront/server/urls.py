@@ -15,6 +15,7 @@ urlpatterns = [
     path("media/<path:path>", uploaded_file),
     *wellknown.urlpatterns,
     path("", include("storefront.checkout.urls")),
+    path("", include("storefront.payments.urls")),
     path("", include("storefront.exports.urls")),
     path("", include("storefront.website.urls")),
 ]

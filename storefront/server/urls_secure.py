@@ -9,6 +9,7 @@ from storefront.website import urls as website
 urlpatterns = [
     path("", include((checkout.secure_pages, checkout.app_name))),
     path("", include((website.secure_pages, website.app_name))),
+    path("", include("storefront.payments.urls")),
     *checkout.hand_over_pages,
     *checkout.link_arrival_pages,
 ]

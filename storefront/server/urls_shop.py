@@ -13,6 +13,7 @@ urlpatterns = [
     path("media/<path:path>", uploaded_file),
     *wellknown.urlpatterns,
     path("", include((checkout.open_pages, checkout.app_name))),
+    path("", include("storefront.payments.urls")),
     path("", include(exports)),
     path("", include((website.open_pages, website.app_name))),
     *checkout.hand_over_pages,

@@ -3,6 +3,8 @@
 ACTIONS: dict[str, str] = {
     "shop.created": "Shop created",
     "shop.updated": "Shop settings changed",
+    "provider_account.updated": "Settings of a payment provider changed",
+    "provider_account.checked": "Connection to a payment provider checked",
     "staff.signed_in": "Signed in to the shop's admin",
     "staff.invited": "Staff member invited",
     "staff.invitation_withdrawn": "Staff invitation withdrawn",

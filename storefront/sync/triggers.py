@@ -16,6 +16,7 @@ _NOW = {"sqlite": "strftime('%Y-%m-%d %H:%M:%f', 'now')", "postgresql": "clock_t
 _XACT = {"sqlite": "0", "postgresql": "pg_current_xact_id()::text::bigint"}
 _ROW = {"insert": ("NEW",), "update": ("NEW",), "delete": ("OLD",)}
 ALL = ("insert", "update", "delete")
+_ORDERED = "r.order_id IS NOT NULL"
 
 
 class Watched(NamedTuple):
@@ -39,8 +40,9 @@ WATCHED = (
     # Of a category that is deleted.
     Watched("catalogue_productcategory", "product", "r.product_id", events=("delete",)),
     Watched("orders_order", "order", "r.id"),
-    Watched("orders_payment", "order", "r.order_id", events=("insert", "update")),
-    Watched("orders_refund", "order", "r.order_id", events=("insert", "update")),
+    # Those of a draft that is no order yet have none.
+    Watched("orders_payment", "order", "r.order_id", condition=_ORDERED, events=("insert", "update")),
+    Watched("orders_refund", "order", "r.order_id", condition=_ORDERED, events=("insert", "update")),
     # A customer's record shows the number and the sum of the orders.
     Watched("orders_order", "customer", "r.customer_id", condition="r.customer_id IS NOT NULL"),
     Watched("customers_customer", "customer", "r.id"),

@@ -12,7 +12,6 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from storefront.checkout.gateways import GATEWAYS
 from storefront.customers import actions, jobs, limits, queries
 from storefront.customers import session as customers
 from storefront.customers.models import Address, Customer
@@ -21,6 +20,7 @@ from storefront.customers.signin import customer_with_password
 from storefront.kit.http import SeeOther
 from storefront.kit.refusals import InvalidFields, NotFound, Refusal
 from storefront.orders.history import order_of, orders_of
+from storefront.payments.providers.registry import PROVIDERS
 from storefront.shops.places import url_via_shop
 from storefront.shops.request import Request
 from storefront.shops.throttle import TooManyTries
@@ -80,7 +80,7 @@ def order(request: Request, customer: Customer, number: int) -> HttpResponse:
     found = order_of(request.shop, customer, number) if number < 2**63 else None
     if found is None:
         raise NotFound
-    context = {"order": found, "gateway": GATEWAYS.get(found.payment_method)}
+    context = {"order": found, "gateway": PROVIDERS.get(found.payment_method)}
     return render(request, "website/account/order.html", context)
 
 

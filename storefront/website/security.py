@@ -1,6 +1,6 @@
 """The Content-Security-Policy of the shop's pages."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -47,6 +47,7 @@ class PageSecurity:
                 if scripts is None
                 else _policy_for_hosts(scripts.hosts) | _reporting(request, response)
             )
+            policy = _with_sources(policy, getattr(request, "page_sources", {}))
             response.headers["Content-Security-Policy"] = "; ".join(f"{name} {what}" for name, what in policy.items())
         return response
 
@@ -68,6 +69,11 @@ def _strict_policy(request: Any) -> dict[str, str]:
     if getattr(request, "place", None) == SECURE and request.shop:
         return POLICY | {"form-action": f"{POLICY['form-action']} {origin_of(request.shop.base_url)}"}
     return POLICY
+
+
+def _with_sources(policy: dict[str, str], sources: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+    """The policy with what this page alone may load besides: `request.page_sources`, by directive."""
+    return policy | {name: " ".join([policy.get(name, "'self'"), *more]) for name, more in sources.items() if more}
 
 
 def _policy_for_hosts(hosts: list[str]) -> dict[str, str]:

@@ -13,8 +13,8 @@ from storefront.catalogue.models import Brand, Category, Product, Variant, Vendo
 from storefront.customers.models import Customer, CustomerGroup
 from storefront.installations.models import App, Installation
 from storefront.kit import clock
-from storefront.orders.actions import mark_paid
 from storefront.orders.models import Order
+from storefront.payments.actions import mark_paid
 from storefront.pictures.models import PictureFetch
 from storefront.pricing.models import Discount, ShippingRate, TaxRate
 from storefront.product_files.models import ProductImport

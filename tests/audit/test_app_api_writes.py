@@ -5,7 +5,7 @@ from functools import cache
 import pytest
 
 from storefront.kit import clock
-from storefront.orders import actions as orders
+from storefront.payments import actions as payments
 from storefront.server.api.api import api as whole_api
 from storefront.shops.models import ApiToken
 from storefront.shops.scopes import SCOPES
@@ -34,7 +34,7 @@ def order(shop):
 
 
 def paid(shop):
-    return orders.mark_paid(shop=shop, order=order(shop), now=NOW)
+    return payments.mark_paid(shop=shop, order=order(shop), now=NOW)
 
 
 def registered(shop, app):

@@ -5,9 +5,9 @@ from decimal import Decimal
 import pytest
 from playwright.sync_api import expect
 
-from storefront.checkout.jobs import pay_back_refunds
 from storefront.kit import clock
-from storefront.orders import actions
+from storefront.payments import actions as payments
+from storefront.payments.jobs import pay_back_refunds
 from tests.catalogue.factories import make_product
 from tests.orders.factories import make_order, sale_line
 from tests.staff import admin_url, make_staff
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 
 def test_fulfils_and_refunds_an_order(street, visit):
     order = make_order(street, sale_line(make_product(street, "Mug", price=Decimal("9.50")), 2), now=clock.now())
-    actions.mark_paid(shop=street, order=order, now=clock.now())
+    payments.mark_paid(shop=street, order=order, now=clock.now())
     make_staff(street, role="manager")
     merchant, shopper = visit(), visit()
 

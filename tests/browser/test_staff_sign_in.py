@@ -8,7 +8,7 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from storefront.kit import clock
-from storefront.orders import actions
+from storefront.payments import actions as payments
 from storefront.shops.second_factor import factors_of
 from tests.catalogue.factories import make_product
 from tests.factories.apps import install
@@ -84,7 +84,7 @@ def test_a_passkey_of_the_browser_opens_the_admin(street, visit):
 def test_a_dialog_that_needs_a_confirmation_leads_there_and_back(street, visit):
     anna = make_staff(street)
     order = make_order(street, sale_line(make_product(street, "Mug"), 1), now=clock.now())
-    actions.mark_paid(shop=street, order=order, now=clock.now())
+    payments.mark_paid(shop=street, order=order, now=clock.now())
     merchant = visit()
     page = enter_password(merchant)
     anna.staff_sessions.update(confirmed_at=clock.now() - timedelta(hours=1))

@@ -3,8 +3,9 @@
 import pytest
 import time_machine
 
-from storefront.orders.actions import cancel_order, mark_paid
-from storefront.orders.models import Order, Payment
+from storefront.orders.models import Order
+from storefront.payments.actions import cancel_order, mark_paid
+from storefront.payments.models import Payment
 from storefront.server import environment
 from storefront.shops import ratelimit
 from tests.catalogue.factories import make_product

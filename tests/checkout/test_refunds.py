@@ -1,23 +1,25 @@
-"""The worker has gateways carry out refunds: each exactly once, whatever fails."""
+"""The worker has providers carry out refunds: each exactly once, whatever fails."""
 
 from datetime import timedelta
 from decimal import Decimal
+from uuid import UUID, uuid4
 
 import pytest
 from django.db import connection
 
-from storefront.checkout import actions as checkout
-from storefront.checkout.gateways import GATEWAYS, Demo, RefundDeclined, RefundRequest
-from storefront.checkout.jobs import pay_back_refunds
-from storefront.orders import actions
-from storefront.orders.models import Order, Refund
+from storefront.orders.models import Order
 from storefront.orders.queries import order_record
-from storefront.orders.refunds import AGAIN, request_refund
-from storefront.orders.rules import Promise
+from storefront.payments import actions, refunds
+from storefront.payments.jobs import pay_back_refunds
+from storefront.payments.models import Refund
+from storefront.payments.providers.base import Charge, RefundDeclined
+from storefront.payments.providers.demo import Demo
+from storefront.payments.providers.registry import PROVIDERS
+from storefront.payments.refunds import AGAIN, carry_out_refund, request_refund
 from storefront.server.worker.sweeps import SWEEPS
 from storefront.webhooks.models import Event
 from tests.catalogue.factories import make_product
-from tests.orders.factories import make_order, sale_line
+from tests.orders.factories import Promise, capture, make_order, sale_line
 from tests.races import run_concurrently
 from tests.shops.factories import NOW
 
@@ -25,31 +27,31 @@ LATER = NOW + AGAIN
 
 
 class Bank(Demo):
-    """A gateway that is idempotent by key, as real ones are. `trouble` is raised after the money has moved."""
+    """A provider that is idempotent by key, as real ones are. `trouble` is raised after the money has moved."""
 
     def __init__(self) -> None:
-        self.given: dict[str, RefundRequest] = {}
-        self.asked: list[str] = []
+        self.given: dict[UUID, tuple[str, Decimal, str]] = {}
+        self.asked: list[UUID] = []
         self.trouble: Exception | None = None
 
-    def refund(self, repayment: RefundRequest) -> str:
-        self.asked.append(repayment.key)
+    def refund(self, charge: Charge, *, key: UUID, amount: Decimal) -> str:
+        self.asked.append(key)
         if isinstance(self.trouble, RefundDeclined):
             raise self.trouble
-        self.given.setdefault(repayment.key, repayment)
+        self.given.setdefault(key, (charge.reference, amount, charge.currency))
         if self.trouble:
             raise self.trouble
-        return f"bank_{repayment.key}"
+        return f"bank_{key}"
 
     @property
     def total(self) -> Decimal:
-        return sum((repayment.amount for repayment in self.given.values()), Decimal("0.00"))
+        return sum((amount for _, amount, _ in self.given.values()), Decimal("0.00"))
 
 
 @pytest.fixture
 def bank(monkeypatch) -> Bank:
     bank = Bank()
-    monkeypatch.setitem(GATEWAYS, "demo", bank)
+    monkeypatch.setitem(PROVIDERS, "demo", bank)
     return bank
 
 
@@ -58,7 +60,7 @@ def order(shop) -> Order:
     """Paid by card: 20.00."""
     promise = Promise("demo", Decimal("20.00"), "demo_1", is_held=True)
     order = make_order(shop, sale_line(make_product(shop, price=Decimal("20.00"))), promise=promise)
-    actions.record_capture(shop=shop, payment=order.payments.get(), now=NOW)
+    capture(order.payments.get())
     return order
 
 
@@ -76,7 +78,7 @@ def test_worker_carries_out_a_refund_and_records_its_event(shop, order, bank):
     refund.refresh_from_db()
     assert (refund.status, refund.reference) == ("done", f"bank_{refund.key}")
     (given,) = bank.given.values()
-    assert given == RefundRequest(str(refund.key), "demo_1", Decimal("5.00"), "EUR")
+    assert given == ("demo_1", Decimal("5.00"), "EUR")
     order.refresh_from_db()
     assert (order.payment_status, order.refunded) == ("partially_refunded", Decimal("5.00"))
     event = Event.objects.get(shop=shop, topic="order.refunded")
@@ -110,8 +112,9 @@ def test_manual_refund_is_recorded(shop):
 
 
 def test_demo_gateway_is_idempotent_by_key():
-    repayment = RefundRequest("k1", "demo_1", Decimal("1.00"), "EUR")
-    assert Demo().refund(repayment) == Demo().refund(repayment) == "demo_refund_k1"
+    key, charge = uuid4(), Charge(1, uuid4(), Decimal("1.00"), "EUR", settings={})
+    answers = {Demo().refund(charge, key=key, amount=Decimal("1.00")) for _ in range(2)}
+    assert answers == {f"demo_refund_{key}"}
 
 
 def test_failed_refund_is_retried_with_the_same_key(order, bank):
@@ -121,10 +124,10 @@ def test_failed_refund_is_retried_with_the_same_key(order, bank):
     refund.refresh_from_db()
     assert (refund.status, order.payments.get().refunded) == ("pending", Decimal("20.00"))
     assert sweep(LATER - timedelta(seconds=1)) == 0
-    assert bank.asked == [str(refund.key)]
+    assert bank.asked == [refund.key]
     bank.trouble = None
     assert sweep(LATER) == 1
-    assert bank.asked == [str(refund.key)] * 2
+    assert bank.asked == [refund.key] * 2
     assert bank.total == Decimal("20.00")
 
 
@@ -135,7 +138,7 @@ def test_another_worker_finishes_the_refund_of_a_killed_one(order, bank, monkeyp
         raise SystemExit
 
     with monkeypatch.context() as patched:
-        patched.setattr(checkout.refunds, "record_refunded", killed)
+        patched.setattr(refunds, "record_refunded", killed)
         with pytest.raises(SystemExit):
             sweep()
     assert sweep() == 0
@@ -163,7 +166,7 @@ def test_declined_refund_can_be_requested_again(order, bank):
 
 def test_refund_through_a_removed_gateway_fails_and_says_what_to_do(order, monkeypatch):
     refund = ask(order)
-    monkeypatch.delitem(GATEWAYS, "demo")
+    monkeypatch.delitem(PROVIDERS, "demo")
     assert sweep() == 1
     refund.refresh_from_db()
     assert refund.status == "failed"
@@ -174,15 +177,15 @@ def test_result_of_a_refund_is_recorded_once(shop, order, bank):
     refund = ask(order, "5.00")
     sweep()
     known = {"shop": shop, "refund": refund, "now": LATER}
-    assert not checkout.refunds.record_refunded(**known, reference="again")
-    assert not checkout.refunds.record_refund_failed(**known, why="late")
+    assert not refunds.record_refunded(**known, reference="again")
+    assert not refunds.record_refund_failed(**known, why="late")
     order.refresh_from_db()
     assert (order.refunded, order.payments.get().refunded) == (Decimal("5.00"), Decimal("5.00"))
 
 
 def test_another_shop_cannot_carry_out_a_refund(other_shop, order, bank):
     refund = ask(order)
-    assert not checkout.carry_out_refund(shop=other_shop, refund=refund, now=NOW)
+    assert not carry_out_refund(shop=other_shop, refund=refund, now=NOW)
     assert bank.asked == []
 
 
@@ -200,7 +203,7 @@ def test_concurrent_workers_refund_once(order, bank):
 @pytest.mark.django_db(transaction=True)
 def test_no_gateway_is_asked_inside_a_transaction(order, bank, monkeypatch):
     seen = []
-    monkeypatch.setattr(bank, "refund", lambda repayment: seen.append(connection.in_atomic_block) or "")
+    monkeypatch.setattr(bank, "refund", lambda charge, **asked: seen.append(connection.in_atomic_block) or "")
     ask(order)
     assert sweep() == 1
     assert seen == [False]

@@ -5,9 +5,8 @@ from decimal import Decimal
 import pytest
 
 from storefront.kit.clock import timestamp
-from storefront.orders import actions as orders
 from storefront.orders.models import Order
-from storefront.orders.rules import Promise
+from storefront.payments import actions as payments
 from tests.addresses import ADDRESS
 from tests.answers import error_of, without_id
 from tests.carts.factories import make_group
@@ -16,7 +15,7 @@ from tests.client import ApiClient
 from tests.customers.conftest import many, one
 from tests.customers.factories import add_address, make_customer
 from tests.factories.apps import install
-from tests.orders.factories import make_order, sale_line
+from tests.orders.factories import Promise, make_order, sale_line
 from tests.shops.factories import NOW, make_token
 
 
@@ -31,7 +30,7 @@ def buy(customer, price: str, **given) -> Order:
 
 
 def pay(order: Order) -> None:
-    orders.mark_paid(shop=order.shop, order=order, now=NOW)
+    payments.mark_paid(shop=order.shop, order=order, now=NOW)
 
 
 def test_reads_the_whole_customer(app, ada):
@@ -75,7 +74,7 @@ def test_counts_orders_not_cancelled_and_adds_up_paid_ones(app, shop, ada):
     pay(buy(ada, "10.00"))
     pay(buy(ada, "5.50"))
     buy(ada, "100.00")
-    orders.cancel_order(shop=shop, order=buy(ada, "1000.00"), now=NOW)
+    payments.cancel_order(shop=shop, order=buy(ada, "1000.00"), now=NOW)
     make_order(shop, sale_line(make_product(shop)), promise=Promise("manual", Decimal("9.50")), email=ada.email)
     found = one(app.get(f"/customers/{ada.pk}"))
     assert (found["orders_count"], found["total_spent"]) == (3, "15.50")

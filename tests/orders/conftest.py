@@ -2,8 +2,8 @@ from decimal import Decimal
 
 import pytest
 
-from storefront.orders import actions
 from storefront.orders.models import Order
+from storefront.payments import actions as payments
 from tests.catalogue.factories import make_product
 from tests.client import ApiClient
 from tests.factories.apps import install
@@ -37,7 +37,7 @@ def order(shop, mug) -> Order:
 
 @pytest.fixture
 def paid(shop, order) -> Order:
-    return actions.mark_paid(shop=shop, order=order, now=NOW)
+    return payments.mark_paid(shop=shop, order=order, now=NOW)
 
 
 def one(answer) -> dict:

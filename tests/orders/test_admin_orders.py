@@ -5,11 +5,12 @@ from decimal import Decimal
 
 import pytest
 
-from storefront.checkout.jobs import pay_back_refunds
 from storefront.kit import clock
 from storefront.orders import dashboard
 from storefront.orders.fulfilling import fulfil_order
-from storefront.orders.models import Order, OrderLine, Payment
+from storefront.orders.models import Order, OrderLine
+from storefront.payments.jobs import pay_back_refunds
+from storefront.payments.models import Payment
 from storefront.shops.models import AuditEntry
 from tests.catalogue.factories import make_product, make_variant
 from tests.shops.factories import NOW
@@ -56,6 +57,7 @@ def make_order(shop, number: int = 1001, **given) -> Order:
         order=order,
         gateway="manual",
         status="pending",
+        state="promised",
         amount=order.total,
         currency="EUR",
         created_at=NOW,
@@ -145,7 +147,7 @@ def test_refuses_a_tracking_url_that_is_not_http(desk, shop):
 
 def test_order_can_be_refunded_in_several_amounts(desk, shop):
     order = make_order(shop, payment_status="paid")
-    order.payments.update(status="paid")
+    order.payments.update(status="paid", state="paid", captured=order.total)
     assert "/refund/" in desk.page(order).content.decode()
     page = dialog(desk, order, "refund", amount="39.40", reason="Scratched").content.decode()
     for text in ("Refund started.", "€39.40", "Pending", "Scratched"):
@@ -165,14 +167,14 @@ def test_order_can_be_refunded_in_several_amounts(desk, shop):
 @pytest.mark.parametrize("amount", ["0", "-1", "1.005", "x"])
 def test_invalid_refund_amount_is_a_field_error(desk, shop, amount):
     order = make_order(shop, payment_status="paid")
-    order.payments.update(status="paid")
+    order.payments.update(status="paid", state="paid", captured=order.total)
     assert dialog(desk, order, "refund", amount=amount).status_code == 200
     assert not order.refunds.exists()
 
 
 def test_fulfilled_items_can_be_restocked_with_a_refund(desk, shop):
     order = make_order(shop, payment_status="paid")
-    order.payments.update(status="paid")
+    order.payments.update(status="paid", state="paid", captured=order.total)
     url = admin_url(order, "change").replace("change/", "refund/")
     assert "Restock items" not in desk.get(url).content.decode()
     dialog(desk, order, "fulfil")

@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 
 from storefront.kit.clock import timestamp
-from storefront.orders import actions
 from storefront.orders.fulfilling import fulfil_order
-from storefront.orders.refunds import request_refund
+from storefront.payments import actions as payments
+from storefront.payments.refunds import request_refund
 from tests.addresses import ADDRESS
 from tests.answers import error_of, without_id
 from tests.catalogue.factories import make_product
@@ -66,7 +66,7 @@ def test_orders_placed_at_the_same_time_are_sorted_by_id(app, shop, mug):
 
 def test_filters_by_status(app, shop, mug):
     cancelled, sent, still_open = (make_order(shop, sale_line(mug)) for _ in range(3))
-    actions.cancel_order(shop=shop, order=cancelled, now=NOW)
+    payments.cancel_order(shop=shop, order=cancelled, now=NOW)
     fulfil_order(shop=shop, order=sent, now=NOW)
     for status, order in (("open", still_open), ("cancelled", cancelled), ("fulfilled", sent)):
         assert [row["id"] for row in many(app.get(f"/orders?status={status}"))] == [order.pk]
@@ -148,7 +148,7 @@ def test_list_takes_four_queries_regardless_of_length(app, shop, mug, count, dja
 @pytest.mark.parametrize("count", [1, 6])
 def test_read_takes_seven_queries_regardless_of_children(app, shop, count, django_assert_num_queries):
     order = make_order(shop, *(sale_line(make_product(shop), 2) for _ in range(count)))
-    actions.mark_paid(shop=shop, order=order, now=NOW)
+    payments.mark_paid(shop=shop, order=order, now=NOW)
     for line in order.lines.all():
         fulfil_order(shop=shop, order=order, pieces=[(line.pk, 1)], now=NOW)
         request_refund(shop=shop, order=order, amount=line.unit_price, now=NOW)

@@ -5,16 +5,16 @@ from decimal import Decimal
 
 import pytest
 
-from storefront.checkout.jobs import settle_payments
 from storefront.kit.refusals import Refusal
-from storefront.orders import actions
-from storefront.orders.actions import OrderNotOpen, OrderNotPayable
+from storefront.orders.actions import OrderNotOpen
 from storefront.orders.fulfilling import fulfil_order
 from storefront.orders.models import Order
-from storefront.orders.rules import Promise
+from storefront.payments import actions as payments
+from storefront.payments.actions import OrderNotPayable
+from storefront.payments.jobs import ask_providers
 from storefront.webhooks.models import Event
 from tests.catalogue.factories import make_product
-from tests.orders.factories import make_order, sale_line
+from tests.orders.factories import Promise, make_order, sale_line
 from tests.races import run_concurrently
 from tests.shops.factories import NOW
 
@@ -44,17 +44,17 @@ def topics(shop) -> list[str]:
 
 
 def test_order_is_marked_as_paid_once(shop, mug):
-    order = actions.mark_paid(shop=shop, order=placed(shop, mug), now=LATER)
+    order = payments.mark_paid(shop=shop, order=placed(shop, mug), now=LATER)
     assert (order.payment_status, order.payments.get().status) == ("paid", "paid")
     assert topics(shop) == ["order.paid", "order.placed"]
     with pytest.raises(OrderNotPayable):
-        actions.mark_paid(shop=shop, order=order, now=LATER)
+        payments.mark_paid(shop=shop, order=order, now=LATER)
 
 
 def test_fulfilled_order_can_be_neither_fulfilled_nor_cancelled(shop, mug):
     order = fulfil_order(shop=shop, order=placed(shop, mug), now=LATER).order
     assert order.status == "fulfilled"
-    for change in (fulfil_order, actions.cancel_order):
+    for change in (fulfil_order, payments.cancel_order):
         with pytest.raises(OrderNotOpen):
             change(shop=shop, order=order, now=LATER)
     assert stock(mug) == 8
@@ -63,10 +63,10 @@ def test_fulfilled_order_can_be_neither_fulfilled_nor_cancelled(shop, mug):
 def test_cancelling_restocks_once_and_voids_the_payment(shop, mug):
     order = placed(shop, mug)
     assert stock(mug) == 8
-    order = actions.cancel_order(shop=shop, order=order, now=LATER)
+    order = payments.cancel_order(shop=shop, order=order, now=LATER)
     assert (order.status, order.cancelled_at, order.payments.get().status) == ("cancelled", LATER, "voided")
     assert stock(mug) == 10
-    for change in (actions.cancel_order, fulfil_order, actions.mark_paid):
+    for change in (payments.cancel_order, fulfil_order, payments.mark_paid):
         with pytest.raises(Refusal):
             change(shop=shop, order=order, now=LATER)
     assert stock(mug) == 10
@@ -74,13 +74,13 @@ def test_cancelling_restocks_once_and_voids_the_payment(shop, mug):
 
 def test_cancelling_does_not_restock_an_untracked_product(shop):
     sticker = make_product(shop, track_inventory=False, stock_qty=0)
-    actions.cancel_order(shop=shop, order=placed(shop, sticker), now=LATER)
+    payments.cancel_order(shop=shop, order=placed(shop, sticker), now=LATER)
     assert stock(sticker) == 0
 
 
 def test_an_order_of_another_shop_is_not_there(shop, other_shop, mug):
     order = placed(shop, mug)
-    for change in (actions.cancel_order, fulfil_order, actions.mark_paid):
+    for change in (payments.cancel_order, fulfil_order, payments.mark_paid):
         with pytest.raises(Order.DoesNotExist):
             change(shop=other_shop, order=order, now=LATER)
 
@@ -88,19 +88,19 @@ def test_an_order_of_another_shop_is_not_there(shop, other_shop, mug):
 def test_worker_captures_an_authorised_payment(shop, mug):
     order = placed(shop, mug, promise=held(mug))
     with pytest.raises(OrderNotPayable):
-        actions.mark_paid(shop=shop, order=order, now=NOW)
-    assert settle_payments(now=NOW + timedelta(seconds=30), limit=10) == 0
-    assert settle_payments(now=LATER, limit=10) == 1
+        payments.mark_paid(shop=shop, order=order, now=NOW)
+    assert ask_providers(now=NOW + timedelta(seconds=30), limit=10) == 0
+    assert ask_providers(now=LATER, limit=10) == 1
     order.refresh_from_db()
     assert (order.payment_status, order.payments.get().status) == ("paid", "paid")
-    assert settle_payments(now=LATER, limit=10) == 0
+    assert ask_providers(now=LATER, limit=10) == 0
     assert topics(shop).count("order.paid") == 1
 
 
 def test_worker_voids_the_authorised_payment_of_a_cancelled_order(shop, mug):
     order = placed(shop, mug, promise=held(mug))
-    actions.cancel_order(shop=shop, order=order, now=NOW)
-    assert settle_payments(now=LATER, limit=10) == 1
+    payments.cancel_order(shop=shop, order=order, now=NOW)
+    assert ask_providers(now=LATER, limit=10) == 1
     order.refresh_from_db()
     assert (order.payment_status, order.payments.get().status) == ("pending", "voided")
 
@@ -113,10 +113,10 @@ def race(change, shop, order, times=6) -> int:
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("change", [actions.cancel_order, fulfil_order, actions.mark_paid])
+@pytest.mark.parametrize("change", [payments.cancel_order, fulfil_order, payments.mark_paid])
 def test_concurrent_calls_make_each_change_once(shop, mug, change):
     assert race(change, shop, placed(shop, mug)) == 1
-    assert stock(mug) == (10 if change is actions.cancel_order else 8)
+    assert stock(mug) == (10 if change is payments.cancel_order else 8)
     assert len(topics(shop)) == 2
 
 
@@ -129,7 +129,7 @@ def test_concurrent_cancellation_and_fulfilment_do_one_of_the_two(shop, mug):
         return done
 
     answers = run_concurrently(
-        lambda: ask(actions.cancel_order, "cancelled"), lambda: ask(fulfil_order, "fulfilled"), refusal=OrderNotOpen
+        lambda: ask(payments.cancel_order, "cancelled"), lambda: ask(fulfil_order, "fulfilled"), refusal=OrderNotOpen
     )
     order.refresh_from_db()
     assert [answer for answer in answers if not isinstance(answer, OrderNotOpen)] == [order.status]

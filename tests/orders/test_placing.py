@@ -4,15 +4,16 @@ from decimal import Decimal
 
 import pytest
 from django.core import mail
+from django.db import transaction
 
 from storefront.catalogue.stock import InsufficientStock
 from storefront.orders import actions
-from storefront.orders.models import Order, OrderCounter, Payment
-from storefront.orders.rules import Promise
+from storefront.orders.models import Order, OrderCounter
+from storefront.payments.models import Payment
 from storefront.webhooks.models import Event
 from tests.addresses import ADDRESS
 from tests.catalogue.factories import make_product, make_variant
-from tests.orders.factories import make_order, sale, sale_line
+from tests.orders.factories import Promise, make_order, sale, sale_line
 from tests.shops.factories import NOW
 from tests.worker import run_due_tasks
 
@@ -84,7 +85,10 @@ def test_refused_order_records_no_event(shop):
 @pytest.mark.django_db(transaction=True)
 def test_free_order_has_its_event_and_mail(shop, other_shop):
     leaflet = make_product(shop, "Leaflet", price=Decimal("0.00"))
-    order = actions.place_order(shop=shop, sale=sale(sale_line(leaflet)), promise=None, now=NOW)
+    with transaction.atomic():
+        what = sale(sale_line(leaflet))
+        order = actions.create_order(shop=shop, sale=what, taken=[], payment_method="", now=NOW)
+        actions.announce_order(shop=shop, order=order, sale=what, now=NOW)
     assert (order.payment_status, Payment.objects.count()) == ("paid", 0)
     (event,) = Event.objects.filter(topic__startswith="order.")
     assert (event.shop, event.topic, event.data["id"]) == (shop, "order.placed", order.pk)

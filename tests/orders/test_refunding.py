@@ -5,18 +5,18 @@ from decimal import Decimal
 import pytest
 from django.db import IntegrityError, transaction
 
-from storefront.orders import actions
 from storefront.orders.fulfilling import fulfil_order
-from storefront.orders.models import Order, Payment, Refund
-from storefront.orders.refunds import RefundTooLarge, request_refund
-from storefront.orders.rules import Promise
+from storefront.orders.models import Order
+from storefront.payments import actions as payments
+from storefront.payments.models import Payment, Refund
+from storefront.payments.refunds import RefundTooLarge, request_refund
 from storefront.webhooks.models import Event
 from tests.answers import error_of, without_id
 from tests.catalogue.factories import make_product
 from tests.client import ApiClient
 from tests.factories.apps import install
 from tests.orders.conftest import one
-from tests.orders.factories import make_order, sale_line
+from tests.orders.factories import Promise, make_order, sale_line
 from tests.races import run_concurrently
 from tests.shops.factories import NOW
 
@@ -87,7 +87,7 @@ def test_refund_restocks_the_items_once(app, shop, paid, mug):
 
 
 def test_refund_does_not_restock_a_cancelled_order_again(app, shop, paid, mug):
-    actions.cancel_order(shop=shop, order=paid, now=NOW)
+    payments.cancel_order(shop=shop, order=paid, now=NOW)
     assert one(app.post(f"/orders/{paid.pk}/refunds", {"restock": True}))["restocked"] is False
     mug.refresh_from_db()
     assert mug.stock_qty == 10
@@ -118,7 +118,7 @@ def test_repeated_request_with_an_idempotency_key_refunds_once(app, paid):
 
 def test_another_shops_order_looks_like_an_unknown_one(app, shop, other_shop):
     theirs = make_order(other_shop, sale_line(make_product(other_shop)))
-    actions.mark_paid(shop=other_shop, order=theirs, now=NOW)
+    payments.mark_paid(shop=other_shop, order=theirs, now=NOW)
     known, unknown = (app.post(f"/orders/{id}/refunds", {}) for id in (theirs.pk, theirs.pk + 1000))
     assert known.status_code == 404
     assert without_id(known) == without_id(unknown)
@@ -147,7 +147,7 @@ def test_database_constraint_keeps_refunds_within_the_payment(paid, refunded):
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_refunds_never_exceed_what_was_paid(shop):
     order = make_order(shop, sale_line(make_product(shop, price=Decimal("0.70"))))
-    actions.mark_paid(shop=shop, order=order, now=NOW)
+    payments.mark_paid(shop=shop, order=order, now=NOW)
     calls = [lambda: request_refund(shop=shop, order=order, amount=Decimal("0.10"), now=NOW)] * 12
     answers = run_concurrently(*calls, refusal=RefundTooLarge)
     assert [type(answer) for answer in answers if not isinstance(answer, Refund)] == [RefundTooLarge] * 5
@@ -157,7 +157,7 @@ def test_concurrent_refunds_never_exceed_what_was_paid(shop):
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_requests_with_one_idempotency_key_refund_once(shop, form):
     order = make_order(shop, sale_line(make_product(shop, price=Decimal("9.00"))))
-    actions.mark_paid(shop=shop, order=order, now=NOW)
+    payments.mark_paid(shop=shop, order=order, now=NOW)
     token = install(shop, "read_orders", "write_orders").token
     rivals = [ApiClient(token, prefix=form) for _ in range(6)]
     body = {"amount": "2.00"}
@@ -170,7 +170,7 @@ def test_concurrent_requests_with_one_idempotency_key_refund_once(shop, form):
 def test_concurrent_refunds_restock_once(shop):
     mug = make_product(shop, stock_qty=10, price=Decimal("6.00"))
     order = make_order(shop, sale_line(mug, 4))
-    actions.mark_paid(shop=shop, order=order, now=NOW)
+    payments.mark_paid(shop=shop, order=order, now=NOW)
     fulfil_order(shop=shop, order=order, now=NOW)
     ask = {"shop": shop, "order": order, "amount": Decimal("1.00"), "restock": True, "now": NOW}
     made = run_concurrently(*[lambda: request_refund(**ask)] * 6)

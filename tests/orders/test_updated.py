@@ -2,10 +2,11 @@
 
 import pytest
 
-from storefront.checkout.jobs import pay_back_refunds
 from storefront.kit import clock
-from storefront.orders.models import Order, Payment, Refund
-from storefront.orders.refunds import request_refund
+from storefront.orders.models import Order
+from storefront.payments.jobs import pay_back_refunds
+from storefront.payments.models import Payment, Refund
+from storefront.payments.refunds import request_refund
 from storefront.webhooks.models import Event
 from tests.catalogue.factories import make_product
 from tests.orders.conftest import one

@@ -13,7 +13,8 @@ from django.apps import apps
 from django.contrib.sessions.models import Session
 
 from storefront.carts.models import Cart, CheckoutLink
-from storefront.orders.models import Order, Payment
+from storefront.orders.models import Order
+from storefront.payments.models import Payment
 from tests.carts.factories import make_group
 from tests.catalogue.factories import make_product
 from tests.checkout.shopper import Shopper, fill_cart, link_to

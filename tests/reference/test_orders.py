@@ -4,10 +4,10 @@ from decimal import Decimal
 
 import pytest
 
-from storefront.checkout.jobs import pay_back_refunds
 from storefront.kit import clock
-from storefront.orders import actions
 from storefront.orders.models import Order
+from storefront.payments import actions as payments
+from storefront.payments.jobs import pay_back_refunds
 from storefront.webhooks.models import Event
 from tests.addresses import ADDRESS
 from tests.catalogue.factories import make_product
@@ -38,7 +38,7 @@ def order(shop) -> Order:
 
 @pytest.fixture
 def paid(shop, order) -> Order:
-    return actions.mark_paid(shop=shop, order=order, now=NOW)
+    return payments.mark_paid(shop=shop, order=order, now=NOW)
 
 
 @pytest.mark.rule("R-APP-30")
@@ -135,7 +135,7 @@ def test_writing_does_not_imply_reading_nor_reading_writing(shop, order, scope, 
 @pytest.mark.rule("R-HOOK-9")
 def test_every_topic_tells_the_whole_order_its_id_first(shop, app, order):
     path = f"/orders/{order.pk}"
-    actions.mark_paid(shop=shop, order=order, now=NOW)
+    payments.mark_paid(shop=shop, order=order, now=NOW)
     app.post(f"{path}/fulfilments", {})
     app.post(f"{path}/refunds", {})
     pay_back_refunds(now=clock.now(), limit=1)

@@ -19,7 +19,8 @@ from storefront.catalogue.models import (
 )
 from storefront.customers.models import Customer, CustomerGroup
 from storefront.installations.models import Installation
-from storefront.orders.models import Order, Payment
+from storefront.orders.models import Order
+from storefront.payments.models import Payment
 from storefront.pricing.models import Discount, ShippingRate, TaxRate
 from storefront.product_files.models import ProductImport
 from storefront.shops import audit

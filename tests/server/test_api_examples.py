@@ -20,7 +20,7 @@ import time_machine
 from django.db import connection
 from jsonschema_rs import Draft202012Validator
 
-from storefront.orders.actions import mark_paid
+from storefront.payments.actions import mark_paid
 from storefront.server.api import examples
 from storefront.server.api.api import api as ninja_api
 from storefront.shops.scopes import SCOPES

@@ -18,8 +18,8 @@ from storefront.apps.actions import change_rate_limit
 from storefront.apps.models import Extension
 from storefront.catalogue.models import Product
 from storefront.kit import clock
-from storefront.orders.actions import mark_paid
 from storefront.orders.models import Order
+from storefront.payments.actions import mark_paid
 from storefront.server.wsgi import application
 from storefront.shops.scopes import SCOPES
 from tests.apps.test_uninstalling import register_everything

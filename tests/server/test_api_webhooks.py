@@ -9,11 +9,13 @@ from aiohttp import web
 from jsonschema_rs import Draft202012Validator
 
 from storefront.apps.actions import change_scopes, rotate_token, uninstall_app
-from storefront.checkout.jobs import pay_back_refunds, report_abandoned_checkouts
+from storefront.checkout.jobs import report_abandoned_checkouts
 from storefront.kit import clock
-from storefront.orders.actions import mark_paid
-from storefront.orders.models import Order, Payment
-from storefront.orders.refunds import request_refund
+from storefront.orders.models import Order
+from storefront.payments.actions import mark_paid
+from storefront.payments.jobs import pay_back_refunds
+from storefront.payments.models import Payment
+from storefront.payments.refunds import request_refund
 from storefront.server.api.webhooks import data_schema
 from storefront.shops.scopes import SCOPES
 from storefront.webhooks.dispatch import dispatch

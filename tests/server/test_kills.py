@@ -52,6 +52,7 @@ SELL = f"""
 from storefront.catalogue.models import Product
 from storefront.kit import clock
 from storefront.orders import actions
+from storefront.payments import actions as payments
 from storefront.orders.models import Order
 from storefront.shops.models import Shop
 from tests.orders.factories import make_order, sale_line
@@ -59,7 +60,7 @@ shop, mug = Shop.objects.get(), Product.objects.get()
 while Order.objects.count() < {ORDERS}:
     order = make_order(shop, sale_line(mug), now=clock.now())
     print(order.pk, flush=True)
-    actions.mark_paid(shop=shop, order=order, now=clock.now())
+    payments.mark_paid(shop=shop, order=order, now=clock.now())
 """
 LOOK = """
 import json, time

@@ -8,8 +8,8 @@ from django.urls import reverse
 
 from storefront.apps.models import AllowedScriptHost, BlockedScript
 from storefront.installations.models import Installation
-from storefront.orders import actions as orders
-from storefront.orders.models import Refund
+from storefront.payments import actions as payments
+from storefront.payments.models import Refund
 from storefront.shops import confirmation
 from storefront.shops.models import ApiToken, StaffMember, StaffSession
 from storefront.shops.second_factor import new_recovery_codes
@@ -218,7 +218,7 @@ class TestNothingIsHalfDone:
 
     def test_no_money_is_refunded_and_the_dialog_leads_to_the_confirmation(self, stale, shop):
         order = make_order(shop, sale_line(make_product(shop, "Mug"), 1))
-        orders.mark_paid(shop=shop, order=order, now=NOW)
+        payments.mark_paid(shop=shop, order=order, now=NOW)
         url = reverse("admin:orders_order_refund", args=[order.pk])
         page = admin_url(order, "change")
         from_dialog = {"HX-Request": "true", "HX-Current-URL": f"http://testserver{page}?_changelist_filters=a"}

@@ -16,8 +16,8 @@ from storefront.catalogue.models import Product, Variant
 from storefront.customers.models import Customer
 from storefront.kit import clock
 from storefront.kit.refusals import Refusal
-from storefront.orders import actions as orders
 from storefront.orders.models import Order
+from storefront.payments import actions as payments
 from storefront.shops.models import ApiToken, Shop
 from tests.catalogue.factories import make_public, make_variant
 from tests.client import ApiClient
@@ -81,9 +81,9 @@ def write(shop: Shop, chance: Random, seed: int, number: int) -> None:
         case 5:
             make_order(shop, sale_line(product), customer_id=customer.pk, now=now)
         case 6:
-            orders.mark_paid(shop=shop, order=order, now=now)
+            payments.mark_paid(shop=shop, order=order, now=now)
         case 7:
-            orders.cancel_order(shop=shop, order=order, now=now)
+            payments.cancel_order(shop=shop, order=order, now=now)
         case 8:
             add_address(customer, city=f"Town {number}")
         case _:

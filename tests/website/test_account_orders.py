@@ -4,8 +4,8 @@ from decimal import Decimal
 
 import pytest
 
-from storefront.orders import actions
 from storefront.orders.fulfilling import Tracking, fulfil_order
+from storefront.payments import actions as payments
 from tests.catalogue.factories import make_product
 from tests.checkout.shopper import Shopper
 from tests.customers.factories import make_customer
@@ -39,9 +39,9 @@ def test_lists_an_order_and_shows_its_details(shopper, ada):
 
 def test_shows_the_status_of_an_order(shop, shopper, ada):
     paid, sent, cancelled = buy(ada, price="1.00"), buy(ada, price="2.00"), buy(ada, price="3.00")
-    actions.mark_paid(shop=shop, order=paid, now=NOW)
+    payments.mark_paid(shop=shop, order=paid, now=NOW)
     fulfil_order(shop=shop, order=sent, now=NOW)
-    actions.cancel_order(shop=shop, order=cancelled, now=NOW)
+    payments.cancel_order(shop=shop, order=cancelled, now=NOW)
     for order, words in ((paid, "Paid"), (sent, "On its way"), (cancelled, "Cancelled")):
         assert f">{words}<" in shopper.get(f"/account/orders/{order.number}").content.decode()
 

@@ -114,6 +114,8 @@ class News:
     event_id: str
     reference: str
     kind: str
+    # Our key of the payment, where the event tells it: its reference may not have reached us.
+    key: UUID | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -157,7 +159,10 @@ class SavedMethodReport:
 class Provider(Protocol):
     """A payment provider. Shoppers see `label` and `hint`. `form`, if any, is shown with the choice of the provider and
     its cleaned data passed as `Charge.given`. `settings_form`, if any, is what the merchant fills in; its fields named
-    in `secrets` are sealed and never shown again."""
+    in `secrets` are sealed and never shown again. A field named `capture` with the choices `at_once` and
+    `on_fulfilment` decides `Charge.is_held`.
+
+    Subclass it, so that members with a default here can be left out."""
 
     name: ClassVar[str]
     label: ClassVar[str]
@@ -167,8 +172,12 @@ class Provider(Protocol):
     secrets: ClassVar[frozenset[str]]
     # Whether money can be held at first and captured later.
     can_hold: ClassVar[bool]
+    # Whether it only promises money, as by invoice: its unpaid orders are limited (payments/unpaid.py).
+    is_promise: ClassVar[bool] = False
     # What the page of a ClientStep and the payment step may load, by directive of the Content-Security-Policy.
     csp: ClassVar[Mapping[str, tuple[str, ...]]]
+    # The features of the Permissions-Policy that these pages need, with their origins.
+    permissions: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
     def start(self, charge: Charge) -> Step:
         """Begin the payment. Raises PaymentDeclined, ProviderUnavailable or ProviderRefused."""

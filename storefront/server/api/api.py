@@ -18,6 +18,8 @@ from storefront.exports.api import router as exports
 from storefront.listing.api import router as catalogue
 from storefront.orders.api import router as orders
 from storefront.orders.app_api import router as app_orders
+from storefront.payments.api import router as payments
+from storefront.payments.app_api import router as app_payments
 from storefront.server.api import errors
 from storefront.server.api.body import JsonBody
 from storefront.server.api.openapi import DESCRIPTION, Description
@@ -57,6 +59,7 @@ api.add_router("/v1", carts)
 api.add_router("/v1", customers)
 api.add_router("/v1", inventory)
 api.add_router("/v1", orders)
+api.add_router("/v1", payments)
 api.add_router("/v1", exports)
 # The App API: every room that apps may use adds its own.
 api.add_router("/apps", apps)
@@ -64,5 +67,6 @@ api.add_router("/apps", app_customers)
 api.add_router("/apps", app_products)
 api.add_router("/apps", app_inventory)
 api.add_router("/apps", app_orders)
+api.add_router("/apps", app_payments)
 api.add_router("/apps", app_webhooks)
 api.add_router("/apps", app_audit)

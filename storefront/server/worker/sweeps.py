@@ -13,14 +13,10 @@ from django_tasks_db.models import DBTaskResult
 from storefront.apps.jobs import delete_old_extension_calls
 from storefront.carts.actions import delete_expired_carts
 from storefront.catalogue.schedule import emit_scheduled_changes
-from storefront.checkout.jobs import (
-    delete_abandoned_checkouts,
-    pay_back_refunds,
-    report_abandoned_checkouts,
-    settle_payments,
-)
+from storefront.checkout.jobs import delete_abandoned_checkouts, report_abandoned_checkouts
 from storefront.checkout.link import delete_expired_links
 from storefront.exports.jobs import delete_old_exports, give_up_silent_exports
+from storefront.payments.jobs import ask_providers, end_expired_drafts, pay_back_refunds
 from storefront.product_files.jobs import delete_old_cleaned_texts, give_up_silent_imports
 from storefront.server.worker.tasks import requeue_lost_tasks
 from storefront.shops.audit_queries import delete_old_entries
@@ -72,11 +68,12 @@ def delete_old_task_results(*, now: datetime, limit: int) -> int:
     return DBTaskResult.objects.filter(pk__in=list(ended)).delete()[0]
 
 
-# These call gateways, each of which may take its time.
+# These call providers, each of which may take its time.
 PAYMENT_SWEEPS = [
     # Frequent, since a merchant waits for these.
     Sweep("refunds to pay back", timedelta(seconds=5), pay_back_refunds, limit=10),
-    Sweep("payments to settle", timedelta(minutes=1), settle_payments, limit=500),
+    Sweep("payments to ask about", timedelta(seconds=5), ask_providers, limit=10),
+    Sweep("expired drafts", timedelta(minutes=1), end_expired_drafts),
 ]
 DATABASE_SWEEPS = [
     Sweep("scheduled publication", timedelta(seconds=10), emit_scheduled_changes),

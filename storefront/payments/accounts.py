@@ -1,0 +1,67 @@
+"""A shop's accounts with its providers: what the merchant filled in, with the secrets sealed."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import orjson
+
+from storefront.kit import sealing
+from storefront.payments.models import Payment, ProviderAccount
+from storefront.payments.providers.base import Charge, Provider
+from storefront.payments.providers.registry import PROVIDERS
+from storefront.shops import audit
+from storefront.shops.models import Shop
+from storefront.shops.places import page_address
+
+PURPOSE = "payments.account"
+
+
+def offered_providers(shop: Shop) -> list[Provider]:
+    """The shop's payment methods, in its order: those that need no account, or have one."""
+    chosen = [PROVIDERS[name] for name in shop.payment_methods if name in PROVIDERS]
+    if not any(provider.settings_form for provider in chosen):
+        return chosen
+    filled_in = set(ProviderAccount.objects.filter(shop=shop).values_list("provider", flat=True))
+    return [provider for provider in chosen if provider.settings_form is None or provider.name in filled_in]
+
+
+def settings_of(shop: Shop, name: str) -> dict[str, str]:
+    """The settings of the shop's account, secrets opened; empty without an account."""
+    account = ProviderAccount.objects.filter(shop=shop, provider=name).first()
+    if account is None:
+        return {}
+    secrets = orjson.loads(sealing.unseal(bytes(account.sealed), purpose=PURPOSE)) if account.sealed else {}
+    return account.values | secrets
+
+
+def save_settings(*, shop: Shop, provider: Provider, given: Mapping[str, Any], now: datetime) -> ProviderAccount:
+    """Save what the merchant filled in. A secret that was left empty stays as it was."""
+    before = settings_of(shop, provider.name)
+    secrets = {name: given.get(name) or before.get(name, "") for name in provider.secrets}
+    values = {name: value for name, value in given.items() if name not in provider.secrets}
+    columns = {"values": values, "sealed": sealing.seal(orjson.dumps(secrets), purpose=PURPOSE), "checked_at": None}
+    account, _ = ProviderAccount.objects.update_or_create(shop=shop, provider=provider.name, defaults=columns)
+    changed = sorted(name for name, value in (values | secrets).items() if value != before.get(name))
+    # The names of what changed: values may be secret.
+    audit.record(shop=shop, action="provider_account.updated", object=account, after={"changed": changed}, now=now)
+    return account
+
+
+def charge_of(shop: Shop, payment: Payment, *, given: Mapping[str, Any] | None = None) -> Charge:
+    """The payment as its provider is told of it."""
+    draft = payment.draft
+    return Charge(
+        shop_id=shop.pk,
+        key=payment.key,
+        amount=payment.amount,
+        currency=payment.currency,
+        settings=settings_of(shop, payment.gateway),
+        reference=payment.reference,
+        return_url=page_address("checkout:payment_return", payment.public_id, shop=shop),
+        description=shop.name,
+        email=draft.email if draft else "",
+        is_held=payment.is_held,
+        given=given or {},
+        saves_method=payment.saves_method,
+    )

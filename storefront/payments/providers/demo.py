@@ -1,0 +1,140 @@
+"""A card form for demo shops. It never charges anybody."""
+
+import calendar
+import re
+from datetime import date
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django import forms
+from django.core.validators import RegexValidator
+from django.http import HttpRequest
+from django.views.decorators.debug import sensitive_variables
+
+from storefront.kit import clock
+from storefront.payments.providers.base import (
+    Charge,
+    Done,
+    News,
+    PaymentDeclined,
+    Provider,
+    ProviderRefused,
+    Report,
+    Standing,
+    Step,
+)
+
+
+def is_card_number(text: str) -> bool:
+    """Whether the digits have a card number's length and pass the Luhn check."""
+    if not re.fullmatch(r"[0-9]{12,19}", text):
+        return False
+    doubled = (int(digit) * (2 if place % 2 else 1) for place, digit in enumerate(reversed(text)))
+    return sum(value - 9 if value > 9 else value for value in doubled) % 10 == 0
+
+
+class CardForm(forms.Form):
+    """A test card. Its data exist during one request only and are never rendered back into the page."""
+
+    number = forms.CharField(
+        label="Card number",
+        max_length=30,
+        widget=forms.TextInput({"autocomplete": "cc-number", "inputmode": "numeric"}),
+    )
+    expiry = forms.CharField(
+        label="Expiry date",
+        max_length=9,
+        help_text="Month and year, such as 09/29.",
+        widget=forms.TextInput({"autocomplete": "cc-exp", "inputmode": "numeric", "placeholder": "MM/YY"}),
+    )
+    cvc = forms.CharField(
+        label="Security code",
+        help_text="The three or four digits on the card.",
+        validators=[RegexValidator(r"^[0-9]{3,4}$", "Please enter the three or four digits.")],
+        widget=forms.TextInput({"autocomplete": "cc-csc", "inputmode": "numeric", "maxlength": 4}),
+    )
+    # Shown below the fields.
+    notice: ClassVar[str] = "We do not store card details. If something goes wrong, you will need to enter them again."
+    # The numbers that the demo knows, with what becomes of them.
+    test_cards: ClassVar[dict[str, str]] = {
+        "4242424242424242": "pays",
+        "4000000000000002": "is declined",
+        "4000000000009995": "has no funds",
+    }
+
+    def clean_number(self) -> str:
+        number = re.sub(r"[ -]", "", self.cleaned_data["number"])
+        if not is_card_number(number):
+            raise forms.ValidationError("Please check the card number.")
+        return number
+
+    def clean_expiry(self) -> date:
+        match = re.fullmatch(r"(0?[1-9]|1[0-2]) ?[/-]? ?(?:20)?([0-9]{2})", self.cleaned_data["expiry"])
+        if not match:
+            raise forms.ValidationError("Please enter month and year, such as 09/29.")
+        month, year = int(match[1]), 2000 + int(match[2])
+        last = date(year, month, calendar.monthrange(year, month)[1])
+        if last < clock.now().date():
+            raise forms.ValidationError("This card has expired.")
+        return last
+
+
+class Demo(Provider):
+    """It accepts or declines three test cards. It keeps nothing, so its answers follow from what it is told: a payment
+    that has a reference was accepted."""
+
+    name = "demo"
+    label = "Card (demo)"
+    hint = "No real payment is made."
+    form = CardForm
+    settings_form = None
+    secrets = frozenset()
+    can_hold = True
+    csp: ClassVar[Any] = {}
+
+    PAYS = "4242424242424242"
+    DECLINES: ClassVar[dict[str, str]] = {
+        "4000000000000002": "The card was declined. Nothing was charged. Please try another card.",
+        "4000000000009995": "The card has insufficient funds. Nothing was charged. Please try another card.",
+    }
+
+    @sensitive_variables("charge", "number")
+    def start(self, charge: Charge) -> Step:
+        number = charge.given.get("number", "")
+        if number in self.DECLINES:
+            raise PaymentDeclined(self.DECLINES[number])
+        if number != self.PAYS:
+            # A real card must not seem to work.
+            raise PaymentDeclined("The demo accepts only the test cards shown below.")
+        return Done(Report(Standing.AUTHORISED, reference=f"demo_{charge.key.hex}"))
+
+    def step(self, charge: Charge) -> Step:
+        return Done(self.look(charge))
+
+    def look(self, charge: Charge) -> Report:
+        return Report(Standing.AUTHORISED if charge.reference else Standing.CANCELLED, reference=charge.reference)
+
+    def capture(self, charge: Charge) -> Report:
+        return Report(Standing.PAID, reference=charge.reference, captured=charge.amount)
+
+    def cancel(self, charge: Charge) -> Report:
+        return Report(Standing.CANCELLED, reference=charge.reference)
+
+    def refund(self, charge: Charge, *, key: UUID, amount: Any) -> str:
+        """No money moves. The id depends on the key alone, so that a repeated call returns the same."""
+        return f"demo_refund_{key}"
+
+    def save_method(self, charge: Charge) -> None:
+        return None
+
+    def charge_saved(self, charge: Charge) -> Step:
+        raise ProviderRefused("The demo saves no cards.")
+
+    def forget_method(self, charge: Charge) -> None:
+        """Nothing is saved."""
+
+    def parse_event(self, request: HttpRequest, settings: Any) -> News:
+        raise ProviderRefused("The demo sends no news.")
+
+    def check(self, settings: Any) -> list[str]:
+        return []

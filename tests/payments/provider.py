@@ -1,0 +1,123 @@
+"""The bank as a payment provider of the shop: what docs/payments.md says to write for a new one. In tests only."""
+
+import hmac
+import json
+import os
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, ClassVar
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+from uuid import UUID
+
+from django import forms
+from django.http import HttpRequest
+
+from storefront.payments.providers.base import (
+    Charge,
+    News,
+    Provider,
+    ProviderRefused,
+    ProviderUnavailable,
+    Redirect,
+    RefundDeclined,
+    Report,
+    SavedMethodReport,
+    Standing,
+    Step,
+)
+from tests.payments.bank import sign
+
+# Seconds. Short, since the tests wait for it.
+TIMEOUT = float(os.environ.get("BANK_TIMEOUT", "1"))
+
+
+class BankSettings(forms.Form):
+    api = forms.CharField(label="Address of the bank")
+    secret = forms.CharField(label="Secret", required=False)
+    capture = forms.ChoiceField(choices=[("at_once", "At once"), ("on_fulfilment", "When fulfilled")])
+
+
+class BankRedirect(Provider):
+    name = "bank"
+    label = "Bank transfer with your bank"
+    hint = "You are taken to your bank."
+    form = None
+    settings_form = BankSettings
+    secrets = frozenset({"secret"})
+    can_hold = True
+    csp: ClassVar[Any] = {"form-action": ("http://127.0.0.1:*",)}
+
+    def start(self, charge: Charge) -> Step:
+        facts = {"key": str(charge.key), "amount": str(charge.amount), "is_held": charge.is_held}
+        told = self.send(charge.settings, "start", facts | {"return_url": charge.return_url})
+        return Redirect(told["url"], _report(told))
+
+    def step(self, charge: Charge) -> Step:
+        told = self._ask(charge, "look")
+        return Redirect(told["url"], _report(told))
+
+    def look(self, charge: Charge) -> Report:
+        try:
+            return _report(self._ask(charge, "look"))
+        except ProviderRefused:
+            # The bank has never heard of it.
+            return Report(Standing.CANCELLED)
+
+    def capture(self, charge: Charge) -> Report:
+        return _report(self._ask(charge, "capture"))
+
+    def cancel(self, charge: Charge) -> Report:
+        return _report(self._ask(charge, "cancel"))
+
+    def refund(self, charge: Charge, *, key: UUID, amount: Decimal) -> str:
+        try:
+            return self.send(
+                charge.settings, "refund", {"id": charge.reference, "refund": str(key), "amount": str(amount)}
+            )["id"]
+        except ProviderRefused:
+            raise RefundDeclined from None
+
+    def save_method(self, charge: Charge) -> SavedMethodReport | None:
+        return None
+
+    def charge_saved(self, charge: Charge) -> Step:
+        raise ProviderRefused("The bank saves no methods.")
+
+    def forget_method(self, charge: Charge) -> None:
+        """Nothing is saved."""
+
+    def parse_event(self, request: HttpRequest, settings: Mapping[str, str]) -> News:
+        secret = settings.get("secret", "")
+        given = request.headers.get("X-Bank-Signature", "")
+        if not secret or not hmac.compare_digest(sign(request.body, secret), given):
+            raise ProviderRefused("The signature is wrong.")
+        event = json.loads(request.body)
+        return News(event["event"], event["id"], "changed", key=UUID(event["key"]))
+
+    def check(self, settings: Mapping[str, str]) -> list[str]:
+        return [] if settings.get("secret") else ["The secret is missing."]
+
+    def send(self, settings: Mapping[str, str], call: str, body: dict[str, Any]) -> dict[str, Any]:
+        """Make a call. Raises ProviderUnavailable without an answer, ProviderRefused where it cannot be done."""
+        request = Request(f"{settings['api']}/{call}", json.dumps(body).encode())
+        try:
+            with urlopen(request, timeout=TIMEOUT) as answer:
+                return json.load(answer)
+        except HTTPError as error:
+            raise ProviderRefused(f"The bank answered {error.code}.") from None
+        except (OSError, ValueError) as error:
+            raise ProviderUnavailable(type(error).__name__) from None
+
+    def _ask(self, charge: Charge, call: str) -> dict[str, Any]:
+        return self.send(charge.settings, call, {"id": charge.reference, "key": str(charge.key)})
+
+
+def _report(told: dict[str, Any]) -> Report:
+    return Report(
+        Standing(told["state"]),
+        reference=told["id"],
+        captured=Decimal(told["captured"]),
+        refunded=Decimal(told["refunded"]),
+        failure=told["failure"],
+    )
