@@ -6,6 +6,7 @@ from django.contrib import admin
 from unfold.decorators import display
 
 from storefront.customers.models import CustomerGroup
+from storefront.pricing import admin_discounts  # noqa: F401, registers its pages
 from storefront.pricing.models import GroupPrice, ShippingRate, TaxRate
 from storefront.shops.admin_base import (
     ShopRelatedFilter,

@@ -91,7 +91,7 @@ def shopper_email(shop: Shop, shopper: Shopper) -> str:
     return own or shopper.email
 
 
-def uses_of(shop: Shop, shopper: Shopper) -> Q:
+def redemptions_of(shop: Shop, shopper: Shopper) -> Q:
     """The redemptions of this shopper: by account, or by email address."""
     email = shopper_email(shop, shopper)
     by_email = Q(email_digest=email_digest(shop, email)) if email else Q(pk__in=())
@@ -152,7 +152,7 @@ def _used_up(shop: Shop, found: Sequence[Candidate], shopper: Shopper) -> set[in
     held: Counter[tuple[int, int | None]] = Counter()
     own: Counter[int] = Counter()
     is_customer_limited = any(discount.customer_limit is not None for discount in limited.values())
-    whose = uses_of(shop, shopper) if is_customer_limited else Q(pk__in=())
+    whose = redemptions_of(shop, shopper) if is_customer_limited else Q(pk__in=())
     mine = whose | Q(cart_id=shopper.cart_id) if shopper.cart_id is not None else whose
     rows = Redemption.objects.filter(mine, shop=shop, discount_id__in=limited)
     for discount_id, code_id, cart_id in rows.values_list("discount_id", "code_id", "cart_id"):

@@ -159,7 +159,7 @@ def _take_off(lines: Sequence[PricedLine], candidates: Iterable[Candidate]) -> l
 
 
 def _face_value(discount: Discount, lines: Sequence[PricedLine], fits: Sequence[bool]) -> tuple[list[Decimal], Decimal]:
-    """The amounts of the lines that the discount is shared out over, and what it takes off if enough of them is left."""
+    """What of each line the discount is shared out over, and what it takes off if enough of that is left."""
     amounts = [line.amount if fit else ZERO for line, fit in zip(lines, fits, strict=True)]
     if discount.kind == Discount.Kind.FREE_DELIVERY:
         return amounts, ZERO

@@ -52,8 +52,8 @@ class Discount(models.Model):
         decimal_places=2,
         default=Decimal(0),
         validators=[MinValueValidator(Decimal(0))],
-        help_text="The percentage or the amount. For buy some, get some: the percentage off the cheaper pieces, 100 for "
-        "free ones. Leave 0 for free delivery.",
+        help_text="The percentage or the amount. For buy some, get some: the percentage off the cheaper pieces, "
+        "100 for free ones. Leave 0 for free delivery.",
     )
     buy_qty = models.PositiveIntegerField(
         "pieces to buy", null=True, blank=True, help_text="Pieces at the full price, such as 2 in: buy 2, get 1 free."

@@ -7,16 +7,26 @@ the last use is given once. Rows are locked after stock, in the order of their i
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import TypedDict
 from uuid import UUID, uuid4
 
 from django.db import transaction
 from django.db.models import F, Q
 
 from storefront.kit.refusals import Refusal
-from storefront.pricing.candidates import Shopper, email_digest, shopper_email, uses_of
+from storefront.pricing.candidates import Shopper, email_digest, redemptions_of, shopper_email
 from storefront.pricing.discounts import USED_UP, DiscountLine
 from storefront.pricing.models import Discount, DiscountCode, Redemption
 from storefront.shops.models import Shop
+
+
+class DiscountUse(TypedDict):
+    """A use to count: the ids of the discount and of its code, if any, and the discount's name."""
+
+    discount: int
+    code: int | None
+    name: str
+
 
 _HAS_USES_LEFT = Q(use_limit__isnull=True) | Q(uses__lt=F("use_limit"))
 
@@ -27,29 +37,38 @@ class DiscountUsedUp(Refusal):
     code = USED_UP
 
 
+def uses_of(lines: Iterable[DiscountLine]) -> list[DiscountUse]:
+    """What a sale with these discounts counts."""
+    return [
+        {"discount": line.discount_id, "code": line.code_id, "name": line.name}
+        for line in lines
+        if line.is_counted and line.discount_id is not None
+    ]
+
+
 @transaction.atomic
-def redeem(*, shop: Shop, lines: Iterable[DiscountLine], shopper: Shopper, now: datetime) -> UUID | None:
-    """Count the uses of these discounts for one sale. Returns the number under which the uses can be kept and given
-    back; None if none of the discounts is counted.
+def redeem(*, shop: Shop, uses: Iterable[DiscountUse], shopper: Shopper, now: datetime) -> UUID | None:
+    """Count these uses for one sale. Returns the number under which they can be kept and given back; None if there are
+    none.
 
     Raises DiscountUsedUp; the caller's transaction must then end.
     """
-    counted = sorted((line for line in lines if line.is_counted), key=lambda line: line.discount_id or 0)
-    if not counted:
+    ordered = sorted(uses, key=lambda use: use["discount"])
+    if not ordered:
         return None
     sale, digest = uuid4(), email_digest(shop, shopper_email(shop, shopper))
-    for line in counted:
-        discount = Discount.objects.filter(shop=shop, pk=line.discount_id)
-        code = DiscountCode.objects.filter(shop=shop, pk=line.code_id)
+    for use in ordered:
+        discount = Discount.objects.filter(shop=shop, pk=use["discount"])
+        code = DiscountCode.objects.filter(shop=shop, pk=use["code"])
         is_left = discount.filter(_HAS_USES_LEFT).update(uses=F("uses") + 1)
-        if is_left and line.code_id is not None:
+        if is_left and use["code"] is not None:
             is_left = code.filter(_HAS_USES_LEFT).update(uses=F("uses") + 1)
         if not is_left or _customer_has_no_use_left(shop, discount.get(), shopper):
-            raise DiscountUsedUp(f"The discount {line.name} has been used up.")
+            raise DiscountUsedUp(f"The discount {use['name']} has been used up.")
         Redemption.objects.create(
             shop=shop,
-            discount_id=line.discount_id,
-            code_id=line.code_id,
+            discount_id=use["discount"],
+            code_id=use["code"],
             sale=sale,
             cart_id=shopper.cart_id,
             customer_id=shopper.customer_id,
@@ -83,4 +102,6 @@ def _customer_has_no_use_left(shop: Shop, discount: Discount, shopper: Shopper) 
     """Call with the discount's row locked: then no other sale counts a use of it."""
     if discount.customer_limit is None:
         return False
-    return Redemption.objects.filter(uses_of(shop, shopper), discount=discount).count() >= discount.customer_limit
+    return (
+        Redemption.objects.filter(redemptions_of(shop, shopper), discount=discount).count() >= discount.customer_limit
+    )

@@ -6,7 +6,7 @@ def move_categories(apps, schema_editor) -> None:
     discounts = apps.get_model("pricing", "Discount").objects.using(schema_editor.connection.alias)
     targets = apps.get_model("pricing", "DiscountTarget").objects.using(schema_editor.connection.alias)
     limited = discounts.filter(category__isnull=False)
-    for id, shop_id, category_id in limited.values_list("id", "shop_id", "category_id").iterator():
+    for id, shop_id, category_id in limited.values_list("id", "shop_id", "category_id"):
         targets.create(shop_id=shop_id, discount_id=id, category_id=category_id)
     limited.update(is_limited_to_items=True, includes_subcategories=False)
 
