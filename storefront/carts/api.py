@@ -106,8 +106,9 @@ def add_cart_lines(request: Request, body: schemas.AddLines, asked: Query[schema
 )
 def set_discount_codes(request: Request, body: schemas.SetDiscountCodes) -> HttpResponse:
     """Replace the discount codes of the cart that `X-Cart-Token` identifies, or of a new cart. If the shop does not
-    have one of them, nothing changes, and `errors` names its position, such as `codes.0`. A code that does not apply now
-    stays, and `discount_codes` says why. After too many unknown codes, each call is answered with 429 for a while."""
+    have one of them, nothing changes, and `errors` names its position, such as `codes.0`. A code that does not apply
+    now stays, and `discount_codes` says why. After too many unknown codes, each call is answered with 429 for a while.
+    """
     with limited_tries_of_token(request):
         changed = discount_codes.set_discount_codes(**_write(request), codes=body.codes)
     return _changed(request, changed, "Discount codes saved.")

@@ -20,14 +20,14 @@ from storefront.shops.request import Request
 def change_codes(request: Request, cart: Cart) -> str:
     """Add the `code` of a visitor's form to their basket, or take the one to `remove` out of it. Returns why that was
     refused, in plain words; empty if it was not."""
-    given = {"shop": request.shop, "cart": cart, "now": request.now}
+    shop, now = request.shop, request.now
     if remove := request.POST.get("remove", "")[:100]:
-        remove_discount_code(**given, code=remove)
+        remove_discount_code(shop=shop, cart=cart, code=remove, now=now)
         return ""
     try:
         limits.check(request, "discount_codes")
         try:
-            add_discount_code(**given, code=request.POST.get("code", "")[:100])
+            add_discount_code(shop=shop, cart=cart, code=request.POST.get("code", "")[:100], now=now)
         except UnknownDiscountCodes:
             limits.count(request, "discount_codes")
             raise

@@ -201,4 +201,3 @@ class DiscountAdmin(ShopScopedAdmin):
         for code, uses, limit in rows.values_list("code", "uses", "use_limit").iterator():
             lines.writerow([escape_formula(code), uses, "" if limit is None else limit])
         return response
-

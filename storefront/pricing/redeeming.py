@@ -59,9 +59,9 @@ def redeem(*, shop: Shop, uses: Iterable[DiscountUse], shopper: Shopper, now: da
     sale, digest = uuid4(), email_digest(shop, shopper_email(shop, shopper))
     for use in ordered:
         discount = Discount.objects.filter(shop=shop, pk=use["discount"])
-        code = DiscountCode.objects.filter(shop=shop, pk=use["code"])
         is_left = discount.filter(_HAS_USES_LEFT).update(uses=F("uses") + 1)
         if is_left and use["code"] is not None:
+            code = DiscountCode.objects.filter(shop=shop, pk=use["code"])
             is_left = code.filter(_HAS_USES_LEFT).update(uses=F("uses") + 1)
         if not is_left or _customer_has_no_use_left(shop, discount.get(), shopper):
             raise DiscountUsedUp(f"The discount {use['name']} has been used up.")

@@ -32,7 +32,10 @@ def test_percentages_add_up_and_do_not_compound():
 
 
 def test_discounts_never_exceed_the_subtotal():
-    assert applied([line("10.00")], percent("60"), percent("60"), amount("5.00")) == [("60 percent", "6.00"), ("60 percent", "4.00")]
+    assert applied([line("10.00")], percent("60"), percent("60"), amount("5.00")) == [
+        ("60 percent", "6.00"),
+        ("60 percent", "4.00"),
+    ]
 
 
 def test_limited_discount_applies_to_its_items_only():
