@@ -1,7 +1,8 @@
 """Entering discount codes, with a limit on guesses.
 
 Only codes that the shop does not have count: for a visitor by network address or account, for an integration by its
-token. Once the limit is reached, right codes are refused, too, so that a refusal tells nothing about a code.
+token. Once the limit is reached, right codes are refused, too, so that a refusal tells nothing about a code
+(R-CART-43).
 """
 
 from collections.abc import Iterator

@@ -39,7 +39,7 @@ def set_discount_codes(
     cart: Cart | None = None,
     precondition: Precondition | None = None,
 ) -> Changed:
-    """Replace the discount codes of the cart; without a usable token, of a new cart (R-DISC-2).
+    """Replace the discount codes of the cart; without a usable token, of a new cart (R-CART-41).
 
     The shop must have each code, but it need not apply now. Raises UnknownDiscountCodes.
     """

@@ -239,7 +239,8 @@ class _Basket:
         return same, qty
 
     def add_codes(self, codes: Iterable[str]) -> None:
-        """Add discount codes after the basket's own, as far as there is room. Its totals say which of them apply."""
+        """Add discount codes after the basket's own, as far as there is room. Its totals say which of them apply
+        (R-CART-45)."""
         self.cart.discount_codes = list(dict.fromkeys([*self.cart.discount_codes, *codes]))[: rules.MAX_CODES]
 
     def save(self, now: datetime) -> None:

@@ -298,7 +298,7 @@ def cart_record(lines: Sequence[CartLine], totals: Totals, orders: Iterable[Cart
 
 
 def code_record(result: CodeResult) -> dict[str, Any]:
-    """A discount code as cart reads and changes return it (R-DISC-3)."""
+    """A discount code as cart reads and changes return it (R-CART-42)."""
     return {
         "code": result.code,
         "name": result.name,

@@ -187,7 +187,8 @@ class DiscountAdmin(ShopScopedAdmin):
     )
     def generate(self, request: Any, form: Any, object_id: str) -> HttpResponse:
         discount = self.row_or_404(request, object_id)
-        made = codes.create_codes(shop=request.shop, discount=discount, now=request.now, **form.cleaned_data)
+        given = {name: form.cleaned_data[name] for name in ("count", "prefix", "use_limit")}
+        made = codes.create_codes(shop=request.shop, discount=discount, now=request.now, **given)
         return self.done(request, discount, f"{len(made):,} code{'s' * (len(made) > 1)} made.")
 
     @action(description="Download codes", icon="download", url_path="codes.csv")

@@ -36,7 +36,7 @@ class GroupPrice(models.Model):
 
 
 class Discount(models.Model):
-    """What a merchant takes off: automatically, or for a code (R-DISC-1). docs/prices.md says how it is calculated."""
+    """What a merchant takes off: automatically, or for a code. docs/prices.md says how it is calculated."""
 
     class Kind(models.TextChoices):
         PERCENT = "percent", "percentage"
@@ -103,7 +103,9 @@ class Discount(models.Model):
                 condition=Q(value__gte=0) & (Q(kind="amount") | Q(value__lte=100)), name="discount_value_range"
             ),
             models.CheckConstraint(
-                condition=~Q(kind="buy_get") | Q(buy_qty__gte=1, get_qty__gte=1), name="discount_buy_get_pieces"
+                condition=~Q(kind="buy_get")
+                | Q(buy_qty__isnull=False, buy_qty__gte=1, get_qty__isnull=False, get_qty__gte=1),
+                name="discount_buy_get_pieces",
             ),
             models.CheckConstraint(
                 condition=Q(use_limit__isnull=True) | Q(uses__lte=F("use_limit")), name="discount_uses_within_limit"

@@ -2,7 +2,7 @@
 back if it ends without an order, or if the order is cancelled.
 
 A use is counted by a conditional update of the discount's row, which every sale with that discount waits for, so that
-the last use is given once. Rows are locked after stock, in the order of their ids.
+the last use is given once (R-CART-44). Rows are locked after stock, in the order of their ids.
 """
 
 from collections.abc import Iterable

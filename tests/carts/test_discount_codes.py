@@ -27,6 +27,7 @@ def codes_of(api, cart) -> dict[str, str | None]:
     return {each["code"]: each["refused"]["code"] if each["refused"] else each["amount"] for each in found}
 
 
+@pytest.mark.rule("R-CART-42")
 def test_a_code_takes_its_discount_off(shop, api):
     make_code(shop)
     make_discount(shop, name="Autumn", value=5)
@@ -39,6 +40,7 @@ def test_a_code_takes_its_discount_off(shop, api):
     assert contents(api, token) == data
 
 
+@pytest.mark.rule("R-CART-41")
 def test_an_empty_list_removes_the_codes(shop, api):
     make_code(shop)
     token = filled(api, make_product(shop))
@@ -46,6 +48,7 @@ def test_an_empty_list_removes_the_codes(shop, api):
     assert put(api, cart=token).json()["data"]["discount_codes"] == []
 
 
+@pytest.mark.rule("R-CART-41")
 def test_without_a_cart_one_is_created(shop, api):
     make_code(shop)
     answer = put(api, "SPRING10")
@@ -53,6 +56,7 @@ def test_without_a_cart_one_is_created(shop, api):
     assert (answer.status_code, codes_of(api, token)) == (200, {"SPRING10": "discount_code_not_applicable"})
 
 
+@pytest.mark.rule("R-CART-41")
 def test_an_unknown_code_is_refused_and_nothing_changes(shop, other_shop, api):
     make_code(shop)
     make_code(other_shop, "THEIRS")
@@ -64,6 +68,7 @@ def test_an_unknown_code_is_refused_and_nothing_changes(shop, other_shop, api):
     assert codes_of(api, token) == {"SPRING10": "0.95"}
 
 
+@pytest.mark.rule("R-CART-42")
 def test_a_code_deleted_later_is_unknown(shop, api):
     code = make_code(shop)
     token = filled(api, make_product(shop))
@@ -73,6 +78,7 @@ def test_a_code_deleted_later_is_unknown(shop, api):
     assert contents(api, token)["totals"]["discount"] == "0.00"
 
 
+@pytest.mark.rule("R-CART-42")
 def test_a_code_that_does_not_apply_stays_with_its_reason(shop, api):
     now = clock.now()
     make_code(shop, "OLD", ends_at=now - timedelta(days=1))
@@ -97,6 +103,7 @@ def test_a_code_that_does_not_apply_stays_with_its_reason(shop, api):
     }
 
 
+@pytest.mark.rule("R-CART-40")
 def test_codes_count_for_the_etag_and_if_match(shop, api):
     make_code(shop)
     token = filled(api, make_product(shop))
@@ -118,6 +125,7 @@ def test_needs_the_scope_write_cart(shop):
     assert put(ApiClient(make_token(shop, "read_cart")), "SPRING10").status_code == 403
 
 
+@pytest.mark.rule("R-CART-43")
 def test_unknown_codes_of_a_token_are_limited(shop, api, other_api, monkeypatch):
     monkeypatch.setitem(settings.LIMITS, "discount_codes_token", settings.LIMITS["orders_each"])
     make_code(shop)
@@ -126,6 +134,7 @@ def test_unknown_codes_of_a_token_are_limited(shop, api, other_api, monkeypatch)
     assert put(api, "SPRING10").status_code == 429
 
 
+@pytest.mark.rule("R-CART-41")
 def test_at_most_ten_codes(shop, api):
     assert put(api, *["NO"] * 11).status_code == 422
 
@@ -171,6 +180,7 @@ def test_groups_are_those_of_the_signed_in_shopper(shop, other_shop):
         assert queries.cart_totals(shop, [line], NOW, cart=cart).discount == off
 
 
+@pytest.mark.rule("R-CART-45")
 @pytest.mark.parametrize("merge", ["copy_into_basket", "merge_carts"])
 def test_codes_come_along_into_the_basket_after_its_own(shop, merge):
     source, basket = make_cart(shop, discount_codes=["A", "B"]), make_cart(shop, discount_codes=["B", "C"])
@@ -178,6 +188,7 @@ def test_codes_come_along_into_the_basket_after_its_own(shop, merge):
     assert Cart.objects.get(pk=basket.pk).discount_codes == ["B", "C", "A"]
 
 
+@pytest.mark.rule("R-CART-14")
 def test_emptying_the_cart_removes_its_codes(shop, api):
     make_code(shop)
     token = filled(api, make_product(shop))

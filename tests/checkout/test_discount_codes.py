@@ -143,6 +143,7 @@ def test_a_discount_changed_after_it_was_shown_is_refused(shop, shopper, mug):
     assert Order.objects.count() == 0
 
 
+@pytest.mark.rule("R-CART-44")
 @pytest.mark.parametrize("restock", [True, False])
 def test_a_cancelled_order_gives_its_use_back_once(shop, mug, restock):
     make_code(shop, limit=1)
@@ -226,6 +227,7 @@ def test_a_free_order_uses_the_code(shop, shopper, mug):
     assert (answer.status_code, Order.objects.get().total, uses()) == (303, 0, (1, 1, 1))
 
 
+@pytest.mark.rule("R-CART-45")
 def test_a_checkout_link_brings_the_codes_and_the_order_takes_them_out_of_the_cart(shop, shopper, mug):
     make_code(shop)
     make_code(shop, "OWN", value=5, name="Own")
@@ -240,6 +242,7 @@ def test_a_checkout_link_brings_the_codes_and_the_order_takes_them_out_of_the_ca
     assert api.get("/cart", cart=token).json()["data"]["discount_codes"] == []
 
 
+@pytest.mark.rule("R-CART-44")
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("limit", [{"limit": 1}, {"use_limit": 1}, {"customer_limit": 1}])

@@ -127,7 +127,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='discount',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind', 'buy_get'), _negated=True), models.Q(('buy_qty__gte', 1), ('get_qty__gte', 1)), _connector='OR'), name='discount_buy_get_pieces'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind', 'buy_get'), _negated=True), models.Q(('buy_qty__gte', 1), ('buy_qty__isnull', False), ('get_qty__gte', 1), ('get_qty__isnull', False)), _connector='OR'), name='discount_buy_get_pieces'),
         ),
         migrations.AddConstraint(
             model_name='discount',
