@@ -39,6 +39,7 @@ from storefront.kit.refusals import Refusal
 from storefront.orders.models import Order
 from storefront.payments.accounts import offered_providers
 from storefront.payments.asking import MethodUnavailable
+from storefront.payments.drafts import open_draft
 from storefront.payments.providers.base import PaymentDeclined, Provider
 from storefront.payments.providers.registry import PROVIDERS
 from storefront.shops.places import SECURE, page_url
@@ -62,7 +63,7 @@ def redirects_to_basket(page: Page) -> Page:
         try:
             return page(request, *args, **kwargs)
         except ToBasket:
-            return _to_basket(request)
+            return _to_own_payment(request) or _to_basket(request)
 
     return redirecting
 
@@ -152,8 +153,9 @@ def payment(request: Request) -> HttpResponse:
     try:
         return _pay(request)
     except ToBasket as to_basket:
-        # Another click or tab may have placed the order meanwhile, and emptied the basket by that.
-        placed = _redirect_if_placed(request)
+        # Another click or tab may have placed the order meanwhile, and emptied the basket by that; or be paying for the
+        # last pieces.
+        placed = _redirect_if_placed(request) or _to_own_payment(request)
         if not placed and isinstance(to_basket, EmptyBasket):
             messages.warning(
                 request, "Your basket is empty, so no order was placed. You may have placed it in another window."
@@ -169,6 +171,18 @@ def confirmation(request: Request, order: Order) -> HttpResponse:
     gateway = PROVIDERS.get(order.payment_method)
     context = {"order": order, "gateway": gateway, "way_back": way_back_from(order)}
     return render(request, "checkout/confirmation.html", context)
+
+
+def _to_own_payment(request: Request) -> HttpResponse | None:
+    """A redirect to the payment that this session has begun for its basket, if there is one. Its draft holds pieces
+    that are sold out for everybody else."""
+    cart = basket_of(request)
+    draft = open_draft(request.shop, cart) if cart else None
+    payment = draft.payments.last() if draft and draft.owner == owner_of(request) else None
+    if payment is None:
+        return None
+    list(messages.get_messages(request))
+    return SeeOther(reverse("checkout:payment_return", args=[payment.public_id]))
 
 
 def _to_basket(request: Request) -> HttpResponse:

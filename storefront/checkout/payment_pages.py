@@ -12,13 +12,13 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from storefront.checkout.actions import Pressed
 from storefront.checkout.owner import owner_of
 from storefront.kit.http import SeeOther
 from storefront.payments import queries
-from storefront.payments.asking import ask, continue_payment, due_call
+from storefront.payments.asking import ask, continue_payment, due_call, end_payment
 from storefront.payments.frozen import thaw_sale
 from storefront.payments.models import Payment
 from storefront.payments.providers.base import ClientStep, Provider, Redirect
@@ -70,11 +70,26 @@ def payment_step(request: Request, payment: Payment) -> HttpResponse:
 def payment_return(request: Request, payment: Payment) -> HttpResponse:
     """Where the shopper comes back to: asks the provider, and leads on. If it does not answer, the page says so and
     loads itself again."""
+    is_known = True
     if payment.state in UNDECIDED:
-        payment = ask(shop=request.shop, payment=payment, now=request.now) or payment
+        asked = ask(shop=request.shop, payment=payment, now=request.now)
+        payment, is_known = asked or payment, asked is not None
     if due_call(payment, request.now) == Call.CAPTURE:
         payment = ask(shop=request.shop, payment=payment, now=request.now) or payment
-    return _outcome(request, payment)
+    return _outcome(request, payment, is_known=is_known)
+
+
+@require_POST
+@private_page
+@for_its_payer
+def choose_another(request: Request, payment: Payment) -> HttpResponse:
+    """Ends a payment that is not finished, so that the shopper can choose another method. If the provider was too late,
+    or does not answer, the payment stands."""
+    if payment.state in UNDECIDED:
+        payment = end_payment(shop=request.shop, payment=payment, now=request.now) or payment
+    if payment.state == State.CANCELLED:
+        return SeeOther(reverse("checkout:payment"))
+    return SeeOther(_return_url(payment))
 
 
 def next_page(pressed: Pressed) -> HttpResponse:
@@ -105,7 +120,8 @@ def _add(sources: dict[str, tuple[str, ...]], more: Mapping[str, tuple[str, ...]
         sources[name] = tuple(dict.fromkeys([*sources.get(name, ()), *origins]))
 
 
-def _outcome(request: Request, payment: Payment) -> HttpResponse:
+def _outcome(request: Request, payment: Payment, *, is_known: bool = True) -> HttpResponse:
+    """The page for how the payment stands; whether that `is_known`, or the provider did not answer."""
     if payment.order is not None:
         return SeeOther(reverse("checkout:confirmation", args=[payment.order.public_id]))
     if payment.state in SECURED:
@@ -114,7 +130,7 @@ def _outcome(request: Request, payment: Payment) -> HttpResponse:
     if payment.state == State.CANCELLED:
         messages.error(request, payment.failure or "The payment was not completed. Nothing was charged.")
         return SeeOther(page_url(request, "checkout:payment"))
-    is_open = payment.state == State.OPEN
+    is_open = is_known and payment.state == State.OPEN
     context = {"payment": payment, "is_open": is_open, "refresh": REFRESH_SECONDS}
     return render(request, "checkout/payment_checked.html", context)
 

@@ -13,6 +13,7 @@ secure_pages = [
     path("checkout/payment", pages.payment, name="payment"),
     path("checkout/payment/<uuid:public_id>", payment_pages.payment_step, name="payment_step"),
     path("checkout/payment/<uuid:public_id>/return", payment_pages.payment_return, name="payment_return"),
+    path("checkout/payment/<uuid:public_id>/another", payment_pages.choose_another, name="payment_another"),
     path("checkout/blocks", blocks.checkout_blocks, name="checkout_blocks"),
     path("orders/<uuid:public_id>", pages.confirmation, name="confirmation"),
     path("orders/<uuid:public_id>/e-mail", order_pages.order_email, name="order_email"),

@@ -8,7 +8,7 @@ import orjson
 
 from storefront.kit import sealing
 from storefront.payments.models import Payment, ProviderAccount
-from storefront.payments.providers.base import Charge, Provider
+from storefront.payments.providers.base import Charge, Provider, ProviderUnavailable
 from storefront.payments.providers.registry import PROVIDERS
 from storefront.shops import audit
 from storefront.shops.models import Shop
@@ -22,7 +22,8 @@ def offered_providers(shop: Shop) -> list[Provider]:
     chosen = [PROVIDERS[name] for name in shop.payment_methods if name in PROVIDERS]
     if not any(provider.settings_form for provider in chosen):
         return chosen
-    filled_in = set(ProviderAccount.objects.filter(shop=shop).values_list("provider", flat=True))
+    saved = ProviderAccount.objects.filter(shop=shop, sealed__isnull=False)
+    filled_in = set(saved.values_list("provider", flat=True))
     return [provider for provider in chosen if provider.settings_form is None or provider.name in filled_in]
 
 
@@ -46,6 +47,18 @@ def save_settings(*, shop: Shop, provider: Provider, given: Mapping[str, Any], n
     # The names of what changed: values may be secret.
     audit.record(shop=shop, action="provider_account.updated", object=account, after={"changed": changed}, now=now)
     return account
+
+
+def check_connection(*, shop: Shop, account: ProviderAccount, now: datetime) -> list[str]:
+    """What is wrong with the account's settings, in words, found out by asking the provider; empty if nothing is."""
+    try:
+        wrong = PROVIDERS[account.provider].check(settings_of(shop, account.provider))
+    except ProviderUnavailable:
+        return ["The provider did not answer. Please try again in a few minutes."]
+    if not wrong:
+        ProviderAccount.objects.filter(shop=shop, pk=account.pk).update(checked_at=now)
+        audit.record(shop=shop, action="provider_account.checked", object=account, now=now)
+    return wrong
 
 
 def charge_of(shop: Shop, payment: Payment, *, given: Mapping[str, Any] | None = None) -> Charge:

@@ -13,10 +13,13 @@ from storefront.orders.admin_forms import CancelForm, RefundForm, confirm
 from storefront.orders.admin_inlines import PAYMENT_COLOURS
 from storefront.orders.models import Order
 from storefront.payments import actions
+from storefront.payments.admin_accounts import ProviderAccountAdmin
 from storefront.payments.models import Payment, PaymentEntry, Refund
 from storefront.payments.refunds import refundable, request_refund
 from storefront.shops.admin_base import ReadOnlyAdmin, ReadOnlyInline, moment, money
 from storefront.shops.rights import Right
+
+__all__ = ["OrderWithPaymentsAdmin", "PaymentAdmin", "ProviderAccountAdmin"]
 
 
 def state_text(row: Payment) -> str:

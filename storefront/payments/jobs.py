@@ -1,6 +1,6 @@
 """Sweeps of the worker for payments. Each is safe to run twice, and in two workers at once."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db.models import Exists, OuterRef
 
@@ -9,6 +9,9 @@ from storefront.payments.models import OrderDraft, Payment, Refund
 from storefront.payments.refunds import carry_out_refund
 from storefront.payments.rules import UNDECIDED
 from storefront.payments.settling import end_if_over
+
+# How long drafts are kept that have become an order, or ended.
+KEPT_FOR = timedelta(days=14)
 
 
 def ask_providers(*, now: datetime, limit: int) -> int:
@@ -27,6 +30,15 @@ def end_expired_drafts(*, now: datetime, limit: int) -> int:
     for draft in over:
         end_if_over(shop=draft.shop, draft=draft, now=now)
     return len(over)
+
+
+def delete_old_drafts(*, now: datetime, limit: int) -> int:
+    """Delete up to `limit` drafts that were placed or ended `KEPT_FOR` ago: they have addresses, and the order has what
+    is needed of them. Returns how many were deleted. Their payments stay."""
+    over = OrderDraft.objects.exclude(state=OrderDraft.State.OPEN).filter(created_at__lt=now - KEPT_FOR)
+    ids = list(over.order_by("created_at").values_list("pk", flat=True)[:limit])
+    OrderDraft.objects.filter(pk__in=ids).delete()
+    return len(ids)
 
 
 def pay_back_refunds(*, now: datetime, limit: int) -> int:

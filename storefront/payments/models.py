@@ -47,6 +47,7 @@ class OrderDraft(models.Model):
         ]
         indexes = [
             models.Index(fields=["expires_at"], condition=Q(state="open"), name="draft_expiry"),
+            models.Index(fields=["created_at"], condition=~Q(state="open"), name="draft_over"),
             models.Index(fields=["shop", "email"], condition=Q(state="open"), name="draft_open_by_email"),
         ]
 

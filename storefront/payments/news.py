@@ -42,6 +42,10 @@ def provider_news(request: Request, provider: str) -> HttpResponse:
     except ProviderRefused as refused:
         log.warning("provider_news_refused", provider=provider, reason=str(refused))
         return HttpResponseBadRequest()
+    except Exception as error:
+        # Whatever was posted, it is not news.
+        log.warning("provider_news_refused", provider=provider, reason=type(error).__name__)
+        return HttpResponseBadRequest()
     payment = payment_of_news(request.shop, provider, news)
     if payment is not None and note_news(shop=request.shop, payment=payment, news=news, now=request.now):
         # If that has no answer, the worker asks: the event made the payment due.

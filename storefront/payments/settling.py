@@ -86,6 +86,9 @@ def apply_report(*, shop: Shop, payment: Payment, report: Report, source: str, i
         _update_order(shop, payment.order, now)
     elif payment.draft is not None:
         _follow_draft(shop, payment, payment.draft, now)
+    else:
+        # Its draft ended long ago and was deleted.
+        _give_back(payment, now)
     payment.due_at = _next_due(payment, now)
     payment.save(update_fields=["due_at"])
 

@@ -58,6 +58,7 @@ MENU: list[tuple[str, list[tuple[str, str, str]]]] = [
         "Settings",
         [
             ("Shop", "storefront", "shops.shop"),
+            ("Payment providers", "credit_card", "payments.provideraccount"),
             ("Staff", "badge", "shops.staffmember"),
             ("Invitations", "mail", "shops.staffinvitation"),
             ("API tokens", "key", "shops.apitoken"),

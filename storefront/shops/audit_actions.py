@@ -3,6 +3,8 @@
 ACTIONS: dict[str, str] = {
     "shop.created": "Shop created",
     "shop.updated": "Shop settings changed",
+    "provider_account.created": "Payment provider added",
+    "provider_account.deleted": "Payment provider removed",
     "provider_account.updated": "Settings of a payment provider changed",
     "provider_account.checked": "Connection to a payment provider checked",
     "staff.signed_in": "Signed in to the shop's admin",

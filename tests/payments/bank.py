@@ -120,56 +120,63 @@ def sign(body: bytes, secret: str) -> str:
     return hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 
+OUTCOMES = ("pay", "decline", "later")
+
+
+class Handler(BaseHTTPRequestHandler):
+    """`POST /<call>` is a call; `/pay/<id>` is the page that the shopper is taken to."""
+
+    bank: Bank
+
+    def do_POST(self) -> None:
+        path = urlsplit(self.path).path
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        if path.startswith("/pay/"):
+            account = self.bank.accounts[path.removeprefix("/pay/")]
+            self.bank.pay(account, parse_qs(body.decode())["outcome"][0])
+            self.answer(303, b"", Location=account.return_url)
+        else:
+            self.call(path.removeprefix("/"), json.loads(body))
+
+    def do_GET(self) -> None:
+        choices = "".join(f'<button name="outcome" value="{name}">{name}</button>' for name in OUTCOMES)
+        self.answer(200, f'<!doctype html><title>Bank</title><form method="post">{choices}</form>'.encode())
+
+    def call(self, call: str, body: dict[str, Any]) -> None:
+        if call in self.bank.gated:
+            self.bank.arrived.release()
+            self.bank.gate.wait(SILENCE_SECONDS * 4)
+        if call in self.bank.silent:
+            self.bank.gate.wait(SILENCE_SECONDS)
+            return
+        try:
+            status, told = 200, self.bank.handle(call, body)
+        except (KeyError, ValueError) as error:
+            status, told = (404 if isinstance(error, KeyError) else 400), {}
+        if call in self.bank.deaf:
+            self.bank.gate.wait(SILENCE_SECONDS)
+            return
+        self.answer(status, json.dumps(told).encode())
+
+    def answer(self, status: int, body: bytes, **headers: str) -> None:
+        self.send_response(status)
+        kind = "text/html" if body.startswith(b"<") else "application/json"
+        for name, value in (headers | {"Content-Type": kind, "Content-Length": str(len(body))}).items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        """Nothing is printed."""
+
+
 @contextmanager
 def bank_server():
     """A bank that listens on loopback."""
     bank = Bank()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            parts = urlsplit(self.path)
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            if parts.path.startswith("/pay/"):
-                account = bank.accounts[parts.path.removeprefix("/pay/")]
-                bank.pay(account, parse_qs(body.decode())["outcome"][0])
-                self._answer(303, b"", Location=account.return_url)
-                return
-            self._call(parts.path.removeprefix("/"), json.loads(body))
-
-        def do_GET(self) -> None:
-            choices = "".join(f'<button name="outcome" value="{name}">{name}</button>' for name in OUTCOMES)
-            self._answer(200, f'<!doctype html><title>Bank</title><form method="post">{choices}</form>'.encode())
-
-        def _call(self, call: str, body: dict[str, Any]) -> None:
-            if call in bank.gated:
-                bank.arrived.release()
-                bank.gate.wait(SILENCE_SECONDS * 4)
-            if call in bank.silent:
-                bank.gate.wait(SILENCE_SECONDS)
-                return
-            try:
-                status, told = 200, bank.handle(call, body)
-            except (KeyError, ValueError) as error:
-                status, told = (404 if isinstance(error, KeyError) else 400), {}
-            if call in bank.deaf:
-                bank.gate.wait(SILENCE_SECONDS)
-                return
-            self._answer(status, json.dumps(told).encode())
-
-        def _answer(self, status: int, body: bytes, **headers: str) -> None:
-            self.send_response(status)
-            for name, value in headers.items():
-                self.send_header(name, value)
-            self.send_header("Content-Type", "text/html" if body.startswith(b"<") else "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: Any) -> None:
-            """Nothing is printed."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("BankHandler", (Handler,), {"bank": bank}))
     server.daemon_threads = True
+    server.request_queue_size = 100
     bank.url = f"http://127.0.0.1:{server.server_port}"
     threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
     try:
@@ -178,6 +185,3 @@ def bank_server():
         bank.gate.set()
         server.shutdown()
         server.server_close()
-
-
-OUTCOMES = ("pay", "decline", "later")

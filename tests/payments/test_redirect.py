@@ -7,7 +7,7 @@ import time_machine
 from django.utils import timezone
 
 from storefront.orders.models import Order
-from storefront.payments.jobs import ask_providers, end_expired_drafts, pay_back_refunds
+from storefront.payments.jobs import ask_providers, delete_old_drafts, end_expired_drafts, pay_back_refunds
 from storefront.payments.models import OrderDraft, Payment, PaymentEntry, Refund
 from storefront.webhooks.models import Event
 from tests.checkout.shopper import Shopper
@@ -85,6 +85,15 @@ def test_a_bank_that_does_not_answer_the_start_shows_that_the_payment_is_checked
     assert (stock(mug), Payment.objects.get().state, Order.objects.count()) == (10, "cancelled", 0)
 
 
+def test_a_bank_that_does_not_answer_when_the_shopper_comes_back_is_not_taken_for_unpaid(bank, shopper, mug):
+    press(shopper, mug)
+    bank.pay(account_of(bank))
+    bank.silent = {"look"}
+    assert "Your payment is being checked" in shopper.read(return_path())
+    bank.silent = set()
+    assert shopper.get(return_path())["Location"].startswith("/orders/")
+
+
 def test_an_answer_that_is_lost_is_found_by_our_key(bank, shopper, mug):
     bank.deaf = {"start"}
     press(shopper, mug)
@@ -122,6 +131,18 @@ def test_money_that_comes_when_the_last_piece_is_gone_goes_back(bank, shopper, m
     assert (Refund.objects.get().status, Refund.objects.get().order) == ("done", None)
 
 
+def test_money_for_a_draft_that_was_deleted_long_ago_goes_back(bank, shopper, mug):
+    press(shopper, mug)
+    later(hours=1)
+    assert delete_old_drafts(now=timezone.now() + timedelta(days=13), limit=10) == 0
+    assert delete_old_drafts(now=timezone.now() + timedelta(days=15), limit=10) == 1
+    account_of(bank).state = "open"
+    bank.pay(account_of(bank))
+    Payment.objects.update(due_at=timezone.now())
+    later(days=16)
+    assert (account_of(bank).refunded, bank.held, Order.objects.count()) == (mug.price, 0, 0)
+
+
 def test_pressing_the_same_again_continues_the_same_payment(bank, shopper, mug):
     shopper.post("/basket/add", {"product": mug.pk, "qty": "1"})
     shopper.fill_details()
@@ -129,6 +150,31 @@ def test_pressing_the_same_again_continues_the_same_payment(bank, shopper, mug):
     first, second = (shopper.post("/checkout/payment", form)["Location"] for _ in range(2))
     assert first == second == f"{bank.url}/pay/{account_of(bank).id}"
     assert stock(mug) == 9
+
+
+def test_who_holds_the_last_piece_can_continue_or_choose_another_method(bank, shopper, mug):
+    mug.stock_qty = 1
+    mug.save()
+    press(shopper, mug)
+    assert stock(mug) == 0
+    assert "Your payment is not finished" in shopper.read(return_path())
+    again = shopper.post("/checkout/payment", shopper.payment_fields("bank"))
+    assert again["Location"] == f"{bank.url}/pay/{account_of(bank).id}"
+    assert shopper.get(return_path().removesuffix("/return"))["Location"] == f"{bank.url}/pay/{account_of(bank).id}"
+    assert shopper.post(return_path().replace("/return", "/another"), {})["Location"] == "/checkout/payment"
+    assert (stock(mug), account_of(bank).state) == (1, "cancelled")
+    assert shopper.post("/checkout/payment", shopper.payment_fields("manual")).status_code == 303
+    assert Order.objects.get().payment_method == "manual"
+
+
+def test_who_pays_for_a_piece_that_is_taken_off_sale_meanwhile_can_continue(bank, shopper, mug):
+    press(shopper, mug)
+    mug.status = "draft"
+    mug.save()
+    assert shopper.get("/checkout/payment")["Location"] == return_path()
+    bank.pay(account_of(bank))
+    shopper.get(return_path())
+    assert Order.objects.get().payment_status == "paid"
 
 
 def test_pressing_something_else_ends_the_first_payment(bank, shopper, mug):

@@ -20,7 +20,7 @@ from storefront.catalogue.models import (
 from storefront.customers.models import Customer, CustomerGroup
 from storefront.installations.models import Installation
 from storefront.orders.models import Order
-from storefront.payments.models import Payment
+from storefront.payments.models import Payment, ProviderAccount
 from storefront.pricing.models import Discount, ShippingRate, TaxRate
 from storefront.product_files.models import ProductImport
 from storefront.shops import audit
@@ -124,5 +124,6 @@ ROWS: dict[type[Model], Callable[[Shop], Model]] = {
     ),
     Order: make_order,
     Payment: make_payment,
+    ProviderAccount: lambda shop: ProviderAccount.objects.create(shop=shop, provider="demo"),
     AuditEntry: make_entry,
 }

@@ -92,7 +92,8 @@ PAGES: dict[str, dict[str, str]] = {
         "refund": "om",
         "cancel": "om",
     },
-    "orders_payment": {"view": "omr"},
+    "payments_payment": {"view": "omr"},
+    "payments_provideraccount": {**OWNERS, "check_connection": "o"},
 }
 # Every other address: what a GET and a POST answer, to whoever is signed in and to nobody.
 OTHERS: dict[str, tuple[tuple[int, int], tuple[int, int]]] = {
@@ -127,6 +128,7 @@ OTHERS: dict[str, tuple[tuple[int, int], tuple[int, int]]] = {
 LEAVING = {
     "allow",
     "cancel",
+    "check_connection",
     "delete",
     "end_old_tokens",
     "end_sessions",
@@ -150,7 +152,13 @@ LEAVING = {
 }
 ELSEWHERE = {"shops_staffmember_add", "shops_shop_changelist"}
 # Forms that have no required field, so that the empty one is saved; others are shown again with their errors.
-SAVED_EMPTY = {"apps_extension_change", "apps_scripttag_change", "apps_installation_change"}
+SAVED_EMPTY = {
+    "apps_extension_change",
+    "apps_scripttag_change",
+    "apps_installation_change",
+    # Of a provider without settings.
+    "payments_provideraccount_change",
+}
 # Actions on chosen rows have no URL of their own.
 CHOSEN = {"publish", "unpublish", "archive", "restore_chosen", "revoke_chosen", "resume_chosen", "replay_chosen"} | {
     "fulfil_chosen"

@@ -123,6 +123,38 @@ def test_orders_from_before_have_no_attribution_and_open_checkouts_are_not_repor
     assert seen["reported"] == 0
 
 
+PAYMENTS = """
+import json
+from django.contrib.contenttypes.models import ContentType
+from storefront.payments.models import Payment, PaymentEntry
+from storefront.payments.rules import STATUSES
+payments = list(Payment.objects.all())
+print(json.dumps({
+    "keys": len({payment.key for payment in payments} | {payment.public_id for payment in payments}),
+    "statuses": all(STATUSES[payment.state] == payment.status for payment in payments),
+    "captured": {str(payment.pk): str(payment.captured) for payment in payments},
+    "adds_up": all(
+        sum(entry.amount for entry in payment.entries.all()) == payment.captured - payment.returned
+        and payment.returned <= payment.refunded for payment in payments
+    ),
+    "types": list(ContentType.objects.filter(model__in=["payment", "refund"]).values_list("app_label", flat=True)),
+}))
+"""
+
+
+def test_existing_payments_have_a_state_a_key_and_a_log_that_adds_up(upgraded):
+    before, database = upgraded
+    seen = json.loads(run(database, "shell", "--no-imports", "-c", PAYMENTS))
+    rows = before["orders_payment"].values()
+    assert seen["keys"] == 2 * len(rows) > 0
+    assert seen["statuses"]
+    assert seen["adds_up"]
+    for row in rows:
+        taken = float(row["amount"]) if row["status"] == "paid" else 0.0
+        assert float(seen["captured"][str(row["id"])]) == taken
+    assert seen["types"] == ["payments", "payments"]
+
+
 def test_existing_products_are_found_by_the_texts_of_this_release(upgraded):
     before, database = upgraded
     listed = [row for row in before["catalogue_productsearch"].values() if row["listed"]]

@@ -16,7 +16,7 @@ from storefront.catalogue.schedule import emit_scheduled_changes
 from storefront.checkout.jobs import delete_abandoned_checkouts, report_abandoned_checkouts
 from storefront.checkout.link import delete_expired_links
 from storefront.exports.jobs import delete_old_exports, give_up_silent_exports
-from storefront.payments.jobs import ask_providers, end_expired_drafts, pay_back_refunds
+from storefront.payments.jobs import ask_providers, delete_old_drafts, end_expired_drafts, pay_back_refunds
 from storefront.product_files.jobs import delete_old_cleaned_texts, give_up_silent_imports
 from storefront.server.worker.tasks import requeue_lost_tasks
 from storefront.shops.audit_queries import delete_old_entries
@@ -73,13 +73,14 @@ PAYMENT_SWEEPS = [
     # Frequent, since a merchant waits for these.
     Sweep("refunds to pay back", timedelta(seconds=5), pay_back_refunds, limit=10),
     Sweep("payments to ask about", timedelta(seconds=5), ask_providers, limit=10),
-    Sweep("expired drafts", timedelta(minutes=1), end_expired_drafts),
 ]
 DATABASE_SWEEPS = [
     Sweep("scheduled publication", timedelta(seconds=10), emit_scheduled_changes),
     Sweep("expired carts", timedelta(minutes=10), delete_expired_carts),
     Sweep("checkout links", timedelta(minutes=10), delete_expired_links),
     Sweep("checkouts to report", timedelta(minutes=1), report_abandoned_checkouts),
+    Sweep("expired drafts", timedelta(minutes=1), end_expired_drafts),
+    Sweep("old drafts", timedelta(hours=1), delete_old_drafts),
     Sweep("abandoned checkouts", timedelta(hours=1), delete_abandoned_checkouts),
     Sweep("interrupted imports", timedelta(minutes=1), give_up_silent_imports),
     Sweep("interrupted exports", timedelta(minutes=1), give_up_silent_exports),
