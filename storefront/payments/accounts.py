@@ -41,11 +41,13 @@ def save_settings(*, shop: Shop, provider: Provider, given: Mapping[str, Any], n
     before = settings_of(shop, provider.name)
     secrets = {name: given.get(name) or before.get(name, "") for name in provider.secrets}
     values = {name: value for name, value in given.items() if name not in provider.secrets}
-    columns = {"values": values, "sealed": sealing.seal(orjson.dumps(secrets), purpose=PURPOSE), "checked_at": None}
-    account, _ = ProviderAccount.objects.update_or_create(shop=shop, provider=provider.name, defaults=columns)
     changed = sorted(name for name, value in (values | secrets).items() if value != before.get(name))
-    # The names of what changed: values may be secret.
-    audit.record(shop=shop, action="provider_account.updated", object=account, after={"changed": changed}, now=now)
+    columns = {"values": values, "sealed": sealing.seal(orjson.dumps(secrets), purpose=PURPOSE)}
+    columns |= {"checked_at": None} if changed else {}
+    account, _ = ProviderAccount.objects.update_or_create(shop=shop, provider=provider.name, defaults=columns)
+    if changed:
+        # The names of what changed: values may be secret.
+        audit.record(shop=shop, action="provider_account.updated", object=account, after={"changed": changed}, now=now)
     return account
 
 

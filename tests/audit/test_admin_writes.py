@@ -15,6 +15,7 @@ from storefront.installations.models import App, Installation
 from storefront.kit import clock
 from storefront.orders.models import Order
 from storefront.payments.actions import mark_paid
+from storefront.payments.models import ProviderAccount
 from storefront.pictures.models import PictureFetch
 from storefront.pricing.models import Discount, ShippingRate, TaxRate
 from storefront.product_files.models import ProductImport
@@ -49,6 +50,7 @@ ADDED = {
     TaxRate: ({"name": "VAT", "country": "DE", "percent": "19"}, "tax_rate.created"),
     ShippingRate: ({"name": "Parcel", "price": "4.90"}, "shipping_rate.created"),
     AllowedScriptHost: ({"host": "cdn.example.net"}, "script_host.allowed"),
+    ProviderAccount: ({"provider": "stripe"}, "provider_account.created"),
 }
 # By model: the field to change, its new value, and the entry's action.
 CHANGED = {
@@ -101,7 +103,8 @@ def pages(right: str) -> set[type]:
 def test_every_form_of_the_admin_is_tested_here():
     # Apps belong to no shop, an import is told by whoever carries it out, and adding staff leads to inviting them.
     assert pages("add") == {*ADDED, App, ProductImport, StaffMember}
-    assert pages("change") == {*CHANGED, App}
+    # What a provider's page asks for depends on the provider: `tests/payments/test_admin_accounts.py`.
+    assert pages("change") == {*CHANGED, App, ProviderAccount}
 
 
 @pytest.mark.parametrize("model", ADDED, ids=lambda model: model.__name__)
@@ -233,6 +236,7 @@ BUTTONS = {
     "end_sessions": (ROWS[StaffMember], {}, "staff.sessions_ended"),
     "send_again": (ROWS[StaffInvitation], {}, "staff.invited"),
     "withdraw": (ROWS[StaffInvitation], {}, "staff.invitation_withdrawn"),
+    "generate": (ROWS[Discount], {"count": "2"}, "discount.codes_created"),
     "install": (lambda shop: make_app("gifts"), {"scopes": ["read_shop"]}, "app.installed"),
 }
 
@@ -252,10 +256,10 @@ def test_every_button_of_the_admin_is_tested_here():
         for page in admin.site._registry.values()
         for name in page.actions_detail or []
         # Looks, and what belongs to no shop: the operator's secret of an app.
-        if name not in ("preview", "download_report")
+        if name not in ("preview", "download_report", "download_codes")
     }
-    # It asks which files; `tests/orders/test_admin_downloads.py` tests it.
-    assert offered == {*BUTTONS, "allow_downloads"}
+    # The first asks which files, the second asks a provider: tests/orders and tests/payments have them.
+    assert offered == {*BUTTONS, "allow_downloads", "check_connection"}
 
 
 def test_statuses_set_together_make_an_entry_each_with_their_old_status(desk, shop):

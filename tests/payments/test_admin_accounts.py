@@ -45,6 +45,15 @@ def test_a_secret_that_is_left_empty_stays(desk, shop, registered):
     assert settings_of(shop, "bank")["api"] == "https://new.example"
 
 
+def test_a_change_makes_one_entry_with_the_names_of_what_changed(desk, shop, registered):
+    account, before = set_up(desk), AuditEntry.objects.count()
+    changed = {"api": "https://bank.example", "secret": "", "capture": "on_fulfilment"}
+    for _ in range(2):
+        desk.post(admin_url(account, "change"), changed)
+    (entry,) = AuditEntry.objects.order_by("pk")[before:]
+    assert (entry.action, entry.after) == ("provider_account.updated", {"changed": ["capture"]})
+
+
 def test_a_provider_is_offered_once_it_is_set_up(desk, shop, registered):
     shop.payment_methods = ["bank", "manual"]
     shop.save()
