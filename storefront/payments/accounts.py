@@ -42,8 +42,12 @@ def save_settings(*, shop: Shop, provider: Provider, given: Mapping[str, Any], n
     secrets = {name: given.get(name) or before.get(name, "") for name in provider.secrets}
     values = {name: value for name, value in given.items() if name not in provider.secrets}
     changed = sorted(name for name, value in (values | secrets).items() if value != before.get(name))
-    columns = {"values": values, "sealed": sealing.seal(orjson.dumps(secrets), purpose=PURPOSE)}
-    columns |= {"checked_at": None} if changed else {}
+    columns: dict[str, Any] = {"values": values}
+    if changed:
+        columns["checked_at"] = None
+    if not provider.secrets.isdisjoint(changed):
+        # Sealed again, even the same would differ.
+        columns["sealed"] = sealing.seal(orjson.dumps(secrets), purpose=PURPOSE)
     account, _ = ProviderAccount.objects.update_or_create(shop=shop, provider=provider.name, defaults=columns)
     if changed:
         # The names of what changed: values may be secret.
