@@ -26,7 +26,7 @@ from storefront.payments.asking import ask, begin, continue_payment, due_call, e
 from storefront.payments.models import Payment
 from storefront.payments.providers.base import Provider, Step
 from storefront.payments.rules import YOUNG, Call, State
-from storefront.payments.saved_methods import Keeping
+from storefront.payments.saved_methods import NOTHING_KEPT, Keeping
 from storefront.shops.models import Shop
 from storefront.webhooks.actions import record_event
 
@@ -112,7 +112,7 @@ def press_pay(
     agreed: OrderSummary,
     shopper_note: str,
     place: str = "",
-    keeping: Keeping = Keeping(),
+    keeping: Keeping = NOTHING_KEPT,
     now: datetime,
 ) -> Pressed:
     """Freeze the order, take its stock, and start its payment. A press of the same again joins the first one.
@@ -159,7 +159,7 @@ def freeze(
     digest: str,
     shopper_note: str,
     place: str = "",
-    keeping: Keeping = Keeping(),
+    keeping: Keeping = NOTHING_KEPT,
     now: datetime,
 ) -> Pressed:
     """Freeze the checkout as a draft with a payment to be started, or place its order if it is free. A checkout that

@@ -5,7 +5,6 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.forms import Form
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -20,7 +19,7 @@ from storefront.catalogue.rules import LARGEST_ID
 from storefront.catalogue.stock import InsufficientStock
 from storefront.checkout import actions, queries
 from storefront.checkout.followed_links import copy_followed_carts
-from storefront.checkout.forms import DeliveryForm, Details, PaymentForm, focus_first_error, forget
+from storefront.checkout.forms import DeliveryForm, Details
 from storefront.checkout.limits import order_limits
 from storefront.checkout.models import Checkout
 from storefront.checkout.order_access import for_its_shopper
@@ -37,10 +36,9 @@ from storefront.kit.format import format_money
 from storefront.kit.http import SeeOther
 from storefront.kit.refusals import Refusal
 from storefront.orders.models import Order
-from storefront.payments.accounts import offered_providers
 from storefront.payments.asking import MethodUnavailable
 from storefront.payments.drafts import open_draft
-from storefront.payments.providers.base import PaymentDeclined, Provider
+from storefront.payments.providers.base import PaymentDeclined
 from storefront.payments.providers.registry import PROVIDERS
 from storefront.shops.places import SECURE, page_url
 from storefront.shops.private_pages import Page, private_page

@@ -21,7 +21,7 @@ from storefront.payments.frozen import freeze_sale, freeze_stock, thaw_sale, tha
 from storefront.payments.models import OrderDraft, Payment, PaymentEntry
 from storefront.payments.providers.base import Provider
 from storefront.payments.rules import STATUSES, YOUNG, State
-from storefront.payments.saved_methods import Keeping
+from storefront.payments.saved_methods import NOTHING_KEPT, Keeping
 from storefront.payments.unpaid import check_unpaid
 from storefront.shops.models import Shop
 
@@ -36,7 +36,7 @@ class Press:
     digest: str
     sale: Sale
     basket: Ordered
-    keeping: Keeping = Keeping()
+    keeping: Keeping = NOTHING_KEPT
 
 
 def open_draft(shop: Shop, cart: Cart) -> OrderDraft | None:

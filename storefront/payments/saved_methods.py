@@ -28,6 +28,9 @@ class Keeping:
     saves: bool = False
 
 
+NOTHING_KEPT = Keeping()
+
+
 def saved_methods(shop: Shop, customer: Customer) -> list[SavedMethod]:
     """The customer's saved methods in this shop, oldest first."""
     return list(SavedMethod.objects.filter(shop=shop, customer=customer).order_by("pk"))
