@@ -38,6 +38,9 @@ class ApiClient:
     def post(self, path: str, body: Any = None, **given: Any) -> HttpResponse:
         return self.call("post", path, body, **given)
 
+    def put(self, path: str, body: Any = None, **given: Any) -> HttpResponse:
+        return self.call("put", path, body, **given)
+
     def patch(self, path: str, body: Any = None, **given: Any) -> HttpResponse:
         return self.call("patch", path, body, **given)
 

@@ -121,11 +121,11 @@ def add_line(
     try:
         # Without an existing cart there is nothing to lock, and `insert_cart` is atomic by itself.
         with nullcontext() if is_new else transaction.atomic():
-            locked, lines = _lock_cart(shop, now, token, cart, precondition)
+            locked, lines = lock_cart(shop, now, token, cart, precondition)
             filling = FillingCart(shop, now, locked, lines, checked)
             line = filling.add(checked.lines[0])
             if locked is None:
-                locked, token = _new_cart(shop, now, like=cart, with_token=with_token)
+                locked, token = new_cart(shop, now, like=cart, with_token=with_token)
                 sql.insert_cart(locked, line)
             elif line.pk is None:
                 line.cart = locked
@@ -158,12 +158,12 @@ def add_lines(
     try:
         # A dry run takes no lock: on SQLite a transaction blocks all other writers.
         with nullcontext() if is_dry_run else transaction.atomic():
-            cart, lines = (_read_cart if is_dry_run else _lock_cart)(shop, now, token, None, precondition)
+            cart, lines = (_read_cart if is_dry_run else lock_cart)(shop, now, token, None, precondition)
             filling = _fill(shop, now, cart, lines, checked)
             if is_dry_run:
                 return Changed(cart, filling.lines, token if cart else None)
             if cart is None:
-                cart, token = _new_cart(shop, now, like=None, with_token=True)
+                cart, token = new_cart(shop, now, like=None, with_token=True)
                 cart.save(force_insert=True)
             sql.store_lines(cart, list(filling.changed.values()))
     except IntegrityError:
@@ -191,7 +191,7 @@ def change_line(
     """
     check_qty(qty, least=0)
     with transaction.atomic():
-        locked, lines = _lock_cart(shop, now, token, cart, precondition)
+        locked, lines = lock_cart(shop, now, token, cart, precondition)
         line = next((line for line in lines if line.key == key), None)
         if locked is None:
             raise LineNotFound(NO_CART)
@@ -215,14 +215,17 @@ def empty_cart(
     cart: Cart | None = None,
     precondition: Precondition | None = None,
 ) -> Changed:
-    """Remove all lines. Without a usable token, create an empty cart (R-CART-6)."""
+    """Remove all lines and discount codes. Without a usable token, create an empty cart (R-CART-6)."""
     with transaction.atomic():
-        locked, lines = _lock_cart(shop, now, token, cart, precondition)
+        locked, lines = lock_cart(shop, now, token, cart, precondition)
         if locked is None:
-            locked, token = _new_cart(shop, now, like=cart, with_token=True)
+            locked, token = new_cart(shop, now, like=cart, with_token=True)
             locked.save(force_insert=True)
         if lines:
             CartLine.objects.filter(shop=shop, cart=locked).delete()
+        if locked.discount_codes:
+            locked.discount_codes = []
+            locked.save(update_fields=["discount_codes"])
     return Changed(locked, [], token)
 
 
@@ -289,14 +292,14 @@ def _fill(shop: Shop, now: datetime, cart: Cart | None, lines: list[CartLine], c
 def _read_cart(
     shop: Shop, now: datetime, token: str | None, cart: Cart | None, precondition: Precondition | None
 ) -> tuple[Cart | None, list[CartLine]]:
-    """The identified cart and its lines, as `_lock_cart` returns them, but neither renewed nor locked."""
+    """The identified cart and its lines, as `lock_cart` returns them, but neither renewed nor locked."""
     found, lines = queries.cart_with_lines(shop, now, token=token, cart=cart)
     if precondition is not None:
         precondition(found, lines)
     return found, lines
 
 
-def _lock_cart(
+def lock_cart(
     shop: Shop, now: datetime, token: str | None, cart: Cart | None, precondition: Precondition | None = None
 ) -> tuple[Cart | None, list[CartLine]]:
     """The identified cart, renewed, with its lines; (None, []) if there is none. Raises what `precondition` raises.
@@ -318,7 +321,7 @@ def _lock_cart(
     return None, []
 
 
-def _new_cart(shop: Shop, now: datetime, *, like: Cart | None, with_token: bool) -> tuple[Cart, str | None]:
+def new_cart(shop: Shop, now: datetime, *, like: Cart | None, with_token: bool) -> tuple[Cart, str | None]:
     """An unsaved cart and its token. With `like`, a cart that was deleted meanwhile: one of the same customer, without
     a token."""
     token = tokens.new_token(queries.TOKEN_PREFIX) if with_token and like is None else None

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 from django.http import HttpResponse
 from ninja import Path, Query, Router
 
-from storefront.carts import actions, queries, schemas
+from storefront.carts import actions, discount_codes, queries, schemas
 from storefront.carts.adding import WantedLine
+from storefront.carts.code_entry import limited_tries_of_token
 from storefront.carts.models import Cart, CartLine
 from storefront.kit.conditional import PreconditionFailed, has_if_match, require_match
 from storefront.kit.http import json_response
@@ -48,7 +49,7 @@ def get_cart(request: Request) -> HttpResponse:
     """The cart that `X-Cart-Token` identifies. Without a usable token: an empty cart, and `cart_token` is null."""
     token = _cart_token(request)
     cart, lines = queries.cart_with_lines(request.shop, request.now, token=token)
-    totals = queries.cart_totals(request.shop, lines, request.now)
+    totals = queries.cart_totals(request.shop, lines, request.now, cart=cart)
     contents = schemas.cart_record(lines, totals, queries.cart_orders(request.shop, cart))
     body = {"cart_token": token if cart else None, "data": contents}
     return json_response(body, headers=_etag(cart, lines))
@@ -93,6 +94,24 @@ def add_cart_lines(request: Request, body: schemas.AddLines, asked: Query[schema
     if asked.dry_run:
         return json_response(_changed_body(request, changed, "The lines can be added. Nothing was changed."))
     return _changed(request, changed, "Items added to cart.", status=201)
+
+
+# Before the lines: no line has this key.
+@router.put(
+    "/cart/discount-codes",
+    auth=scope("write_cart"),
+    response=answers({200: schemas.CartChanged}, 400, 409, 412, 413, 415, 422),
+    summary="Set the discount codes",
+    openapi_extra=TOKEN,
+)
+def set_discount_codes(request: Request, body: schemas.SetDiscountCodes) -> HttpResponse:
+    """Replace the discount codes of the cart that `X-Cart-Token` identifies, or of a new cart. If the shop does not
+    have one of them, nothing changes, and `errors` names its position, such as `codes.0`. A code that does not apply
+    now stays, and `discount_codes` says why. After too many unknown codes, each call is answered with 429 for a while.
+    """
+    with limited_tries_of_token(request):
+        changed = discount_codes.set_discount_codes(**_write(request), codes=body.codes)
+    return _changed(request, changed, "Discount codes saved.")
 
 
 @router.patch(
@@ -170,7 +189,7 @@ def _changed(request: Request, changed: actions.Changed, message: str, *, status
 
 
 def _changed_body(request: Request, changed: actions.Changed, message: str) -> dict[str, Any]:
-    totals = queries.cart_totals(request.shop, changed.lines, request.now)
+    totals = queries.cart_totals(request.shop, changed.lines, request.now, cart=changed.cart)
     orders = queries.cart_orders(request.shop, changed.cart)
     contents = schemas.cart_record(changed.lines, totals, orders)
     return {"message": message, "cart_token": changed.token, "data": contents}

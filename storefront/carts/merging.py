@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from django.db import transaction
 
@@ -30,10 +30,11 @@ class MergeReport(TypedDict):
 
 class Ordered(TypedDict):
     """What an order takes out of carts: `pieces` of the basket by the line's key; `arrivals` holds `{id, source,
-    pieces}`, what an integration's cart brought of that."""
+    pieces}`, what an integration's cart brought of that; `codes` are the basket's discount codes."""
 
     pieces: dict[str, int]
     arrivals: list[dict[str, Any]]
+    codes: NotRequired[list[str]]
 
 
 _NOT_COPIED = {"id", "shop_id", "cart_id", "qty"}
@@ -63,6 +64,7 @@ def copy_into_basket(
         arrival.checkout_link = link.public_id
         for column, value in link.attribution().items():
             setattr(arrival, column, value)
+    basket.add_codes(source.discount_codes)
     levels = stock_levels(shop, rules.stock_needed([*basket.lines, *arriving]))
     for line in arriving:
         copy, qty = basket.add_copy(line, levels)
@@ -91,6 +93,7 @@ def merge_carts(*, shop: Shop, source: Cart, target: Cart, now: datetime) -> Car
     levels = stock_levels(shop, rules.stock_needed([*basket.lines, *leaving.lines]))
     moved = {line.pk: _MovedLine(line, *basket.add_copy(line, levels)) for line in leaving.lines}
     CartLine.objects.filter(shop=shop, cart=source).delete()
+    basket.add_codes(leaving.cart.discount_codes)
     for each in moved.values():
         # If not all pieces fit, those that the shopper chose come before those that a link brought.
         each.unassigned = max(each.qty - own_pieces(each.line, leaving.arrivals), 0)
@@ -100,7 +103,7 @@ def merge_carts(*, shop: Shop, source: Cart, target: Cart, now: datetime) -> Car
         arrival.target, arrival.was_merged = target, arrival.was_merged or was_merged
         basket.arrivals.append(arrival)
     basket.save(now)
-    Cart.objects.filter(shop=shop, pk=source.pk).update(updated_at=now, expires_at=now + LIFETIME)
+    Cart.objects.filter(shop=shop, pk=source.pk).update(discount_codes=[], updated_at=now, expires_at=now + LIFETIME)
     target.refresh_from_db()
     return target
 
@@ -148,7 +151,8 @@ def ordered_lines(*, shop: Shop, cart: Cart) -> tuple[Ordered, list[Arrival]]:
         {"id": each.pk, "source": each.source_id, "pieces": {entry["key"]: entry["qty"] for entry in each.lines}}
         for each in arrivals
     ]
-    return {"pieces": {line.key: line.qty for line in basket.lines}, "arrivals": brought}, arrivals
+    pieces = {line.key: line.qty for line in basket.lines}
+    return {"pieces": pieces, "arrivals": brought, "codes": cart.discount_codes}, arrivals
 
 
 @transaction.atomic
@@ -163,12 +167,12 @@ def remove_ordered_lines(*, shop: Shop, cart: Cart | None, ordered: Ordered, now
         sources[arrival["source"]].update(arrival["pieces"])
     found = _lock(shop, sorted(sources))
     for source in found:
-        _take_out(shop, source, sources[source.pk])
+        _take_out(shop, source, sources[source.pk], ordered.get("codes", []))
     ids = [source.pk for source in found]
     Cart.objects.filter(shop=shop, pk__in=ids, expires_at__gt=now).update(updated_at=now, expires_at=now + LIFETIME)
     if cart is not None:
         Arrival.objects.filter(shop=shop, target=cart, pk__in=[each["id"] for each in ordered["arrivals"]]).delete()
-        _take_out(shop, cart, Counter(ordered["pieces"]))
+        _take_out(shop, cart, Counter(ordered["pieces"]), ordered.get("codes", []))
         if not CartLine.objects.filter(shop=shop, cart=cart).exists():
             Arrival.objects.filter(shop=shop, target=cart).delete()
         Cart.objects.filter(shop=shop, pk=cart.pk).update(updated_at=now, expires_at=now + LIFETIME)
@@ -234,12 +238,19 @@ class _Basket:
             self.lines.append(same)
         return same, qty
 
+    def add_codes(self, codes: Iterable[str]) -> None:
+        """Add discount codes after the basket's own, as far as there is room. Its totals say which of them apply
+        (R-CART-45)."""
+        self.cart.discount_codes = list(dict.fromkeys([*self.cart.discount_codes, *codes]))[: rules.MAX_CODES]
+
     def save(self, now: datetime) -> None:
-        """Save the arrivals, renew the basket, and reprice a customer's lines for their group."""
+        """Save the codes and arrivals, renew the basket, and reprice a customer's lines for their group."""
         record_own_pieces(self.arrivals, self.lines)
         for arrival in self.arrivals:
             arrival.save()
-        Cart.objects.filter(shop=self.shop, pk=self.cart.pk).update(updated_at=now, expires_at=now + LIFETIME)
+        Cart.objects.filter(shop=self.shop, pk=self.cart.pk).update(
+            discount_codes=self.cart.discount_codes, updated_at=now, expires_at=now + LIFETIME
+        )
         if self.cart.customer_id is not None:
             reprice_cart(shop=self.shop, cart=self.cart, now=now)
 
@@ -249,8 +260,11 @@ def _lock(shop: Shop, ids: Sequence[int]) -> list[Cart]:
     return list(Cart.objects.select_for_update().filter(shop=shop, pk__in=ids).order_by("pk")) if ids else []
 
 
-def _take_out(shop: Shop, cart: Cart, pieces: Counter[str]) -> None:
-    """Lower these lines of a cart by so many pieces, by key."""
+def _take_out(shop: Shop, cart: Cart, pieces: Counter[str], codes: Sequence[str]) -> None:
+    """Lower these lines of a locked cart by so many pieces, by key, and remove these discount codes."""
+    if left_over := [code for code in cart.discount_codes if code in codes]:
+        cart.discount_codes = [code for code in cart.discount_codes if code not in left_over]
+        cart.save(update_fields=["discount_codes"])
     for line in CartLine.objects.filter(shop=shop, cart=cart, key__in=list(pieces)):
         _set_qty(line, line.qty - pieces[line.key])
 

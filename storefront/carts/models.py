@@ -44,6 +44,7 @@ class Cart(models.Model):
     ordered_at = models.DateTimeField(
         null=True, editable=False, help_text="When an order was last placed from this cart. Null if none was."
     )
+    discount_codes = models.JSONField(default=list, help_text="The codes that were entered, in normal form.")
     merge_report = models.JSONField(
         null=True,
         editable=False,

@@ -8,13 +8,16 @@ from django.db.models import QuerySet
 
 from storefront.carts import sql
 from storefront.carts.models import Cart, CartLine, CartOrder
-from storefront.catalogue.models import Product, ProductCategory, Variant
+from storefront.catalogue.models import Product, Variant
 from storefront.customers.models import Customer
 from storefront.kit import tokens
 from storefront.kit.money import ZERO
 from storefront.kit.sql import fetch
 from storefront.pricing import queries as pricing
 from storefront.pricing import rules
+from storefront.pricing.candidates import Shopper
+from storefront.pricing.candidates import candidates as discount_candidates
+from storefront.pricing.discounts import PricedLine
 from storefront.shops.models import Shop
 
 # A cart token is this prefix and 256 random bits; the table has its digest (R-CART-3).
@@ -77,25 +80,40 @@ def cart_totals(
     lines: Sequence[CartLine],
     now: datetime,
     *,
+    cart: Cart | None = None,
+    email: str = "",
     country: str | None = None,
     region: str = "",
     shipping: Decimal = ZERO,
 ) -> rules.Totals:
-    """Totals of the lines, with automatic discounts. Without a country there is no tax."""
-    discounts = pricing.running_discounts(shop, now) if lines else []
-    categories = _category_ids(shop, lines) if any(discount.category_id for discount in discounts) else {}
+    """Totals of the lines, with automatic discounts and the codes of their cart. Without a country there is no tax.
+
+    `email` is the address given at the checkout: it decides about uses per customer.
+    """
+    found = discount_candidates(
+        shop,
+        product_ids={line.product_id for line in lines},
+        codes=cart.discount_codes if cart else (),
+        shopper=shopper_of(cart, email),
+        now=now,
+    )
     rates = pricing.tax_rates(shop, country) if country else []
     products = _taxed_products(shop, lines) if rates else {}
     return rules.totals(
-        [_priced_line(line, categories, products) for line in lines],
+        [_priced_line(line, products) for line in lines],
         now=now,
-        discounts=discounts,
+        discounts=found,
         shipping=shipping,
         rates=rates,
         country=country,
         region=region,
         prices_include_tax=shop.prices_include_tax,
     )
+
+
+def shopper_of(cart: Cart | None, email: str = "") -> Shopper:
+    """Whose discounts apply to this cart."""
+    return Shopper(cart.pk, cart.customer_id, email) if cart else Shopper(email=email)
 
 
 def needs_shipping(shop: Shop, lines: Iterable[CartLine]) -> bool:
@@ -139,27 +157,17 @@ def carts_with_token(shop: Shop, token: str, now: datetime) -> QuerySet[Cart]:
     return Cart.objects.filter(shop=shop, token_digest=tokens.digest(token), customer__isnull=True, expires_at__gt=now)
 
 
-def _category_ids(shop: Shop, lines: Iterable[CartLine]) -> dict[int, set[int]]:
-    found: dict[int, set[int]] = {}
-    links = ProductCategory.objects.filter(shop=shop, product_id__in={line.product_id for line in lines})
-    for product_id, category_id in links.values_list("product_id", "category_id"):
-        found.setdefault(product_id, set()).add(category_id)
-    return found
-
-
 def _taxed_products(shop: Shop, lines: Iterable[CartLine]) -> dict[int, tuple[int | None, bool]]:
     rows = Product.objects.filter(shop=shop, pk__in={line.product_id for line in lines})
     return {pk: (tax_class_id, taxed) for pk, tax_class_id, taxed in rows.values_list("pk", "tax_class", "is_taxable")}
 
 
-def _priced_line(
-    line: CartLine, categories: dict[int, set[int]], products: dict[int, tuple[int | None, bool]]
-) -> rules.PricedLine:
+def _priced_line(line: CartLine, products: dict[int, tuple[int | None, bool]]) -> PricedLine:
     tax_class_id, is_taxable = products.get(line.product_id, (None, True))
-    return rules.PricedLine(
+    return PricedLine(
         amount=line.price_snapshot * line.qty,
         qty=line.qty,
-        category_ids=frozenset(categories.get(line.product_id, ())),
+        product_id=line.product_id,
         tax_class_id=tax_class_id,
         is_taxable=is_taxable,
     )

@@ -18,6 +18,8 @@ from storefront.pricing.rules import unit_price
 
 MAX_QTY = 9_999
 MAX_LINES = 200
+# Discount codes of a cart.
+MAX_CODES = 10
 # How many lines one call can add.
 MAX_ADDED_LINES = 100
 # Of a line, and of all lines together (R-LIM-6).

@@ -13,6 +13,7 @@ from storefront.kit.clock import timestamp
 from storefront.kit.conditional import etag_of
 from storefront.kit.money import to_wire
 from storefront.kit.schemas import Id, Money, MoneyGiven
+from storefront.pricing.discounts import CodeResult
 from storefront.pricing.rules import Totals
 
 # Integers are strict: pydantic would convert booleans, fractions and strings.
@@ -155,10 +156,42 @@ class CartTotals(Schema):
     subtotal: Money = Field(description="Sum of the lines.")
     shipping: Money = Field(description="Always 0.00, because a cart has no address.")
     tax: Money = Field(description="Always 0.00, because a cart has no address.")
-    discount: Money = Field(description="Total of automatic discounts.")
+    discount: Money = Field(description="Total of the discounts, automatic ones and codes.")
     total: Money = Field(description="subtotal - discount + shipping + tax, never below zero.")
     item_count: int = Field(description="Sum of the quantities.")
     line_count: int = Field(description="Number of lines.")
+
+
+class CodeRefusal(Schema):
+    """Why a code takes nothing off."""
+
+    code: str = Field(
+        description="`discount_code_unknown`, `discount_code_expired`, `discount_code_used_up`, "
+        "`discount_code_not_applicable` or `discount_code_not_combinable`.",
+        examples=["discount_code_expired"],
+    )
+    message: str = Field(description="The reason for the shopper.", examples=["This code is no longer valid."])
+
+
+class CartDiscountCode(Schema):
+    """A discount code of the cart, and what it does now."""
+
+    code: str = Field(description="The code, in capitals.", examples=["SPRING10"])
+    name: str | None = Field(description="The discount's name; null if the code no longer exists.", examples=["Spring"])
+    amount: Money = Field(description="What it takes off, as a part of `totals.discount`.")
+    free_delivery: bool = Field(description="Whether it makes delivery free. That is no part of `totals.discount`.")
+    refused: CodeRefusal | None = Field(description="Why it does not apply; null if it does.")
+
+
+class SetDiscountCodes(Schema):
+    """The discount codes of the cart."""
+
+    codes: Annotated[
+        list[Annotated[str, Field(strict=True, min_length=1, max_length=100)]], Field(max_length=rules.MAX_CODES)
+    ] = Field(
+        description="All codes that the cart shall have, in any case. An empty list removes them.",
+        examples=[["SPRING10"]],
+    )
 
 
 class PlacedOrder(Schema):
@@ -177,6 +210,7 @@ class CartContents(Schema):
     orders: list[PlacedOrder] = Field(
         description="Orders placed through checkout links of this cart. Ordered items are removed from the cart."
     )
+    discount_codes: list[CartDiscountCode] = Field(description="The cart's discount codes, in the order of entering.")
 
 
 class CartRead(Schema):
@@ -259,16 +293,31 @@ def cart_record(lines: Sequence[CartLine], totals: Totals, orders: Iterable[Cart
     placed = [
         {"id": order.order_id, "number": order.number, "placed_at": timestamp(order.placed_at)} for order in orders
     ]
-    return contents_record(lines, totals) | {"orders": placed}
+    codes = [code_record(each) for each in totals.codes]
+    return contents_record(lines, totals) | {"orders": placed, "discount_codes": codes}
+
+
+def code_record(result: CodeResult) -> dict[str, Any]:
+    """A discount code as cart reads and changes return it (R-CART-42)."""
+    return {
+        "code": result.code,
+        "name": result.name,
+        "amount": to_wire(result.amount),
+        "free_delivery": result.is_free_delivery,
+        "refused": {"code": result.refused, "message": result.message} if result.refused else None,
+    }
 
 
 def cart_etag(cart: Cart, lines: Iterable[CartLine]) -> str:
-    """ETag of the cart (R-CART-40). Totals do not count: a discount that begins or ends changes no line."""
+    """ETag of the cart (R-CART-40): of its lines and discount codes. Totals do not count: a discount that begins or
+    ends changes neither."""
     state = [
         [line.key, line.qty, to_wire(line.price_snapshot), line.name_snapshot, line.image_snapshot, line.bundle_items]
         for line in lines
     ]
-    return etag_of(orjson.dumps([cart.public_id, cart.ordered_at, state], option=orjson.OPT_SORT_KEYS))
+    return etag_of(
+        orjson.dumps([cart.public_id, cart.ordered_at, state, cart.discount_codes], option=orjson.OPT_SORT_KEYS)
+    )
 
 
 def _members(stored: dict[str, Any], *names: str) -> dict[str, Any]:

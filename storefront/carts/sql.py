@@ -28,7 +28,7 @@ PRODUCT = Columns(
     "allow_backorders",
     "stock_qty",
 )
-CART = Columns(Cart, "id", "shop_id", "public_id", "token_digest", "customer_id", "ordered_at")
+CART = Columns(Cart, "id", "shop_id", "public_id", "token_digest", "customer_id", "ordered_at", "discount_codes")
 LINE = Columns(CartLine)
 
 # One row per line, with the cart's columns first. A cart without lines is one row with nulls for the line.

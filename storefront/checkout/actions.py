@@ -27,6 +27,7 @@ from storefront.payments.models import Payment
 from storefront.payments.providers.base import Provider, Step
 from storefront.payments.rules import YOUNG, Call, State
 from storefront.payments.saved_methods import NOTHING_KEPT, Keeping
+from storefront.pricing.redeeming import uses_of
 from storefront.shops.models import Shop
 from storefront.webhooks.actions import record_event
 
@@ -118,9 +119,9 @@ def press_pay(
     """Freeze the order, take its stock, and start its payment. A press of the same again joins the first one.
 
     `agreed` is what the payment page showed; an order that differs is refused. `given` is what was entered in the
-    provider's own form. `place` is a digest of the shopper's network address. Raises InsufficientStock, TooManyUnpaid,
-    NotAsShown, NotReady, NothingToBuy, PaymentDeclined or MethodUnavailable; then nothing was charged, and no stock is
-    held.
+    provider's own form. `place` is a digest of the shopper's network address. Raises InsufficientStock, DiscountUsedUp,
+    TooManyUnpaid, NotAsShown, NotReady, NothingToBuy, PaymentDeclined or MethodUnavailable; then nothing was charged,
+    and no stock is held.
     """
     if checkout.order is not None:
         return Pressed(order=checkout.order)
@@ -290,7 +291,11 @@ def _sale(shop: Shop, cart: Cart, checkout: Checkout, quote: Quote, shopper_note
             {"name": tax.name, "percent": f"{tax.percent.normalize():f}", "amount": f"{tax.amount:.2f}"}
             for tax in totals.tax_lines
         ],
-        discount_lines=[{"name": line.name, "amount": f"{line.amount:.2f}"} for line in totals.discount_lines],
+        discount_lines=[
+            {"name": line.name, "amount": f"{line.amount:.2f}", "code": line.code or None}
+            for line in totals.discount_lines
+        ],
+        discount_uses=uses_of(totals.discount_lines),
     )
 
 

@@ -21,6 +21,7 @@ from storefront.checkout import queries
 from storefront.checkout.models import Checkout
 from storefront.checkout.queries import Quote
 from storefront.kit.format import format_money
+from storefront.pricing.discounts import DiscountLine
 from storefront.shops.models import Shop
 
 # Characters of a line's name: enough to recognise the line.
@@ -72,7 +73,7 @@ def summarise(shop: Shop, checkout: Checkout, quote: Quote) -> OrderSummary:
         shipping_address=_digest(checkout.shipping_address if quote.needs_delivery else None),
         billing_address=_digest(None if same else queries.billing_address(checkout)),
         delivery=[[delivery.name, _wire(delivery.price)]] if delivery else [],
-        discounts=[[line.name, _wire(line.amount)] for line in totals.discount_lines],
+        discounts=[[_named(line), _wire(line.amount)] for line in totals.discount_lines],
         taxes=[[f"{tax.name} {tax.percent.normalize():f}%", _wire(tax.amount)] for tax in totals.tax_lines],
         prices_include_tax=totals.prices_include_tax,
         total=_wire(totals.total),
@@ -160,6 +161,10 @@ def _line(line: CartLine) -> list[Any]:
         line.is_damaged,
     ]
     return [line.key, line.name_snapshot[:_NAME], line.qty, _wire(line.price_snapshot), _digest(more)]
+
+
+def _named(line: DiscountLine) -> str:
+    return f"{line.name} ({line.code})" if line.code else line.name
 
 
 def _wire(amount: Decimal) -> str:

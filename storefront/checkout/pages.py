@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from storefront.carts import merging
 from storefront.carts.actions import LineChange, reprice_cart
+from storefront.carts.code_entry import change_codes
 from storefront.carts.models import Cart
 from storefront.carts.session import basket_of
 from storefront.catalogue.rules import LARGEST_ID
@@ -104,6 +105,16 @@ def undo(request: Request) -> HttpResponse:
     if cart and is_one and merging.undo_arrival(shop=request.shop, cart=cart, arrival_id=arrival_id, now=request.now):
         messages.success(request, "The items from the link were removed from your basket.")
     return SeeOther(reverse("checkout:checkout"))
+
+
+@require_POST
+@private_page
+def discount_codes(request: Request) -> HttpResponse:
+    """Enter a discount code, or remove one, and return to the payment page."""
+    cart = basket_of(request)
+    if cart and (refusal := change_codes(request, cart)):
+        messages.error(request, refusal)
+    return SeeOther(reverse("checkout:payment"))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -1,4 +1,4 @@
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -101,10 +101,15 @@ def quote(shop: Shop, cart: Cart, checkout: Checkout | None, now: datetime) -> Q
         shop,
         lines,
         now,
+        cart=cart,
+        email=checkout.email if checkout else "",
         country=country,
         region=address.get("region", "") if address else "",
         shipping=delivery.price if delivery else ZERO,
     )
+    if totals.is_delivery_free:
+        deliveries = [replace(each, price=ZERO) for each in deliveries]
+        delivery = replace(delivery, price=ZERO) if delivery else None
     return Quote(lines, totals, needs_delivery, deliveries, delivery)
 
 

@@ -9,6 +9,7 @@ secure_pages = [
     path("checkout", pages.details, name="checkout"),
     path("checkout/undo", pages.undo, name="undo"),
     path("checkout/delivery", pages.delivery, name="delivery"),
+    path("checkout/discount-codes", pages.discount_codes, name="discount_codes"),
     path("checkout/payment", pages.payment, name="payment"),
     path("checkout/payment/<uuid:public_id>", payment_pages.payment_step, name="payment_step"),
     path("checkout/payment/<uuid:public_id>/return", payment_pages.payment_return, name="payment_return"),

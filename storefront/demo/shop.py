@@ -28,7 +28,7 @@ from storefront.catalogue.models import (
 from storefront.demo.knitting_pattern import pattern_pdf
 from storefront.demo.still_lifes import picture
 from storefront.kit.refusals import Refusal
-from storefront.pricing.models import Discount, ShippingRate, TaxRate
+from storefront.pricing.models import Discount, DiscountCode, ShippingRate, TaxRate
 from storefront.product_files import importing
 from storefront.shops import actions
 from storefront.shops.changes import publish_change
@@ -44,6 +44,8 @@ PAYMENT_WORDS = (
 )
 
 ABROAD = ["AT", "BE", "CH", "CZ", "DK", "ES", "FI", "FR", "GB", "IE", "IT", "LU", "NL", "NO", "PL", "PT", "SE", "US"]
+# Ten percent off everything.
+CODE = "WELCOME10"
 DELIVERY: list[dict[str, Any]] = [
     {"name": "Parcel, 2 to 3 days", "countries": ["DE"], "price": Decimal("4.90"), "free_from": Decimal("80.00")},
     {"name": "Express, next working day", "countries": ["DE"], "price": Decimal("12.50"), "free_from": None},
@@ -86,7 +88,7 @@ def open_shop(*, base_url: str, now: datetime, report: Callable[[str], None]) ->
         _import(shop, now)
         _attach_pictures(shop, pictures)
         _attach_pattern(shop, now)
-        _add_rates_and_discount(shop)
+        _add_rates_and_discounts(shop, now)
     for name in Media.objects.filter(shop=shop).values_list("file", flat=True):
         # Made now, so that the first visitor does not have to wait for the worker.
         thumbnails.make(name)
@@ -173,7 +175,7 @@ def _attach_pattern(shop: Shop, now: datetime) -> None:
     DigitalFile.objects.create(shop=shop, product=product, file=file, name="Harbour cardigan (PDF)")
 
 
-def _add_rates_and_discount(shop: Shop) -> None:
+def _add_rates_and_discounts(shop: Shop, now: datetime) -> None:
     for order, rate in enumerate(DELIVERY):
         ShippingRate.objects.create(shop=shop, sort_order=order, **rate)
     reduced, _ = TaxClass.objects.get_or_create(shop=shop, name="reduced")
@@ -183,3 +185,7 @@ def _add_rates_and_discount(shop: Shop) -> None:
     Discount.objects.create(
         shop=shop, name="5% off from €100", kind=Discount.Kind.PERCENT, value=Decimal(5), minimum_subtotal=Decimal(100)
     )
+    welcome = Discount.objects.create(
+        shop=shop, name="Welcome", kind=Discount.Kind.PERCENT, value=Decimal(10), needs_code=True
+    )
+    DiscountCode.objects.create(shop=shop, discount=welcome, code=CODE, created_at=now)

@@ -14,6 +14,7 @@ from storefront.orders.downloads import copy_files, open_downloads
 from storefront.orders.models import Order, OrderCounter, OrderLine
 from storefront.orders.queries import order_record
 from storefront.orders.rules import Sale, SaleLine
+from storefront.pricing.redeeming import give_back_uses
 from storefront.shops import audit
 from storefront.shops.models import Shop
 from storefront.webhooks.actions import record_event
@@ -89,7 +90,8 @@ def check_cancellable(order: Order) -> None:
 
 @transaction.atomic
 def cancel_order(*, shop: Shop, order: Order, reason: str = "", restock: bool = True, now: datetime) -> Order:
-    """Cancel an open order. `restock` returns its stock. Its payments are ended by `payments.actions.cancel_order`.
+    """Cancel an open order. `restock` returns its stock; uses of discounts are given back. Its payments
+    are ended by `payments.actions.cancel_order`.
 
     Raises OrderNotOpen and PartlyFulfilled.
     """
@@ -97,6 +99,7 @@ def cancel_order(*, shop: Shop, order: Order, reason: str = "", restock: bool = 
     check_cancellable(order)
     before = {"status": order.status}
     restocked = restock and restock_order(order, now)
+    give_back_uses(shop=shop, sale=order.redemption)
     order.status, order.cancelled_at, order.updated_at = Order.Status.CANCELLED, now, now
     order.cancel_reason = reason
     order.save(update_fields=["status", "cancelled_at", "cancel_reason", "restocked_at", "updated_at"])
@@ -207,6 +210,7 @@ def _order_columns(shop: Shop, sale: Sale, payment_method: str, now: datetime) -
         "total": sale.total,
         "tax_lines": sale.tax_lines,
         "discount_lines": sale.discount_lines,
+        "redemption": sale.redemption,
         "shipping_method": sale.shipping_method,
         "shipping_address": sale.shipping_address,
         "billing_address": sale.billing_address,

@@ -173,7 +173,8 @@ class OrderAdmin(ShopScopedAdmin):
 
     @display(description="discount")
     def discount_shown(self, row: Order) -> str:
-        names = ", ".join(line["name"] for line in row.discount_lines)
+        codes = ((line["name"], line.get("code")) for line in row.discount_lines)
+        names = ", ".join(f"{name}, code {code}" if code else name for name, code in codes)
         return with_names(format_money(row.discount, row.currency), names)
 
     @display(description="delivery")

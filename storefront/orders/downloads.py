@@ -19,7 +19,7 @@ from storefront.orders.models import Download, Order, OrderLine
 # A part of a file that is asked for within this time after a download began belongs to that download, until more than
 # RESUMED_SIZES times the file's size was sent. Without that bound, one download could be many, each but for a byte.
 RESUMED_WITHIN = timedelta(hours=1)
-RESUMED_SIZES = 10
+RESUMED_SIZES = 3
 # More days than this are no limit. A date could not be that late.
 MOST_DAYS = 36_500
 

@@ -52,7 +52,12 @@ class Order(Attributed):
     refunded = MoneyField(help_text="Amount that has been refunded.")
     prices_include_tax = models.BooleanField()
     tax_lines = models.JSONField(default=list, help_text='[{"name": "VAT", "percent": "19", "amount": "3.80"}]')
-    discount_lines = models.JSONField(default=list, help_text='[{"name": "Autumn", "amount": "5.00"}]')
+    discount_lines = models.JSONField(
+        default=list, help_text='[{"name": "Autumn", "amount": "5.00", "code": "AUTUMN5"}]'
+    )
+    redemption = models.UUIDField(
+        null=True, editable=False, help_text="Number under which uses of discounts were counted, until given back."
+    )
     shipping_method = models.CharField(max_length=100, blank=True)
     shipping_address = models.JSONField(null=True)
     billing_address = models.JSONField()

@@ -115,7 +115,7 @@ def order_summary(order: Order) -> dict[str, Any]:
         **{name: to_wire(getattr(order, name)) for name in _MONEY},
         "prices_include_tax": order.prices_include_tax,
         "tax_lines": order.tax_lines,
-        "discount_lines": order.discount_lines,
+        "discount_lines": [{"code": None} | line for line in order.discount_lines],
         "shipping_method": order.shipping_method,
         "payment_method": order.payment_method,
         "note": order.note,

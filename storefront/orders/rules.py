@@ -7,6 +7,7 @@ from uuid import UUID
 
 from storefront.catalogue.stock import StockUse
 from storefront.kit.money import ZERO
+from storefront.pricing.redeeming import DiscountUse
 
 Address = dict[str, str]
 
@@ -41,7 +42,8 @@ class Sale:
     """Everything that an order copies. Amounts are in its `currency`; `shipping_address` is None if nothing is
     delivered. `place` is a digest of the visitor's network address, for the limit of unpaid orders; empty for a sale
     that is not a visitor's, which has no such limit. `checkout_link` is the public id of the link that brought items,
-    and `attribution` what was given with it (`carts.models.Attributed`)."""
+    and `attribution` what was given with it (`carts.models.Attributed`). `discount_uses` are the counted discounts, and
+    `redemption` is the number under which their uses were counted (`pricing.redeeming`)."""
 
     lines: list[SaleLine]
     email: str
@@ -62,7 +64,9 @@ class Sale:
     checkout_link: UUID | None = None
     attribution: dict[str, Any] = field(default_factory=dict)
     tax_lines: list[dict[str, str]] = field(default_factory=list)
-    discount_lines: list[dict[str, str]] = field(default_factory=list)
+    discount_lines: list[dict[str, Any]] = field(default_factory=list)
+    discount_uses: list[DiscountUse] = field(default_factory=list)
+    redemption: UUID | None = None
 
 
 def check_tag(text: str) -> str:

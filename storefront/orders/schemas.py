@@ -139,7 +139,8 @@ class DiscountLine(Schema):
     """A discount of an order."""
 
     name: str = Field(description="The discount's name.")
-    amount: Money = Field(description="The discount amount.")
+    amount: Money = Field(description="The discount amount; 0.00 for free delivery.")
+    code: str | None = Field(description="The code that it was given for; null for an automatic one.")
 
 
 class OrderRecord(Schema):

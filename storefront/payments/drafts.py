@@ -23,6 +23,8 @@ from storefront.payments.providers.base import Provider
 from storefront.payments.rules import STATUSES, YOUNG, State
 from storefront.payments.saved_methods import NOTHING_KEPT, Keeping
 from storefront.payments.unpaid import check_unpaid
+from storefront.pricing.candidates import Shopper
+from storefront.pricing.redeeming import give_back_uses, keep_uses, redeem
 from storefront.shops.models import Shop
 
 
@@ -46,13 +48,15 @@ def open_draft(shop: Shop, cart: Cart) -> OrderDraft | None:
 
 @transaction.atomic
 def freeze_order(*, shop: Shop, press: Press, provider: Provider | None, now: datetime) -> OrderDraft:
-    """Freeze the order and take its stock; with a provider, note the payment that is to be started.
+    """Freeze the order, take its stock and the uses of its discounts; with a provider, note the payment that is to be
+    started.
 
     Call with the cart locked, and without an open draft of it. Raises InsufficientStock, whose message names the line
-    that is short, and TooManyUnpaid.
+    that is short, DiscountUsedUp and TooManyUnpaid.
     """
     sale = press.sale
     taken = orders.take_stock_of(shop, sale.lines, now)
+    sale = _redeem(shop, sale, press.cart, now)
     if provider and sale.place:
         # Late, since all other sales of the shop wait for this row.
         orders.lock_counter(shop)
@@ -89,6 +93,7 @@ def place_draft(*, shop: Shop, draft: OrderDraft, payments: list[Payment], now: 
     method = payments[0].gateway if payments else ""
     taken = thaw_stock(draft.stock_taken)
     order = orders.create_order(shop=shop, sale=sale, taken=taken, payment_method=method, now=now)
+    keep_uses(shop=shop, sale=sale.redemption)
     for payment in payments:
         payment.order = order
         payment.save(update_fields=["order"])
@@ -102,16 +107,27 @@ def place_draft(*, shop: Shop, draft: OrderDraft, payments: list[Payment], now: 
 
 
 def retake_stock(*, shop: Shop, draft: OrderDraft, now: datetime) -> None:
-    """Take the stock of an ended draft again. Raises InsufficientStock; then nothing has changed."""
+    """Take the stock of an ended draft again, and the uses of its discounts. Raises InsufficientStock and
+    DiscountUsedUp; then nothing has changed."""
     with transaction.atomic():
-        draft.stock_taken = freeze_stock(orders.take_stock_of(shop, thaw_sale(draft.sale).lines, now))
+        sale = thaw_sale(draft.sale)
+        taken = orders.take_stock_of(shop, sale.lines, now)
+        draft.sale = freeze_sale(_redeem(shop, _without_deleted(shop, sale), draft.cart, now))
+        draft.stock_taken = freeze_stock(taken)
 
 
 def end_draft(*, shop: Shop, draft: OrderDraft, now: datetime) -> None:
-    """End a locked, open draft without an order, and put its stock back."""
+    """End a locked, open draft without an order, and put back its stock and the uses of its discounts."""
     put_back_stock(shop=shop, uses=thaw_stock(draft.stock_taken), now=now)
+    give_back_uses(shop=shop, sale=thaw_sale(draft.sale).redemption)
     draft.state, draft.stock_taken = OrderDraft.State.ENDED, []
     draft.save(update_fields=["state", "stock_taken"])
+
+
+def _redeem(shop: Shop, sale: Sale, cart: Cart | None, now: datetime) -> Sale:
+    """The sale, with the uses of its discounts counted. Raises DiscountUsedUp."""
+    shopper = Shopper(cart.pk if cart else None, sale.customer_id, sale.email)
+    return replace(sale, redemption=redeem(shop=shop, uses=sale.discount_uses, shopper=shopper, now=now))
 
 
 def _create_payment(draft: OrderDraft, press: Press, provider: Provider, now: datetime) -> Payment:

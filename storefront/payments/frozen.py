@@ -16,6 +16,7 @@ def freeze_sale(sale: Sale) -> dict[str, Any]:
     """The sale as JSON."""
     frozen = asdict(sale) | {name: str(getattr(sale, name)) for name in _MONEY}
     frozen["checkout_link"] = str(sale.checkout_link) if sale.checkout_link else None
+    frozen["redemption"] = str(sale.redemption) if sale.redemption else None
     frozen["lines"] = [asdict(line) | _line_values(line) for line in sale.lines]
     return frozen
 
@@ -24,6 +25,8 @@ def thaw_sale(frozen: dict[str, Any]) -> Sale:
     """The sale that `freeze_sale` wrote."""
     given = frozen | {name: Decimal(frozen[name]) for name in _MONEY}
     given["checkout_link"] = UUID(frozen["checkout_link"]) if frozen["checkout_link"] else None
+    redemption = frozen.get("redemption")
+    given["redemption"] = UUID(redemption) if redemption else None
     given["lines"] = [_line(line) for line in frozen["lines"]]
     return Sale(**given)
 

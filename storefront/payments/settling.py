@@ -26,6 +26,7 @@ from storefront.payments.rules import (
     next_state,
     wait_before_look,
 )
+from storefront.pricing.redeeming import DiscountUsedUp
 from storefront.shops.models import Shop
 
 TOO_LATE = "The payment came after the order could no longer be placed."
@@ -184,7 +185,7 @@ def _has_stock(shop: Shop, draft: OrderDraft, now: datetime) -> bool:
         return True
     try:
         drafts.retake_stock(shop=shop, draft=draft, now=now)
-    except InsufficientStock:
+    except (InsufficientStock, DiscountUsedUp):
         return False
     return True
 

@@ -6,13 +6,12 @@ from django.contrib import admin
 from unfold.decorators import display
 
 from storefront.customers.models import CustomerGroup
-from storefront.kit.format import format_money
-from storefront.pricing.models import Discount, GroupPrice, ShippingRate, TaxRate
+from storefront.pricing import admin_discounts  # noqa: F401, registers its pages
+from storefront.pricing.models import GroupPrice, ShippingRate, TaxRate
 from storefront.shops.admin_base import (
     ShopRelatedFilter,
     ShopScopedAdmin,
     ShopScopedTabularInline,
-    moment,
     money,
     view_and_edit,
 )
@@ -57,37 +56,6 @@ class CustomerGroupAdmin(ShopScopedAdmin):
     @display(description="discount", ordering="discount_percent")
     def discount(self, row: CustomerGroup) -> str:
         return percent(row.discount_percent)
-
-
-class DiscountForm(ShopScopedForm):
-    constraint_errors = {"discount_value_range": ("value", "Enter a percentage from 0 to 100.")}
-
-    def clean(self) -> None:
-        super().clean()
-        starts, ends = self.cleaned_data.get("starts_at"), self.cleaned_data.get("ends_at")
-        if starts and ends and ends <= starts:
-            self.add_error("ends_at", "The end must be after the start.")
-
-
-@admin.register(Discount)
-class DiscountAdmin(ShopScopedAdmin):
-    form = DiscountForm
-    rights = view_and_edit(Right.VIEW_PRICES, Right.CHANGE_PRICES)
-    list_display = ["name", "reduction", "category", "from_subtotal", "starts", "ends", "is_active"]
-    list_select_related = ["shop", "category"]
-    list_filter = ["is_active", ("category", ShopRelatedFilter)]
-    search_fields = ["name"]
-    ordering = ["name", "id"]
-    autocomplete_fields = ["category"]
-    fields = ["name", "is_active", "kind", "value", "minimum_subtotal", "category", "starts_at", "ends_at"]
-
-    from_subtotal = money("minimum_subtotal", "from")
-    starts = moment("starts_at")
-    ends = moment("ends_at")
-
-    @display(description="reduction", ordering="value")
-    def reduction(self, row: Discount) -> str:
-        return percent(row.value) if row.kind == Discount.Kind.PERCENT else format_money(row.value, row.shop.currency)
 
 
 class CountryForm(ShopScopedForm):

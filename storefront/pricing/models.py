@@ -5,8 +5,8 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 
-from storefront.catalogue.models import Category, Product, TaxClass, Variant
-from storefront.customers.models import CustomerGroup
+from storefront.catalogue.models import Brand, Category, Product, TaxClass, Variant
+from storefront.customers.models import Customer, CustomerGroup
 from storefront.kit.money import MoneyField
 from storefront.shops.models import Shop
 
@@ -36,29 +36,80 @@ class GroupPrice(models.Model):
 
 
 class Discount(models.Model):
-    """An automatic discount. Discounts add up, but never reduce the total below zero."""
+    """What a merchant takes off: automatically, or for a code. docs/prices.md says how it is calculated."""
 
     class Kind(models.TextChoices):
         PERCENT = "percent", "percentage"
         AMOUNT = "amount", "fixed amount"
+        FREE_DELIVERY = "free_delivery", "free delivery"
+        BUY_GET = "buy_get", "buy some, get some for less"
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="discounts")
-    name = models.CharField(max_length=100)
-    kind = models.CharField(max_length=10, choices=Kind, default=Kind.PERCENT)
-    value = models.DecimalField(max_digits=14, decimal_places=2, validators=[MinValueValidator(Decimal(0))])
-    minimum_subtotal = MoneyField(help_text="Applies to a subtotal of at least this amount.")
-    category = models.ForeignKey(
-        Category, null=True, blank=True, on_delete=models.CASCADE, help_text="Leave empty to apply to the whole basket."
+    name = models.CharField(max_length=100, help_text="Shoppers see it in the basket and on the order.")
+    kind = models.CharField(max_length=20, choices=Kind, default=Kind.PERCENT)
+    value = models.DecimalField(
+        max_digits=14,
+        decimal_places=2,
+        default=Decimal(0),
+        validators=[MinValueValidator(Decimal(0))],
+        help_text="The percentage or the amount. For buy some, get some: the percentage off the cheaper pieces, "
+        "100 for free ones. Leave 0 for free delivery.",
+    )
+    buy_qty = models.PositiveIntegerField(
+        "pieces to buy", null=True, blank=True, help_text="Pieces at the full price, such as 2 in: buy 2, get 1 free."
+    )
+    get_qty = models.PositiveIntegerField(
+        "pieces for less", null=True, blank=True, help_text="Pieces for less, such as 1 in: buy 2, get 1 free."
+    )
+    needs_code = models.BooleanField(
+        "only with a code", default=False, help_text="Otherwise it applies by itself to every basket that fits."
+    )
+    is_combinable = models.BooleanField(
+        "can be combined",
+        default=True,
+        help_text="If it cannot be combined with other discounts, shoppers get whatever takes off more.",
+    )
+    minimum_subtotal = MoneyField(
+        help_text="Applies to a subtotal of at least this amount. All items in the basket count."
+    )
+    is_limited_to_items = models.BooleanField(
+        "only for some items", default=False, help_text="Only for the products, categories and brands listed below."
+    )
+    includes_subcategories = models.BooleanField(
+        default=True, help_text="Whether a category stands for its subcategories, too."
+    )
+    is_limited_to_groups = models.BooleanField(
+        "only for some customers", default=False, help_text="Only for signed-in customers of the groups listed below."
     )
     starts_at = models.DateTimeField(null=True, blank=True)
     ends_at = models.DateTimeField(null=True, blank=True)
     is_active = models.BooleanField(default=True)
+    use_limit = models.PositiveIntegerField(
+        "uses in total", null=True, blank=True, help_text="How many orders can use it. Leave empty for any number."
+    )
+    customer_limit = models.PositiveIntegerField(
+        "uses per customer",
+        null=True,
+        blank=True,
+        help_text="By account or email address. Leave empty for any number.",
+    )
+    uses = models.PositiveIntegerField(
+        default=0, editable=False, help_text="Orders that use it. Counted where it needs a code or has a limit."
+    )
 
     class Meta:
         constraints = [
             models.CheckConstraint(
                 condition=Q(value__gte=0) & (Q(kind="amount") | Q(value__lte=100)), name="discount_value_range"
-            )
+            ),
+            models.CheckConstraint(
+                condition=~Q(kind="buy_get")
+                | Q(buy_qty__isnull=False, buy_qty__gte=1, get_qty__isnull=False, get_qty__gte=1),
+                name="discount_buy_get_pieces",
+            ),
+            models.CheckConstraint(
+                condition=Q(use_limit__isnull=True) | Q(uses__lte=F("use_limit")), name="discount_uses_within_limit"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -66,8 +117,116 @@ class Discount(models.Model):
 
     def runs(self, now: datetime) -> bool:
         """Whether it is active and `now` is within its period."""
-        started = self.starts_at is None or self.starts_at <= now
-        return self.is_active and started and (self.ends_at is None or now < self.ends_at)
+        return self.is_active and self.has_started(now) and not self.has_ended(now)
+
+    def has_started(self, now: datetime) -> bool:
+        return self.starts_at is None or self.starts_at <= now
+
+    def has_ended(self, now: datetime) -> bool:
+        return self.ends_at is not None and self.ends_at <= now
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether orders count as uses. An automatic discount without a limit has no row that all orders wait for."""
+        return self.needs_code or self.use_limit is not None or self.customer_limit is not None
+
+
+class DiscountTarget(models.Model):
+    """One product, category or brand that a discount is limited to."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    discount = models.ForeignKey(Discount, on_delete=models.CASCADE, related_name="targets")
+    product = models.ForeignKey(Product, null=True, blank=True, on_delete=models.CASCADE, related_name="+")
+    category = models.ForeignKey(Category, null=True, blank=True, on_delete=models.CASCADE, related_name="+")
+    brand = models.ForeignKey(Brand, null=True, blank=True, on_delete=models.CASCADE, related_name="+")
+
+    class Meta:
+        verbose_name = "item"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(product__isnull=False, category__isnull=True, brand__isnull=True)
+                | Q(product__isnull=True, category__isnull=False, brand__isnull=True)
+                | Q(product__isnull=True, category__isnull=True, brand__isnull=False),
+                name="discount_target_is_one",
+            ),
+            *(
+                models.UniqueConstraint(
+                    fields=["discount", name],
+                    condition=Q(**{f"{name}__isnull": False}),
+                    name=f"discount_target_{name}_once",
+                )
+                for name in ("product", "category", "brand")
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.product or self.category or self.brand)
+
+
+class DiscountGroup(models.Model):
+    """A customer group that a discount is limited to."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    discount = models.ForeignKey(Discount, on_delete=models.CASCADE, related_name="groups")
+    group = models.ForeignKey(CustomerGroup, on_delete=models.CASCADE, related_name="+")
+
+    class Meta:
+        verbose_name = "customer group"
+        constraints = [models.UniqueConstraint(fields=["discount", "group"], name="discount_group_once")]
+
+    def __str__(self) -> str:
+        return str(self.group)
+
+
+class DiscountCode(models.Model):
+    """A code for a discount. Stored in capitals, in which every code is compared (`codes.normal_code`)."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    discount = models.ForeignKey(Discount, on_delete=models.CASCADE, related_name="codes")
+    code = models.CharField(max_length=40, help_text="Letters, digits, hyphens and underscores, in any case.")
+    use_limit = models.PositiveIntegerField(
+        "uses", null=True, blank=True, help_text="How many orders can use this code. Leave empty for any number."
+    )
+    uses = models.PositiveIntegerField("used", default=0, editable=False)
+    created_at = models.DateTimeField(editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["shop", "code"], name="discount_code_once"),
+            models.CheckConstraint(
+                condition=Q(use_limit__isnull=True) | Q(uses__lte=F("use_limit")),
+                name="discount_code_uses_within_limit",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.code
+
+
+class Redemption(models.Model):
+    """One use of a discount by one sale: held while the sale is paid for, kept by its order, or given back.
+
+    Carts and orders are rooms above, so `cart_id` is no foreign key, and `sale` is a number that the order keeps.
+    """
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    discount = models.ForeignKey(Discount, on_delete=models.CASCADE, related_name="redemptions")
+    code = models.ForeignKey(DiscountCode, null=True, on_delete=models.CASCADE, related_name="redemptions")
+    sale = models.UUIDField(db_index=True)
+    cart_id = models.BigIntegerField(null=True, help_text="The basket, while the sale is not yet an order.")
+    customer = models.ForeignKey(Customer, null=True, on_delete=models.SET_NULL, related_name="+")
+    email_digest = models.CharField(max_length=64, help_text="Digest of the email address of the sale.")
+    redeemed_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["sale", "discount"], name="redemption_once_a_sale")]
+        indexes = [
+            models.Index(fields=["discount", "email_digest"], name="redemption_by_email"),
+            models.Index(fields=["cart_id"], condition=Q(cart_id__isnull=False), name="redemption_held"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.discount} by {self.sale}"
 
 
 class TaxRate(models.Model):

@@ -1,18 +1,15 @@
-"""Reads what prices depend on: discounts, tax rates, shipping rates, and the terms of customer groups."""
+"""Reads what prices depend on: tax rates, shipping rates, and the terms of customer groups."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from datetime import datetime
 from decimal import Decimal
 
-from django.db import connection
 from django.db.models import Q
 
 from storefront.catalogue.models import Product
 from storefront.customers.models import CustomerGroup
 from storefront.kit.money import ZERO, quantize
-from storefront.kit.sql import Columns, fetch
-from storefront.pricing.models import Discount, GroupPrice, ShippingRate, TaxRate
+from storefront.pricing.models import GroupPrice, ShippingRate, TaxRate
 from storefront.pricing.rules import price_for_group
 from storefront.shops.models import Shop
 
@@ -43,13 +40,6 @@ class GroupTerms:
 
 NO_TERMS = GroupTerms()
 
-# Every read of a cart runs this query, so its SQL is built once.
-_DISCOUNT = Columns(Discount)
-_RUNNING = (
-    f"SELECT {_DISCOUNT.of('d')} FROM pricing_discount d WHERE d.shop_id = %(shop)s AND d.is_active"  # noqa: S608
-    " AND (d.starts_at IS NULL OR d.starts_at <= %(now)s) AND (d.ends_at IS NULL OR d.ends_at > %(now)s) ORDER BY d.id"
-)
-
 
 def group_terms(shop: Shop, customer_id: int | None, product_ids: Collection[int]) -> GroupTerms:
     """The terms of the customer's group for these products; NO_TERMS without a group. No query without a customer."""
@@ -68,13 +58,6 @@ def group_terms(shop: Shop, customer_id: int | None, product_ids: Collection[int
         pk__in=product_ids,
     ).values_list("pk", flat=True)
     return GroupTerms(group.discount_percent, prices, frozenset(excluded))
-
-
-def running_discounts(shop: Shop, now: datetime) -> list[Discount]:
-    """The automatic discounts that run now, oldest first. They apply in this order."""
-    moment = connection.ops.adapt_datetimefield_value(now)
-    rows = fetch(connection, _RUNNING, {"shop": shop.pk, "now": moment})
-    return [_DISCOUNT.instance(connection, row) for row in rows]
 
 
 def tax_rates(shop: Shop, country: str) -> list[TaxRate]:

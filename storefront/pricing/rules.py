@@ -3,33 +3,13 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import ROUND_DOWN, Decimal
+from decimal import Decimal
 
 from storefront.catalogue.models import Product, Variant
-from storefront.kit.money import CENT, ZERO, quantize
-from storefront.pricing.models import Discount, ShippingRate, TaxRate
-
-HUNDRED = Decimal(100)
-
-
-@dataclass(frozen=True, slots=True)
-class PricedLine:
-    """What the rules need to know of a line. `amount` is the line total before discounts."""
-
-    amount: Decimal
-    qty: int = 1
-    category_ids: frozenset[int] = frozenset()
-    tax_class_id: int | None = None
-    is_taxable: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class DiscountLine:
-    """An applied discount, and its share on each line."""
-
-    name: str
-    amount: Decimal
-    shares: tuple[Decimal, ...]
+from storefront.kit.money import ZERO, quantize
+from storefront.pricing.discounts import Candidate, CodeResult, DiscountLine, PricedLine, apply_discounts
+from storefront.pricing.models import ShippingRate, TaxRate
+from storefront.pricing.sharing import HUNDRED, share_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +34,8 @@ class Totals:
     """The totals of a basket. `tax` is added to the other sums, or included in them if prices include tax.
 
     `line_discounts` and `line_taxes` are in the order of the lines. They add up to `discount` and, with `shipping_tax`,
-    to `tax`.
+    to `tax`. A discount that makes
+    delivery free (`is_delivery_free`) is no part of `discount`: then `shipping` is zero.
     """
 
     subtotal: Decimal
@@ -65,11 +46,13 @@ class Totals:
     item_count: int
     line_count: int
     discount_lines: tuple[DiscountLine, ...] = ()
+    codes: tuple[CodeResult, ...] = ()
     tax_lines: tuple[TaxLine, ...] = ()
     line_discounts: tuple[Decimal, ...] = ()
     line_taxes: tuple[Decimal, ...] = ()
     shipping_tax: Decimal = ZERO
     prices_include_tax: bool = True
+    is_delivery_free: bool = False
 
 
 def unit_price(
@@ -99,55 +82,6 @@ def unit_price(
 def price_for_group(list_price: Decimal, *, own: Decimal | None, percent: Decimal) -> Decimal:
     """The group price if there is one, else the list price less the percentage. Not rounded."""
     return own if own is not None else list_price * (HUNDRED - percent) / HUNDRED
-
-
-def share_out(amount: Decimal, weights: Sequence[Decimal]) -> list[Decimal]:
-    """Split the amount in proportion to the weights, in whole cents that add up to it exactly.
-
-    No share exceeds its weight unless the amount exceeds the sum of the weights. If all weights are 0, the shares are
-    equal.
-    """
-    if not weights:
-        return []
-    if not any(weights):
-        weights = [CENT] * len(weights)
-    whole = sum(weights, ZERO)
-    exact = [amount * weight / whole for weight in weights]
-    shares = [share.quantize(CENT, rounding=ROUND_DOWN) for share in exact]
-    cents_left = int((amount - sum(shares, ZERO)) / CENT)
-    by_remainder = sorted(range(len(shares)), key=lambda i: (shares[i] - exact[i], i))
-    for i in by_remainder[:cents_left]:
-        shares[i] += CENT
-    return shares
-
-
-def applied_discounts(lines: Sequence[PricedLine], discounts: Iterable[Discount], now: datetime) -> list[DiscountLine]:
-    """The discounts that run and apply, in order. They add up; each takes at most what is left of its lines.
-
-    A percentage is of the lines' full amounts, regardless of other discounts. `minimum_subtotal` is compared with the
-    subtotal of the whole basket.
-    """
-    left = [line.amount for line in lines]
-    subtotal = sum(left, ZERO)
-    applied = []
-    for discount in discounts:
-        if not discount.runs(now) or subtotal < discount.minimum_subtotal:
-            continue
-        fits = [discount.category_id is None or discount.category_id in line.category_ids for line in lines]
-        weights = [amount if fit else ZERO for amount, fit in zip(left, fits, strict=True)]
-        base = sum((line.amount for line, fit in zip(lines, fits, strict=True) if fit), ZERO)
-        amount = min(_face_value(discount, base), sum(weights, ZERO))
-        if amount > 0:
-            shares = share_out(amount, weights)
-            left = [rest - share for rest, share in zip(left, shares, strict=True)]
-            applied.append(DiscountLine(discount.name, amount, tuple(shares)))
-    return applied
-
-
-def _face_value(discount: Discount, base: Decimal) -> Decimal:
-    if discount.kind == Discount.Kind.PERCENT:
-        return quantize(base * discount.value / HUNDRED)
-    return quantize(discount.value)
 
 
 def rate_for(
@@ -193,20 +127,22 @@ def totals(
     lines: Sequence[PricedLine],
     *,
     now: datetime,
-    discounts: Iterable[Discount] = (),
+    discounts: Iterable[Candidate] = (),
     shipping: Decimal = ZERO,
     rates: Collection[TaxRate] = (),
     country: str | None = None,
     region: str = "",
     prices_include_tax: bool = True,
 ) -> Totals:
-    """The totals of these lines. Without a country, as in a cart, there is no tax (R-CART-35).
+    """The totals of these lines, with the discounts that apply. Without a country, as in a cart, there is no tax
+    (R-CART-35).
 
     total = subtotal - discount + shipping, plus tax if prices do not include it. Never below zero.
     """
     subtotal = sum((line.amount for line in lines), ZERO)
-    applied = applied_discounts(lines, discounts, now)
-    off = [sum(shares, ZERO) for shares in zip(*(line.shares for line in applied), strict=True)] or [ZERO] * len(lines)
+    applied = apply_discounts(lines, discounts, now)
+    off = [sum((each.shares[i] for each in applied.lines), ZERO) for i in range(len(lines))]
+    shipping = ZERO if applied.is_delivery_free else shipping
     net = [line.amount - share for line, share in zip(lines, off, strict=True)]
     taxed = _taxed(lines, net, shipping, rates, country, region, included=prices_include_tax)
     discount = sum(off, ZERO)
@@ -219,12 +155,14 @@ def totals(
         total=subtotal - discount + shipping + (ZERO if prices_include_tax else tax),
         item_count=sum(line.qty for line in lines),
         line_count=len(lines),
-        discount_lines=tuple(applied),
+        discount_lines=applied.lines,
+        codes=applied.codes,
         tax_lines=tuple(taxed.lines),
         line_discounts=tuple(off),
         line_taxes=tuple(taxed.of_lines),
         shipping_tax=taxed.of_shipping,
         prices_include_tax=prices_include_tax,
+        is_delivery_free=applied.is_delivery_free,
     )
 
 

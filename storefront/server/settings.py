@@ -47,6 +47,8 @@ LIMITS = {
         "order_pages": "60/hour",
         "order_pages_each": "10/hour",
         "arrivals": "1200/hour",
+        "discount_codes": "30/hour",
+        "discount_codes_token": "600/hour",
     }.items()
 }
 # How many orders may wait for payment: of one network address or customer, and of one email address; 0: no limit.

@@ -78,6 +78,7 @@ ACTIONS: dict[str, str] = {
     "discount.created": "Discount created",
     "discount.updated": "Discount changed",
     "discount.deleted": "Discount deleted",
+    "discount.codes_created": "Discount codes created",
     "customer_group.created": "Customer group created",
     "customer_group.updated": "Customer group or its prices changed",
     "customer_group.deleted": "Customer group deleted",

@@ -34,7 +34,7 @@ from storefront.shops.request import Request, id_only
 
 KEPT_FOR = timedelta(hours=24)
 
-METHODS = ("POST", "PATCH", "DELETE")
+METHODS = ("POST", "PUT", "PATCH", "DELETE")
 PURPOSE = "idempotent-answer"
 _KEY = re.compile(r"[^\x00-\x1f\x7f]{1,255}\Z")
 

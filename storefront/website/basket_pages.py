@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 from storefront.carts import actions
 from storefront.carts import queries as carts
 from storefront.carts.adding import ProductUnavailable, VariantRequired
+from storefront.carts.code_entry import change_codes
 from storefront.carts.models import Cart, CartLine
 from storefront.carts.session import basket_of, basket_to_add_to, remember_basket
 from storefront.catalogue.models import RelatedProduct
@@ -94,6 +95,21 @@ def update(request: Request) -> HttpResponse:
     return render(request, "website/basket_lines.html", _basket_context(request, cart, []) | {"swap": True})
 
 
+@require_POST
+@never_cache
+@require_shop
+def discount_codes(request: Request) -> HttpResponse:
+    """Enter a discount code, or remove one."""
+    cart = basket_of(request)
+    if cart is not None and (refusal := change_codes(request, cart)):
+        messages.error(request, refusal)
+    if not _is_htmx(request):
+        return redirect("website:basket")
+    return render(
+        request, "website/basket_lines.html", _basket_context(request, basket_of(request), []) | {"swap": True}
+    )
+
+
 def _basket_context(request: Request, cart: Cart | None, changes: list[actions.LineChange]) -> dict[str, Any]:
     shop = request.shop
     lines = carts.cart_lines(shop, cart) if cart else []
@@ -109,7 +125,7 @@ def _basket_context(request: Request, cart: Cart | None, changes: list[actions.L
     return {
         "lines": [_line_context(line, slugs, found, changed) for line in lines],
         "related": _cross_sells(request, lines),
-        "totals": carts.cart_totals(shop, lines, request.now) if lines else None,
+        "totals": carts.cart_totals(shop, lines, request.now, cart=cart) if lines else None,
         "way_back": way_back_of_basket(shop, cart, lines) if cart and lines else None,
         "blocked": any(change.is_unavailable for change in changes),
     }

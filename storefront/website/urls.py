@@ -25,6 +25,7 @@ open_pages = [
     path("basket", basket_pages.basket, name="basket"),
     path("basket/add", basket_pages.add, name="basket_add"),
     path("basket/update", basket_pages.update, name="basket_update"),
+    path("basket/discount-codes", basket_pages.discount_codes, name="basket_codes"),
     path("blocked-scripts", script_reports.script_reports_page, name="script_reports"),
     path("robots.txt", search_engines.robots, name="robots"),
     path("sitemap.xml", search_engines.sitemap, name="sitemap"),

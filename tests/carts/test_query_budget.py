@@ -3,9 +3,9 @@
 import pytest
 from django.db import connection
 
-from storefront.pricing.models import Discount
 from tests.carts.factories import add, contents, filled, make_bundle
 from tests.catalogue.factories import make_category, make_media, make_option, make_product, make_variant
+from tests.pricing.rows import make_code, make_discount
 
 
 def bought(api, answer) -> list[tuple[int, int | None, int]]:
@@ -50,7 +50,7 @@ def test_first_add_of_a_bundle_takes_at_most_eight_queries(shop, api, django_ass
 @pytest.mark.parametrize("lines", [0, 1, 20])
 def test_read_takes_at_most_four_queries(shop, api, django_assert_max_num_queries, lines):
     cups = make_category(shop)
-    Discount.objects.create(shop=shop, name="Cups", kind="percent", value=50, category=cups)
+    make_discount(shop, name="Cups", value=50, items=[cups])
     token = api.delete("/cart").json()["cart_token"]
     for _ in range(lines):
         add(api, make_product(shop, categories=(cups,)), cart=token)
@@ -58,6 +58,17 @@ def test_read_takes_at_most_four_queries(shop, api, django_assert_max_num_querie
         answer = api.get("/cart", cart=token)
     assert (answer.status_code, len(bought(api, answer))) == (200, lines)
     assert answer.json()["data"]["totals"]["discount"] == f"{4.75 * lines:.2f}"
+
+
+def test_discount_codes_cost_a_query_only_in_carts_that_have_some(shop, api, django_assert_num_queries):
+    make_code(shop)
+    token = filled(api, make_product(shop))
+    with django_assert_num_queries(3):
+        api.get("/cart", cart=token)
+    api.put("/cart/discount-codes", {"codes": ["spring10"]}, cart=token)
+    with django_assert_num_queries(4):
+        answer = api.get("/cart", cart=token)
+    assert answer.json()["data"]["totals"]["discount"] == "0.95"
 
 
 def test_add_to_a_full_cart_takes_no_more_queries_than_to_a_small_one(shop, api, django_assert_max_num_queries):

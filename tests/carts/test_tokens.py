@@ -19,6 +19,7 @@ EMPTY = {
         "line_count": 0,
     },
     "orders": [],
+    "discount_codes": [],
 }
 UNKNOWN = "cart_" + "A" * 43
 

@@ -6,6 +6,7 @@ from storefront.kit import clock
 from storefront.pricing.models import Discount, ShippingRate, TaxRate
 from tests.carts.factories import add, contents, filled
 from tests.catalogue.factories import make_category, make_product, make_variant
+from tests.pricing.rows import make_discount
 from tests.shops.factories import NOW
 
 
@@ -42,7 +43,7 @@ def test_a_discount_that_runs_is_taken_off(shop, api):
 
 def test_a_discount_may_be_for_one_category(shop, api):
     cups = make_category(shop)
-    Discount.objects.create(shop=shop, name="Cups", kind="percent", value=50, category=cups)
+    make_discount(shop, name="Cups", value=50, items=[cups])
     token = filled(api, make_product(shop, price="10.00", categories=(cups,)))
     add(api, make_product(shop, price="7.00"), cart=token)
     assert totals(api, token)["discount"] == "5.00"

@@ -8,9 +8,9 @@ import time_machine
 from django.conf import settings as configured
 from django.test import Client
 
-from storefront.orders import actions
 from storefront.orders.download_links import download_token
 from storefront.orders.models import Download, Order
+from storefront.payments import actions
 from tests.catalogue.factories import make_product
 from tests.checkout.shopper import Shopper
 from tests.customers.factories import make_customer

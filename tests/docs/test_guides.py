@@ -10,6 +10,7 @@ from storefront.shops.models import AllowedOrigin
 from tests.catalogue.factories import make_product
 from tests.checkout.shopper import Shopper
 from tests.docs.guides import run_guide
+from tests.pricing.rows import make_code
 from tests.shops.factories import make_token
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -34,6 +35,7 @@ def given(shop, url) -> dict[str, str]:
 
 def test_the_guide_to_carts(shop, given):
     AllowedOrigin.objects.create(shop=shop, origin="https://www.example.com")
+    make_code(shop)
 
     def buy(said: str, given: dict[str, str]) -> None:
         if '"checkout_url"' in said:
@@ -41,7 +43,7 @@ def test_the_guide_to_carts(shop, given):
             shopper.arrive(given["LINK"])
             assert shopper.order().status_code == 303
 
-    assert run_guide("carts.md", given, after=buy) == 9
+    assert run_guide("carts.md", given, after=buy) == 11
 
 
 def test_the_guide_to_errors(shop, given):

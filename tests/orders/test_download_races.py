@@ -4,10 +4,10 @@ import pytest
 
 from storefront.kit import clock
 from storefront.kit.ranges import Span
-from storefront.orders import actions
 from storefront.orders.download_links import Availability
 from storefront.orders.downloads import begin_download
 from storefront.orders.models import Download
+from storefront.payments import actions
 from tests.catalogue.factories import make_product
 from tests.orders.factories import make_order, sale_line
 from tests.orders.files import BOOK, add_file

@@ -10,13 +10,15 @@ from django_tasks_db.models import DBTaskResult
 from storefront.catalogue.models import BundleItem, Product
 from storefront.kit.money import ZERO
 from storefront.kit.ranges import Span
-from storefront.orders import actions, jobs
+from storefront.orders import actions as orders
+from storefront.orders import jobs
 from storefront.orders.allowing import NothingToAllow, allow_downloads
 from storefront.orders.download_links import Availability, availability, download_of_token, download_token
 from storefront.orders.downloads import MOST_DAYS, RESUMED_SIZES, RESUMED_WITHIN, begin_download
 from storefront.orders.models import Download
 from storefront.orders.queries import order_record
-from storefront.orders.refunds import record_refunded, request_refund
+from storefront.payments import actions
+from storefront.payments.refunds import record_refunded, request_refund
 from storefront.shops.models import AuditEntry
 from storefront.webhooks.models import Event
 from tests.catalogue.factories import make_product, make_variant
@@ -87,9 +89,8 @@ def test_the_payment_starts_the_time_and_sends_the_links(shop, book, mailoutbox)
 
 
 def test_a_free_order_is_open_at_once(shop, book):
-    order = actions.place_order(
-        shop=shop, sale=sale(sale_line(book, unit_price=ZERO, line_total=ZERO)), promise=None, now=NOW
-    )
+    free = sale(sale_line(book, unit_price=ZERO, line_total=ZERO))
+    order = orders.create_order(shop=shop, sale=free, taken=[], payment_method="", now=NOW)
     assert availability(order.downloads.get(), NOW) == READY
     assert order.downloads.get().expires_at == NOW + timedelta(days=30)
     assert DBTaskResult.objects.filter(task_path__endswith="send_downloads_mail").count() == 1

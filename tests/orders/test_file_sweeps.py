@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from storefront.catalogue.models import DigitalFile, StoredFile
-from storefront.orders import actions
 from storefront.orders.file_sweeps import KEPT_UNUSED, delete_unused_files, give_added_files
 from storefront.orders.models import Download
+from storefront.payments import actions
 from tests.catalogue.factories import make_product, make_variant
 from tests.orders.factories import make_order, sale_line
 from tests.orders.files import add_file, stored

@@ -1,13 +1,18 @@
-"""One process of the web or of the worker, that can be killed at a step: `python -m tests.payments.process WHAT`.
+"""Processes of the web and of the worker that can be killed at a step, forked from this one, which has loaded Django:
+`python -m tests.payments.process`. Each line of its input is a JSON object of variables: WHAT the process does, and the
+step in KILL_AT. It answers with the process's exit code and what it printed.
 
 The steps: before and after a call to the bank; in a transaction that settles or freezes, before its commit; and right
 after it. The shopper's cookies and form stay in a file between processes.
 """
 
+import json
 import os
 import pickle
 import signal
 import sys
+import tempfile
+import traceback
 from datetime import timedelta
 from pathlib import Path
 
@@ -140,8 +145,39 @@ def report(file: Path) -> None:
     sys.stdout.write(" ".join(map(str, told)) + "\n")
 
 
+def run(given: dict[str, str]) -> None:
+    os.environ.update(given)
+    if given["KILL_AT"]:
+        kill_at(given["KILL_AT"])
+    globals()[given["WHAT"]](Path(given["SHOPPER_FILE"]))
+
+
+def fork(given: dict[str, str]) -> tuple[int, str]:
+    """The exit code of a process that does this, and what it printed."""
+    with tempfile.TemporaryFile("w+") as printed:
+        pid = os.fork()
+        if pid == 0:
+            for stream in (1, 2):
+                os.dup2(printed.fileno(), stream)
+            code = 1
+            try:
+                run(given)
+                code = 0
+            except BaseException:
+                traceback.print_exc()
+            sys.stdout.flush()
+            os._exit(code)
+        _, status = os.waitpid(pid, 0)
+        printed.seek(0)
+        return os.waitstatus_to_exitcode(status), printed.read()
+
+
 if __name__ == "__main__":
     django.setup()
-    if os.environ.get("KILL_AT"):
-        kill_at(os.environ["KILL_AT"])
-    globals()[sys.argv[1]](Path(os.environ["SHOPPER_FILE"]))
+    # Loaded once, for all processes.
+    import storefront.server.urls  # noqa: F401
+    import tests.checkout.shopper  # noqa: F401
+
+    for line in sys.stdin:
+        sys.stdout.write(json.dumps(fork(json.loads(line))) + "\n")
+        sys.stdout.flush()

@@ -1,6 +1,7 @@
 """kill -9 of the web and of the worker at every step of a payment, on a database outside the tests. docs/payments.md
 lists the steps."""
 
+import json
 import subprocess
 import sys
 from decimal import Decimal
@@ -8,9 +9,9 @@ from signal import SIGKILL
 
 import pytest
 
+from tests.databases import database
 from tests.payments.bank import bank_server
-from tests.server.programs import clean_environment, storefront
-from tests.upgrades.databases import new_database
+from tests.server.programs import clean_environment
 
 pytestmark = [pytest.mark.proof, pytest.mark.timeout(300)]
 
@@ -18,18 +19,17 @@ PRICE = Decimal("9.50")
 
 
 class Deployment:
-    def __init__(self, bank, directory, database) -> None:
-        self.bank = bank
-        own = {"BANK": bank.url, "SHOPPER_FILE": str(directory / "shopper"), "STOREFRONT_ALLOW_PRIVATE_CALLBACKS": "1"}
-        self.environment = database.environment | own | {"DJANGO_SETTINGS_MODULE": "tests.payments.product"}
+    def __init__(self, bank, directory, parent) -> None:
+        self.bank, self.parent = bank, parent
+        self.given = {"BANK": bank.url, "SHOPPER_FILE": str(directory / "shopper")}
         self.run("prepare")
 
     def run(self, what: str, kill_at: str = "") -> str:
-        command = [sys.executable, "-m", "tests.payments.process", what]
-        environment = clean_environment(**self.environment, KILL_AT=kill_at)
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
-        assert done.returncode == (-SIGKILL if kill_at else 0), done.stderr
-        return done.stdout.splitlines()[-1] if done.stdout else ""
+        self.parent.stdin.write(json.dumps(self.given | {"WHAT": what, "KILL_AT": kill_at}) + "\n")
+        self.parent.stdin.flush()
+        code, printed = json.loads(self.parent.stdout.readline())
+        assert code == (-SIGKILL if kill_at else 0), printed
+        return printed.splitlines()[-1] if printed else ""
 
     @property
     def account(self):
@@ -37,16 +37,27 @@ class Deployment:
 
 
 @pytest.fixture(scope="module")
-def database(tmp_path_factory):
-    with new_database(tmp_path_factory.mktemp("kills")) as database:
-        assert storefront("migrate", "--verbosity=0", **database.environment).returncode == 0
-        yield database
+def parent(migrated, tmp_path_factory):
+    """The process that all others are forked from, on a database of this module's own."""
+    own = {"DJANGO_SETTINGS_MODULE": "tests.payments.product", "STOREFRONT_ALLOW_PRIVATE_CALLBACKS": "1"}
+    with database(tmp_path_factory.mktemp("kills"), copied_from=migrated) as variables:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tests.payments.process"],
+            env=clean_environment(**variables, **own),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        with process:
+            yield process
+            process.stdin.close()
+            process.wait(10)
 
 
 @pytest.fixture
-def deployment(tmp_path, database):
+def deployment(tmp_path, parent):
     with bank_server() as bank:
-        yield Deployment(bank, tmp_path, database)
+        yield Deployment(bank, tmp_path, parent)
 
 
 def ends_right(deployment: Deployment) -> str:

@@ -3,8 +3,8 @@
 from decimal import Decimal
 
 from storefront.catalogue.models import Product, Variant
+from storefront.pricing.discounts import Candidate, PricedLine
 from storefront.pricing.models import Discount, ShippingRate, TaxRate
-from storefront.pricing.rules import PricedLine
 
 
 def product(price: str = "10.00", **given) -> Product:
@@ -25,6 +25,19 @@ def percent(value: str, **given) -> Discount:
 
 def amount(value: str, **given) -> Discount:
     return Discount(name=f"{value} off", kind="amount", value=Decimal(value), **given)
+
+
+def buy_get(buy: int, get: int, value: str = "100", **given) -> Discount:
+    given |= {"buy_qty": buy, "get_qty": get, "value": Decimal(value)}
+    return Discount(name=f"Buy {buy} get {get}", kind="buy_get", **given)
+
+
+def free_delivery(**given) -> Discount:
+    return Discount(name="Free delivery", kind="free_delivery", **given)
+
+
+def candidate(discount: Discount, product_ids: set[int] | None = None, **given) -> Candidate:
+    return Candidate(discount, product_ids=None if product_ids is None else frozenset(product_ids), **given)
 
 
 def rate(value: str, pk: int = 1, **given) -> TaxRate:

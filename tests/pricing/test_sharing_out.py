@@ -3,7 +3,7 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storefront.pricing.rules import share_out
+from storefront.pricing.sharing import share_out
 
 cents = st.integers(0, 10**11).map(lambda n: Decimal(n) / 100)
 

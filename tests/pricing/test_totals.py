@@ -4,12 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storefront.pricing.rules import PricedLine, totals
-from tests.pricing.factories import amount, line, percent, rate
+from tests.pricing.factories import amount, candidate, line, percent, rate
 from tests.shops.factories import NOW
 
 
 def test_empty_basket_has_zero_totals():
-    sums = totals([], now=NOW, discounts=[percent("10")])
+    sums = totals([], now=NOW, discounts=[candidate(percent("10"))])
     assert (sums.subtotal, sums.discount, sums.total, sums.item_count, sums.line_count) == (0, 0, 0, 0, 0)
 
 
@@ -17,7 +17,7 @@ def test_sums_and_counts():
     sums = totals(
         [line("19.00", qty=2), line("6.00", qty=3)],
         now=NOW,
-        discounts=[percent("10")],
+        discounts=[candidate(percent("10"))],
         shipping=Decimal("4.90"),
     )
     assert (sums.subtotal, sums.discount, sums.shipping) == (Decimal("25.00"), Decimal("2.50"), Decimal("4.90"))
@@ -36,7 +36,7 @@ def test_totals_are_consistent(lines, discounts, shipping, included, tax):
     sums = totals(
         lines,
         now=NOW,
-        discounts=discounts,
+        discounts=map(candidate, discounts),
         shipping=shipping,
         rates=[rate(tax)],
         country="DE",

@@ -262,6 +262,13 @@ MISTAKES = [
     ),
     Mistake("More than is in stock", CART, "insufficient_stock", '"available"', {"product_id": MUG, "qty": 50}),
     Mistake(
+        "A discount code that the shop does not have",
+        "PUT /api/v1/cart/discount-codes",
+        "discount_code_unknown",
+        "not valid",
+        {"codes": ["SPRIGN10"]},
+    ),
+    Mistake(
         "A line of a cart whose token was forgotten",
         f"PATCH /api/v1/cart/p{MUG}",
         "line_not_found",

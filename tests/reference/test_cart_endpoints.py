@@ -25,8 +25,8 @@ TOTALS = ["subtotal", "shipping", "tax", "discount", "total", "item_count", "lin
 def test_get_answers_token_items_and_totals(shop, api):
     body = api.get("/cart", cart=filled(api, make_product(shop))).json()
     assert list(body) == ["cart_token", "data"]
-    # `orders`: R-CART-36.
-    assert list(body["data"]) == ["items", "totals", "orders"]
+    # `orders`: R-CART-36, `discount_codes`: R-CART-42.
+    assert list(body["data"]) == ["items", "totals", "orders", "discount_codes"]
     assert list(body["data"]["items"][0]) == ["key", *LINE, "line_total", "options"]
     assert list(body["data"]["totals"]) == TOTALS
 

@@ -12,7 +12,7 @@ from tests.shops.factories import NOW
 
 UNKNOWN = "cart_" + "A" * 43
 ZEROS = {"subtotal": "0.00", "shipping": "0.00", "tax": "0.00", "discount": "0.00", "total": "0.00"}
-NOTHING = {"items": [], "totals": ZEROS | {"item_count": 0, "line_count": 0}, "orders": []}
+NOTHING = {"items": [], "totals": ZEROS | {"item_count": 0, "line_count": 0}, "orders": [], "discount_codes": []}
 NO_CART = {"cart_token": None, "data": NOTHING}
 
 

@@ -149,5 +149,5 @@ def test_a_cart_is_attached_to_no_customer_and_holds_no_addresses_and_no_deliver
     body = api.get("/cart", cart=filled(api, make_product(shop))).json()
     assert Cart.objects.get().customer is None
     assert set(body) == {"cart_token", "data"}
-    assert set(body["data"]) == {"items", "totals", "orders"}
+    assert set(body["data"]) == {"items", "totals", "orders", "discount_codes"}
     assert not {field.name for field in Cart._meta.get_fields()} & {"address", "shipping_address", "shipping_rate"}

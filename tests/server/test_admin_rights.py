@@ -79,7 +79,7 @@ PAGES: dict[str, dict[str, str]] = {
     },
     "customers_customer": {**PRICES, "send_password_reset": "om"},
     "customers_customergroup": PRICES,
-    "pricing_discount": PRICES,
+    "pricing_discount": {**PRICES, "generate": "om", "download_codes": "omr"},
     "pricing_taxrate": PRICES,
     "pricing_shippingrate": PRICES,
     "carts_cart": {"view": "omr"},

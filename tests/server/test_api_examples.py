@@ -32,6 +32,7 @@ from tests.client import ApiClient
 from tests.factories.apps import install, make_app
 from tests.orders.factories import make_order, sale_line
 from tests.orders.files import add_file
+from tests.pricing.rows import make_code
 from tests.shops.factories import NOW, make_token
 
 FILE = Path("storefront/server/api/examples.json")
@@ -64,6 +65,7 @@ CALLS = [
         {"lines": [{"product_id": 101, "qty": 1}, {"product_id": 102, "variant_id": 1, "qty": 1}]},
         cart=True,
     ),
+    Call("set_discount_codes", f"PUT {V1}/cart/discount-codes", {"codes": ["spring10"]}, cart=True),
     Call("get_cart", f"GET {V1}/cart", cart=True),
     Call("update_cart_line", f"PATCH {V1}/cart/p101", {"qty": 1}, cart=True),
     Call(
@@ -187,6 +189,7 @@ def callers(first_ids, frozen, shop, other_shop) -> dict[str, ApiClient]:
     make_variant(make_product(shop, "Apron", pk=102), "Blue", sku="APRON-BLUE")
     make_product(shop, "Old jug", pk=103)
     make_product(other_shop, "Elsewhere")
+    make_code(shop, minimum_subtotal=Decimal("20.00"))
     api.post("/customers", {"email": "ada@example.com", "name": "Ada Lovelace", "addresses": [ADDRESS]})
     add_file(mug, "glaze-and-care.pdf")
     mug.max_downloads = mug.download_expiry_days = 5

@@ -24,6 +24,12 @@ def money(amount: Decimal | str, currency: str) -> str:
 
 
 @register.filter
+def taken_off(amount: Decimal | str, currency: str) -> str:
+    """What a discount takes off; one that takes nothing off the lines makes delivery free."""
+    return f"−{money(amount, currency)}" if Decimal(amount) else "Free delivery"
+
+
+@register.filter
 def shop_time(moment: datetime, shop: Shop) -> str:
     return format_time(moment, shop.timezone)
 

@@ -150,6 +150,11 @@ CODES: dict[str, Code] = {
         "Some of the lines cannot be added, so none was. `problems` says of each, by its position, which and why.",
         "Correct or leave out the lines named. `?dry_run=1` checks lines without adding them.",
     ),
+    "discount_code_unknown": Code(
+        422,
+        "The shop does not have a discount code. `problems` names its position, such as `codes.0`.",
+        "Ask the shopper for the code again. After many unknown codes, calls are refused for a while.",
+    ),
     "empty_cart": Code(
         422,
         "The cart has no lines, or `X-Cart-Token` is missing, unknown or expired.",
@@ -222,6 +227,7 @@ REFUSALS: dict[str, tuple[str, ...]] = {
     "add_cart_lines": ("invalid_lines",),
     "update_cart_line": ("line_not_found", "insufficient_stock", "product_unavailable"),
     "remove_cart_line": ("line_not_found",),
+    "set_discount_codes": ("discount_code_unknown",),
     "create_checkout_link": ("empty_cart", "origin_not_allowed"),
     "adjust_inventory": ("insufficient_stock",),
     "fulfil_order": ("order_not_open", "not_left_to_fulfil"),

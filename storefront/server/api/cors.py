@@ -4,7 +4,7 @@ from django.http import HttpRequest, HttpResponse
 
 from storefront.shops import queries
 
-METHODS = "GET, HEAD, POST, PATCH, DELETE"
+METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE"
 HEADERS = "Authorization, Content-Type, Accept, X-Cart-Token, Idempotency-Key, If-Match, If-None-Match"
 EXPOSED = (
     "API-Version, Deprecation, ETag, Idempotent-Replayed, Retry-After, Sunset, X-Ignored, X-RateLimit-Limit, "

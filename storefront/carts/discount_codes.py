@@ -1,0 +1,86 @@
+"""The discount codes of a cart: which it has. `pricing` says what they take off."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db import transaction
+
+from storefront.carts.actions import Changed, Precondition, lock_cart, new_cart
+from storefront.carts.models import Cart
+from storefront.carts.rules import MAX_CODES
+from storefront.kit.refusals import Refusal, problem
+from storefront.pricing.candidates import known_codes
+from storefront.pricing.codes import is_well_formed, normal_code
+from storefront.pricing.discounts import MESSAGES, UNKNOWN
+from storefront.shops.models import Shop
+
+
+class UnknownDiscountCodes(Refusal):
+    """The shop does not have some of the codes; `positions` are theirs in the request."""
+
+    code, message = UNKNOWN, MESSAGES[UNKNOWN]
+
+    def __init__(self, positions: Sequence[int]) -> None:
+        self.positions = positions
+        super().__init__(problems=[problem(f"codes.{each}", UNKNOWN, self.message) for each in positions])
+
+
+class TooManyCodes(Refusal):
+    code = "too_many_discount_codes"
+    message = f"A basket can have at most {MAX_CODES} discount codes."
+
+
+def set_discount_codes(
+    *,
+    shop: Shop,
+    now: datetime,
+    codes: Sequence[str],
+    token: str | None = None,
+    cart: Cart | None = None,
+    precondition: Precondition | None = None,
+) -> Changed:
+    """Replace the discount codes of the cart; without a usable token, of a new cart (R-CART-41).
+
+    The shop must have each code, but it need not apply now. Raises UnknownDiscountCodes.
+    """
+    wanted = _checked_codes(shop, codes)
+    with transaction.atomic():
+        locked, lines = lock_cart(shop, now, token, cart, precondition)
+        if locked is None:
+            locked, token = new_cart(shop, now, like=cart, with_token=True)
+            locked.discount_codes = wanted
+            locked.save(force_insert=True)
+        elif locked.discount_codes != wanted:
+            locked.discount_codes = wanted
+            locked.save(update_fields=["discount_codes"])
+    return Changed(locked, lines, token)
+
+
+def add_discount_code(*, shop: Shop, cart: Cart, code: str, now: datetime) -> None:
+    """Add a code to the shopper's basket, after those that it has. Raises UnknownDiscountCodes and TooManyCodes."""
+    [code] = _checked_codes(shop, [code])
+    with transaction.atomic():
+        locked, _ = lock_cart(shop, now, None, cart)
+        if locked is not None and code not in locked.discount_codes:
+            if len(locked.discount_codes) >= MAX_CODES:
+                raise TooManyCodes
+            locked.discount_codes = [*locked.discount_codes, code]
+            locked.save(update_fields=["discount_codes"])
+
+
+@transaction.atomic
+def remove_discount_code(*, shop: Shop, cart: Cart, code: str, now: datetime) -> None:
+    """Remove a code from the basket. One that it does not have is no error."""
+    locked, _ = lock_cart(shop, now, None, cart)
+    if locked is not None and normal_code(code) in locked.discount_codes:
+        locked.discount_codes = [each for each in locked.discount_codes if each != normal_code(code)]
+        locked.save(update_fields=["discount_codes"])
+
+
+def _checked_codes(shop: Shop, codes: Sequence[str]) -> list[str]:
+    """The codes in normal form, each once. Raises UnknownDiscountCodes."""
+    wanted = [normal_code(code) for code in codes]
+    known = known_codes(shop, filter(is_well_formed, wanted)) if wanted else set()
+    if unknown := [i for i, code in enumerate(wanted) if code not in known]:
+        raise UnknownDiscountCodes(unknown)
+    return list(dict.fromkeys(wanted))

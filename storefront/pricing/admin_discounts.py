@@ -1,0 +1,204 @@
+import csv
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.http import HttpResponse
+from unfold.decorators import action, display
+from unfold.forms import BaseDialogForm
+from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminTextInputWidget
+
+from storefront.kit.format import format_money
+from storefront.kit.spreadsheets import escape_formula
+from storefront.pricing import codes
+from storefront.pricing.models import Discount, DiscountCode, DiscountGroup, DiscountTarget
+from storefront.shops.admin_base import ShopScopedAdmin, ShopScopedTabularInline, moment, view_and_edit
+from storefront.shops.admin_forms import ShopScopedForm
+from storefront.shops.rights import Right
+
+RIGHTS = view_and_edit(Right.VIEW_PRICES, Right.CHANGE_PRICES)
+
+
+class DiscountForm(ShopScopedForm):
+    constraint_errors = {
+        "discount_value_range": ("value", "Enter a percentage from 0 to 100."),
+        "discount_buy_get_pieces": ("buy_qty", "Enter how many pieces to buy, and how many of them cost less."),
+        "discount_uses_within_limit": ("use_limit", "More orders than that have used it. Make it inactive to end it."),
+    }
+
+    def clean(self) -> None:
+        super().clean()
+        starts, ends = self.cleaned_data.get("starts_at"), self.cleaned_data.get("ends_at")
+        if starts and ends and ends <= starts:
+            self.add_error("ends_at", "The end must be after the start.")
+        if not self.cleaned_data.get("value") and self.cleaned_data.get("kind") != Discount.Kind.FREE_DELIVERY:
+            self.add_error("value", "Enter how much it takes off.")
+
+
+class TargetForm(ShopScopedForm):
+    constraint_errors = {
+        "discount_target_is_one": ("product", "Choose either a product, a category or a brand. Use a row for each."),
+        **{
+            f"discount_target_{name}_once": (name, f"This discount has this {name} already.")
+            for name in ("product", "category", "brand")
+        },
+    }
+
+
+class DiscountTargetInline(ShopScopedTabularInline):
+    model = DiscountTarget
+    rights = RIGHTS
+    form = TargetForm
+    fields = ["product", "category", "brand"]
+    autocomplete_fields = ["product", "category", "brand"]
+    ordering = ["id"]
+    per_page = 50
+    tab = True
+
+
+class DiscountGroupInline(ShopScopedTabularInline):
+    model = DiscountGroup
+    rights = RIGHTS
+    fields = ["group"]
+    autocomplete_fields = ["group"]
+    ordering = ["id"]
+    tab = True
+
+
+class CodeForm(ShopScopedForm):
+    constraint_errors = {
+        "discount_code_once": ("code", "This shop has this code already."),
+        "discount_code_uses_within_limit": ("use_limit", "More orders than that have used it."),
+    }
+
+    def clean_code(self) -> str:
+        code = codes.normal_code(self.cleaned_data["code"])
+        if not codes.is_well_formed(code):
+            raise forms.ValidationError("Use letters, digits, hyphens and underscores; begin with a letter or digit.")
+        return code
+
+    def save(self, commit: bool = True) -> Any:
+        if self.instance._state.adding:
+            self.instance.created_at = self.now
+        return super().save(commit)
+
+
+class DiscountCodeInline(ShopScopedTabularInline):
+    model = DiscountCode
+    rights = RIGHTS
+    form = CodeForm
+    fields = ["code", "use_limit", "uses"]
+    readonly_fields = ["uses"]
+    ordering = ["id"]
+    per_page = 50
+    tab = True
+
+
+class GenerateForm(BaseDialogForm):
+    count = forms.IntegerField(
+        label="How many", min_value=1, max_value=codes.MOST_AT_ONCE, widget=UnfoldAdminIntegerFieldWidget
+    )
+    prefix = forms.CharField(
+        label="Begin with",
+        required=False,
+        max_length=codes.MAX_PREFIX,
+        widget=UnfoldAdminTextInputWidget,
+        help_text="Such as SPRING-. Ten random characters follow.",
+    )
+    use_limit = forms.IntegerField(
+        label="Uses of each",
+        required=False,
+        min_value=1,
+        max_value=1_000_000,
+        initial=1,
+        widget=UnfoldAdminIntegerFieldWidget,
+        help_text="Leave empty for any number.",
+    )
+
+
+@admin.register(Discount)
+class DiscountAdmin(ShopScopedAdmin):
+    form = DiscountForm
+    rights = RIGHTS | {"generate": Right.CHANGE_PRICES, "download_codes": Right.VIEW_PRICES}
+    list_display = ["name", "reduction", "how", "used", "starts", "ends", "is_active"]
+    list_filter = ["is_active", "needs_code", "kind"]
+    search_fields = ["name", "codes__code"]
+    ordering = ["name", "id"]
+    inlines = [DiscountCodeInline, DiscountTargetInline, DiscountGroupInline]
+    actions_detail = ["generate", "download_codes"]
+    fieldsets: Any = [
+        (None, {"fields": ["name", "is_active", "needs_code", "kind", "value", "buy_qty", "get_qty"]}),
+        (
+            "Applies to",
+            {
+                "fields": [
+                    "minimum_subtotal",
+                    "is_limited_to_items",
+                    "includes_subcategories",
+                    "is_limited_to_groups",
+                    "is_combinable",
+                ]
+            },
+        ),
+        ("How long and how often", {"fields": ["starts_at", "ends_at", "use_limit", "customer_limit"]}),
+    ]
+    # Shows only the fields of the chosen kind (Unfold evaluates these in the browser; without scripts all are shown).
+    conditional_fields = {
+        "buy_qty": "kind == 'buy_get'",
+        "get_qty": "kind == 'buy_get'",
+        "value": "kind != 'free_delivery'",
+        "includes_subcategories": "is_limited_to_items == true",
+    }
+
+    starts = moment("starts_at")
+    ends = moment("ends_at")
+
+    @display(description="reduction", ordering="value")
+    def reduction(self, row: Discount) -> str:
+        if row.kind == Discount.Kind.FREE_DELIVERY:
+            return "free delivery"
+        if row.kind == Discount.Kind.AMOUNT:
+            return format_money(row.value, row.shop.currency)
+        percent = f"{row.value.normalize():f}%"
+        if row.kind == Discount.Kind.BUY_GET:
+            less = "free" if row.value == 100 else f"{percent} off"
+            return f"buy {row.buy_qty}, get {row.get_qty} {less}"
+        return percent
+
+    @display(description="applies", ordering="needs_code")
+    def how(self, row: Discount) -> str:
+        return "with a code" if row.needs_code else "automatically"
+
+    @display(description="uses", ordering="uses")
+    def used(self, row: Discount) -> str:
+        if not row.is_counted:
+            return "not counted"
+        return f"{row.uses:,} of {row.use_limit:,}" if row.use_limit is not None else f"{row.uses:,}"
+
+    @action(
+        description="Make codes",
+        icon="password",
+        dialog={
+            "title": "Make codes",
+            "description": "Makes random codes that nobody can guess. Download them afterwards.",
+            "form_class": GenerateForm,
+            "form_submit_text": "Make codes",
+        },
+    )
+    def generate(self, request: Any, form: Any, object_id: str) -> HttpResponse:
+        discount = self.row_or_404(request, object_id)
+        given = {name: form.cleaned_data[name] for name in ("count", "prefix", "use_limit")}
+        made = codes.create_codes(shop=request.shop, discount=discount, now=request.now, **given)
+        return self.done(request, discount, f"{len(made):,} code{'s' * (len(made) > 1)} made.")
+
+    @action(description="Download codes", icon="download", url_path="codes.csv")
+    def download_codes(self, request: Any, object_id: str) -> HttpResponse:
+        discount = self.row_or_404(request, object_id)
+        response = HttpResponse(content_type="text/csv; charset=utf-8")
+        response["Content-Disposition"] = f'attachment; filename="codes-{discount.pk}.csv"'
+        lines = csv.writer(response)
+        lines.writerow(["code", "uses", "limit"])
+        rows = DiscountCode.objects.filter(shop=request.shop, discount=discount).order_by("pk")
+        for code, uses, limit in rows.values_list("code", "uses", "use_limit").iterator():
+            lines.writerow([escape_formula(code), uses, "" if limit is None else limit])
+        return response

@@ -1,0 +1,222 @@
+"""Discount rules, without database or clock: what is taken off, and why a code takes nothing off (docs/prices.md).
+
+Amounts are Decimal in the shop's currency.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from storefront.kit.money import ZERO, quantize, to_wire
+from storefront.pricing.models import Discount, DiscountCode
+from storefront.pricing.sharing import HUNDRED, share_out
+
+UNKNOWN = "discount_code_unknown"
+EXPIRED = "discount_code_expired"
+USED_UP = "discount_code_used_up"
+NOT_APPLICABLE = "discount_code_not_applicable"
+NOT_COMBINABLE = "discount_code_not_combinable"
+
+# What shoppers read, by reason, where no rule says more.
+MESSAGES = {
+    UNKNOWN: "This code is not valid.",
+    EXPIRED: "This code is no longer valid.",
+    USED_UP: "This code has been used up.",
+    NOT_APPLICABLE: "This code does not fit the items in your basket.",
+    NOT_COMBINABLE: "This code cannot be combined with your other discounts.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PricedLine:
+    """What the rules need to know of a line. `amount` is the line total before discounts."""
+
+    amount: Decimal
+    qty: int = 1
+    product_id: int = 0
+    tax_class_id: int | None = None
+    is_taxable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class DiscountLine:
+    """An applied discount, and its share on each line. `code` is empty for an automatic one; free delivery takes
+    nothing off the lines. `code_id` is the row of its code; `is_counted`: an order counts as a use."""
+
+    name: str
+    amount: Decimal
+    shares: tuple[Decimal, ...]
+    code: str = ""
+    is_free_delivery: bool = False
+    discount_id: int | None = None
+    code_id: int | None = None
+    is_counted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A discount that may apply: automatic, or because of a code.
+
+    `product_ids` are the products that it is limited to; None: all. `refused` is why it does not apply to this shopper,
+    whatever the lines: empty, or one of the reasons above. A code that the shop does not have is without `discount`.
+    """
+
+    discount: Discount | None
+    code: str = ""
+    code_row: DiscountCode | None = None
+    product_ids: frozenset[int] | None = None
+    refused: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeResult:
+    """What a code in a cart takes off, or why not: then `refused` is one of the reasons above."""
+
+    code: str
+    name: str | None
+    amount: Decimal = ZERO
+    is_free_delivery: bool = False
+    refused: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """The discounts that apply, in their order, and the result of every code."""
+
+    lines: tuple[DiscountLine, ...] = ()
+    codes: tuple[CodeResult, ...] = ()
+
+    @property
+    def is_delivery_free(self) -> bool:
+        return any(line.is_free_delivery for line in self.lines)
+
+
+def apply_discounts(lines: Sequence[PricedLine], candidates: Iterable[Candidate], now: datetime) -> Applied:
+    """The discounts that apply, in the order of the candidates: automatic ones, oldest first, then codes as entered.
+
+    They add up; each takes at most what is left of its lines. A percentage is of the lines' full amounts, regardless of
+    other discounts. Those that cannot be combined are tried alone: what takes off most applies, all that can be
+    combined if it is the same. A discount applies once, whatever leads to it.
+    """
+    candidates = list(candidates)
+    refusals = [_refusal(candidate, lines, now) for candidate in candidates]
+    fitting, seen = [], set()
+    for candidate, refusal in zip(candidates, refusals, strict=True):
+        if candidate.discount and not refusal and id_of(candidate.discount) not in seen:
+            seen.add(id_of(candidate.discount))
+            fitting.append(candidate)
+    together = [each for each in fitting if each.discount and each.discount.is_combinable]
+    choices = [together, *([each] for each in fitting if each not in together)]
+    taken = max((_take_off(lines, choice) for choice in choices), key=_worth)
+    results = (
+        _result(candidate, refusal, taken)
+        for candidate, refusal in zip(candidates, refusals, strict=True)
+        if candidate.code
+    )
+    return Applied(tuple(taken), tuple(results))
+
+
+def id_of(discount: Discount) -> int:
+    """The discount's id; for an unsaved one, as in tests of these rules, that of the object."""
+    return discount.pk or -id(discount)
+
+
+def _worth(taken: Sequence[DiscountLine]) -> tuple[Decimal, bool]:
+    """What decides between discounts that cannot be combined. Free delivery counts only between equals: what it is
+    worth depends on the address, and the choice must not change between the checkout's pages."""
+    return sum((line.amount for line in taken), ZERO), any(line.is_free_delivery for line in taken)
+
+
+def _take_off(lines: Sequence[PricedLine], candidates: Iterable[Candidate]) -> list[DiscountLine]:
+    left = [line.amount for line in lines]
+    applied = []
+    for candidate in candidates:
+        discount = candidate.discount
+        assert discount is not None
+        weights, face_value = _face_value(discount, lines, _fits(candidate, lines))
+        weights = [min(weight, rest) for weight, rest in zip(weights, left, strict=True)]
+        amount = min(face_value, sum(weights, ZERO))
+        is_free_delivery = discount.kind == Discount.Kind.FREE_DELIVERY
+        if amount <= 0 and not is_free_delivery:
+            continue
+        shares = share_out(amount, weights)
+        left = [rest - share for rest, share in zip(left, shares, strict=True)]
+        applied.append(
+            DiscountLine(
+                discount.name,
+                amount,
+                tuple(shares),
+                candidate.code,
+                is_free_delivery,
+                discount.pk,
+                candidate.code_row.pk if candidate.code_row else None,
+                discount.is_counted,
+            )
+        )
+    return applied
+
+
+def _face_value(discount: Discount, lines: Sequence[PricedLine], fits: Sequence[bool]) -> tuple[list[Decimal], Decimal]:
+    """What of each line the discount is shared out over, and what it takes off if enough of that is left."""
+    amounts = [line.amount if fit else ZERO for line, fit in zip(lines, fits, strict=True)]
+    if discount.kind == Discount.Kind.FREE_DELIVERY:
+        return amounts, ZERO
+    if discount.kind == Discount.Kind.AMOUNT:
+        return amounts, quantize(discount.value)
+    if discount.kind == Discount.Kind.BUY_GET:
+        amounts = _cheaper_pieces(discount, lines, fits)
+    return amounts, quantize(sum(amounts, ZERO) * discount.value / HUNDRED)
+
+
+def _cheaper_pieces(discount: Discount, lines: Sequence[PricedLine], fits: Sequence[bool]) -> list[Decimal]:
+    """By line, the full price of the pieces that cost less: of each complete set of pieces, the cheapest."""
+    bought, got = discount.buy_qty or 0, discount.get_qty or 0
+    pieces = sum(line.qty for line, fit in zip(lines, fits, strict=True) if fit)
+    cheaper = pieces // (bought + got) * got if bought + got else 0
+    amounts = [ZERO] * len(lines)
+    for i in sorted((i for i, fit in enumerate(fits) if fit), key=lambda i: (lines[i].amount / lines[i].qty, i)):
+        qty = min(lines[i].qty, cheaper)
+        amounts[i] = quantize(lines[i].amount * qty / lines[i].qty)
+        cheaper -= qty
+    return amounts
+
+
+def _fits(candidate: Candidate, lines: Iterable[PricedLine]) -> list[bool]:
+    wanted = candidate.product_ids
+    return [wanted is None or line.product_id in wanted for line in lines]
+
+
+def _refusal(candidate: Candidate, lines: Sequence[PricedLine], now: datetime) -> tuple[str, str] | None:
+    """Why the discount does not apply, for programs and for shoppers; None if it does. Other discounts do not count
+    yet."""
+    discount = candidate.discount
+    if discount is None:
+        return UNKNOWN, MESSAGES[UNKNOWN]
+    if not discount.is_active or discount.has_ended(now):
+        return EXPIRED, MESSAGES[EXPIRED]
+    if not discount.has_started(now):
+        return NOT_APPLICABLE, "This code is not valid yet."
+    if candidate.refused:
+        return candidate.refused, MESSAGES[candidate.refused]
+    subtotal = sum((line.amount for line in lines), ZERO)
+    if subtotal < discount.minimum_subtotal:
+        return NOT_APPLICABLE, f"This code needs a subtotal of at least {to_wire(discount.minimum_subtotal)}."
+    fits = _fits(candidate, lines)
+    is_free_delivery = discount.kind == Discount.Kind.FREE_DELIVERY
+    if not any(fits) or (not is_free_delivery and _face_value(discount, lines, fits)[1] <= 0):
+        return NOT_APPLICABLE, MESSAGES[NOT_APPLICABLE]
+    return None
+
+
+def _result(candidate: Candidate, refusal: tuple[str, str] | None, taken: Iterable[DiscountLine]) -> CodeResult:
+    name = candidate.discount.name if candidate.discount else None
+    if refusal:
+        return CodeResult(candidate.code, name, refused=refusal[0], message=refusal[1])
+    for line in taken:
+        if line.code == candidate.code:
+            return CodeResult(candidate.code, name, line.amount, line.is_free_delivery)
+        if candidate.discount and line.discount_id == candidate.discount.pk:
+            return CodeResult(candidate.code, name, refused=NOT_COMBINABLE, message="You have this discount already.")
+    return CodeResult(candidate.code, name, refused=NOT_COMBINABLE, message=MESSAGES[NOT_COMBINABLE])
