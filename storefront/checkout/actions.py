@@ -26,6 +26,7 @@ from storefront.payments.asking import ask, begin, continue_payment, due_call, e
 from storefront.payments.models import Payment
 from storefront.payments.providers.base import Provider, Step
 from storefront.payments.rules import YOUNG, Call, State
+from storefront.payments.saved_methods import NOTHING_KEPT, Keeping
 from storefront.pricing.redeeming import uses_of
 from storefront.shops.models import Shop
 from storefront.webhooks.actions import record_event
@@ -112,6 +113,7 @@ def press_pay(
     agreed: OrderSummary,
     shopper_note: str,
     place: str = "",
+    keeping: Keeping = NOTHING_KEPT,
     now: datetime,
 ) -> Pressed:
     """Freeze the order, take its stock, and start its payment. A press of the same again joins the first one.
@@ -128,7 +130,7 @@ def press_pay(
         raise NothingToBuy
     _agreed_quote(shop, cart, checkout, agreed, now)
     provider = provider if agreed.amount else None
-    digest = _digest(agreed, provider, shopper_note)
+    digest = _digest(agreed, provider, keeping, shopper_note)
     standing = _end_earlier(shop, cart, checkout, digest, now)
     if standing is not None:
         return Pressed(order=standing.order, payment=standing)
@@ -140,6 +142,7 @@ def press_pay(
         digest=digest,
         shopper_note=shopper_note,
         place=place,
+        keeping=keeping,
         now=now,
     )
     if frozen.order is not None or frozen.payment is None:
@@ -157,6 +160,7 @@ def freeze(
     digest: str,
     shopper_note: str,
     place: str = "",
+    keeping: Keeping = NOTHING_KEPT,
     now: datetime,
 ) -> Pressed:
     """Freeze the checkout as a draft with a payment to be started, or place its order if it is free. A checkout that
@@ -185,7 +189,7 @@ def freeze(
     if arrivals:
         # Of several links, the one that was followed last.
         sale = replace(sale, checkout_link=arrivals[-1].checkout_link, attribution=arrivals[-1].attribution())
-    press = drafts.Press(cart=cart, owner=checkout.owner, digest=digest, sale=sale, basket=basket)
+    press = drafts.Press(cart=cart, owner=checkout.owner, digest=digest, sale=sale, basket=basket, keeping=keeping)
     draft = drafts.freeze_order(shop=shop, press=press, provider=provider, now=now)
     Checkout.objects.filter(shop=shop, pk=checkout.pk).update(draft=draft, updated_at=now)
     if provider is None:
@@ -243,9 +247,10 @@ def _end_earlier(shop: Shop, cart: Cart, checkout: Checkout, digest: str, now: d
     return None
 
 
-def _digest(agreed: OrderSummary, provider: Provider | None, shopper_note: str) -> str:
+def _digest(agreed: OrderSummary, provider: Provider | None, keeping: Keeping, shopper_note: str) -> str:
     """Of what tells one press of a checkout from another."""
-    pressed = [asdict(agreed), provider.name if provider else "", shopper_note]
+    saved = keeping.saved.pk if keeping.saved else None
+    pressed = [asdict(agreed), provider.name if provider else "", saved, keeping.saves, shopper_note]
     return hashlib.sha256(orjson.dumps(pressed)).hexdigest()
 
 

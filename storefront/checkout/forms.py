@@ -9,7 +9,6 @@ from storefront.checkout.models import Checkout
 from storefront.checkout.queries import Delivery
 from storefront.kit.names import has_address, has_invisible_characters
 from storefront.kit.selects import LongSelect
-from storefront.payments.providers.base import Provider
 
 # Countries without postal codes.
 _WITHOUT_POSTAL_CODE = (
@@ -193,11 +192,11 @@ class PaymentForm(CheckoutForm):
     )
     checkout = forms.UUIDField(widget=forms.HiddenInput)
 
-    def __init__(self, *args: Any, providers: list[Provider], is_free: bool, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, methods: list[tuple[str, str]], is_free: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         method = self.fields["method"]
         assert isinstance(method, forms.ChoiceField)
-        method.choices = [(provider.name, provider.label) for provider in providers]
+        method.choices = methods
         method.required = not is_free
 
 

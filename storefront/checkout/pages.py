@@ -5,7 +5,6 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.forms import Form
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -21,13 +20,14 @@ from storefront.catalogue.rules import LARGEST_ID
 from storefront.catalogue.stock import InsufficientStock
 from storefront.checkout import actions, queries
 from storefront.checkout.followed_links import copy_followed_carts
-from storefront.checkout.forms import DeliveryForm, Details, PaymentForm, focus_first_error, forget
+from storefront.checkout.forms import DeliveryForm, Details
 from storefront.checkout.limits import order_limits
 from storefront.checkout.models import Checkout
 from storefront.checkout.order_access import for_its_shopper
 from storefront.checkout.order_summary import differences, seal, summarise, unseal
 from storefront.checkout.owner import ensure_owner, owner_of
 from storefront.checkout.payment_pages import allow_providers, next_page
+from storefront.checkout.press_forms import PressForms
 from storefront.checkout.queries import Quote
 from storefront.checkout.ways_back import way_back_from, way_back_of_basket
 from storefront.customers.session import customer_of
@@ -37,10 +37,9 @@ from storefront.kit.format import format_money
 from storefront.kit.http import SeeOther
 from storefront.kit.refusals import Refusal
 from storefront.orders.models import Order
-from storefront.payments.accounts import offered_providers
 from storefront.payments.asking import MethodUnavailable
 from storefront.payments.drafts import open_draft
-from storefront.payments.providers.base import PaymentDeclined, Provider
+from storefront.payments.providers.base import PaymentDeclined
 from storefront.payments.providers.registry import PROVIDERS
 from storefront.shops.places import SECURE, page_url
 from storefront.shops.private_pages import Page, private_page
@@ -250,45 +249,6 @@ def _pay(request: Request) -> HttpResponse:
     return _payment_page(request, cart, checkout, quote, PressForms(request, quote))
 
 
-class PressForms:
-    """The forms of the payment page: the choice of a method, and each offered provider's own form."""
-
-    def __init__(self, request: Request, quote: Quote) -> None:
-        self.offered = offered_providers(request.shop)
-        submitted = request.POST if request.method == "POST" else None
-        initial = {"method": self.offered[0].name if self.offered else ""}
-        is_free = not quote.totals.total
-        self.choice = PaymentForm(submitted, providers=self.offered, is_free=is_free, initial=initial)
-        chosen = "" if is_free else request.POST.get("method", "")
-        self.by_provider: list[tuple[Provider, Form | None]] = [
-            (each, each.form(submitted if each.name == chosen else None) if each.form else None)
-            for each in self.offered
-        ]
-
-    @property
-    def chosen(self) -> Provider | None:
-        """The chosen provider; None for a free order. The choice is valid."""
-        return PROVIDERS.get(self.choice.cleaned_data["method"])
-
-    @property
-    def given(self) -> dict[str, Any]:
-        """What was entered in the chosen provider's form."""
-        return next((form.cleaned_data for _, form in self.by_provider if form is not None and form.is_bound), {})
-
-    def are_valid(self) -> bool:
-        """Validates all forms, so that all errors are shown at once."""
-        bound = [form for _, form in self.by_provider if form is not None and form.is_bound]
-        for form in bound:
-            focus_first_error(form)
-        return all([self.choice.is_valid(), *(form.is_valid() for form in bound)])
-
-    def forget(self) -> None:
-        """Drop what was entered in a provider's form, which is never rendered back."""
-        for _, form in self.by_provider:
-            if form is not None:
-                forget(form)
-
-
 def _place(request: Request, cart: Cart, checkout: Checkout, quote: Quote) -> HttpResponse:
     forms = PressForms(request, quote)
     agreed = unseal(request.POST.get("shown", ""), checkout)
@@ -307,6 +267,7 @@ def _place(request: Request, cart: Cart, checkout: Checkout, quote: Quote) -> Ht
                 agreed=agreed,
                 shopper_note=forms.choice.cleaned_data["note"],
                 place=place,
+                keeping=forms.keeping,
                 now=request.now,
             )
     except Refusal as refusal:
@@ -344,6 +305,9 @@ def _payment_page(
         has_errors=has_errors,
         form=forms.choice,
         methods=forms.by_provider,
+        saved_methods=forms.saved,
+        saves=forms.saves,
+        can_save=forms.customer is not None,
         checkout=checkout,
         billing_address=queries.billing_address(checkout),
         shown=seal(shown, checkout),

@@ -82,5 +82,7 @@ def charge_of(shop: Shop, payment: Payment, *, given: Mapping[str, Any] | None =
         email=draft.email if draft else "",
         is_held=payment.is_held,
         given=given or {},
+        customer_reference=payment.customer_reference,
+        method_reference=payment.method_reference,
         saves_method=payment.saves_method,
     )

@@ -28,6 +28,7 @@ from storefront.payments.providers.base import (
 )
 from storefront.payments.providers.registry import PROVIDERS
 from storefront.payments.rules import UNDECIDED, Call, State, next_call
+from storefront.payments.saved_methods import keep_method
 from storefront.payments.settling import next_look, settle
 from storefront.shops.models import Shop
 
@@ -50,7 +51,8 @@ def begin(*, shop: Shop, payment: Payment, given: Mapping[str, Any], now: dateti
     """
     provider = PROVIDERS[payment.gateway]
     try:
-        step = provider.start(charge_of(shop, payment, given=given))
+        charge = charge_of(shop, payment, given=given)
+        step = provider.charge_saved(charge) if charge.method_reference else provider.start(charge)
     except (PaymentDeclined, ProviderRefused) as refused:
         text = refused.text if isinstance(refused, PaymentDeclined) else str(refused)
         if isinstance(refused, ProviderRefused):
@@ -64,8 +66,7 @@ def begin(*, shop: Shop, payment: Payment, given: Mapping[str, Any], now: dateti
     except Exception as error:
         _no_answer("start", payment, error)
         return payment, None
-    seen = payment.version
-    return settle(shop=shop, payment=payment, report=step.report, source="call", seen=seen, now=now), step
+    return _settle(shop, payment, step.report, "call", now), step
 
 
 def continue_payment(*, shop: Shop, payment: Payment, now: datetime) -> tuple[Payment, Step | None]:
@@ -75,8 +76,7 @@ def continue_payment(*, shop: Shop, payment: Payment, now: datetime) -> tuple[Pa
     except Exception as error:
         _no_answer("step", payment, error)
         return payment, None
-    seen = payment.version
-    return settle(shop=shop, payment=payment, report=step.report, source="look", seen=seen, now=now), step
+    return _settle(shop, payment, step.report, "look", now), step
 
 
 def ask(
@@ -93,7 +93,7 @@ def ask(
         # Not raised: whatever happens at the provider, the payment is asked about again.
         _no_answer(call, payment, error)
         return None
-    return settle(shop=shop, payment=payment, report=report, source=source, seen=payment.version, now=now)
+    return _settle(shop, payment, report, source, now)
 
 
 def end_payment(*, shop: Shop, payment: Payment, now: datetime) -> Payment | None:
@@ -117,6 +117,14 @@ def due_call(payment: Payment, now: datetime) -> Call:
         return next_call(State(payment.state), is_wanted=is_open, is_capturable=is_open and not waits)
     is_wanted = draft is not None and draft.state == OrderDraft.State.OPEN and now < draft.expires_at
     return next_call(State(payment.state), is_wanted=is_wanted, is_capturable=False)
+
+
+def _settle(shop: Shop, payment: Payment, report: Report, source: str, now: datetime) -> Payment:
+    """Settle an answer and then, outside of that transaction, save the method if the shopper asked for it."""
+    seen = payment.version
+    payment = settle(shop=shop, payment=payment, report=report, source=source, seen=seen, now=now)
+    keep_method(shop=shop, payment=payment, now=now)
+    return payment
 
 
 def _call(provider: Provider, call: Call, charge: Charge) -> Report:

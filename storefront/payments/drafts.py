@@ -21,6 +21,7 @@ from storefront.payments.frozen import freeze_sale, freeze_stock, thaw_sale, tha
 from storefront.payments.models import OrderDraft, Payment, PaymentEntry
 from storefront.payments.providers.base import Provider
 from storefront.payments.rules import STATUSES, YOUNG, State
+from storefront.payments.saved_methods import NOTHING_KEPT, Keeping
 from storefront.payments.unpaid import check_unpaid
 from storefront.pricing.candidates import Shopper
 from storefront.pricing.redeeming import give_back_uses, keep_uses, redeem
@@ -37,6 +38,7 @@ class Press:
     digest: str
     sale: Sale
     basket: Ordered
+    keeping: Keeping = NOTHING_KEPT
 
 
 def open_draft(shop: Shop, cart: Cart) -> OrderDraft | None:
@@ -76,7 +78,7 @@ def freeze_order(*, shop: Shop, press: Press, provider: Provider | None, now: da
         expires_at=now + timedelta(minutes=settings.PAYMENT_MINUTES),
     )
     if provider:
-        _create_payment(draft, sale, provider, now)
+        _create_payment(draft, press, provider, now)
     return draft
 
 
@@ -128,7 +130,11 @@ def _redeem(shop: Shop, sale: Sale, cart: Cart | None, now: datetime) -> Sale:
     return replace(sale, redemption=redeem(shop=shop, uses=sale.discount_uses, shopper=shopper, now=now))
 
 
-def _create_payment(draft: OrderDraft, sale: Sale, provider: Provider, now: datetime) -> Payment:
+def _create_payment(draft: OrderDraft, press: Press, provider: Provider, now: datetime) -> Payment:
+    sale, saved = press.sale, press.keeping.saved
+    if saved and (saved.shop_id, saved.customer_id, saved.provider) != (draft.shop_id, sale.customer_id, provider.name):
+        # Only its customer is charged by it. Anybody else pays as without it.
+        saved = None
     waits = provider.can_hold and settings_of(draft.shop, provider.name).get("capture") == "on_fulfilment"
     payment = Payment.objects.create(
         shop=draft.shop,
@@ -139,6 +145,9 @@ def _create_payment(draft: OrderDraft, sale: Sale, provider: Provider, now: date
         amount=draft.total,
         currency=draft.currency,
         is_held=waits,
+        saves_method=press.keeping.saves and provider.can_save and sale.customer_id is not None,
+        customer_reference=saved.customer_reference if saved else "",
+        method_reference=saved.method_reference if saved else "",
         place="" if sale.customer_id is not None else sale.place,
         due_at=now + YOUNG,
         created_at=now,

@@ -90,6 +90,12 @@ class Payment(models.Model):
     currency = models.CharField(max_length=3)
     is_held = models.BooleanField(default=False, help_text="Whether money is captured only once something is shipped.")
     saves_method = models.BooleanField(default=False, help_text="Whether the shopper asked to save the method.")
+    customer_reference = models.CharField(
+        max_length=255, blank=True, help_text="The provider's id of the customer whose method is charged."
+    )
+    method_reference = models.CharField(
+        max_length=255, blank=True, help_text="The provider's id of the saved method to charge."
+    )
     reference = models.CharField(max_length=255, blank=True, help_text="The provider's id for this payment.")
     method = models.CharField(max_length=100, blank=True, help_text="What was paid with, such as Visa •••• 4242.")
     failure = models.CharField(max_length=255, blank=True, help_text="Why the last try failed.")

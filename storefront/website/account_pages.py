@@ -12,6 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from storefront.catalogue.rules import LARGEST_ID
 from storefront.customers import actions, jobs, limits, queries
 from storefront.customers import session as customers
 from storefront.customers.models import Address, Customer
@@ -20,7 +21,9 @@ from storefront.customers.signin import customer_with_password
 from storefront.kit.http import SeeOther
 from storefront.kit.refusals import InvalidFields, NotFound, Refusal
 from storefront.orders.history import order_of, orders_of
+from storefront.payments.providers.base import ProviderUnavailable
 from storefront.payments.providers.registry import PROVIDERS
+from storefront.payments.saved_methods import remove_method, saved_methods
 from storefront.shops.places import url_via_shop
 from storefront.shops.request import Request
 from storefront.shops.throttle import TooManyTries
@@ -57,8 +60,22 @@ def account(request: Request, customer: Customer) -> HttpResponse:
         "orders": orders[:LATEST],
         "has_more": len(orders) > LATEST,
         "address": queries.default_address(request.shop, customer),
+        "saved_methods": saved_methods(request.shop, customer),
     }
     return render(request, "website/account/account.html", context)
+
+
+@require_POST
+@require_customer
+def forget_payment_method(request: Request, customer: Customer, method_id: int) -> HttpResponse:
+    """Remove a saved payment method, here and at its provider."""
+    try:
+        remove_method(shop=request.shop, customer=customer, method_id=min(method_id, LARGEST_ID))
+    except ProviderUnavailable:
+        messages.error(request, "The payment method could not be removed at the moment. Please try again later.")
+    else:
+        messages.success(request, "The payment method has been removed.")
+    return SeeOther(reverse("website:account"))
 
 
 @require_safe

@@ -48,6 +48,11 @@ secure_pages = [
     path("account/details/password", account_pages.change_password, name="change_password"),
     path("account/orders", account_pages.orders, name="account_orders"),
     path("account/orders/<number:number>", account_pages.order, name="account_order"),
+    path(
+        "account/payment-methods/<number:method_id>/delete",
+        account_pages.forget_payment_method,
+        name="forget_payment_method",
+    ),
     path("account/addresses", account_pages.addresses, name="addresses"),
     path("account/addresses/new", account_pages.new_address, name="new_address"),
     path("account/addresses/<number:address_id>", account_pages.change_address, name="change_address"),

@@ -174,6 +174,8 @@ class Provider(Protocol):
     secrets: ClassVar[frozenset[str]]
     # Whether money can be held at first and captured later.
     can_hold: ClassVar[bool]
+    # Whether it can keep methods for customers: `save_method`, `charge_saved`, `forget_method`.
+    can_save: ClassVar[bool] = False
     # Whether it only promises money, as by invoice: its unpaid orders are limited (payments/unpaid.py).
     is_promise: ClassVar[bool] = False
     # What the page of a ClientStep and the payment step may load, by directive of the Content-Security-Policy.

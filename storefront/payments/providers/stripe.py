@@ -64,6 +64,7 @@ class Stripe(Provider):
     settings_form = StripeSettings
     secrets: ClassVar[frozenset[str]] = frozenset({"secret_key", "webhook_secret"})
     can_hold = True
+    can_save = True
 
     @classproperty
     def csp(cls) -> Mapping[str, tuple[str, ...]]:  # noqa: N805 - of the class

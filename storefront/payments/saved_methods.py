@@ -1,0 +1,102 @@
+"""Payment methods that providers keep for customers: kept after a payment that asked for it, offered, removed."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import uuid4
+
+import structlog
+
+from storefront.customers.models import Customer
+from storefront.kit.money import ZERO
+from storefront.kit.refusals import NotFound
+from storefront.payments.accounts import charge_of, settings_of
+from storefront.payments.models import Payment, SavedMethod
+from storefront.payments.providers.base import Charge, Provider
+from storefront.payments.providers.registry import PROVIDERS
+from storefront.payments.rules import State
+from storefront.shops.models import Shop
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """What a press says about saved methods: the one to charge, and whether the shopper asked to save a new one."""
+
+    saved: SavedMethod | None = None
+    saves: bool = False
+
+
+NOTHING_KEPT = Keeping()
+
+
+def saved_methods(shop: Shop, customer: Customer) -> list[SavedMethod]:
+    """The customer's saved methods in this shop, oldest first."""
+    return list(SavedMethod.objects.filter(shop=shop, customer=customer).order_by("pk"))
+
+
+def offered_methods(shop: Shop, customer: Customer | None, providers: Iterable[Provider]) -> list[SavedMethod]:
+    """Those of the customer's saved methods that can be charged through these providers; none for a visitor who is not
+    signed in."""
+    names = {provider.name for provider in providers if provider.can_save}
+    if customer is None or not names:
+        return []
+    return [method for method in saved_methods(shop, customer) if method.provider in names]
+
+
+def keep_method(*, shop: Shop, payment: Payment, now: datetime) -> None:
+    """Save the method of a payment whose shopper asked for it, once its order stands. Call it outside any transaction.
+
+    The provider is asked once. Without an answer nothing is saved, and the order is as it would be without.
+    """
+    order = payment.order
+    if not payment.saves_method or payment.state not in (State.AUTHORISED, State.PAID):
+        return
+    if order is None or order.customer_id is None:
+        return
+    # Of several that have settled the payment at once, one goes on.
+    if not Payment.objects.filter(shop=shop, pk=payment.pk, saves_method=True).update(saves_method=False):
+        return
+    try:
+        kept = PROVIDERS[payment.gateway].save_method(charge_of(shop, payment))
+    except Exception as error:
+        # The message may quote what was sent.
+        log.warning("method_not_saved", payment=payment.pk, provider=payment.gateway, reason=type(error).__name__)
+        return
+    if kept is not None:
+        SavedMethod.objects.get_or_create(
+            shop=shop,
+            provider=payment.gateway,
+            method_reference=kept.method_reference,
+            defaults={
+                "customer_id": order.customer_id,
+                "customer_reference": kept.customer_reference,
+                "label": kept.label[:100],
+                "expires": kept.expires[:10],
+                "created_at": now,
+            },
+        )
+
+
+def remove_method(*, shop: Shop, customer: Customer, method_id: int) -> None:
+    """Delete the customer's saved method, at its provider first. Call it outside any transaction.
+
+    Raises NotFound, or ProviderUnavailable: then it is still saved.
+    """
+    method = SavedMethod.objects.filter(shop=shop, customer=customer, pk=method_id).first()
+    if method is None:
+        raise NotFound
+    provider = PROVIDERS.get(method.provider)
+    if provider is not None:
+        charge = Charge(
+            shop_id=shop.pk,
+            key=uuid4(),
+            amount=ZERO,
+            currency=shop.currency,
+            settings=settings_of(shop, method.provider),
+            customer_reference=method.customer_reference,
+            method_reference=method.method_reference,
+        )
+        provider.forget_method(charge)
+    SavedMethod.objects.filter(shop=shop, pk=method.pk).delete()
