@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from storefront.kit.money import ZERO, quantize, to_wire
+from storefront.kit.format import format_money
+from storefront.kit.money import ZERO, quantize
 from storefront.pricing.models import Discount, DiscountCode
 from storefront.pricing.sharing import HUNDRED, share_out
 
@@ -60,6 +61,7 @@ class Candidate:
 
     `product_ids` are the products that it is limited to; None: all. `refused` is why it does not apply to this shopper,
     whatever the lines: empty, or one of the reasons above. A code that the shop does not have is without `discount`.
+    `currency` is for what is said of a code.
     """
 
     discount: Discount | None
@@ -67,6 +69,7 @@ class Candidate:
     code_row: DiscountCode | None = None
     product_ids: frozenset[int] | None = None
     refused: str = ""
+    currency: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +205,8 @@ def _refusal(candidate: Candidate, lines: Sequence[PricedLine], now: datetime) -
         return candidate.refused, MESSAGES[candidate.refused]
     subtotal = sum((line.amount for line in lines), ZERO)
     if subtotal < discount.minimum_subtotal:
-        return NOT_APPLICABLE, f"This code needs a subtotal of at least {to_wire(discount.minimum_subtotal)}."
+        minimum = format_money(discount.minimum_subtotal, candidate.currency)
+        return NOT_APPLICABLE, f"This code needs a subtotal of at least {minimum}."
     fits = _fits(candidate, lines)
     is_free_delivery = discount.kind == Discount.Kind.FREE_DELIVERY
     if not any(fits) or (not is_free_delivery and _face_value(discount, lines, fits)[1] <= 0):

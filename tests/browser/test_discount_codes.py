@@ -25,7 +25,7 @@ def test_a_code_is_entered_removed_and_paid_with(street, visit, width):
     enter(page, "nothing")
     expect(page.get_by_text("This code is not valid.")).to_be_visible()
     enter(page, "big")
-    expect(page.get_by_text("This code needs a subtotal of at least 50.00.")).to_be_visible()
+    expect(page.get_by_text("This code needs a subtotal of at least €50.00.")).to_be_visible()
     enter(page, "spring10")
     expect(page.locator(".totals__sum")).to_contain_text("€9.00")
     shopper.photograph("basket with codes")

@@ -86,7 +86,7 @@ def test_pages_say_in_plain_words_why_a_code_takes_nothing_off(shop, other_shop,
     make_code(other_shop, "THEIRS")
     fill(shopper, mug, "BIG", "THEIRS")
     page = shopper.read("/basket")
-    assert "This code needs a subtotal of at least 50.00." in page
+    assert "This code needs a subtotal of at least €50.00." in page
     assert "This code is not valid." in page
     assert "THEIRS" not in page
 

@@ -3,8 +3,8 @@
 import pytest
 from django.urls import reverse
 
-from storefront.orders import actions
 from storefront.orders.models import Download
+from storefront.payments import actions
 from storefront.shops.models import AuditEntry
 from tests.catalogue.factories import make_product
 from tests.orders.factories import make_order, sale_line

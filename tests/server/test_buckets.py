@@ -234,7 +234,7 @@ SELL = """
 import json
 from django.test import Client
 from storefront.kit import clock
-from storefront.orders import actions
+from storefront.payments import actions
 from storefront.orders.download_links import download_token
 from storefront.orders.models import Download
 from tests.catalogue.factories import make_product

@@ -17,8 +17,8 @@ from storefront.demo.knitting_pattern import pattern_pdf
 from storefront.demo.still_lifes import DRAWINGS, picture
 from storefront.kit import clock
 from storefront.kit import pictures as kit_pictures
-from storefront.orders.actions import mark_paid
 from storefront.orders.download_links import download_token
+from storefront.payments.actions import mark_paid
 from storefront.shops.models import ApiToken, Shop, User
 from tests.client import ApiClient
 from tests.orders.factories import make_order, sale_line

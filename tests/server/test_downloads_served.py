@@ -16,7 +16,7 @@ SET_UP = f"""
 import json
 from django.core.files.base import ContentFile
 from storefront.kit import clock
-from storefront.orders import actions
+from storefront.payments import actions
 from storefront.orders.download_links import download_token
 from tests.catalogue.factories import make_product
 from tests.orders.factories import make_order, sale_line

@@ -8,7 +8,7 @@ import pytest
 from storefront.apps import actions
 from storefront.customers.models import Customer
 from storefront.kit import clock, sealing
-from storefront.orders.models import Order
+from storefront.payments.actions import mark_paid
 from storefront.shops.models import IdempotentAnswer
 from tests.catalogue.factories import make_product
 from tests.client import ApiClient
@@ -47,9 +47,7 @@ WRITES = [
 def write(request, shop) -> Write:
     """The call, for a product and a paid order that are there."""
     product = make_product(shop, "Mug", stock_qty=10, track_inventory=True)
-    order = make_order(shop, sale_line(product))
-    Order.objects.update(payment_status="paid")
-    order.payments.update(status="paid")
+    order = mark_paid(shop=shop, order=make_order(shop, sale_line(product)), now=clock.now())
     body = {name: product.pk if value == "{product}" else value for name, value in (request.param.body or {}).items()}
     return Write(request.param.resource, request.param.path.format(order=order.pk), body)
 
