@@ -1,6 +1,7 @@
 """A product's blocks are fetched once for all visitors, and visitors cannot cause an unlimited number of calls."""
 
 import json
+from datetime import timedelta
 
 import pytest
 from aiohttp import web
@@ -69,6 +70,15 @@ def test_the_cache_expires_after_half_a_minute(visitor, shop, mug, time_machine)
         time_machine.move_to(clock.now() + shared_blocks.SHARED_FOR, tick=True)
         blocks(visitor)
         assert receiver.received.qsize() == 2
+
+
+def test_a_request_that_began_a_moment_before_the_answer_uses_it(visitor, shop, mug, time_machine):
+    with receiving(hello) as receiver:
+        extend(shop, receiver.url)
+        blocks(visitor)
+        time_machine.move_to(clock.now() - timedelta(seconds=1), tick=True)
+        blocks(visitor)
+        assert receiver.received.qsize() == 1
 
 
 def test_an_uninstalled_apps_block_disappears_at_once(visitor, shop, mug):
