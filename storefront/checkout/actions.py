@@ -173,7 +173,7 @@ def freeze(
     if checkout.order is not None:
         return Pressed(order=checkout.order)
     # Lock the cart, so that nothing is added between pricing and freezing it.
-    cart = Cart.objects.select_for_update().filter(shop=shop, checkouts=checkout).first()
+    cart = Cart.objects.select_for_update(of=("self",)).filter(shop=shop, checkouts=checkout).first()
     if cart is None:
         raise NothingToBuy
     existing = drafts.open_draft(shop, cart)

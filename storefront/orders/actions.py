@@ -138,7 +138,7 @@ def record_updated(*, shop: Shop, order: Order, now: datetime) -> None:
 
 def lock_order(shop: Shop, order: Order) -> Order:
     """The current row of the order, locked until the caller's transaction ends."""
-    return Order.objects.select_for_update().get(shop=shop, pk=order.pk)
+    return Order.objects.select_for_update(no_key=True).get(shop=shop, pk=order.pk)
 
 
 def restock_order(order: Order, now: datetime) -> bool:

@@ -57,7 +57,7 @@ def request_refund(
     NothingPaid, RefundTooLarge, OrderStillOpen and InvalidFields.
     """
     order = lock_order(shop, order)
-    paid = Payment.objects.select_for_update().filter(shop=shop, order=order, status=Payment.Status.PAID)
+    paid = Payment.objects.select_for_update(no_key=True).filter(shop=shop, order=order, status=Payment.Status.PAID)
     payments = list(paid.order_by("-pk"))
     if not payments:
         raise NothingPaid

@@ -1,7 +1,8 @@
 """The one place where payments change: what was found out about a payment is applied, logged, and followed up.
 
 Rows are locked in one order, so that transactions cannot deadlock: checkout, cart, draft, order, payments; then stock,
-and the shop's order counter last.
+and the shop's order counter last. Those of payments, orders and drafts are locked without their keys: at the commit,
+PostgreSQL may look at the keys of rows that are referred to, out of that order.
 """
 
 from datetime import datetime
@@ -64,16 +65,17 @@ def lock_payment(shop: Shop, payment: Payment) -> Payment:
         lock_draft(shop, row.draft_id)
         row.refresh_from_db(fields=["order_id"])
     if row.order_id is not None:
-        Order.objects.select_for_update().filter(shop=shop, pk=row.order_id).first()
-    return Payment.objects.select_for_update(of=("self",)).select_related("draft", "order").get(shop=shop, pk=row.pk)
+        Order.objects.select_for_update(no_key=True).filter(shop=shop, pk=row.order_id).first()
+    locked = Payment.objects.select_for_update(of=("self",), no_key=True)
+    return locked.select_related("draft", "order").get(shop=shop, pk=row.pk)
 
 
 def lock_draft(shop: Shop, draft_id: int) -> OrderDraft:
     """The draft, locked after its checkout and its cart."""
     draft = OrderDraft.objects.get(shop=shop, pk=draft_id)
     list(draft.checkouts.select_for_update(of=("self",)).values_list("pk"))
-    Cart.objects.select_for_update().filter(shop=shop, drafts=draft).first()
-    return OrderDraft.objects.select_for_update(of=("self",)).get(shop=shop, pk=draft_id)
+    Cart.objects.select_for_update(of=("self",)).filter(shop=shop, drafts=draft).first()
+    return OrderDraft.objects.select_for_update(of=("self",), no_key=True).get(shop=shop, pk=draft_id)
 
 
 def apply_report(*, shop: Shop, payment: Payment, report: Report, source: str, is_fresh: bool, now: datetime) -> None:
@@ -97,7 +99,7 @@ def end_if_over(*, shop: Shop, draft: OrderDraft, now: datetime) -> None:
     """End an expired draft whose payments have all ended, or have taken only part of its total."""
     with transaction.atomic():
         locked = lock_draft(shop, draft.pk)
-        payments = list(locked.payments.select_for_update(of=("self",)))
+        payments = list(locked.payments.select_for_update(of=("self",), no_key=True))
         is_open = locked.state == OrderDraft.State.OPEN and locked.expires_at <= now
         if is_open and not any_undecided(State(each.state) for each in payments):
             drafts.end_draft(shop=shop, draft=locked, now=now)
@@ -159,7 +161,7 @@ def _log(payment: Payment, entries: list, was: str, source: str, now: datetime) 
 
 def _follow_draft(shop: Shop, payment: Payment, draft: OrderDraft, now: datetime) -> None:
     """What the payment means to the draft that it was started for."""
-    others = draft.payments.exclude(pk=payment.pk).select_for_update(of=("self",))
+    others = draft.payments.exclude(pk=payment.pk).select_for_update(of=("self",), no_key=True)
     payments = [payment, *others]
     secured = [each for each in payments if each.state in SECURED and each.order_id is None]
     if draft.state == OrderDraft.State.PLACED or draft.is_replaced:
