@@ -10,6 +10,8 @@ from django.db.models import BinaryField
 
 from storefront.installations.models import App, Installation
 from storefront.kit import clock, sealing
+from storefront.payments import accounts
+from storefront.payments.models import ProviderAccount
 from storefront.server import sealed
 from storefront.server.command import Failed
 from storefront.shops import second_factor
@@ -50,6 +52,8 @@ def filled(shop, other_shop, keys):
         api = ApiClient(make_token(each))
         api.delete("/cart", Idempotency_Key="k")
         key = sealing.seal(b"k" * 20, purpose=second_factor.PURPOSE)
+        secrets = sealing.seal(b'{"secret_key": "sk_test_1"}', purpose=accounts.PURPOSE)
+        ProviderAccount.objects.create(shop=each, provider="stripe", sealed=secrets)
         user = make_staff(each, f"owner-{each.pk}")
         Authenticator.objects.create(user=user, name="Phone", sealed_key=key, created_at=clock.now())
     return shop

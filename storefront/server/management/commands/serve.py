@@ -48,9 +48,6 @@ class Command(Base):
         readiness.require_migrated_database()
         readiness.require_buckets()
         descriptors.raise_limit()
-        readiness.restrict_data_permissions()
-        if readiness.collect_static_files():
-            self.write_message("Collected the static files.")
         sealed.warn_of_unreadable()
         # From here on nothing asks the database before the web processes run: whoever can connect is answered.
         connections.close_all()
@@ -64,6 +61,9 @@ class Command(Base):
             handover=accepting.Handover.of(path, listening),
             processes=workers,
         )
+        readiness.restrict_data_permissions()
+        if readiness.collect_static_files():
+            self.write_message("Collected the static files.")
         rendering.limit_waiting_threads(threads)
         suffix = "" if no_worker else " with the background worker"
         self.write_message(f"Serving on http://{host}:{port}{suffix}; Ctrl-C stops.")
