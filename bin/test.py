@@ -40,6 +40,7 @@ NOT_ON_POSTGRESQL = (
     "server/test_pictures_command.py",
     "server/test_products_commands.py",
     "server/test_request_checks.py",
+    "server/test_reseal.py",
     "server/test_response.py",
     "server/test_run.py",
     "server/test_serve.py",
