@@ -45,6 +45,7 @@ NOT_ON_POSTGRESQL = (
     "server/test_run.py",
     "server/test_serve.py",
     "server/test_settings.py",
+    "server/test_token_use_served.py",
     "shops/test_admin_words.py",
     "shops/test_passkeys.py",
     "stripe/test_contract.py",
@@ -54,6 +55,7 @@ NOT_ON_POSTGRESQL = (
     "stripe/test_refunds.py",
     "stripe/test_saved_methods.py",
     "stripe/test_trouble.py",
+    "upgrades/test_remade_tables.py",
     "website/test_pictures.py",
 )
 # Thousands of hostile calls, which PostgreSQL is stricter about. On SQLite they run where there is no PostgreSQL.

@@ -27,7 +27,7 @@ from tests.server.programs import STOREFRONT, clean_environment, free_port, is_l
 
 pytestmark = pytest.mark.proof
 
-ORDERS = 500
+ORDERS = 400
 # So many of them through the whole checkout, by HTTP.
 SHOPPERS, BOUGHT = 2, 20
 EMAIL = "web@example.com"
