@@ -13,6 +13,7 @@ from typing import Any
 
 import django
 from django.conf import settings
+from django.core.checks import Tags, run_checks
 from django.core.management import call_command
 
 from storefront.server import cli
@@ -84,7 +85,7 @@ def start(host: str, port: str) -> int:
     django.setup()
     from storefront.server import readiness
 
-    if readiness.count_pending_migrations():
+    if readiness.count_pending_migrations() or run_checks(tags=[Tags.database], databases=["default"]):
         cli.print_message("Preparing the database ...")
         call_command("migrate", verbosity=0)
     answer = io.StringIO()

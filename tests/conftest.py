@@ -1,5 +1,6 @@
 """The cast: a merchant's shop, a second shop that must never be seen, an integration of each, a stranger."""
 
+import gc
 import socket
 import subprocess
 import time
@@ -8,10 +9,13 @@ from contextlib import closing
 from shutil import which
 
 import pytest
+from django.contrib.admin import autodiscover
 from django.test import TransactionTestCase
 
 from storefront.apps import shared_blocks
 from storefront.kit.windows import Windows
+from storefront.listing import warming
+from storefront.listing.facet_index import clear_indexes
 from storefront.shops import ratelimit, token_use
 from storefront.shops import throttle as guesses
 from storefront.shops.models import Shop
@@ -20,6 +24,14 @@ from tests.databases import deployment, django_db_keepdb, django_db_setup, migra
 from tests.emptying import empty_the_database
 from tests.shops.factories import make_shop, make_token
 from tests.staff import Desk, make_staff, open_desk
+
+# Tests of the admin look through its pages.
+autodiscover()
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector leave the thousands of tests and modules alone, which saves a tenth of the time."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -34,8 +46,10 @@ def no_calls_counted(monkeypatch) -> None:
     """Reset rate limits and in-process caches, since the next test uses the same ids again."""
     monkeypatch.setattr(ratelimit, "_credential_windows", Windows())
     shared_blocks.clear_cache()
-    # No background thread that stores which tokens were used.
+    clear_indexes()
+    # No background threads that store which tokens were used, and that read the filters of large shops.
     monkeypatch.setattr(token_use, "start", lambda: None)
+    monkeypatch.setattr(warming, "start", lambda: None)
     monkeypatch.setattr(token_use, "_used", {})
     ratelimit.process_windows.cache_clear()
     guesses.memory_store.cache_clear()

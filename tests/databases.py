@@ -1,7 +1,7 @@
 """Databases for tests, and for programs that tests start: copies of one that was migrated.
 
-Migrating takes ten seconds. On SQLite, a migrated database is kept in the virtual environment, under a digest of all
-that migrations depend on, and later runs start from it.
+Migrating takes seconds. On SQLite, a migrated database is kept in the virtual environment, under a digest of all that
+migrations depend on, and later runs start from it.
 """
 
 import os
@@ -61,7 +61,8 @@ class database:  # noqa: N801, used like a function
 def kept_database() -> Path:
     """Where the SQLite database that these migrations make is kept."""
     digest = sha256()
-    for path in [Path("uv.lock"), *sorted(Path("storefront").glob("*/migrations/*.py"))]:
+    steps = sorted(Path("storefront").glob("*/migrations/*.py"))
+    for path in [Path("uv.lock"), Path("storefront/server/migration_state.py"), *steps]:
         digest.update(f"{path}\n".encode() + path.read_bytes())
     return Path(sys.prefix) / "migrated" / f"{digest.hexdigest()[:32]}.sqlite3"
 

@@ -66,7 +66,9 @@ class Mailbox:
         """The texts of the emails to this address, in order."""
         found = zip(self._server.received, self.messages, strict=True)
         return [
-            message.get_content().replace("\r\n", "\n") for (receivers, _), message in found if receivers == [receiver]
+            message.get_body(("plain",)).get_content().replace("\r\n", "\n")  # type: ignore[union-attr]
+            for (receivers, _), message in found
+            if receivers == [receiver]
         ]
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth import login
 from django.db.models import Model
-from django.forms import MultiWidget, SelectMultiple
+from django.forms import CheckboxSelectMultiple, MultiWidget, SelectMultiple
 from django.http import HttpRequest, HttpResponse
 from django.test import Client
 from django.urls import reverse
@@ -16,6 +16,8 @@ from storefront.server.sessions import SessionStore
 from storefront.shops import staff_sessions
 from storefront.shops.models import Shop, StaffMember, User
 from storefront.shops.places import ADMIN, SINGLE
+
+LISTS = (SelectMultiple, CheckboxSelectMultiple)
 
 
 class Desk(Client):
@@ -53,6 +55,8 @@ def form_values(response: HttpResponse) -> dict[str, Any]:
             _put(values, field, field.html_name, field.value())
             if field.field.show_hidden_initial:
                 _put(values, field, field.html_initial_name, field.initial)
+    if "shown" in context:
+        values["shown"] = context["shown"]
     return values
 
 
@@ -66,12 +70,14 @@ def formset_forms(formset: Any) -> list[Any]:
 
 def _put(values: dict[str, Any], field: Any, name: str, value: Any) -> None:
     widget = field.field.widget
-    if isinstance(widget, MultiWidget):
+    if hasattr(widget, "posted"):
+        values.update(widget.posted(name, value or []))
+    elif isinstance(widget, MultiWidget):
         for number, part in enumerate(widget.decompress(value)):
             values[f"{name}_{number}"] = part or ""
     elif value is True:
         values[name] = "on"
-    elif not (value is False or widget.needs_multipart_form or (isinstance(widget, SelectMultiple) and not value)):
+    elif not (value is False or widget.needs_multipart_form or (isinstance(widget, LISTS) and not value)):
         # A browser leaves out unticked boxes, and sends files only if some were chosen.
         values[name] = "" if value is None else value
 

@@ -47,6 +47,7 @@ SAMPLE: dict[str, Any] = {
         "total": "25.00",
         "item_count": 2,
         "line_count": 1,
+        "tax_included": True,
     },
     "cart": None,
 }
@@ -56,6 +57,9 @@ SAMPLE: dict[str, Any] = {
 class ExtensionAdmin(ConfirmingAdmin):
     """Apps register and delete their blocks; the merchant can turn a block off."""
 
+    empty_text = (
+        "Installed apps can show blocks at the checkout, on product pages and after the order. They stand here."
+    )
     rights = {"view": Right.MANAGE_APPS, "change": Right.MANAGE_APPS, "preview": Right.MANAGE_APPS}
     list_display = ["block", "app", "health_shown", "callback_url"]
     list_select_related = ["shop", "installation__app"]

@@ -35,6 +35,9 @@ NOTIFICATION_COLOURS = {"Pending": "info", "Delivered": "success", "Failed": "da
 class InstallationAdmin(ConfirmingAdmin):
     """The apps of this shop: their permissions, tokens and last calls."""
 
+    empty_text = (
+        "Apps add to the shop what it lacks: blocks at the checkout, scripts, and programs that follow your orders."
+    )
     form = InstallationForm
     rights = {
         "view": Right.MANAGE_APPS,

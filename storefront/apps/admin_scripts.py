@@ -79,6 +79,7 @@ class AllowHostAdmin(ScriptsAdmin):
 class ScriptTagAdmin(AllowHostAdmin):
     """Apps register and delete their scripts; the merchant can turn a script off."""
 
+    empty_text = "Scripts that installed apps run on your shop's pages stand here."
     rights = {"view": Right.MANAGE_APPS, "change": Right.MANAGE_APPS, "allow": Right.MANAGE_APPS}
     list_display = ["src", "app", "location", "state"]
     list_select_related = ["shop", "installation__app"]
@@ -126,6 +127,7 @@ def _is_allowed(tag: ScriptTag) -> bool:
 class AllowedScriptHostAdmin(ScriptsAdmin):
     """Hosts whose scripts run: those of installed apps, deleted with the app, and those that the merchant allowed."""
 
+    empty_text = "Scripts of apps are loaded only from the hosts that you allow."
     form = AllowedHostForm
     rights = {"view": Right.MANAGE_APPS, "add": Right.MANAGE_APPS, "delete": Right.MANAGE_APPS}
     list_display = ["host", "allowed_by"]
@@ -152,6 +154,7 @@ class AllowedScriptHostAdmin(ScriptsAdmin):
 class BlockedScriptAdmin(AllowHostAdmin):
     """Scripts that browsers reported as blocked. The merchant deletes rows; allowing a host deletes its rows."""
 
+    empty_text = "What an app's script tried to load from hosts that are not allowed stands here."
     rights = {"view": Right.MANAGE_APPS, "delete": Right.MANAGE_APPS, "allow": Right.MANAGE_APPS}
     list_display = ["source", "app", "what", "page", "count", "last"]
     list_select_related = ["shop"]

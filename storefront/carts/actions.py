@@ -102,18 +102,20 @@ def add_line(
     custom_fields: Sequence[Mapping[str, str]] | None = None,
     custom_price: Decimal | None = None,
     is_damaged: bool = False,
+    gift_card: Mapping[str, Any] | None = None,
     with_token: bool = True,
     precondition: Precondition | None = None,
 ) -> Added:
     """Add `qty` pieces to the cart that `token` or `cart` identifies, or to a new one (R-CART-12).
 
-    If the cart has the same line, its quantity is increased. A new cart gets a token unless `with_token` is false, as
-    for a basket that a shopper begins in the shop.
+    If the cart has the same line, its quantity is increased. A new cart gets a token unless `with_token` is false.
 
     Raises ProductUnavailable, VariantRequired, OptionRequired, InvalidOption, InvalidCustomPrice, InsufficientStock,
     CartTooLarge and InvalidFields; then no cart is created (R-CART-5), and an existing one stays as it was (R-CART-17).
     """
-    wanted = [WantedLine(product_id, qty, variant_id, options, custom_fields or (), custom_price, is_damaged)]
+    wanted = [
+        WantedLine(product_id, qty, variant_id, options, custom_fields or (), custom_price, is_damaged, gift_card)
+    ]
     # Read the product before the transaction: on SQLite a transaction blocks all other writers.
     checked = check_lines(shop, wanted, now)
     checked.raise_first()
@@ -215,7 +217,7 @@ def empty_cart(
     cart: Cart | None = None,
     precondition: Precondition | None = None,
 ) -> Changed:
-    """Remove all lines and discount codes. Without a usable token, create an empty cart (R-CART-6)."""
+    """Remove all lines, discount codes and gift cards. Without a usable token, create an empty cart (R-CART-6)."""
     with transaction.atomic():
         locked, lines = lock_cart(shop, now, token, cart, precondition)
         if locked is None:
@@ -223,9 +225,9 @@ def empty_cart(
             locked.save(force_insert=True)
         if lines:
             CartLine.objects.filter(shop=shop, cart=locked).delete()
-        if locked.discount_codes:
-            locked.discount_codes = []
-            locked.save(update_fields=["discount_codes"])
+        if locked.discount_codes or locked.gift_cards:
+            locked.discount_codes, locked.gift_cards = [], []
+            locked.save(update_fields=["discount_codes", "gift_cards"])
     return Changed(locked, [], token)
 
 
@@ -250,7 +252,8 @@ def reprice_cart(*, shop: Shop, cart: Cart, now: datetime) -> list[LineChange]:
     no longer be bought. Writes only lines that changed."""
     locked = Cart.objects.select_for_update().filter(shop=shop, pk=cart.pk).first()
     lines = queries.cart_lines(shop, cart) if locked else []
-    purchasables = load_purchasables(shop, {(line.product_id, line.variant_id) for line in lines}) if lines else {}
+    wanted = {(line.product_id, line.variant_id) for line in lines}
+    purchasables = load_purchasables(shop, wanted, now) if lines else {}
     customer_id = locked.customer_id if locked else None
     terms = pricing.group_terms(shop, customer_id, {line.product_id for line in lines})
     changes = []
@@ -358,6 +361,7 @@ def _reprice_line(
             raise ProductUnavailable
         choices = rules.resolve_choices(purchasable.options, rules.choices_to_resolve(line.options))
         rules.check_custom_price(purchasable.product, purchasable.variant, choices, line.custom_price)
+        rules.check_damaged(purchasable.product, line.is_damaged)
         snapshot(line, purchasable, choices, terms)
     except Refusal:
         return LineChange(line, old, is_unavailable=True)

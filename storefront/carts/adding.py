@@ -5,11 +5,11 @@ Reads the catalogue, and stores nothing: `actions` does.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
-from storefront.carts import rules
+from storefront.carts import gift_card_lines, rules
 from storefront.carts.models import Cart, CartLine
 from storefront.carts.purchasable import Levels, Purchasable, load_purchasables, offered_variants
 from storefront.catalogue.stock import InsufficientStock
@@ -31,6 +31,9 @@ class ProductUnavailable(Refusal):
     code, message, field = "product_unavailable", "This product is not available.", "product_id"
 
 
+NO_FILE = "This product is a download without a file, so it cannot be sold yet."
+
+
 class VariantRequired(Refusal):
     code, message, field = "variant_required", "Please choose a variant of this product.", "variant_id"
 
@@ -50,6 +53,7 @@ class WantedLine:
     custom_fields: Sequence[Mapping[str, str]] = ()
     custom_price: Decimal | None = None
     is_damaged: bool = False
+    gift_card: Mapping[str, Any] | None = None
 
     @property
     def sold(self) -> Sold:
@@ -65,6 +69,7 @@ class CheckedLine:
     key: str
     choices: list[rules.Choice]
     custom_fields: list[dict[str, str]]
+    gift_card: dict[str, str] | None
 
 
 @dataclass(slots=True)
@@ -91,7 +96,7 @@ def check_lines(shop: Shop, wanted: Sequence[WantedLine], now: datetime) -> Chec
     Refusals are ProductUnavailable, VariantRequired, OptionRequired, InvalidOption, InvalidCustomPrice and
     InvalidFields.
     """
-    purchasables = load_purchasables(shop, {line.sold for line in wanted})
+    purchasables = load_purchasables(shop, {line.sold for line in wanted}, now)
     unsold = _unsold(shop, {line.sold for line in wanted}, purchasables, now)
     checked = Checked()
     for index, line in enumerate(wanted):
@@ -99,7 +104,7 @@ def check_lines(shop: Shop, wanted: Sequence[WantedLine], now: datetime) -> Chec
             checked.refused[index] = unsold[line.sold]
             continue
         try:
-            checked.lines[index] = _checked(line, purchasables[line.sold])
+            checked.lines[index] = _checked(line, purchasables[line.sold], shop.local_time(now).date())
         except Refusal as refusal:
             checked.refused[index] = refusal
     return checked
@@ -108,7 +113,7 @@ def check_lines(shop: Shop, wanted: Sequence[WantedLine], now: datetime) -> Chec
 def load_for_sale(shop: Shop, product_id: int, variant_id: int | None, now: datetime) -> Purchasable:
     """Raises ProductUnavailable and VariantRequired."""
     sold = product_id, variant_id
-    found = load_purchasables(shop, [sold])
+    found = load_purchasables(shop, [sold], now)
     for refusal in _unsold(shop, {sold}, found, now).values():
         raise refusal
     return found[sold]
@@ -168,6 +173,7 @@ class FillingCart:
             custom_fields=checked.custom_fields,
             custom_price=checked.wanted.custom_price,
             is_damaged=checked.wanted.is_damaged,
+            gift_card=checked.gift_card,
             created_at=self.now,
         )
 
@@ -200,6 +206,8 @@ def snapshot(line: CartLine, purchasable: Purchasable, choices: Sequence[rules.C
     line.image_snapshot = purchasable.image
     line.bundle_items = purchasable.bundle_items
     line.options = [choice.stored() for choice in choices]
+    line.gift_card = (line.gift_card or gift_card_lines.PLAIN) if purchasable.product.is_gift_card else None
+    line.available_from = purchasable.product.available_from if purchasable.product.is_preorder else None
 
 
 def _unsold(
@@ -210,13 +218,15 @@ def _unsold(
     unsold += [sold for sold in wanted if sold not in unsold and found[sold].needs_variant]
     if not unsold:
         return {}
-    products = load_purchasables(shop, {(product_id, None) for product_id, _ in unsold})
+    products = load_purchasables(shop, {(product_id, None) for product_id, _ in unsold}, now)
     variants = offered_variants(shop, {product_id for product_id, _ in unsold})
     refusals: dict[Sold, Refusal] = {}
     for product_id, variant_id in unsold:
         product, allowed = products.get((product_id, None)), variants.get(product_id, [])
-        if product is None or not product.is_for_sale(now):
-            refusal: Refusal = ProductUnavailable()
+        if product is not None and product.lacks_file and product.product.is_published(now):
+            refusal: Refusal = ProductUnavailable(NO_FILE)
+        elif product is None or not product.is_for_sale(now):
+            refusal = ProductUnavailable()
         elif variant_id is None:
             text = VariantRequired.message
             refusal = VariantRequired(problems=[problem("variant_id", VariantRequired.code, text, allowed=allowed)])
@@ -228,11 +238,13 @@ def _unsold(
     return refusals
 
 
-def _checked(wanted: WantedLine, purchasable: Purchasable) -> CheckedLine:
+def _checked(wanted: WantedLine, purchasable: Purchasable, today: date) -> CheckedLine:
     check_qty(wanted.qty, least=1)
     choices = rules.resolve_choices(purchasable.options, wanted.options)
     fields = rules.custom_fields(wanted.custom_fields)
     rules.check_custom_price(purchasable.product, purchasable.variant, choices, wanted.custom_price)
+    rules.check_damaged(purchasable.product, wanted.is_damaged)
+    gift_card = gift_card_lines.checked(purchasable.product, wanted.gift_card, today)
     key = rules.line_key(
         wanted.product_id,
         wanted.variant_id,
@@ -240,8 +252,9 @@ def _checked(wanted: WantedLine, purchasable: Purchasable) -> CheckedLine:
         custom_fields=fields,
         custom_price=wanted.custom_price,
         is_damaged=wanted.is_damaged,
+        gift_card=gift_card if gift_card != gift_card_lines.PLAIN else None,
     )
-    return CheckedLine(wanted, purchasable, key, choices, fields)
+    return CheckedLine(wanted, purchasable, key, choices, fields, gift_card)
 
 
 def _insufficient_stock(name: str, available: int) -> InsufficientStock:

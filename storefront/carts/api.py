@@ -7,9 +7,10 @@ from typing import Annotated, Any
 from django.http import HttpResponse
 from ninja import Path, Query, Router
 
-from storefront.carts import actions, discount_codes, queries, schemas
+from storefront.carts import actions, discount_codes, gift_cards, queries, schemas
 from storefront.carts.adding import WantedLine
 from storefront.carts.code_entry import limited_tries_of_token
+from storefront.carts.gift_card_schemas import SetGiftCards
 from storefront.carts.models import Cart, CartLine
 from storefront.kit.conditional import PreconditionFailed, has_if_match, require_match
 from storefront.kit.http import json_response
@@ -109,9 +110,27 @@ def set_discount_codes(request: Request, body: schemas.SetDiscountCodes) -> Http
     have one of them, nothing changes, and `errors` names its position, such as `codes.0`. A code that does not apply
     now stays, and `discount_codes` says why. After too many unknown codes, each call is answered with 429 for a while.
     """
-    with limited_tries_of_token(request):
+    with limited_tries_of_token(request, "discount_codes_token", discount_codes.UnknownDiscountCodes):
         changed = discount_codes.set_discount_codes(**_write(request), codes=body.codes)
     return _changed(request, changed, "Discount codes saved.")
+
+
+@router.put(
+    "/cart/gift-cards",
+    auth=scope("write_cart"),
+    response=answers({200: schemas.CartChanged}, 400, 409, 412, 413, 415, 422),
+    summary="Set the gift cards",
+    openapi_extra=TOKEN,
+)
+def set_gift_cards(request: Request, body: SetGiftCards) -> HttpResponse:
+    """Replace the gift cards of the cart that `X-Cart-Token` identifies, or of a new cart. They pay in this order. If
+    the shop does not have one of them, or it can no longer be used, nothing changes, and `errors` names its position,
+    such as `codes.0`. After too many unknown codes, each call is answered with 429 for a while. Reads show the last
+    four characters of a code, never the whole.
+    """
+    with limited_tries_of_token(request, "gift_cards_token", gift_cards.GiftCardsRefused):
+        changed = gift_cards.set_gift_cards(**_write(request), codes=body.codes)
+    return _changed(request, changed, "Gift cards saved.")
 
 
 @router.patch(
@@ -179,6 +198,7 @@ def _wanted(body: schemas.AddToCart) -> WantedLine:
         custom_fields=[{"name": given.name, "value": given.value} for given in body.custom_fields or ()],
         custom_price=body.custom_price,
         is_damaged=bool(body.is_damaged),
+        gift_card=body.gift_card.dict() if body.gift_card else None,
     )
 
 

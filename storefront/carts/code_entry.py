@@ -1,8 +1,8 @@
-"""Entering discount codes, with a limit on guesses.
+"""Entering discount codes and gift cards, with limits on guesses.
 
 Only codes that the shop does not have count: for a visitor by network address or account, for an integration by its
 token. Once the limit is reached, right codes are refused, too, so that a refusal tells nothing about a code
-(R-CART-43).
+(R-CART-43, R-CART-48).
 """
 
 from collections.abc import Iterator
@@ -11,11 +11,15 @@ from contextlib import contextmanager
 from django.conf import settings
 
 from storefront.carts.discount_codes import UnknownDiscountCodes, add_discount_code, remove_discount_code
+from storefront.carts.gift_cards import GiftCardsRefused, add_gift_card, remove_gift_card
 from storefront.carts.models import Cart
 from storefront.customers import limits
+from storefront.kit.ids import LARGEST_ID
 from storefront.kit.refusals import Refusal
 from storefront.shops.ratelimit import RateLimited, seconds_to_wait
 from storefront.shops.request import Request
+
+Unknown = type[UnknownDiscountCodes] | type[GiftCardsRefused]
 
 
 def change_codes(request: Request, cart: Cart) -> str:
@@ -26,32 +30,56 @@ def change_codes(request: Request, cart: Cart) -> str:
         remove_discount_code(shop=shop, cart=cart, code=remove, now=now)
         return ""
     try:
-        limits.check(request, "discount_codes")
-        try:
+        with limited_tries_of_visitor(request, "discount_codes", UnknownDiscountCodes):
             add_discount_code(shop=shop, cart=cart, code=request.POST.get("code", "")[:100], now=now)
-        except UnknownDiscountCodes:
-            limits.count(request, "discount_codes")
-            raise
+    except Refusal as refusal:
+        return refusal.text
+    return ""
+
+
+def change_gift_cards(request: Request, cart: Cart) -> str:
+    """The same for gift cards; the one to `remove` is named by its number, which is no secret."""
+    shop, now = request.shop, request.now
+    if remove := request.POST.get("remove", ""):
+        is_id = remove.isascii() and remove.isdigit() and len(remove) < 20 and int(remove) <= LARGEST_ID
+        remove_gift_card(shop=shop, cart=cart, card_id=int(remove) if is_id else 0, now=now)
+        return ""
+    try:
+        with limited_tries_of_visitor(request, "gift_cards", GiftCardsRefused):
+            add_gift_card(shop=shop, cart=cart, code=request.POST.get("gift_card", "")[:100], now=now)
     except Refusal as refusal:
         return refusal.text
     return ""
 
 
 @contextmanager
-def limited_tries_of_token(request: Request) -> Iterator[None]:
-    """Context manager around setting codes by an API token: each code that is refused as unknown counts. Raises
-    RateLimited."""
-    _count_for_token(request, is_look=True)
+def limited_tries_of_visitor(request: Request, what: str, unknown: Unknown) -> Iterator[None]:
+    """Context manager around entering a code by a visitor: one that is refused as unknown counts. Raises
+    LimitReached."""
+    limits.check(request, what)
     try:
         yield
-    except UnknownDiscountCodes as refusal:
-        for _ in refusal.positions:
-            _count_for_token(request, is_look=False)
+    except unknown as refusal:
+        if refusal.positions:
+            limits.count(request, what)
         raise
 
 
-def _count_for_token(request: Request, *, is_look: bool) -> None:
-    for item in settings.LIMITS["discount_codes_token"]:
-        name = f"discount_codes_token:{request.caller.counted_as}"
+@contextmanager
+def limited_tries_of_token(request: Request, what: str, unknown: Unknown) -> Iterator[None]:
+    """Context manager around setting codes by an API token: each code that is refused as unknown counts. Raises
+    RateLimited."""
+    _count_for_token(request, what, is_look=True)
+    try:
+        yield
+    except unknown as refusal:
+        for _ in refusal.positions:
+            _count_for_token(request, what, is_look=False)
+        raise
+
+
+def _count_for_token(request: Request, what: str, *, is_look: bool) -> None:
+    for item in settings.LIMITS[what]:
+        name = f"{what}:{request.caller.counted_as}"
         if wait := seconds_to_wait(item, name, peek=is_look):
             raise RateLimited(wait)

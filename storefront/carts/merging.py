@@ -30,11 +30,13 @@ class MergeReport(TypedDict):
 
 class Ordered(TypedDict):
     """What an order takes out of carts: `pieces` of the basket by the line's key; `arrivals` holds `{id, source,
-    pieces}`, what an integration's cart brought of that; `codes` are the basket's discount codes."""
+    pieces}`, what an integration's cart brought of that; `codes` are the basket's discount codes, and `gift_cards` the
+    ids of its gift cards."""
 
     pieces: dict[str, int]
     arrivals: list[dict[str, Any]]
     codes: NotRequired[list[str]]
+    gift_cards: NotRequired[list[int]]
 
 
 _NOT_COPIED = {"id", "shop_id", "cart_id", "qty"}
@@ -64,7 +66,7 @@ def copy_into_basket(
         arrival.checkout_link = link.public_id
         for column, value in link.attribution().items():
             setattr(arrival, column, value)
-    basket.add_codes(source.discount_codes)
+    basket.add_codes(source)
     levels = stock_levels(shop, rules.stock_needed([*basket.lines, *arriving]))
     for line in arriving:
         copy, qty = basket.add_copy(line, levels)
@@ -93,7 +95,7 @@ def merge_carts(*, shop: Shop, source: Cart, target: Cart, now: datetime) -> Car
     levels = stock_levels(shop, rules.stock_needed([*basket.lines, *leaving.lines]))
     moved = {line.pk: _MovedLine(line, *basket.add_copy(line, levels)) for line in leaving.lines}
     CartLine.objects.filter(shop=shop, cart=source).delete()
-    basket.add_codes(leaving.cart.discount_codes)
+    basket.add_codes(leaving.cart)
     for each in moved.values():
         # If not all pieces fit, those that the shopper chose come before those that a link brought.
         each.unassigned = max(each.qty - own_pieces(each.line, leaving.arrivals), 0)
@@ -103,7 +105,8 @@ def merge_carts(*, shop: Shop, source: Cart, target: Cart, now: datetime) -> Car
         arrival.target, arrival.was_merged = target, arrival.was_merged or was_merged
         basket.arrivals.append(arrival)
     basket.save(now)
-    Cart.objects.filter(shop=shop, pk=source.pk).update(discount_codes=[], updated_at=now, expires_at=now + LIFETIME)
+    emptied: dict[str, list] = {"discount_codes": [], "gift_cards": []}
+    Cart.objects.filter(shop=shop, pk=source.pk).update(**emptied, updated_at=now, expires_at=now + LIFETIME)
     target.refresh_from_db()
     return target
 
@@ -152,7 +155,8 @@ def ordered_lines(*, shop: Shop, cart: Cart) -> tuple[Ordered, list[Arrival]]:
         for each in arrivals
     ]
     pieces = {line.key: line.qty for line in basket.lines}
-    return {"pieces": pieces, "arrivals": brought, "codes": cart.discount_codes}, arrivals
+    ordered: Ordered = {"pieces": pieces, "arrivals": brought, "codes": cart.discount_codes}
+    return ordered | {"gift_cards": cart.gift_cards}, arrivals
 
 
 @transaction.atomic
@@ -167,12 +171,12 @@ def remove_ordered_lines(*, shop: Shop, cart: Cart | None, ordered: Ordered, now
         sources[arrival["source"]].update(arrival["pieces"])
     found = _lock(shop, sorted(sources))
     for source in found:
-        _take_out(shop, source, sources[source.pk], ordered.get("codes", []))
+        _take_out(shop, source, sources[source.pk], ordered)
     ids = [source.pk for source in found]
     Cart.objects.filter(shop=shop, pk__in=ids, expires_at__gt=now).update(updated_at=now, expires_at=now + LIFETIME)
     if cart is not None:
         Arrival.objects.filter(shop=shop, target=cart, pk__in=[each["id"] for each in ordered["arrivals"]]).delete()
-        _take_out(shop, cart, Counter(ordered["pieces"]), ordered.get("codes", []))
+        _take_out(shop, cart, Counter(ordered["pieces"]), ordered)
         if not CartLine.objects.filter(shop=shop, cart=cart).exists():
             Arrival.objects.filter(shop=shop, target=cart).delete()
         Cart.objects.filter(shop=shop, pk=cart.pk).update(updated_at=now, expires_at=now + LIFETIME)
@@ -238,10 +242,13 @@ class _Basket:
             self.lines.append(same)
         return same, qty
 
-    def add_codes(self, codes: Iterable[str]) -> None:
-        """Add discount codes after the basket's own, as far as there is room. Its totals say which of them apply
-        (R-CART-45)."""
-        self.cart.discount_codes = list(dict.fromkeys([*self.cart.discount_codes, *codes]))[: rules.MAX_CODES]
+    def add_codes(self, other: Cart) -> None:
+        """Add another cart's discount codes and gift cards after the basket's own, as far as there is room. Its totals
+        say which of them apply (R-CART-45)."""
+        codes = dict.fromkeys([*self.cart.discount_codes, *other.discount_codes])
+        gift_cards = dict.fromkeys([*self.cart.gift_cards, *other.gift_cards])
+        self.cart.discount_codes = list(codes)[: rules.MAX_CODES]
+        self.cart.gift_cards = list(gift_cards)[: rules.MAX_GIFT_CARDS]
 
     def save(self, now: datetime) -> None:
         """Save the codes and arrivals, renew the basket, and reprice a customer's lines for their group."""
@@ -249,7 +256,10 @@ class _Basket:
         for arrival in self.arrivals:
             arrival.save()
         Cart.objects.filter(shop=self.shop, pk=self.cart.pk).update(
-            discount_codes=self.cart.discount_codes, updated_at=now, expires_at=now + LIFETIME
+            discount_codes=self.cart.discount_codes,
+            gift_cards=self.cart.gift_cards,
+            updated_at=now,
+            expires_at=now + LIFETIME,
         )
         if self.cart.customer_id is not None:
             reprice_cart(shop=self.shop, cart=self.cart, now=now)
@@ -260,11 +270,13 @@ def _lock(shop: Shop, ids: Sequence[int]) -> list[Cart]:
     return list(Cart.objects.select_for_update().filter(shop=shop, pk__in=ids).order_by("pk")) if ids else []
 
 
-def _take_out(shop: Shop, cart: Cart, pieces: Counter[str], codes: Sequence[str]) -> None:
-    """Lower these lines of a locked cart by so many pieces, by key, and remove these discount codes."""
-    if left_over := [code for code in cart.discount_codes if code in codes]:
-        cart.discount_codes = [code for code in cart.discount_codes if code not in left_over]
-        cart.save(update_fields=["discount_codes"])
+def _take_out(shop: Shop, cart: Cart, pieces: Counter[str], ordered: Ordered) -> None:
+    """Lower these lines of a locked cart by so many pieces, by key, and remove what else was ordered with."""
+    codes = [code for code in cart.discount_codes if code not in ordered.get("codes", [])]
+    gift_cards = [card for card in cart.gift_cards if card not in ordered.get("gift_cards", [])]
+    if (codes, gift_cards) != (cart.discount_codes, cart.gift_cards):
+        cart.discount_codes, cart.gift_cards = codes, gift_cards
+        cart.save(update_fields=["discount_codes", "gift_cards"])
     for line in CartLine.objects.filter(shop=shop, cart=cart, key__in=list(pieces)):
         _set_qty(line, line.qty - pieces[line.key])
 

@@ -13,7 +13,10 @@ from storefront.shops.models import Shop
 # After the last write (R-CART-8).
 LIFETIME = timedelta(days=7)
 # Columns in which a line copies the catalogue when it is added or repriced.
-SNAPSHOTS = ("price_snapshot", "name_snapshot", "image_snapshot", "options", "bundle_items")
+SNAPSHOTS = (
+    *("price_snapshot", "name_snapshot", "image_snapshot", "options", "bundle_items", "gift_card"),
+    "available_from",
+)
 
 
 class Cart(models.Model):
@@ -45,6 +48,7 @@ class Cart(models.Model):
         null=True, editable=False, help_text="When an order was last placed from this cart. Null if none was."
     )
     discount_codes = models.JSONField(default=list, help_text="The codes that were entered, in normal form.")
+    gift_cards = models.JSONField(default=list, db_default=[], help_text="The ids of the gift cards that were entered.")
     merge_report = models.JSONField(
         null=True,
         editable=False,
@@ -84,6 +88,11 @@ class CartLine(models.Model):
     custom_fields = models.JSONField(default=list)
     custom_price = MoneyField(null=True)
     is_damaged = models.BooleanField(default=False)
+    gift_card = models.JSONField(
+        null=True,
+        help_text="Of a gift card, what its buyer chose: recipient_email, message, send_on. Null for other products.",
+    )
+    available_from = models.DateTimeField(null=True, help_text="Of a pre-order with a date: when it is sent.")
     created_at = models.DateTimeField()
 
     class Meta:

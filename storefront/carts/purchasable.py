@@ -5,13 +5,17 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.core.files.storage import default_storage
 from django.db import connection
+from django.db.models import Exists, OuterRef, Q
 
 from storefront.carts import sql
 from storefront.carts.rules import OfferedOption, OfferedValue
-from storefront.catalogue.models import BundleItem, Option, Product, Variant
+from storefront.catalogue.digital_files import needs_file
+from storefront.catalogue.models import BundleItem, DigitalFile, Option, Product, Variant
+from storefront.catalogue.records import media_url
 from storefront.catalogue.rules import full_name
+from storefront.catalogue.sale_periods import COLUMNS as SALE_COLUMNS
+from storefront.catalogue.sale_periods import end_preorder, settle
 from storefront.catalogue.stock import Kind
 from storefront.kit.sql import fetch
 from storefront.shops.models import Shop
@@ -20,7 +24,15 @@ Stock = tuple[Kind, int]
 # Sellable pieces by stock; None without a limit.
 Levels = Mapping[Stock, int | None]
 
-_VARIANT_COLUMNS = ("product_id", "name", "price", "is_active", "track_inventory", "allow_backorders", "stock_qty")
+_VARIANT_COLUMNS = (
+    "product_id",
+    "name",
+    "is_active",
+    "track_inventory",
+    "allow_backorders",
+    "stock_qty",
+    *SALE_COLUMNS,
+)
 
 
 @dataclass(slots=True)
@@ -33,14 +45,19 @@ class Purchasable:
     options: list[OfferedOption] = field(default_factory=list)
     bundle_items: list[dict[str, Any]] = field(default_factory=list)
     levels: dict[Stock, int | None] = field(default_factory=dict)
+    contains_gift_card: bool = False
+    lacks_file: bool = False
 
     @property
     def name(self) -> str:
         return full_name(self.product.name, self.variant.name if self.variant else None)
 
     def is_for_sale(self, now: datetime) -> bool:
-        """Whether it is published, and its variant active (R-CART-25)."""
-        return self.product.is_published(now) and (self.variant is None or self.variant.is_active)
+        """Whether it is published, its variant active (R-CART-25), and its buyer gets something. A bundle would not
+        deliver a gift card, and a download without a file nothing at all."""
+        is_active = self.variant is None or self.variant.is_active
+        is_delivered = not self.contains_gift_card and not self.lacks_file
+        return self.product.is_published(now) and is_active and is_delivered
 
     @property
     def needs_variant(self) -> bool:
@@ -48,11 +65,18 @@ class Purchasable:
 
 
 def load_purchasables(
-    shop: Shop, wanted: Collection[tuple[int, int | None]]
+    shop: Shop, wanted: Collection[tuple[int, int | None]], now: datetime
 ) -> dict[tuple[int, int | None], Purchasable]:
-    """Purchasables by product and variant id, published or not. Ids that the shop does not have are left out."""
+    """Purchasables by product and variant id, published or not. Ids that the shop does not have are left out.
+
+    Prices and pre-orders are those of `now`, whether or not the worker has let a sale begin or a pre-order end.
+    """
     products = _products(shop, {product_id for product_id, _ in wanted})
     variants = _variants(shop, {variant_id for _, variant_id in wanted if variant_id is not None})
+    for row in (*products.values(), *variants.values()):
+        settle(row, now)
+    for product in products.values():
+        end_preorder(product, now)
     options = _options(shop, [product.pk for product in products.values() if product.has_options])
     bundle_items = _bundle_items(
         shop, [product.pk for product in products.values() if product.type == Product.Type.BUNDLE]
@@ -66,11 +90,13 @@ def load_purchasables(
         items = bundle_items.get(product_id, [])
         found[product_id, variant_id] = Purchasable(
             product=product,
-            image=_image(shop, product),
+            image=_image(shop, product, variant),
             variant=variant,
             options=options.get(product_id, []),
             bundle_items=[_item_snapshot(item) for item in items],
             levels=_levels_of(product, variant, items),
+            contains_gift_card=any(item.product.is_gift_card for item in items),
+            lacks_file=any(each.has_no_file and needs_file(each) for each in (product, *(i.product for i in items))),
         )
     return found
 
@@ -106,7 +132,7 @@ def _products(shop: Shop, ids: Collection[int]) -> dict[int, Any]:
     found = {}
     for row in fetch(connection, sql.products(len(ids)), given):
         product: Any = sql.PRODUCT.instance(connection, row)
-        product.picture_file, product.picture_source, product.has_options = row[len(sql.PRODUCT) :]
+        product.picture_file, product.picture_source, product.has_options, product.has_no_file = row[len(sql.PRODUCT) :]
         found[product.pk] = product
     return found
 
@@ -114,7 +140,8 @@ def _products(shop: Shop, ids: Collection[int]) -> dict[int, Any]:
 def _variants(shop: Shop, ids: Collection[int]) -> dict[int, Variant]:
     if not ids:
         return {}
-    return {row.pk: row for row in Variant.objects.filter(shop=shop, pk__in=ids).only(*_VARIANT_COLUMNS)}
+    rows = Variant.objects.filter(shop=shop, pk__in=ids).select_related("image")
+    return {row.pk: row for row in rows.only(*_VARIANT_COLUMNS, "image__file", "image__source_url")}
 
 
 def _options(shop: Shop, product_ids: Collection[int]) -> dict[int, list[OfferedOption]]:
@@ -123,11 +150,16 @@ def _options(shop: Shop, product_ids: Collection[int]) -> dict[int, list[Offered
     rows = (
         Option.objects.filter(shop=shop, product_id__in=product_ids)
         .order_by("sort_order", "id", "values__sort_order", "values__id")
-        .values_list("product_id", "id", "name", "type", "required", "values__id", "values__label", "values__price")
+        .values_list(
+            *("product_id", "id", "name", "type", "required", "max_length"),
+            *("values__id", "values__label", "values__price"),
+        )
     )
     found: dict[int, dict[int, OfferedOption]] = {}
-    for product_id, id, name, type, required, value_id, label, price in rows:
-        option = found.setdefault(product_id, {}).setdefault(id, OfferedOption(id, name, type, required, []))
+    for product_id, id, name, type, required, max_length, value_id, label, price in rows:
+        option = found.setdefault(product_id, {}).setdefault(
+            id, OfferedOption(id, name, type, required, [], max_length)
+        )
         if value_id is not None:
             option.values.append(OfferedValue(value_id, label, price))
     return {product_id: list(options.values()) for product_id, options in found.items()}
@@ -138,7 +170,10 @@ def _bundle_items(shop: Shop, product_ids: Collection[int]) -> dict[int, list[Bu
         return {}
     found: dict[int, list[BundleItem]] = {}
     rows = BundleItem.objects.filter(shop=shop, bundle_id__in=product_ids).select_related("product", "variant")
-    for item in rows:
+    files = DigitalFile.objects.filter(product=OuterRef("product"))
+    for item in rows.annotate(has_no_file=Q(product__type=Product.Type.DIGITAL) & ~Exists(files)):
+        product: Any = item.product
+        product.has_no_file = item.has_no_file
         found.setdefault(item.bundle_id, []).append(item)
     return found
 
@@ -175,9 +210,8 @@ def _level(row: Product | Variant) -> int | None:
     return None if not row.track_inventory or row.allow_backorders else max(row.stock_qty, 0)
 
 
-def _image(shop: Shop, product: Any) -> str | None:
-    """URL of the first picture; None without one (R-CART-23)."""
-    if product.picture_file:
-        url = default_storage.url(product.picture_file)
-        return url if "://" in url else shop.base_url + url
-    return product.picture_source or None
+def _image(shop: Shop, product: Any, variant: Variant | None) -> str | None:
+    """URL of the variant's picture, or else of the product's first one; None without one (R-CART-23)."""
+    if variant is not None and variant.image is not None:
+        return media_url(shop, variant.image.file.name, variant.image.source_url)
+    return media_url(shop, product.picture_file, product.picture_source)

@@ -1,4 +1,6 @@
 from collections.abc import Iterable, Sequence
+from copy import copy
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
@@ -9,7 +11,8 @@ from django.db.models import QuerySet
 from storefront.carts import sql
 from storefront.carts.models import Cart, CartLine, CartOrder
 from storefront.catalogue.models import Product, Variant
-from storefront.customers.models import Customer
+from storefront.customers.models import Customer, CustomerGroup
+from storefront.gift_cards.applying import applied_cards
 from storefront.kit import tokens
 from storefront.kit.money import ZERO
 from storefront.kit.sql import fetch
@@ -17,7 +20,9 @@ from storefront.pricing import queries as pricing
 from storefront.pricing import rules
 from storefront.pricing.candidates import Shopper
 from storefront.pricing.candidates import candidates as discount_candidates
-from storefront.pricing.discounts import PricedLine
+from storefront.pricing.discounts import Candidate, PricedLine, apply_discounts
+from storefront.pricing.shipping import Parcel
+from storefront.pricing.taxes import TaxTerms
 from storefront.shops.models import Shop
 
 # A cart token is this prefix and 256 random bits; the table has its digest (R-CART-3).
@@ -82,33 +87,68 @@ def cart_totals(
     *,
     cart: Cart | None = None,
     email: str = "",
-    country: str | None = None,
-    region: str = "",
+    terms: TaxTerms | None = None,
     shipping: Decimal = ZERO,
+    is_shipping_covered: bool = True,
+    discounts: Sequence[Candidate] | None = None,
 ) -> rules.Totals:
-    """Totals of the lines, with automatic discounts and the codes of their cart. Without a country there is no tax.
+    """Totals of the lines, with automatic discounts, and the codes and gift cards of their cart. Without tax `terms`
+    there is no tax.
 
-    `email` is the address given at the checkout: it decides about uses per customer.
+    `email` is the address given at the checkout: it decides about uses per customer. `discounts` are those of
+    `cart_discounts`, if the caller has read them. `is_shipping_covered` is as in `rules.totals`.
     """
-    found = discount_candidates(
+    found = cart_discounts(shop, lines, now, cart=cart, email=email) if discounts is None else discounts
+    terms = terms or pricing.tax_terms(shop)
+    products = _taxed_products(shop, lines) if terms.rates else {}
+    found_totals = rules.totals(
+        [_priced_line(line, products) for line in lines],
+        now=now,
+        discounts=found,
+        shipping=shipping,
+        is_shipping_covered=is_shipping_covered,
+        terms=terms,
+    )
+    if cart is None or not cart.gift_cards:
+        return found_totals
+    payable = found_totals.total - found_totals.gift_cards_bought
+    cards = applied_cards(shop=shop, ids=cart.gift_cards, payable=payable, cart_id=cart.pk, now=now)
+    return replace(found_totals, gift_cards=cards)
+
+
+def shown_lines(lines: Sequence[CartLine], totals: rules.Totals) -> list[CartLine]:
+    """The lines at the prices of the totals, which are without tax where the shopper sees net prices. Those are copies:
+    the cart keeps the entered price."""
+    return [
+        line if price == line.price_snapshot else _at_price(line, price)
+        for line, price in zip(lines, totals.unit_prices, strict=True)
+    ]
+
+
+def sees_net_prices(shop: Shop, cart: Cart | None) -> bool:
+    """Whether the cart's customer sees prices without tax, in a shop whose prices include it. No query without a
+    customer."""
+    if cart is None or cart.customer_id is None or not shop.prices_include_tax:
+        return False
+    return CustomerGroup.objects.filter(shop=shop, sees_net_prices=True, customer=cart.customer_id).exists()
+
+
+def cart_discounts(
+    shop: Shop, lines: Iterable[CartLine], now: datetime, *, cart: Cart | None = None, email: str = ""
+) -> list[Candidate]:
+    """The discounts that may apply to the lines: automatic ones, and those of their cart's codes."""
+    return discount_candidates(
         shop,
         product_ids={line.product_id for line in lines},
         codes=cart.discount_codes if cart else (),
         shopper=shopper_of(cart, email),
         now=now,
     )
-    rates = pricing.tax_rates(shop, country) if country else []
-    products = _taxed_products(shop, lines) if rates else {}
-    return rules.totals(
-        [_priced_line(line, products) for line in lines],
-        now=now,
-        discounts=found,
-        shipping=shipping,
-        rates=rates,
-        country=country,
-        region=region,
-        prices_include_tax=shop.prices_include_tax,
-    )
+
+
+def is_delivery_free(lines: Iterable[CartLine], discounts: Iterable[Candidate], now: datetime) -> bool:
+    """Whether a discount makes delivery free, by a method that it covers."""
+    return apply_discounts([_priced_line(line, {}) for line in lines], discounts, now).is_delivery_free
 
 
 def shopper_of(cart: Cart | None, email: str = "") -> Shopper:
@@ -122,31 +162,27 @@ def needs_shipping(shop: Shop, lines: Iterable[CartLine]) -> bool:
     return bool(ids) and Product.objects.filter(shop=shop, pk__in=ids, requires_shipping=True).exists()
 
 
-def shipping_options(shop: Shop, lines: Sequence[CartLine], country: str) -> list[rules.ShippingOption]:
-    """The delivery methods for these lines' weight and value, in the merchant's order."""
-    subtotal = sum((line.price_snapshot * line.qty for line in lines), ZERO)
-    return rules.shipping_options(
-        pricing.shipping_rates(shop), country=country, weight=cart_weight(shop, lines), subtotal=subtotal
-    )
-
-
-def cart_weight(shop: Shop, lines: Sequence[CartLine]) -> Decimal:
-    """Total weight of the lines that are shipped. A variant without a weight has its product's."""
-    products = dict(
-        Product.objects.filter(
-            shop=shop, pk__in={line.product_id for line in lines}, requires_shipping=True
-        ).values_list("pk", "weight")
-    )
-    variant_ids = {line.variant_id for line in lines if line.variant_id}
+def parcel(shop: Shop, lines: Sequence[CartLine]) -> Parcel:
+    """What delivery rates depend on. A variant without a weight has its product's."""
+    shipped = Product.objects.filter(shop=shop, requires_shipping=True)
+    wanted = shipped.only("weight", "shipping_origin", "media_mail_eligible")
+    products = wanted.in_bulk({line.product_id for line in lines})
+    sent = [line for line in lines if line.product_id in products and not line.is_digital]
+    variant_ids = {line.variant_id for line in sent if line.variant_id}
     variants = (
         dict(Variant.objects.filter(shop=shop, pk__in=variant_ids).values_list("pk", "weight")) if variant_ids else {}
     )
     weight = Decimal("0.000")
-    for line in lines:
-        if line.product_id in products and not line.is_digital:
-            own = variants.get(line.variant_id or 0)
-            weight += line.qty * (products[line.product_id] if own is None else own)
-    return weight
+    for line in sent:
+        own = variants.get(line.variant_id or 0)
+        weight += line.qty * (products[line.product_id].weight if own is None else own)
+    return Parcel(
+        weight=weight,
+        count=sum(line.qty for line in sent),
+        subtotal=sum((line.price_snapshot * line.qty for line in lines if line.gift_card is None), ZERO),
+        origins=frozenset(products[line.product_id].shipping_origin_id for line in sent),
+        is_media_mail=all(products[line.product_id].media_mail_eligible for line in sent),
+    )
 
 
 def carts_with_token(shop: Shop, token: str, now: datetime) -> QuerySet[Cart]:
@@ -155,6 +191,12 @@ def carts_with_token(shop: Shop, token: str, now: datetime) -> QuerySet[Cart]:
     A customer's basket is never found by a token (R-CART-9).
     """
     return Cart.objects.filter(shop=shop, token_digest=tokens.digest(token), customer__isnull=True, expires_at__gt=now)
+
+
+def _at_price(line: CartLine, price: Decimal) -> CartLine:
+    shown = copy(line)
+    shown.price_snapshot = price
+    return shown
 
 
 def _taxed_products(shop: Shop, lines: Iterable[CartLine]) -> dict[int, tuple[int | None, bool]]:
@@ -170,4 +212,6 @@ def _priced_line(line: CartLine, products: dict[int, tuple[int | None, bool]]) -
         product_id=line.product_id,
         tax_class_id=tax_class_id,
         is_taxable=is_taxable,
+        is_gift_card=line.gift_card is not None,
+        is_digital=line.is_digital,
     )

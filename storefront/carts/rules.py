@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from storefront.carts.models import CartLine
-from storefront.catalogue.models import Option, Product, Variant
+from storefront.catalogue.models import LONGEST_TEXT, Option, Product, Variant
 from storefront.catalogue.stock import Kind, StockUse
 from storefront.kit import money
 from storefront.kit.refusals import InvalidFields, Problem, Refusal, problem
@@ -20,12 +20,14 @@ MAX_QTY = 9_999
 MAX_LINES = 200
 # Discount codes of a cart.
 MAX_CODES = 10
+# Gift cards that a cart can be paid with.
+MAX_GIFT_CARDS = 10
 # How many lines one call can add.
 MAX_ADDED_LINES = 100
 # Of a line, and of all lines together (R-LIM-6).
 MAX_CUSTOM_FIELDS = 20
 MAX_FIELD_NAME = 100
-MAX_TEXT = 1_000
+MAX_TEXT = LONGEST_TEXT
 # Limit for the texts in all lines of a cart together, in bytes: every call reads the whole cart, and carts are copied.
 MAX_CART_TEXT = 64 * 1024
 TOO_MUCH_TEXT = f"The texts in a cart can have at most {MAX_CART_TEXT // 1024} KiB in total."
@@ -67,6 +69,7 @@ class OfferedOption:
     type: str
     required: bool
     values: list[OfferedValue]
+    max_length: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +121,10 @@ def _choice(option: OfferedOption, given: Any) -> Choice | Problem | None:
         message = f"Please choose {option.name}."
         return _option_problem(OptionRequired, message, option) if option.required else None
     if option.type == Option.Type.TEXT:
-        if not isinstance(given, str) or len(given) > MAX_TEXT or "\0" in given:
-            message = f"{option.name} can have at most {MAX_TEXT} characters."
-            return _option_problem(InvalidOption, message, option, max_length=MAX_TEXT)
+        longest = min(option.max_length or MAX_TEXT, MAX_TEXT)
+        if not isinstance(given, str) or len(given) > MAX_TEXT or len(given.strip()) > longest or "\0" in given:
+            message = f"{option.name} can have at most {longest} characters."
+            return _option_problem(InvalidOption, message, option, max_length=longest)
         price = option.values[0].price if option.values else money.ZERO
         return Choice(option.id, option.name, given.strip(), price)
     for value in option.values:
@@ -165,6 +169,12 @@ def check_custom_price(
         raise InvalidCustomPrice(message, errors={"custom_price": [message]})
 
 
+def check_damaged(product: Product, is_damaged: bool) -> None:
+    """Raises InvalidFields if damaged units are wanted, and the product has no price for them."""
+    if is_damaged and product.damaged_price is None:
+        raise InvalidFields(errors={"is_damaged": ["This product has no price for damaged units."]})
+
+
 def custom_fields(given: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
     """The fields as a line stores them, names stripped. Raises InvalidFields."""
     if len(given) > MAX_CUSTOM_FIELDS:
@@ -179,9 +189,10 @@ def custom_fields(given: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
 
 
 def text_bytes(line: CartLine) -> int:
-    """Size of the line's custom fields and option texts, in bytes of UTF-8."""
+    """Size of the line's custom fields, option texts and message, in bytes of UTF-8."""
     texts = [text for field in line.custom_fields for text in (field["name"], field["value"])]
     texts += [choice["value"] for choice in line.options if choice["value_id"] is None]
+    texts += [line.gift_card["message"]] if line.gift_card else []
     return sum(len(text.encode()) for text in texts)
 
 
@@ -199,12 +210,14 @@ def line_key(
     custom_fields: Iterable[Mapping[str, str]] = (),
     custom_price: Decimal | None = None,
     is_damaged: bool = False,
+    gift_card: Mapping[str, str] | None = None,
 ) -> str:
     """`p12` or `p12-v34`, with 12 hex digits appended if anything else makes the line distinct (R-CART-21)."""
     plain = f"p{product_id}" if variant_id is None else f"p{product_id}-v{variant_id}"
     distinct: dict[str, Any] = {
         "custom_fields": sorted([field["name"], field["value"]] for field in custom_fields),
         "custom_price": money.to_wire(custom_price),
+        "gift_card": gift_card,
         "is_damaged": is_damaged,
         "options": {str(choice.option_id): choice.value_id or choice.value for choice in choices},
     }

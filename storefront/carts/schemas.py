@@ -8,11 +8,18 @@ from ninja import Field, Schema
 from pydantic import BeforeValidator, WithJsonSchema
 
 from storefront.carts import rules
+from storefront.carts.gift_card_schemas import (
+    CartGiftCard,
+    GiftCardObject,
+    LineGiftCard,
+    applied_record,
+    gift_card_record,
+)
 from storefront.carts.models import Cart, CartLine, CartOrder
 from storefront.kit.clock import timestamp
 from storefront.kit.conditional import etag_of
 from storefront.kit.money import to_wire
-from storefront.kit.schemas import Id, Money, MoneyGiven
+from storefront.kit.schemas import Id, Money, MoneyGiven, Timestamp
 from storefront.pricing.discounts import CodeResult
 from storefront.pricing.rules import Totals
 
@@ -68,6 +75,7 @@ class AddToCart(Schema):
     is_damaged: Annotated[bool, Field(strict=True)] | None = Field(
         None, description="Whether to sell a damaged unit, at the price of damaged units."
     )
+    gift_card: GiftCardObject | None = Field(None, description="Only for a gift card: who gets it, and when.")
 
 
 class AddLines(Schema):
@@ -128,7 +136,9 @@ class Line(Schema):
     qty: int = Field(description="The quantity of the line.")
     price_snapshot: Money = Field(description="Unit price with options, when the line was added.")
     name_snapshot: str = Field(description="Product name when the line was added.")
-    image_snapshot: str | None = Field(description="URL of the product's first image when the line was added.")
+    image_snapshot: str | None = Field(
+        description="URL of the variant's image when the line was added, or else of the product's first image."
+    )
     is_digital: bool = Field(description="Whether the product is digital.")
     is_bundle: bool = Field(description="Whether the product is a bundle.")
     bundle_items: list[LineBundleItem] = Field(description="The items in the bundle; empty for other products.")
@@ -140,6 +150,8 @@ class AddedLine(Line):
     """A line as the answer to adding shows it."""
 
     options: list[LineOption] = Field(description="The chosen options.")
+    gift_card: LineGiftCard | None = Field(description="Of a gift card, who gets it and when; null for other products.")
+    available_from: Timestamp | None = Field(description="Of a pre-order with a date, when it is sent; else null.")
 
 
 class CartItem(Line):
@@ -148,6 +160,8 @@ class CartItem(Line):
     key: str = Field(description="Names the line for PATCH and DELETE. Read it from the cart, never build it.")
     line_total: Money = Field(description="price_snapshot times qty.")
     options: list[LineOption] = Field(description="The chosen options.")
+    gift_card: LineGiftCard | None = Field(description="Of a gift card, who gets it and when; null for other products.")
+    available_from: Timestamp | None = Field(description="Of a pre-order with a date, when it is sent; else null.")
 
 
 class CartTotals(Schema):
@@ -157,9 +171,13 @@ class CartTotals(Schema):
     shipping: Money = Field(description="Always 0.00, because a cart has no address.")
     tax: Money = Field(description="Always 0.00, because a cart has no address.")
     discount: Money = Field(description="Total of the discounts, automatic ones and codes.")
-    total: Money = Field(description="subtotal - discount + shipping + tax, never below zero.")
+    total: Money = Field(
+        description="subtotal - discount + shipping, and + tax unless `tax_included`. Never below zero."
+    )
+    amount_due: Money = Field(description="What is left to pay after the cart's gift cards, which are a payment.")
     item_count: int = Field(description="Sum of the quantities.")
     line_count: int = Field(description="Number of lines.")
+    tax_included: bool = Field(description="Whether `tax` is contained in the other sums. If not, it is added to them.")
 
 
 class CodeRefusal(Schema):
@@ -211,6 +229,7 @@ class CartContents(Schema):
         description="Orders placed through checkout links of this cart. Ordered items are removed from the cart."
     )
     discount_codes: list[CartDiscountCode] = Field(description="The cart's discount codes, in the order of entering.")
+    gift_cards: list[CartGiftCard] = Field(description="The cart's gift cards, in the order in which they pay.")
 
 
 class CartRead(Schema):
@@ -262,14 +281,16 @@ def line_record(line: CartLine) -> dict[str, Any]:
         "custom_fields": [_members(given, "name", "value") for given in line.custom_fields],
         "is_damaged": line.is_damaged,
         "options": [_members(option, "id", "name", "value", "price") for option in line.options],
+        "gift_card": gift_card_record(line.gift_card),
+        "available_from": timestamp(line.available_from),
     }
 
 
 def item_record(line: CartLine) -> dict[str, Any]:
     """A line as the cart read returns it."""
     record = {"key": line.key} | line_record(line)
-    options = record.pop("options")
-    return record | {"line_total": to_wire(line.price_snapshot * line.qty), "options": options}
+    last = {name: record.pop(name) for name in ("options", "gift_card", "available_from")}
+    return record | {"line_total": to_wire(line.price_snapshot * line.qty)} | last
 
 
 def contents_record(lines: Sequence[CartLine], totals: Totals) -> dict[str, Any]:
@@ -282,8 +303,10 @@ def contents_record(lines: Sequence[CartLine], totals: Totals) -> dict[str, Any]
             "tax": to_wire(totals.tax),
             "discount": to_wire(totals.discount),
             "total": to_wire(totals.total),
+            "amount_due": to_wire(totals.amount_due),
             "item_count": totals.item_count,
             "line_count": totals.line_count,
+            "tax_included": totals.prices_include_tax,
         },
     }
 
@@ -294,7 +317,8 @@ def cart_record(lines: Sequence[CartLine], totals: Totals, orders: Iterable[Cart
         {"id": order.order_id, "number": order.number, "placed_at": timestamp(order.placed_at)} for order in orders
     ]
     codes = [code_record(each) for each in totals.codes]
-    return contents_record(lines, totals) | {"orders": placed, "discount_codes": codes}
+    gift_cards = [applied_record(each) for each in totals.gift_cards]
+    return contents_record(lines, totals) | {"orders": placed, "discount_codes": codes, "gift_cards": gift_cards}
 
 
 def code_record(result: CodeResult) -> dict[str, Any]:
@@ -309,15 +333,15 @@ def code_record(result: CodeResult) -> dict[str, Any]:
 
 
 def cart_etag(cart: Cart, lines: Iterable[CartLine]) -> str:
-    """ETag of the cart (R-CART-40): of its lines and discount codes. Totals do not count: a discount that begins or
-    ends changes neither."""
+    """ETag of the cart (R-CART-40): of its lines, discount codes and gift cards. Totals do not count: a discount that
+    begins or ends changes none of these."""
     state = [
         [line.key, line.qty, to_wire(line.price_snapshot), line.name_snapshot, line.image_snapshot, line.bundle_items]
+        + ([timestamp(line.available_from)] if line.available_from else [])
         for line in lines
     ]
-    return etag_of(
-        orjson.dumps([cart.public_id, cart.ordered_at, state, cart.discount_codes], option=orjson.OPT_SORT_KEYS)
-    )
+    entered = [cart.discount_codes, cart.gift_cards]
+    return etag_of(orjson.dumps([cart.public_id, cart.ordered_at, state, *entered], option=orjson.OPT_SORT_KEYS))
 
 
 def _members(stored: dict[str, Any], *names: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from django.db import connection, transaction
 
 from storefront.carts.models import SNAPSHOTS, Cart, CartLine
 from storefront.catalogue.models import Product
+from storefront.catalogue.sale_periods import COLUMNS as SALE_COLUMNS
 from storefront.kit.sql import Columns, fetch
 
 # The columns of a product that a cart needs.
@@ -19,7 +20,6 @@ PRODUCT = Columns(
     "deleted_at",
     "publish_at",
     "unpublish_at",
-    "price",
     "allow_custom_price",
     "min_custom_price",
     "damaged_price",
@@ -27,8 +27,14 @@ PRODUCT = Columns(
     "track_inventory",
     "allow_backorders",
     "stock_qty",
+    "is_gift_card",
+    *SALE_COLUMNS,
+    "is_preorder",
+    "available_from",
 )
-CART = Columns(Cart, "id", "shop_id", "public_id", "token_digest", "customer_id", "ordered_at", "discount_codes")
+CART = Columns(
+    Cart, "id", "shop_id", "public_id", "token_digest", "customer_id", "ordered_at", "discount_codes", "gift_cards"
+)
 LINE = Columns(CartLine)
 
 # One row per line, with the cart's columns first. A cart without lines is one row with nulls for the line.
@@ -42,7 +48,8 @@ LINES_BY_CART = _LINES.format("c.id = %(cart)s")
 _PICTURE = "(SELECT m.{} FROM catalogue_media m WHERE m.product_id = p.id ORDER BY m.sort_order, m.id LIMIT 1)"
 _PRODUCTS = (
     f"SELECT {PRODUCT.of('p')}, {_PICTURE.format('file')}, {_PICTURE.format('source_url')},"
-    " EXISTS (SELECT 1 FROM catalogue_option o WHERE o.product_id = p.id)"
+    " EXISTS (SELECT 1 FROM catalogue_option o WHERE o.product_id = p.id),"
+    " p.type = 'digital' AND NOT EXISTS (SELECT 1 FROM catalogue_digitalfile d WHERE d.product_id = p.id)"
     " FROM catalogue_product p WHERE p.shop_id = %(shop)s AND p.id IN ({})"
 )
 
@@ -64,7 +71,8 @@ _INSERT_BOTH = (
 
 def products(count: int) -> str:
     """The query for `count` products, with the parameters `shop`, `id0`, `id1` and so on. Each row has the PRODUCT
-    columns, file and source URL of the first picture, and whether the product has options."""
+    columns, file and source URL of the first picture, whether the product has options, and whether it is digital
+    and has no file."""
     return _PRODUCTS.format(", ".join(f"%(id{number})s" for number in range(count)))
 
 

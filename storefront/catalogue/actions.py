@@ -8,7 +8,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import Case, DateTimeField, F, QuerySet, Value, When
 
-from storefront.catalogue import auditing, children, events, rules, search_index, tree, validation
+from storefront.catalogue import auditing, children, events, rules, sale_periods, search_index, tree, validation
 from storefront.catalogue.children import Lists
 from storefront.catalogue.events import Snapshot
 from storefront.catalogue.models import Category, Product, ProductSearch
@@ -22,6 +22,7 @@ from storefront.shops.models import Shop
 
 # Columns that callers cannot set.
 OWN_COLUMNS = {"id", "shop", "sort_name", "published_on", "created_at", "updated_at", "deleted_at", "lft", "rgt"}
+OWN_COLUMNS |= {"regular_compare_price"}
 
 
 class CategoryHasChildren(Refusal):
@@ -249,9 +250,12 @@ def delete_category(*, shop: Shop, category: Category, now: datetime) -> None:
 def _write_product(product: Product, changes: dict[str, Any], slug: str | None, lists: Lists, now: datetime) -> None:
     is_new = product.pk is None
     errors: Errors = {}
+    # What is given applies to the prices that hold now, though the worker may not have written them yet.
+    sale_periods.settle(product, now)
     given = validation.assign(product, _writable(changes), errors)
     _choose_slug(product, slug, errors)
     validation.check_product(product, errors)
+    validation.check_sale(product, changes, now, errors)
     plans = children.plan_lists(product, lists, now, errors)
     _check_type(product, given, plans, errors)
     _check_default_variant(product, plans.variants, errors)
@@ -260,7 +264,7 @@ def _write_product(product: Product, changes: dict[str, Any], slug: str | None, 
 
     _set_derived_fields(product, now)
     derived = ["slug", "type", "default_variant", "sort_name", "published_on", "updated_at"]
-    _save(product, None if is_new else [*given, *derived], slug)
+    _save(product, None if is_new else sale_periods.columns_to_write([*given, *derived]), slug)
     plans.write()
     search_index.write_text(product)
     publish_change(product.shop_id)

@@ -32,6 +32,7 @@ class NamedAdmin(ShopScopedAdmin):
 class BrandAdmin(NamedAdmin):
     """Brands. Searches find their names, so the texts of their products are written again after a change."""
 
+    empty_text = "Products can name their brand. Shoppers filter by it."
     rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
 
     def save_model(self, request: Any, obj: Brand, form: Any, change: bool) -> None:
@@ -102,6 +103,7 @@ class CategoryForm(ShopScopedForm):
 class CategoryAdmin(ShopScopedAdmin):
     """The shop's tree, each category under its parent."""
 
+    empty_text = "Categories are the menu of your shop. A product can be in several."
     form = CategoryForm
     rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
     list_display = ["in_tree", "slug", "product_count", "sort_order", "is_active"]

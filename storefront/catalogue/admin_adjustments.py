@@ -2,18 +2,27 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
+from django.db.models import BigIntegerField, Case, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models.functions import Cast, Substr
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
 from unfold.decorators import action, display
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminTextInputWidget
 
-from storefront.catalogue.inventory_actions import AdjustBy, Author, adjust_stock
+from storefront.catalogue.inventory_actions import AdjustBy, adjust_stock
+from storefront.catalogue.ledger import Author, Kind, stock_changes
 from storefront.catalogue.models import Product, StockAdjustment, Variant
 from storefront.catalogue.parsing import LARGEST_INTEGER
 from storefront.catalogue.rules import full_name
+from storefront.kit.ids import as_id
 from storefront.shops.admin_base import EndlessAdmin, ReadOnlyInline, ShopScopedAdmin, moment
+from storefront.shops.models import Shop
 from storefront.shops.rights import Right
 
+# How the references of sales begin (payments.drafts).
+DRAFT = "draft "
 WITH = ["shop", "product", "variant", "installation__app", "token", "user"]
 
 
@@ -55,9 +64,39 @@ class StockAdjustingAdmin(ShopScopedAdmin):
         )
         return self.done(request, row, "Stock adjusted.")
 
+    def _changeform_view(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        # Django calls this in the form's transaction.
+        if request.method != "POST":
+            return super()._changeform_view(request, *args, **kwargs)
+        with stock_changes(Kind.EDITED, author=Author(user=request.user), now=request.now):
+            return super()._changeform_view(request, *args, **kwargs)
+
+
+def with_orders(rows: QuerySet) -> QuerySet:
+    """Add to each row of a sale the order that its draft became, as `placed_id` and `placed_number`. The row itself
+    says `draft 5`, since it was written before the order had a number, and is never changed. Drafts are of a higher
+    room, and are reached by their shop's relation."""
+    drafts: Any = Shop._meta.get_field("orderdraft").related_model
+    draft = drafts.objects.filter(
+        shop=OuterRef("shop"), pk=Cast(Substr(OuterRef("reference"), len(DRAFT) + 1), BigIntegerField())
+    )
+    is_draft = Q(reference__regex=rf"^{DRAFT}\d{{1,18}}$")
+    return rows.annotate(
+        placed_id=Case(When(is_draft, then=Subquery(draft.values("order")))),
+        placed_number=Case(When(is_draft, then=Subquery(draft.values("order__number")))),
+    )
+
+
+def reference_of(row: Any) -> str:
+    """What the row's change belongs to: an order with a link to it, or the reference as it was written."""
+    if not row.placed_id:
+        return row.reference
+    url = reverse("admin:orders_order_change", args=[row.placed_id])
+    return format_html('<a href="{}">order {}</a>', url, row.placed_number)
+
 
 class AdjustmentColumns:
-    """The columns that the list of adjustments and a product's page share."""
+    """The columns that the stock ledger and a product's page share."""
 
     made = moment("made_at", "when")
 
@@ -65,33 +104,71 @@ class AdjustmentColumns:
     def change(self, row: StockAdjustment) -> str:
         return f"{row.delta:+,}"
 
+    @display(description="why", ordering="kind")
+    def why(self, row: Any) -> str:
+        about = format_html_join(", ", "{}", ((text,) for text in (reference_of(row), row.reason) if text))
+        why = format_html("{}: {}", row.get_kind_display(), about) if about else row.get_kind_display()
+        return format_html("{} (damaged units)", why) if row.of_damaged else why
+
+    @display(description="reference")
+    def belongs_to(self, row: Any) -> str:
+        return reference_of(row) or "–"
+
     @display(description="by")
     def who(self, row: StockAdjustment) -> str:
         return row.made_by
+
+    @display(description="variant")
+    def of_variant(self, row: StockAdjustment) -> str:
+        return row.variant.name if row.variant else "Removed" if row.variant_id else ""
 
 
 class StockAdjustmentInline(AdjustmentColumns, ReadOnlyInline):
     model = StockAdjustment
     rights = {"view": Right.VIEW_PRODUCTS}
-    tab = True
+    slot = "more"
+    classes = ("collapse",)
     per_page = 20
-    verbose_name = "stock adjustment"
-    verbose_name_plural = "stock adjustments"
-    fields = readonly_fields = ["made", "variant", "change", "stock_after", "reason", "who"]
+    fields = readonly_fields = ["made", "of_variant", "change", "stock_after", "why", "who"]
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        return super().get_queryset(request).select_related(*WITH)
+        return with_orders(super().get_queryset(request).select_related(*WITH))
 
 
 @admin.register(StockAdjustment)
 class StockAdjustmentAdmin(AdjustmentColumns, EndlessAdmin):
+    empty_text = "Every sale, return, import and correction that changes a stock stands here."
     rights = {"view": Right.VIEW_PRODUCTS}
-    list_display = ["made", "item", "change", "stock_after", "reason", "who"]
+    list_display = ["made", "item", "change", "stock_after", "why", "who"]
+    list_filter = ["kind", "of_damaged"]
     list_select_related = WITH
-    search_fields = ["product__sort_name", "product__sku", "variant__sku", "reason"]
+    search_fields = ["product__sort_name", "product__sku", "variant__sku", "reason", "reference"]
     ordering = ["-id"]
-    fields = readonly_fields = ["made", "product", "variant", "change", "stock_after", "reason", "who"]
+    fields = readonly_fields = [
+        "made",
+        "product",
+        "of_variant",
+        "of_damaged",
+        "kind",
+        "change",
+        "stock_after",
+        "reason",
+        "belongs_to",
+        "who",
+    ]
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return with_orders(super().get_queryset(request))
+
+    def get_search_results(self, request: Any, queryset: QuerySet, search_term: str) -> tuple[QuerySet, bool]:
+        """An order's number finds the rows of its draft, too."""
+        found, has_repeats = super().get_search_results(request, queryset, search_term)
+        number = as_id(search_term.strip().removeprefix("order ").removeprefix("#"))
+        if number is None:
+            return found, has_repeats
+        drafts = request.shop.orderdraft_set.filter(order__number=number).values_list("pk", flat=True)
+        return found | queryset.filter(reference__in=[f"{DRAFT}{pk}" for pk in drafts]), has_repeats
 
     @display(description="product")
     def item(self, row: StockAdjustment) -> str:
-        return full_name(row.product.name, row.variant.name if row.variant else None)
+        return full_name(row.product.name, self.of_variant(row) or None)

@@ -9,6 +9,7 @@ import re
 from typing import Any
 
 from django import forms
+from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import path, reverse
@@ -17,7 +18,8 @@ from django.views.decorators.http import require_http_methods
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextInputWidget
 
-from storefront.catalogue.digital_files import UnusableFile, file_values, store_file
+from storefront.catalogue import actions
+from storefront.catalogue.digital_files import UnusableFile, file_values, store_file, without_file
 from storefront.catalogue.models import DigitalFile, Product, StoredFile, Variant
 from storefront.kit.format import format_bytes
 from storefront.kit.storage import StorageUnavailable
@@ -28,6 +30,9 @@ from storefront.shops.rights import Right
 
 PREFIX = "digital_files"
 _UPLOAD = re.compile(rf"({PREFIX}-\d{{1,6}})-upload")
+NO_FILE = (
+    "Saved as a draft: it is a download, and buyers would get no file. Add one under Files to download, and publish it."
+)
 NOT_STORED = "The file could not be stored. Please try again."
 
 
@@ -85,7 +90,8 @@ class DigitalFileInline(ShopScopedTabularInline):
     model = DigitalFile
     rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
     form = DigitalFileForm
-    tab = True
+    slot = "more"
+    classes = ("collapse",)
     verbose_name = "file to download"
     verbose_name_plural = "files to download"
     fields = ["current", "upload", "stored", "name", "variant", "sort_order"]
@@ -143,6 +149,13 @@ class DigitalFilesAdmin:
             after={"files": file_values(product)},
             now=request.now,
         )
+
+    def check_files(self, request: Any, product: Product) -> None:
+        """A download without a file becomes a draft again: files are saved after the product."""
+        row = Product.objects.filter(shop=request.shop, pk=product.pk, status=Product.Status.ACTIVE)
+        if row.exists() and without_file(request.shop, [product.pk]):
+            actions.set_status(shop=request.shop, products=row, status=Product.Status.DRAFT, now=request.now)
+            messages.warning(request, NO_FILE)
 
 
 def _store_uploads(request: Any) -> None:

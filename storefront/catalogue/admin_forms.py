@@ -1,8 +1,6 @@
-"""The admin's forms for products and their children."""
+"""The admin's forms for products and what belongs to them."""
 
-import json
 from typing import Any
-from urllib.parse import urlsplit
 
 from django import forms
 from django.contrib import admin
@@ -10,36 +8,41 @@ from django.contrib.admin.widgets import AutocompleteSelectMultiple
 from django.db.models import F
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from storefront.catalogue import rules
+from storefront.catalogue import rules, sale_periods
 from storefront.catalogue.actions import unique_slug
+from storefront.catalogue.admin_categories_tree import TreeWidget, tree_rows
+from storefront.catalogue.admin_layout import HELP, LABELS
+from storefront.catalogue.admin_pictures import check_picture as check_picture
+from storefront.catalogue.admin_rows import (
+    Column,
+    RowsField,
+    TranslationsField,
+    as_values,
+    attribute_rows,
+    attributes_of,
+    choice_rows,
+)
 from storefront.catalogue.events import Snapshot
-from storefront.catalogue.models import Category, Media, Option, Product, Variant
-from storefront.kit import pictures
+from storefront.catalogue.models import Category, Option, Product, Variant
+from storefront.kit import markup
+from storefront.kit.html import clean as clean_html
+from storefront.shops.admin_editor import below_title
 from storefront.shops.admin_forms import ShopScopedForm, WordsField
 
-# Labels of columns whose names merchants would not understand.
-LABELS = {
-    "stock_qty": "Stock",
-    "damaged_qty": "Damaged units",
-    "damaged_price": "Price of damaged units",
-    "track_inventory": "Track stock",
-    "allow_backorders": "Allow backorders",
-    "low_stock_threshold": "Low stock threshold",
-    "compare_price": "Compare-at price",
-    "cost_price": "Cost price",
-    "allow_custom_price": "Let shoppers choose the price",
-    "min_custom_price": "Minimum price",
-    "noindex": "Hide from search engines",
-    "exclude_from_catalog": "Hide from product lists",
-    "publish_at": "Publish on",
-    "unpublish_at": "Unpublish on",
-}
+WAS = Column("was", "", is_hidden=True)
+PRICE_HOLDS = (
+    "A sale price holds. Change the sale price, or the regular price, which is the compare-at price until the end."
+)
+TOO_LONG = "This is too much to store. Shorten it."
 NEGATIVE = "The stock is below zero. Set it to zero or more, or allow backorders."
 
 
 class StockForm(ShopScopedForm):
-    """Stock is written as the difference from the value that the form showed, so that orders placed meanwhile stay
-    counted. A hidden field returns the value that was shown.
+    """The stock and the prices of a product or variant.
+
+    Stock is written as the difference from the value that the form showed, so that orders placed meanwhile stay
+    counted. A price counts as changed if it differs from the one that the form showed, so that a sale that begins or
+    ends meanwhile is not undone. Hidden fields return the values that were shown.
     """
 
     COUNTED = ("stock_qty", "damaged_qty")
@@ -54,8 +57,14 @@ class StockForm(ShopScopedForm):
         for name, label in LABELS.items():
             if name in self.fields:
                 self.fields[name].label = label
-        for name in self._counted():
+        for name, text in HELP.items():
+            if name in self.fields:
+                self.fields[name].help_text = text
+        for name in [*self._counted(), *self._priced()]:
             self.fields[name].show_hidden_initial = True
+
+    def _priced(self) -> list[str]:
+        return [name for name in sale_periods.COLUMNS if name in self.fields and not self.instance._state.adding]
 
     def _counted(self) -> list[str]:
         return [name for name in self.COUNTED if name in self.fields and not self.instance._state.adding]
@@ -65,6 +74,23 @@ class StockForm(ShopScopedForm):
         for name in self._counted():
             if name in self.cleaned_data:
                 self.cleaned_data[name] = self.initial[name] + self._difference(name)
+        for name in self._priced():
+            if name not in self.changed_data:
+                self.cleaned_data[name] = getattr(self.instance, name)
+        if "price" in self.changed_data and sale_periods.holds(self.instance):
+            self.add_error("price", PRICE_HOLDS)
+
+    def _post_clean(self) -> None:
+        super()._post_clean()
+        given = {name: self.cleaned_data[name] for name in self.changed_data if name in self.cleaned_data}
+        if not self.errors and given.keys() & {*sale_periods.COLUMNS, "is_gift_card"}:
+            sale_periods.forget_dates(self.instance, given)
+            for name, problem in sale_periods.problems(self.instance, given, self.now).items():
+                self.add_error(name if name in self.fields else None, problem)
+            sale_periods.settle(self.instance, self.now)
+
+    def changed_columns(self) -> list[str]:
+        return sale_periods.columns_to_write(super().changed_columns())
 
     def _difference(self, name: str) -> int:
         if name not in self.changed_data:
@@ -88,47 +114,36 @@ class StockForm(ShopScopedForm):
         return super().save(commit)
 
 
-class PairsField(forms.CharField):
-    """Names, each with a value: `Colour: Blue; Size: M`."""
-
-    widget = UnfoldAdminTextInputWidget
-
-    def prepare_value(self, value: Any) -> Any:
-        if not isinstance(value, dict):
-            return value
-        texts = [*value, *value.values()]
-        if any(mark in text for text in texts for mark in ":;"):
-            return json.dumps(value, ensure_ascii=False)
-        return "; ".join(f"{name}: {text}" for name, text in value.items())
-
-    def to_python(self, value: Any) -> Any:
-        text = (value or "").strip()
-        if text.startswith("{"):
-            return _parsed(text)
-        pairs = [pair.partition(":") for pair in text.split(";") if pair.strip()]
-        if any(not mark or not name.strip() or not given.strip() for name, mark, given in pairs):
-            raise forms.ValidationError("Enter names and values, such as Colour: Blue; Size: M.")
-        return {name.strip(): given.strip() for name, _, given in pairs}
-
-    def has_changed(self, initial: Any, data: Any) -> bool:
-        try:
-            return (initial or {}) != self.to_python(data)
-        except forms.ValidationError:
-            return True
-
-
 class ProductForm(StockForm):
     # The product before the form wrote to it; empty for a new product.
     before = Snapshot()
+    # What its variants have of each choice, for a product with variants.
+    option_values: list[dict[str, str]] = []
+    # Why the catalogue refused what the form said, when it is shown again.
+    refused = ""
     slug = forms.CharField(
         required=False,
         max_length=rules.LONGEST_SLUG,
         widget=UnfoldAdminTextInputWidget,
-        help_text="Last part of the product's web address. Leave empty to create it from the name.",
+        label="Web address",
+        help_text="Leave empty to make it from the name.",
     )
     tags = WordsField()
     # Not `categories`: Django's admin refuses that name, since the relation has a `through` model.
     in_categories = forms.ModelMultipleChoiceField(queryset=Category.objects.none(), required=False, label="Categories")
+    choices = RowsField(
+        [Column("name", "Choice", "Colour"), Column("values", "Values", "Blue, Moss"), WAS],
+        label="What can shoppers choose?",
+        add="Add a choice",
+        help_text="Separate values with commas, or with | if a value has a comma.",
+    )
+    details = RowsField(
+        [Column("name", "Name", "Material"), Column("values", "Values", "Wool, Cotton"), WAS],
+        label="Details",
+        add="Add a detail",
+        help_text="Facts that shoppers see and filter by.",
+    )
+    translations = TranslationsField(label="Translations")
     constraint_errors = {
         **StockForm.constraint_errors,
         "product_slug_once": ("slug", "Another product of this shop already has this slug."),
@@ -136,17 +151,68 @@ class ProductForm(StockForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        product = self.instance
+        self.initial["choices"] = choice_rows(product, self.option_values)
+        kept = [each for each in product.attributes or [] if not each.get("variation")]
+        self.initial["details"] = attribute_rows(kept)
         if "in_categories" in self.fields:
             field = self.fields["in_categories"]
             field.queryset = Category.objects.filter(shop=self.shop)  # type: ignore[attr-defined]
-            field.widget = AutocompleteSelectMultiple(Product._meta.get_field("categories"), admin.site)
-            field.widget.choices = field.choices  # type: ignore[attr-defined]
-            if self.instance.pk:
-                self.initial["in_categories"] = list(self.instance.categories.values_list("pk", flat=True))
+            rows = tree_rows(self.shop)
+            if rows is None:
+                field.widget = AutocompleteSelectMultiple(Product._meta.get_field("categories"), admin.site)
+                field.widget.choices = field.choices  # type: ignore[attr-defined]
+            else:
+                field.widget = TreeWidget(rows)
+            if product.pk:
+                self.initial["in_categories"] = list(product.categories.values_list("pk", flat=True))
         if "default_variant" in self.fields:
             # A new product has no variants to choose from.
-            variants = Variant.objects.filter(shop=self.shop, product_id=self.instance.pk)
+            variants = Variant.objects.filter(shop=self.shop, product_id=product.pk)
             self.fields["default_variant"].queryset = variants  # type: ignore[attr-defined]
+
+    def clean_description(self) -> str:
+        return self._cleaned_text("description")
+
+    def clean_short_description(self) -> str:
+        return self._cleaned_text("short_description")
+
+    def _cleaned_text(self, name: str) -> str:
+        text = self.cleaned_data[name]
+        # Too large a text is refused by `clean`, and not cleaned before.
+        return text if name not in self.changed_data or markup.problem(text) else clean_html(below_title(text))
+
+    def clean_choices(self) -> Any:
+        rows = self.cleaned_data["choices"]
+        if "choices" in self.changed_data:
+            _check_rows(rows, "Enter a name and values for each choice, such as Colour with Blue, Moss.")
+        return rows
+
+    def clean_details(self) -> Any:
+        rows = self.cleaned_data["details"]
+        if "details" in self.changed_data:
+            _check_rows(rows, "Enter a name and a value for each detail, such as Material with Wool.")
+        return rows
+
+    def attributes_with(self, option_values: list[dict[str, str]]) -> list[dict[str, Any]] | None:
+        """The product's attributes after this form, if they change, with the values that its variants have now."""
+        stored = self.instance.attributes or []
+        choices = self.cleaned_data.get("choices")
+        details = self.cleaned_data.get("details")
+        rows = self.initial["choices"] if choices is None else choices
+        if not {"choices", "details"} & set(self.changed_data) and not any(each.get("variation") for each in stored):
+            return None
+        varying = [each for each in stored if each.get("variation")]
+        found = attributes_of(rows, varying, variation=True)
+        for each in found:
+            used = [values[each["name"]] for values in option_values if values.get(each["name"])]
+            each["values"] = list(dict.fromkeys([*each["values"], *used]))
+        if not {"choices", "details"} & set(self.changed_data):
+            by_name = {each["name"]: each for each in found}
+            changed = [by_name.get(each["name"], each) if each.get("variation") else each for each in stored]
+            return changed if changed != stored else None
+        kept = [each for each in stored if not each.get("variation")]
+        return [*found, *(kept if details is None else attributes_of(details, kept))]
 
     def clean_slug(self) -> str:
         slug = self.cleaned_data["slug"].strip()
@@ -156,45 +222,27 @@ class ProductForm(StockForm):
 
     def clean(self) -> None:
         super().clean()
+        if self.refused:
+            self.add_error(None, self.refused)
         changed = {name: self.cleaned_data[name] for name in self.changed_data if name in self.cleaned_data}
         for name, texts in rules.json_errors(changed).items():
             self.add_error(name, texts)
+        are_named = not {"choices", "details"} & self.errors.keys()
+        if are_named and rules.json_errors({"attributes": self.attributes_with([]) or []}):
+            self.add_error("details" if "details" in changed else "choices", TOO_LONG)
         start, end = self.cleaned_data.get("publish_at"), self.cleaned_data.get("unpublish_at")
         if start and end and end <= start:
             self.add_error("unpublish_at", "The end must be after the start.")
+        if self.cleaned_data.get("available_from") and not self.cleaned_data.get("is_preorder"):
+            self.add_error("available_from", "Only a pre-order has a date.")
         if not self.cleaned_data.get("slug") and "name" in self.cleaned_data and "slug" not in self.errors:
             self.cleaned_data["slug"] = unique_slug(self.shop, self.cleaned_data["name"])
-
-
-class VariantForm(StockForm):
-    option_values = PairsField(required=False, label="Option values", help_text="Such as Colour: Blue; Size: M.")
 
 
 class OptionForm(ShopScopedForm):
     class Meta:
         model = Option
-        fields = ["name", "type", "required", "sort_order"]
-
-
-class MediaForm(ShopScopedForm):
-    constraint_errors = {"media_has_source": ("file", "Upload a picture or enter its URL.")}
-
-    def clean_file(self) -> Any:
-        file = self.cleaned_data.get("file")
-        if file and "file" in self.changed_data:
-            check_picture(file)
-        return file
-
-    def clean_source_url(self) -> str:
-        url = self.cleaned_data["source_url"].strip()
-        parts = urlsplit(url)
-        if url and (parts.scheme not in ("http", "https") or not parts.hostname):
-            raise forms.ValidationError("Enter a URL such as https://cdn.example.com/cup.jpg.")
-        return url
-
-    class Meta:
-        model = Media
-        fields = ["file", "source_url", "alt", "sort_order"]
+        fields = ["name", "type", "required", "max_length", "sort_order"]
 
 
 class BundleItemForm(ShopScopedForm):
@@ -205,6 +253,8 @@ class BundleItemForm(ShopScopedForm):
         product, variant = self.cleaned_data.get("product"), self.cleaned_data.get("variant")
         if product and product.pk == self.instance.bundle_id:
             self.add_error("product", "A bundle cannot contain itself.")
+        if product and product.is_gift_card:
+            self.add_error("product", "A bundle cannot contain a gift card.")
         if product and variant and variant.product_id != product.pk:
             self.add_error("variant", f"This variant does not belong to {product}.")
 
@@ -216,25 +266,9 @@ class RelatedProductForm(ShopScopedForm):
     }
 
 
-def check_picture(file: Any) -> None:
-    """Raise ValidationError with the file's name for an upload that pages cannot show."""
-    if file.size > pictures.LARGEST_FILE:
-        most = pictures.LARGEST_FILE // 1024**2
-        raise forms.ValidationError(f"{file.name} is too large. Pictures up to {most} MiB can be uploaded.")
-    try:
-        file.seek(0)
-        pictures.open_picture(file)
-    except pictures.Unusable as problem:
-        raise forms.ValidationError(f"{file.name} {problem}.") from None
-    finally:
-        file.seek(0)
-
-
-def _parsed(text: str) -> Any:
-    try:
-        value = json.loads(text)
-    except ValueError:
-        raise forms.ValidationError("This is not valid JSON for this field.") from None
-    if errors := rules.json_errors({"option_values": value}):
-        raise forms.ValidationError(errors["option_values"])
-    return value
+def _check_rows(rows: list[dict[str, str]] | None, problem: str) -> None:
+    names = [row["name"] for row in rows or ()]
+    if any(not row["name"] or not as_values(row["values"]) for row in rows or ()):
+        raise forms.ValidationError(problem)
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise forms.ValidationError(f"{twice} stands here twice.")

@@ -1,9 +1,37 @@
-"""Tables within the admin's page of a product: options, items of a bundle, related products."""
+"""Tables within the admin's page of a product: variants, options, items of a bundle, related products."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import HttpRequest
 
 from storefront.catalogue.admin_forms import BundleItemForm, OptionForm, RelatedProductForm
-from storefront.catalogue.models import BundleItem, Option, OptionValue, RelatedProduct
+from storefront.catalogue.admin_rows import MOST_ROWS, choice_names
+from storefront.catalogue.admin_variant_forms import VariantFormSet, VariantRowForm
+from storefront.catalogue.models import BundleItem, Option, OptionValue, Product, RelatedProduct, Variant
 from storefront.shops.admin_base import ShopScopedTabularInline, view_and_edit
 from storefront.shops.rights import Right
+
+
+class VariantInline(ShopScopedTabularInline):
+    """The columns that merchants change often. The others are on the variant's own page, to which each row links."""
+
+    model = Variant
+    rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
+    form = VariantRowForm
+    formset = VariantFormSet
+    slot = "variants"
+    template = "catalogue/admin/variants.html"
+    per_page = 100
+    fields = ["name", "option_values", "sku", "price", "compare_price", "stock_qty", "allow_backorders", "is_active"]
+
+    def get_formset(self, request: Any, obj: Product | None = None, **kwargs: Any) -> Any:
+        formset = super().get_formset(request, obj, **kwargs)
+        formset.form.choice_names = names_of_form(request, obj)
+        return formset
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet:
+        return super().get_queryset(request).select_related("image")
 
 
 class OptionValueInline(ShopScopedTabularInline):
@@ -18,8 +46,11 @@ class OptionInline(ShopScopedTabularInline):
     model = Option
     rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
     form = OptionForm
-    tab = True
-    fields = ["name", "type", "required", "sort_order"]
+    verbose_name = "extra"
+    verbose_name_plural = "extras, such as an engraving"
+    slot = "more"
+    classes = ("collapse",)
+    fields = ["name", "type", "required", "max_length", "sort_order"]
     inlines = [OptionValueInline]
 
 
@@ -28,9 +59,10 @@ class BundleItemInline(ShopScopedTabularInline):
     rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
     form = BundleItemForm
     fk_name = "bundle"
-    tab = True
-    verbose_name = "bundle item"
-    verbose_name_plural = "bundle items"
+    slot = "more"
+    classes = ("collapse",)
+    verbose_name = "part of the bundle"
+    verbose_name_plural = "parts of the bundle"
     fields = ["product", "variant", "qty", "sort_order"]
     autocomplete_fields = ["product", "variant"]
 
@@ -40,8 +72,23 @@ class RelatedProductInline(ShopScopedTabularInline):
     rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
     form = RelatedProductForm
     fk_name = "product"
-    tab = True
+    slot = "more"
+    classes = ("collapse",)
     verbose_name = "related product"
     verbose_name_plural = "related products"
     fields = ["related_product", "kind", "sort_order"]
     autocomplete_fields = ["related_product"]
+
+
+def names_of_form(request: Any, product: Product | None) -> list[str]:
+    """The names of the choices in the form that was sent, else those of the product."""
+    rows = str(request.POST.get("choices-rows", ""))
+    if rows.isascii() and rows.isdigit():
+        return [request.POST.get(f"choices-{number}-name", "").strip() for number in range(min(int(rows), MOST_ROWS))]
+    return choice_names(product, option_values_of(product)) if product else []
+
+
+def option_values_of(product: Product) -> list[dict[str, str]]:
+    """What each of the product's variants has of the product's choices."""
+    rows = Variant.objects.filter(shop=product.shop_id, product=product.pk).order_by("sort_order", "id")
+    return list(rows.values_list("option_values", flat=True))

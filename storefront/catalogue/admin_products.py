@@ -1,77 +1,40 @@
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import mark_safe
 from unfold.decorators import action, display
 from unfold.enums import ActionVariant
 
-from storefront.catalogue import actions, events, rules, thumbnails
+from storefront.catalogue import actions, rules
 from storefront.catalogue.admin_adjustments import StockAdjustingAdmin, StockAdjustmentInline
+from storefront.catalogue.admin_bulk import BulkEditAdmin
 from storefront.catalogue.admin_files import DigitalFileInline, DigitalFilesAdmin
-from storefront.catalogue.admin_forms import (
-    MediaForm,
-    ProductForm,
-    VariantForm,
-)
-from storefront.catalogue.admin_inlines import BundleItemInline, OptionInline, RelatedProductInline
-from storefront.catalogue.inventory_actions import record_adjustments
-from storefront.catalogue.models import Media, Product, Variant, WantedThumbnails
+from storefront.catalogue.admin_forms import ProductForm
+from storefront.catalogue.admin_inlines import BundleItemInline, OptionInline, RelatedProductInline, VariantInline
+from storefront.catalogue.admin_layout import FIELDSETS
+from storefront.catalogue.admin_pictures import MediaInline, PicturesAdmin, thumbnail
+from storefront.catalogue.admin_saving import SavingAdmin
+from storefront.catalogue.digital_files import without_file
+from storefront.catalogue.models import Product, Variant
+from storefront.catalogue.weights import without_weight
 from storefront.kit.format import format_count, format_money
 from storefront.kit.refusals import Refusal
 from storefront.shops.admin_base import (
     ShopRelatedFilter,
-    ShopScopedTabularInline,
     moment,
     plain_dialog,
     view_and_edit,
 )
+from storefront.shops.admin_editor import WithEditor
 from storefront.shops.places import page_address
 from storefront.shops.rights import Right
 
-NO_PICTURE = mark_safe('<span class="thumbnail" aria-hidden="true"></span>')
-# Shown beside a picture of which the worker could not make thumbnails, with the reason from `kit/pictures.py`.
-BROKEN = (
-    '<p class="errorlist">Pages show this picture in full size or not at all: the file {}. Open it in a picture '
-    "editor, save it anew as JPEG, PNG or WebP, and upload that in its place.</p>"
-)
+NO_PICTURE = '<span class="thumbnail" role="img" aria-label="{}"></span>'
 STATUS_COLOURS = {"active": "success", "draft": "info", "archived": "warning"}
-
-
-class VariantInline(ShopScopedTabularInline):
-    """The columns that merchants change often. The others are on the variant's own page, to which each row links."""
-
-    model = Variant
-    rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
-    form = VariantForm
-    tab = True
-    per_page = 50
-    show_change_link = True
-    fields = ["name", "option_values", "sku", "price", "compare_price", "stock_qty", "allow_backorders", "is_active"]
-
-
-class MediaInline(ShopScopedTabularInline):
-    model = Media
-    rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
-    form = MediaForm
-    tab = True
-    verbose_name = "picture"
-    verbose_name_plural = "pictures"
-    fields = ["preview", "file", "source_url", "alt", "sort_order"]
-    readonly_fields = ["preview"]
-
-    @display(description="picture")
-    def preview(self, row: Media) -> str:
-        if not row.pk:
-            return ""
-        problem = getattr(row, "problem", None)
-        return format_html("{}{}", thumbnail(row), format_html(BROKEN, problem) if problem else "")
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
-        problem = WantedThumbnails.objects.filter(shop=OuterRef("shop"), file=OuterRef("file")).exclude(file="")
-        return super().get_queryset(request).annotate(problem=Subquery(problem.values("problem")[:1]))
 
 
 class StockFilter(admin.SimpleListFilter):
@@ -88,6 +51,17 @@ class StockFilter(admin.SimpleListFilter):
         return counted.filter(stock_qty__lte=0) if self.value() == "out" else queryset
 
 
+class WeightFilter(admin.SimpleListFilter):
+    title = "weight"
+    parameter_name = "weight"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("none", "To send, without a weight")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
+        return queryset.filter(without_weight(), status="active") if self.value() == "none" else queryset
+
+
 class DeletedFilter(admin.SimpleListFilter):
     """Deleted products are listed only with this filter, to restore them."""
 
@@ -102,7 +76,8 @@ class DeletedFilter(admin.SimpleListFilter):
 
 
 @admin.register(Product)
-class ProductAdmin(DigitalFilesAdmin, StockAdjustingAdmin):
+class ProductAdmin(BulkEditAdmin, PicturesAdmin, DigitalFilesAdmin, SavingAdmin, WithEditor, StockAdjustingAdmin):
+    empty_text = "Add your first product here, or bring all of them by an import."
     form = ProductForm
     rights = {
         **view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS),
@@ -112,6 +87,7 @@ class ProductAdmin(DigitalFilesAdmin, StockAdjustingAdmin):
         "archive": Right.CHANGE_PRODUCTS,
         "restore": Right.CHANGE_PRODUCTS,
         "restore_chosen": Right.CHANGE_PRODUCTS,
+        "edit_chosen": Right.CHANGE_PRODUCTS,
     }
     list_display = ["picture", "name", "sku", "state", "price_shown", "stock", "changed"]
     list_display_links = ["picture", "name"]
@@ -121,120 +97,40 @@ class ProductAdmin(DigitalFilesAdmin, StockAdjustingAdmin):
         StockFilter,
         "type",
         ("brand", ShopRelatedFilter),
+        WeightFilter,
         DeletedFilter,
     ]
     search_fields = ["sort_name", "sku", "variants__sku"]
     ordering = ["-updated_at", "-id"]
-    actions = ["publish", "unpublish", "archive", "restore_chosen"]
+    actions = ["edit_chosen", "publish", "unpublish", "archive", "restore_chosen"]
     actions_detail = ["adjust", "restore"]
     autocomplete_fields = ["brand", "vendor"]
     inlines = [
+        MediaInline,
         VariantInline,
         OptionInline,
-        MediaInline,
         DigitalFileInline,
         BundleItemInline,
         RelatedProductInline,
         StockAdjustmentInline,
     ]
-    fieldsets: Any = [
-        (None, {"fields": ["name", "status", "price", "stock_qty", "sku", "in_categories", "short_description"]}),
-        (
-            "Description",
-            {"classes": ["tab"], "fields": ["description", "brand", "tags", "attributes", "translations"]},
-        ),
-        (
-            "Prices",
-            {
-                "classes": ["tab"],
-                "fields": [
-                    "compare_price",
-                    "cost_price",
-                    "allow_custom_price",
-                    "min_custom_price",
-                    "is_taxable",
-                    "tax_class",
-                    "tic_code",
-                    "show_lowest_price",
-                    "exclude_from_group_discounts",
-                    "setup_fee",
-                    "billing_interval",
-                    "billing_interval_count",
-                    "free_trial_days",
-                ],
-            },
-        ),
-        (
-            "Stock",
-            {
-                "classes": ["tab"],
-                "fields": [
-                    "track_inventory",
-                    "allow_backorders",
-                    "low_stock_threshold",
-                    "damaged_qty",
-                    "damaged_price",
-                    "barcode",
-                    "vendor",
-                ],
-            },
-        ),
-        (
-            "Delivery",
-            {
-                "classes": ["tab"],
-                "fields": [
-                    "requires_shipping",
-                    "media_mail_eligible",
-                    "weight",
-                    "length",
-                    "width",
-                    "height",
-                    "dimension_unit",
-                    "shipping_origin",
-                    "max_downloads",
-                    "download_expiry_days",
-                ],
-            },
-        ),
-        (
-            "Visibility",
-            {
-                "classes": ["tab"],
-                "fields": [
-                    "slug",
-                    "type",
-                    "default_variant",
-                    "publish_at",
-                    "unpublish_at",
-                    "is_featured",
-                    "is_new",
-                    "is_preorder",
-                    "is_pinned",
-                    "exclude_from_catalog",
-                    "is_gift_card",
-                    "sort_order",
-                ],
-            },
-        ),
-        (
-            "Search engines",
-            {
-                "classes": ["tab"],
-                "fields": ["meta_title", "meta_description", "canonical_url", "og_image_url", "noindex"],
-            },
-        ),
-    ]
+    fieldsets: Any = FIELDSETS
+    rich_texts = ("description", "short_description")
+    change_form_template = "catalogue/admin/product.html"
 
     changed = moment("updated_at", "last change")
 
     class Media:
-        js = ["shops/uploads.js"]
+        js = [
+            "shops/uploads.js",
+            *(f"catalogue/{name}.js" for name in ("rows", "pictures", "variants", "product")),
+        ]
+        css = {"all": ["catalogue/product.css"]}
 
-    @display(description="")
+    @display(description="picture")
     def picture(self, row: Product) -> str:
         first = next(iter(row.media.all()), None)
-        return thumbnail(first) if first else NO_PICTURE
+        return thumbnail(first, row.name) if first else format_html(NO_PICTURE, row.name)
 
     @display(description="status", ordering="status", label={**STATUS_COLOURS, "deleted": "danger"})
     def state(self, row: Product) -> tuple[str, str]:
@@ -252,8 +148,17 @@ class ProductAdmin(DigitalFilesAdmin, StockAdjustingAdmin):
         if row.type == Product.Type.VARIABLE:
             variants = row.variants.all()
             counted = [variant.stock_qty for variant in variants if variant.track_inventory]
-            return f"{format_count(sum(counted))} in {len(variants)} variants"
+            of = "1 variant" if len(variants) == 1 else f"{len(variants)} variants"
+            return f"{format_count(sum(counted))} in {of}"
         return format_count(row.stock_qty) if row.track_inventory else "not tracked"
+
+    @display(description="choices")
+    def choices(self, row: Product) -> str:
+        return _as_lines(each for each in row.attributes if each.get("variation"))
+
+    @display(description="details")
+    def details(self, row: Product) -> str:
+        return _as_lines(each for each in row.attributes if not each.get("variation"))
 
     @display(description="categories")
     def in_categories(self, row: Product) -> str:
@@ -293,24 +198,6 @@ class ProductAdmin(DigitalFilesAdmin, StockAdjustingAdmin):
         offered = super().get_actions_detail(request, object_id)
         return [each for each in offered if each.action_name.removeprefix("catalogue_product_") in names]
 
-    def save_model(self, request: Any, obj: Product, form: ProductForm, change: bool) -> None:
-        """Write the changed fields, stock as a difference. `save_related` updates what is derived from them."""
-        if change:
-            # Locked from here on. Changes that others made before to other fields stay.
-            Product.objects.select_for_update(no_key=True).get(shop=request.shop, pk=obj.pk)
-            form.before = events.take_snapshot(request.shop, [obj.pk])
-            form.set_stock_difference()
-        super().save_model(request, obj, form, change)
-
-    def save_related(self, request: Any, form: ProductForm, formsets: Any, change: bool) -> None:
-        super().save_related(request, form, formsets, change)
-        chosen = form.cleaned_data["in_categories"] if "in_categories" in form.changed_data else None
-        # This also updates what is derived from the other fields: search text, sort name, type, first publication.
-        actions.update_product(
-            shop=request.shop, product=form.instance, now=request.now, categories=chosen, before=form.before
-        )
-        record_adjustments(shop=request.shop, before=form.before, user=request.user, now=request.now)
-
     def delete_model(self, request: Any, obj: Product) -> None:
         actions.delete_product(shop=request.shop, product=obj, now=request.now)
 
@@ -330,7 +217,11 @@ class ProductAdmin(DigitalFilesAdmin, StockAdjustingAdmin):
 
     @admin.action(description="Publish")
     def publish(self, request: Any, queryset: QuerySet) -> None:
-        self._set_status(request, queryset, Product.Status.ACTIVE)
+        lacking = without_file(request.shop, list(queryset.values_list("pk", flat=True)))
+        if lacking:
+            names = ", ".join(product.name for product in lacking)
+            self.message_user(request, f"Not published, because buyers would get no file: {names}.", messages.WARNING)
+        self._set_status(request, queryset.exclude(pk__in=[each.pk for each in lacking]), Product.Status.ACTIVE)
 
     @admin.action(description="Unpublish (back to draft)")
     def unpublish(self, request: Any, queryset: QuerySet) -> None:
@@ -363,13 +254,12 @@ class ProductAdmin(DigitalFilesAdmin, StockAdjustingAdmin):
         return self.done(request, product, "Restored as a draft.")
 
 
+def _as_lines(attributes: Iterable[dict[str, Any]]) -> str:
+    """Attributes as staff see them who cannot change the product."""
+    lines = ((each["name"], ", ".join(each.get("values", []))) for each in attributes)
+    return format_html_join(mark_safe("<br>"), "{}: {}", lines) or "–"
+
+
 def low_stock() -> Q:
     """The condition for tracked stock at or below the low stock threshold."""
     return Q(track_inventory=True, stock_qty__lte=F("low_stock_threshold"))
-
-
-def thumbnail(picture: Media) -> str:
-    url = picture.source_url
-    if picture.file.name:
-        url = thumbnails.url_of(picture.file.name, thumbnails.SMALL) or picture.file.url
-    return format_html('<img src="{}" alt="{}" class="thumbnail" loading="lazy">', url, picture.alt)

@@ -3,12 +3,15 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from unfold.decorators import display
 
 from storefront.catalogue import actions, events
 from storefront.catalogue.admin_adjustments import StockAdjustingAdmin
-from storefront.catalogue.admin_forms import StockForm, VariantForm
-from storefront.catalogue.inventory_actions import record_adjustments
+from storefront.catalogue.admin_forms import StockForm
+from storefront.catalogue.admin_rows import choice_names
+from storefront.catalogue.admin_variant_forms import VariantForm
 from storefront.catalogue.models import Media, Product, Variant
+from storefront.kit.format import format_count
 from storefront.shops import audit
 from storefront.shops.admin_base import money
 from storefront.shops.rights import Right
@@ -26,18 +29,23 @@ class VariantAdmin(StockAdjustingAdmin):
     list_filter = ["is_active"]
     search_fields = ["name", "sku", "product__sort_name"]
     ordering = ["product__sort_name", "sort_order", "id"]
-    readonly_fields = ["product"]
+    readonly_fields = ["product", "waiting"]
     actions_detail = ["adjust"]
     fieldsets: Any = [
         (None, {"fields": ["product", "name", "option_values", "sku", "barcode", "is_active", "image", "sort_order"]}),
-        ("Price", {"fields": ["price", "compare_price", "cost_price"]}),
-        ("Stock", {"fields": ["stock_qty", "track_inventory", "allow_backorders", "weight"]}),
+        ("Price", {"fields": ["price", "compare_price", "sale_price", "sale_from", "sale_until", "cost_price"]}),
+        ("Stock", {"fields": ["stock_qty", "track_inventory", "allow_backorders", "weight", "waiting"]}),
     ]
 
     price_shown = money("price")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         return super().get_queryset(request).filter(product__deleted_at=None)
+
+    @display(description="shoppers who wait for it")
+    def waiting(self, row: Variant) -> str:
+        """How many asked for a mail when it is back in stock, and confirmed their address."""
+        return format_count(row.stock_alerts.filter(confirmed_at__isnull=False).count())
 
     def history_of(self, row: Variant) -> audit.Object:
         """The product's history, which includes changes of its variants."""
@@ -48,6 +56,8 @@ class VariantAdmin(StockAdjustingAdmin):
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
         form = super().get_form(request, obj, change=change, **kwargs)
+        if obj is not None:
+            form.choice_names = choice_names(obj.product, [obj.option_values])
         if "image" in form.base_fields:
             form.base_fields["image"].queryset = Media.objects.filter(shop=request.shop, product=obj.product)  # type: ignore[attr-defined]
         return form
@@ -60,4 +70,3 @@ class VariantAdmin(StockAdjustingAdmin):
         super().save_model(request, obj, form, change)
         # The product's `updated_at` changes too, since `updated_since` filters by it.
         actions.finish_product_update(product=product, before=before, now=request.now)
-        record_adjustments(shop=request.shop, before=before, user=request.user, now=request.now)

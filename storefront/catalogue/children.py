@@ -16,7 +16,7 @@ from typing import Any
 
 from django.db.models import ProtectedError
 
-from storefront.catalogue import records, rules, validation
+from storefront.catalogue import records, rules, sale_periods, validation
 from storefront.catalogue.fields import writable
 from storefront.catalogue.models import (
     BundleItem,
@@ -35,7 +35,8 @@ from storefront.kit.refusals import InvalidFields
 # The field by which a row refers to its product.
 _OWNER: dict[Any, str] = {BundleItem: "bundle"}
 
-VARIANT_FIELDS = writable(Variant, {"id", "shop", "product", "legacy_source_id", "image", "created_at", "updated_at"})
+_OWN_OF_VARIANT = {"id", "shop", "product", "legacy_source_id", "image", "created_at", "updated_at"}
+VARIANT_FIELDS = writable(Variant, _OWN_OF_VARIANT | {"regular_compare_price"})
 OPTION_FIELDS = writable(Option, {"id", "shop", "product"})
 VALUE_FIELDS = writable(OptionValue, {"id", "shop", "option"})
 MEDIA_FIELDS = writable(Media, {"id", "shop", "product", "type", "width", "height"})
@@ -151,6 +152,8 @@ def plan_variants(
     for (number, entry), (variant, fields) in zip(kept, plan.writes, strict=True):
         variant.updated_at = now
         fields.append("updated_at")
+        validation.check_sale(variant, entry, now, errors, within=f"variants.{number}.")
+        fields[:] = sale_periods.columns_to_write(fields)
         if variant.pk is None:
             variant.track_inventory = rules.stock_tracking_default(entry).get(
                 "track_inventory", variant.track_inventory
@@ -225,7 +228,7 @@ def plan_bundle(product: Product, entries: Sequence[Entry], errors: Errors) -> P
     found = Product.objects.select_for_update(no_key=True).filter(
         shop=product.shop, pk__in=product_ids, deleted_at=None
     )
-    products = set(found.order_by("pk").values_list("pk", flat=True))
+    products = dict(found.order_by("pk").values_list("pk", "is_gift_card"))
     variant_ids = {entry["variant_id"] for entry in entries if entry.get("variant_id")}
     variants = Variant.objects.filter(shop=product.shop, pk__in=variant_ids).in_bulk()
     for (number, entry), (item, fields) in zip(kept, plan.writes, strict=True):
@@ -238,6 +241,8 @@ def plan_bundle(product: Product, entries: Sequence[Entry], errors: Errors) -> P
                 errors[f"{within}product_id"] = ["The shop has no product with this id."]
             elif item.product_id == product.pk:
                 errors[f"{within}product_id"] = ["A bundle cannot contain itself."]
+            elif products[item.product_id]:
+                errors[f"{within}product_id"] = ["A bundle cannot contain a gift card."]
         elif "variant_id" in entry:
             item.variant_id = entry["variant_id"]
             fields.append("variant")

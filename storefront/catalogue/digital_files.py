@@ -1,6 +1,6 @@
 """The files that buyers of a product download: their upload, and which of them a product or variant is sold with."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Any
 
@@ -46,6 +46,19 @@ def files_of(shop: Shop, sold: Iterable[Sold]) -> dict[Sold, list[DigitalFile]]:
         by_product.setdefault(row.product_id, []).append(row)
     found = {each: [row for row in by_product.get(each[0], []) if row.variant_id in (None, each[1])] for each in wanted}
     return {each: files for each, files in found.items() if files}
+
+
+def needs_file(product: Product) -> bool:
+    """Whether buyers would get nothing without a file. A pre-order's file can come later (`orders/file_sweeps.py`)."""
+    return product.type == Product.Type.DIGITAL and not product.is_gift_card and not product.is_preorder
+
+
+def without_file(shop: Shop, product_ids: Collection[int]) -> list[Product]:
+    """Those of these products that need a file and have none, so that they are not sold."""
+    if not product_ids:
+        return []
+    digital = Product.objects.filter(shop=shop, pk__in=product_ids, type=Product.Type.DIGITAL, digital_files=None)
+    return [product for product in digital.order_by("pk") if needs_file(product)]
 
 
 def file_values(product: Product) -> list[dict[str, Any]]:

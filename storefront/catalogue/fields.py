@@ -20,7 +20,7 @@ from ninja import Field
 from pydantic import BeforeValidator, WithJsonSchema
 
 from storefront.catalogue import parsing, rules
-from storefront.catalogue.models import BundleItem, MeasureField, Product
+from storefront.catalogue.models import LONGEST_TEXT, BundleItem, MeasureField, Option, Product
 from storefront.catalogue.parsing import LARGEST_INTEGER, InvalidValue, quoted
 from storefront.kit import clock, markup, money
 from storefront.kit.ids import LARGEST_ID
@@ -31,8 +31,12 @@ LARGEST_EXACT = 2**53 - 1
 # Minimum values of columns that differ from those of their type. The constraints of the tables are the same.
 LEAST: dict[type[models.Model], dict[str, int]] = {
     Product: {"billing_interval_count": 1, "damaged_qty": 0},
+    Option: {"max_length": 1},
     BundleItem: {"qty": 1},
 }
+
+# Maximum values, in the same way.
+MOST: dict[type[models.Model], dict[str, int]] = {Option: {"max_length": LONGEST_TEXT}}
 
 MemberParser = Callable[[Any], Any]
 
@@ -237,6 +241,7 @@ def _choice(values: list[str]) -> MemberParser:
 def _integer_of(column: Any, high: int) -> MemberParser:
     low = 0 if isinstance(column, models.PositiveIntegerField) else -LARGEST_INTEGER
     low = LEAST.get(column.model, {}).get(column.name, low)
+    high = MOST.get(column.model, {}).get(column.name, high)
 
     def parse(value: Any) -> int:
         if not low <= _is(int, value, "a whole number") <= high:

@@ -4,33 +4,21 @@ from datetime import datetime
 from django.db import transaction
 
 from storefront.catalogue import auditing, events
-from storefront.catalogue.events import Snapshot
 from storefront.catalogue.inventory import Item, item_id, stock_of
+from storefront.catalogue.ledger import Author, Kind, stock_changes
 from storefront.catalogue.models import Product, StockAdjustment, Variant
 from storefront.catalogue.parsing import LARGEST_INTEGER
 from storefront.catalogue.stock import InsufficientStock
 from storefront.kit.refusals import InvalidFields
 from storefront.shops import audit
 from storefront.shops.changes import publish_change
-from storefront.shops.models import ApiToken, Shop, User
-
-# The reason of adjustments by forms that do not ask for one.
-BY_FORM = "Changed in the admin"
+from storefront.shops.models import Shop
 
 
 class BelowZero(InsufficientStock):
     """The adjustment would remove more units than there are."""
 
     field = "delta"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Author:
-    """Who adjusts stock. Exactly one of these is set."""
-
-    installation_id: int | None = None
-    token: ApiToken | None = None
-    user: User | None = None
 
 
 @dataclass(frozen=True)
@@ -71,19 +59,23 @@ def adjust_stock(
     if delta:
         # The row is locked, so its stock is still the value that was read.
         row.stock_qty, row.updated_at = stock, now
-        row.save(update_fields=["stock_qty", "updated_at"])
-    StockAdjustment.objects.create(
-        shop=shop,
-        product=product,
-        variant=variant,
-        delta=delta,
-        stock_after=stock,
-        reason=reason,
-        installation_id=author.installation_id,
-        token=author.token,
-        user=author.user,
-        made_at=now,
-    )
+        with stock_changes(Kind.ADJUSTED, reason=reason, author=author, now=now):
+            row.save(update_fields=["stock_qty", "updated_at"])
+    else:
+        # Counted, and found right.
+        StockAdjustment.objects.create(
+            shop=shop,
+            product=product,
+            variant=variant,
+            kind=Kind.ADJUSTED,
+            delta=0,
+            stock_after=stock,
+            reason=reason,
+            installation_id=author.installation_id,
+            token=author.token,
+            user=author.user,
+            made_at=now,
+        )
     after = {"stock_qty": stock, "reason": reason} | ({"variant_id": variant.pk} if variant else {})
     about, before = auditing.stock_object(product, variant), {"stock_qty": stock - delta}
     audit.record(shop=shop, action="stock.adjusted", object=about, before=before, after=after, now=now)
@@ -93,26 +85,6 @@ def adjust_stock(
         events.emit_item_changes(shop, items, now)
         publish_change(shop.pk)
     return items[item_id(product.pk, variant.pk if variant else None)]
-
-
-def record_adjustments(*, shop: Shop, before: Snapshot, user: User, now: datetime) -> None:
-    """Record the stock changes that a form of the admin has made since `before`. Call it in the form's transaction."""
-    after = stock_of(shop, list(before.products))
-    pairs = [(was, after[key]) for key, was in before.stock.items() if key in after]
-    StockAdjustment.objects.bulk_create(
-        StockAdjustment(
-            shop=shop,
-            product_id=item["product_id"],
-            variant_id=item["variant_id"],
-            delta=item["stock_qty"] - was["stock_qty"],
-            stock_after=item["stock_qty"],
-            reason=BY_FORM,
-            user=user,
-            made_at=now,
-        )
-        for was, item in pairs
-        if item["stock_qty"] != was["stock_qty"]
-    )
 
 
 def _locked(shop: Shop, product_id: int, variant_id: int | None) -> tuple[Product, Variant | None]:

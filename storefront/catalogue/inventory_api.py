@@ -9,7 +9,7 @@ from storefront.catalogue import inventory, inventory_actions
 from storefront.catalogue import inventory_schemas as schemas
 from storefront.catalogue.copying import Stock
 from storefront.catalogue.inventory import Item
-from storefront.catalogue.inventory_actions import Author
+from storefront.catalogue.ledger import Author
 from storefront.kit.app_pagination import pagination
 from storefront.kit.http import json_response
 from storefront.kit.members import only

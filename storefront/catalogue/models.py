@@ -1,18 +1,29 @@
-import uuid
 from datetime import datetime
 from decimal import Decimal
 
-from django.core.validators import MinValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Lower
 
+from storefront.catalogue.file_models import DigitalFile as DigitalFile
+from storefront.catalogue.file_models import StoredFile as StoredFile
+from storefront.catalogue.file_models import stored_name as stored_name
+from storefront.catalogue.history_models import PastPrice as PastPrice
+from storefront.catalogue.history_models import StockAdjustment as StockAdjustment
 from storefront.catalogue.listable import LISTABLE
-from storefront.installations.models import Installation
+from storefront.catalogue.picture_models import UploadedPicture as UploadedPicture
+from storefront.catalogue.search_models import CleanedText as CleanedText
+from storefront.catalogue.search_models import ListingTotal as ListingTotal
+from storefront.catalogue.search_models import ProductSearch as ProductSearch
+from storefront.catalogue.search_models import ScheduleTold as ScheduleTold
+from storefront.catalogue.search_models import SearchWord as SearchWord
+from storefront.catalogue.search_models import WantedThumbnails as WantedThumbnails
 from storefront.kit.money import MoneyField
-from storefront.kit.storage import private_files
-from storefront.shops.models import ApiToken, Shop, User
+from storefront.shops.models import Shop
 
+# Characters of a custom text.
+LONGEST_TEXT = 1000
 # Stock can fall below zero only if it is not tracked or backorders are allowed.
 STOCK_HOLDS = Q(stock_qty__gte=0) | Q(allow_backorders=True) | Q(track_inventory=False)
 
@@ -25,6 +36,22 @@ class MeasureField(models.DecimalField):
         kwargs.setdefault("decimal_places", 3)
         super().__init__(*args, **kwargs)
         self.validators.append(MinValueValidator(Decimal(0)))
+
+
+def sale_turns(table: str) -> list[models.Index]:
+    """Indexes of the rows whose sale price is still to begin, and of those whose sale price holds and has an end."""
+    return [
+        models.Index(
+            fields=["sale_from"],
+            condition=Q(sale_price__isnull=False, regular_compare_price__isnull=True),
+            name=f"{table}_sale_begins",
+        ),
+        models.Index(
+            fields=["sale_until"],
+            condition=Q(sale_until__isnull=False, regular_compare_price__isnull=False),
+            name=f"{table}_sale_ends",
+        ),
+    ]
 
 
 def stated(table: str, *foreign_keys: str) -> list[models.Index]:
@@ -227,6 +254,14 @@ class Product(models.Model):
         default=list, blank=True, help_text='[{"name": "Colour", "values": ["Blue"], "variation": true}]'
     )
     sort_name = models.CharField(max_length=500, editable=False, help_text="The name in lowercase, for sorting.")
+    # A sale period: `price` and `compare_price` change at its begin and its end (catalogue/sale_periods.py).
+    sale_price = MoneyField(null=True, blank=True, help_text="The price between its begin and its end.")
+    sale_from = models.DateTimeField(null=True, blank=True, help_text="Empty: at once.")
+    sale_until = models.DateTimeField(null=True, blank=True, help_text="Empty: until you remove the sale price.")
+    regular_compare_price = MoneyField(null=True, blank=True, editable=False)
+    available_from = models.DateTimeField(
+        null=True, blank=True, help_text="When a pre-order is sent. From then on it sells like any other product."
+    )
 
     categories = models.ManyToManyField(Category, through="ProductCategory", related_name="products")
 
@@ -302,6 +337,13 @@ class Product(models.Model):
                 condition=LISTABLE & Q(is_featured=True),
                 name="product_list_featured",
             ),
+            *sale_turns("product"),
+            # Pre-orders whose date is still to come.
+            models.Index(
+                fields=["available_from"],
+                condition=Q(is_preorder=True, available_from__isnull=False),
+                name="product_preorder_ends",
+            ),
             # Products that a date hides from lists, because it is still to come or has passed.
             models.Index(
                 fields=["shop", "publish_at", "id"],
@@ -358,6 +400,10 @@ class Variant(models.Model):
     sort_order = models.IntegerField(default=0)
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
+    sale_price = MoneyField(null=True, blank=True, help_text="The price between its begin and its end.")
+    sale_from = models.DateTimeField(null=True, blank=True, help_text="Empty: at once.")
+    sale_until = models.DateTimeField(null=True, blank=True, help_text="Empty: until you remove the sale price.")
+    regular_compare_price = MoneyField(null=True, blank=True, editable=False)
 
     class Meta:
         ordering = ["sort_order", "id"]
@@ -371,6 +417,7 @@ class Variant(models.Model):
             models.Index(fields=["product", "sort_order", "id"]),
             models.Index(fields=["shop", "sku"]),
             *stated("variant", "image"),
+            *sale_turns("variant"),
         ]
 
     def __str__(self) -> str:
@@ -396,6 +443,12 @@ class Option(models.Model):
     type = models.CharField(max_length=10, choices=Type, default=Type.SELECT)
     required = models.BooleanField(default=False)
     sort_order = models.IntegerField(default=0)
+    max_length = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(LONGEST_TEXT)],
+        help_text=f"Of a text: how many characters it can have, at most {LONGEST_TEXT:,}, which also holds if empty.",
+    )
 
     class Meta:
         ordering = ["sort_order", "id"]
@@ -445,60 +498,6 @@ class Media(models.Model):
 
     def __str__(self) -> str:
         return self.alt or self.source_url or str(self.file)
-
-
-def stored_name(stored: "StoredFile", _name: str) -> str:
-    """Where a file is stored: nothing of the uploaded name, and nothing that can be guessed."""
-    return f"downloads/{stored.shop_id}/{uuid.uuid4().hex}"
-
-
-class StoredFile(models.Model):
-    """An uploaded file that buyers download, in private storage. It never changes; another version is another row.
-
-    It is kept while a product has it or an order was sold with it, and deleted a day after nothing names it any more
-    (`orders/file_sweeps.py`).
-    """
-
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
-    file = models.FileField(upload_to=stored_name, storage=private_files, max_length=200)
-    name = models.CharField(max_length=200, help_text="File name that the browser saves it under.")
-    size = models.BigIntegerField(help_text="In bytes.")
-    created_at = models.DateTimeField()
-    unused_since = models.DateTimeField(
-        null=True, db_index=True, help_text="Since when nothing was found that names it; null if something does."
-    )
-
-    class Meta:
-        constraints = [models.CheckConstraint(condition=Q(size__gte=1), name="stored_file_not_empty")]
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class DigitalFile(models.Model):
-    """A file that those who buy the product, or this variant of it, can download."""
-
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
-    product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="digital_files", db_index=False)
-    variant = models.ForeignKey(
-        Variant, null=True, blank=True, on_delete=models.CASCADE, help_text="Leave empty for all variants."
-    )
-    file = models.ForeignKey(StoredFile, on_delete=models.RESTRICT, related_name="+")
-    name = models.CharField(max_length=200, help_text="Shown to buyers.")
-    sort_order = models.IntegerField(default=0)
-    # Orders placed before the file was added get it from a sweep, in the order of their lines.
-    given_to = models.BigIntegerField(default=0, editable=False, help_text="The last order line that was looked at.")
-    given_at = models.DateTimeField(null=True, editable=False, help_text="When all earlier orders had it.")
-
-    class Meta:
-        ordering = ["sort_order", "id"]
-        indexes = [
-            models.Index(fields=["product", "sort_order", "id"], name="digital_file_of_product"),
-            models.Index(fields=["id"], condition=Q(given_at__isnull=True), name="digital_file_to_give"),
-        ]
-
-    def __str__(self) -> str:
-        return self.name
 
 
 class ProductCategory(models.Model):
@@ -561,135 +560,3 @@ class RelatedProduct(models.Model):
 
     def __str__(self) -> str:
         return f"{self.related_product} with {self.product}"
-
-
-class ProductSearch(models.Model):
-    """The text that `q` searches (search_texts.py)."""
-
-    product = models.OneToOneField(Product, primary_key=True, on_delete=models.CASCADE, related_name="search")
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
-    text = models.TextField()
-    # Whether the product is LISTABLE. Written by triggers (catalogue/triggers.py).
-    listed = models.BooleanField(default=False, editable=False)
-
-    def __str__(self) -> str:
-        return self.text
-
-
-class SearchWord(models.Model):
-    """A word that a search without any match is corrected to (`listing.spelling`): the words of all products of a shop,
-    drafts too, but for those of descriptions. Words of products that are gone stay until the next `storefront reindex`;
-    a correction is told only if a listed product matches it."""
-
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
-    word = models.CharField(max_length=40)
-    # The first and the last two letters. A single mistake in a word of four letters leaves one of them right.
-    head = models.CharField(max_length=2)
-    tail = models.CharField(max_length=2)
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["shop", "word"], name="search_word_once")]
-        indexes = [
-            models.Index(fields=["shop", "head"], name="search_word_head"),
-            models.Index(fields=["shop", "tail"], name="search_word_tail"),
-        ]
-
-    def __str__(self) -> str:
-        return self.word
-
-
-class ListingTotal(models.Model):
-    """How many LISTABLE products a shop has, in total or in one category: the sum over its rows. Written by triggers
-    (catalogue/triggers.py). `trigger_sql/install_postgresql.sql` says why a total can have several rows.
-
-    The sum of `version` over the rows of the whole shop changes with every write that changes which products a list
-    shows or in which order, and never returns to an earlier value. No foreign keys: rows of a deleted shop or category
-    do no harm.
-    """
-
-    shop = models.ForeignKey(Shop, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False)
-    category = models.BigIntegerField(default=0, help_text="A category's id; 0: the whole shop.")
-    products = models.BigIntegerField(default=0)
-    version = models.BigIntegerField(default=0)
-
-    class Meta:
-        indexes = [models.Index(fields=["shop", "category"], name="listing_total_of")]
-
-    def __str__(self) -> str:
-        return f"{self.products} in {self.category}"
-
-
-class StockAdjustment(models.Model):
-    """A change of stock other than a sale, with its reason: units came in, broke, or were counted.
-
-    One of three columns says who made it: an app, an API token of the shop, or a member of its staff.
-    """
-
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
-    product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="adjustments")
-    variant = models.ForeignKey(Variant, null=True, on_delete=models.SET_NULL, related_name="adjustments")
-    # Can be twice as large as a stock: from the lowest stock to the highest.
-    delta = models.BigIntegerField(help_text="Change of the stock; negative if units were removed.")
-    stock_after = models.IntegerField(help_text="Stock after the adjustment.")
-    reason = models.CharField(max_length=255)
-    installation = models.ForeignKey(
-        Installation, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False
-    )
-    token = models.ForeignKey(ApiToken, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False)
-    user = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False)
-    made_at = models.DateTimeField()
-
-    class Meta:
-        ordering = ["-id"]
-        indexes = [models.Index(fields=["shop", "-id"], name="stock_adjustment_newest")]
-
-    def __str__(self) -> str:
-        return f"{self.delta:+} {self.variant or self.product}"
-
-    @property
-    def made_by(self) -> str:
-        """Who made the adjustment, or a dash if that row was deleted."""
-        return str(self.installation or self.token or self.user or "–")
-
-
-class ScheduleTold(models.Model):
-    """Progress of a shop's events for products that a date publishes or unpublishes (schedule.py). Events have been
-    emitted for dates before `until`, and at `until` for products up to `last_id`. Only shops with an app have a row."""
-
-    shop = models.OneToOneField(Shop, on_delete=models.CASCADE, primary_key=True)
-    until = models.DateTimeField()
-    last_id = models.BigIntegerField(default=0)
-
-    def __str__(self) -> str:
-        return f"{self.shop} until {self.until:%F %T}"
-
-
-class CleanedText(models.Model):
-    """A cached description with its HTML cleaned for pages. Its key is a digest of the source text, so it is never out
-    of date. Old rows are deleted, and made again when a page needs them."""
-
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
-    digest = models.CharField(max_length=64, help_text="SHA-256 of the text, and of the rules it was cleaned by.")
-    html = models.TextField()
-    made_at = models.DateTimeField(db_index=True)
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["shop", "digest"], name="cleaned_text_once")]
-
-    def __str__(self) -> str:
-        return self.digest
-
-
-class WantedThumbnails(models.Model):
-    """An uploaded picture whose thumbnails were requested from the worker and are not made yet."""
-
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
-    file = models.CharField(max_length=500)
-    asked_at = models.DateTimeField()
-    problem = models.CharField(max_length=200, blank=True, help_text="Why they could not be made.")
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["shop", "file"], name="wanted_thumbnails_once")]
-
-    def __str__(self) -> str:
-        return self.file

@@ -107,6 +107,15 @@ class Product(Schema):
     tags: list[str] = Field(description="The merchant's tags.")
     attributes: list[Attribute] = Field(description="Attributes such as colour.")
     sort_name: str = Field(description="The name used for sorting.")
+    sale_price: Money | None = Field(description="The price from `sale_from` until `sale_until`; null without a sale.")
+    sale_from: Timestamp | None = Field(description="When the sale price begins; null: it holds already.")
+    sale_until: Timestamp | None = Field(description="When the sale price ends; null: it has no end.")
+    regular_compare_price: Money | None = Field(
+        description="While the sale price holds, and `compare_price` is the regular one: the `compare_price` after it."
+    )
+    available_from: Timestamp | None = Field(
+        description="When a pre-order is sent, if it has a date. From then on `is_preorder` is false."
+    )
 
 
 class Pivot(Schema):
@@ -179,6 +188,12 @@ class Variant(Schema):
     sort_order: int = Field(description="Position among the product's variants.")
     created_at: Timestamp = Field(description="When it was created.")
     updated_at: Timestamp = Field(description="When it was last changed.")
+    sale_price: Money | None = Field(description="The price from `sale_from` until `sale_until`; null without a sale.")
+    sale_from: Timestamp | None = Field(description="When the sale price begins; null: it holds already.")
+    sale_until: Timestamp | None = Field(description="When the sale price ends; null: it has no end.")
+    regular_compare_price: Money | None = Field(
+        description="While the sale price holds, and `compare_price` is the regular one: the `compare_price` after it."
+    )
 
 
 class OptionValue(Schema):
@@ -198,6 +213,9 @@ class Option(Schema):
     type: Literal["select", "radio", "checkbox", "text"] = Field(description="How shoppers choose.")
     required: bool = Field(description="Whether the shopper must choose a value.")
     sort_order: int = Field(description="Position among the product's options.")
+    max_length: int | None = Field(
+        description="Of a `text`: how many characters it can have; null: 1,000. Not used by other types."
+    )
     values: list[OptionValue] = Field(description="The values in order.")
 
 

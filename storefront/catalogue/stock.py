@@ -11,6 +11,8 @@ from django.db.models import Model, QuerySet
 
 from storefront.catalogue import events
 from storefront.catalogue.inventory import CHANGED_PRODUCT, CHANGED_VARIANT, Item, changed_item, stock_of
+from storefront.catalogue.ledger import Kind as StockKind
+from storefront.catalogue.ledger import stock_changes
 from storefront.catalogue.models import Product, Variant
 from storefront.kit.refusals import Refusal
 from storefront.kit.sql import fetch
@@ -67,32 +69,37 @@ class InsufficientStock(Refusal):
 
 
 @transaction.atomic
-def take_stock(*, shop: Shop, uses: Iterable[StockUse], now: datetime) -> list[StockUse]:
-    """Take all of these quantities or none. Returns the stocks that were lowered.
+def take_stock(*, shop: Shop, uses: Iterable[StockUse], now: datetime, reference: str = "") -> list[StockUse]:
+    """Take all of these quantities or none. Returns the stocks that were lowered. `reference` is what the ledger names.
 
     Stock that is not tracked is not lowered, so it is not in the result. With backorders, stock can fall below zero.
     Raises InsufficientStock for the first stock that is short; the caller's transaction must then end.
     """
     taken: list[StockUse] = []
     items: dict[str, Item] = {}
-    for use in _in_lock_order(uses):
-        changed = _change(_TAKE, shop, use, now)
-        if changed is not None:
-            taken.append(use)
-            items |= changed
-        elif not _is_untracked(shop, use):
-            raise InsufficientStock(available=available(shop, use), use=use)
+    with stock_changes(StockKind.SOLD, reference=reference, now=now):
+        for use in _in_lock_order(uses):
+            changed = _change(_TAKE, shop, use, now)
+            if changed is not None:
+                taken.append(use)
+                items |= changed
+            elif not _is_untracked(shop, use):
+                raise InsufficientStock(available=available(shop, use), use=use)
     events.emit_item_changes(shop, items, now)
     publish_change(shop.pk)
     return taken
 
 
 @transaction.atomic
-def put_back_stock(*, shop: Shop, uses: Iterable[StockUse], now: datetime) -> None:
-    """Raise the stocks that `take_stock` lowered. Rows that were deleted since are skipped."""
+def put_back_stock(
+    *, shop: Shop, uses: Iterable[StockUse], now: datetime, reference: str = "", reason: str = ""
+) -> None:
+    """Raise the stocks that `take_stock` lowered. Rows that were deleted since are skipped. The ledger names
+    `reference` and `reason`."""
     items: dict[str, Item] = {}
-    for use in _in_lock_order(uses):
-        items |= _change(_PUT_BACK, shop, use, now) or {}
+    with stock_changes(StockKind.RETURNED, reference=reference, reason=reason, now=now):
+        for use in _in_lock_order(uses):
+            items |= _change(_PUT_BACK, shop, use, now) or {}
     events.emit_item_changes(shop, items, now)
     publish_change(shop.pk)
 

@@ -1,6 +1,7 @@
 # ruff: noqa: S608, the statements consist of column lists and conditions of this file.
 """Triggers that keep derived data up to date with every write to the catalogue: how many products each list has
-(`ListingTotal`), which search texts are listed (`ProductSearch.listed`), and on SQLite the search index.
+(`ListingTotal`), which search texts are listed (`ProductSearch.listed`), on SQLite the search index; the stock
+ledger (`StockAdjustment`), and past prices (`PastPrice`).
 
 These are triggers and not Python code, because totals must stay correct with every kind of write: actions, the admin's
 bulk updates, imports by COPY, an operator's SQL. A sale of stock changes no column that they watch.
@@ -30,6 +31,11 @@ PLACED_BY = (
     "price",
     "sort_name",
     "is_featured",
+)
+# The columns of a row of the stock ledger. What is said of the change comes last (`_said`).
+LEDGER = (
+    "shop_id, product_id, variant_id, of_damaged, delta, stock_after, made_at,"
+    " kind, reason, reference, installation_id, token_id, user_id"
 )
 # A rowid of the search index contains the shop's and the product's id, so that a search reads only rows of its shop.
 SHOP_BITS = 40
@@ -100,6 +106,7 @@ def _refill(editor: Any) -> None:
     )
     if is_sqlite:
         rebuild_search_index(editor)
+    open_ledger(editor)
     editor.execute("DELETE FROM catalogue_listingtotal")
     editor.execute(
         f"{totals} SELECT shop_id, category, products, {version} FROM ("
@@ -107,6 +114,31 @@ def _refill(editor: Any) -> None:
         " UNION ALL SELECT l.shop_id, l.category_id, count(*) FROM catalogue_productcategory l"
         f" JOIN catalogue_product p ON p.id = l.product_id WHERE {_P} GROUP BY l.shop_id, l.category_id) counted"
     )
+
+
+def open_ledger(editor: Any) -> None:
+    """Add an opening row to the ledger of every stock that it does not explain."""
+    now = "CURRENT_TIMESTAMP"
+    for owner, product, variant, damaged, qty in _STOCKS:
+        of_stock = f"a.product_id = {product} AND a.of_damaged = {damaged}"
+        of_stock += f" AND a.variant_id = {variant}" if variant != _NONE else " AND a.variant_id IS NULL"
+        last = f"SELECT a.stock_after FROM catalogue_stockadjustment a WHERE {of_stock} ORDER BY a.id DESC LIMIT 1"
+        editor.execute(
+            f"INSERT INTO catalogue_stockadjustment ({LEDGER}) SELECT k.shop_id, k.product, k.variant, {damaged},"
+            f" k.qty - k.known, k.qty, {now}, 'opening', '', '', NULL, NULL, NULL FROM (SELECT s.shop_id, {product} AS"
+            f" product, {variant} AS variant, {qty} AS qty, COALESCE(({last}), 0) AS known FROM {owner} s) k"
+            " WHERE k.qty <> k.known"
+        )
+
+
+# PostgreSQL takes a bare NULL for a text.
+_NONE = "CAST(NULL AS bigint)"
+# Every stock `s`: its table, product, variant, whether it is that of damaged units, and its column.
+_STOCKS = (
+    ("catalogue_product", "s.id", _NONE, "false", "s.stock_qty"),
+    ("catalogue_product", "s.id", _NONE, "true", "s.damaged_qty"),
+    ("catalogue_variant", "s.product_id", "s.id", "false", "s.stock_qty"),
+)
 
 
 def rebuild_search_index(editor: Any) -> None:
@@ -209,6 +241,8 @@ def statements(vendor: str) -> list[str]:
     """The statements that create the triggers and what they need, for 'sqlite' or 'postgresql'."""
     text = _file(f"install_{vendor}.sql")
     for mark, sql in {
+        "LEDGER": LEDGER,
+        **{f"SAID_{kind.upper()}": _said(vendor, kind) for kind in ("created", "changed", "removed")},
         **{f"LISTABLE_{row.upper()}": f"({listable(row)})" for row in ("NEW", "OLD", "p", "n", "o")},
         "PLACED_BY": ", ".join(PLACED_BY),
         "PLACED_NEW": ", ".join(f"NEW.{column}" for column in PLACED_BY),
@@ -220,6 +254,19 @@ def statements(vendor: str) -> list[str]:
     }.items():
         text = text.replace(f"<{mark}>", sql)
     return text.split(BREAK)
+
+
+def _said(vendor: str, kind: str) -> str:
+    """What is said of a change, as the last columns of LEDGER; `kind` if nothing is."""
+    texts = {"kind": kind, "reason": "", "reference": ""}
+    authors = ("installation", "token", "user")
+    if vendor == "sqlite":
+        # The row of `catalogue_stockchange`, if there is one. A removal is one, whatever removed the variant.
+        said = "NULL" if kind == "removed" else "said.kind"
+        found = [f"COALESCE({said if name == 'kind' else f'said.{name}'}, '{text}')" for name, text in texts.items()]
+        return ", ".join([*found, *(f"said.{name}" for name in authors)])
+    found = [f"COALESCE(said ->> '{name}', '{text}')" for name, text in texts.items()]
+    return ", ".join([*found, *(f"(said ->> '{name}')::bigint" for name in authors)])
 
 
 def _file(name: str) -> str:

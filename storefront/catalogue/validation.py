@@ -1,12 +1,14 @@
 """Checks values before a write. Problems are collected by field, so that a caller gets all of them together."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from django.core.exceptions import ValidationError
 
+from storefront.catalogue import sale_periods
 from storefront.catalogue.fields import LEAST, kind_of
-from storefront.catalogue.models import Product
+from storefront.catalogue.models import Product, Variant
 
 Errors = dict[str, list[str]]
 
@@ -21,11 +23,25 @@ def assign(row: Any, values: Mapping[str, Any], errors: Errors, *, within: str =
     for name, value in values.items():
         field = row._meta.get_field(name)
         try:
-            setattr(row, field.name, _cleaned(row, field, value))
+            cleaned = _cleaned(row, field, value)
+            if name == "price" and isinstance(row, Product | Variant):
+                _check_price(row, cleaned)
+            setattr(row, field.name, cleaned)
             given.append(field.name)
         except ValidationError as problem:
             errors.setdefault(within + name, []).extend(problem.messages)
     return given
+
+
+def check_sale(
+    row: Product | Variant, given: Mapping[str, Any], now: datetime, errors: Errors, within: str = ""
+) -> None:
+    """Add problems of the sale period, after the values that are `given` were set. Removing a sale price removes its
+    dates, and every period is brought to this time."""
+    sale_periods.forget_dates(row, given)
+    for name, problem in sale_periods.problems(row, given, now).items():
+        _add(errors, within + name, problem)
+    sale_periods.settle(row, now)
 
 
 def check_product(product: Product, errors: Errors) -> None:
@@ -34,6 +50,8 @@ def check_product(product: Product, errors: Errors) -> None:
     for name, least in LEAST[Product].items():
         if getattr(product, name) < least:
             _add(errors, name, f"Expected {least} or more.")
+    if product.available_from and not product.is_preorder:
+        _add(errors, "available_from", "Only a pre-order has a date. Set is_preorder, or leave this empty.")
     if product.publish_at and product.unpublish_at and product.unpublish_at <= product.publish_at:
         _add(errors, "unpublish_at", "Expected a time after publish_at.")
 
@@ -51,6 +69,11 @@ def check_media(media: Any, errors: Errors, *, within: str) -> None:
 
 def check_nothing(row: Any, errors: Errors, *, within: str) -> None:
     """For models that need no check besides those of their columns."""
+
+
+def _check_price(row: Product | Variant, price: Any) -> None:
+    if sale_periods.holds(row) and price != row.price:
+        raise ValidationError(sale_periods.PRICE_HOLDS)
 
 
 def _check_stock(row: Any, errors: Errors, *, within: str = "") -> None:

@@ -25,8 +25,11 @@ from storefront.payments import drafts
 from storefront.payments.asking import ask, begin, continue_payment, due_call, end_payment
 from storefront.payments.models import Payment
 from storefront.payments.providers.base import Provider, Step
+from storefront.payments.providers.gift_card import GIFT_CARD
 from storefront.payments.rules import YOUNG, Call, State
 from storefront.payments.saved_methods import NOTHING_KEPT, Keeping
+from storefront.payments.settling import place_order
+from storefront.pricing.models import PickupPlace
 from storefront.pricing.redeeming import uses_of
 from storefront.shops.models import Shop
 from storefront.webhooks.actions import record_event
@@ -67,17 +70,24 @@ def save_details(
     phone: str,
     shipping_address: Address | None,
     billing_address: Address | None,
+    pickup_place: PickupPlace | None = None,
+    vat_id: str = "",
+    vat_check: dict[str, Any] | None = None,
     now: datetime,
 ) -> Checkout:
     """Save contact and addresses in the one open checkout of this owner and cart, created if there is none.
 
-    `billing_address` is None if it is the same as the shipping address.
+    `billing_address` is None if it is the same as the shipping address. With a pick-up place, there is no shipping
+    address. `vat_check` is what came of checking the VAT ID (`vat_ids.check_vat_id`).
     """
     details = {
         "email": email,
         "phone": phone,
         "shipping_address": shipping_address,
         "billing_address": billing_address,
+        "pickup_place": pickup_place,
+        "vat_id": vat_id,
+        "vat_check": vat_check,
         "updated_at": now,
     }
     checkout, _ = Checkout.objects.update_or_create(
@@ -120,8 +130,8 @@ def press_pay(
 
     `agreed` is what the payment page showed; an order that differs is refused. `given` is what was entered in the
     provider's own form. `place` is a digest of the shopper's network address. Raises InsufficientStock, DiscountUsedUp,
-    TooManyUnpaid, NotAsShown, NotReady, NothingToBuy, PaymentDeclined or MethodUnavailable; then nothing was charged,
-    and no stock is held.
+    GiftCardChanged, TooManyUnpaid, NotAsShown, NotReady, NothingToBuy, PaymentDeclined or MethodUnavailable; then
+    nothing was charged, and no stock is held.
     """
     if checkout.order is not None:
         return Pressed(order=checkout.order)
@@ -180,7 +190,7 @@ def freeze(
     if existing is not None:
         if existing.digest != digest or existing.owner != checkout.owner:
             raise PaymentUnderWay
-        return Pressed(payment=existing.payments.select_related("draft").last())
+        return Pressed(payment=drafts.payment_of(existing))
     if carts.reprice_cart(shop=shop, cart=cart, now=now):
         raise NotAsShown
     quote = _agreed_quote(shop, cart, checkout, agreed, now)
@@ -193,8 +203,8 @@ def freeze(
     draft = drafts.freeze_order(shop=shop, press=press, provider=provider, now=now)
     Checkout.objects.filter(shop=shop, pk=checkout.pk).update(draft=draft, updated_at=now)
     if provider is None:
-        return Pressed(order=drafts.place_draft(shop=shop, draft=draft, payments=[], now=now))
-    return Pressed(payment=draft.payments.select_related("draft").get())
+        return Pressed(order=place_order(shop=shop, draft=draft, payments=[], now=now))
+    return Pressed(payment=drafts.payment_of(draft))
 
 
 @transaction.atomic
@@ -235,7 +245,7 @@ def _end_earlier(shop: Shop, cart: Cart, checkout: Checkout, digest: str, now: d
     earlier = drafts.open_draft(shop, cart)
     if earlier is None or (earlier.digest == digest and earlier.owner == checkout.owner):
         return None
-    for payment in earlier.payments.select_related("draft", "order"):
+    for payment in earlier.payments.exclude(gateway=GIFT_CARD).select_related("draft", "order"):
         if payment.state == State.STARTED and now < payment.created_at + YOUNG:
             # Its provider is being asked at this moment.
             if earlier.owner == checkout.owner:
@@ -258,7 +268,7 @@ def _agreed_quote(shop: Shop, cart: Cart, checkout: Checkout, agreed: OrderSumma
     quote = queries.quote(shop, cart, checkout, now)
     if not quote.lines:
         raise NothingToBuy
-    if not quote.is_deliverable or queries.tax_address(checkout, needs_delivery=quote.needs_delivery) is None:
+    if not quote.is_deliverable or quote.address is None:
         raise NotReady
     if summarise(shop, checkout, quote) != agreed:
         raise NotAsShown
@@ -275,9 +285,11 @@ def _sale(shop: Shop, cart: Cart, checkout: Checkout, quote: Quote, shopper_note
         email=checkout.email,
         phone=checkout.phone,
         customer_id=cart.customer_id,
-        shipping_address=checkout.shipping_address if quote.needs_delivery else None,
+        shipping_address=checkout.shipping_address if quote.is_shipped else None,
         billing_address=billing,
         shipping_method=quote.delivery.name if quote.delivery else "",
+        delivery_time=quote.delivery.time if quote.delivery else "",
+        pickup_place=queries.pickup_record(quote.pickup) if quote.pickup else None,
         shopper_note=shopper_note,
         place=place,
         subtotal=totals.subtotal,
@@ -287,15 +299,19 @@ def _sale(shop: Shop, cart: Cart, checkout: Checkout, quote: Quote, shopper_note
         total=totals.total,
         currency=shop.currency,
         prices_include_tax=totals.prices_include_tax,
-        tax_lines=[
-            {"name": tax.name, "percent": f"{tax.percent.normalize():f}", "amount": f"{tax.amount:.2f}"}
-            for tax in totals.tax_lines
-        ],
+        tax_lines=[tax.record for tax in totals.tax_lines],
+        vat_id=checkout.vat_id,
+        vat_check=checkout.vat_check,
         discount_lines=[
             {"name": line.name, "amount": f"{line.amount:.2f}", "code": line.code or None}
             for line in totals.discount_lines
         ],
         discount_uses=uses_of(totals.discount_lines),
+        gift_cards=[
+            {"card": card.id, "last_four": card.last_four, "amount": f"{card.amount:.2f}"}
+            for card in totals.gift_cards
+            if card.amount
+        ],
     )
 
 
@@ -312,6 +328,8 @@ def _sale_lines(shop: Shop, quote: Quote) -> list[SaleLine]:
             unit_price=line.price_snapshot,
             line_total=line.price_snapshot * line.qty,
             tax=tax,
+            discount=discount,
+            tax_lines=[each.record for each in tax_lines],
             is_digital=line.is_digital,
             is_bundle=line.is_bundle,
             is_damaged=line.is_damaged,
@@ -319,9 +337,17 @@ def _sale_lines(shop: Shop, quote: Quote) -> list[SaleLine]:
             bundle_items=line.bundle_items,
             options=line.options,
             custom_fields=line.custom_fields,
+            gift_card=line.gift_card,
+            available_from=line.available_from,
             uses=tuple(line_stock_uses(line)),
         )
-        for line, tax in zip(quote.lines, quote.totals.line_taxes, strict=True)
+        for line, tax, tax_lines, discount in zip(
+            quote.lines,
+            quote.totals.line_taxes,
+            quote.totals.line_tax_lines,
+            quote.totals.line_discounts,
+            strict=True,
+        )
     ]
 
 

@@ -12,7 +12,9 @@ from storefront.shops.models import Shop
 
 class ShopWithPaymentsForm(ShopForm):
     payment_methods = forms.MultipleChoiceField(
-        choices=[(provider.name, provider.label_for_merchants) for provider in PROVIDERS.values()],
+        choices=[
+            (provider.name, provider.label_for_merchants) for provider in PROVIDERS.values() if provider.is_chosen
+        ],
         widget=UnfoldAdminCheckboxSelectMultipleWidget,
         required=False,
         label="Payment methods",
@@ -25,7 +27,17 @@ class ShopWithPaymentsAdmin(ShopAdmin):
     form = ShopWithPaymentsForm
     fieldsets: Any = [
         (None, {"fields": ["name", "email", "country", "timezone", "language", "currency"]}),
-        ("Prices and payment", {"fields": ["prices_include_tax", "payment_methods", "manual_payment_instructions"]}),
+        (
+            "Payment",
+            {
+                "fields": [
+                    "payment_methods",
+                    "manual_payment_instructions",
+                    "gift_card_expiry_days",
+                ]
+            },
+        ),
+        ("New orders", {"fields": ["tells_of_orders", "order_emails"]}),
         ("Web address", {"fields": ["domain", "base_url", "is_active"]}),
     ]
 

@@ -69,4 +69,8 @@ def _item(line: OrderLine) -> dict[str, Any]:
 
 def _totals(order: Order, items: list[dict[str, Any]]) -> dict[str, Any]:
     money = {name: to_wire(getattr(order, name)) for name in _MONEY}
-    return money | {"item_count": sum(item["qty"] for item in items), "line_count": len(items)}
+    return (
+        money
+        | {"item_count": sum(item["qty"] for item in items), "line_count": len(items)}
+        | {"tax_included": order.prices_include_tax}
+    )

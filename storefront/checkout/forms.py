@@ -1,21 +1,20 @@
 """The checkout's forms. Their fields have `autocomplete` tokens, so that browsers can fill them in."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django import forms
 from django.core.validators import RegexValidator
 
+from storefront.checkout import vat_ids
 from storefront.checkout.models import Checkout
-from storefront.checkout.queries import Delivery
+from storefront.checkout.queries import WaysOfDelivery
+from storefront.kit import postal
 from storefront.kit.names import has_address, has_invisible_characters
 from storefront.kit.selects import LongSelect
-
-# Countries without postal codes.
-_WITHOUT_POSTAL_CODE = (
-    "AE AG AO AW BF BI BJ BO BS BW BZ CD CF CG CI CK CM DJ DM ER FJ GA GD GH GM GQ GY HK JM KI KM KN KP "
-    "LC ML MO MR MS MW NR NU PA QA RW SB SC SL SR ST SY TD TF TG TK TL TO TT TV UG VU YE ZW"
-)
-WITHOUT_POSTAL_CODE = frozenset(_WITHOUT_POSTAL_CODE.split())
+from storefront.pricing.eu_vat import normal_vat_id
+from storefront.pricing.models import PickupPlace
+from storefront.pricing.shipping import ShippingOption
 
 
 def no_control_characters(text: str) -> None:
@@ -37,13 +36,9 @@ class CheckoutForm(forms.Form):
         focus_first_error(self)
 
 
-class ContactForm(CheckoutForm):
-    email = forms.EmailField(
-        label="Email address",
-        max_length=254,
-        help_text="We will send your order confirmation to this address.",
-        widget=forms.EmailInput({"autocomplete": "email"}),
-    )
+class PhoneForm(CheckoutForm):
+    """A form with a phone number, which is stored with its country. `country` is that of numbers without one."""
+
     phone = forms.CharField(
         label="Phone",
         required=False,
@@ -53,9 +48,31 @@ class ContactForm(CheckoutForm):
         widget=forms.TextInput({"autocomplete": "tel", "type": "tel"}),
     )
 
+    def __init__(self, *args: Any, country: str = "", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.phone_country = country
+
+    def clean_phone(self) -> str:
+        given = self.cleaned_data["phone"].strip()
+        try:
+            return postal.international_phone(given, self.phone_country) if given else ""
+        except ValueError as error:
+            raise forms.ValidationError(str(error)) from None
+
+
+class ContactForm(PhoneForm):
+    email = forms.EmailField(
+        label="Email address",
+        max_length=254,
+        help_text="We will send your order confirmation to this address.",
+        widget=forms.EmailInput({"autocomplete": "email"}),
+    )
+    field_order = ["email", "phone"]
+
 
 class AddressForm(CheckoutForm):
-    """An address. `section` is `shipping` or `billing`, used in `autocomplete`; `home` is the preselected country."""
+    """An address. `section` is `shipping` or `billing`, used in `autocomplete`; `home` is the preselected country;
+    `regional` are those where the region is needed."""
 
     name = forms.CharField(label="Name", max_length=200, validators=[persons_name])
     company = forms.CharField(label="Company", max_length=200, required=False)
@@ -78,7 +95,15 @@ class AddressForm(CheckoutForm):
     }
     WIDE = ("name", "company", "line1", "line2")
 
-    def __init__(self, *args: Any, section: str, countries: dict[str, str], home: str, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        section: str,
+        countries: dict[str, str],
+        home: str,
+        regional: frozenset[str] = frozenset(),
+        **kwargs: Any,
+    ) -> None:
         kwargs["prefix"] = section
         super().__init__(*args, **kwargs)
         for name, token in self.AUTOCOMPLETE.items():
@@ -92,18 +117,101 @@ class AddressForm(CheckoutForm):
         country.error_messages["invalid_choice"] = "The shop does not deliver to this country."
         if home in countries:
             country.initial = home
-        if self.data.get(self.add_prefix("country")) in WITHOUT_POSTAL_CODE:
-            self.fields["postal_code"].required = False
+        chosen = str(self["country"].value() or "")
+        self.regions = postal.regions_of(chosen)
+        if self.regions:
+            self.fields["region"].widget.attrs["list"] = f"{section}-regions"
+        if self.is_bound:
+            self.fields["postal_code"].required = postal.needs_postal_code(chosen)
+        if self.is_bound and chosen in regional:
+            self.fields["region"].required = True
+            self.fields["region"].error_messages["required"] = "Delivery depends on the state or region."
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        country = cleaned.get("country", "")
+        problems = {
+            "postal_code": postal.postal_code_problem(country, cleaned.get("postal_code", "")),
+            "region": postal.region_problem(country, cleaned.get("region", "")),
+        }
+        for name, problem in problems.items():
+            if problem and name not in self.errors:
+                self.add_error(name, problem)
+        return cleaned
+
+
+class VatIdForm(CheckoutForm):
+    """The VAT ID of a business. `known` is what an earlier submission said of one; `check` asks for another one.
+
+    An ID that does not exist is an error. Where that cannot be found out, the ID is kept and the order taxed.
+    """
+
+    vat_id = forms.CharField(
+        label="VAT ID",
+        required=False,
+        max_length=40,
+        help_text="Only for businesses. With the country in front, such as ATU13585627.",
+        widget=forms.TextInput({"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}),
+    )
+
+    def __init__(self, *args: Any, check: Callable[[str], dict[str, Any] | None], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._check = check
+        self.result: dict[str, Any] | None = None
+
+    def clean_vat_id(self) -> str:
+        given = self.cleaned_data["vat_id"].strip()
+        if not given:
+            return ""
+        try:
+            number = normal_vat_id(given)
+        except ValueError as error:
+            raise forms.ValidationError(str(error)) from None
+        self.result = self._check(number)
+        if self.result and self.result["result"] == vat_ids.INVALID:
+            raise forms.ValidationError("The EU's register does not have this VAT ID. Correct it, or leave it empty.")
+        return number
 
 
 class BillingChoiceForm(CheckoutForm):
     same = forms.BooleanField(label="Same as delivery address", required=False, initial=True)
 
 
-class Details:
-    """The forms of the checkout's first page: contact, delivery address and billing address, validated together.
+class WayForm(CheckoutForm):
+    """The choice between sending the order and collecting it at a place. Without a choice, it is sent if that is
+    possible."""
 
-    If nothing is delivered, there is only the billing address.
+    way = forms.ChoiceField(label="How to get your order", required=False)
+
+    SHIP = "ship"
+
+    def __init__(self, *args: Any, places: list[PickupPlace], can_ship: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.places = {str(place.pk): place for place in places}
+        self.default = self.SHIP if can_ship or not places else str(places[0].pk)
+        field = self.fields["way"]
+        assert isinstance(field, forms.ChoiceField)
+        ship = [(self.SHIP, "Ship to an address")] if can_ship else []
+        field.choices = [*ship, *((pk, place.name) for pk, place in self.places.items())]
+        field.error_messages["invalid_choice"] = "Please choose again. This is no longer offered."
+
+    @property
+    def chosen(self) -> str:
+        """What is selected: `ship` or the id of a place, as submitted or as saved before."""
+        return str(self["way"].value() or self.default)
+
+    @property
+    def place(self) -> PickupPlace | None:
+        """The chosen place; None if the order is to be sent."""
+        return self.places.get(self.chosen)
+
+
+class Details:
+    """The forms of the checkout's first page: contact, way of delivery, delivery address and billing address, validated
+    together.
+
+    If nothing is sent, because it is collected or nothing is delivered, there is only the billing address. With
+    `check_vat_id` it asks for a VAT ID, which that checks.
     """
 
     def __init__(
@@ -112,35 +220,59 @@ class Details:
         *,
         checkout: Checkout | None,
         needs_delivery: bool,
-        delivery_countries: dict[str, str],
+        ways: WaysOfDelivery,
         countries: dict[str, str],
         home: str,
+        check_vat_id: Callable[[str], dict[str, Any] | None] | None = None,
     ) -> None:
         shipping = (checkout and checkout.shipping_address) or None
         billing = (checkout and checkout.billing_address) or None
         contact = {"email": checkout.email, "phone": checkout.phone} if checkout else None
-        self.needs_delivery = needs_delivery
-        self.contact = ContactForm(submitted, initial=contact)
+        places = ways.places if needs_delivery else []
+        saved = checkout.pickup_place_id if checkout else None
+        self.way = WayForm(
+            submitted,
+            places=places,
+            can_ship=bool(ways.countries),
+            initial={"way": saved if saved in [place.pk for place in places] else None},
+        )
+        self.place = self.way.place
+        # The address is on the page if the shopper can choose it there.
+        self.can_ship = needs_delivery and (bool(ways.countries) or not places)
+        self.is_shipped = needs_delivery and self.place is None
+        # A form of which a part is hidden sends that part, too.
+        section = "shipping" if self.is_shipped else "billing"
+        country = (submitted or {}).get(f"{section}-country") or home
+        self.contact = ContactForm(submitted, initial=contact, country=country if country in countries else home)
         self.same = BillingChoiceForm(submitted, initial={"same": not billing})
         self.shipping = AddressForm(
-            submitted, section="shipping", countries=delivery_countries, home=home, initial=shipping
+            submitted if self.is_shipped else None,
+            section="shipping",
+            countries=ways.countries,
+            home=home,
+            regional=ways.regional,
+            initial=shipping,
         )
-        self.asks_billing = not needs_delivery or submitted is None or "same" not in submitted
+        self.asks_billing = not self.is_shipped or submitted is None or "same" not in submitted
         # If the billing address is the same, its fields are ignored: a browser may have filled them in.
         self.billing = AddressForm(
             submitted if self.asks_billing else None,
             section="billing",
             countries=countries,
             home=home,
-            initial=billing or (None if needs_delivery else shipping),
+            initial=billing or (None if self.is_shipped else shipping),
         )
+        vat_id = {"vat_id": checkout.vat_id if checkout else ""}
+        self.vat = VatIdForm(submitted, initial=vat_id, check=check_vat_id) if check_vat_id else None
 
     @property
     def submitted_forms(self) -> list[CheckoutForm]:
-        forms: list[CheckoutForm] = [self.contact]
-        if self.needs_delivery:
+        forms: list[CheckoutForm] = [self.contact, self.way]
+        if self.is_shipped:
             forms += [self.shipping]
-        return [*forms, self.billing] if self.asks_billing else forms
+        if self.asks_billing:
+            forms += [self.billing]
+        return [*forms, self.vat] if self.vat else forms
 
     def is_valid(self) -> bool:
         """Whether all submitted forms are valid. If not, only the first field with an error gets the focus."""
@@ -154,8 +286,11 @@ class Details:
         """The arguments of `save_details`."""
         return {
             **self.contact.cleaned_data,
-            "shipping_address": self.shipping.cleaned_data if self.needs_delivery else None,
+            "pickup_place": self.place,
+            "shipping_address": self.shipping.cleaned_data if self.is_shipped else None,
             "billing_address": self.billing.cleaned_data if self.asks_billing else None,
+            "vat_id": self.vat.cleaned_data["vat_id"] if self.vat else "",
+            "vat_check": self.vat.result if self.vat else None,
         }
 
 
@@ -166,7 +301,7 @@ class DeliveryForm(CheckoutForm):
 
     PLAIN = "-"
 
-    def __init__(self, *args: Any, deliveries: list[Delivery], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, deliveries: list[ShippingOption], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         field = self.fields["delivery"]
         assert isinstance(field, forms.ChoiceField)
@@ -174,7 +309,7 @@ class DeliveryForm(CheckoutForm):
         field.error_messages["invalid_choice"] = "This delivery method is no longer available."
 
     @classmethod
-    def value_of(cls, delivery: Delivery) -> str:
+    def value_of(cls, delivery: ShippingOption) -> str:
         return str(delivery.rate_id or cls.PLAIN)
 
     @property
@@ -198,6 +333,15 @@ class PaymentForm(CheckoutForm):
         assert isinstance(method, forms.ChoiceField)
         method.choices = methods
         method.required = not is_free
+
+
+class GiftCardForm(CheckoutForm):
+    gift_card = forms.CharField(
+        label="Gift card code",
+        max_length=100,
+        error_messages={"required": "Please enter the code."},
+        widget=forms.TextInput({"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}),
+    )
 
 
 class OrderEmailForm(CheckoutForm):

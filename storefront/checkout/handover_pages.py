@@ -34,6 +34,7 @@ from storefront.customers import session as customers
 from storefront.customers.limits import LimitReached
 from storefront.customers.session import customer_of
 from storefront.kit.http import SeeOther, pop_query_string
+from storefront.shops import doors
 from storefront.shops.handover import Purpose, issue_code, redeem_code, state_digest
 from storefront.shops.places import ARRIVAL, ARRIVALS, SECURE, SHOP, arrival_url, base_of, is_navigation, local_path
 from storefront.shops.private_pages import private_page
@@ -82,6 +83,7 @@ def hand_over(request: Request) -> HttpResponse:
     shop, customer = request.shop, customer_of(request)
     basket = None if customer else browser_basket(request)
     payload: dict[str, Any] = {"basket": str(basket.public_id) if basket else None}
+    payload["is_let_in"] = doors.is_let_in(request)
     if request.place == SHOP:
         there, purpose = SECURE, Purpose.TO_SECURE
         payload["is_signed_in"] = customer is not None
@@ -104,6 +106,7 @@ def arrive_by_link(request: Request) -> HttpResponse:
         return link_refused(request, LinkRefused())
     # A code from before an upgrade names the cart alone.
     remember_link(request, cart, taken.payload.get("link"))
+    doors.let_in(request)
     checkout = reverse("checkout:checkout")
     return _start_handover(request, onward=checkout) if taken.payload["has_basket"] else SeeOther(checkout)
 
@@ -156,6 +159,8 @@ def _redeem_code(request: Request, code: str) -> HttpResponse:
         return SeeOther(_start_url(request))
     onward: str = waiting[taken.state_digest]
     request.session[ARRIVALS] = {state: url for state, url in waiting.items() if state != taken.state_digest}
+    if taken.payload.get("is_let_in"):
+        doors.let_in(request)
     if request.place == SHOP:
         _adopt_visitor(request, taken.payload)
         return SeeOther(onward)

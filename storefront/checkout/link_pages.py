@@ -14,6 +14,7 @@ from storefront.checkout.followed_links import remember_link
 from storefront.checkout.link import LinkRefused, followed_link
 from storefront.customers.session import customer_of
 from storefront.kit.http import SeeOther, pop_query_string
+from storefront.shops.doors import let_in
 from storefront.shops.handover import Purpose, issue_code
 from storefront.shops.places import SECURE, SHOP, base_of, page_address
 from storefront.shops.private_pages import private_page
@@ -35,6 +36,8 @@ def resume(request: Request) -> HttpResponse:
         link = followed_link(shop=request.shop, query=query, now=request.now)
     except LinkRefused as refusal:
         return link_refused(request, refusal)
+    if request.method == "GET":
+        let_in(request)
     if request.place == SHOP:
         return SeeOther(_secure_url(request, link))
     if request.method == "GET":

@@ -5,7 +5,7 @@ from django.db import models
 from storefront.carts.models import Cart
 from storefront.orders.models import Order
 from storefront.payments.models import OrderDraft
-from storefront.pricing.models import ShippingRate
+from storefront.pricing.models import PickupPlace, ShippingRate
 from storefront.shops.models import Shop
 
 
@@ -32,7 +32,14 @@ class Checkout(models.Model):
     phone = models.CharField(max_length=40, blank=True)
     shipping_address = models.JSONField(null=True)
     billing_address = models.JSONField(null=True, help_text="Null: the same as the shipping address.")
+    vat_id = models.CharField(
+        max_length=20, blank=True, help_text="In normal form, with its country.", default="", db_default=""
+    )
+    vat_check = models.JSONField(null=True, help_text="What the authorities said of the VAT ID (`pricing.vat_ids`).")
     shipping_rate = models.ForeignKey(ShippingRate, null=True, on_delete=models.SET_NULL)
+    pickup_place = models.ForeignKey(
+        PickupPlace, null=True, on_delete=models.SET_NULL, help_text="Instead of a shipping address."
+    )
     payment_method = models.CharField(max_length=40, blank=True)
     shopper_note = models.TextField(blank=True)
     draft = models.ForeignKey(

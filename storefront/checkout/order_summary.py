@@ -19,7 +19,8 @@ from django.core import signing
 from storefront.carts.models import CartLine
 from storefront.checkout import queries
 from storefront.checkout.models import Checkout
-from storefront.checkout.queries import Quote
+from storefront.checkout.queries import Quote, pickup_record
+from storefront.kit.clock import timestamp
 from storefront.kit.format import format_money
 from storefront.pricing.discounts import DiscountLine
 from storefront.shops.models import Shop
@@ -32,6 +33,7 @@ _CONTACT = {
     "phone": "The phone number changed.",
     "shipping_address": "The delivery address changed.",
     "billing_address": "The billing address changed.",
+    "vat_id": "The VAT ID or its check changed.",
 }
 
 
@@ -39,8 +41,8 @@ _CONTACT = {
 class OrderSummary:
     """What the payment page shows. Amounts are strings; addresses and other long values are digests.
 
-    Each of `lines` is key, name, quantity, price, and a digest of the rest of the line. Each of `delivery`, `discounts`
-    and `taxes` is a name and an amount.
+    Each of `lines` is key, name, quantity, price, and a digest of the rest of the line. Each of `delivery`,
+    `discounts`, `taxes` and `gift_cards` is a name and an amount.
     """
 
     currency: str
@@ -49,34 +51,42 @@ class OrderSummary:
     phone: str
     shipping_address: str
     billing_address: str
+    vat_id: str
     delivery: list[list[str]]
+    delivery_terms: str
     discounts: list[list[str]]
     taxes: list[list[str]]
     prices_include_tax: bool
     total: str
+    gift_cards: list[list[str]]
+    amount_due: str
 
     @property
     def amount(self) -> Decimal:
-        """What the shopper agrees to pay."""
-        return Decimal(self.total)
+        """What the shopper agrees to pay through a provider."""
+        return Decimal(self.amount_due)
 
 
 def summarise(shop: Shop, checkout: Checkout, quote: Quote) -> OrderSummary:
     """The summary of this checkout at this quote."""
     totals, delivery = quote.totals, quote.delivery
-    same = quote.needs_delivery and not checkout.billing_address
+    same = quote.is_shipped and not checkout.billing_address
     return OrderSummary(
         currency=shop.currency,
         lines=[_line(line) for line in quote.lines],
         email=_digest(checkout.email),
         phone=_digest(checkout.phone),
-        shipping_address=_digest(checkout.shipping_address if quote.needs_delivery else None),
+        shipping_address=_digest(checkout.shipping_address if quote.is_shipped else None),
         billing_address=_digest(None if same else queries.billing_address(checkout)),
+        vat_id=_digest([checkout.vat_id, checkout.vat_check]),
         delivery=[[delivery.name, _wire(delivery.price)]] if delivery else [],
+        delivery_terms=_digest([delivery.time if delivery else "", quote.pickup and pickup_record(quote.pickup)]),
         discounts=[[_named(line), _wire(line.amount)] for line in totals.discount_lines],
-        taxes=[[f"{tax.name} {tax.percent.normalize():f}%", _wire(tax.amount)] for tax in totals.tax_lines],
+        taxes=[[tax.label, _wire(tax.amount)] for tax in totals.tax_lines],
         prices_include_tax=totals.prices_include_tax,
         total=_wire(totals.total),
+        gift_cards=[[f"…{card.last_four}", _wire(card.amount)] for card in totals.gift_cards if card.amount],
+        amount_due=_wire(totals.amount_due),
     )
 
 
@@ -107,12 +117,17 @@ def _differences(before: OrderSummary, now: OrderSummary) -> Iterator[str]:
     for name, sentence in _CONTACT.items():
         if getattr(before, name) != getattr(now, name):
             yield sentence
-    for name in ("delivery", "discounts", "taxes"):
+    for name in ("delivery", "discounts", "taxes", "gift_cards"):
         yield from _amount_differences(name, before, now)
+    if before.delivery_terms != now.delivery_terms and before.delivery == now.delivery:
+        yield "The delivery time or the pick-up place changed."
     if before.prices_include_tax != now.prices_include_tax:
         yield f"Prices {'now' if now.prices_include_tax else 'no longer'} include tax."
     if before.total != now.total:
         yield f"The total changed from {_money(before, before.total)} to {_money(now, now.total)}."
+    if before.amount_due != now.amount_due and now.gift_cards != before.gift_cards:
+        due = _money(before, before.amount_due), _money(now, now.amount_due)
+        yield f"The amount to pay changed from {due[0]} to {due[1]}."
 
 
 def _line_differences(before: OrderSummary, now: OrderSummary) -> Iterator[str]:
@@ -137,7 +152,7 @@ def _line_differences(before: OrderSummary, now: OrderSummary) -> Iterator[str]:
 
 def _amount_differences(field: str, before: OrderSummary, now: OrderSummary) -> Iterator[str]:
     """Named amounts that were added, removed or changed."""
-    what = {"delivery": "delivery", "discounts": "discount", "taxes": "tax"}[field]
+    what = {"delivery": "delivery", "discounts": "discount", "taxes": "tax", "gift_cards": "gift card"}[field]
     old, new = dict(getattr(before, field)), dict(getattr(now, field))
     if field == "delivery" and old and new and old.keys() != new.keys():
         yield f"The delivery changed from {' '.join(old)} to {' '.join(new)}."
@@ -159,6 +174,8 @@ def _line(line: CartLine) -> list[Any]:
         [[field["name"], field["value"]] for field in line.custom_fields],
         [[item["qty"], item["name"]] for item in line.bundle_items],
         line.is_damaged,
+        line.gift_card,
+        timestamp(line.available_from),
     ]
     return [line.key, line.name_snapshot[:_NAME], line.qty, _wire(line.price_snapshot), _digest(more)]
 

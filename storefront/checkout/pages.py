@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from storefront.carts import merging
 from storefront.carts.actions import LineChange, reprice_cart
-from storefront.carts.code_entry import change_codes
+from storefront.carts.code_entry import change_codes, change_gift_cards
 from storefront.carts.models import Cart
 from storefront.carts.session import basket_of
 from storefront.catalogue.rules import LARGEST_ID
@@ -29,6 +29,8 @@ from storefront.checkout.owner import ensure_owner, owner_of
 from storefront.checkout.payment_pages import allow_providers, next_page
 from storefront.checkout.press_forms import PressForms
 from storefront.checkout.queries import Quote
+from storefront.checkout.vat_checks import checker_of
+from storefront.checkout.vat_ids import UNAVAILABLE, is_asked
 from storefront.checkout.ways_back import way_back_from, way_back_of_basket
 from storefront.customers.session import customer_of
 from storefront.kit import metrics
@@ -38,7 +40,7 @@ from storefront.kit.http import SeeOther
 from storefront.kit.refusals import Refusal
 from storefront.orders.models import Order
 from storefront.payments.asking import MethodUnavailable
-from storefront.payments.drafts import open_draft
+from storefront.payments.drafts import open_draft, payment_of
 from storefront.payments.providers.base import PaymentDeclined
 from storefront.payments.providers.registry import PROVIDERS
 from storefront.shops.places import SECURE, page_url
@@ -80,9 +82,10 @@ def details(request: Request) -> HttpResponse:
         request.POST if request.method == "POST" else None,
         checkout=checkout or (queries.prefilled_checkout(request.shop, customer) if customer else None),
         needs_delivery=quote.needs_delivery,
-        delivery_countries=queries.delivery_countries(request.shop),
+        ways=queries.ways_of_delivery(request.shop),
         countries=countries(),
         home=request.shop.country,
+        check_vat_id=checker_of(request, checkout) if is_asked(request.shop) else None,
     )
     if request.method != "POST" or not form.is_valid():
         arrivals = merging.arrival_summaries(request.shop, cart, quote.lines)
@@ -91,8 +94,13 @@ def details(request: Request) -> HttpResponse:
         context: dict[str, Any] = {"form": form, "customer": customer, "brought": brought}
         return _page(request, "details", cart, quote, has_errors=has_errors, **context)
     owner = ensure_owner(request)
-    actions.save_details(shop=request.shop, cart=cart, owner=owner, now=request.now, **form.cleaned())
-    return SeeOther(reverse("checkout:delivery" if quote.needs_delivery else "checkout:payment"))
+    saved = actions.save_details(shop=request.shop, cart=cart, owner=owner, now=request.now, **form.cleaned())
+    if saved.vat_check and saved.vat_check["result"] == UNAVAILABLE:
+        messages.warning(
+            request,
+            "Your VAT ID could not be checked just now, so tax is charged. To try again, save your details again.",
+        )
+    return SeeOther(reverse("checkout:delivery" if form.is_shipped else "checkout:payment"))
 
 
 @require_POST
@@ -117,15 +125,26 @@ def discount_codes(request: Request) -> HttpResponse:
     return SeeOther(reverse("checkout:payment"))
 
 
+@require_POST
+@sensitive_post_parameters("gift_card")
+@private_page
+def gift_cards(request: Request) -> HttpResponse:
+    """Enter a gift card, or take one out, and return to the payment page."""
+    cart = basket_of(request)
+    if cart and (refusal := change_gift_cards(request, cart)):
+        messages.error(request, refusal)
+    return SeeOther(reverse("checkout:payment"))
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
 @private_page
 @redirects_to_basket
 def delivery(request: Request) -> HttpResponse:
     """The choice of a delivery method."""
     cart, checkout, quote = _current_checkout(request)
-    if checkout is None or not _has_address(checkout, quote):
+    if checkout is None or quote.address is None:
         return SeeOther(reverse("checkout:checkout"))
-    if not quote.needs_delivery:
+    if not quote.is_shipped:
         return SeeOther(reverse("checkout:payment"))
     chosen = {"delivery": DeliveryForm.value_of(quote.delivery)} if quote.delivery else None
     submitted = request.POST if request.method == "POST" else None
@@ -168,7 +187,13 @@ def payment(request: Request) -> HttpResponse:
 def confirmation(request: Request, order: Order) -> HttpResponse:
     """The placed order."""
     gateway = PROVIDERS.get(order.payment_method)
-    context = {"order": order, "gateway": gateway, "way_back": way_back_from(order)}
+    offers_account = order.customer_id is None and order.status != Order.Status.CANCELLED
+    context = {
+        "order": order,
+        "gateway": gateway,
+        "way_back": way_back_from(order),
+        "offers_account": offers_account and customer_of(request) is None,
+    }
     return render(request, "checkout/confirmation.html", context)
 
 
@@ -177,7 +202,7 @@ def _to_own_payment(request: Request) -> HttpResponse | None:
     that are sold out for everybody else."""
     cart = basket_of(request)
     draft = open_draft(request.shop, cart) if cart else None
-    payment = draft.payments.last() if draft and draft.owner == owner_of(request) else None
+    payment = payment_of(draft) if draft and draft.owner == owner_of(request) else None
     if payment is None:
         return None
     list(messages.get_messages(request))
@@ -222,10 +247,6 @@ def _report_changes(request: Request, changes: list[LineChange], *, report_price
         raise ToBasket
 
 
-def _has_address(checkout: Checkout, quote: Quote) -> bool:
-    return queries.tax_address(checkout, needs_delivery=quote.needs_delivery) is not None
-
-
 def _redirect_if_placed(request: Request) -> HttpResponse | None:
     """A redirect to the order if this form was submitted before, as by a double click, a reload or a second tab."""
     cart = basket_of(request)
@@ -240,7 +261,7 @@ def _redirect_if_placed(request: Request) -> HttpResponse | None:
 def _pay(request: Request) -> HttpResponse:
     # For a POST, the payment page lists all changes since the form was shown, including prices.
     cart, checkout, quote = _current_checkout(request, report_prices=request.method != "POST")
-    if checkout is None or not _has_address(checkout, quote):
+    if checkout is None or quote.address is None:
         return SeeOther(reverse("checkout:checkout"))
     if not quote.is_deliverable:
         return SeeOther(reverse("checkout:delivery"))
@@ -332,7 +353,7 @@ def _page(
     **context: Any,
 ) -> HttpResponse:
     names = {"details": "Your details", "delivery": "Delivery", "payment": "Payment"}
-    if not quote.needs_delivery:
+    if not quote.is_shipped:
         del names["delivery"]
     context |= {
         "step": step,

@@ -18,7 +18,7 @@ from storefront.checkout.actions import Pressed
 from storefront.checkout.owner import owner_of
 from storefront.kit.http import SeeOther
 from storefront.payments import queries
-from storefront.payments.asking import ask, continue_payment, due_call, end_payment
+from storefront.payments.asking import ask, claim_question, continue_payment, due_call, end_payment
 from storefront.payments.frozen import thaw_sale
 from storefront.payments.models import Payment
 from storefront.payments.providers.base import ClientStep, Provider, Redirect
@@ -68,17 +68,18 @@ def payment_step(request: Request, payment: Payment) -> HttpResponse:
 @private_page
 @for_its_payer
 def payment_return(request: Request, payment: Payment) -> HttpResponse:
-    """Where the shopper comes back to: asks the provider, and leads on. If it does not answer, the page says so and
-    loads itself again."""
+    """Where the shopper comes back to: asks the provider, at most once in some seconds, and leads on. If it does not
+    answer, the page says so and loads itself again."""
     if request.META["QUERY_STRING"]:
         # Providers add to the address what should not stay in it, such as Stripe's client secret of the payment.
         return SeeOther(_return_url(payment))
-    is_known = True
-    if payment.state in UNDECIDED:
-        asked = ask(shop=request.shop, payment=payment, now=request.now)
-        payment, is_known = asked or payment, asked is not None
-    if due_call(payment, request.now) == Call.CAPTURE:
-        payment = ask(shop=request.shop, payment=payment, now=request.now) or payment
+    is_known = payment.state not in UNDECIDED
+    if not _is_settled(payment, request) and claim_question(shop=request.shop, payment=payment, now=request.now):
+        if not is_known:
+            asked = ask(shop=request.shop, payment=payment, now=request.now)
+            payment, is_known = asked or payment, asked is not None
+        if due_call(payment, request.now) == Call.CAPTURE:
+            payment = ask(shop=request.shop, payment=payment, now=request.now) or payment
     return _outcome(request, payment, is_known=is_known)
 
 
@@ -133,9 +134,13 @@ def _outcome(request: Request, payment: Payment, *, is_known: bool = True) -> Ht
     if payment.state == State.CANCELLED:
         messages.error(request, payment.failure or "The payment was not completed. Nothing was charged.")
         return SeeOther(page_url(request, "checkout:payment"))
-    is_open = is_known and payment.state == State.OPEN
+    is_open = is_known and payment.state == State.OPEN and not payment.alert
     context = {"payment": payment, "is_open": is_open, "refresh": REFRESH_SECONDS}
     return render(request, "checkout/payment_checked.html", context)
+
+
+def _is_settled(payment: Payment, request: Request) -> bool:
+    return payment.state not in UNDECIDED and due_call(payment, request.now) != Call.CAPTURE
 
 
 def _return_url(payment: Payment) -> str:

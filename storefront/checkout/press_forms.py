@@ -18,7 +18,7 @@ class PressForms:
     """The choice of a method, saved or new, and each offered provider's own form."""
 
     def __init__(self, request: Request, quote: Quote) -> None:
-        is_free = not quote.totals.total
+        is_free = not quote.totals.amount_due
         self.offered = offered_providers(request.shop)
         self.customer = customer_of(request)
         saved = [] if is_free else offered_methods(request.shop, self.customer, self.offered)
@@ -38,7 +38,7 @@ class PressForms:
 
     @property
     def chosen(self) -> Provider | None:
-        """The chosen provider; None for a free order. The choice is valid."""
+        """The chosen provider; None if nothing is due. The choice is valid."""
         saved = self.keeping.saved
         return PROVIDERS.get(saved.provider if saved else self.choice.cleaned_data["method"])
 

@@ -9,50 +9,62 @@ from storefront.carts.merging import last_arrival
 from storefront.carts.models import Cart, CartLine
 from storefront.carts.schemas import contents_record
 from storefront.checkout.models import Checkout
+from storefront.checkout.vat_ids import proven_country
 from storefront.customers.models import Customer
 from storefront.customers.queries import ADDRESS_FIELDS, default_address
 from storefront.kit.clock import timestamp
 from storefront.kit.countries import countries
-from storefront.kit.money import ZERO
-from storefront.pricing.models import ShippingRate
-from storefront.pricing.queries import shipping_rates
+from storefront.kit.money import ZERO, quantize
+from storefront.pricing import queries as pricing
+from storefront.pricing.models import PickupPlace
 from storefront.pricing.rules import Totals
+from storefront.pricing.shipping import ShippingOption, cheapest, pickup_option, shipping_options
+from storefront.pricing.taxes import TaxTerms
+from storefront.pricing.zones import countries_by_region, served_countries, zone_of
 from storefront.shops.models import Shop
 
-# Name of the delivery in a shop without shipping rates, which delivers everywhere free of charge.
+# Name of the delivery in a shop without zones and pick-up places, which delivers everywhere free of charge.
 PLAIN_DELIVERY = "Delivery"
 
 
 @dataclass(frozen=True)
-class Delivery:
-    """A delivery method that can be chosen. `rate` is None for PLAIN_DELIVERY."""
-
-    name: str
-    price: Decimal
-    rate: ShippingRate | None = None
-
-    @property
-    def rate_id(self) -> int | None:
-        return self.rate.pk if self.rate else None
-
-
-@dataclass(frozen=True)
 class Quote:
-    """Lines, totals and delivery of a basket, with what its checkout has so far.
+    """Lines, totals and delivery of a basket, with what its checkout has so far. Prices of lines and deliveries are in
+    the terms of the totals: without tax, where these are.
 
-    `deliveries` are the delivery methods for its address. `delivery` is the chosen one; None if none is chosen, none is
-    available or nothing is delivered.
+    `address` is the destination: the delivery address, the pick-up place, or the billing address if nothing is
+    delivered. `deliveries` are the delivery methods for it. `delivery` is the chosen one, or until then (`is_chosen`)
+    the cheapest; None if none is available or nothing is delivered. `pickup` is the place where the shopper collects
+    the order.
     """
 
     lines: list[CartLine]
     totals: Totals
     needs_delivery: bool
-    deliveries: list[Delivery]
-    delivery: Delivery | None
+    address: dict[str, str] | None
+    deliveries: list[ShippingOption]
+    delivery: ShippingOption | None
+    is_chosen: bool
+    pickup: PickupPlace | None
+
+    @property
+    def is_shipped(self) -> bool:
+        """Whether something is sent, so that a delivery address is needed."""
+        return self.needs_delivery and self.pickup is None
 
     @property
     def is_deliverable(self) -> bool:
-        return not self.needs_delivery or self.delivery is not None
+        return not self.needs_delivery or (self.delivery is not None and self.is_chosen)
+
+
+@dataclass(frozen=True)
+class WaysOfDelivery:
+    """Where a shop delivers to: names of countries by code, of which `regional` need the region; and where its orders
+    can be collected."""
+
+    countries: dict[str, str]
+    regional: frozenset[str]
+    places: list[PickupPlace]
 
 
 def open_checkout(shop: Shop, cart: Cart, owner: UUID | None) -> Checkout | None:
@@ -80,37 +92,45 @@ def checkout_of_cart(shop: Shop, cart: Cart, owner: UUID | None, public_id: UUID
     return found.select_related("order").first()
 
 
-def delivery_countries(shop: Shop) -> dict[str, str]:
-    """The countries that the shop delivers to: names by code, sorted by name."""
-    rates = shipping_rates(shop)
-    if any(not rate.countries for rate in rates) or not rates:
-        return countries()
-    served = {code for rate in rates for code in rate.countries}
-    return {code: name for code, name in countries().items() if code in served}
+def ways_of_delivery(shop: Shop) -> WaysOfDelivery:
+    """The ways in which an order of this shop can reach the shopper."""
+    zones, places = pricing.delivery_zones(shop), pricing.pickup_places(shop)
+    if not zones:
+        return WaysOfDelivery({} if places else countries(), frozenset(), places)
+    served = served_countries(zones, pricing.served_zones(shop))
+    return WaysOfDelivery(served, countries_by_region(zones), places)
 
 
 def quote(shop: Shop, cart: Cart, checkout: Checkout | None, now: datetime) -> Quote:
-    """The quote for the basket. Includes tax once an address is known, and delivery once it is chosen."""
+    """The quote for the basket. Includes tax and delivery once an address or a pick-up place is known."""
     lines = carts.cart_lines(shop, cart)
     needs_delivery = carts.needs_shipping(shop, lines)
-    address = tax_address(checkout, needs_delivery=needs_delivery) if checkout else None
-    country = address["country"] if address else None
-    deliveries = _deliveries(shop, lines, country) if country and needs_delivery else []
-    delivery = _chosen(checkout, deliveries)
+    pickup = _pickup(shop, checkout) if needs_delivery else None
+    address = _destination(checkout, needs_delivery, pickup) if checkout else None
+    email = checkout.email if checkout else ""
+    discounts = carts.cart_discounts(shop, lines, now, cart=cart, email=email)
+    deliveries: list[ShippingOption] = []
+    if pickup is not None:
+        deliveries = [pickup_option(pickup)]
+    elif address and needs_delivery:
+        is_free = carts.is_delivery_free(lines, discounts, now)
+        deliveries = _deliveries(shop, lines, address, is_free=is_free)
+    delivery, is_chosen = _chosen(checkout, deliveries)
     totals = carts.cart_totals(
         shop,
         lines,
         now,
         cart=cart,
-        email=checkout.email if checkout else "",
-        country=country,
-        region=address.get("region", "") if address else "",
+        discounts=discounts,
+        terms=_tax_terms(shop, cart, checkout, address, now),
         shipping=delivery.price if delivery else ZERO,
+        is_shipping_covered=delivery is None or delivery.is_covered,
     )
-    if totals.is_delivery_free:
-        deliveries = [replace(each, price=ZERO) for each in deliveries]
-        delivery = replace(delivery, price=ZERO) if delivery else None
-    return Quote(lines, totals, needs_delivery, deliveries, delivery)
+    if totals.delivery_part != 1:
+        deliveries = [_at_part(each, totals.delivery_part) for each in deliveries]
+        delivery = _at_part(delivery, totals.delivery_part) if delivery else None
+    lines = carts.shown_lines(lines, totals)
+    return Quote(lines, totals, needs_delivery, address, deliveries, delivery, is_chosen, pickup)
 
 
 def abandoned_record(shop: Shop, cart: Cart, checkout: Checkout, quoted: Quote) -> dict[str, Any]:
@@ -133,27 +153,60 @@ def abandoned_record(shop: Shop, cart: Cart, checkout: Checkout, quoted: Quote) 
     }
 
 
-def tax_address(checkout: Checkout, *, needs_delivery: bool) -> dict[str, str] | None:
-    """The address for delivery and tax: the delivery address, or the billing address if nothing is delivered."""
-    return checkout.shipping_address if needs_delivery else billing_address(checkout)
-
-
 def billing_address(checkout: Checkout) -> dict[str, str] | None:
     """The billing address, by default the delivery address."""
     return checkout.billing_address or checkout.shipping_address
 
 
-def _deliveries(shop: Shop, lines: list[CartLine], country: str) -> list[Delivery]:
-    if not shipping_rates(shop):
-        return [Delivery(PLAIN_DELIVERY, ZERO)]
-    options = carts.shipping_options(shop, lines, country)
-    return [Delivery(option.rate.name, option.price, option.rate) for option in options]
+def pickup_record(place: PickupPlace) -> dict[str, str]:
+    """The place as an order keeps it."""
+    return place.address | {"hours": place.hours}
 
 
-def _chosen(checkout: Checkout | None, deliveries: list[Delivery]) -> Delivery | None:
-    """The chosen delivery method. If there is only one, that one, chosen or not."""
-    if checkout is None or not deliveries:
+def _pickup(shop: Shop, checkout: Checkout | None) -> PickupPlace | None:
+    """The chosen pick-up place, if it is still offered."""
+    if checkout is None or checkout.pickup_place_id is None:
         return None
-    if len(deliveries) == 1:
-        return deliveries[0]
-    return next((delivery for delivery in deliveries if delivery.rate_id == checkout.shipping_rate_id), None)
+    return PickupPlace.objects.filter(shop=shop, pk=checkout.pickup_place_id, is_active=True).first()
+
+
+def _destination(checkout: Checkout, needs_delivery: bool, pickup: PickupPlace | None) -> dict[str, str] | None:
+    if pickup is not None:
+        return pickup.address
+    return checkout.shipping_address if needs_delivery else billing_address(checkout)
+
+
+def _tax_terms(
+    shop: Shop, cart: Cart, checkout: Checkout | None, address: dict[str, str] | None, now: datetime
+) -> TaxTerms:
+    """How the basket is taxed, as far as it is known where it goes to."""
+    is_net = carts.sees_net_prices(shop, cart)
+    if checkout is None or address is None:
+        return pricing.tax_terms(shop, is_net=is_net)
+    country = proven_country(shop, checkout.vat_id, checkout.vat_check, now)
+    buyer = billing_address(checkout) or address
+    return pricing.tax_terms(shop, goods=address, buyer=buyer, vat_id_country=country, is_net=is_net)
+
+
+def _at_part(option: ShippingOption, part: Decimal) -> ShippingOption:
+    """The delivery method at its net price."""
+    return replace(option, price=quantize(option.price * part))
+
+
+def _deliveries(shop: Shop, lines: list[CartLine], address: dict[str, str], *, is_free: bool) -> list[ShippingOption]:
+    zones = pricing.delivery_zones(shop)
+    if not zones and not pricing.pickup_places(shop):
+        return [ShippingOption(PLAIN_DELIVERY, ZERO, is_covered=True)]
+    zone = zone_of(zones, address)
+    if zone is None:
+        return []
+    rates = pricing.shipping_rates(shop, zone)
+    return shipping_options(rates, carts.parcel(shop, lines), is_delivery_free=is_free)
+
+
+def _chosen(checkout: Checkout | None, deliveries: list[ShippingOption]) -> tuple[ShippingOption | None, bool]:
+    """The delivery method, and whether it is settled: chosen, or the only one. Else the cheapest, for the shopper to
+    confirm."""
+    saved = checkout.shipping_rate_id if checkout else None
+    settled = deliveries if len(deliveries) == 1 else [each for each in deliveries if saved and each.rate_id == saved]
+    return (settled[0], True) if settled else (cheapest(deliveries), False)

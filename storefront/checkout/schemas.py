@@ -48,6 +48,7 @@ class CheckoutTotals(Schema):
     total: Money = Field(description="What the shopper would pay.")
     item_count: int = Field(description="Sum of the quantities.")
     line_count: int = Field(description="Number of lines.")
+    tax_included: bool = Field(description="Whether `tax` is contained in the other sums. If not, it is added to them.")
 
 
 class AbandonedCheckout(Schema):

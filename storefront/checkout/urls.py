@@ -1,6 +1,16 @@
 from django.urls import path, re_path
 
-from storefront.checkout import blocks, download_pages, handover_pages, link_pages, order_pages, pages, payment_pages
+from storefront.checkout import (
+    blocks,
+    document_pages,
+    download_pages,
+    gift_card_pages,
+    handover_pages,
+    link_pages,
+    order_pages,
+    pages,
+    payment_pages,
+)
 
 app_name = "checkout"
 
@@ -10,6 +20,7 @@ secure_pages = [
     path("checkout/undo", pages.undo, name="undo"),
     path("checkout/delivery", pages.delivery, name="delivery"),
     path("checkout/discount-codes", pages.discount_codes, name="discount_codes"),
+    path("checkout/gift-cards", pages.gift_cards, name="gift_cards"),
     path("checkout/payment", pages.payment, name="payment"),
     path("checkout/payment/<uuid:public_id>", payment_pages.payment_step, name="payment_step"),
     path("checkout/payment/<uuid:public_id>/return", payment_pages.payment_return, name="payment_return"),
@@ -17,6 +28,8 @@ secure_pages = [
     path("checkout/blocks", blocks.checkout_blocks, name="checkout_blocks"),
     path("orders/<uuid:public_id>", pages.confirmation, name="confirmation"),
     path("orders/<uuid:public_id>/e-mail", order_pages.order_email, name="order_email"),
+    path("orders/<uuid:public_id>/documents/<int:document_id>", document_pages.document, name="document"),
+    path("gift-card", gift_card_pages.gift_card, name="gift_card"),
     path("downloads/<str:token>", download_pages.download, name="download"),
     path("orders/<uuid:public_id>/blocks", blocks.confirmation_blocks, name="confirmation_blocks"),
 ]
@@ -26,4 +39,9 @@ urlpatterns = [*open_pages, *secure_pages]
 # the secure host: the second half of following a checkout link. On the shop's host: redirects to the secure pages.
 hand_over_pages = [path("arrive", handover_pages.arrive), path("hand-over", handover_pages.hand_over)]
 link_arrival_pages = [path("cart/arrive", handover_pages.arrive_by_link)]
-moved_pages = [re_path(r"^(?P<path>(?:checkout|account|orders|downloads)(?:/.*)?)$", handover_pages.redirect_to_secure)]
+moved_pages = [
+    re_path(
+        r"^(?P<path>(?:checkout|account|orders|downloads|gift-card|contact)(?:/.*)?)$",
+        handover_pages.redirect_to_secure,
+    )
+]

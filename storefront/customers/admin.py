@@ -11,6 +11,7 @@ from unfold.decorators import action
 from unfold.widgets import UnfoldBooleanWidget
 
 from storefront.customers import actions, jobs, queries
+from storefront.customers.admin_export import exported_customers
 from storefront.customers.models import Address, Customer
 from storefront.kit.countries import countries
 from storefront.kit.format import format_money, format_time
@@ -109,10 +110,12 @@ class AddressInline(ShopScopedStackedInline):
 
 @admin.register(Customer)
 class CustomerAdmin(ShopScopedAdmin):
+    empty_text = "Everybody who creates an account in your shop stands here, with orders and addresses."
     form = CustomerForm
     rights = {
         **view_and_edit(Right.VIEW_CUSTOMERS, Right.CHANGE_CUSTOMERS),
         "send_password_reset": Right.CHANGE_CUSTOMERS,
+        "export_csv": Right.EXPORT_SALES,
     }
     list_display = ["name_or_email", "email", "group", "since"]
     list_select_related = ["shop", "group"]
@@ -122,6 +125,7 @@ class CustomerAdmin(ShopScopedAdmin):
     fields = ["email", "withdraw", "name", "phone", "group", "note", "account", "bought"]
     readonly_fields = ["account", "bought"]
     inlines = [AddressInline]
+    actions_list = ["export_csv"]
     actions_detail = ["send_password_reset"]
 
     since = moment("created_at", "since")
@@ -183,6 +187,11 @@ class CustomerAdmin(ShopScopedAdmin):
             Customer.objects.filter(shop=request.shop, pk=form.instance.pk).update(updated_at=request.now)
             form.instance.updated_at = request.now
             actions.record_updated(shop=request.shop, customer=form.instance, now=request.now)
+
+    @action(description="Export CSV", icon="download", url_path="export.csv")
+    def export_csv(self, request: Any) -> Any:
+        """The customers of the list, as it is filtered and searched."""
+        return exported_customers(request, self.listed(request))
 
     @action(
         description="Send password reset",

@@ -21,6 +21,13 @@ class CustomerGroup(models.Model):
         help_text="Discount on every price that has no group price.",
     )
 
+    sees_net_prices = models.BooleanField(
+        "sees prices without tax",
+        default=False,
+        db_default=False,
+        help_text="For businesses. Tax is added at the checkout.",
+    )
+
     class Meta:
         constraints = [
             models.UniqueConstraint("shop", Lower("name"), name="customer_group_name_once"),

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from importlib import resources
 from pathlib import Path
@@ -14,6 +14,7 @@ from django.db import transaction
 from easy_thumbnails.models import Source, Thumbnail
 
 from storefront.catalogue import thumbnails
+from storefront.catalogue.actions import update_product
 from storefront.catalogue.digital_files import store_file
 from storefront.catalogue.models import (
     BundleItem,
@@ -22,13 +23,23 @@ from storefront.catalogue.models import (
     Media,
     Product,
     StoredFile,
-    TaxClass,
     Variant,
 )
+from storefront.demo.content import add_pages
 from storefront.demo.knitting_pattern import pattern_pdf
 from storefront.demo.still_lifes import picture
+from storefront.documents.models import InvoiceSettings
+from storefront.kit.money import quantize
 from storefront.kit.refusals import Refusal
-from storefront.pricing.models import Discount, DiscountCode, ShippingRate, TaxRate
+from storefront.pricing.eu_rates import load_eu_rates
+from storefront.pricing.models import (
+    DeliveryZone,
+    Discount,
+    DiscountCode,
+    PickupPlace,
+    ShippingRate,
+    ShippingRateStep,
+)
 from storefront.product_files import importing
 from storefront.shops import actions
 from storefront.shops.changes import publish_change
@@ -42,18 +53,40 @@ PAYMENT_WORDS = (
     "Please transfer the amount within 14 days, with the order number as the reference.\n"
     "This is a demo shop: nothing is sent, so please do not send money either."
 )
+SELLER = {
+    "legal_name": "Harbour Lane GmbH",
+    "address": "Am Kai 12\n20457 Hamburg\nGermany",
+    "vat_id": "DE123456789",
+    "footer": "This is a demo shop: nothing is sent, and nothing is owed.",
+}
 
 ABROAD = ["AT", "BE", "CH", "CZ", "DK", "ES", "FI", "FR", "GB", "IE", "IT", "LU", "NL", "NO", "PL", "PT", "SE", "US"]
+# When pre-orders are sent, and a sale ends.
+PREORDERS_AHEAD, SALE_AHEAD = timedelta(days=45), timedelta(days=14)
+ON_SALE = "LANTERN"
 # Ten percent off everything.
 CODE = "WELCOME10"
-DELIVERY: list[dict[str, Any]] = [
-    {"name": "Parcel, 2 to 3 days", "countries": ["DE"], "price": Decimal("4.90"), "free_from": Decimal("80.00")},
-    {"name": "Express, next working day", "countries": ["DE"], "price": Decimal("12.50"), "free_from": None},
-    {"name": "Collect at the harbour", "countries": ["DE"], "price": Decimal("0.00"), "free_from": None},
-    {"name": "Parcel abroad, 4 to 8 days", "countries": ABROAD, "price": Decimal("14.90"), "free_from": None},
-]
-# The standard and the reduced rate, in percent.
-VAT = {"DE": ("19", "7"), "AT": ("20", "10"), "FR": ("20", "5.5"), "NL": ("21", "9"), "DK": ("25", "25")}
+DELIVERY: dict[str, tuple[list[str], list[dict[str, Any]]]] = {
+    "Germany": (
+        ["DE"],
+        [
+            {"name": "Parcel", "delivery_time": "2 to 3 days", "price": "4.90", "free_from": "80.00"},
+            {"name": "Express", "delivery_time": "next working day", "price": "12.50"},
+        ],
+    ),
+    "Abroad": (ABROAD, [{"name": "Parcel abroad", "delivery_time": "4 to 8 days", "basis": "weight"}]),
+}
+# The table of the parcel abroad: up to this weight in kilograms, this price.
+ABROAD_PRICES = {"2": "14.90", "10": "24.90", None: "39.90"}
+HARBOUR = {
+    "name": "Harbour Lane shop",
+    "line1": "Am Sandtorkai 1",
+    "postal_code": "20457",
+    "city": "Hamburg",
+    "country": "DE",
+    "hours": "Monday to Saturday, 10 to 18",
+    "ready": "Ready the next working day",
+}
 
 DrawnPictures = dict[str, list[tuple[dict[str, Any], bytes]]]
 
@@ -83,12 +116,15 @@ def open_shop(*, base_url: str, now: datetime, report: Callable[[str], None]) ->
         shop = actions.create_shop(
             domain=DOMAIN, name=NAME, base_url=base_url, email=EMAIL, payment_methods=("demo", "manual"), now=now
         )
-        shop.manual_payment_instructions = PAYMENT_WORDS
-        shop.save(update_fields=["manual_payment_instructions"])
+        shop.manual_payment_instructions, shop.steps_hidden_at = PAYMENT_WORDS, now
+        shop.save(update_fields=["manual_payment_instructions", "steps_hidden_at"])
         _import(shop, now)
         _attach_pictures(shop, pictures)
         _attach_pattern(shop, now)
+        _date_preorders_and_sale(shop, now)
         _add_rates_and_discounts(shop, now)
+        add_pages(shop, now)
+        InvoiceSettings.objects.create(shop=shop, is_on=True, **SELLER)
     for name in Media.objects.filter(shop=shop).values_list("file", flat=True):
         # Made now, so that the first visitor does not have to wait for the worker.
         thumbnails.make(name)
@@ -175,13 +211,19 @@ def _attach_pattern(shop: Shop, now: datetime) -> None:
     DigitalFile.objects.create(shop=shop, product=product, file=file, name="Harbour cardigan (PDF)")
 
 
+def _date_preorders_and_sale(shop: Shop, now: datetime) -> None:
+    """Dates that are ahead, whenever the demo is opened."""
+    day = now.replace(hour=8, minute=0, second=0, microsecond=0)
+    for product in Product.objects.filter(shop=shop, is_preorder=True):
+        update_product(shop=shop, product=product, available_from=day + PREORDERS_AHEAD, now=now)
+    on_sale = Product.objects.get(shop=shop, sku=ON_SALE)
+    reduced = quantize(on_sale.price * Decimal("0.8"))
+    update_product(shop=shop, product=on_sale, sale_price=reduced, sale_until=day + SALE_AHEAD, now=now)
+
+
 def _add_rates_and_discounts(shop: Shop, now: datetime) -> None:
-    for order, rate in enumerate(DELIVERY):
-        ShippingRate.objects.create(shop=shop, sort_order=order, **rate)
-    reduced, _ = TaxClass.objects.get_or_create(shop=shop, name="reduced")
-    for country, (standard, lower) in VAT.items():
-        TaxRate.objects.create(shop=shop, name="VAT", country=country, percent=Decimal(standard))
-        TaxRate.objects.create(shop=shop, name="VAT", country=country, percent=Decimal(lower), tax_class=reduced)
+    _add_delivery(shop)
+    load_eu_rates(shop=shop, now=now)
     Discount.objects.create(
         shop=shop, name="5% off from €100", kind=Discount.Kind.PERCENT, value=Decimal(5), minimum_subtotal=Decimal(100)
     )
@@ -189,3 +231,14 @@ def _add_rates_and_discounts(shop: Shop, now: datetime) -> None:
         shop=shop, name="Welcome", kind=Discount.Kind.PERCENT, value=Decimal(10), needs_code=True
     )
     DiscountCode.objects.create(shop=shop, discount=welcome, code=CODE, created_at=now)
+
+
+def _add_delivery(shop: Shop) -> None:
+    for name, (countries, rates) in DELIVERY.items():
+        zone = DeliveryZone.objects.create(shop=shop, name=name, countries=countries)
+        for order, rate in enumerate(rates):
+            ShippingRate.objects.create(shop=shop, zone=zone, sort_order=order, **rate)
+    abroad = ShippingRate.objects.get(shop=shop, basis=ShippingRate.Basis.WEIGHT)
+    for up_to, price in ABROAD_PRICES.items():
+        ShippingRateStep.objects.create(shop=shop, rate=abroad, up_to=up_to, price=price)
+    PickupPlace.objects.create(shop=shop, **HARBOUR)

@@ -22,6 +22,14 @@ def format_time(moment: datetime | None, timezone: str) -> str:
     return f"{local.day} {local:%b %Y, %H:%M}"
 
 
+def format_day(moment: datetime | None, timezone: str) -> str:
+    """`21 Nov 2026` in that time zone. None is empty."""
+    if moment is None:
+        return ""
+    local = moment.astimezone(ZoneInfo(timezone))
+    return f"{local.day} {local:%b %Y}"
+
+
 def format_count(number: int) -> str:
     """`92331` as `92,331`."""
     return format_decimal(number, locale=LOCALE)

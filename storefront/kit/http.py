@@ -1,9 +1,13 @@
 """JSON responses, encoded once, by orjson; redirects; and URLs that hold a secret."""
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import orjson
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.urls import reverse
+from django.views.decorators.http import require_POST
 
 JSON = "application/json"
 
@@ -17,6 +21,21 @@ class SeeOther(HttpResponseRedirect):
     """A redirect that the browser follows with GET, whatever the method of this request was."""
 
     status_code = 303
+
+
+def posted_from(page: str) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:
+    """Decorator of views that take a form. Who opens their address is sent to the page with the form, given by name:
+    people reload, and come back by their browser's history."""
+
+    def decorator(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+        @wraps(view)
+        def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            return SeeOther(reverse(page)) if request.method in ("GET", "HEAD") else accepting(request, *args, **kwargs)
+
+        accepting = require_POST(view)
+        return answer
+
+    return decorator
 
 
 def pop_query_string(request: HttpRequest) -> str:

@@ -5,10 +5,15 @@
    cached ids of its products, if there are any.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from array import array
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
+from threading import Lock
 from typing import Any
+
+from pyroaring import BitMap64
 
 from storefront.catalogue import rules
 from storefront.catalogue.search_texts import SearchWord, search_words
@@ -27,6 +32,8 @@ DEEP_OFFSET_ROWS = 4000
 RELEVANCE, MOST_RANKED = "relevance", 2000
 # Least number of rows between the anchors that one pass over the whole list adds.
 ANCHOR_STEP_ROWS = 1000
+# Ids of the whole list that a page of a filtered list reads first. Each further step doubles what is known.
+ORDER_STEP_ROWS = 2000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +71,15 @@ class _Page:
     ids: str
 
 
+@dataclass(frozen=True, slots=True)
+class Ids:
+    """Ids of products: what a search finds, or the beginning of the whole list in an order."""
+
+    validity: Validity
+    ids: "array[int]"
+    lock: Lock = field(default_factory=Lock)
+
+
 # By shop and filters; about half a kilobyte each.
 _totals: LruCache[_Total] = LruCache(4096)
 # By shop: whether dates hid any product at the last read.
@@ -72,10 +88,15 @@ _dates_hide: LruCache[bool] = LruCache(4096)
 _anchors: LruCache[Anchors] = LruCache(32)
 # By shop, filters, order, offset and limit; a kilobyte each, up to two for a hundred products.
 _pages: LruCache[_Page] = LruCache(2048)
+# By shop and search, and by shop and order; eight bytes a product each.
+_matches: LruCache[Ids] = LruCache(64)
+_orders: LruCache[Ids] = LruCache(16)
 
 
 def clear_caches() -> None:
     """Empty all caches, as in a new process."""
+    _matches.clear()
+    _orders.clear()
     _totals.clear()
     _dates_hide.clear()
     _pages.clear()
@@ -146,6 +167,42 @@ class Listing:
             return self.page(offset=0, limit=limit)[0]
         params = {**self.params, "limit": limit, "offset": 0, "span": limit}
         return self._rows(page_sql.scanned_page(self.shape, self.sort, False, self.members), params)
+
+    def match_ids(self) -> Sequence[int] | None:
+        """The ids of the products that the search finds, whatever their dates; None without words."""
+        if not self.shape.has_words:
+            return None
+        validity, _, _ = self._state()
+        cached = _matches.get(self.key)
+        if cached is None or not cached.validity.covers(validity):
+            if self.matches is not None:
+                ids = array("Q", map(int, self.matches.split(",") if self.matches else ()))
+            else:
+                ids = array("Q", (id for (id,) in self._rows(page_sql.match_ids(self.shape), self.params)))
+            cached = Ids(validity, ids)
+            _matches.put(self.key, cached)
+        return cached.ids
+
+    def page_among(self, ids: BitMap64, *, offset: int, limit: int) -> list[tuple]:
+        """The rows of a page of those products of the whole list that have these ids, which are many."""
+        validity, _, total = self._state()
+        order = _orders.get_current(
+            (self.shop, self.sort),
+            lambda existing: existing.validity.covers(validity),
+            lambda: Ids(validity, array("Q")),
+        )
+        with order.lock:
+            found = list(islice((id for id in order.ids if id in ids), offset + limit))
+            while len(found) < offset + limit and len(order.ids) < total:
+                params = {**self.params, "limit": max(ORDER_STEP_ROWS, len(order.ids)), "offset": len(order.ids)}
+                step = [id for (id,) in self.fetch(page_sql.ordered_ids(self.sort), params)]
+                if not step:
+                    break
+                order.ids.extend(step)
+                found += [id for id in step if id in ids]
+        wanted = page_sql.ids_parameter(self.shape.vendor, found[offset : offset + limit])
+        statement = page_sql.page_by_ids(self.shape.vendor, self.sort, self.members)
+        return self.fetch(statement, {"shop": self.shop, "now": self.moment, "ids": wanted})
 
     def _rows(self, statement: str, params: dict[str, Any]) -> list[tuple]:
         # Other statements are not prepared: their best plan depends on how many rows a word or a category has.

@@ -86,7 +86,11 @@ def _state(vendor: str, total: str, matches: str = "NULL") -> str:
         f"(SELECT {plus}p.{column} {source} p.{column} > %(now)s ORDER BY p.{column} LIMIT 1)"
         for column in ("publish_at", "unpublish_at")
     )
-    hides = " OR ".join(f"EXISTS (SELECT 1 {source} {hidden})" for hidden in HIDDEN)
+    # The same instead of EXISTS, for which it would rather read the whole table than an index without any row.
+    hides = " OR ".join(
+        f"(SELECT p.id {source} {hidden} ORDER BY p.{column} LIMIT 1) IS NOT NULL"
+        for column, hidden in zip(("publish_at", "unpublish_at"), HIDDEN, strict=True)
+    )
     return (
         f"SELECT s.version, {starts}, {ends}, {hides}, s.products, {total}, {matches} FROM (SELECT"
         " CAST(COALESCE(sum(version), 0) AS bigint) AS version, CAST(COALESCE(sum(products), 0) AS bigint) AS products"
@@ -180,6 +184,21 @@ def positions(sort: str | None) -> str:
         f"SELECT place, {names} FROM (SELECT {keys}, row_number() OVER (ORDER BY {order_by(sort)}) AS place"
         f" FROM catalogue_product p WHERE p.shop_id = %(shop)s AND {LISTED}) w WHERE place %% %(step)s = 0"
     )
+
+
+@cache
+def ordered_ids(sort: str | None) -> str:
+    """The ids of `limit` rows of the whole list after `offset`."""
+    return (
+        f"SELECT p.id FROM catalogue_product p WHERE p.shop_id = %(shop)s AND {LISTED}"
+        f" ORDER BY {order_by(sort)} LIMIT %(limit)s OFFSET %(offset)s"
+    )
+
+
+@lru_cache(MAX_SQL_TEXTS)
+def match_ids(shape: Shape) -> str:
+    """The ids of all products that match, whatever their dates."""
+    return _ids(shape)
 
 
 def _page(shape: Shape, sort: str | None, rows: str, members: Members) -> str:

@@ -1,7 +1,7 @@
 """Reads of the catalogue for integrations and pages. The database writes records as JSON, without model instances.
 Integrations get this JSON unchanged (`..._json`), pages get it parsed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -10,13 +10,14 @@ from typing import Any
 import orjson
 from django.db import connections, router
 from django.db.models import Q, QuerySet
+from pyroaring import BitMap64
 
 from storefront.catalogue import records, rules
 from storefront.catalogue.models import Product
 from storefront.catalogue.records import Record
 from storefront.kit.sql import fetch
-from storefront.listing import sql
-from storefront.listing.page import Listing
+from storefront.listing import page_sql, sql
+from storefront.listing.page import RELEVANCE, Listing
 from storefront.listing.page import ProductFilters as ProductFilters
 from storefront.shops.models import Shop
 
@@ -57,6 +58,27 @@ def product_page(shop: Shop, filters: ProductFilters, *, page: int, per_page: in
     return ProductPage([records.with_media_urls(shop, row[0]) for row in rows], total)
 
 
+def narrowed_page(
+    shop: Shop, filters: ProductFilters, ids: BitMap64, *, page: int, per_page: int, now: datetime
+) -> ProductPage:
+    """One page of those products of a list that have these ids, all of which the list has (`facets.facets_of`)."""
+    if len(ids) <= page_sql.MOST_MATCHES:
+        q = filters.q if filters.sort == RELEVANCE else ""
+        few = ProductFilters(q=q, sort=filters.sort, ids=tuple(ids))
+        return product_page(shop, few, page=page, per_page=per_page, now=now)
+    sort = None if filters.sort == RELEVANCE else filters.sort
+    listing = _listing(shop, ProductFilters(sort=sort), now)
+    assert listing is not None
+    rows = listing.page_among(ids, offset=min((page - 1) * per_page, 2**62), limit=per_page)
+    return ProductPage([records.with_media_urls(shop, row[0]) for row in rows], len(ids))
+
+
+def match_ids(shop: Shop, q: str, *, now: datetime) -> Collection[int] | None:
+    """The ids of the products that a search finds, whatever their dates; None if it has no words, and finds all."""
+    listing = _listing(shop, ProductFilters(q=q), now)
+    return () if listing is None else listing.match_ids()
+
+
 def first_products(shop: Shop, filters: ProductFilters, *, count: int, now: datetime) -> list[Record]:
     """The first `count` products of a list, without counting the others."""
     listing = _listing(shop, filters, now)
@@ -76,7 +98,7 @@ def product_json(shop: Shop, id_or_slug: str, *, now: datetime, members: frozens
 
 def categories_json(shop: Shop, *, now: datetime) -> list[str]:
     """All active categories of the shop in the tree's order, each with `products_count` (R-CAT-33)."""
-    rows = _fetch(sql.categories(), {"shop": shop.pk, "now": _moment(now)})
+    rows = database_fetch(sql.categories(), {"shop": shop.pk, "now": _moment(now)})
     return [records.with_media_urls(shop, text) for (text,) in rows]
 
 
@@ -92,10 +114,10 @@ def _listing(shop: Shop, filters: ProductFilters, now: datetime) -> Listing | No
     if "\0" in filters.q or "\0" in category or len(category) > rules.LONGEST_SLUG:
         return None
     since = None if filters.updated_since is None else _moment(filters.updated_since)
-    return Listing(_fetch, records.vendor(), shop.pk, shop.language, filters, _moment(now), since)
+    return Listing(database_fetch, records.vendor(), shop.pk, shop.language, filters, _moment(now), since)
 
 
-def _fetch(statement: str, params: dict[str, Any], *, prepared: bool = True) -> list[tuple]:
+def database_fetch(statement: str, params: dict[str, Any], *, prepared: bool = True) -> list[tuple]:
     return fetch(connections[router.db_for_read(Product)], statement, params, prepared=prepared)
 
 
@@ -108,7 +130,7 @@ def _by_id_or_slug(statement: Callable[[str], str], shop: Shop, id_or_slug: str,
     """A record by id if the key consists of digits (R-CAT-27), else or if there is none by slug. A key that can be
     neither is not looked up."""
     params = {"shop": shop.pk, "now": _moment(now), "key": rules.as_id(id_or_slug)}
-    found = _fetch(statement("id"), params) if params["key"] is not None else []
+    found = database_fetch(statement("id"), params) if params["key"] is not None else []
     if not found and len(id_or_slug) <= rules.LONGEST_SLUG and "\0" not in id_or_slug:
-        found = _fetch(statement("slug"), params | {"key": id_or_slug})
+        found = database_fetch(statement("slug"), params | {"key": id_or_slug})
     return records.with_media_urls(shop, found[0][0]) if found else None

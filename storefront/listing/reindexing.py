@@ -14,6 +14,7 @@ from storefront.catalogue.models import Category, ProductSearch
 from storefront.catalogue.search_index import rewrite_texts
 from storefront.catalogue.triggers import rebuild_search_index
 from storefront.kit.bulk_insert import bulk_write_pragmas
+from storefront.kit.sql import fetch
 from storefront.listing.sql import LISTABLE
 from storefront.shops.models import Shop
 
@@ -58,15 +59,27 @@ def reindex(*, shop: Shop) -> Differences:
         found.texts += ProductSearch.objects.filter(shop=shop).exclude(product__deleted_at=None).delete()[0]
         cursor.execute(_LISTED, {"shop": shop.pk})
         found.listed = cursor.rowcount
-        cursor.execute(_DIFFERENCES, {"shop": shop.pk})
-        differences = cursor.fetchall()
+        differences = _differences(shop)
         for category, kept, counted in differences:
             cursor.execute(_ADD[connection.vendor], [shop.pk, category, counted - kept])
-    slugs = dict(Category.objects.filter(shop=shop).values_list("pk", "slug"))
-    found.totals = [
+    found.totals = _named(shop, differences)
+    return found
+
+
+def total_differences(shop: Shop) -> list[dict[str, Any]]:
+    """The shop's totals that are wrong, as `Differences.totals` has them."""
+    return _named(shop, _differences(shop))
+
+
+def _differences(shop: Shop) -> list[tuple]:
+    return fetch(connection, _DIFFERENCES, {"shop": shop.pk}, prepared=False)
+
+
+def _named(shop: Shop, differences: list[tuple]) -> list[dict[str, Any]]:
+    slugs = dict(Category.objects.filter(shop=shop).values_list("pk", "slug")) if differences else {}
+    return [
         {"category": slugs.get(category), "kept": kept, "counted": counted} for category, kept, counted in differences
     ]
-    return found
 
 
 @bulk_write_pragmas()

@@ -11,9 +11,12 @@ from storefront.kit import metrics
 from storefront.kit.refusals import Refusal
 from storefront.orders import jobs
 from storefront.orders.downloads import copy_files, open_downloads
+from storefront.orders.gift_cards import issue_gift_cards, withdraw_gift_cards
 from storefront.orders.models import Order, OrderCounter, OrderLine
 from storefront.orders.queries import order_record
-from storefront.orders.rules import Sale, SaleLine
+from storefront.orders.rules import Sale, SaleLine, with_discounts
+from storefront.orders.sending import follow_lines
+from storefront.orders.words import keep_words
 from storefront.pricing.redeeming import give_back_uses
 from storefront.shops import audit
 from storefront.shops.models import Shop
@@ -47,20 +50,25 @@ def create_order(*, shop: Shop, sale: Sale, taken: list[StockUse], payment_metho
     # Updating the counter locks its row until the commit, and all other sales of the shop wait for it.
     number = _next_number(shop)
     order = Order.objects.create(number=number, **_order_columns(shop, sale, payment_method, now))
-    lines = OrderLine.objects.bulk_create([_order_line(order, line, taken) for line in sale.lines])
+    lines = OrderLine.objects.bulk_create([_order_line(order, line, taken) for line in with_discounts(sale)])
     copy_files(order=order, lines=lines)
+    keep_words([(order, lines)])
     if not payment_method:
-        open_downloads(order=order, now=now)
+        _deliver(order, now)
+        _have_documents_issued(order, now)
     return order
 
 
 def announce_order(*, shop: Shop, order: Order, sale: Sale, now: datetime) -> None:
     """Record the event of a created order and queue the confirmation mail."""
     record_event(shop=shop, topic="order.placed", data=order_record(order), now=now)
+    _complete(order, now)
     after, actor = _audited_sale(order, sale), _audit_actor(sale)
     audit.record(shop=shop, action="order.placed", object=order, after=after, actor=actor, now=now)
     # The task is a row in the same database, so the mail is sent if and only if the order is committed.
     jobs.send_order_confirmation.enqueue(order.pk)
+    if shop.tells_of_orders:
+        jobs.tell_merchant.enqueue(order.pk)
     transaction.on_commit(metrics.ORDERS.inc)
 
 
@@ -68,41 +76,65 @@ def set_paid(order: Order, now: datetime) -> None:
     """Record that a locked order is paid."""
     order.payment_status, order.updated_at = Order.PaymentStatus.PAID, now
     order.save(update_fields=["payment_status", "updated_at"])
-    open_downloads(order=order, now=now)
+    _deliver(order, now)
+    _have_documents_issued(order, now)
     record_event(shop=order.shop, topic="order.paid", data=order_record(order), now=now)
+    if now > order.placed_at:
+        # The confirmation of an order that is paid as it is placed says so.
+        jobs.send_change_mail.enqueue(order.pk, "paid")
+    _complete(order, now)
 
 
 def set_refunded(order: Order, refunded: Decimal, *, is_all: bool, now: datetime) -> None:
     """Record how much of a locked order has been refunded in all."""
+    amount, carried_out = refunded - order.refunded, order.refunds.filter(status="done", updated_at=now)
+    jobs.send_change_mail.enqueue(order.pk, "refunded", str(amount), list(carried_out.values_list("pk", flat=True)))
     order.refunded, order.updated_at = refunded, now
     order.payment_status = Order.PaymentStatus.REFUNDED if is_all else Order.PaymentStatus.PARTIALLY_REFUNDED
     order.save(update_fields=["refunded", "payment_status", "updated_at"])
+    _have_documents_issued(order, now)
+    if is_all:
+        withdraw_gift_cards(order=order, now=now)
     record_event(shop=order.shop, topic="order.refunded", data=order_record(order), now=now)
+
+
+def take_back_refund(order: Order, refunded: Decimal, *, is_paid: bool, now: datetime) -> None:
+    """Record that a refund of a locked order failed after all, so that less has been refunded."""
+    statuses = Order.PaymentStatus
+    without = statuses.PAID if is_paid else statuses.PENDING
+    order.refunded, order.updated_at = refunded, now
+    order.payment_status = statuses.PARTIALLY_REFUNDED if refunded else without
+    order.save(update_fields=["refunded", "payment_status", "updated_at"])
 
 
 def check_cancellable(order: Order) -> None:
     """Raises OrderNotOpen or PartlyFulfilled if the order cannot be cancelled."""
-    if order.status != Order.Status.OPEN:
+    is_begun = order.fulfilments.filter(cancelled_at=None).exists()
+    if order.status == Order.Status.CANCELLED or (order.status == Order.Status.FULFILLED and is_begun):
         raise OrderNotOpen
-    if order.fulfilments.exists():
+    if is_begun:
         raise PartlyFulfilled
 
 
 @transaction.atomic
 def cancel_order(*, shop: Shop, order: Order, reason: str = "", restock: bool = True, now: datetime) -> Order:
-    """Cancel an open order. `restock` returns its stock; uses of discounts are given back. Its payments
-    are ended by `payments.actions.cancel_order`.
+    """Cancel an order of which nothing was sent. `restock` returns its stock; uses of discounts are given back, and
+    gift cards that it sold are disabled. Its payments are ended by `payments.actions.cancel_order`.
 
     Raises OrderNotOpen and PartlyFulfilled.
     """
     order = lock_order(shop, order)
     check_cancellable(order)
     before = {"status": order.status}
-    restocked = restock and restock_order(order, now)
+    restocked = restock and restock_order(order, reason, now)
     give_back_uses(shop=shop, sale=order.redemption)
     order.status, order.cancelled_at, order.updated_at = Order.Status.CANCELLED, now, now
     order.cancel_reason = reason
     order.save(update_fields=["status", "cancelled_at", "cancel_reason", "restocked_at", "updated_at"])
+    if order.payment_status != Order.PaymentStatus.PENDING:
+        _have_documents_issued(order, now)
+    withdraw_gift_cards(order=order, now=now)
+    jobs.send_change_mail.enqueue(order.pk, "cancelled")
     record_event(shop=shop, topic="order.cancelled", data=order_record(order), now=now)
     after = {"status": order.status, "reason": reason, "restocked": restocked}
     audit.record(shop=shop, action="order.cancelled", object=order, before=before, after=after, now=now)
@@ -141,23 +173,39 @@ def lock_order(shop: Shop, order: Order) -> Order:
     return Order.objects.select_for_update(no_key=True).get(shop=shop, pk=order.pk)
 
 
-def restock_order(order: Order, now: datetime) -> bool:
-    """Return to stock what the order took, unless it was returned before. Whether it was returned now.
+def restock_order(order: Order, reason: str, now: datetime) -> bool:
+    """Return to stock what the order took and was not returned yet. Whether it was returned now.
 
     The caller has locked the order and saves `restocked_at`.
     """
     if order.restocked_at is not None:
         return False
-    put_back_stock(shop=order.shop, uses=_stock_taken(order), now=now)
+    pieces = {line: line.qty - line.restocked_qty for line in order.lines.all()}
+    put_back_pieces(order, pieces, reason, now)
     order.restocked_at = now
     return True
 
 
-def take_stock_of(shop: Shop, lines: list[SaleLine], now: datetime) -> list[StockUse]:
-    """Take the stock of these lines. Returns what was lowered. Raises InsufficientStock, whose message names the line
-    that is short and how many pieces are left."""
+def put_back_pieces(order: Order, pieces: Mapping[OrderLine, int], reason: str, now: datetime) -> None:
+    """Return to stock what this many pieces of a locked order's lines took. The caller makes sure that no piece is
+    returned twice."""
+    uses = [
+        StockUse(taken["stock"], taken["id"], taken["qty"] * qty // line.qty)
+        for line, qty in pieces.items()
+        for taken in line.stock_taken
+    ]
+    put_back_stock(shop=order.shop, uses=uses, reference=f"order {order.number}", reason=reason[:255], now=now)
+    for line, qty in pieces.items():
+        line.restocked_qty += qty
+    OrderLine.objects.bulk_update(pieces, ["restocked_qty"])
+
+
+def take_stock_of(shop: Shop, lines: list[SaleLine], now: datetime, reference: str = "") -> list[StockUse]:
+    """Take the stock of these lines; `reference` is what the stock ledger names. Returns what was lowered. Raises
+    InsufficientStock, whose message names the line that is short and how many pieces are left."""
     try:
-        return take_stock(shop=shop, uses=[use for line in lines for use in line.uses], now=now)
+        uses = [use for line in lines for use in line.uses]
+        return take_stock(shop=shop, uses=uses, reference=reference, now=now)
     except InsufficientStock as error:
         raise _name_short_line(error, lines) from None
 
@@ -180,6 +228,22 @@ def lock_counter(shop: Shop) -> None:
     if OrderCounter.objects.select_for_update().filter(shop=shop).first() is None:
         OrderCounter.objects.bulk_create([OrderCounter(shop=shop)], ignore_conflicts=True)
         OrderCounter.objects.select_for_update().get(shop=shop)
+
+
+def _deliver(order: Order, now: datetime) -> None:
+    """Give what can be had at once of a locked order that is paid: its files and its gift cards."""
+    open_downloads(order=order, now=now)
+    issue_gift_cards(order=order, now=now)
+
+
+def _complete(order: Order, now: datetime) -> None:
+    """Record that a paid order is fulfilled, if nothing of it is sent. Call it after its other events."""
+    lines = list(order.lines.all())
+    is_sent = any(line.needs_sending for line in lines)
+    if is_sent or order.status != Order.Status.OPEN or not follow_lines(order, lines):
+        return
+    order.save(update_fields=["status", "fulfilment_status"])
+    record_event(shop=order.shop, topic="order.fulfilled", data=order_record(order), now=now)
 
 
 def _next_number(shop: Shop) -> int:
@@ -209,9 +273,14 @@ def _order_columns(shop: Shop, sale: Sale, payment_method: str, now: datetime) -
         "tax": sale.tax,
         "total": sale.total,
         "tax_lines": sale.tax_lines,
+        "vat_id": sale.vat_id,
+        "vat_check": sale.vat_check,
         "discount_lines": sale.discount_lines,
         "redemption": sale.redemption,
+        "gift_cards": sale.gift_cards,
         "shipping_method": sale.shipping_method,
+        "delivery_time": sale.delivery_time,
+        "pickup_place": sale.pickup_place,
         "shipping_address": sale.shipping_address,
         "billing_address": sale.billing_address,
         "shopper_note": sale.shopper_note,
@@ -228,6 +297,13 @@ def _order_line(order: Order, line: SaleLine, taken: list[StockUse]) -> OrderLin
     return OrderLine(shop=order.shop, order=order, stock_taken=stock_taken, **columns)
 
 
+def _have_documents_issued(order: Order, now: datetime) -> None:
+    """Have the worker issue the order's invoice and credit notes. They are of a higher room, which is reached by its
+    relation."""
+    if order.total:
+        order.documents_due.create(shop_id=order.shop_id, due_at=now)
+
+
 def _audited_sale(order: Order, sale: Sale) -> dict[str, Any]:
     """What the audit log records of a sale; the order has the rest."""
     payment = {"total": order.total, "currency": order.currency, "payment_method": order.payment_method}
@@ -237,8 +313,3 @@ def _audited_sale(order: Order, sale: Sale) -> dict[str, Any]:
 def _audit_actor(sale: Sale) -> audit.Actor:
     # Only the id, no personal data: those are in the order.
     return audit.Actor(audit.Kind.CUSTOMER, sale.customer_id)
-
-
-def _stock_taken(order: Order) -> list[StockUse]:
-    taken = [entry for line in order.lines.all() for entry in line.stock_taken]
-    return [StockUse(entry["stock"], entry["id"], entry["qty"]) for entry in taken]

@@ -1,113 +1,74 @@
-from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.utils.html import format_html_join
-from django.utils.safestring import mark_safe
+from django.template.response import TemplateResponse
 from unfold.decorators import action, display
 from unfold.enums import ActionVariant
 
-from storefront.kit.format import format_money
 from storefront.kit.refusals import Refusal
-from storefront.orders import actions
-from storefront.orders.admin_forms import DownloadsForm, OrderForm, TrackingForm, confirm
-from storefront.orders.admin_inlines import (
-    PAYMENT_COLOURS,
-    DownloadInline,
-    FulfilmentInline,
-    OrderLineInline,
-)
+from storefront.orders import actions, admin_page, timeline
+from storefront.orders.admin_export import exported_orders
+from storefront.orders.admin_forms import DownloadsForm, OrderForm, WriteForm, confirm
+from storefront.orders.admin_fulfil_forms import CancelFulfilmentForm, FulfilForm
+from storefront.orders.admin_list import OrderLists
 from storefront.orders.allowing import allow_downloads
 from storefront.orders.download_links import is_withdrawn
-from storefront.orders.fulfilling import fulfil_order
+from storefront.orders.fulfilling import cancel_fulfilment, close_order, fulfil_order
 from storefront.orders.models import Order
-from storefront.orders.templatetags import order_text
-from storefront.shops.admin_base import ShopScopedAdmin, moment, money
+from storefront.orders.sending import waiting
+from storefront.orders.sent_mails import write_to_customer
+from storefront.shops.admin_base import sentence_of
 from storefront.shops.rights import Right
 
-# Shown only if the order came by a checkout link.
-SENT_BY = "Integration"
-STATUS_COLOURS = {"open": "info", "fulfilled": "success", "cancelled": "danger"}
+# Happenings that are shown without opening the rest of the timeline.
+SHOWN_HAPPENINGS = 5
+
+# Deeds that the template shows where they belong; the others stand at the top.
+PLACED = {
+    *("fulfil", "close", "cancel_fulfilment", "allow_downloads", "write", "mark_paid", "refund"),
+    *("packing_slip", "issue_invoice", "correct_invoice"),
+}
 
 
-class OrderAdmin(ShopScopedAdmin):
-    """Orders. Only note and tags can be edited; everything else changes by dialogs.
+class OrderAdmin(OrderLists):
+    """Orders. Their page is a template of our own: only note and tags can be edited; everything else changes by forms
+    and dialogs. A deed that the template puts in no place of its own stands at the top.
 
-    `payments/admin.py` adds what has to do with money, and registers it.
+    `payments/admin.py` adds what has to do with money, and `documents/admin.py` documents; it registers it.
     """
 
+    empty_text = "Orders stand here as soon as they are placed."
     form = OrderForm
+    change_form_template = "orders/admin/order.html"
     rights = {
         "view": Right.VIEW_ORDERS,
         "change": Right.ANNOTATE_ORDERS,
         "fulfil": Right.FULFIL_ORDERS,
         "fulfil_chosen": Right.FULFIL_ORDERS,
+        "close": Right.FULFIL_ORDERS,
+        "cancel_fulfilment": Right.FULFIL_ORDERS,
         "allow_downloads": Right.FULFIL_ORDERS,
+        "write": Right.WRITE_TO_CUSTOMERS,
+        "print_page": Right.VIEW_ORDERS,
+        "export_csv": Right.EXPORT_SALES,
     }
-    list_display = ["order", "placed", "buyer", "sum", "payment", "state"]
-    list_filter = ["status", "payment_status"]
-    search_fields = ["number", "email", "client_reference", "customer__name", "lines__name", "lines__sku"]
-    date_hierarchy = None
-    ordering = ["-placed_at", "-id"]
-    inlines: Any = [OrderLineInline, DownloadInline, FulfilmentInline]
-    # Shown only if there are any.
-    eventual: Any = {DownloadInline: "downloads", FulfilmentInline: "fulfilments"}
-    actions = ["fulfil_chosen"]
-    actions_detail: Any = ["fulfil", "allow_downloads"]
-    fieldsets: Any = [
-        (None, {"fields": ["order", "status", "payment_status", "placed", "note", "tags"]}),
-        ("Customer", {"fields": ["buyer", "phone_shown", "ship_to", "bill_to", "shopper_note_shown"]}),
-        (SENT_BY, {"fields": ["client_reference_shown", "metadata_shown", "return_url_shown", "checkout_link_shown"]}),
-        ("Totals", {"fields": ["subtotal_shown", "discount_shown", "delivery", "taxes", "sum", "refunded_shown"]}),
-    ]
-    readonly_fields = [
-        "order",
-        "status",
-        "payment_status",
-        "placed",
-        "cancelled",
-        "why_cancelled",
-        "buyer",
-        "phone_shown",
-        "ship_to",
-        "bill_to",
-        "shopper_note_shown",
-        "client_reference_shown",
-        "metadata_shown",
-        "return_url_shown",
-        "checkout_link_shown",
-        "subtotal_shown",
-        "discount_shown",
-        "delivery",
-        "taxes",
-        "sum",
-        "refunded_shown",
-    ]
-
-    placed = moment("placed_at")
-    cancelled = moment("cancelled_at")
-    subtotal_shown = money("subtotal")
-    sum = money("total", "total")
-    refunded_shown = money("refunded")
-
-    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        shown = super().get_fieldsets(request, obj)
-        if obj is None or not (obj.checkout_link or obj.client_reference or obj.metadata):
-            shown = [each for each in shown if each[0] != SENT_BY]
-        if obj is None or obj.status != Order.Status.CANCELLED:
-            return shown
-        return [shown[0], ("Cancellation", {"fields": ["cancelled", "why_cancelled"]}), *shown[1:]]
+    actions: Any = ["fulfil_chosen"]
+    actions_list: Any = ["export_csv"]
+    actions_detail: Any = ["fulfil", "write", "close", "cancel_fulfilment", "allow_downloads", "print_page"]
+    fieldsets: Any = [(None, {"fields": ["note", "tags"]})]
 
     def save_model(self, request: Any, obj: Order, form: Any, change: bool) -> None:
         changes = {name: getattr(obj, name) for name in form.changed_data}
         actions.annotate_order(shop=request.shop, order=obj, changes=changes, now=request.now)
 
-    def get_inlines(self, request: HttpRequest, obj: Any) -> Any:
-        """Downloads, fulfilments and refunds are shown only if there are any."""
-        shown = super().get_inlines(request, obj)
-        return [each for each in shown if each not in self.eventual or getattr(obj, self.eventual[each]).exists()]
+    def get_object(self, request: Any, object_id: str, from_field: str | None = None) -> Order | None:
+        """The order, read once in a request."""
+        read = request.__dict__.setdefault("orders_read", {})
+        if object_id not in read or request.method != "GET":
+            read[object_id] = super().get_object(request, object_id, from_field)
+        return read[object_id]
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
         """Only the actions that are possible in the order's current state."""
@@ -117,79 +78,54 @@ class OrderAdmin(ShopScopedAdmin):
         return [each for each in offered if each.action_name.removeprefix("orders_order_") in possible]
 
     def possible_actions(self, order: Order) -> set[str]:
-        possible = {"fulfil"} if order.status == Order.Status.OPEN else set()
+        possible = {"write", "print_page"}
+        if order.status == Order.Status.OPEN and waiting(list(order.lines.all())):
+            possible.add("fulfil")
+            if order.fulfilment_status == Order.FulfilmentStatus.PARTIALLY_FULFILLED:
+                possible.add("close")
+        if order.fulfilments.filter(cancelled_at=None).exists():
+            possible.add("cancel_fulfilment")
         if not is_withdrawn(order) and order.downloads.exists():
             possible.add("allow_downloads")
         return possible
 
-    @display(description="order", ordering="number")
-    def order(self, row: Order) -> str:
-        return f"#{row.number}"
+    def render_change_form(self, request: Any, context: Any, *args: Any, obj: Any = None, **kwargs: Any) -> Any:
+        if obj is not None:
+            # By name; the theme's header shows none of them.
+            urls = {getattr(getattr(self, name), "url_path", name): name for name in self.actions_detail}
+            offered = context.get("actions_detail") or []
+            context["deeds"] = {urls[each["path"].rstrip("/").rpartition("/")[2]]: each for each in offered}
+            context["other_deeds"] = [each for name, each in context["deeds"].items() if name not in PLACED]
+            context["actions_detail"] = []
+            context |= self.page_of(request, obj)
+            context["may_see_products"] = Right.VIEW_PRODUCTS in request.rights
+            context["may_see_customers"] = Right.VIEW_CUSTOMERS in request.rights
+            happened = timeline.told(context["happened"], request.shop)
+            context["happened"], context["happened_before"] = happened[:SHOWN_HAPPENINGS], happened[SHOWN_HAPPENINGS:]
+            if "fulfil" in context["deeds"]:
+                context["fulfil_form"] = FulfilForm(request, obj.pk)
+        return super().render_change_form(request, context, *args, obj=obj, **kwargs)
 
-    @display(description="customer", ordering="email")
-    def buyer(self, row: Order) -> str:
-        name = (row.billing_address or {}).get("name")
-        return f"{name}, {row.email}" if name else row.email
-
-    @display(description="status", ordering="status", label=STATUS_COLOURS)
-    def state(self, row: Order) -> tuple[str, str]:
-        return row.status, row.get_status_display()
-
-    @display(description="payment", ordering="payment_status", label=PAYMENT_COLOURS)
-    def payment(self, row: Order) -> tuple[str, str]:
-        return row.payment_status, row.get_payment_status_display()
-
-    @display(description="phone")
-    def phone_shown(self, row: Order) -> str:
-        return row.phone or "–"
-
-    @display(description="note from the customer")
-    def shopper_note_shown(self, row: Order) -> str:
-        return row.shopper_note or "–"
-
-    @display(description="reference")
-    def client_reference_shown(self, row: Order) -> str:
-        return row.client_reference or "–"
-
-    @display(description="metadata")
-    def metadata_shown(self, row: Order) -> str:
-        return lines_of(f"{name}: {value}" for name, value in sorted(row.metadata.items())) or "–"
-
-    @display(description="return URL")
-    def return_url_shown(self, row: Order) -> str:
-        return row.return_url or "–"
-
-    @display(description="cart of the checkout link")
-    def checkout_link_shown(self, row: Order) -> str:
-        return str(row.checkout_link or "–")
-
-    @display(description="delivery address")
-    def ship_to(self, row: Order) -> str:
-        return address_lines(row.shipping_address) if row.shipping_address else "No delivery needed"
-
-    @display(description="billing address")
-    def bill_to(self, row: Order) -> str:
-        return address_lines(row.billing_address)
-
-    @display(description="discount")
-    def discount_shown(self, row: Order) -> str:
-        codes = ((line["name"], line.get("code")) for line in row.discount_lines)
-        names = ", ".join(f"{name}, code {code}" if code else name for name, code in codes)
-        return with_names(format_money(row.discount, row.currency), names)
-
-    @display(description="delivery")
-    def delivery(self, row: Order) -> str:
-        return with_names(format_money(row.shipping, row.currency), row.shipping_method)
-
-    @display(description="tax")
-    def taxes(self, row: Order) -> str:
-        kind = "included in prices" if row.prices_include_tax else "added to prices"
-        names = ", ".join(f"{line['name']} {line['percent']}%" for line in row.tax_lines)
-        return with_names(format_money(row.tax, row.currency), ", ".join(filter(None, [names, kind])))
-
-    @display(description="cancellation reason")
-    def why_cancelled(self, row: Order) -> str:
-        return row.cancel_reason or "–"
+    def page_of(self, request: Any, order: Order) -> dict[str, Any]:
+        """What the order's page and its print view show. `sums` are amounts, `happened` the timeline, unsorted."""
+        shop, order.shop = request.shop, request.shop
+        fulfilments = list(order.fulfilments.prefetch_related("lines__line"))
+        log = timeline.log_of(shop, order)
+        return {
+            "order": order,
+            "shop": shop,
+            "placed": admin_page.time_in(shop, order.placed_at),
+            "cancelled": admin_page.time_in(shop, order.cancelled_at),
+            "badges": admin_page.badges(order),
+            "lines": admin_page.lines_of(shop, order, order.lines.all()),
+            "sums": admin_page.sums_of(order),
+            "people": admin_page.people_of(shop, order),
+            "source": admin_page.source_of(order),
+            "downloads": admin_page.downloads_of(shop, order.downloads.all()),
+            "fulfilments": admin_page.fulfilments_of(shop, order, fulfilments),
+            "log": log,
+            "happened": timeline.happenings(order, fulfilments, log),
+        }
 
     @action(
         description="Mark as fulfilled",
@@ -197,14 +133,43 @@ class OrderAdmin(ShopScopedAdmin):
         variant=ActionVariant.PRIMARY,
         dialog=confirm(
             "Mark as fulfilled?",
-            "Marks all remaining items as fulfilled and emails the customer.",
+            "Choose how many of each item are sent together. The customer gets an email that lists them.",
             "Mark as fulfilled",
-            TrackingForm,
+            FulfilForm,
         ),
     )
     def fulfil(self, request: Any, form: Any, object_id: str) -> HttpResponse:
         order = self.row_or_404(request, object_id)
-        return self.perform(request, order, fulfil_order, "Marked as fulfilled.", tracking=form.tracking)
+        return self.perform(request, order, fulfil_order, "Marked as fulfilled.", **form.given)
+
+    @action(
+        description="Send no more",
+        icon="block",
+        dialog=confirm(
+            "Send no more of this order?",
+            "What was not sent goes back into stock, and the order counts as sent. Nothing is refunded by this, and the"
+            " customer gets no email.",
+            "Send no more",
+        ),
+    )
+    def close(self, request: Any, form: Any, object_id: str) -> HttpResponse:
+        order = self.row_or_404(request, object_id)
+        return self.perform(request, order, close_order, "The rest is not sent any more.")
+
+    @action(
+        description="Cancel a fulfilment",
+        icon="undo",
+        dialog=confirm(
+            "Cancel a fulfilment?",
+            "Its items are left to fulfil again. The customer gets no email.",
+            "Cancel fulfilment",
+            CancelFulfilmentForm,
+        ),
+    )
+    def cancel_fulfilment(self, request: Any, form: Any, object_id: str) -> HttpResponse:
+        order = self.row_or_404(request, object_id)
+        chosen = form.cleaned_data["fulfilment"]
+        return self.perform(request, order, cancel_fulfilment, "Fulfilment cancelled.", fulfilment_id=chosen)
 
     @action(
         description="Allow downloads again",
@@ -221,30 +186,51 @@ class OrderAdmin(ShopScopedAdmin):
         ids = form.cleaned_data["files"]
         return self.perform(request, order, allow_downloads, "Downloads allowed again.", ids=ids)
 
+    @action(
+        description="Write to the customer",
+        icon="mail",
+        dialog=confirm(
+            "Write to the customer",
+            "Sent as an email from the shop, with a link to the order. The order's timeline keeps it.",
+            "Send email",
+            WriteForm,
+        ),
+    )
+    def write(self, request: Any, form: Any, object_id: str) -> HttpResponse:
+        order = self.row_or_404(request, object_id)
+        return self.perform(request, order, write_to_customer, "The email is on its way.", **form.given)
+
+    @action(description="Print", icon="print", url_path="print")
+    def print_page(self, request: Any, object_id: str) -> HttpResponse:
+        """The order on paper, for the shop's own use."""
+        context = self.page_of(request, self.row_or_404(request, object_id))
+        return TemplateResponse(request, "orders/admin/print.html", context)
+
+    @action(description="Export CSV", icon="download", url_path="export.csv")
+    def export_csv(self, request: Any) -> Any:
+        """The orders of the list, as it is filtered and searched."""
+        return exported_orders(request, self.listed(request))
+
     def perform(self, request: Any, order: Order, change: Any, text: str, **given: Any) -> HttpResponse:
         change(shop=request.shop, order=order, now=request.now, **given)
         return self.done(request, order, text)
 
     @admin.action(description="Mark as fulfilled")
     def fulfil_chosen(self, request: Any, queryset: QuerySet) -> None:
-        refused = []
+        """Fulfil each by itself: one that is refused holds up no other."""
+        refused, count = [], 0
         for order in queryset:
             try:
                 fulfil_order(shop=request.shop, order=order, now=request.now)
-            except Refusal:
-                refused.append(str(order))
+                count += 1
+            except Refusal as refusal:
+                refused.append(f"{order}: {sentence_of(refusal)}")
+        if count:
+            what = "1 order was" if count == 1 else f"{count} orders were"
+            self.message_user(request, f"{what} marked as fulfilled.", messages.SUCCESS)
         if refused:
-            self.message_user(request, f"Skipped, because they are not open: {', '.join(refused)}.", messages.WARNING)
+            self.message_user(request, f"Not fulfilled: {' '.join(refused)}", messages.WARNING)
 
-
-def address_lines(address: dict[str, Any]) -> str:
-    return lines_of(order_text.address_lines(address))
-
-
-def lines_of(texts: Iterable[str]) -> str:
-    """The texts, escaped, each on a line of its own."""
-    return format_html_join(mark_safe("<br>"), "{}", ((text,) for text in texts))
-
-
-def with_names(amount: str, names: str) -> str:
-    return f"{amount} ({names})" if names else amount
+    @display(description="order", ordering="number")
+    def order(self, row: Order) -> str:
+        return f"#{row.number}"

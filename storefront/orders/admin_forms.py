@@ -1,4 +1,4 @@
-"""The admin's forms for an order: note and tags, tracking data, cancellation, refund, downloads."""
+"""The admin's forms for an order: note and tags, cancellation, downloads."""
 
 from typing import Any
 
@@ -7,15 +7,12 @@ from django.core.exceptions import ValidationError
 from unfold.forms import BaseDialogForm
 from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
-    UnfoldAdminDecimalFieldWidget,
     UnfoldAdminTextareaWidget,
     UnfoldAdminTextInputWidget,
-    UnfoldAdminURLInputWidget,
-    UnfoldBooleanWidget,
 )
 
-from storefront.kit.money import CENT
-from storefront.orders.fulfilling import Tracking
+from storefront.kit import markup
+from storefront.kit.ids import as_id
 from storefront.orders.models import Download, Order
 from storefront.orders.rules import MOST_TAGS, check_tag
 from storefront.shops.admin_forms import ShopScopedForm, WordsField
@@ -39,30 +36,6 @@ class OrderForm(ShopScopedForm):
             raise ValidationError(f"Each tag {error}.") from None
 
 
-class TrackingForm(BaseDialogForm):
-    carrier = forms.CharField(max_length=100, required=False, widget=UnfoldAdminTextInputWidget)
-    tracking_number = forms.CharField(max_length=100, required=False, widget=UnfoldAdminTextInputWidget)
-    tracking_url = forms.URLField(
-        label="Tracking URL",
-        max_length=2048,
-        required=False,
-        assume_scheme="https",
-        widget=UnfoldAdminURLInputWidget,
-        help_text="Where the customer can track the parcel.",
-    )
-
-    def clean_tracking_url(self) -> str:
-        url = self.cleaned_data["tracking_url"]
-        # The link is shown to shoppers, so other schemes such as ftp: are refused.
-        if url and not url.startswith(("https://", "http://")):
-            raise ValidationError("Enter a URL that begins with http:// or https://.")
-        return url
-
-    @property
-    def tracking(self) -> Tracking:
-        return Tracking(**{name: self.cleaned_data[name] for name in ("carrier", "tracking_number", "tracking_url")})
-
-
 class CancelForm(BaseDialogForm):
     reason = forms.CharField(max_length=10_000, required=False, widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}))
 
@@ -71,27 +44,28 @@ class CancelForm(BaseDialogForm):
         return {"reason": self.cleaned_data["reason"]}
 
 
-class RefundForm(BaseDialogForm):
-    amount = forms.DecimalField(
-        max_digits=14,
-        decimal_places=2,
-        min_value=CENT,
-        required=False,
-        widget=UnfoldAdminDecimalFieldWidget,
-        help_text="Leave empty to refund the full remaining amount.",
-    )
-    reason = forms.CharField(max_length=10_000, required=False, widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}))
-    restock = forms.BooleanField(label="Restock items", required=False, widget=UnfoldBooleanWidget)
+class WriteForm(BaseDialogForm):
+    """A mail to the customer."""
+
+    subject = forms.CharField(max_length=150, widget=UnfoldAdminTextInputWidget)
+    text = forms.CharField(label="Message", max_length=10_000, widget=UnfoldAdminTextareaWidget(attrs={"rows": 8}))
 
     def __init__(self, request: Any, object_id: int | str | None = None, *args: Any, **kwargs: Any) -> None:
         super().__init__(request, object_id, *args, **kwargs)
-        restockable = Order.objects.filter(shop=request.shop, pk=object_id or 0, restocked_at=None)
-        if not restockable.exclude(status=Order.Status.OPEN).exists():
-            del self.fields["restock"]
+        order = Order.objects.filter(shop=request.shop, pk=as_id(str(object_id or "")) or 0).first()
+        if order:
+            self.fields["subject"].initial = f"Your order {order.number} at {request.shop.name}"[:150]
+            self.fields["text"].help_text = f"To {order.email}"
+
+    def clean_text(self) -> str:
+        text = self.cleaned_data["text"]
+        if problem := markup.problem_of_change(text, ""):
+            raise ValidationError(f"This text {problem}.")
+        return text
 
     @property
     def given(self) -> dict[str, Any]:
-        return {"restock": False} | {name: self.cleaned_data[name] for name in self.fields if name[0] != "_"}
+        return {"subject": self.cleaned_data["subject"], "body": self.cleaned_data["text"]}
 
 
 class DownloadsForm(BaseDialogForm):

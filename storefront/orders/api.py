@@ -25,6 +25,7 @@ PAGE_PARAMETERS = (*FILTERS, "fields", "include", "per_page")
 # What changes these members of an order, by the last part of the operation's path.
 COMMANDS = {"status": ("fulfilments", "cancellation"), "payment_status": ("refunds",)}
 
+FulfilmentId = Annotated[PathId, Path(description="The fulfilment's id.", examples=[3])]
 OrderId = Annotated[PathId, Path(description="The order's id.", examples=[12])]
 
 
@@ -77,6 +78,17 @@ def fulfil_order(request: Request, order_id: OrderId, body: schemas.FulfilmentGi
     return json_response({"data": fulfil(request, order_id, body)}, status=201)
 
 
+@router.post(
+    "/orders/{order_id}/fulfilments/{fulfilment_id}/cancellation",
+    auth=scope("write_orders"),
+    response=answers({201: schemas.NewFulfilment}, 404, 409, 422),
+    summary="Cancel a fulfilment",
+)
+def cancel_fulfilment(request: Request, order_id: OrderId, fulfilment_id: FulfilmentId) -> HttpResponse:
+    """Take back a fulfilment that did not happen. Its items are left to fulfil again. The shopper gets no email."""
+    return json_response({"data": cancel_one_fulfilment(request, order_id, fulfilment_id)}, status=201)
+
+
 def list_records(request: Request, asked: schemas.OrderQuery) -> tuple[list[dict[str, Any]], int]:
     wanted = queries.OrderFilter(**asked.model_dump(include=set(FILTERS)))
     return queries.order_page(
@@ -117,6 +129,14 @@ def fulfil(request: Request, order_id: str, body: schemas.FulfilmentGiven | None
         tracking=fulfilling.Tracking(**given),
         now=request.now,
     )
+    return record_or_id(request, queries.fulfilment_record(fulfilment), reading="read_orders")
+
+
+def cancel_one_fulfilment(request: Request, order_id: str, fulfilment_id: str) -> dict[str, Any]:
+    order, known = order_or_404(request, order_id), as_id(fulfilment_id)
+    if known is None or not order.fulfilments.filter(pk=known).exists():
+        raise NotFound
+    fulfilment = fulfilling.cancel_fulfilment(shop=request.shop, order=order, fulfilment_id=known, now=request.now)
     return record_or_id(request, queries.fulfilment_record(fulfilment), reading="read_orders")
 
 

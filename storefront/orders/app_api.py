@@ -8,7 +8,7 @@ from storefront.kit.conditional import record_response
 from storefront.kit.http import json_response
 from storefront.kit.schemas import answers
 from storefront.orders import api, schemas
-from storefront.orders.api import OrderId
+from storefront.orders.api import FulfilmentId, OrderId
 from storefront.orders.copying import Orders
 from storefront.shops.auth import app_scope
 from storefront.shops.request import Request
@@ -68,3 +68,14 @@ def fulfil_order_for_app(
 ) -> HttpResponse:
     """Mark items of an open order as fulfilled. The shopper gets an email."""
     return json_response({"fulfilment": api.fulfil(request, order_id, body)}, status=201)
+
+
+@router.post(
+    "/orders/{order_id}/fulfilments/{fulfilment_id}/cancellation",
+    auth=app_scope("write_orders"),
+    response=answers({201: schemas.NewFulfilmentOfApp}, 404, 409, 422),
+    summary="Cancel a fulfilment",
+)
+def cancel_fulfilment_for_app(request: Request, order_id: OrderId, fulfilment_id: FulfilmentId) -> HttpResponse:
+    """Take back a fulfilment that did not happen. Its items are left to fulfil again. The shopper gets no email."""
+    return json_response({"fulfilment": api.cancel_one_fulfilment(request, order_id, fulfilment_id)}, status=201)

@@ -1,70 +1,141 @@
-"""The admin's start page: sales, orders to fulfil, low stock."""
+"""The admin's start page: figures of a period, what is to do, recent orders, low stock.
 
-from datetime import datetime, timedelta
+Rooms above add to it: `payments/dashboard.py`, and `checkout/dashboard.py`, which the theme calls.
+"""
+
+import json
+from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import Count, F, QuerySet, Sum
+from django.db.models import F, Q, QuerySet
+from django.urls import reverse
 
 from storefront.catalogue.models import Product, Variant
 from storefront.kit.format import format_count, format_money, format_time
+from storefront.orders import figures, periods
+from storefront.orders.admin_page import badges
 from storefront.orders.models import Order
+from storefront.orders.periods import Period
+from storefront.orders.preorders import to_send_now
+from storefront.orders.sent_mails import with_failed_mail
 from storefront.shops.models import Shop
 from storefront.shops.rights import Right
 from storefront.webhooks.queries import paused_webhooks
 
-SALES_DAYS = 30
-NEWEST = 8
-SHORTEST = 8
+LISTED = 5
 MOST_PAUSED = 5
-
-
-def sales(shop: Shop, now: datetime) -> dict[str, Any]:
-    """`count` and `total` of the orders of the last 30 days in the shop's currency, without cancelled ones."""
-    placed = Order.objects.filter(shop=shop, currency=shop.currency, placed_at__gt=now - timedelta(days=SALES_DAYS))
-    return placed.exclude(status=Order.Status.CANCELLED).aggregate(count=Count("pk"), total=Sum("total", default=0))
-
-
-def orders_to_fulfil(shop: Shop) -> QuerySet[Order]:
-    return Order.objects.filter(shop=shop, status=Order.Status.OPEN)
-
-
-def newest_orders(shop: Shop) -> QuerySet[Order]:
-    return Order.objects.filter(shop=shop).order_by("-placed_at", "-id")[:NEWEST]
-
-
-def low_products(shop: Shop) -> QuerySet[Product]:
-    """Active products whose own stock is at or below their threshold. Variants are in `low_variants`."""
-    sold = Product.objects.filter(shop=shop, deleted_at=None, status=Product.Status.ACTIVE, track_inventory=True)
-    return sold.exclude(type__in=["variable", "bundle"]).filter(stock_qty__lte=F("low_stock_threshold"))
-
-
-def low_variants(shop: Shop) -> QuerySet[Variant]:
-    sold = Variant.objects.filter(shop=shop, is_active=True, track_inventory=True, product__deleted_at=None)
-    return sold.filter(product__status=Product.Status.ACTIVE, stock_qty__lte=F("product__low_stock_threshold"))
+# More are not counted.
+MOST_COUNTED = 1000
 
 
 def show(request: Any, context: dict[str, Any]) -> dict[str, Any]:
     """Add to the template context of the admin's start page what the user's role may see."""
-    shop, rights = request.shop, request.rights
-    context["title"] = "Home"
-    context["figures"] = []
+    shop, rights, now = request.shop, request.rights, request.now
+    context |= {"title": "Home", "shop": shop, "figures": [], "to_do": []}
     if Right.MANAGE_WEBHOOKS in rights:
         _warn_of_paused(request)
     if Right.SEE_FIGURES in rights:
-        sold = sales(shop, request.now)
-        context["figures"] += [
-            ("Sales in 30 days", format_money(sold["total"], shop.currency)),
-            ("Orders in 30 days", format_count(sold["count"])),
+        period = periods.chosen_period(shop, request.GET, now)
+        context |= {"period": period, "periods": periods.NAMES, "timezone": shop.timezone} | sales(shop, period)
+        context |= {"given_from": request.GET.get("from", ""), "given_to": request.GET.get("to", "")}
+        context["may_see_products"] = Right.VIEW_PRODUCTS in rights
+        context["best_sellers"] = [
+            row | {"total": format_money(row["total"], shop.currency)} for row in figures.best_sellers(shop, period)
         ]
     if Right.VIEW_ORDERS in rights:
-        context["figures"].append(("Orders to fulfil", format_count(orders_to_fulfil(shop).count())))
-        context["newest_orders"] = _newest(shop)
+        orders = reverse("admin:orders_order_changelist")
+        to_send, unpaid = orders_to_send(shop, now), figures.unpaid(shop)
+        context["to_do"] += [
+            to_do(to_send, "order to send", "orders to send", f"{orders}?view=to_send"),
+            to_do(unpaid, "unpaid order", "unpaid orders", f"{orders}?view=unpaid"),
+            to_do(
+                with_failed_mail(Order.objects.filter(shop=shop), shop, now),
+                "order with a mail that could not be sent",
+                "orders with mails that could not be sent",
+                f"{orders}?view=mail_failed",
+            ),
+        ]
+        context["nothing_to_do"] = not any(each["count"] for each in context["to_do"])
+        context["lists"] = [
+            ("To send", _rows(shop, to_send.order_by("placed_at", "id")[:LISTED]), "Nothing to send."),
+            ("Unpaid", _rows(shop, unpaid.order_by("-placed_at", "-id")[:LISTED]), "Everything is paid."),
+            ("Recent orders", _rows(shop, newest_orders(shop)), "No orders yet."),
+        ]
     if Right.VIEW_PRODUCTS in rights:
-        products, variants = low_products(shop), low_variants(shop)
-        context["figures"].append(("Low stock", format_count(products.count() + variants.count())))
+        products, variants = low_products(shop, now), low_variants(shop, now)
+        low = list(products.values_list("pk")[:MOST_COUNTED]), list(variants.values_list("pk")[:MOST_COUNTED])
+        context["low_stock"] = _counted(len(low[0]) + len(low[1]))
         context["running_out"] = _lowest_stock(products, variants)
     return context
+
+
+def sales(shop: Shop, period: Period) -> dict[str, Any]:
+    """The figures of the period beside those of the one before, and its course as chart and table."""
+    course, before = period.spans, period.before.spans
+    parts = figures.sold_in(shop, [*course, *before])
+    now, then = figures.together(parts[: len(course)]), figures.together(parts[len(course) :])
+    amounts = [(now.total, then.total, "Sales"), (now.average, then.average, "Average order")]
+    shown = [
+        (name, format_money(one, shop.currency), format_money(other, shop.currency), figures.change_text(one, other))
+        for one, other, name in amounts
+    ]
+    change = figures.change_text(now.count, then.count)
+    shown.insert(1, ("Orders", format_count(now.count), format_count(then.count), change))
+    rows = [
+        {"label": label, "total": format_money(part.total, shop.currency), "count": part.count}
+        for label, part in zip(period.labels, parts, strict=False)
+    ]
+    return {"figures": shown, "course": rows, "chart": chart(period, parts[: len(course)])}
+
+
+def chart(period: Period, parts: Iterable[figures.Sold]) -> str:
+    """The data of the theme's bar chart. Its numbers are for drawing alone."""
+    bars = {
+        "data": [float(part.total) for part in parts],
+        "backgroundColor": "var(--color-primary-600)",
+        "displayYAxis": True,
+        "maxTicksXLimit": 8,
+        "maxBarThickness": 28,
+        "borderRadius": 3,
+        "label": "Sales",
+    }
+    return json.dumps({"labels": period.labels, "datasets": [bars]})
+
+
+def to_do(rows: QuerySet[Any], one: str, many: str, url: str) -> dict[str, str]:
+    """An entry of the list of what is to do; with an empty `count`, there is nothing."""
+    count = len(rows.order_by().values_list("pk", flat=True)[:MOST_COUNTED])
+    return {"count": _counted(count) if count else "", "text": one if count == 1 else many, "url": url}
+
+
+def orders_to_send(shop: Shop, now: datetime) -> QuerySet[Order]:
+    """Open orders with something to send now. Pre-orders wait for their date."""
+    return to_send_now(Order.objects.filter(shop=shop, status=Order.Status.OPEN), now)
+
+
+def newest_orders(shop: Shop) -> QuerySet[Order]:
+    return Order.objects.filter(shop=shop).order_by("-placed_at", "-id")[:LISTED]
+
+
+def low_products(shop: Shop, now: datetime) -> QuerySet[Product]:
+    """Active products whose own stock is at or below their threshold, without pre-orders. Variants are in
+    `low_variants`."""
+    sold = Product.objects.filter(shop=shop, deleted_at=None, status=Product.Status.ACTIVE, track_inventory=True)
+    sold = sold.exclude(type__in=["variable", "bundle"]).exclude(is_preorder=True)
+    return sold.filter(Q(available_from=None) | Q(available_from__lte=now), stock_qty__lte=F("low_stock_threshold"))
+
+
+def low_variants(shop: Shop, now: datetime) -> QuerySet[Variant]:
+    sold = Variant.objects.filter(shop=shop, is_active=True, track_inventory=True, product__deleted_at=None)
+    sold = sold.filter(product__status=Product.Status.ACTIVE, product__is_preorder=False)
+    due = Q(product__available_from=None) | Q(product__available_from__lte=now)
+    return sold.filter(due, stock_qty__lte=F("product__low_stock_threshold"))
+
+
+def _counted(count: int) -> str:
+    return format_count(count) if count < MOST_COUNTED else f"{format_count(MOST_COUNTED)} or more"
 
 
 def _warn_of_paused(request: Any) -> None:
@@ -73,21 +144,23 @@ def _warn_of_paused(request: Any) -> None:
         messages.warning(request, f"{paused.installation}’s webhook for {paused.topic} is paused: {reason}.")
 
 
-def _newest(shop: Shop) -> list[dict[str, Any]]:
+def _rows(shop: Shop, orders: Iterable[Order]) -> list[dict[str, Any]]:
     return [
         {
             "row": order,
+            "who": (order.billing_address or {}).get("name") or order.email,
             "total": format_money(order.total, order.currency),
             "placed": format_time(order.placed_at, shop.timezone),
+            "badges": badges(order),
         }
-        for order in newest_orders(shop)
+        for order in orders
     ]
 
 
 def _lowest_stock(products: QuerySet[Product], variants: QuerySet[Variant]) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = [
         {"page": "admin:catalogue_product_change", "id": row.pk, "name": row.name, "left": row.stock_qty}
-        for row in products.order_by("stock_qty", "id")[:SHORTEST]
+        for row in products.order_by("stock_qty", "id")[:LISTED]
     ]
     rows += [
         {
@@ -96,6 +169,6 @@ def _lowest_stock(products: QuerySet[Product], variants: QuerySet[Variant]) -> l
             "name": f"{row.product.name}, {row.name}",
             "left": row.stock_qty,
         }
-        for row in variants.select_related("product").order_by("stock_qty", "id")[:SHORTEST]
+        for row in variants.select_related("product").order_by("stock_qty", "id")[:LISTED]
     ]
-    return sorted(rows, key=lambda row: row["left"])[:SHORTEST]
+    return sorted(rows, key=lambda row: row["left"])[:LISTED]

@@ -11,7 +11,7 @@ from enum import StrEnum
 from django.core.signing import BadSignature, Signer
 
 from storefront.kit.ids import LARGEST_ID
-from storefront.orders.models import Download, Order
+from storefront.orders.models import Download, Order, OrderLine
 from storefront.shops.models import Shop
 from storefront.shops.places import page_address
 
@@ -25,10 +25,10 @@ class Availability(StrEnum):
 
 
 def availability(download: Download, now: datetime) -> Availability:
-    """Whether the file can be downloaded now, or why not: the order is unpaid, was cancelled or refunded in full, the
-    time is over, or it was downloaded as often as the shop allows."""
+    """Whether the file can be downloaded now, or why not: the order is unpaid, it or the line was cancelled or refunded
+    in full, the time is over, or it was downloaded as often as the shop allows."""
     order = download.order
-    if is_withdrawn(order):
+    if is_withdrawn(order) or is_refunded(download.line):
         return Availability.WITHDRAWN
     if not is_paid(order):
         return Availability.UNPAID
@@ -44,6 +44,11 @@ def is_paid(order: Order) -> bool:
 def is_withdrawn(order: Order) -> bool:
     """Whether the order's files can no longer be downloaded, whatever their limits."""
     return order.status == Order.Status.CANCELLED or order.payment_status == Order.PaymentStatus.REFUNDED
+
+
+def is_refunded(line: OrderLine) -> bool:
+    """Whether all pieces of the line were refunded by line: then its files can no longer be downloaded."""
+    return line.refunded_qty >= line.qty
 
 
 def download_token(download: Download) -> str:
@@ -66,7 +71,7 @@ def download_of_token(shop: Shop, token: str) -> Download | None:
     if max(pk, line, file) > LARGEST_ID:
         return None
     found = Download.objects.filter(shop=shop, pk=pk, line_id=line, file_id=file)
-    return found.select_related("order", "file").first()
+    return found.select_related("order", "line", "file").first()
 
 
 def _signer() -> Signer:

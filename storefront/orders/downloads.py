@@ -76,7 +76,7 @@ def begin_download(*, download: Download, span: Span, now: datetime) -> Availabi
     A part of a download that began before, within RESUMED_WITHIN, is not counted again. The row is locked, so two at
     once never exceed the limit.
     """
-    rows = Download.objects.select_for_update(of=("self",)).select_related("order", "file")
+    rows = Download.objects.select_for_update(of=("self",)).select_related("order", "line", "file")
     row = rows.get(shop=download.shop_id, pk=download.pk)
     found = availability(row, now)
     if found in (Availability.READY, Availability.USED_UP) and _is_resumed(row, span, now):

@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, RestrictedError
 
 from storefront.catalogue.models import DigitalFile, StoredFile
 from storefront.kit.storage import StorageUnavailable
-from storefront.orders.download_links import is_paid, is_withdrawn
+from storefront.orders.download_links import is_paid, is_refunded, is_withdrawn
 from storefront.orders.downloads import expiry, new_download
 from storefront.orders.models import Download, OrderLine
 
@@ -60,7 +60,7 @@ def _lines_of(file: DigitalFile) -> QuerySet[OrderLine]:
 def _given(line: OrderLine, file: DigitalFile, now: datetime) -> Download | None:
     order, others = line.order, list(line.downloads.all())
     ends = others[0].expires_at if others else None
-    if is_withdrawn(order) or (ends is not None and ends <= now):
+    if is_withdrawn(order) or is_refunded(line) or (ends is not None and ends <= now):
         return None
     if not others and is_paid(order):
         ends = expiry(file.product.download_expiry_days, now)

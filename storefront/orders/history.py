@@ -7,6 +7,7 @@ from django.db.models.functions import Lower
 
 from storefront.customers.models import Customer
 from storefront.orders.models import Order
+from storefront.orders.queries import shown_to_shoppers
 from storefront.shops.models import Shop
 
 
@@ -18,7 +19,7 @@ def orders_of(shop: Shop, customer: Customer) -> QuerySet[Order]:
 def order_of(shop: Shop, customer: Customer, number: int) -> Order | None:
     """The customer's order with this number, with its lines, payments and fulfilments."""
     found = orders_of(shop, customer).filter(number=number)
-    return found.prefetch_related("lines__downloads__file", "payments", "fulfilments__lines__line").first()
+    return found.prefetch_related(*shown_to_shoppers()).first()
 
 
 def order_ids_of(shop: Shop, *, email: str, customer: Customer | None = None) -> list[int]:

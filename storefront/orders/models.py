@@ -1,4 +1,5 @@
 import uuid
+from decimal import Decimal
 
 from django.db import models
 from django.db.models import F, Q
@@ -7,7 +8,10 @@ from django.db.models.functions import Lower
 from storefront.carts.models import Attributed
 from storefront.catalogue.models import Product, StoredFile, Variant
 from storefront.customers.models import Customer
-from storefront.kit.money import MoneyField
+from storefront.kit.money import ZERO, MoneyField
+from storefront.orders.desk_models import OrderMail as OrderMail
+from storefront.orders.desk_models import OrderWord as OrderWord
+from storefront.orders.rules import amount_due
 from storefront.shops.models import Shop
 
 
@@ -35,11 +39,23 @@ class Order(Attributed):
         PARTIALLY_REFUNDED = "partially_refunded", "Partially refunded"
         REFUNDED = "refunded"
 
+    class FulfilmentStatus(models.TextChoices):
+        UNFULFILLED = "unfulfilled", "Not sent"
+        PARTIALLY_FULFILLED = "partially_fulfilled", "Partly sent"
+        FULFILLED = "fulfilled", "Sent"
+
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="orders")
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     number = models.BigIntegerField(editable=False)
     status = models.CharField(max_length=10, choices=Status, default=Status.OPEN)
     payment_status = models.CharField(max_length=20, choices=PaymentStatus, default=PaymentStatus.PENDING)
+    fulfilment_status = models.CharField(
+        max_length=20,
+        choices=FulfilmentStatus,
+        default=FulfilmentStatus.UNFULFILLED,
+        db_default=FulfilmentStatus.UNFULFILLED,
+        help_text="Follows from the lines (orders.sending).",
+    )
     customer = models.ForeignKey(Customer, null=True, blank=True, on_delete=models.SET_NULL, related_name="orders")
     email = models.EmailField("email address")
     phone = models.CharField(max_length=40, blank=True)
@@ -51,14 +67,33 @@ class Order(Attributed):
     total = MoneyField()
     refunded = MoneyField(help_text="Amount that has been refunded.")
     prices_include_tax = models.BooleanField()
-    tax_lines = models.JSONField(default=list, help_text='[{"name": "VAT", "percent": "19", "amount": "3.80"}]')
+    tax_lines = models.JSONField(
+        default=list,
+        help_text='[{"name": "VAT", "percent": "19", "base": "20.00", "amount": "3.80", "treatment": "taxed"}]. '
+        "Orders from before bases were kept have no base and treatment.",
+    )
+    vat_id = models.CharField(
+        "VAT ID", max_length=20, blank=True, help_text="Of the customer, if it was given.", default="", db_default=""
+    )
+    vat_check = models.JSONField(null=True, help_text="What the authorities said of the VAT ID, and when.")
     discount_lines = models.JSONField(
         default=list, help_text='[{"name": "Autumn", "amount": "5.00", "code": "AUTUMN5"}]'
+    )
+    gift_cards = models.JSONField(
+        default=list,
+        db_default=[],
+        help_text='What gift cards paid: [{"card": 1, "last_four": "K7QM", "amount": "5.00"}]',
     )
     redemption = models.UUIDField(
         null=True, editable=False, help_text="Number under which uses of discounts were counted, until given back."
     )
     shipping_method = models.CharField(max_length=100, blank=True)
+    delivery_time = models.CharField(
+        max_length=100, blank=True, help_text="As the shopper saw it.", default="", db_default=""
+    )
+    pickup_place = models.JSONField(
+        null=True, help_text="The address to collect the order from, with its opening hours. Null: it is not collected."
+    )
     shipping_address = models.JSONField(null=True)
     billing_address = models.JSONField()
     payment_method = models.CharField(max_length=40)
@@ -95,14 +130,26 @@ class Order(Attributed):
                 name="order_checkout_link",
             ),
             models.Index(fields=["shop", "updated_at"], name="order_by_change"),
+            models.Index(fields=["shop", "payment_status", "placed_at", "id"], name="order_by_payment"),
+            # All that the figures of a period read.
+            models.Index(fields=["shop", "placed_at", "currency", "status", "total", "id"], name="order_figures"),
         ]
 
     def __str__(self) -> str:
         return f"#{self.number}"
 
+    @property
+    def amount_due(self) -> Decimal:
+        """What was left to pay after gift cards, which are a payment and no part of `total`."""
+        return amount_due(self.total, self.gift_cards)
+
 
 class OrderLine(models.Model):
-    """A line of an order. `stock_taken` records which stock it took, so that a cancellation can restock it."""
+    """A line of an order. `stock_taken` records which stock it took, so that a cancellation can restock it.
+
+    Each piece is fulfilled, withdrawn (refunded before it was sent, so it is not sent), closed (not sent, and put back
+    into stock, but not refunded by line: then it is withdrawn), or left.
+    """
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
     order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="lines")
@@ -113,9 +160,19 @@ class OrderLine(models.Model):
     image = models.CharField(max_length=2048, null=True)
     qty = models.PositiveIntegerField()
     fulfilled_qty = models.PositiveIntegerField(default=0)
+    refunded_qty = models.PositiveIntegerField(default=0, db_default=0, help_text="Pieces that were refunded by line.")
+    withdrawn_qty = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Of those, the ones that are not sent any more."
+    )
+    closed_qty = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Other pieces that are not sent any more."
+    )
+    restocked_qty = models.PositiveIntegerField(default=0, db_default=0, help_text="Pieces whose stock was put back.")
     unit_price = MoneyField()
     line_total = MoneyField()
+    discount = MoneyField(help_text="The line's share of the order's discount.", db_default=ZERO)
     tax = MoneyField()
+    tax_lines = models.JSONField(default=list, db_default=[], help_text="The taxes of the line by rate, as in `Order`.")
     is_digital = models.BooleanField(default=False)
     is_bundle = models.BooleanField(default=False)
     is_damaged = models.BooleanField(default=False)
@@ -123,6 +180,8 @@ class OrderLine(models.Model):
     bundle_items = models.JSONField(default=list)
     options = models.JSONField(default=list)
     custom_fields = models.JSONField(default=list)
+    gift_card = models.JSONField(null=True, help_text="Of a gift card, what its buyer chose, as in `CartLine`.")
+    available_from = models.DateTimeField(null=True, help_text="Of a pre-order with a date: when it is sent.")
     stock_taken = models.JSONField(
         default=list, help_text='[{"stock": "product" | "variant" | "damaged", "id": 1, "qty": 2}]'
     )
@@ -130,7 +189,15 @@ class OrderLine(models.Model):
     class Meta:
         ordering = ["id"]
         constraints = [
-            models.CheckConstraint(condition=Q(fulfilled_qty__lte=F("qty")), name="order_line_fulfilled_within_qty")
+            models.CheckConstraint(
+                condition=Q(fulfilled_qty__lte=F("qty") - F("withdrawn_qty") - F("closed_qty")),
+                name="order_line_fulfilled_within_qty",
+            ),
+            models.CheckConstraint(
+                condition=Q(refunded_qty__lte=F("qty"), withdrawn_qty__lte=F("refunded_qty")),
+                name="order_line_refunded_within_qty",
+            ),
+            models.CheckConstraint(condition=Q(restocked_qty__lte=F("qty")), name="order_line_restocked_within_qty"),
         ]
 
     def __str__(self) -> str:
@@ -138,8 +205,14 @@ class OrderLine(models.Model):
 
     @property
     def left(self) -> int:
-        """How many pieces have not been fulfilled."""
-        return self.qty - self.fulfilled_qty
+        """How many pieces are still to be fulfilled."""
+        return self.qty - self.fulfilled_qty - self.withdrawn_qty - self.closed_qty
+
+    @property
+    def needs_sending(self) -> bool:
+        """Whether somebody has to send or hand over its pieces. Files and gift cards reach their buyers by
+        themselves."""
+        return not self.is_digital and self.gift_card is None
 
 
 class Download(models.Model):
@@ -180,7 +253,7 @@ class Download(models.Model):
 
 
 class Fulfilment(models.Model):
-    """Items of an order that were shipped or picked up together."""
+    """Items of an order that were shipped or picked up together. One that was cancelled counts for nothing."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
     order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="fulfilments")
@@ -188,6 +261,7 @@ class Fulfilment(models.Model):
     tracking_number = models.CharField(max_length=100, blank=True)
     tracking_url = models.URLField("tracking URL", max_length=2048, blank=True)
     created_at = models.DateTimeField()
+    cancelled_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["id"]

@@ -4,14 +4,16 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Value, prefetch_related_objects
+from django.db.models import Prefetch, Value, prefetch_related_objects
 from django.db.models.functions import Lower
 
+from storefront.carts.gift_card_schemas import gift_card_record
 from storefront.kit.clock import timestamp
 from storefront.kit.members import only
 from storefront.kit.money import to_wire
-from storefront.orders.download_links import download_url, is_paid, is_withdrawn
+from storefront.orders.download_links import download_url, is_paid, is_refunded, is_withdrawn
 from storefront.orders.models import Download, Fulfilment, Order, OrderLine
+from storefront.pricing.taxes import TAXED
 from storefront.shops.models import Shop
 
 _MONEY = ("subtotal", "discount", "shipping", "tax", "total", "refunded")
@@ -20,7 +22,13 @@ _MONEY = ("subtotal", "discount", "shipping", "tax", "total", "refunded")
 def order_by_public_id(shop: Shop, public_id: UUID) -> Order | None:
     """The order with this unguessable id, with lines, payments and fulfilments."""
     orders = Order.objects.filter(shop=shop, public_id=public_id)
-    return orders.prefetch_related("lines__downloads__file", "payments", "fulfilments__lines__line").first()
+    return orders.prefetch_related(*shown_to_shoppers()).first()
+
+
+def shown_to_shoppers() -> list[Any]:
+    """The rows to fetch for an order's page: lines, payments, and fulfilments that were not cancelled."""
+    sent = Fulfilment.objects.filter(cancelled_at=None).prefetch_related("lines__line")
+    return ["lines__downloads__file", "payments", Prefetch("fulfilments", queryset=sent)]
 
 
 def order_by_id(shop: Shop, order_id: int | None) -> Order | None:
@@ -108,15 +116,23 @@ def order_summary(order: Order) -> dict[str, Any]:
         "number": order.number,
         "status": order.status,
         "payment_status": order.payment_status,
+        "fulfilment_status": order.fulfilment_status,
         "customer_id": order.customer_id,
         "email": order.email,
         "phone": order.phone,
         "currency": order.currency,
         **{name: to_wire(getattr(order, name)) for name in _MONEY},
+        "amount_due": to_wire(order.amount_due),
+        "gift_cards": [{"last_four": each["last_four"], "amount": each["amount"]} for each in order.gift_cards],
         "prices_include_tax": order.prices_include_tax,
-        "tax_lines": order.tax_lines,
+        "tax_included": order.prices_include_tax,
+        "tax_lines": [tax_record(line) for line in order.tax_lines],
+        "vat_id": order.vat_id or None,
+        "vat_check": order.vat_check,
         "discount_lines": [{"code": None} | line for line in order.discount_lines],
         "shipping_method": order.shipping_method,
+        "delivery_time": order.delivery_time,
+        "pickup_place": order.pickup_place,
         "payment_method": order.payment_method,
         "note": order.note,
         "shopper_note": order.shopper_note,
@@ -134,6 +150,12 @@ def order_summary(order: Order) -> dict[str, Any]:
     }
 
 
+def tax_record(line: dict[str, str]) -> dict[str, str | None]:
+    """A tax line for the API. PostgreSQL's jsonb does not keep the order of keys."""
+    kept = {"base": None, "treatment": TAXED} | line
+    return {name: kept[name] for name in ("name", "percent", "base", "amount", "treatment")}
+
+
 def order_line_record(line: OrderLine) -> dict[str, Any]:
     return {
         "id": line.pk,
@@ -144,9 +166,13 @@ def order_line_record(line: OrderLine) -> dict[str, Any]:
         "image": line.image,
         "qty": line.qty,
         "fulfilled_qty": line.fulfilled_qty,
+        "left_qty": line.left,
+        "refunded_qty": line.refunded_qty,
         "unit_price": to_wire(line.unit_price),
         "line_total": to_wire(line.line_total),
+        "discount": to_wire(line.discount),
         "tax": to_wire(line.tax),
+        "tax_lines": [tax_record(each) for each in line.tax_lines],
         "is_digital": line.is_digital,
         "is_bundle": line.is_bundle,
         "is_damaged": line.is_damaged,
@@ -154,6 +180,8 @@ def order_line_record(line: OrderLine) -> dict[str, Any]:
         "bundle_items": line.bundle_items,
         "options": line.options,
         "custom_fields": line.custom_fields,
+        "gift_card": gift_card_record(line.gift_card),
+        "available_from": timestamp(line.available_from),
         "downloads": [download_record(download, line.order) for download in line.downloads.all()],
     }
 
@@ -161,7 +189,7 @@ def order_line_record(line: OrderLine) -> dict[str, Any]:
 def download_record(download: Download, order: Order) -> dict[str, Any]:
     """A file that the line was sold with. Whether its time is over depends on the reader's clock, so it has a URL
     then, too (R-APP-42)."""
-    is_open = is_paid(order) and not is_withdrawn(order)
+    is_open = is_paid(order) and not is_withdrawn(order) and not is_refunded(download.line)
     return {
         "url": download_url(download, order.shop) if is_open else None,
         "name": download.name,
@@ -195,6 +223,7 @@ def fulfilment_record(fulfilment: Fulfilment) -> dict[str, Any]:
         "tracking_url": fulfilment.tracking_url,
         "lines": [{"line_id": line.line_id, "qty": line.qty} for line in fulfilment.lines.all()],
         "created_at": timestamp(fulfilment.created_at),
+        "cancelled_at": timestamp(fulfilment.cancelled_at),
     }
 
 
@@ -203,9 +232,12 @@ def refund_record(refund: Any) -> dict[str, Any]:
         "id": refund.pk,
         "order_id": refund.order_id,
         "payment_id": refund.payment_id,
+        "part_of": refund.part_of_id,
         "status": refund.status,
         "amount": to_wire(refund.amount),
         "currency": refund.currency,
+        "shipping": to_wire(refund.shipping),
+        "lines": [refund_line_record(line) for line in refund.lines.all()],
         "reason": refund.reason,
         "restocked": refund.restocked,
         "reference": refund.reference,
@@ -215,11 +247,22 @@ def refund_record(refund: Any) -> dict[str, Any]:
     }
 
 
+def refund_line_record(line: Any) -> dict[str, Any]:
+    return {
+        "line_id": line.line_id,
+        "qty": line.qty,
+        "amount": to_wire(line.amount),
+        "tax": to_wire(line.tax),
+        "withdrawn_qty": line.withdrawn_qty,
+        "restocked_qty": line.restocked_qty,
+    }
+
+
 # Members that only the single read shows unless they are included: the rows to fetch for them, and their records.
 _CHILDREN: dict[str, tuple[str, Callable[[Any], dict[str, Any]]]] = {
     "lines": ("lines__downloads", order_line_record),
     "payments": ("payments", payment_record),
     "fulfilments": ("fulfilments__lines", fulfilment_record),
-    "refunds": ("refunds", refund_record),
+    "refunds": ("refunds__lines", refund_record),
 }
 INCLUDED = ("shipping_address", "billing_address", *_CHILDREN)

@@ -1,6 +1,8 @@
 """The data of a sale before it becomes an order, and the rules for tags."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -8,6 +10,7 @@ from uuid import UUID
 from storefront.catalogue.stock import StockUse
 from storefront.kit.money import ZERO
 from storefront.pricing.redeeming import DiscountUse
+from storefront.pricing.sharing import share_out
 
 Address = dict[str, str]
 
@@ -16,7 +19,8 @@ MOST_TAGS, LONGEST_TAG = 20, 40
 
 @dataclass(frozen=True)
 class SaleLine:
-    """A line at its selling price. `uses` is the stock that the whole line takes."""
+    """A line at its selling price. `uses` is the stock that the whole line takes; `tax` and `discount` are its shares
+    of the sale's."""
 
     product_id: int | None
     variant_id: int | None
@@ -27,6 +31,8 @@ class SaleLine:
     unit_price: Decimal
     line_total: Decimal
     tax: Decimal = ZERO
+    tax_lines: list[dict[str, str]] = field(default_factory=list)
+    discount: Decimal = ZERO
     is_digital: bool = False
     is_bundle: bool = False
     is_damaged: bool = False
@@ -34,16 +40,20 @@ class SaleLine:
     bundle_items: list[dict[str, Any]] = field(default_factory=list)
     options: list[dict[str, Any]] = field(default_factory=list)
     custom_fields: list[dict[str, Any]] = field(default_factory=list)
+    gift_card: dict[str, str] | None = None
+    available_from: datetime | None = None
     uses: tuple[StockUse, ...] = ()
 
 
 @dataclass(frozen=True)
 class Sale:
     """Everything that an order copies. Amounts are in its `currency`; `shipping_address` is None if nothing is
-    delivered. `place` is a digest of the visitor's network address, for the limit of unpaid orders; empty for a sale
-    that is not a visitor's, which has no such limit. `checkout_link` is the public id of the link that brought items,
-    and `attribution` what was given with it (`carts.models.Attributed`). `discount_uses` are the counted discounts, and
-    `redemption` is the number under which their uses were counted (`pricing.redeeming`)."""
+    sent; `pickup_place` is the address where it is collected instead, with `hours`. `place` is a digest of the
+    visitor's network address, for the limit of unpaid orders; empty for a sale that is not a visitor's, which has no
+    such limit. `checkout_link` is the public id of the link that brought items, and `attribution` what was given with
+    it (`carts.models.Attributed`). `discount_uses` are the counted discounts, and `redemption` is the number under
+    which their uses were counted (`pricing.redeeming`). `gift_cards` is what gift cards pay, as
+    in `Order`; so are `tax_lines`, `vat_id` and `vat_check`."""
 
     lines: list[SaleLine]
     email: str
@@ -59,6 +69,8 @@ class Sale:
     phone: str = ""
     customer_id: int | None = None
     shipping_method: str = ""
+    delivery_time: str = ""
+    pickup_place: Address | None = None
     shopper_note: str = ""
     place: str = ""
     checkout_link: UUID | None = None
@@ -67,6 +79,29 @@ class Sale:
     discount_lines: list[dict[str, Any]] = field(default_factory=list)
     discount_uses: list[DiscountUse] = field(default_factory=list)
     redemption: UUID | None = None
+    gift_cards: list[dict[str, Any]] = field(default_factory=list)
+    vat_id: str = ""
+    vat_check: dict[str, Any] | None = None
+
+    @property
+    def amount_due(self) -> Decimal:
+        """What is left to pay after gift cards."""
+        return amount_due(self.total, self.gift_cards)
+
+
+def with_discounts(sale: Sale) -> list[SaleLine]:
+    """The lines with their shares of the discount. A sale that does not have them, such as one that was frozen by an
+    earlier release, is shared out in proportion to the lines, without gift cards."""
+    if sum((line.discount for line in sale.lines), ZERO) == sale.discount:
+        return sale.lines
+    weights = [ZERO if line.gift_card is not None else line.line_total for line in sale.lines]
+    return [
+        replace(line, discount=share) for line, share in zip(sale.lines, share_out(sale.discount, weights), strict=True)
+    ]
+
+
+def amount_due(total: Decimal, gift_cards: Iterable[dict[str, Any]]) -> Decimal:
+    return total - sum((Decimal(each["amount"]) for each in gift_cards), ZERO)
 
 
 def check_tag(text: str) -> str:

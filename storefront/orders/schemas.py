@@ -11,11 +11,11 @@ from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 
 from storefront.customers.schemas import Note
 from storefront.kit.app_pagination import Pagination
-from storefront.kit.ids import LARGEST_ID
 from storefront.kit.members import choice, chosen, names_of
-from storefront.kit.schemas import Change, Envelope, Id, IdAlone, Moment, Money, MoneyGiven, Timestamp
-from storefront.orders.line_schemas import OrderLineRecord
+from storefront.kit.schemas import Change, Envelope, Id, IdAlone, Moment, Money, Timestamp
+from storefront.orders.line_schemas import OrderLineRecord, TaxLine
 from storefront.orders.queries import INCLUDED
+from storefront.orders.refund_schemas import Flag, Pieces, RefundRecord
 from storefront.orders.rules import MOST_TAGS, check_tag
 from storefront.sync import schemas as sync
 
@@ -54,7 +54,6 @@ def _metadata(given: Any) -> Any:
     return given
 
 
-Pieces = Annotated[int, Field(strict=True, ge=1, le=LARGEST_ID)]
 Word = Annotated[str, Field(strict=True, max_length=100), AfterValidator(_one_line)]
 WebAddress = Annotated[str, Field(strict=True, max_length=2048), AfterValidator(_web_address)]
 ClientReference = Annotated[str, Field(strict=True, min_length=1, max_length=200)]
@@ -71,7 +70,6 @@ Metadata = Annotated[
     ),
 ]
 Tag = Annotated[str, Field(strict=True), AfterValidator(check_tag)]
-Flag = Annotated[bool, Field(strict=True)]
 OrderStatus = Literal["open", "fulfilled", "cancelled"]
 
 
@@ -102,7 +100,8 @@ class FulfilmentGiven(Schema):
     """Fulfilled items and their tracking data."""
 
     lines: Annotated[list[LineToFulfil], Field(min_length=1, max_length=1000)] | None = Field(
-        None, description="The lines to fulfil. By default everything that is left."
+        None,
+        description="The lines to fulfil. By default everything that is left, without pre-orders that are not due.",
     )
     carrier: Word = Field("", description="The carrier.", examples=["DHL"])
     tracking_number: Word = Field("", description="The carrier's tracking number.")
@@ -116,23 +115,17 @@ class CancellationGiven(Schema):
     restock: Flag = Field(True, description="Whether to restock the items.")
 
 
-class RefundGiven(Schema):
-    """The refund to make."""
+class VatCheck(Schema):
+    """What VIES, the EU's register of VAT IDs, said of the customer's."""
 
-    amount: MoneyGiven | None = Field(None, description="Amount to refund. By default the full remaining amount.")
-    reason: Note = Field("", description="Stored with the refund. Shoppers do not see it.")
-    restock: Flag = Field(
-        False,
-        description="Whether to restock the order's items, once. Cancel an open order instead.",
+    result: Literal["valid", "invalid", "unavailable"] = Field(
+        description="Only `valid` frees from tax. `unavailable`: there was no answer."
     )
-
-
-class TaxLine(Schema):
-    """A tax of an order."""
-
-    name: str = Field(description="The tax's name.")
-    percent: str = Field(description="The rate.", examples=["19"])
-    amount: Money = Field(description="The tax amount.")
+    checked_at: Timestamp = Field(description="When it was asked.")
+    consultation_number: str | None = Field(
+        description="The register's number of this check; only where the shop has a VAT ID of its own."
+    )
+    name: str | None = Field(description="The business to which the VAT ID belongs, if the member state tells.")
 
 
 class DiscountLine(Schema):
@@ -141,6 +134,13 @@ class DiscountLine(Schema):
     name: str = Field(description="The discount's name.")
     amount: Money = Field(description="The discount amount; 0.00 for free delivery.")
     code: str | None = Field(description="The code that it was given for; null for an automatic one.")
+
+
+class SpentGiftCard(Schema):
+    """What a gift card paid of an order."""
+
+    last_four: str = Field(description="The last four characters of its code.", examples=["K7QM"])
+    amount: Money = Field(description="What it paid.")
 
 
 class OrderRecord(Schema):
@@ -152,6 +152,9 @@ class OrderRecord(Schema):
     payment_status: Literal["pending", "paid", "partially_refunded", "refunded"] = Field(
         description="The payment status."
     )
+    fulfilment_status: Literal["unfulfilled", "partially_fulfilled", "fulfilled"] = Field(
+        description="How much of the order was sent. Digital products, gift cards and refunded items need no sending."
+    )
     customer_id: int | None = Field(description="The customer's id; null for a guest.")
     email: str = Field(description="The shopper's email address.")
     phone: str = Field(description="The shopper's phone number; may be empty.")
@@ -162,10 +165,23 @@ class OrderRecord(Schema):
     tax: Money = Field(description="Tax added to the prices, or included in them.")
     total: Money = Field(description="Total of the order.")
     refunded: Money = Field(description="Amount refunded.")
-    prices_include_tax: bool = Field(description="Whether prices include tax.")
-    tax_lines: list[TaxLine] = Field(description="The individual taxes.")
+    amount_due: Money = Field(description="What was left to pay after gift cards, which are a payment.")
+    gift_cards: list[SpentGiftCard] = Field(description="What gift cards paid of the total.")
+    prices_include_tax: bool = Field(description="The same as `tax_included`.")
+    tax_included: bool = Field(
+        description="Whether `tax` is contained in the other sums: total = subtotal - discount + shipping. If not, it "
+        "is added to them."
+    )
+    tax_lines: list[TaxLine] = Field(description="The taxes by rate, and what was free of tax.")
+    vat_id: str | None = Field(description="The customer's VAT ID, if it was given.", examples=["ATU13585627"])
+    vat_check: VatCheck | None = Field(description="What came of checking it.")
     discount_lines: list[DiscountLine] = Field(description="The individual discounts.")
-    shipping_method: str = Field(description="The delivery method; empty if nothing is delivered.")
+    shipping_method: str = Field(description="The delivery method or pick-up; empty if nothing is delivered.")
+    delivery_time: str = Field(description="How long it takes, as the shopper saw it; may be empty.")
+    pickup_place: dict[str, str] | None = Field(
+        description="The address where the shopper collects the order, with its opening hours (`hours`); null if it is "
+        "not collected."
+    )
     payment_method: str = Field(description="The payment method; empty if the order was free.")
     note: str = Field(description="Internal note. Shoppers do not see it.")
     shopper_note: str = Field(description="The shopper's note.")
@@ -219,31 +235,15 @@ class FulfilmentRecord(Schema):
     tracking_url: str = Field(description="Where the parcel can be tracked; may be empty.")
     lines: list[FulfilledLine] = Field(description="The fulfilled quantities by line.")
     created_at: Timestamp = Field(description="When the fulfilment was created.")
-
-
-class RefundRecord(Schema):
-    """A refund, pending or completed."""
-
-    id: int = Field(description="The refund's id.")
-    order_id: int = Field(description="The order's id.")
-    payment_id: int = Field(description="The id of the refunded payment.")
-    status: Literal["pending", "done", "failed"] = Field(
-        description="The gateway processes a pending refund within seconds. Get the order to see the result."
+    cancelled_at: Timestamp | None = Field(
+        description="When it was cancelled: then its items are left to fulfil again. Otherwise null."
     )
-    amount: Money = Field(description="The amount.")
-    currency: str = Field(description="ISO 4217 code.")
-    reason: str = Field(description="The reason; may be empty.")
-    restocked: bool = Field(description="Whether the order's items were restocked with the refund.")
-    reference: str = Field(description="The gateway's id; may be empty.")
-    failure: str = Field(description="Why the refund failed; otherwise empty.")
-    created_at: Timestamp = Field(description="When the refund was created.")
-    updated_at: Timestamp = Field(description="When it last changed.")
 
 
 class WholeOrder(OrderRecord):
     """A single order with all its details."""
 
-    shipping_address: dict[str, str] | None = Field(description="The delivery address; null if nothing is delivered.")
+    shipping_address: dict[str, str] | None = Field(description="The delivery address; null if nothing is sent.")
     billing_address: dict[str, str] = Field(description="The billing address.")
     lines: list[OrderLineRecord] = Field(description="The order lines.")
     payments: list[PaymentRecord] = Field(description="The payments.")

@@ -5,9 +5,11 @@ from datetime import datetime
 from typing import Any
 
 import orjson
+import structlog
+from django.db import transaction
 
 from storefront.kit import sealing
-from storefront.payments.models import Payment, ProviderAccount
+from storefront.payments.models import Payment, ProviderAccount, SavedMethod
 from storefront.payments.providers.base import Charge, Provider, ProviderUnavailable
 from storefront.payments.providers.registry import PROVIDERS
 from storefront.shops import audit
@@ -16,10 +18,12 @@ from storefront.shops.places import page_address
 
 PURPOSE = "payments.account"
 
+log = structlog.get_logger(__name__)
+
 
 def offered_providers(shop: Shop) -> list[Provider]:
     """The shop's payment methods, in its order: those that need no account, or have one."""
-    chosen = [PROVIDERS[name] for name in shop.payment_methods if name in PROVIDERS]
+    chosen = [PROVIDERS[name] for name in shop.payment_methods if name in PROVIDERS and PROVIDERS[name].is_chosen]
     if not any(provider.settings_form for provider in chosen):
         return chosen
     saved = ProviderAccount.objects.filter(shop=shop, sealed__isnull=False)
@@ -48,6 +52,9 @@ def save_settings(*, shop: Shop, provider: Provider, given: Mapping[str, Any], n
     if not provider.secrets.isdisjoint(changed):
         # Sealed again, even the same would differ.
         columns["sealed"] = sealing.seal(orjson.dumps(secrets), purpose=PURPOSE)
+        if before:
+            # They may be those of another account.
+            columns["account_reference"] = ""
     account, _ = ProviderAccount.objects.update_or_create(shop=shop, provider=provider.name, defaults=columns)
     if changed:
         # The names of what changed: values may be secret.
@@ -59,12 +66,35 @@ def check_connection(*, shop: Shop, account: ProviderAccount, now: datetime) -> 
     """What is wrong with the account's settings, in words, found out by asking the provider; empty if nothing is."""
     try:
         wrong = PROVIDERS[account.provider].check(settings_of(shop, account.provider))
-    except ProviderUnavailable:
+        if not wrong:
+            identify_account(shop=shop, name=account.provider)
+    except Exception as error:
+        # Not all that comes back is an answer. The message may quote what was sent.
+        log.warning("connection_not_checked", provider=account.provider, reason=type(error).__name__)
         return ["The provider did not answer. Please try again in a few minutes."]
     if not wrong:
         ProviderAccount.objects.filter(shop=shop, pk=account.pk).update(checked_at=now)
         audit.record(shop=shop, action="provider_account.checked", object=account, now=now)
     return wrong
+
+
+def identify_account(*, shop: Shop, name: str) -> str:
+    """The provider's id of the shop's account, asked for if it is not known; empty if no methods are saved with this
+    provider. Call it outside any transaction. Raises ProviderUnavailable or ProviderRefused."""
+    provider, account = PROVIDERS[name], ProviderAccount.objects.filter(shop=shop, provider=name).first()
+    if account is None or not provider.can_save:
+        return ""
+    if account.account_reference:
+        return account.account_reference
+    found = provider.account(settings_of(shop, name))
+    with transaction.atomic():
+        # Unless the secrets were changed meanwhile: then it may be another account's.
+        same = ProviderAccount.objects.filter(shop=shop, pk=account.pk, sealed=account.sealed)
+        if not same.update(account_reference=found):
+            raise ProviderUnavailable("The settings were changed.")
+        if account.account_reference is None:
+            SavedMethod.objects.filter(shop=shop, provider=name, account_reference="").update(account_reference=found)
+    return found
 
 
 def charge_of(shop: Shop, payment: Payment, *, given: Mapping[str, Any] | None = None) -> Charge:
@@ -77,6 +107,7 @@ def charge_of(shop: Shop, payment: Payment, *, given: Mapping[str, Any] | None =
         currency=payment.currency,
         settings=settings_of(shop, payment.gateway),
         reference=payment.reference,
+        returned=payment.returned,
         return_url=page_address("checkout:payment_return", payment.public_id, shop=shop),
         description=shop.name,
         email=draft.email if draft else "",

@@ -10,6 +10,7 @@ from storefront.orders import actions as orders
 from storefront.orders.models import Order
 from storefront.payments.models import Payment
 from storefront.payments.providers.base import Report, Standing
+from storefront.payments.refunds import return_gift_cards
 from storefront.payments.rules import State
 from storefront.payments.settling import settle
 from storefront.shops import audit
@@ -48,10 +49,13 @@ def mark_paid(*, shop: Shop, order: Order, now: datetime) -> Order:
 def cancel_order(*, shop: Shop, order: Order, now: datetime, **given: Any) -> Order:
     """Cancel an open order, as `orders.actions.cancel_order`. Promised payments end.
 
-    The worker releases what a provider holds, since no transaction may wait on a network. Paid money is not refunded.
+    The worker releases what a provider holds, since no transaction may wait on a network. Paid money is not refunded;
+    what gift cards paid of an order that is not paid in full goes back to them.
     """
     order = orders.lock_order(shop, order)
     orders.check_cancellable(order)
+    if order.payment_status == Order.PaymentStatus.PENDING:
+        return_gift_cards(shop=shop, order=order, now=now)
     for payment in order.payments.filter(state=State.PROMISED):
         settle(shop=shop, payment=payment, report=Report(Standing.CANCELLED), source="staff", now=now)
     Payment.objects.filter(shop=shop, order=order, state=State.AUTHORISED).update(due_at=now)

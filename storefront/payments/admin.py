@@ -9,56 +9,51 @@ from unfold.decorators import action, display
 from unfold.enums import ActionVariant
 
 from storefront.orders.admin import OrderAdmin
-from storefront.orders.admin_forms import CancelForm, RefundForm, confirm
-from storefront.orders.admin_inlines import PAYMENT_COLOURS
+from storefront.orders.admin_forms import CancelForm, confirm
+from storefront.orders.admin_list import PAYMENT_COLOURS
 from storefront.orders.models import Order
 from storefront.payments import actions
 from storefront.payments.admin_accounts import ProviderAccountAdmin
+from storefront.payments.admin_gift_cards import GiftCardAdmin
+from storefront.payments.admin_order import money_of, pieces_of
+from storefront.payments.admin_refund_form import RefundForm
 from storefront.payments.models import Payment, PaymentEntry, Refund
-from storefront.payments.refunds import refundable, request_refund
+from storefront.payments.refunds import paid_payments, refundable, request_refund
 from storefront.shops.admin_base import ReadOnlyAdmin, ReadOnlyInline, moment, money
 from storefront.shops.rights import Right
 
-__all__ = ["OrderWithPaymentsAdmin", "PaymentAdmin", "ProviderAccountAdmin"]
+__all__ = ["GiftCardAdmin", "OrderWithPaymentsAdmin", "PaymentAdmin", "ProviderAccountAdmin"]
 
 
-def state_text(row: Payment) -> str:
-    """The payment's state, with why the last try failed, and how a dispute stands."""
-    more = [row.failure, f"dispute: {row.dispute}" if row.dispute else ""]
-    return ", ".join([row.get_state_display(), *filter(None, more)])
+class AlertFilter(admin.SimpleListFilter):
+    title = "attention"
+    parameter_name = "attention"
 
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("needed", "Needed")]
 
-class PaymentInline(ReadOnlyInline):
-    model = Payment
-    rights = {"view": Right.VIEW_PAYMENTS}
-    fields = readonly_fields = ["gateway", "how", "amount_shown", "refunded_shown", "reference", "made"]
-
-    amount_shown = money("amount")
-    refunded_shown = money("refunded", "refunded")
-    made = moment("created_at", "made")
-
-    @display(description="status")
-    def how(self, row: Payment) -> str:
-        return state_text(row)
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
-        return super().get_queryset(request).select_related("shop")
+    def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
+        return queryset.exclude(alert="") if self.value() == "needed" else queryset
 
 
 class RefundInline(ReadOnlyInline):
     model = Refund
     rights = {"view": Right.VIEW_PAYMENTS}
-    fields = readonly_fields = ["amount_shown", "state", "reason", "restocked", "reference", "made"]
+    fields = readonly_fields = ["amount_shown", "pieces", "state", "reason", "restocked", "reference", "made"]
 
     amount_shown = money("amount")
     made = moment("created_at", "made")
+
+    @display(description="items")
+    def pieces(self, row: Refund) -> str:
+        return pieces_of(row) or "–"
 
     @display(description="status")
     def state(self, row: Refund) -> str:
         return f"{row.get_status_display()}: {row.failure}" if row.failure else row.get_status_display()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
-        return super().get_queryset(request).select_related("shop")
+        return super().get_queryset(request).select_related("shop").prefetch_related("lines__line")
 
 
 class EntryInline(ReadOnlyInline):
@@ -75,10 +70,11 @@ class EntryInline(ReadOnlyInline):
 
 @admin.register(Payment)
 class PaymentAdmin(ReadOnlyAdmin):
+    empty_text = "Payments and what became of them stand here, from the first order on."
     rights = {"view": Right.VIEW_PAYMENTS}
-    list_display = ["made", "order", "gateway", "amount_shown", "state"]
+    list_display = ["made", "order", "gateway", "amount_shown", "state", "attention"]
     list_select_related = ["shop", "order"]
-    list_filter = ["status", "gateway"]
+    list_filter = ["status", "gateway", AlertFilter]
     search_fields = ["order__number", "order__email", "reference"]
     ordering = ["-created_at", "-id"]
     fields = readonly_fields = [
@@ -91,6 +87,7 @@ class PaymentAdmin(ReadOnlyAdmin):
         "refunded_shown",
         "how",
         "method",
+        "attention",
         "failure",
         "dispute",
         "reference",
@@ -98,7 +95,7 @@ class PaymentAdmin(ReadOnlyAdmin):
         "changed",
         "asked",
     ]
-    inlines = [EntryInline]
+    inlines = [RefundInline, EntryInline]
 
     amount_shown = money("amount")
     refunded_shown = money("refunded", "refunded")
@@ -106,6 +103,11 @@ class PaymentAdmin(ReadOnlyAdmin):
     changed = moment("updated_at", "last change")
     asked = moment("due_at", "asked about next")
     captured_shown = money("captured", "taken")
+
+    @display(description="attention", ordering="alert", empty_value="")
+    def attention(self, row: Payment) -> str:
+        return row.alert
+
     returned_shown = money("returned", "given back")
     disputed_shown = money("disputed", "disputed")
 
@@ -115,12 +117,12 @@ class PaymentAdmin(ReadOnlyAdmin):
 
     @display(description="status")
     def how(self, row: Payment) -> str:
-        return state_text(row)
+        more = [row.alert, row.failure, f"dispute: {row.dispute}" if row.dispute else ""]
+        return ", ".join([row.get_state_display(), *filter(None, more)])
 
 
-@admin.register(Order)
 class OrderWithPaymentsAdmin(OrderAdmin):
-    """Orders, with their payments and refunds."""
+    """Orders, with their payments and refunds. `documents/admin.py` adds documents, and registers it."""
 
     rights = {
         **OrderAdmin.rights,
@@ -128,15 +130,19 @@ class OrderWithPaymentsAdmin(OrderAdmin):
         "refund": Right.REFUND_ORDERS,
         "cancel": Right.CANCEL_ORDERS,
     }
-    inlines = [*OrderAdmin.inlines, PaymentInline, RefundInline]
-    eventual = {**OrderAdmin.eventual, RefundInline: "refunds"}
-    actions_detail = ["fulfil", "mark_paid", "refund", "allow_downloads", "cancel"]
+    actions_detail = [*OrderAdmin.actions_detail, "mark_paid", "refund", "cancel"]
+
+    def page_of(self, request: Any, order: Order) -> dict[str, Any]:
+        page = super().page_of(request, order)
+        money = money_of(order, page["log"], may_see=Right.VIEW_PAYMENTS in request.rights)
+        sums, happened = [*page["sums"], *money.pop("sums")], [*page["happened"], *money.pop("happened")]
+        return page | money | {"sums": sums, "happened": happened}
 
     def possible_actions(self, order: Order) -> set[str]:
         possible = super().possible_actions(order)
-        if order.status == Order.Status.OPEN and not order.fulfilments.exists():
+        if order.status != Order.Status.CANCELLED and not order.fulfilments.filter(cancelled_at=None).exists():
             possible.add("cancel")
-        if any(refundable(payment) for payment in order.payments.filter(status=Payment.Status.PAID)):
+        if any(refundable(payment) for payment in paid_payments(order)):
             possible.add("refund")
         if order.status != Order.Status.CANCELLED and order.payment_status == Order.PaymentStatus.PENDING:
             possible.add("mark_paid")
@@ -158,17 +164,28 @@ class OrderWithPaymentsAdmin(OrderAdmin):
         icon="cancel",
         variant=ActionVariant.DANGER,
         dialog=confirm(
-            "Cancel this order?", "All items are restocked. This cannot be undone.", "Cancel order", CancelForm
+            "Cancel this order?",
+            "All items are restocked. What was paid is not refunded by this. This cannot be undone.",
+            "Cancel order",
+            CancelForm,
         ),
     )
     def cancel(self, request: Any, form: Any, object_id: str) -> HttpResponse:
         order = self.row_or_404(request, object_id)
-        return self.perform(request, order, actions.cancel_order, "Order cancelled.", **form.given)
+        text = "Order cancelled."
+        if any(refundable(payment) for payment in order.payments.filter(status=Payment.Status.PAID)):
+            text += " What was paid has not been refunded: “Refund” gives it back."
+        return self.perform(request, order, actions.cancel_order, text, **form.given)
 
     @action(
         description="Refund",
         icon="undo",
-        dialog=confirm("Refund this order?", "The refund goes to the original payment method.", "Refund", RefundForm),
+        dialog=confirm(
+            "Refund this order?",
+            "Choose items, delivery cost, or an amount. The refund goes to the original payment method.",
+            "Refund",
+            RefundForm,
+        ),
     )
     def refund(self, request: Any, form: Any, object_id: str) -> HttpResponse:
         order = self.row_or_404(request, object_id)

@@ -14,6 +14,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from storefront.kit.refusals import Refusal
 from storefront.payments.accounts import check_connection, save_settings
+from storefront.payments.jobs import find_account
 from storefront.payments.models import ProviderAccount
 from storefront.payments.providers.base import Provider
 from storefront.payments.providers.registry import PROVIDERS
@@ -69,6 +70,7 @@ def settings_form_of(account: ProviderAccount) -> type[ShopScopedForm]:
 
 @admin.register(ProviderAccount)
 class ProviderAccountAdmin(ShopScopedAdmin):
+    empty_text = "Connect who takes the money for you."
     rights = {
         **view_and_edit(Right.MANAGE_SETTINGS, Right.MANAGE_SETTINGS),
         "check_connection": Right.MANAGE_SETTINGS,
@@ -105,7 +107,9 @@ class ProviderAccountAdmin(ShopScopedAdmin):
             obj.save()
         else:
             provider = PROVIDERS[obj.provider]
-            save_settings(shop=request.shop, provider=provider, given=form.cleaned_data, now=request.now)
+            account = save_settings(shop=request.shop, provider=provider, given=form.cleaned_data, now=request.now)
+            if provider.can_save and not account.account_reference:
+                find_account.enqueue(account.pk)
             obj.refresh_from_db()
 
     def response_add(self, request: HttpRequest, obj: Any, post_url_continue: Any = None) -> HttpResponse:

@@ -5,11 +5,11 @@ A call without an answer leaves the payment as it is: it may have been carried o
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import structlog
-from django.db.models import F
+from django.db.models import F, Q
 from django.views.decorators.debug import sensitive_variables
 
 from storefront.kit.refusals import Refusal
@@ -33,6 +33,9 @@ from storefront.payments.settling import next_look, settle
 from storefront.shops.models import Shop
 
 log = structlog.get_logger(__name__)
+
+# How long the page that a shopper comes back to does not ask again.
+ASKED_EVERY = timedelta(seconds=3)
 
 
 class MethodUnavailable(Refusal):
@@ -66,7 +69,14 @@ def begin(*, shop: Shop, payment: Payment, given: Mapping[str, Any], now: dateti
     except Exception as error:
         _no_answer("start", payment, error)
         return payment, None
-    return _settle(shop, payment, step.report, "call", now), step
+    payment = _settle(shop, payment, step.report, "call", now)
+    if payment.alert and payment.state in UNDECIDED:
+        # Another amount than was asked for, as it seems: nobody is led on to pay that.
+        payment = end_payment(shop=shop, payment=payment, now=now) or payment
+        if payment.state == State.CANCELLED:
+            raise MethodUnavailable
+        return payment, None
+    return payment, step
 
 
 def continue_payment(*, shop: Shop, payment: Payment, now: datetime) -> tuple[Payment, Step | None]:
@@ -76,7 +86,8 @@ def continue_payment(*, shop: Shop, payment: Payment, now: datetime) -> tuple[Pa
     except Exception as error:
         _no_answer("step", payment, error)
         return payment, None
-    return _settle(shop, payment, step.report, "look", now), step
+    payment = _settle(shop, payment, step.report, "look", now)
+    return payment, None if payment.alert else step
 
 
 def ask(
@@ -108,12 +119,20 @@ def claim(*, shop: Shop, payment: Payment, now: datetime) -> bool:
     return due.update(due_at=next_look(payment, now), looks=F("looks") + 1) == 1
 
 
+def claim_question(*, shop: Shop, payment: Payment, now: datetime) -> bool:
+    """Whether a page of the shopper may ask about the payment now: once in `ASKED_EVERY`, however often and in however
+    many windows it is loaded."""
+    was_asked = Q(asked_at__gt=now - ASKED_EVERY)
+    return Payment.objects.filter(shop=shop, pk=payment.pk).exclude(was_asked).update(asked_at=now) == 1
+
+
 def due_call(payment: Payment, now: datetime) -> Call:
     """What to ask about the payment, by its order or its draft."""
     order, draft = payment.order, payment.draft
     if order is not None:
         is_open = order.status != Order.Status.CANCELLED
-        waits = payment.is_held and not order.fulfilments.exists()
+        is_begun = order.status == Order.Status.FULFILLED or order.fulfilments.filter(cancelled_at=None).exists()
+        waits = payment.is_held and not is_begun and any(line.needs_sending for line in order.lines.all())
         return next_call(State(payment.state), is_wanted=is_open, is_capturable=is_open and not waits)
     is_wanted = draft is not None and draft.state == OrderDraft.State.OPEN and now < draft.expires_at
     return next_call(State(payment.state), is_wanted=is_wanted, is_capturable=False)

@@ -13,13 +13,17 @@ from storefront.carts.models import Cart
 from storefront.catalogue.models import Product, Variant
 from storefront.catalogue.stock import put_back_stock
 from storefront.customers.models import Customer
+from storefront.gift_cards import ledger
+from storefront.kit.bulk_insert import allocate_ids
 from storefront.orders import actions as orders
 from storefront.orders.models import Order
 from storefront.orders.rules import Sale
 from storefront.payments.accounts import settings_of
+from storefront.payments.card_payments import note_payments, spend_cards
 from storefront.payments.frozen import freeze_sale, freeze_stock, thaw_sale, thaw_stock
 from storefront.payments.models import OrderDraft, Payment, PaymentEntry
 from storefront.payments.providers.base import Provider
+from storefront.payments.providers.gift_card import GIFT_CARD
 from storefront.payments.rules import STATUSES, YOUNG, State
 from storefront.payments.saved_methods import NOTHING_KEPT, Keeping
 from storefront.payments.unpaid import check_unpaid
@@ -48,15 +52,17 @@ def open_draft(shop: Shop, cart: Cart) -> OrderDraft | None:
 
 @transaction.atomic
 def freeze_order(*, shop: Shop, press: Press, provider: Provider | None, now: datetime) -> OrderDraft:
-    """Freeze the order, take its stock and the uses of its discounts; with a provider, note the payment that is to be
-    started.
+    """Freeze the order, take its stock, the uses of its discounts and what its gift cards pay; with a provider, note
+    the payment that is to be started.
 
     Call with the cart locked, and without an open draft of it. Raises InsufficientStock, whose message names the line
-    that is short, DiscountUsedUp and TooManyUnpaid.
+    that is short, DiscountUsedUp, GiftCardChanged and TooManyUnpaid.
     """
     sale = press.sale
-    taken = orders.take_stock_of(shop, sale.lines, now)
+    (pk,) = allocate_ids(OrderDraft, 1)
+    taken = orders.take_stock_of(shop, sale.lines, now, _reference(pk))
     sale = _redeem(shop, sale, press.cart, now)
+    spent = spend_cards(shop=shop, sale=sale, cart=press.cart, now=now)
     if provider and sale.place:
         # Late, since all other sales of the shop wait for this row.
         orders.lock_counter(shop)
@@ -64,6 +70,7 @@ def freeze_order(*, shop: Shop, press: Press, provider: Provider | None, now: da
     # Money that still comes for an earlier press is given back.
     OrderDraft.objects.filter(shop=shop, cart=press.cart, state=OrderDraft.State.ENDED).update(is_replaced=True)
     draft = OrderDraft.objects.create(
+        pk=pk,
         shop=shop,
         cart=press.cart,
         owner=press.owner,
@@ -77,9 +84,16 @@ def freeze_order(*, shop: Shop, press: Press, provider: Provider | None, now: da
         created_at=now,
         expires_at=now + timedelta(minutes=settings.PAYMENT_MINUTES),
     )
+    note_payments(draft=draft, sale=sale, keys=spent, now=now)
     if provider:
         _create_payment(draft, press, provider, now)
     return draft
+
+
+def payment_of(draft: OrderDraft) -> Payment | None:
+    """The draft's payment through a provider that the shopper chose; None if gift cards pay for all of it."""
+    payments = draft.payments.select_related("draft", "order").exclude(gateway=GIFT_CARD)
+    return payments.order_by("pk").last()
 
 
 def place_draft(*, shop: Shop, draft: OrderDraft, payments: list[Payment], now: datetime) -> Order:
@@ -94,6 +108,7 @@ def place_draft(*, shop: Shop, draft: OrderDraft, payments: list[Payment], now: 
     taken = thaw_stock(draft.stock_taken)
     order = orders.create_order(shop=shop, sale=sale, taken=taken, payment_method=method, now=now)
     keep_uses(shop=shop, sale=sale.redemption)
+    ledger.keep(shop=shop, payments=[payment.key for payment in payments if payment.gateway == GIFT_CARD])
     for payment in payments:
         payment.order = order
         payment.save(update_fields=["order"])
@@ -107,21 +122,29 @@ def place_draft(*, shop: Shop, draft: OrderDraft, payments: list[Payment], now: 
 
 
 def retake_stock(*, shop: Shop, draft: OrderDraft, now: datetime) -> None:
-    """Take the stock of an ended draft again, and the uses of its discounts. Raises InsufficientStock and
-    DiscountUsedUp; then nothing has changed."""
+    """Take the stock of an ended draft again, the uses of its discounts, and what its gift cards pay. Raises
+    InsufficientStock, DiscountUsedUp and GiftCardChanged; then nothing has changed."""
     with transaction.atomic():
         sale = thaw_sale(draft.sale)
-        taken = orders.take_stock_of(shop, sale.lines, now)
-        draft.sale = freeze_sale(_redeem(shop, _without_deleted(shop, sale), draft.cart, now))
-        draft.stock_taken = freeze_stock(taken)
+        taken = orders.take_stock_of(shop, sale.lines, now, _reference(draft.pk))
+        redeemed = _redeem(shop, _without_deleted(shop, sale), draft.cart, now)
+        spent = spend_cards(shop=shop, sale=sale, cart=draft.cart, now=now)
+        note_payments(draft=draft, sale=sale, keys=spent, now=now)
+    draft.sale, draft.stock_taken = freeze_sale(redeemed), freeze_stock(taken)
 
 
 def end_draft(*, shop: Shop, draft: OrderDraft, now: datetime) -> None:
     """End a locked, open draft without an order, and put back its stock and the uses of its discounts."""
-    put_back_stock(shop=shop, uses=thaw_stock(draft.stock_taken), now=now)
+    put_back_stock(shop=shop, uses=thaw_stock(draft.stock_taken), reference=_reference(draft.pk), now=now)
     give_back_uses(shop=shop, sale=thaw_sale(draft.sale).redemption)
     draft.state, draft.stock_taken = OrderDraft.State.ENDED, []
     draft.save(update_fields=["state", "stock_taken"])
+
+
+def _reference(pk: int) -> str:
+    """What the stock ledger calls the draft. Its order has no number yet; the admin finds it by this
+    (`catalogue.admin_adjustments.with_orders`)."""
+    return f"draft {pk}"
 
 
 def _redeem(shop: Shop, sale: Sale, cart: Cart | None, now: datetime) -> Sale:
@@ -142,7 +165,7 @@ def _create_payment(draft: OrderDraft, press: Press, provider: Provider, now: da
         gateway=provider.name,
         state=State.STARTED,
         status=STATUSES[State.STARTED],
-        amount=draft.total,
+        amount=sale.amount_due,
         currency=draft.currency,
         is_held=waits,
         saves_method=press.keeping.saves and provider.can_save and sale.customer_id is not None,

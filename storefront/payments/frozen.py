@@ -1,15 +1,17 @@
 """A sale as JSON and back, without loss: what a draft keeps of it."""
 
 from dataclasses import asdict
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 from storefront.catalogue.stock import StockUse
+from storefront.kit.clock import timestamp
 from storefront.orders.rules import Sale, SaleLine
 
 _MONEY = ("subtotal", "discount", "shipping", "tax", "total")
-_LINE_MONEY = ("unit_price", "line_total", "tax")
+_LINE_MONEY = ("unit_price", "line_total", "tax", "discount")
 
 
 def freeze_sale(sale: Sale) -> dict[str, Any]:
@@ -40,9 +42,13 @@ def thaw_stock(frozen: list[dict[str, Any]]) -> list[StockUse]:
 
 
 def _line_values(line: SaleLine) -> dict[str, Any]:
-    return {name: str(getattr(line, name)) for name in _LINE_MONEY} | {"uses": freeze_stock(list(line.uses))}
+    more = {"uses": freeze_stock(list(line.uses)), "available_from": timestamp(line.available_from)}
+    return {name: str(getattr(line, name)) for name in _LINE_MONEY} | more
 
 
 def _line(frozen: dict[str, Any]) -> SaleLine:
-    money = {name: Decimal(frozen[name]) for name in _LINE_MONEY}
-    return SaleLine(**frozen | money | {"uses": tuple(thaw_stock(frozen["uses"]))})
+    # A draft of an earlier release lacks what was added since.
+    money = {name: Decimal(frozen[name]) for name in _LINE_MONEY if name in frozen}
+    day = frozen.get("available_from")
+    more = {"uses": tuple(thaw_stock(frozen["uses"])), "available_from": datetime.fromisoformat(day) if day else None}
+    return SaleLine(**frozen | money | more)

@@ -5,8 +5,8 @@ from django.db.models import F, Q
 
 from storefront.carts.models import Cart
 from storefront.customers.models import Customer
-from storefront.kit.money import MoneyField
-from storefront.orders.models import Order
+from storefront.kit.money import ZERO, MoneyField
+from storefront.orders.models import Order, OrderLine
 from storefront.payments.rules import State
 from storefront.shops.models import Shop
 
@@ -59,8 +59,8 @@ class Payment(models.Model):
     """A payment of an order, or of the draft that becomes one, through one provider.
 
     Only `settling.settle` moves `state` and the sums. `status` is the coarser form of `state` that the API has always
-    had. `captured` and `returned` are sums that the provider told and that only grow; `refunded` is what was given back
-    or is reserved for that.
+    had. `captured`, `bounced` and `returned + bounced` are sums that the provider told and that only grow; `refunded`
+    is what was given back or is reserved for that.
     """
 
     class Status(models.TextChoices):
@@ -85,6 +85,9 @@ class Payment(models.Model):
     amount = MoneyField()
     captured = MoneyField(help_text="Amount that was ever taken.")
     returned = MoneyField(help_text="Amount that the provider has given back.")
+    bounced = MoneyField(
+        help_text="Amount of the refunds that failed after the provider had accepted them.", db_default=ZERO
+    )
     disputed = MoneyField(help_text="Amount that a bank has taken back, for now or for good.")
     refunded = MoneyField(help_text="Amount that has been refunded or is being refunded.")
     currency = models.CharField(max_length=3)
@@ -100,6 +103,13 @@ class Payment(models.Model):
     method = models.CharField(max_length=100, blank=True, help_text="What was paid with, such as Visa •••• 4242.")
     failure = models.CharField(max_length=255, blank=True, help_text="Why the last try failed.")
     dispute = models.CharField(max_length=100, blank=True, help_text="How a dispute stands.")
+    alert = models.CharField(
+        max_length=255,
+        blank=True,
+        help_text="What the shop has to look at: what the provider says does not fit.",
+        default="",
+        db_default="",
+    )
     place = models.CharField(
         max_length=32,
         blank=True,
@@ -107,6 +117,7 @@ class Payment(models.Model):
     )
     due_at = models.DateTimeField(null=True, help_text="When the worker asks the provider next.")
     looks = models.PositiveIntegerField(default=0, help_text="How often it asked since the last change.")
+    asked_at = models.DateTimeField(null=True, help_text="When a page of the shopper last asked the provider.")
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
 
@@ -123,6 +134,7 @@ class Payment(models.Model):
             models.Index(fields=["shop", "place"], condition=Q(status="pending"), name="payment_waiting_by_place"),
             models.Index(fields=["shop", "gateway", "reference"], name="payment_by_reference"),
             models.Index(fields=["due_at"], condition=Q(due_at__isnull=False), name="payment_due"),
+            models.Index(fields=["shop", "updated_at"], condition=~Q(alert=""), name="payment_alert"),
         ]
 
     def __str__(self) -> str:
@@ -139,6 +151,7 @@ class PaymentEntry(models.Model):
         CAPTURED = "captured"
         RETURNED = "returned"
         DISPUTED = "disputed"
+        REFUSED = "refused", "Not believed"
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
     payment = models.ForeignKey(Payment, on_delete=models.CASCADE, related_name="entries")
@@ -178,7 +191,15 @@ class Refund(models.Model):
     payment = models.ForeignKey(Payment, on_delete=models.CASCADE, related_name="refunds")
     key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     status = models.CharField(max_length=10, choices=Status, default=Status.PENDING)
+    part_of = models.ForeignKey(
+        "self",
+        null=True,
+        on_delete=models.CASCADE,
+        related_name="parts",
+        help_text="The refund that has the lines of this one, where they are paid back to several payments.",
+    )
     amount = MoneyField()
+    shipping = MoneyField(help_text="How much of the amount, and of its parts', is for the delivery.", db_default=ZERO)
     currency = models.CharField(max_length=3)
     reason = models.TextField(blank=True)
     restocked = models.BooleanField(
@@ -200,6 +221,32 @@ class Refund(models.Model):
         return f"Refund of {self.amount} {self.currency}"
 
 
+class RefundLine(models.Model):
+    """Pieces of an order line that a refund pays back. Those of a failed refund count for nothing."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    refund = models.ForeignKey(Refund, on_delete=models.CASCADE, related_name="lines")
+    line = models.ForeignKey(OrderLine, on_delete=models.CASCADE, related_name="refunds")
+    qty = models.PositiveIntegerField()
+    amount = MoneyField(help_text="What was paid for the pieces, with tax and after discounts.")
+    tax = MoneyField(help_text="The tax in it.")
+    withdrawn_qty = models.PositiveIntegerField(default=0, help_text="Pieces that had not been sent.")
+    closed_qty = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Of those, the ones that were not to be sent any more."
+    )
+    restocked_qty = models.PositiveIntegerField(default=0, help_text="Pieces whose stock was put back.")
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["refund", "line"], name="refund_line_once"),
+            models.CheckConstraint(condition=Q(qty__gte=1), name="refund_line_qty_positive"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.qty} × {self.line.name}"
+
+
 class ProviderAccount(models.Model):
     """What a merchant filled in for a provider. `sealed` is one sealed JSON object of the fields that are secret."""
 
@@ -208,8 +255,16 @@ class ProviderAccount(models.Model):
     values = models.JSONField(default=dict)
     sealed = models.BinaryField(null=True, editable=False)
     checked_at = models.DateTimeField(null=True, help_text="When the provider last accepted these settings.")
+    account_reference = models.CharField(
+        max_length=255,
+        null=True,
+        editable=False,
+        help_text="The provider's id of the account. Empty once a secret was changed, until it is known again; null "
+        "while it was never asked for.",
+    )
 
     class Meta:
+        verbose_name = "payment provider"
         constraints = [models.UniqueConstraint(fields=["shop", "provider"], name="provider_account_once")]
 
     def __str__(self) -> str:
@@ -222,6 +277,13 @@ class SavedMethod(models.Model):
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
     customer = models.ForeignKey(Customer, on_delete=models.CASCADE, related_name="saved_methods")
     provider = models.CharField(max_length=40)
+    account_reference = models.CharField(
+        max_length=255,
+        blank=True,
+        help_text="The provider's id of the shop's account that keeps it.",
+        default="",
+        db_default="",
+    )
     customer_reference = models.CharField(max_length=255)
     method_reference = models.CharField(max_length=255)
     label = models.CharField(max_length=100)

@@ -19,6 +19,7 @@ from storefront.payments.models import Payment, PaymentEntry
 from storefront.payments.providers.base import News, ProviderRefused
 from storefront.payments.providers.registry import PROVIDERS
 from storefront.payments.queries import payment_of_news
+from storefront.payments.rules import clean
 from storefront.shops.models import Shop
 from storefront.shops.request import Request
 
@@ -56,10 +57,10 @@ def provider_news(request: Request, provider: str) -> HttpResponse:
 @transaction.atomic
 def note_news(*, shop: Shop, payment: Payment, news: News, now: datetime) -> bool:
     """Log an event, and make its payment due. False if it was logged before."""
-    entry = {"at": now, "kind": PaymentEntry.Kind.NEWS, "source": "news", "detail": news.kind[:255]}
+    entry = {"at": now, "kind": PaymentEntry.Kind.NEWS, "source": "news", "detail": clean(news.kind, 255)}
     states = {"from_state": payment.state, "to_state": payment.state}
     _, is_new = PaymentEntry.objects.get_or_create(
-        shop=shop, payment=payment, event_id=news.event_id[:255], defaults=entry | states
+        shop=shop, payment=payment, event_id=clean(news.event_id, 255), defaults=entry | states
     )
     if is_new:
         Payment.objects.filter(shop=shop, pk=payment.pk).update(due_at=now)

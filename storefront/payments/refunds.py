@@ -4,27 +4,30 @@ A request reserves the amount on its payment, so that concurrent refunds never e
 provider carry it out (`jobs.pay_back_refunds`).
 """
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from decimal import Decimal
 
 import structlog
 from django.db import transaction
+from django.db.models import QuerySet
 
 from storefront.kit.format import format_money
 from storefront.kit.money import ZERO
 from storefront.kit.refusals import InvalidFields, Refusal
 from storefront.orders.actions import lock_order, restock_order
 from storefront.orders.models import Order
-from storefront.orders.queries import refund_record
 from storefront.payments.accounts import charge_of
+from storefront.payments.failed_refunds import announce
+from storefront.payments.line_refunds import Pieces, Plan, carry_out_plan, plan_refund, release_lines
 from storefront.payments.models import Payment, Refund
 from storefront.payments.providers.base import RefundDeclined, Report, Standing
+from storefront.payments.providers.gift_card import GIFT_CARD
 from storefront.payments.providers.registry import PROVIDERS
-from storefront.payments.rules import YOUNG
-from storefront.payments.settling import apply_report, lock_payment
+from storefront.payments.rules import YOUNG, clean
+from storefront.payments.settling import alert_of, apply_report, lock_payment
 from storefront.shops import audit
 from storefront.shops.models import Shop
-from storefront.webhooks.actions import record_event
 
 # After this time a refund without a result is sent to the provider again: the worker that sent it is done or dead.
 AGAIN = timedelta(minutes=1)
@@ -48,31 +51,67 @@ class OrderStillOpen(Refusal):
 
 @transaction.atomic
 def request_refund(
-    *, shop: Shop, order: Order, amount: Decimal | None = None, reason: str = "", restock: bool = False, now: datetime
+    *,
+    shop: Shop,
+    order: Order,
+    amount: Decimal | None = None,
+    lines: Collection[Pieces] = (),
+    shipping: Decimal | None = None,
+    reason: str = "",
+    restock: bool = False,
+    now: datetime,
 ) -> Refund:
     """Request a refund of this amount, by default of all that is left. The worker carries it out within seconds.
 
+    With `lines` or `shipping`, the amount is what these come to (`line_refunds`), or less if `amount` says so. Their
+    pieces say for themselves whether they are restocked; without `lines`, `restock` returns all of the order's items to
+    stock that were not returned before.
+
     It is taken from the newest payment that has enough left, or else from several, newest first, with a refund each;
-    the first is returned. `restock` returns the order's items to stock, if they were not returned before. Raises
-    NothingPaid, RefundTooLarge, OrderStillOpen and InvalidFields.
+    the first is returned, which has the lines. Raises NothingPaid, RefundTooLarge, OrderStillOpen, NotLeftToRefund,
+    ShippingRefundTooLarge, GiftCardSpent and InvalidFields.
     """
     order = lock_order(shop, order)
-    paid = Payment.objects.select_for_update(no_key=True).filter(shop=shop, order=order, status=Payment.Status.PAID)
-    payments = list(paid.order_by("-pk"))
+    payments = list(paid_payments(order).select_for_update(no_key=True).order_by("-pk"))
     if not payments:
         raise NothingPaid
-    if restock and order.status == Order.Status.OPEN:
+    if restock and not lines and order.status == Order.Status.OPEN:
         raise OrderStillOpen
     before = {"refunded": sum((payment.refunded for payment in payments), ZERO)}
-    shares = _shares(payments, amount)
-    restocked = restock and restock_order(order, now)
+    plan = plan_refund(order, lines, shipping or ZERO) if lines or shipping is not None else None
+    shares = _shares(payments, _planned(plan, amount, order) if plan else amount)
+    if lines:
+        restocked = any(part.restocked_qty for part in plan.lines) if plan else False
+    else:
+        restocked = restock and restock_order(order, reason, now)
     order.updated_at = now
     order.save(update_fields=["restocked_at", "updated_at"])
     refunds = [_reserve(payment, share, reason, restocked, now) for payment, share in shares]
-    total = sum((refund.amount for refund in refunds), ZERO)
-    after = {"amount": total, "currency": order.currency, "reason": reason, "restocked": restocked}
+    first, *parts = refunds
+    Refund.objects.filter(shop=shop, pk__in=[part.pk for part in parts]).update(part_of=first)
+    if plan:
+        first.shipping = plan.shipping
+        first.save(update_fields=["shipping"])
+        carry_out_plan(shop=shop, order=order, plan=plan, refund=first, now=now)
+    after = _audited(refunds, order, plan)
     audit.record(shop=shop, action="order.refunded", object=order, before=before, after=after, now=now)
-    return refunds[0]
+    return first
+
+
+def paid_payments(order: Order) -> QuerySet[Payment]:
+    """The payments of the order that can be refunded. What gift cards paid of an order that is not paid yet stays with
+    it, until it is cancelled (`return_gift_cards`)."""
+    paid = Payment.objects.filter(shop=order.shop_id, order=order, status=Payment.Status.PAID)
+    is_awaited = order.payment_status == Order.PaymentStatus.PENDING and order.status != Order.Status.CANCELLED
+    return paid.exclude(gateway=GIFT_CARD) if is_awaited else paid
+
+
+def return_gift_cards(*, shop: Shop, order: Order, now: datetime) -> None:
+    """Give what gift cards paid back to them. Call it in the transaction that cancels a locked, unpaid order."""
+    cards = Payment.objects.filter(shop=shop, order=order, gateway=GIFT_CARD, status=Payment.Status.PAID)
+    for payment in cards.select_for_update(of=("self",), no_key=True).order_by("pk"):
+        if left := refundable(payment):
+            _reserve(payment, left, "The order was cancelled before it was paid.", False, now)
 
 
 def carry_out_refund(*, shop: Shop, refund: Refund, now: datetime) -> bool:
@@ -95,7 +134,7 @@ def carry_out_refund(*, shop: Shop, refund: Refund, now: datetime) -> bool:
         # It is unknown whether the money was refunded, so the retry must use the same key.
         log.warning("refund_not_settled", refund=refund.pk, provider=provider.name, error=type(error).__name__)
         return False
-    return record_refunded(shop=shop, refund=refund, reference=reference, now=now)
+    return record_refunded(shop=shop, refund=refund, reference=clean(reference, 255), now=now)
 
 
 def claim_refund(*, shop: Shop, refund: Refund, now: datetime) -> bool:
@@ -116,8 +155,9 @@ def record_refunded(*, shop: Shop, refund: Refund, reference: str, now: datetime
     if not _finish(shop, refund, now, status=Refund.Status.DONE, reference=reference):
         return False
     done = Refund.objects.filter(shop=shop, payment=payment, status=Refund.Status.DONE)
-    returned = sum(done.values_list("amount", flat=True), ZERO)
-    report = Report(Standing.PAID, refunded=returned)
+    # Those that failed later were accepted too.
+    accepted = sum(done.values_list("amount", flat=True), payment.bounced)
+    report = Report(Standing.PAID, refunded=accepted)
     apply_report(shop=shop, payment=payment, report=report, source="call", is_fresh=False, now=now)
     Payment.objects.filter(shop=shop, pk=payment.pk).update(due_at=now + YOUNG)
     return True
@@ -128,22 +168,37 @@ def record_refund_failed(*, shop: Shop, refund: Refund, why: str, now: datetime)
     """Record that the provider declined the refund, and release the reserved amount. False if a result was recorded
     before."""
     payment = lock_payment(shop, refund.payment)
-    if not _finish(shop, refund, now, status=Refund.Status.FAILED, failure=why[:255]):
+    if not _finish(shop, refund, now, status=Refund.Status.FAILED, failure=clean(why, 255)):
         return False
     payment.refunded = max(payment.refunded - refund.amount, payment.returned)
-    payment.save(update_fields=["refunded"])
+    payment.alert = alert_of(payment)
+    payment.save(update_fields=["refunded", "alert"])
     refund.refresh_from_db()
-    if refund.order_id is None:
-        # No order stands for it, so no app hears of it: the merchant sees it with the payment.
-        log.error("late_money_not_returned", payment=payment.pk, refund=refund.pk, reason=why)
-    else:
-        record_event(shop=shop, topic="refund.failed", data=refund_record(refund), now=now)
+    announce(shop=shop, refund=refund, now=now)
+    release_lines(shop=shop, refund=refund, now=now)
     return True
 
 
 def refundable(payment: Payment) -> Decimal:
     """What can still be refunded of the payment."""
     return max(payment.captured - payment.refunded - payment.disputed, ZERO)
+
+
+def _planned(plan: Plan, amount: Decimal | None, order: Order) -> Decimal:
+    """How much of the plan's amount to refund. Raises RefundTooLarge."""
+    if not plan.amount:
+        raise InvalidFields(errors={"lines": ["Nothing was paid for these items."]})
+    if amount is not None and amount > plan.amount:
+        raise RefundTooLarge(f"The chosen items and delivery come to {format_money(plan.amount, order.currency)}.")
+    return plan.amount if amount is None else amount
+
+
+def _audited(refunds: list[Refund], order: Order, plan: Plan | None) -> dict[str, object]:
+    first, total = refunds[0], sum((refund.amount for refund in refunds), ZERO)
+    after = {"amount": total, "currency": order.currency, "reason": first.reason, "restocked": first.restocked}
+    if plan is None:
+        return after
+    return after | {"pieces": {part.line_id: part.qty for part in plan.lines}, "shipping": plan.shipping}
 
 
 def _shares(payments: list[Payment], amount: Decimal | None) -> list[tuple[Payment, Decimal]]:

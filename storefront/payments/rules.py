@@ -1,12 +1,13 @@
 """The state machine of a payment: what a provider's report makes of its state, and what is asked of the provider next.
 No database access. docs/payments.md has it as a table."""
 
-from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
+from decimal import Decimal
 from enum import StrEnum
 
 from django.db.models import TextChoices
 
+from storefront.kit.money import CENT, LARGEST, ZERO
 from storefront.payments.providers.base import Report, Standing
 
 
@@ -40,6 +41,10 @@ STATUSES = {
 # How long a call of a request may still be on its way. Before that, the worker does not ask.
 YOUNG = timedelta(minutes=1)
 LONGEST_WAIT = timedelta(hours=1)
+# Characters of a provider's id of a payment that are stored.
+LONGEST_REFERENCE = 255
+# After which time since the last change a paid payment is looked at, for a dispute or a refund of which no news came.
+LOOKS_AT_PAID = tuple(timedelta(hours=1) * hours for hours in (1, *(24 * days for days in (1, 7, 30, 60, 120))))
 # A payment that the provider does not know may still reach it, if the call to start it had no answer.
 MAY_STILL_ARRIVE = timedelta(minutes=15)
 
@@ -65,6 +70,39 @@ def next_state(current: State, report: Report, *, is_fresh: bool) -> State:
     return told
 
 
+def contradiction(report: Report, *, amount: Decimal, currency: str, reference: str) -> str:
+    """What in the report cannot be true of a payment of this amount and with this reference, in words for the merchant;
+    empty if nothing. Such a report is not believed."""
+    sums = [report.captured, report.refunded, report.disputed, *(each.amount for each in report.failed_refunds)]
+    sums += [report.amount] if report.amount is not None else []
+    if not all(map(_is_sum, sums)) or len(report.reference) > LONGEST_REFERENCE or "\0" in report.reference:
+        return "The provider's answer makes no sense."
+    if reference and report.reference not in ("", reference):
+        return f"The provider answered about another payment, {report.reference[:100]}."
+    if report.captured > amount:
+        return f"The provider took {report.captured:.2f}, more than the {amount:.2f} that were asked for."
+    if report.failed > report.refunded or report.refunded - report.failed > report.captured:
+        return "The provider says that more was given back than was taken."
+    if report.standing == Standing.CANCELLED and not report.captured:
+        return ""
+    if report.currency not in ("", currency):
+        return f"The provider has the payment in {report.currency[:10]}, not in {currency}."
+    if report.amount not in (None, amount):
+        return f"The provider has another amount than the {amount:.2f} that were asked for."
+    if report.standing == Standing.PAID and not report.captured and amount:
+        return "The provider says that the payment is paid, and that nothing was taken."
+    return ""
+
+
+def clean(text: str, longest: int) -> str:
+    """A provider's text as it can be stored: PostgreSQL stores no NUL."""
+    return text.replace("\0", "")[:longest]
+
+
+def _is_sum(value: Decimal) -> bool:
+    return value.is_finite() and ZERO <= value <= LARGEST and value == value.quantize(CENT)
+
+
 def next_call(state: State, *, is_wanted: bool, is_capturable: bool) -> Call:
     """What to ask of the provider. `is_wanted`: the payment has an order that stands, or can still have one.
     `is_capturable`: its order stands, and does not wait for a fulfilment."""
@@ -73,10 +111,11 @@ def next_call(state: State, *, is_wanted: bool, is_capturable: bool) -> Call:
     return Call.CAPTURE if state == State.AUTHORISED and is_capturable else Call.LOOK
 
 
-def wait_before_look(looks: int) -> timedelta:
+def wait_before_look(looks: int, longest: timedelta = LONGEST_WAIT) -> timedelta:
     """How long to wait before the provider is asked again: one minute, doubled each time, at most an hour."""
-    return min(timedelta(minutes=2 ** min(looks, 6)), LONGEST_WAIT)
+    return min(timedelta(minutes=2 ** min(looks, 20)), longest)
 
 
-def any_undecided(states: Iterable[State]) -> bool:
-    return any(state in UNDECIDED for state in states)
+def next_look_at_paid(changed_at: datetime, now: datetime) -> datetime | None:
+    """When a payment that is paid is looked at next; None if that is over."""
+    return next((changed_at + after for after in LOOKS_AT_PAID if changed_at + after > now), None)

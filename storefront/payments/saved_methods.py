@@ -10,11 +10,11 @@ import structlog
 from storefront.customers.models import Customer
 from storefront.kit.money import ZERO
 from storefront.kit.refusals import NotFound
-from storefront.payments.accounts import charge_of, settings_of
-from storefront.payments.models import Payment, SavedMethod
-from storefront.payments.providers.base import Charge, Provider
+from storefront.payments.accounts import charge_of, identify_account, settings_of
+from storefront.payments.models import Payment, ProviderAccount, SavedMethod
+from storefront.payments.providers.base import Charge, Provider, ProviderUnavailable
 from storefront.payments.providers.registry import PROVIDERS
-from storefront.payments.rules import State
+from storefront.payments.rules import LONGEST_REFERENCE, State, clean
 from storefront.shops.models import Shop
 
 log = structlog.get_logger(__name__)
@@ -37,12 +37,20 @@ def saved_methods(shop: Shop, customer: Customer) -> list[SavedMethod]:
 
 
 def offered_methods(shop: Shop, customer: Customer | None, providers: Iterable[Provider]) -> list[SavedMethod]:
-    """Those of the customer's saved methods that can be charged through these providers; none for a visitor who is not
-    signed in."""
+    """Those of the customer's saved methods that can be charged through these providers, in the shop's accounts of
+    today; none for a visitor who is not signed in."""
     names = {provider.name for provider in providers if provider.can_save}
-    if customer is None or not names:
+    methods = saved_methods(shop, customer) if customer and names else []
+    if not methods:
         return []
-    return [method for method in saved_methods(shop, customer) if method.provider in names]
+    accounts = ProviderAccount.objects.filter(shop=shop, provider__in=names)
+    references = dict(accounts.values_list("provider", "account_reference"))
+    return [each for each in methods if each.provider in references and _is_in(references[each.provider], each)]
+
+
+def _is_in(account: str | None, method: SavedMethod) -> bool:
+    """Whether the method is one of this account: empty for one that is not known, None for one that never was."""
+    return account != "" and method.account_reference == (account or "")
 
 
 def keep_method(*, shop: Shop, payment: Payment, now: datetime) -> None:
@@ -59,21 +67,24 @@ def keep_method(*, shop: Shop, payment: Payment, now: datetime) -> None:
     if not Payment.objects.filter(shop=shop, pk=payment.pk, saves_method=True).update(saves_method=False):
         return
     try:
+        # Before: with the secrets of another account, the provider would not find the payment.
+        account = identify_account(shop=shop, name=payment.gateway)
         kept = PROVIDERS[payment.gateway].save_method(charge_of(shop, payment))
     except Exception as error:
         # The message may quote what was sent.
         log.warning("method_not_saved", payment=payment.pk, provider=payment.gateway, reason=type(error).__name__)
         return
-    if kept is not None:
+    if kept is not None and max(len(kept.method_reference), len(kept.customer_reference)) <= LONGEST_REFERENCE:
         SavedMethod.objects.get_or_create(
             shop=shop,
             provider=payment.gateway,
             method_reference=kept.method_reference,
             defaults={
+                "account_reference": account,
                 "customer_id": order.customer_id,
                 "customer_reference": kept.customer_reference,
-                "label": kept.label[:100],
-                "expires": kept.expires[:10],
+                "label": clean(kept.label, 100),
+                "expires": clean(kept.expires, 10),
                 "created_at": now,
             },
         )
@@ -98,5 +109,9 @@ def remove_method(*, shop: Shop, customer: Customer, method_id: int) -> None:
             customer_reference=method.customer_reference,
             method_reference=method.method_reference,
         )
-        provider.forget_method(charge)
+        try:
+            provider.forget_method(charge)
+        except Exception as error:
+            log.warning("method_not_forgotten", provider=provider.name, reason=type(error).__name__)
+            raise ProviderUnavailable from None
     SavedMethod.objects.filter(shop=shop, pk=method.pk).delete()

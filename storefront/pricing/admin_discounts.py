@@ -4,14 +4,16 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.http import HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import reverse
 from unfold.decorators import action, display
 from unfold.forms import BaseDialogForm
-from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminTextInputWidget
+from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminIntegerFieldWidget, UnfoldAdminTextInputWidget
 
 from storefront.kit.format import format_money
-from storefront.kit.spreadsheets import escape_formula
 from storefront.pricing import codes
 from storefront.pricing.models import Discount, DiscountCode, DiscountGroup, DiscountTarget
+from storefront.pricing.tables import UnusableTable
 from storefront.shops.admin_base import ShopScopedAdmin, ShopScopedTabularInline, moment, view_and_edit
 from storefront.shops.admin_forms import ShopScopedForm
 from storefront.shops.rights import Right
@@ -116,16 +118,32 @@ class GenerateForm(BaseDialogForm):
     )
 
 
+EXPLANATION = (
+    "A CSV file with the column code and, if you like, limit: for how many orders each can be used; empty for any"
+    " number. A file of “Download codes” fits, too; its uses are not read. New codes are added, codes that the discount"
+    " has get the file’s limit, and others stay. If anything is wrong with a line, nothing is imported."
+)
+
+
+class ImportForm(forms.Form):
+    file = forms.FileField(label="CSV file", widget=UnfoldAdminFileFieldWidget)
+
+
 @admin.register(Discount)
 class DiscountAdmin(ShopScopedAdmin):
+    empty_text = "Give a discount to everybody, or to those with a code."
     form = DiscountForm
-    rights = RIGHTS | {"generate": Right.CHANGE_PRICES, "download_codes": Right.VIEW_PRICES}
+    rights = RIGHTS | {
+        "generate": Right.CHANGE_PRICES,
+        "download_codes": Right.VIEW_PRICES,
+        "import_codes": Right.CHANGE_PRICES,
+    }
     list_display = ["name", "reduction", "how", "used", "starts", "ends", "is_active"]
     list_filter = ["is_active", "needs_code", "kind"]
     search_fields = ["name", "codes__code"]
     ordering = ["name", "id"]
     inlines = [DiscountCodeInline, DiscountTargetInline, DiscountGroupInline]
-    actions_detail = ["generate", "download_codes"]
+    actions_detail = ["generate", "download_codes", "import_codes"]
     fieldsets: Any = [
         (None, {"fields": ["name", "is_active", "needs_code", "kind", "value", "buy_qty", "get_qty"]}),
         (
@@ -196,9 +214,24 @@ class DiscountAdmin(ShopScopedAdmin):
         discount = self.row_or_404(request, object_id)
         response = HttpResponse(content_type="text/csv; charset=utf-8")
         response["Content-Disposition"] = f'attachment; filename="codes-{discount.pk}.csv"'
-        lines = csv.writer(response)
-        lines.writerow(["code", "uses", "limit"])
-        rows = DiscountCode.objects.filter(shop=request.shop, discount=discount).order_by("pk")
-        for code, uses, limit in rows.values_list("code", "uses", "use_limit").iterator():
-            lines.writerow([escape_formula(code), uses, "" if limit is None else limit])
+        csv.writer(response).writerows(codes.export_codes(request.shop, discount))
         return response
+
+    @action(description="Import codes", icon="upload", url_path="import-codes")
+    def import_codes(self, request: Any, object_id: str) -> HttpResponse:
+        discount = self.row_or_404(request, object_id)
+        form = ImportForm(*(request.POST, request.FILES) if request.method == "POST" else ())
+        problems: list[str] = []
+        if form.is_bound and form.is_valid():
+            content = form.cleaned_data["file"].read()
+            try:
+                found = codes.import_codes(shop=request.shop, discount=discount, content=content, now=request.now)
+            except UnusableTable as unusable:
+                problems = unusable.sentences
+            else:
+                text = f"{found.added:,} added, {found.changed:,} with another limit, {found.same:,} unchanged."
+                return self.done(request, discount, f"Codes imported: {text}")
+        back = reverse("admin:pricing_discount_change", args=[discount.pk])
+        context = {"title": f"Import codes of {discount}", "form": form, "problems": problems, "back": back}
+        shared = {**self.admin_site.each_context(request), "opts": self.opts, "explanation": EXPLANATION}
+        return TemplateResponse(request, "pricing/admin/import_table.html", shared | context)

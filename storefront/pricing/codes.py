@@ -1,23 +1,39 @@
-"""Discount codes: how they are compared, and how many at once are made."""
+"""Discount codes: how they are compared, how many at once are made, and their CSV file."""
 
 import re
 import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from storefront.kit.refusals import InvalidFields
+from storefront.kit.spreadsheets import escape_formula
 from storefront.pricing.models import Discount, DiscountCode
+from storefront.pricing.tables import UnusableTable, WrongLine, read_each, read_table
 from storefront.shops import audit
 from storefront.shops.models import Shop
 
 MAX_LENGTH = 40
 MAX_PREFIX = 20
 MOST_AT_ONCE = 10_000
+LARGEST_LIMIT = 1_000_000
+COLUMNS = ("code", "uses", "limit")
 # Characters that nobody takes for another one; ten of them are 49 random bits.
 _ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 _RANDOM_LENGTH = 10
 _FORM = re.compile(r"[A-Z0-9][A-Z0-9_-]*\Z")
+
+
+@dataclass(frozen=True)
+class ImportedCodes:
+    """How many codes a file has added, given another limit, and left as they were."""
+
+    added: int
+    changed: int
+    same: int
 
 
 def normal_code(text: str) -> str:
@@ -55,6 +71,88 @@ def create_codes(
     after = {"count": count, "prefix": prefix, "use_limit": use_limit}
     audit.record(shop=shop, action="discount.codes_created", object=discount, after=after, now=now)
     return sorted(made)
+
+
+def export_codes(shop: Shop, discount: Discount) -> Iterator[list[Any]]:
+    """The lines of the discount's file, the header first."""
+    yield list(COLUMNS)
+    rows = DiscountCode.objects.filter(shop=shop, discount=discount).order_by("pk")
+    for code, uses, limit in rows.values_list("code", "uses", "use_limit").iterator():
+        yield [escape_formula(code), uses, "" if limit is None else limit]
+
+
+@transaction.atomic
+def import_codes(*, shop: Shop, discount: Discount, content: bytes, now: datetime) -> ImportedCodes:
+    """Add the codes of this file to the discount, and set the limits of those that it has already, if the file has a
+    column of limits. Its other codes stay; uses are never changed. Raises UnusableTable for any problem; then nothing
+    changed.
+
+    The discount is locked, as by orders that use it, so a limit is never below the uses.
+    """
+    Discount.objects.select_for_update(no_key=True).get(shop=shop, pk=discount.pk)
+    limits = _read(shop, discount, content)
+    states_limits = b"limit" in content.partition(b"\n")[0].lower()
+    existing = DiscountCode.objects.filter(shop=shop, discount=discount, code__in=list(limits))
+    changed = []
+    for row in existing:
+        limit = limits.pop(row.code)
+        if states_limits and limit != row.use_limit:
+            row.use_limit = limit
+            changed.append(row)
+    given = {"shop": shop, "discount": discount, "created_at": now}
+    try:
+        with transaction.atomic():
+            DiscountCode.objects.bulk_update(changed, ["use_limit"], batch_size=500)
+            new = [DiscountCode(code=code, use_limit=limit, **given) for code, limit in limits.items()]
+            DiscountCode.objects.bulk_create(new, batch_size=500)
+    except IntegrityError:
+        raise UnusableTable(["Another discount has just got one of these codes. Please try again."]) from None
+    found = ImportedCodes(added=len(limits), changed=len(changed), same=len(existing) - len(changed))
+    if limits or changed:
+        after = {"added": found.added, "limits_changed": found.changed}
+        audit.record(shop=shop, action="discount.codes_imported", object=discount, after=after, now=now)
+    return found
+
+
+def _read(shop: Shop, discount: Discount, content: bytes) -> dict[str, int | None]:
+    """The limit of each code of the file."""
+    lines, _ = read_table(content, COLUMNS, optional=("uses", "limit"))
+    wanted = {code for _, cells in lines if is_well_formed(code := normal_code(cells[0]))}
+    rows = DiscountCode.objects.filter(shop=shop, code__in=list(wanted)).select_related("discount")
+    existing = {row.code: row for row in rows}
+    found: dict[str, int | None] = {}
+    first: dict[str, int] = {}
+
+    def read(number: int, cells: list[str]) -> None:
+        if len(cells) != len(COLUMNS):
+            raise WrongLine("has another number of cells than the header.")
+        code, row = normal_code(cells[0]), existing.get(normal_code(cells[0]))
+        if not is_well_formed(code):
+            raise WrongLine(
+                f"“{cells[0][:60]}” cannot be a code. Use at most {MAX_LENGTH} letters, digits, hyphens and"
+                " underscores; begin with a letter or digit."
+            )
+        if code in found:
+            raise WrongLine(f"line {first[code]} has the code {code} already.")
+        if row is not None and row.discount_id != discount.pk:
+            raise WrongLine(f"the code {code} belongs to the discount {row.discount}.")
+        limit = _limit(cells[2])
+        if row is not None and limit is not None and limit < row.uses:
+            raise WrongLine(f"{code} was used {row.uses:,} times, so its limit cannot be {limit:,}.")
+        found[code], first[code] = limit, number
+
+    read_each(lines, read)
+    if not found:
+        raise UnusableTable(["The file has no codes."])
+    return found
+
+
+def _limit(text: str) -> int | None:
+    if not text:
+        return None
+    if not re.fullmatch("[0-9]{1,7}", text) or not 1 <= int(text) <= LARGEST_LIMIT:
+        raise WrongLine(f"“limit” must be a whole number from 1 to {LARGEST_LIMIT:,}, or empty, not {text[:60]}.")
+    return int(text)
 
 
 def _random_text() -> str:

@@ -4,7 +4,7 @@ Amounts are Decimal in the shop's currency.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 
@@ -31,13 +31,16 @@ MESSAGES = {
 
 @dataclass(frozen=True, slots=True)
 class PricedLine:
-    """What the rules need to know of a line. `amount` is the line total before discounts."""
+    """What the rules need to know of a line. `amount` is the line total before discounts. A gift card is sold at its
+    value: no discount fits it, and it is not taxed, since what is paid with it will be (R-CART-50)."""
 
     amount: Decimal
     qty: int = 1
     product_id: int = 0
     tax_class_id: int | None = None
     is_taxable: bool = True
+    is_gift_card: bool = False
+    is_digital: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,17 @@ class Applied:
     @property
     def is_delivery_free(self) -> bool:
         return any(line.is_free_delivery for line in self.lines)
+
+    def without_free_delivery(self) -> "Applied":
+        """The same for a delivery method that free delivery does not cover: it is no use, and its code says so."""
+        message = "This code does not make the chosen delivery method free."
+        codes = (
+            replace(code, is_free_delivery=False, refused=NOT_APPLICABLE, message=message)
+            if code.is_free_delivery
+            else code
+            for code in self.codes
+        )
+        return Applied(tuple(line for line in self.lines if not line.is_free_delivery), tuple(codes))
 
 
 def apply_discounts(lines: Sequence[PricedLine], candidates: Iterable[Candidate], now: datetime) -> Applied:
@@ -188,7 +202,7 @@ def _cheaper_pieces(discount: Discount, lines: Sequence[PricedLine], fits: Seque
 
 def _fits(candidate: Candidate, lines: Iterable[PricedLine]) -> list[bool]:
     wanted = candidate.product_ids
-    return [wanted is None or line.product_id in wanted for line in lines]
+    return [not line.is_gift_card and (wanted is None or line.product_id in wanted) for line in lines]
 
 
 def _refusal(candidate: Candidate, lines: Sequence[PricedLine], now: datetime) -> tuple[str, str] | None:
@@ -203,7 +217,7 @@ def _refusal(candidate: Candidate, lines: Sequence[PricedLine], now: datetime) -
         return NOT_APPLICABLE, "This code is not valid yet."
     if candidate.refused:
         return candidate.refused, MESSAGES[candidate.refused]
-    subtotal = sum((line.amount for line in lines), ZERO)
+    subtotal = sum((line.amount for line in lines if not line.is_gift_card), ZERO)
     if subtotal < discount.minimum_subtotal:
         minimum = format_money(discount.minimum_subtotal, candidate.currency)
         return NOT_APPLICABLE, f"This code needs a subtotal of at least {minimum}."

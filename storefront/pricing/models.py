@@ -8,6 +8,10 @@ from django.db.models import F, Q
 from storefront.catalogue.models import Brand, Category, Product, TaxClass, Variant
 from storefront.customers.models import Customer, CustomerGroup
 from storefront.kit.money import MoneyField
+from storefront.pricing.delivery_models import DeliveryZone as DeliveryZone
+from storefront.pricing.delivery_models import PickupPlace as PickupPlace
+from storefront.pricing.delivery_models import ShippingRate as ShippingRate
+from storefront.pricing.delivery_models import ShippingRateStep as ShippingRateStep
 from storefront.shops.models import Shop
 
 
@@ -230,67 +234,73 @@ class Redemption(models.Model):
 
 
 class TaxRate(models.Model):
-    """The tax on products of one tax class in one country, or in one region of it."""
+    """The tax on products of one tax class in one country, or in a part of it.
+
+    Of several rates of one step that an address has, the most specific one counts; rates of several steps add up
+    (`taxes.rates_at`).
+    """
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="tax_rates")
-    name = models.CharField(max_length=60, help_text="Such as VAT.")
+    name = models.CharField(max_length=60, help_text="Shoppers see it, such as VAT.")
     tax_class = models.ForeignKey(
         TaxClass,
         null=True,
         blank=True,
         on_delete=models.CASCADE,
-        help_text="Leave empty for products without a tax class.",
+        help_text="Leave empty for the standard class: products without a tax class.",
     )
-    country = models.CharField(max_length=2, help_text="ISO 3166 code, such as DE.")
-    region = models.CharField(max_length=100, blank=True, help_text="Leave empty for the whole country.")
+    country = models.CharField(max_length=2)
+    region = models.CharField(
+        "only this state or region", max_length=100, blank=True, help_text="Leave empty for the whole country."
+    )
+    postcodes = models.JSONField(
+        "only these postal codes",
+        default=list,
+        db_default=[],
+        blank=True,
+        help_text="Such as 35*, 38*, 9000-9999. Spaces and capitals do not matter. Leave empty for all.",
+    )
     percent = models.DecimalField(
         max_digits=6, decimal_places=3, validators=[MinValueValidator(Decimal(0)), MaxValueValidator(Decimal(100))]
     )
-    applies_to_shipping = models.BooleanField(default=True)
+    step = models.PositiveSmallIntegerField(
+        default=1,
+        db_default=1,
+        validators=[MinValueValidator(1), MaxValueValidator(9)],
+        help_text="One rate of each step applies. Where two taxes are due, such as a federal and a regional one, give "
+        "the second step 2.",
+    )
+    is_compound = models.BooleanField(
+        "on top of earlier steps",
+        default=False,
+        db_default=False,
+        help_text="Charged on the price with the taxes of earlier steps.",
+    )
+    applies_to_shipping = models.BooleanField("applies to delivery", default=True)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["shop", "tax_class", "country", "region"],
-                condition=Q(tax_class__isnull=False),
+                fields=["shop", "tax_class", "country", "region", "step"],
+                condition=Q(tax_class__isnull=False, postcodes=[]),
                 name="tax_rate_class_once",
             ),
             models.UniqueConstraint(
-                fields=["shop", "country", "region"], condition=Q(tax_class__isnull=True), name="tax_rate_once"
+                fields=["shop", "country", "region", "step"],
+                condition=Q(tax_class__isnull=True, postcodes=[]),
+                name="tax_rate_once",
             ),
             models.CheckConstraint(condition=Q(percent__gte=0, percent__lte=100), name="tax_rate_percent_range"),
+            models.CheckConstraint(condition=Q(step__gte=1, step__lte=9), name="tax_rate_step_range"),
         ]
 
     def __str__(self) -> str:
         return f"{self.name} {self.percent.normalize():f}% ({self.country})"
 
 
-class ShippingRate(models.Model):
-    """A delivery method that a shopper can choose, and its price."""
-
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="shipping_rates")
-    name = models.CharField(max_length=100, help_text="As shoppers see it, such as Parcel, 2 to 3 days.")
-    countries = models.JSONField(default=list, blank=True, help_text="ISO 3166 codes. Empty for all countries.")
-    price = MoneyField()
-    free_from = MoneyField(
-        null=True, blank=True, help_text="Free for a subtotal of at least this amount. Leave empty if it is never free."
-    )
-    minimum_weight = models.DecimalField(max_digits=10, decimal_places=3, default=Decimal(0))
-    maximum_weight = models.DecimalField(
-        max_digits=10, decimal_places=3, null=True, blank=True, help_text="In the same unit as product weights."
-    )
-    sort_order = models.IntegerField(default=0)
-    is_active = models.BooleanField(default=True)
+class TaxSettings(Shop):
+    """The shop's settings for taxes, which have a page of their own in the admin."""
 
     class Meta:
-        ordering = ["sort_order", "id"]
-        constraints = [
-            models.CheckConstraint(condition=Q(price__gte=0), name="shipping_rate_price_not_negative"),
-            models.CheckConstraint(
-                condition=Q(maximum_weight__isnull=True) | Q(maximum_weight__gte=F("minimum_weight")),
-                name="shipping_rate_weight_range",
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return self.name
+        proxy = True
+        verbose_name = verbose_name_plural = "tax settings"

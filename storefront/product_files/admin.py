@@ -60,6 +60,10 @@ class ProductImportForm(ShopScopedForm):
 class ProductImportAdmin(PicturesOfImport, ShopScopedAdmin):
     """Uploads of product files, the progress of their imports, and the reports. Exports are actions of the list."""
 
+    empty_text = (
+        "Bring your products from Shopify, WooCommerce or a file: choose it here, and see what would change"
+        " before anything does."
+    )
     form = ProductImportForm
     rights = {
         "view": Right.EXPORT_PRODUCTS,

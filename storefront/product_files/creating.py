@@ -26,6 +26,7 @@ from storefront.pictures.requesting import PictureRequests
 from storefront.product_files.matching import products_by
 from storefront.product_files.parsed_products import ParsedBundleItem, ParsedMedia, ParsedProduct, option_key
 from storefront.product_files.references import References
+from storefront.product_files.sale_periods import settled
 from storefront.shops.models import Shop
 
 Row = dict[str, Any]
@@ -88,7 +89,8 @@ class _Batch:
         media_ids: Iterator[int],
         option_ids: Iterator[int],
     ) -> None:
-        row = {**rules.stock_tracking_default(parsed.fields), **parsed.if_new, **parsed.fields, "id": id, "slug": slug}
+        fields = settled(parsed.fields, self.now)
+        row = {**rules.stock_tracking_default(fields), **parsed.if_new, **fields, "id": id, "slug": slug}
         name = row["name"]
         row["sort_name"] = rules.sort_name(name)
         if row.get("status") == Product.Status.ACTIVE and "published_on" not in row:
@@ -132,7 +134,8 @@ class _Batch:
     def _add_variants(self, id: int, parsed: ParsedProduct, images: dict[str, int], ids: Iterator[int]) -> int | None:
         default = None
         for variant in parsed.variants or ():
-            row = {**rules.stock_tracking_default(variant.fields), **variant.fields, "id": next(ids), "product_id": id}
+            fields = settled(variant.fields, self.now)
+            row = {**rules.stock_tracking_default(fields), **fields, "id": next(ids), "product_id": id}
             row["option_values"] = variant.option_values
             row["image_id"] = images.get(variant.image) if variant.image else None
             self.rows[Variant].append(row)

@@ -5,16 +5,18 @@ rows before it writes, so that neither a product nor a category is created twice
 A batch is one transaction; if the database rejects it, its products are imported one by one.
 """
 
+import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from django.db import DataError, IntegrityError, transaction
 
 from storefront.catalogue import rules, tree
+from storefront.catalogue.ledger import Kind, stock_changes
 from storefront.catalogue.parsing import InvalidValue
 from storefront.kit.bulk_insert import bulk_write_pragmas
 from storefront.listing.statistics import refresh_statistics, settle_after_import
@@ -109,7 +111,7 @@ def import_products(
         related = stack.enter_context(PendingRelations())
         baselines = Baselines(shop, opened.format, now)
         callbacks = _Callbacks(on_problem, on_change)
-        run = _Import(shop, now, update, not dry_run, matcher, baselines, related, callbacks, pictures)
+        run = _Import(shop, now, file.name, update, not dry_run, matcher, baselines, related, callbacks, pictures)
         if not dry_run:
             # Also after an error, since earlier batches stay imported.
             stack.push(run.audit_on_exit(audit_object or audit.Object("import", None, file.name)))
@@ -161,6 +163,7 @@ class _Import:
         self,
         shop: Shop,
         now: datetime,
+        file: str,
         update: bool,
         write: bool,
         matcher: Matcher,
@@ -169,7 +172,9 @@ class _Import:
         callbacks: "_Callbacks",
         pictures: PictureRequests | None,
     ) -> None:
-        self.shop, self.now, self.update, self.write, self.callbacks = shop, now, update, write, callbacks
+        self.shop, self.update, self.write, self.callbacks = shop, update, write, callbacks
+        self.now, self.started = now, time.monotonic()
+        self.file = file[:100]  # What the stock ledger names.
         self.matcher, self.source, self.baselines, self.related = matcher, matcher.source, baselines, related
         self.pictures = pictures
         self.references = References(shop)
@@ -230,7 +235,7 @@ class _Import:
     def _attempt(self, batch: list[ParsedProduct]) -> _Outcome:
         if not self.write:
             return self._apply(batch)
-        with transaction.atomic():
+        with transaction.atomic(), stock_changes(Kind.IMPORTED, reference=self.file, now=self.now):
             tree.lock(self.shop)
             outcome = self._apply(batch)
             publish_change(self.shop.pk)
@@ -273,7 +278,9 @@ class _Import:
 
     def _update(self, outcome: _Outcome) -> None:
         matched = [(parsed, match.product) for parsed, match in outcome.matched if match.product]
-        products = existing_products(self.shop, [found.id for _, found in matched])
+        products = existing_products(self.shop, [found.id for _, found in matched], lock=self.write)
+        # Sale periods begin and end while a long import runs; now that the products are locked, they wait.
+        prices_at = self.now + timedelta(seconds=time.monotonic() - self.started)
         self.baselines.clear()
         for parsed, found in matched:
             changes = update_product(
@@ -284,6 +291,7 @@ class _Import:
                 baselines=self.baselines,
                 pictures=self.pictures,
                 now=self.now,
+                prices_at=prices_at,
                 write=self.write,
             )
             if changes:

@@ -23,6 +23,7 @@ from storefront.catalogue.models import (
 )
 from storefront.catalogue.parsing import InvalidValue
 from storefront.catalogue.plans import Plan, plan_of
+from storefront.catalogue.sale_periods import columns_to_write
 from storefront.pictures.requesting import PictureRequests
 from storefront.product_files.baselines import Baselines
 from storefront.product_files.creating import all_pictures, bundle_item_row
@@ -36,6 +37,7 @@ from storefront.product_files.parsed_products import (
     option_key,
 )
 from storefront.product_files.references import References
+from storefront.product_files.sale_periods import settled
 from storefront.shops.models import Shop
 
 Changes = dict[str, list[Any]]
@@ -52,17 +54,20 @@ def update_product(
     baselines: Baselines,
     pictures: PictureRequests | None = None,
     now: datetime,
+    prices_at: datetime,
     write: bool,
 ) -> Changes:
-    """Apply the parsed product to the existing one; returns the changes as {member: [before, after]}.
+    """Apply the parsed product to the existing one; returns the changes as {member: [before, after]}. Of its sale
+    periods, those hold that run at `prices_at`.
 
     Without `write`, only compares. With `pictures`, new pictures are requested from the worker. Raises
     InvalidValue if the parsed product cannot update this product.
     """
-    updating = _ProductUpdate(shop, existing, parsed, references, now)
+    updating = _ProductUpdate(shop, existing, parsed, references, now, prices_at)
     updating.compare()
     if updating.changes:
-        updating = _ProductUpdate(shop, existing, baselines.differing(parsed, existing), references, now)
+        differing = baselines.differing(parsed, existing)
+        updating = _ProductUpdate(shop, existing, differing, references, now, prices_at)
         updating.compare()
     if write and updating.changes:
         # As for new products, events are recorded only if the shop has an app.
@@ -77,10 +82,16 @@ class _ProductUpdate:
     """The differences between one product and its parsed product, and the plans that write them."""
 
     def __init__(
-        self, shop: Shop, existing: ExistingProduct, parsed: ParsedProduct, references: References, now: datetime
+        self,
+        shop: Shop,
+        existing: ExistingProduct,
+        parsed: ParsedProduct,
+        references: References,
+        now: datetime,
+        prices_at: datetime,
     ) -> None:
         self.shop, self.existing, self.product, self.parsed = shop, existing, existing.product, parsed
-        self.references, self.now = references, now
+        self.references, self.now, self.prices_at = references, now, prices_at
         self.changes: Changes = {}
         # Values to set in existing rows, as (row, attribute, value). Comparing changes nothing.
         self.assignments: list[tuple[Any, str, Any]] = []
@@ -125,7 +136,8 @@ class _ProductUpdate:
         if "published_on" not in self.parsed.fields:
             product.published_on = rules.published_on(product, self.now)
         product.updated_at = self.now
-        product.save(update_fields=[*self.columns, "sort_name", "published_on", "updated_at"])
+        columns = columns_to_write(self.columns) if product.sale_price is not None else self.columns
+        product.save(update_fields=[*columns, "sort_name", "published_on", "updated_at"])
         if self.columns & SEARCHED or self.plans.variants is not None:
             search_index.write_text(product)
 
@@ -141,7 +153,7 @@ class _ProductUpdate:
         return changed
 
     def _fields(self) -> None:
-        self.columns.update(self._set(self.product, self.parsed.fields))
+        self.columns.update(self._set(self.product, settled(self.parsed.fields, self.prices_at, self.product)))
         for kind, name in self.parsed.related_names.items():
             row = getattr(self.product, kind)
             before = row.name if row else None
@@ -208,11 +220,13 @@ class _ProductUpdate:
         image = self.images.get(wanted.image) if wanted.image else None
         if row is None:
             return self._new_variant(wanted, image), []
-        changed = self._set(row, wanted.fields, f"variant {row.name} ")
+        changed = self._set(row, settled(wanted.fields, self.prices_at, row), f"variant {row.name} ")
         if wanted.states_image and not self._has_picture(row, wanted.image):
             self.changes[f"variant {row.name} image"] = [None, wanted.image]
             self.assignments.append((row, "image", image))
             changed.append("image")
+        if wanted.fields.get("sale_price", row.sale_price) is not None:
+            changed = columns_to_write(changed)
         return row, self._with_updated_at(row, changed)
 
     def _has_picture(self, variant: Variant, url: str | None) -> bool:
@@ -230,7 +244,7 @@ class _ProductUpdate:
             created_at=self.now,
             updated_at=self.now,
             **rules.stock_tracking_default(wanted.fields),
-            **wanted.fields,
+            **settled(wanted.fields, self.prices_at),
         )
 
     def _add_variation_values(self, wanted: list[ParsedVariant]) -> None:

@@ -1,5 +1,8 @@
-"""The menu of the merchant's admin."""
+"""The menu of the merchant's admin, and its topics: pages that belong together, with tabs between their lists. The
+topics of the settings stand together on a page of their own, and those of apps behind one entry of the menu."""
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import admin
@@ -7,16 +10,21 @@ from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse
 
+# A title and a model.
+Page = tuple[str, str]
+# Of these there is one a shop, and no list.
+FORMS = {"pricing.taxsettings"}
 # (title, icon, model) by group, the most used first.
 MENU: list[tuple[str, list[tuple[str, str, str]]]] = [
     (
         "Sales",
         [
             ("Orders", "receipt_long", "orders.order"),
-            ("Payments", "payments", "payments.payment"),
-            ("Carts", "shopping_cart", "carts.cart"),
             ("Customers", "group", "customers.customer"),
-            ("Customer groups", "groups", "customers.customergroup"),
+            ("Payments", "payments", "payments.payment"),
+            ("Invoices", "description", "documents.document"),
+            ("Gift cards", "featured_seasonal_and_gifts", "gift_cards.giftcard"),
+            ("Carts", "shopping_cart", "carts.cart"),
         ],
     ),
     (
@@ -24,65 +32,158 @@ MENU: list[tuple[str, list[tuple[str, str, str]]]] = [
         [
             ("Products", "sell", "catalogue.product"),
             ("Categories", "account_tree", "catalogue.category"),
-            ("Stock adjustments", "inventory_2", "catalogue.stockadjustment"),
+            ("Stock changes", "inventory_2", "catalogue.stockadjustment"),
             ("Import and export", "upload_file", "catalogue.productimport"),
-            ("Brands", "verified", "catalogue.brand"),
-            ("Vendors", "local_shipping", "catalogue.vendor"),
         ],
     ),
     (
-        "Prices and delivery",
+        "Shop",
         [
             ("Discounts", "percent", "pricing.discount"),
-            ("Tax rates", "account_balance", "pricing.taxrate"),
-            ("Tax classes", "category", "catalogue.taxclass"),
-            ("Shipping rates", "package_2", "pricing.shippingrate"),
-            ("Shipping origins", "warehouse", "catalogue.shippingorigin"),
-        ],
-    ),
-    (
-        "Apps",
-        [
-            ("Installed apps", "extension", "apps.installation"),
-            ("App blocks", "widgets", "apps.extension"),
-            ("App scripts", "code", "apps.scripttag"),
-            ("Allowed script hosts", "verified_user", "apps.allowedscripthost"),
-            ("Blocked scripts", "gpp_bad", "apps.blockedscript"),
-            ("Webhooks", "webhook", "webhooks.registration"),
-            ("Deliveries", "outbox", "webhooks.delivery"),
-            ("Events", "history", "webhooks.event"),
-            ("All apps", "apps", "apps.app"),
-        ],
-    ),
-    (
-        "Settings",
-        [
-            ("Shop", "storefront", "shops.shop"),
-            ("Payment providers", "credit_card", "payments.provideraccount"),
-            ("Staff", "badge", "shops.staffmember"),
-            ("Invitations", "mail", "shops.staffinvitation"),
-            ("API tokens", "key", "shops.apitoken"),
-            ("Allowed origins", "public", "shops.allowedorigin"),
-            ("Audit log", "policy", "shops.auditentry"),
+            ("Looks", "palette", "content.looks"),
+            ("Pages", "article", "content.page"),
         ],
     ),
 ]
 
 
+@dataclass(frozen=True)
+class Topic:
+    """Pages that belong together; `text` says what they are for."""
+
+    title: str
+    icon: str
+    text: str
+    pages: tuple[Page, ...]
+
+
+APPS = Topic(
+    "Apps",
+    "extension",
+    "What apps may do, what they add to the shop, and what they are told.",
+    (
+        ("Installed", "apps.installation"),
+        ("Blocks", "apps.extension"),
+        ("Scripts", "apps.scripttag"),
+        ("Allowed hosts", "apps.allowedscripthost"),
+        ("Blocked scripts", "apps.blockedscript"),
+        ("Webhooks", "webhooks.registration"),
+        ("Deliveries", "webhooks.delivery"),
+        ("Events", "webhooks.event"),
+        ("All apps", "apps.app"),
+    ),
+)
+SETTINGS = (
+    Topic(
+        "Shop", "storefront", "Name, address, currency, language and how orders are placed.", (("Shop", "shops.shop"),)
+    ),
+    Topic("Payment", "credit_card", "Who takes the money.", (("Payment providers", "payments.provideraccount"),)),
+    Topic(
+        "Delivery",
+        "local_shipping",
+        "Where the shop delivers to, what that costs, and where orders can be collected.",
+        (
+            ("Shipping rates", "pricing.shippingrate"),
+            ("Delivery zones", "pricing.deliveryzone"),
+            ("Pick-up places", "pricing.pickupplace"),
+            ("Shipping origins", "catalogue.shippingorigin"),
+        ),
+    ),
+    Topic(
+        "Taxes",
+        "account_balance",
+        "Which tax applies where, and how prices show it.",
+        (
+            ("Taxes", "pricing.taxsettings"),
+            ("Tax rates", "pricing.taxrate"),
+            ("Tax classes", "catalogue.taxclass"),
+        ),
+    ),
+    Topic("Invoices", "description", "What stands on invoices.", (("Invoices", "documents.invoicesettings"),)),
+    Topic(
+        "Brands, vendors and groups",
+        "label",
+        "What products and customers can be sorted into.",
+        (
+            ("Brands", "catalogue.brand"),
+            ("Vendors", "catalogue.vendor"),
+            ("Customer groups", "customers.customergroup"),
+        ),
+    ),
+    Topic(
+        "Staff",
+        "badge",
+        "Who works in this shop, and what each of them may do.",
+        (("Staff", "shops.staffmember"), ("Invitations", "shops.staffinvitation")),
+    ),
+    Topic(
+        "Programs",
+        "key",
+        "Keys for programs that read the shop, and sites that may call it.",
+        (("API tokens", "shops.apitoken"), ("Allowed origins", "shops.allowedorigin")),
+    ),
+    Topic("Audit log", "policy", "Who changed what, and when.", (("Audit log", "shops.auditentry"),)),
+)
+
+
 def menu(request: HttpRequest) -> list[dict[str, Any]]:
     """The menu's groups, with the entries that this user may open."""
     start = {"title": "Home", "icon": "home", "link": reverse("admin:index")}
-    groups = [{"title": title, "items": _items(request, entries)} for title, entries in MENU]
+    groups = [
+        {
+            "title": title,
+            "items": [_entry(title, icon, model) for title, icon, model in entries if _may(request, model)],
+        }
+        for title, entries in MENU
+    ]
+    end = [
+        _entry_of_topics("Apps", APPS.icon, [APPS], request),
+        _entry_of_topics("Settings", "settings", SETTINGS, request),
+    ]
+    groups.append({"title": "", "items": [entry for entry in end if entry]})
     return [{"items": [start]}, *(group | {"separator": True} for group in groups if group["items"])]
 
 
-def _items(request: HttpRequest, entries: list[tuple[str, str, str]]) -> list[dict[str, Any]]:
-    pages = {model._meta.label_lower: page for model, page in admin.site._registry.items()}
-    return [
-        {"title": title, "icon": icon, "link": reverse(f"admin:{model.replace('.', '_')}_changelist")}
-        for title, icon, model in entries
-        if model in pages and pages[model].has_module_permission(request)
+def tabs(request: HttpRequest) -> list[dict[str, Any]]:
+    """The topics with the pages that this user may open, as the theme makes tabs of them. `is_setting` marks those that
+    the page of settings shows."""
+    topics = [_tabs_of(topic, request) | {"is_setting": topic is not APPS} for topic in (APPS, *SETTINGS)]
+    return [topic for topic in topics if topic["items"]]
+
+
+def _tabs_of(topic: Topic, request: HttpRequest) -> dict[str, Any]:
+    links = {title: _list_of(model) for title, model in topic.pages if _may(request, model)}
+    items = [
+        {"title": title, "link": link, "active": request.path.startswith(link), "has_permission": True}
+        for title, link in links.items()
     ]
+    # The theme knows models with tabs above the list by name, and those with tabs above the form by this.
+    models: list[Any] = [{"name": model, "detail": True} if model in FORMS else model for _, model in topic.pages]
+    shown = {"title": topic.title, "icon": topic.icon, "text": topic.text, "items": items}
+    return shown | {"models": models if len(items) > 1 else []}
+
+
+def _entry(title: str, icon: str, model: str) -> dict[str, Any]:
+    return {"title": title, "icon": icon, "link": _list_of(model)}
+
+
+def _entry_of_topics(title: str, icon: str, topics: Iterable[Topic], request: HttpRequest) -> dict[str, Any]:
+    """One entry for all pages of these topics; empty if the user may open none."""
+    links = [_list_of(model) for topic in topics for _, model in topic.pages if _may(request, model)]
+    if not links:
+        return {}
+    link = links[0] if title == APPS.title else reverse("admin:settings")
+    is_here = request.path == link or any(request.path.startswith(each) for each in links)
+    return {"title": title, "icon": icon, "link": link, "active": lambda _request: is_here}
+
+
+def _list_of(model: str) -> str:
+    return reverse(f"admin:{model.replace('.', '_')}_changelist")
+
+
+def _may(request: HttpRequest, model: str) -> bool:
+    pages = {each._meta.label_lower: page for each, page in admin.site._registry.items()}
+    return model in pages and pages[model].has_module_permission(request)
 
 
 def stylesheet(request: HttpRequest) -> str:

@@ -12,9 +12,10 @@ UNFOLD: dict[str, Any] = {
     "SITE_SYMBOL": "storefront",
     "SHOW_HISTORY": True,
     "SHOW_BACK_BUTTON": True,
-    "DASHBOARD_CALLBACK": "storefront.orders.dashboard.show",
+    "DASHBOARD_CALLBACK": "storefront.checkout.dashboard.show",
     "STYLES": ["storefront.server.admin_menu.stylesheet"],
-    "SIDEBAR": {"navigation": "storefront.server.admin_menu.menu"},
+    "TABS": "storefront.server.admin_menu.tabs",
+    "SIDEBAR": {"show_search": True, "navigation": "storefront.server.admin_menu.menu"},
     "SCRIPTS": ["storefront.server.admin_menu.script"],
     "ACCOUNT": {"navigation": "storefront.server.admin_menu.account_links"},
 }

@@ -14,11 +14,11 @@ from storefront.kit.refusals import Refusal
 from storefront.server.metrics import directory
 
 GROUPS = {
-    "Shops": ["createshop", "createtoken", "invitestaff", "resetsecondfactor", "eraseaudit"],
+    "Shops": ["createshop", "createtoken", "loadtaxrates", "invitestaff", "resetsecondfactor", "eraseaudit"],
     "Apps": ["createapp", "installapp", "uninstallapp", "webhooks"],
     "Catalogue": ["importproducts", "exportproducts", "pictures"],
     "Run": ["serve", "worker", "demo"],
-    "Maintenance": ["migrate", "reindex", "reseal", "createsuperuser"],
+    "Maintenance": ["migrate", "verify", "reindex", "reseal", "createsuperuser"],
 }
 
 WRONG_USE, FAILED, INTERRUPTED = 2, 1, 130

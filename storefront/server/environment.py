@@ -32,6 +32,14 @@ def text(name: str, default: str = "") -> str:
     return os.environ.get(name, "").strip() or default
 
 
+def folders(name: str) -> list[Path]:
+    """A folder that must exist, as a list; empty without one."""
+    given = text(name)
+    if given and not Path(given).is_dir():
+        refuse(name, "a folder that exists")
+    return [Path(given)] if given else []
+
+
 def boolean(name: str, default: bool = False) -> bool:
     given = text(name).lower()
     if not given:

@@ -49,6 +49,12 @@ LIMITS = {
         "arrivals": "1200/hour",
         "discount_codes": "30/hour",
         "discount_codes_token": "600/hour",
+        "gift_cards": "20/hour",
+        "gift_cards_token": "600/hour",
+        "vat_checks": "30/hour",
+        "messages": "5/hour",
+        "messages_each": "60/hour",
+        "stock_alerts": "20/hour",
     }.items()
 }
 # How many orders may wait for payment: of one network address or customer, and of one email address; 0: no limit.
@@ -74,6 +80,9 @@ HSTS_SECONDS = environment.number("STOREFRONT_HSTS_SECONDS", 365 * 24 * 3600)
 STRIPE_API = environment.web_address("STOREFRONT_STRIPE_API", "https://api.stripe.com")
 STRIPE_SCRIPT = environment.web_address("STOREFRONT_STRIPE_SCRIPT", "https://js.stripe.com/endive/stripe.js")
 STRIPE_SECONDS = environment.number("STOREFRONT_STRIPE_SECONDS", 10, smallest=1)
+# The EU's register of VAT IDs, or a stand-in, and the seconds after which a call is given up.
+VIES_API = environment.web_address("STOREFRONT_VIES_API", "https://ec.europa.eu/taxation_customs/vies/rest-api")
+VIES_SECONDS = environment.number("STOREFRONT_VIES_SECONDS", 6, smallest=1)
 # Where Prometheus reads the figures of this machine's processes (server/metrics/), as host and port; None: nowhere.
 METRICS = environment.metrics_address()
 SECURITY_CONTACT = environment.security_contact()
@@ -117,6 +126,7 @@ INSTALLED_APPS = [
     "easy_thumbnails",
     "ninja",
     "storefront.shops",
+    "storefront.content",
     "storefront.sync",
     "storefront.installations",
     "storefront.webhooks",
@@ -126,10 +136,13 @@ INSTALLED_APPS = [
     "storefront.listing",
     "storefront.product_files",
     "storefront.customers",
+    "storefront.stock_alerts",
+    "storefront.gift_cards",
     "storefront.pricing",
     "storefront.carts",
     "storefront.orders",
     "storefront.payments",
+    "storefront.documents",
     "storefront.exports",
     "storefront.checkout",
     "storefront.website",
@@ -155,13 +168,14 @@ MIDDLEWARE = [
     "storefront.website.security.PageSecurity",
     "storefront.shops.admin_security.AdminSecurity",
     "storefront.server.origins.SameSiteOnly",
+    "storefront.website.door.Door",
 ]
 
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        # Templates of the admin's theme that we replace.
-        "DIRS": [Path(__file__).parents[1] / "shops" / "theme"],
+        # The operator's templates come first, then those of the admin's theme that we replace.
+        "DIRS": [*environment.folders("STOREFRONT_TEMPLATES"), Path(__file__).parents[1] / "shops" / "theme"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [

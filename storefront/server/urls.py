@@ -16,6 +16,7 @@ urlpatterns = [
     *wellknown.urlpatterns,
     path("", include("storefront.checkout.urls")),
     path("", include("storefront.payments.urls")),
+    path("", include("storefront.documents.urls")),
     path("", include("storefront.exports.urls")),
     path("", include("storefront.website.urls")),
 ]

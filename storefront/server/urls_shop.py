@@ -3,6 +3,7 @@
 from django.urls import include, path
 
 from storefront.checkout import urls as checkout
+from storefront.documents import urls as documents
 from storefront.exports import urls as exports
 from storefront.server import wellknown
 from storefront.server.media import uploaded_file
@@ -14,6 +15,7 @@ urlpatterns = [
     *wellknown.urlpatterns,
     path("", include((checkout.open_pages, checkout.app_name))),
     path("", include("storefront.payments.urls")),
+    path("", include(documents)),
     path("", include(exports)),
     path("", include((website.open_pages, website.app_name))),
     *checkout.hand_over_pages,

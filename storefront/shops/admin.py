@@ -6,6 +6,7 @@ from django import forms
 from django.contrib import admin
 from django.contrib.auth.models import Group
 from django.core.exceptions import PermissionDenied
+from django.core.validators import validate_email
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
@@ -20,7 +21,8 @@ from unfold.widgets import (
 from storefront.kit import clock
 from storefront.shops import actions, places
 from storefront.shops.admin_base import ShopScopedAdmin, may_operate, moment, plain_dialog, view_and_edit
-from storefront.shops.admin_forms import ShopScopedForm
+from storefront.shops.admin_doors import WithDoors
+from storefront.shops.admin_forms import ShopScopedForm, WordsField
 from storefront.shops.admin_staff import StaffInvitationAdmin as StaffInvitationAdmin
 from storefront.shops.admin_staff import StaffMemberAdmin as StaffMemberAdmin
 from storefront.shops.audit_admin import AuditEntryAdmin as AuditEntryAdmin
@@ -32,12 +34,32 @@ from storefront.shops.scopes import SCOPES
 admin.site.unregister([Group, DBTaskResult])
 
 
+MOST_ORDER_EMAILS = 10
+
+
 class ShopForm(ShopScopedForm):
     timezone = forms.ChoiceField(
         choices=[(name, name.replace("_", " ")) for name in sorted(available_timezones())],
         widget=UnfoldAdminSelectWidget,
         help_text="Times in the admin are shown in this time zone.",
     )
+
+    order_emails = WordsField(
+        label="Addresses for new orders",
+        help_text="Who gets an email about each new order, separated by commas. Without any, that is the shop's own "
+        "address or else its owners.",
+    )
+
+    def clean_order_emails(self) -> list[str]:
+        addresses = self.cleaned_data["order_emails"]
+        if len(addresses) > MOST_ORDER_EMAILS:
+            raise forms.ValidationError(f"At most {MOST_ORDER_EMAILS} addresses.")
+        for address in addresses:
+            try:
+                validate_email(address)
+            except forms.ValidationError:
+                raise forms.ValidationError(f"{address} is not an email address.") from None
+        return addresses
 
     def clean_country(self) -> str:
         return self.cleaned_data["country"].upper()
@@ -54,14 +76,14 @@ class ShopForm(ShopScopedForm):
         return self.cleaned_data[field]
 
 
-class ShopAdmin(ShopScopedAdmin):
+class ShopAdmin(WithDoors):
     """The settings of the session's shop. Only the operator can change the domain.
 
     `checkout` registers this class, since it knows the payment methods.
     """
 
     form = ShopForm
-    rights = {"view": Right.MANAGE_SETTINGS, "change": Right.MANAGE_SETTINGS}
+    rights = {"view": Right.MANAGE_SETTINGS, "change": Right.MANAGE_SETTINGS, **WithDoors.door_rights}
     shop_lookup = "pk"
     list_select_related = False
 
@@ -86,6 +108,7 @@ class AllowedOriginForm(ShopScopedForm):
 
 @admin.register(AllowedOrigin)
 class AllowedOriginAdmin(ShopScopedAdmin):
+    empty_text = "Pages of other sites may call the API only from the origins that stand here."
     form = AllowedOriginForm
     rights = view_and_edit(Right.MANAGE_SETTINGS, Right.MANAGE_SETTINGS)
     list_display = fields = ["origin"]
@@ -111,6 +134,7 @@ class NewTokenForm(ShopScopedForm):
 class ApiTokenAdmin(ShopScopedAdmin):
     """Tokens are created, shown once, and revoked. They are not deleted, so that past permissions can be looked up."""
 
+    empty_text = "A program that reads the shop or fills carts needs a token of its own. It is shown once."
     rights = {
         "view": Right.MANAGE_TOKENS,
         "add": Right.MANAGE_TOKENS,

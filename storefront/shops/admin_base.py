@@ -11,12 +11,15 @@ from typing import Any
 from django.contrib import admin, messages
 from django.contrib.admin.exceptions import DisallowedModelAdminLookup, DisallowedModelAdminToField, NotRegistered
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.utils import quote, unquote
+from django.contrib.admin.views.main import PAGE_VAR
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import EmptyPage
 from django.db import IntegrityError, models, transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.text import capfirst
 from unfold.admin import ModelAdmin, StackedInline, TabularInline
 from unfold.contrib.filters.admin import RelatedDropdownFilter
 from unfold.dataclasses import UnfoldAction
@@ -25,7 +28,7 @@ from unfold.paginator import InfinitePaginator
 
 from storefront.kit.format import format_money, format_time
 from storefront.kit.refusals import Refusal
-from storefront.shops import changes
+from storefront.shops import changes, shown_fields
 from storefront.shops.admin_audit import AuditedAdmin
 from storefront.shops.admin_forms import ShopScopedForm
 from storefront.shops.admin_lookups import offered_lookups, possible_id, possible_ids
@@ -34,6 +37,10 @@ from storefront.shops.rights import Right
 NO_SUCH_FILTER = "This list cannot be filtered by that, so it shows all rows."
 LAST_PAGE = 1_000_000
 CHANGED_MEANWHILE = "Somebody changed the same thing at the same moment. Nothing was saved; please look and try again."
+
+
+class NoSuchFilter(Refusal):
+    message = NO_SUCH_FILTER
 
 
 class ScopedToShop:
@@ -100,6 +107,13 @@ class ShopScopedAdmin(ScopedToShop, AuditedAdmin, ModelAdmin):
     list_filter_submit = True
     warn_unsaved_form = True
     list_select_related: Any = ["shop"]
+    # What an empty list says of what would stand in it.
+    empty_text = ""
+
+    def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+        # One button saves.
+        context |= {"show_save_and_continue": False, "show_save_and_add_another": False}
+        return super().render_change_form(request, context, *args, **kwargs)
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         """The actions on selected rows that the user's role allows."""
@@ -206,14 +220,22 @@ class ShopScopedAdmin(ScopedToShop, AuditedAdmin, ModelAdmin):
     def delete_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         return refusal_as_message(request, lambda: super(ShopScopedAdmin, self).delete_view(request, *args, **kwargs))
 
-    def changelist_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        context = {"title": capfirst(str(self.opts.verbose_name_plural))} | (extra_context or {})
         try:
-            return refusal_as_message(
-                request, lambda: super(ShopScopedAdmin, self).changelist_view(request, *args, **kwargs)
-            )
+            return refusal_as_message(request, lambda: super(ShopScopedAdmin, self).changelist_view(request, context))
         except (DisallowedModelAdminLookup, DisallowedModelAdminToField):
             messages.error(request, NO_SUCH_FILTER)
             return HttpResponseRedirect(request.path)
+
+    def listed(self, request: Any) -> models.QuerySet:
+        """The rows of the list with this query string, on all its pages. Raises NoSuchFilter."""
+        request.GET = request.GET.copy()
+        request.GET.pop(PAGE_VAR, None)
+        try:
+            return self.get_changelist_instance(request).get_queryset(request)
+        except (DisallowedModelAdminLookup, DisallowedModelAdminToField, IncorrectLookupParameters):
+            raise NoSuchFilter from None
 
 
 class ReadOnlyAdmin(ShopScopedAdmin):
@@ -230,6 +252,10 @@ class EndlessPaginator(InfinitePaginator):
         if number > LAST_PAGE:
             raise EmptyPage("There are no rows on this page.")
         return number
+
+
+# Unfold's heading leaves out a count that is none by the name of the class.
+EndlessPaginator.__name__ = InfinitePaginator.__name__
 
 
 class EndlessAdmin(ReadOnlyAdmin):
@@ -305,8 +331,12 @@ def choices_of(model: type[models.Model], request: HttpRequest, site: admin.Admi
 
 
 def bind(form: type[ShopScopedForm], request: Any) -> type[ShopScopedForm]:
-    """Set shop and time on the form class, which Django created for this request."""
+    """Set shop, time and what the sent page showed on the form class, which Django created for this request."""
     form.shop, form.now = request.shop, request.now
+    if request.method == "POST" and shown_fields.NAME in request.POST:
+        if not hasattr(request, "shown_fields"):
+            request.shown_fields = shown_fields.read(request.POST[shown_fields.NAME])
+        form.shown = request.shown_fields
     return form
 
 

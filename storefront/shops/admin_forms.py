@@ -1,6 +1,7 @@
 """The base form of the admin: it belongs to one shop, and saves only changed columns."""
 
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from django import forms
@@ -10,6 +11,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from storefront.kit import markup
 from storefront.kit.refusals import InvalidFields
+from storefront.shops import shown_fields
 from storefront.shops.admin_lookups import possible_ids
 from storefront.shops.models import Shop
 
@@ -17,10 +19,12 @@ IMPOSSIBLE = "This value is not valid, or does not fit the other values."
 
 
 class ShopScopedForm(forms.ModelForm):
-    """`bind` sets `shop` and `now` on the form class of each request."""
+    """`bind` sets `shop` and `now` on the form class of each request, and `shown`, what the page showed that it was
+    sent from, if that page says it. Of a field that comes back as shown, the present value stays."""
 
     shop: Shop
     now: datetime
+    shown: shown_fields.Shown = {}
 
     # By constraint name: field and message, where the general message would not help.
     constraint_errors: dict[str, tuple[str, str]] = {}
@@ -29,6 +33,19 @@ class ShopScopedForm(forms.ModelForm):
         super().__init__(*args, **kwargs)
         if self.instance._state.adding and hasattr(self.instance, "shop_id"):
             self.instance.shop = self.shop
+
+    @cached_property
+    def changed_data(self) -> list[str]:
+        return [name for name in super().changed_data if not shown_fields.is_as_shown(self.shown, self, name)]
+
+    def _clean_fields(self) -> None:
+        super()._clean_fields()  # type: ignore[misc]
+        columns = {column.name for column in self.instance._meta.concrete_fields}
+        for name in self.shown.get(shown_fields.key_of(self), {}).keys() & self.fields.keys():
+            if name not in self.changed_data and self.fields[name].has_changed(self[name].initial, self[name].data):
+                now = getattr(self.instance, name) if name in columns else None
+                self.cleaned_data[name] = now if name in columns else self.fields[name].to_python(self[name].initial)
+                self.errors.pop(name, None)
 
     def clean(self) -> Any:
         cleaned = super().clean()

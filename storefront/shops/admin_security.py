@@ -8,8 +8,10 @@ from storefront.shops.places import ADMIN, SINGLE
 from storefront.shops.request import Request
 
 # Our pages and their theme have no inline scripts or style elements, so the policy allows none, not even with a nonce:
-# injected text stays text. `unsafe-eval` is for Alpine, which turns attributes into functions for the theme's menus and
-# tabs. Style attributes are allowed: they set sizes and positions, and load nothing.
+# injected text stays text. Only pages with a text editor (`admin_editor.py`) allow the styles that it adds, by a nonce.
+# `request.admin_policy` has what a page allows besides, by directive.
+# `unsafe-eval` is for Alpine, which turns attributes into functions for the theme's menus and tabs. Style attributes
+# are allowed: they set sizes and positions, and load nothing.
 POLICY = {
     "default-src": "'none'",
     "script-src": "'self' 'unsafe-eval'",
@@ -23,7 +25,13 @@ POLICY = {
     "form-action": "'self'",
     "frame-ancestors": "'none'",
 }
-_HEADER = "; ".join(f"{name} {what}" for name, what in POLICY.items())
+
+
+def _header(policy: dict[str, str]) -> str:
+    return "; ".join(f"{name} {what}" for name, what in policy.items())
+
+
+_HEADER = _header(POLICY)
 
 
 class AdminSecurity:
@@ -36,5 +44,6 @@ class AdminSecurity:
         response = self.get_response(request)
         has_admin = request.place in (SINGLE, ADMIN)
         if has_admin and (request.path_info.startswith("/admin/") or request.path_info == "/admin"):
-            response.headers["Content-Security-Policy"] = _HEADER
+            own = getattr(request, "admin_policy", None)
+            response.headers["Content-Security-Policy"] = _header(POLICY | own) if own else _HEADER
         return response

@@ -6,14 +6,15 @@ identity again in `confirmation`.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import structlog
+from django.contrib.admin import autodiscover
 from django.contrib.admin.views.autocomplete import AutocompleteJsonView
-from django.core.paginator import Paginator
+from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.middleware.csrf import get_token
@@ -21,6 +22,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
+from unfold.dataclasses import SearchResult
 from unfold.sites import UnfoldAdminSite
 
 from storefront.kit.ids import as_id
@@ -36,6 +38,9 @@ from storefront.shops.second_factor import must_have_one
 from storefront.shops.signin import WORKS_ON
 
 LONGEST_SWITCHER = 50
+# Beside the menu, the search finds rows of these; at most so many of each.
+SEARCHED = ("orders.order", "catalogue.product", "customers.customer")
+MOST_FOUND = 5
 
 # A user without a shop must still be able to sign out and to change the password.
 OPEN_TO_ALL = {"logout", "password_change", "password_change_done", "i18n_javascript"}
@@ -88,24 +93,52 @@ class ShopAdminSite(AccountPages, UnfoldAdminSite):
         return TemplateResponse(request, "shops/admin/no_shop.html", context, status=403)
 
     def get_urls(self) -> list[Any]:
-        """Django's URLs without `view_on_site`, which no page here links to."""
+        """The URLs of all rooms' pages, without `view_on_site`, which no page here links to."""
+        autodiscover()
         return [url for url in super().get_urls() if getattr(url, "name", None) != "view_on_site"]
 
+    def get_tabs_list(self, request: HttpRequest) -> list[dict[str, Any]]:
+        return self._get_value(self._get_config("TABS", request), request) if hasattr(request, "rights") else []
+
+    def settings_page(self, request: StaffRequest) -> HttpResponse:
+        """All settings, by topic, that the user may open."""
+        topics = [topic for topic in self.get_tabs_list(request) if topic["is_setting"]]
+        if not topics:
+            raise PermissionDenied
+        context = {**self.each_context(request), "title": "Settings", "topics": topics}
+        return TemplateResponse(request, "shops/admin/settings.html", context)
+
     def search(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Search the menu for pages, among those that the user may open in this shop."""
-        term = request.GET.get("s", "").strip().lower()
-        found = self._search_apps(self.get_app_list(request), term) if term else []
-        template = "command_results" if "extended" in request.GET else "search_results"
-        # All on one page, since the menu is short.
-        pages = Paginator(found, max(len(found), 1))
-        context = {"page_obj": pages, "results": pages.page(1), "page_counter": 0}
-        return TemplateResponse(request, f"unfold/helpers/{template}.html", context, headers={"HX-Trigger": "search"})
+        """Search for rows of this shop, and for pages, among those that the user may open."""
+        term = request.GET.get("s", "").strip()
+        context = {"results": [*self._rows(request, term), *self._pages(request, term)] if term else [], "term": term}
+        return TemplateResponse(request, "shops/admin/found.html", context)
+
+    def _rows(self, request: HttpRequest, term: str) -> Iterator[SearchResult]:
+        for page in self._registry.values():
+            if page.opts.label_lower in SEARCHED and page.has_view_permission(request):
+                found, _ = page.get_search_results(request, page.get_queryset(request), term)
+                for row in found[:MOST_FOUND]:
+                    link = reverse(f"admin:{page.opts.app_label}_{page.opts.model_name}_change", args=[row.pk])
+                    yield SearchResult(str(row), str(page.opts.verbose_name).capitalize(), link, None)
+
+    def _pages(self, request: HttpRequest, term: str) -> Iterator[SearchResult]:
+        menu = [("", group["items"]) for group in self.get_sidebar_list(request)]
+        topics = [(topic["title"], topic["items"]) for topic in self.get_tabs_list(request)]
+        seen = set()
+        for topic, items in (*menu, *topics):
+            for item in items:
+                is_meant = term.casefold() in f"{topic} {item['title']}".casefold()
+                if is_meant and item["link"] not in seen:
+                    seen.add(item["link"])
+                    yield SearchResult(item["title"], topic or "Page", item["link"], None)
 
     def extra_urls(self) -> list[URLPattern]:
         from storefront.shops import staff_pages
 
         switch = path("shop/", self.admin_view(require_POST(self.switch_shop)), name="switch_shop")
-        return [switch, *staff_pages.urls(), *self.signin_urls(), *self.account_urls()]
+        topics = path("settings/", self.admin_view(self.settings_page), name="settings")
+        return [switch, topics, *staff_pages.urls(), *self.signin_urls(), *self.account_urls()]
 
     def logout(self, request: Any, extra_context: dict[str, Any] | None = None) -> Any:
         if request.method == "POST" and (row := staff_sessions.staff_session_of(request)):

@@ -95,6 +95,7 @@ class InvitationForm(ShopScopedForm):
 class StaffInvitationAdmin(ShopScopedAdmin):
     """Invitations are sent, sent again and withdrawn. They are not deleted, so that it stays known who invited whom."""
 
+    empty_text = "Invite those who work in the shop with you, each with a role."
     form = InvitationForm
     rights = {
         "view": Right.MANAGE_STAFF,

@@ -36,6 +36,9 @@ TYPES = {
     "installation": "app",
     "registration": "webhook",
     "allowedscripthost": "script_host",
+    "pickupplace": "pickup_place",
+    "provideraccount": "provider_account",
+    "giftcard": "gift_card",
 }
 
 

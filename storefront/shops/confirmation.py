@@ -37,6 +37,8 @@ NEEDS_CONFIRMATION: list[tuple[str, str]] = [
     ("apps_scripttag_*", WRITING),
     # Money.
     ("orders_order_refund", ALWAYS),
+    ("gift_cards_giftcard_add", ALWAYS),
+    ("gift_cards_giftcard_*", WRITING),
     # The person's own second factors and sessions.
     ("security_add", ALWAYS),
     ("security_*", WRITING),

@@ -1,21 +1,25 @@
-"""Mail from a shop: plain text, with the shop's name and address as sender."""
+"""Mail: text, and the same words as HTML (`mail_html.py`), with the shop's name and address as sender."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from email.utils import formataddr
 from smtplib import SMTPException
 
 import structlog
 from django.conf import settings
-from django.core.mail import EmailMessage
+from django.core.mail import EmailMessage, EmailMultiAlternatives
 
 from storefront.kit import clock
+from storefront.shops.mail_html import html_of
 from storefront.shops.models import Shop
 
 log = structlog.get_logger(__name__)
 
 # Waiting times after a failed try. After the last one, the mail is given up.
 WAITS = (timedelta(minutes=1), timedelta(minutes=10), timedelta(hours=1), timedelta(hours=6))
+# Without this, out-of-office replies would answer (RFC 3834).
+HEADERS = {"Auto-Submitted": "auto-generated"}
+PRODUCT = "Storefront"
 
 
 def is_sent() -> bool:
@@ -23,19 +27,39 @@ def is_sent() -> bool:
     return settings.EMAIL_BACKEND != "django.core.mail.backends.dummy.EmailBackend"
 
 
-def message(*, shop: Shop, to: str, subject: str, text: str) -> EmailMessage:
-    """A mail to one address. Line breaks in `subject` and the shop's name are removed, so none gets into a header."""
-    name = " ".join(shop.name.split())
-    return EmailMessage(
+def message(
+    *,
+    shop: Shop | None,
+    to: str,
+    subject: str,
+    text: str,
+    pictures: Mapping[str, str] | None = None,
+    links: Iterable[str] = (),
+    is_to_staff: bool = False,
+) -> EmailMultiAlternatives:
+    """A mail to one address, in both forms. Line breaks in `subject` and the shop's name are removed, so none gets into
+    a header.
+
+    `pictures` are URLs of things that the text names (`mail_html.html_of`), and `links` URLs in it that are not the
+    shop's own and can be followed. Without a shop, it is about an account. Replies go to the shop's address, unless it
+    is a mail to its staff.
+    """
+    name = " ".join(shop.name.split()) if shop else PRODUCT
+    address = shop.email if shop and not is_to_staff else None
+    mail = EmailMultiAlternatives(
         subject=" ".join(subject.split()),
         body=text,
-        from_email=formataddr((name, shop.email or settings.DEFAULT_FROM_EMAIL)),
+        from_email=formataddr((name, address or settings.DEFAULT_FROM_EMAIL)),
         to=[to],
+        headers=dict(HEADERS),
     )
+    mail.attach_alternative(html_of(shop, name=name, text=text, pictures=pictures, links=links), "text/html")
+    return mail
 
 
-def send(mail: EmailMessage, *, what: str, tries: int, again: Callable[[datetime], object]) -> None:
-    """Send the mail. If that fails, call `again` with the time of the next try; it enqueues that try."""
+def send(mail: EmailMessage, *, what: str, tries: int, again: Callable[[datetime], object]) -> bool:
+    """Send the mail. If that fails, call `again` with the time of the next try; it enqueues that try. Whether it was
+    sent."""
     try:
         mail.send()
     except (OSError, SMTPException) as error:
@@ -43,3 +67,5 @@ def send(mail: EmailMessage, *, what: str, tries: int, again: Callable[[datetime
         log.warning("mail_failed", mail=what, tries=tries + 1, error=type(error).__name__)
         if tries < len(WAITS):
             again(clock.now() + WAITS[tries])
+        return False
+    return True

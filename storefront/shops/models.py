@@ -2,6 +2,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from django.contrib.auth.models import AbstractUser
+from django.core.validators import MaxValueValidator
 from django.db import models
 from django.db.models.functions import Lower
 
@@ -22,6 +23,19 @@ class User(AbstractUser):
 class Shop(models.Model):
     """One shop of the deployment. Every other table carries its id."""
 
+    class TaxRounding(models.TextChoices):
+        ORDER = "order", "once per rate and order"
+        LINE = "line", "on every line"
+
+    class EuTax(models.TextChoices):
+        DESTINATION = "destination", "of the country of delivery (OSS), else of the shop's own"
+        ORIGIN = "origin", "of the shop's own country"
+        LISTED = "listed", "only where a rate is listed, elsewhere none"
+
+    class DeliveryTax(models.TextChoices):
+        GOODS = "goods", "as the delivered goods, in proportion"
+        CLASS = "class", "a tax class of its own"
+
     name = models.CharField(max_length=200)
     domain = models.CharField(max_length=253, unique=True, help_text="The shop's host name, in lowercase.")
     # Configured, since a Host header comes from the caller (R-CALL-11).
@@ -40,12 +54,89 @@ class Shop(models.Model):
     country = models.CharField(
         max_length=2, default="DE", help_text="ISO 3166 code of the country that the shop sells from."
     )
-    prices_include_tax = models.BooleanField(default=True, help_text="Whether catalogue prices include tax.")
+    prices_include_tax = models.BooleanField(
+        default=True, help_text="Whether prices of products and delivery are entered with tax."
+    )
+    tax_rounding = models.CharField(
+        "tax is rounded", max_length=5, choices=TaxRounding, default=TaxRounding.ORDER, db_default=TaxRounding.ORDER
+    )
+    eu_tax = models.CharField(
+        "tax in other EU countries",
+        max_length=11,
+        choices=EuTax,
+        default=EuTax.DESTINATION,
+        db_default=EuTax.LISTED,
+        help_text="For shops in the EU. Up to 10,000 euros a year to other EU countries, a shop may charge its own "
+        "tax; beyond that, it reports through the one-stop shop (OSS).",
+    )
+    delivery_tax = models.CharField(
+        "tax of delivery", max_length=5, choices=DeliveryTax, default=DeliveryTax.GOODS, db_default=DeliveryTax.GOODS
+    )
+    delivery_tax_class = models.ForeignKey(
+        "catalogue.TaxClass",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text="If delivery has a class of its own. Leave empty for the standard class.",
+    )
+    exports_at_net_price = models.BooleanField(
+        "take tax off prices of exports",
+        default=True,
+        db_default=False,
+        help_text="For orders that leave the EU and are free of tax. Otherwise these shoppers pay the same price.",
+    )
+    asks_vat_id = models.BooleanField(
+        "ask businesses for their VAT ID",
+        default=False,
+        db_default=False,
+        help_text="A business in another EU country with a valid VAT ID then pays no tax to the shop (reverse charge).",
+    )
+    vat_id = models.CharField(
+        "the shop's VAT ID",
+        max_length=20,
+        blank=True,
+        help_text="Named in each check of a customer's VAT ID. Only then do the authorities give a consultation "
+        "number, which proves the check.",
+        default="",
+        db_default="",
+    )
     payment_methods = models.JSONField(
         default=list, blank=True, help_text='Gateways offered at checkout, such as ["manual"].'
     )
     manual_payment_instructions = models.TextField(
         blank=True, help_text="Shown after an order paid by invoice or cash: bank account, due date, and so on."
+    )
+    gift_card_expiry_days = models.PositiveIntegerField(
+        "days until gift cards expire",
+        default=0,
+        db_default=0,
+        validators=[MaxValueValidator(36_500)],
+        help_text="Counted from the day on which a card is sent; 0: never. Cards that exist keep their date.",
+    )
+    tells_of_orders = models.BooleanField(
+        "send an email about each new order",
+        default=True,
+        db_default=True,
+        help_text="It links to the order in the admin.",
+    )
+    order_emails = models.JSONField(
+        "addresses for new orders",
+        default=list,
+        db_default=[],
+        blank=True,
+        help_text="Separated by commas. Without any, the shop's own address, or else its owners are told.",
+    )
+    door_password = models.CharField(
+        max_length=200,
+        blank=True,
+        editable=False,
+        help_text="Hash of the password of its doors; empty: they are open.",
+        default="",
+        db_default="",
+    )
+    steps_hidden_at = models.DateTimeField(
+        null=True, editable=False, help_text="When the start page's first steps were hidden."
     )
     is_active = models.BooleanField(default=True)
     created_at = models.DateTimeField()

@@ -15,11 +15,14 @@ class Right(StrEnum):
     SEE_FIGURES = "see_figures"
     VIEW_ORDERS = "view_orders"
     ANNOTATE_ORDERS = "annotate_orders"
+    WRITE_TO_CUSTOMERS = "write_to_customers"
     FULFIL_ORDERS = "fulfil_orders"
     TAKE_PAYMENTS = "take_payments"
     REFUND_ORDERS = "refund_orders"
     CANCEL_ORDERS = "cancel_orders"
+    ISSUE_INVOICES = "issue_invoices"
     VIEW_PAYMENTS = "view_payments"
+    MANAGE_GIFT_CARDS = "manage_gift_cards"
     VIEW_CARTS = "view_carts"
     VIEW_CUSTOMERS = "view_customers"
     CHANGE_CUSTOMERS = "change_customers"
@@ -28,12 +31,14 @@ class Right(StrEnum):
     ADJUST_STOCK = "adjust_stock"
     IMPORT_PRODUCTS = "import_products"
     EXPORT_PRODUCTS = "export_products"
+    EXPORT_SALES = "export_sales"
     VIEW_PRICES = "view_prices"
     CHANGE_PRICES = "change_prices"
     VIEW_EVENTS = "view_events"
     VIEW_AUDIT = "view_audit"
     MANAGE_APPS = "manage_apps"
     MANAGE_WEBHOOKS = "manage_webhooks"
+    MANAGE_CONTENT = "manage_content"
     MANAGE_SETTINGS = "manage_settings"
     MANAGE_STAFF = "manage_staff"
     MANAGE_TOKENS = "manage_tokens"
@@ -45,11 +50,14 @@ TABLE: dict[Right, tuple[str, tuple[StaffMember.Role, ...]]] = {
     Right.SEE_FIGURES: ("See sales figures", (OWNER, MANAGER, READ_ONLY)),
     Right.VIEW_ORDERS: ("See orders", (OWNER, MANAGER, FULFILMENT, READ_ONLY)),
     Right.ANNOTATE_ORDERS: ("Edit order notes and tags", (OWNER, MANAGER, FULFILMENT)),
+    Right.WRITE_TO_CUSTOMERS: ("Write to the customer of an order", (OWNER, MANAGER, FULFILMENT)),
     Right.FULFIL_ORDERS: ("Mark orders as fulfilled", (OWNER, MANAGER, FULFILMENT)),
     Right.TAKE_PAYMENTS: ("Mark orders as paid", (OWNER, MANAGER)),
     Right.REFUND_ORDERS: ("Refund orders", (OWNER, MANAGER)),
     Right.CANCEL_ORDERS: ("Cancel orders", (OWNER, MANAGER)),
-    Right.VIEW_PAYMENTS: ("See payments and refunds", (OWNER, MANAGER, READ_ONLY)),
+    Right.ISSUE_INVOICES: ("Issue and correct invoices by hand", (OWNER, MANAGER)),
+    Right.VIEW_PAYMENTS: ("See payments, refunds and gift cards", (OWNER, MANAGER, READ_ONLY)),
+    Right.MANAGE_GIFT_CARDS: ("Issue, send, disable and extend gift cards", (OWNER, MANAGER)),
     Right.VIEW_CARTS: ("See carts", (OWNER, MANAGER, READ_ONLY)),
     Right.VIEW_CUSTOMERS: ("See customers", (OWNER, MANAGER, READ_ONLY)),
     Right.CHANGE_CUSTOMERS: ("Add, change and delete customers", (OWNER, MANAGER)),
@@ -58,12 +66,14 @@ TABLE: dict[Right, tuple[str, tuple[StaffMember.Role, ...]]] = {
     Right.ADJUST_STOCK: ("Adjust stock", (OWNER, MANAGER, FULFILMENT)),
     Right.IMPORT_PRODUCTS: ("Import products", (OWNER, MANAGER)),
     Right.EXPORT_PRODUCTS: ("See imports and export products", (OWNER, MANAGER, READ_ONLY)),
-    Right.VIEW_PRICES: ("See customer groups, discounts, tax and shipping rates", (OWNER, MANAGER, READ_ONLY)),
-    Right.CHANGE_PRICES: ("Change customer groups, discounts, tax and shipping rates", (OWNER, MANAGER)),
+    Right.EXPORT_SALES: ("Export orders and customers", (OWNER, MANAGER)),
+    Right.VIEW_PRICES: ("See customer groups, discounts, tax and delivery", (OWNER, MANAGER, READ_ONLY)),
+    Right.CHANGE_PRICES: ("Change customer groups, discounts, tax and delivery", (OWNER, MANAGER)),
     Right.VIEW_EVENTS: ("See events", (OWNER, MANAGER, READ_ONLY)),
     Right.VIEW_AUDIT: ("See the audit log", (OWNER, MANAGER)),
     Right.MANAGE_APPS: ("Install apps and manage their blocks, scripts and secrets", (OWNER,)),
     Right.MANAGE_WEBHOOKS: ("See and resume webhooks, resend deliveries", (OWNER,)),
+    Right.MANAGE_CONTENT: ("Write pages and choose the shop's looks", (OWNER, MANAGER)),
     Right.MANAGE_SETTINGS: ("Change the shop's settings and allowed origins", (OWNER,)),
     Right.MANAGE_STAFF: ("Invite and remove staff and change their roles", (OWNER,)),
     Right.MANAGE_TOKENS: ("Create and revoke API tokens", (OWNER,)),

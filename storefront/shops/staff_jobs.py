@@ -2,10 +2,8 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from email.utils import formataddr
 from typing import Any
 
-from django.conf import settings
 from django.core.mail import EmailMessage
 from django.template.loader import render_to_string
 from django_tasks import task
@@ -78,12 +76,8 @@ def send_factors_changed(user_id: int, what: str, tries: int = 0) -> None:
 
 def _to_person(user: User, subject: str, kind: str, context: dict[str, object]) -> EmailMessage:
     """A mail about an account, which belongs to no shop."""
-    return EmailMessage(
-        subject=subject,
-        body=render_to_string(f"shops/mail/{kind}.txt", context),
-        from_email=formataddr(("Storefront", settings.DEFAULT_FROM_EMAIL)),
-        to=[user.email],
-    )
+    text = render_to_string(f"shops/mail/{kind}.txt", context)
+    return mail.message(shop=None, to=user.email, subject=subject, text=text)
 
 
 def _again(job: Any, tries: int, *given: object) -> Callable[[datetime], object]:

@@ -71,6 +71,7 @@ _PASSWORDS = Counters(
 GUESSES = {
     "staff": _PASSWORDS,
     "shopper": _PASSWORDS,
+    "door": _PASSWORDS,
     "code": Counters(
         browser=Backoff(5), account_at_place=Backoff(5), place=Backoff(30, longest_wait=900), account=Backoff(20)
     ),

@@ -1,7 +1,7 @@
 # ruff: noqa: S608, the statements consist of conditions of this package and of sources; values are parameters.
 """Reads of the log of changes."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -34,9 +34,10 @@ _HORIZON = {
     "sqlite": "0, COALESCE((SELECT seq FROM sqlite_sequence WHERE name = 'sync_change'), 0)",
 }
 # SQLite would seek by the first column of row values only.
+_AFTER = {"postgresql": "(c.xact, c.id) > (%(xact)s, %(id)s)", "sqlite": "c.xact = 0 AND c.id > %(id)s"}
 _BETWEEN = {
-    "postgresql": "(c.xact, c.id) > (%(xact)s, %(id)s) AND (c.xact, c.id) <= (%(last_xact)s, %(last_id)s)",
-    "sqlite": "c.xact = 0 AND c.id > %(id)s AND c.id <= %(last_id)s",
+    "postgresql": f"{_AFTER['postgresql']} AND (c.xact, c.id) <= (%(last_xact)s, %(last_id)s)",
+    "sqlite": f"{_AFTER['sqlite']} AND c.id <= %(last_id)s",
 }
 
 
@@ -55,6 +56,44 @@ def horizon(shop: Shop) -> tuple[Position, int]:
     generation = "COALESCE((SELECT generation FROM sync_log WHERE shop_id = %(shop)s), 0)"
     ((xact, id, number),) = fetch(connection, f"SELECT {_HORIZON[connection.vendor]}, {generation}", {"shop": shop.pk})
     return (xact, id), number
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Changes by their position, each with its object's id, and the position up to which the log is complete."""
+
+    objects: dict[Position, int]
+    complete_to: Position
+
+
+def unread(
+    shop: Shop, kind: str, after: Position, generation: int, known: Collection[Position], *, count: int
+) -> Unread | None:
+    """The changes after this position but the `known` ones: all that have been committed, those after the horizon too,
+    which are known from then on. None if they are more than `count`, or if the log begins anew."""
+    end, number = settled(shop)
+    if number != generation or end < after:
+        return None
+    rows = fetch(
+        connection,
+        "SELECT c.xact, c.id, c.object_id FROM sync_change c"
+        f" WHERE c.shop_id = %(shop)s AND c.kind = %(kind)s AND {_AFTER[connection.vendor]}"
+        " ORDER BY c.xact, c.id LIMIT %(count)s",
+        {"shop": shop.pk, "kind": kind, "xact": after[0], "id": after[1], "count": count + 1},
+    )
+    if len(rows) > count:
+        return None
+    objects = {(xact, id): object for xact, id, object in rows if (xact, id) not in known}
+    return Unread(objects, end)
+
+
+def settled(shop: Shop) -> tuple[Position, int]:
+    """The horizon, and never after the caller's own transaction, which is no other that runs."""
+    end, generation = horizon(shop)
+    if connection.vendor == "postgresql" and connection.in_atomic_block:
+        ((own,),) = fetch(connection, "SELECT pg_current_xact_id_if_assigned()::text::bigint", {})
+        end = end if own is None else min(end, (own, 0))
+    return end, generation
 
 
 def changes_between(

@@ -3,7 +3,7 @@
 bulk updates, imports by COPY, an operator's SQL.
 
 A product's pictures, options, categories and bundle items are written together with its own row, so its row is watched
-in their place. Stock of a variant, payments and refunds are written alone.
+in their place. Stock of a variant, files to download, payments and refunds are written alone.
 """
 
 from collections.abc import Iterator
@@ -39,6 +39,8 @@ WATCHED = (
     Watched("catalogue_variant", "product", "r.product_id", variant="r.id", events=("update", "delete")),
     # Of a category that is deleted.
     Watched("catalogue_productcategory", "product", "r.product_id", events=("delete",)),
+    # Without one, a download cannot be bought.
+    Watched("catalogue_digitalfile", "product", "r.product_id", events=("insert", "delete")),
     Watched("orders_order", "order", "r.id"),
     # Those of a draft that is no order yet have none.
     Watched("orders_payment", "order", "r.order_id", condition=_ORDERED, events=("insert", "update")),

@@ -47,6 +47,7 @@ class HighVolumeAdmin(EndlessAdmin):
 
 @admin.register(Event)
 class EventAdmin(HighVolumeAdmin):
+    empty_text = "What happens in the shop is recorded here once an app is installed."
     rights = {"view": Right.VIEW_EVENTS}
     list_display = ["topic", "happened", "sequence"]
     list_filter = ["topic"]
@@ -60,6 +61,7 @@ class RegistrationAdmin(ReadOnlyAdmin):
     """The webhooks of the shop's apps. Apps register them; a merchant can test them, and resume those that are
     paused."""
 
+    empty_text = "The addresses that installed apps want to be told at stand here."
     rights = {
         "view": Right.MANAGE_WEBHOOKS,
         "resume": Right.MANAGE_WEBHOOKS,
@@ -162,6 +164,7 @@ class AttemptInline(ReadOnlyInline):
 class DeliveryAdmin(HighVolumeAdmin):
     """Deliveries to the shop's apps, with their attempts."""
 
+    empty_text = "What apps were told, and whether it arrived, stands here."
     rights = {
         "view": Right.MANAGE_WEBHOOKS,
         "replay": Right.MANAGE_WEBHOOKS,

@@ -1,8 +1,6 @@
 """Background jobs for webhooks: mails about paused webhooks, deletion of old rows."""
 
 from datetime import datetime, timedelta
-from email.utils import formataddr
-from smtplib import SMTPException
 
 import structlog
 from django.conf import settings
@@ -10,15 +8,12 @@ from django.core.mail import EmailMessage
 from django.template.loader import render_to_string
 from django_tasks import task
 
-from storefront.kit import clock
 from storefront.kit.queues import MAILS
+from storefront.shops import mail
 from storefront.shops.places import page_address
 from storefront.webhooks.models import Delivery, Event, Registration
 
 log = structlog.get_logger(__name__)
-
-# From each failed attempt to send the mail to the next.
-WAITS = (timedelta(minutes=1), timedelta(minutes=10), timedelta(hours=1), timedelta(hours=6))
 
 
 @task(queue_name=MAILS)
@@ -27,24 +22,24 @@ def tell_of_pause(registration_id: int, tries: int = 0) -> None:
     registration = Registration.objects.select_related("shop", "installation__app").filter(pk=registration_id).first()
     if registration is None or registration.is_active or not registration.shop.email:
         return
-    try:
-        pause_mail(registration).send()
-    except (OSError, SMTPException) as error:
-        log.warning("pause_mail_failed", registration_id=registration_id, tries=tries + 1, error=type(error).__name__)
-        if tries < len(WAITS):
-            tell_of_pause.using(run_after=clock.now() + WAITS[tries]).enqueue(registration_id, tries + 1)
+    mail.send(
+        pause_mail(registration),
+        what="webhook_paused",
+        tries=tries,
+        again=lambda due: tell_of_pause.using(run_after=due).enqueue(registration_id, tries + 1),
+    )
 
 
 def pause_mail(registration: Registration) -> EmailMessage:
     shop, app = registration.shop, " ".join(str(registration.installation).split())
     url = page_address("admin:webhooks_registration_change", registration.pk, shop=shop)
-    return EmailMessage(
+    context = {"registration": registration, "shop": shop, "app": app, "url": url}
+    return mail.message(
+        shop=shop,
+        to=str(shop.email),
         subject=f"The webhook of {app} for {registration.topic} is paused",
-        body=render_to_string(
-            "webhooks/paused.txt", {"registration": registration, "shop": shop, "app": app, "url": url}
-        ),
-        from_email=formataddr((" ".join(shop.name.split()), settings.DEFAULT_FROM_EMAIL)),
-        to=[str(shop.email)],
+        text=render_to_string("webhooks/paused.txt", context),
+        is_to_staff=True,
     )
 
 

@@ -14,7 +14,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from storefront.carts.session import sign_in, sign_out
 from storefront.customers import actions, jobs, limits, queries
@@ -22,7 +22,7 @@ from storefront.customers import session as customers
 from storefront.customers.links import LinkRefused, Proof, is_valid_proof, proof_of_link
 from storefront.customers.session import customer_of
 from storefront.customers.signin import customer_with_password, remember_browser_of
-from storefront.kit.http import SeeOther, pop_query_string
+from storefront.kit.http import SeeOther, pop_query_string, posted_from
 from storefront.kit.refusals import InvalidFields
 from storefront.orders.history import attach_guest_orders
 from storefront.shops.places import SECURE, local_path, page_url, url_via_shop
@@ -65,7 +65,7 @@ def _signed_in(request: Request, form: SignInForm) -> HttpResponse:
     return remember_browser_of(request, SeeOther(url_via_shop(request, _next_url(request))), customer)
 
 
-@require_POST
+@posted_from("website:account")
 @never_cache
 @require_shop
 def sign_out_page(request: Request) -> HttpResponse:

@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.utils.html import format_html
 
-from storefront.checkout.forms import AddressForm, CheckoutForm, ContactForm, persons_name
+from storefront.checkout.forms import AddressForm, CheckoutForm, PhoneForm, persons_name
 from storefront.kit.countries import countries
 
 # Long enough for any passphrase; limited, since hashing is slow by design.
@@ -62,14 +62,14 @@ class NewPasswordForm(CheckoutForm):
             del self.fields["name"]
 
 
-class DetailsForm(CheckoutForm):
+class DetailsForm(PhoneForm):
     name = forms.CharField(
         label="Name",
         max_length=200,
         validators=[persons_name],
         widget=forms.TextInput({"autocomplete": "name"}),
     )
-    phone = ContactForm.base_fields["phone"]
+    field_order = ["name", "phone"]
 
 
 class ChangeEmailForm(CheckoutForm):
@@ -82,12 +82,13 @@ class ChangePasswordForm(CheckoutForm):
     password = password_field("New password", is_new=True, help_text=NEW_PASSWORD)
 
 
-class AccountAddressForm(AddressForm):
+class AccountAddressForm(AddressForm, PhoneForm):
     """An address in the customer's account."""
 
-    phone = ContactForm.base_fields["phone"]
     is_default = forms.BooleanField(label="Use as default address", required=False)
 
     def __init__(self, *args: Any, home: str, **kwargs: Any) -> None:
         super().__init__(*args, section="shipping", countries=countries(), home=home, **kwargs)
+        self.phone_country = str(self["country"].value() or "")
+        self.order_fields([*AddressForm.base_fields, "phone", "is_default"])
         self.fields["country"].error_messages["invalid_choice"] = "Please choose a country."

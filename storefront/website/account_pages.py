@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from storefront.catalogue.rules import LARGEST_ID
 from storefront.customers import actions, jobs, limits, queries
@@ -18,7 +18,7 @@ from storefront.customers import session as customers
 from storefront.customers.models import Address, Customer
 from storefront.customers.session import customer_of
 from storefront.customers.signin import customer_with_password
-from storefront.kit.http import SeeOther
+from storefront.kit.http import SeeOther, posted_from
 from storefront.kit.refusals import InvalidFields, NotFound, Refusal
 from storefront.orders.history import order_of, orders_of
 from storefront.payments.providers.base import ProviderUnavailable
@@ -65,7 +65,7 @@ def account(request: Request, customer: Customer) -> HttpResponse:
     return render(request, "website/account/account.html", context)
 
 
-@require_POST
+@posted_from("website:account")
 @require_customer
 def forget_payment_method(request: Request, customer: Customer, method_id: int) -> HttpResponse:
     """Remove a saved payment method, here and at its provider."""
@@ -105,7 +105,9 @@ def order(request: Request, customer: Customer, number: int) -> HttpResponse:
 @require_customer
 def details(request: Request, customer: Customer) -> HttpResponse:
     """Save name and phone. Email address and password have separate forms on this page."""
-    form = DetailsForm(_post_data(request), initial={"name": customer.name, "phone": customer.phone})
+    form = DetailsForm(
+        _post_data(request), country=request.shop.country, initial={"name": customer.name, "phone": customer.phone}
+    )
     if form.is_valid():
         actions.update_customer(shop=request.shop, customer_id=customer.pk, now=request.now, changes=form.cleaned_data)
         messages.success(request, "Your details have been saved.")
@@ -114,7 +116,7 @@ def details(request: Request, customer: Customer) -> HttpResponse:
 
 
 @sensitive_post_parameters("password")
-@require_POST
+@posted_from("website:account_details")
 @require_customer
 def change_email(request: Request, customer: Customer) -> HttpResponse:
     """Email a confirmation link to the new address. The old one stays valid until the customer follows the link."""
@@ -129,7 +131,7 @@ def change_email(request: Request, customer: Customer) -> HttpResponse:
     return _details_page(request, customer, email_form=form)
 
 
-@require_POST
+@posted_from("website:account_details")
 @require_customer
 def pending_email(request: Request, customer: Customer) -> HttpResponse:
     """Send the email to the pending address again, or cancel the change."""
@@ -144,7 +146,7 @@ def pending_email(request: Request, customer: Customer) -> HttpResponse:
 
 @sensitive_post_parameters("current", "password")
 @sensitive_variables("form")
-@require_POST
+@posted_from("website:account_details")
 @require_customer
 def change_password(request: Request, customer: Customer) -> HttpResponse:
     """Set a new password, and sign all other browsers out."""
@@ -188,7 +190,7 @@ def change_address(request: Request, customer: Customer, address_id: int) -> Htt
     return _address_page(request, customer, address, form)
 
 
-@require_POST
+@posted_from("website:addresses")
 @require_customer
 def delete_address(request: Request, customer: Customer, address_id: int) -> HttpResponse:
     address = _find_address(request, customer, address_id)
@@ -197,7 +199,7 @@ def delete_address(request: Request, customer: Customer, address_id: int) -> Htt
     return SeeOther(reverse("website:addresses"))
 
 
-@require_POST
+@posted_from("website:addresses")
 @require_customer
 def prefer_address(request: Request, customer: Customer, address_id: int) -> HttpResponse:
     """Make this the default address, which checkout fills in."""

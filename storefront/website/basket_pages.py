@@ -2,10 +2,12 @@
 
 from decimal import Decimal
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
@@ -13,6 +15,7 @@ from storefront.carts import actions
 from storefront.carts import queries as carts
 from storefront.carts.adding import ProductUnavailable, VariantRequired
 from storefront.carts.code_entry import change_codes
+from storefront.carts.gift_card_lines import PLAIN
 from storefront.carts.models import Cart, CartLine
 from storefront.carts.session import basket_of, basket_to_add_to, remember_basket
 from storefront.catalogue.models import RelatedProduct
@@ -20,13 +23,19 @@ from storefront.checkout.ways_back import way_back_of_basket
 from storefront.customers import limits
 from storefront.customers.session import customer_of
 from storefront.kit import money
+from storefront.kit.http import SeeOther
 from storefront.kit.refusals import InvalidFields, Refusal
 from storefront.listing import queries as listing_queries
+from storefront.pricing.queries import tax_terms
 from storefront.shops.request import Request
-from storefront.website import details, pictures, queries
+from storefront.website import choices, pictures, queries
 from storefront.website.cards import ProductCard, product_cards
+from storefront.website.delivery_estimates import estimate, remember_place, remembered_place
 from storefront.website.pages import RELATED_PRODUCTS, product_page, require_shop
 from storefront.website.pictures import Picture
+
+# Fields of the form for buying that the address of a chosen variant keeps, besides axes and options.
+_SHOWN = ("variant", "qty", "damaged", "custom_price", "send_on")
 
 
 @require_safe
@@ -47,6 +56,8 @@ def add(request: Request) -> HttpResponse:
     if record is None:
         messages.error(request, "This product is no longer available.")
         return _redirect_to(request, "website:basket")
+    if "show" in request.POST:
+        return _shown(record, request.POST)
     try:
         variant, custom_fields = _variant(record, request.POST)
         cart = basket_to_add_to(request)
@@ -62,6 +73,8 @@ def add(request: Request) -> HttpResponse:
             options=_options(record, request.POST),
             custom_fields=custom_fields,
             custom_price=_custom_price(record, request.POST),
+            is_damaged=bool(request.POST.get("damaged")),
+            gift_card=_gift_card(record, request.POST),
             with_token=False,
         )
     except Refusal as refusal:
@@ -110,9 +123,28 @@ def discount_codes(request: Request) -> HttpResponse:
     )
 
 
+@require_POST
+@never_cache
+@require_shop
+def delivery(request: Request) -> HttpResponse:
+    """Estimate the delivery for a country and postal code, which the session remembers."""
+    given = request.POST.get("country", ""), request.POST.get("postal_code", "")
+    # Without a basket there is nothing to estimate, and no session to begin.
+    if basket_of(request) is not None and not remember_place(request, *given):
+        messages.error(request, "We do not deliver to this country. Please choose another one.")
+    if not _is_htmx(request):
+        return redirect("website:basket")
+    return render(
+        request, "website/basket_lines.html", _basket_context(request, basket_of(request), []) | {"swap": True}
+    )
+
+
 def _basket_context(request: Request, cart: Cart | None, changes: list[actions.LineChange]) -> dict[str, Any]:
     shop = request.shop
     lines = carts.cart_lines(shop, cart) if cart else []
+    terms = tax_terms(shop, is_net=carts.sees_net_prices(shop, cart))
+    totals = carts.cart_totals(shop, lines, request.now, cart=cart, terms=terms) if lines else None
+    entered, lines = lines, carts.shown_lines(lines, totals) if totals else []
     changed = {change.line.key: change for change in changes}
     slugs = dict(
         listing_queries.published_products(shop, request.now)
@@ -123,9 +155,18 @@ def _basket_context(request: Request, cart: Cart | None, changes: list[actions.L
     )
     found = pictures.line_pictures(shop, [(line.product_id, line.image_snapshot) for line in lines])
     return {
+        "cart_lines": lines,
         "lines": [_line_context(line, slugs, found, changed) for line in lines],
         "related": _cross_sells(request, lines),
-        "totals": carts.cart_totals(shop, lines, request.now, cart=cart) if lines else None,
+        "totals": totals,
+        "delivery": totals
+        and estimate(
+            shop,
+            entered,
+            remembered_place(request),
+            is_delivery_free=totals.is_delivery_free,
+            part=totals.delivery_part,
+        ),
         "way_back": way_back_of_basket(shop, cart, lines) if cart and lines else None,
         "blocked": any(change.is_unavailable for change in changes),
     }
@@ -139,7 +180,7 @@ def _cross_sells(request: Request, lines: list[CartLine]) -> list[ProductCard]:
         count=RELATED_PRODUCTS,
         now=request.now,
     )
-    return product_cards(request.shop, rows, customer_of(request))
+    return product_cards(request.shop, rows, customer_of(request), request.now)
 
 
 def _line_context(
@@ -154,6 +195,14 @@ def _line_context(
     }
 
 
+def _shown(record: dict[str, Any], given: QueryDict) -> HttpResponse:
+    """The product page with the choice that the visitor wants to see, who has no scripts. Words that they wrote to
+    somebody stay out of the address."""
+    chosen = {name: given[name] for name in given if name.startswith(("axis-", "option-")) or name in _SHOWN}
+    query = urlencode({name: value for name, value in chosen.items() if value})
+    return SeeOther(f"{reverse('website:product', args=[record['slug']])}?{query}")
+
+
 def _find_product(request: Request) -> dict[str, Any] | None:
     product_id = request.POST.get("product", "")
     if not (product_id.isascii() and product_id.isdigit()):
@@ -165,8 +214,8 @@ def _variant(record: dict[str, Any], given: QueryDict) -> tuple[dict[str, Any] |
     if record["type"] != "variable":
         return None, []
     chosen = {name: given.get(name, "") for name in given}
-    variant, custom_fields = details.chosen_variant(record, chosen)
-    names = details.axis_names(record)
+    variant, custom_fields = choices.chosen_variant(record, chosen)
+    names = choices.axis_names(record)
     missing = [name for number, name in enumerate(names) if not chosen.get(f"axis-{number}")]
     if variant is None and (missing or not names) and not chosen.get("variant"):
         raise VariantRequired(f"Please choose {' and '.join(missing) or 'a variant'}.")
@@ -196,6 +245,11 @@ def _custom_price(record: dict[str, Any], given: QueryDict) -> Decimal | None:
     except ValueError:
         message = "Enter an amount such as 12.50."
         raise InvalidFields(message, errors={"custom_price": [message]}) from None
+
+
+def _gift_card(record: dict[str, Any], given: QueryDict) -> dict[str, str] | None:
+    """Who gets a gift card, with which message, and when."""
+    return {name: given.get(name, "") for name in PLAIN} if record["is_gift_card"] else None
 
 
 def _refusal_response(request: Request, record: dict[str, Any], refusal: Refusal) -> HttpResponse:

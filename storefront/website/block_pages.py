@@ -25,7 +25,7 @@ def product_blocks(request: Request, slug: str) -> HttpResponse:
     if record is None:
         raise Http404("This product does not exist or is no longer available.")
     price = _price(request.shop, record)
-    items, totals = [_item(record, price)], _totals(price)
+    items, totals = [_item(record, price)], _totals(price, tax_included=request.shop.prices_include_tax)
     return shared_blocks_page(
         request, Extension.Type.PRODUCT_BLOCK, items=items, totals=totals, place=client_network(request)
     )
@@ -55,6 +55,7 @@ def _item(record: dict[str, Any], price: str | None) -> dict[str, Any]:
     }
 
 
-def _totals(price: str | None) -> dict[str, Any]:
+def _totals(price: str | None, *, tax_included: bool) -> dict[str, Any]:
     nothing = dict.fromkeys(("shipping", "tax", "discount"), to_wire(ZERO))
-    return {"subtotal": price, **nothing, "total": price, "item_count": 1, "line_count": 1}
+    counts = {"item_count": 1, "line_count": 1, "tax_included": tax_included}
+    return {"subtotal": price, **nothing, "total": price, **counts}

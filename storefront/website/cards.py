@@ -1,6 +1,7 @@
 """Product cards of a grid: name, picture, price, and availability."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from storefront.customers.models import Customer
@@ -24,21 +25,23 @@ class ProductCard:
     is_new: bool
 
 
-def product_cards(shop: Shop, rows: list[Record], customer: Customer | None) -> list[ProductCard]:
+def product_cards(shop: Shop, rows: list[Record], customer: Customer | None, now: datetime) -> list[ProductCard]:
     """Cards for product records, in the same order, at the visitor's prices. The number of queries is constant."""
     terms = group_terms(shop, customer.pk if customer else None, ids(rows))
     rows = [offers.at_group_prices(row, terms) for row in rows]
     ranges = queries.variant_ranges(shop, ids(rows, "variable"), terms)
-    required = queries.required_options(shop, ids(rows))
-    limits = queries.bundle_limits(shop, ids(rows, "bundle"))
+    required = queries.required_options(shop, ids(rows), terms)
+    limits = queries.bundle_limits(shop, ids(rows, "bundle"), now) | queries.undelivered(shop, ids(rows, "digital"))
     awaited = pictures.awaited_media(shop, [row["media"][0] for row in rows if row["media"]])
     return [
         ProductCard(
             name=row["name"],
             slug=row["slug"],
             picture=pictures.first_picture(shop, row, pictures.CARD, awaited),
-            price=offers.price(row, ranges.get(row["id"]), *required.get(row["id"], (ZERO, False))),
-            availability=offers.product_availability(row, ranges.get(row["id"]), limits),
+            price=replace(
+                offers.price(row, ranges.get(row["id"]), *required.get(row["id"], (ZERO, False))), is_net=terms.is_net
+            ),
+            availability=offers.product_availability(row, ranges.get(row["id"]), limits, shop, now),
             is_new=row["is_new"],
         )
         for row in rows

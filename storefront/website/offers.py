@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from storefront.kit.format import format_day
 from storefront.kit.money import ZERO
 from storefront.pricing.queries import NO_TERMS, GroupTerms
+from storefront.shops.models import Shop
 
 Record = dict[str, Any]
 
@@ -16,13 +19,14 @@ class Price:
     """A price to show.
 
     `old` is the former price if it was higher; `highest` is the end of a price range. `is_from`: other choices cost
-    more, and only the lowest price is shown.
+    more, and only the lowest price is shown. `is_net`: without tax.
     """
 
     amount: Decimal
     old: Decimal | None = None
     highest: Decimal | None = None
     is_from: bool = False
+    is_net: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,7 @@ class Availability:
     can_sell: bool
     text: str = ""
     kind: str = ""
+    is_preorder: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +53,34 @@ class VariantRange:
 IN_STOCK = Availability(True)
 SOLD_OUT = Availability(False, "Sold out")
 BACKORDER = Availability(True, "On backorder", "warn")
-PREORDER = Availability(True, "Pre-order", "good")
 
 
 def at_group_prices(row: Record, terms: GroupTerms) -> Record:
     """The product record with the prices of the visitor's customer group (R-CART-30)."""
     if terms is NO_TERMS:
         return row
-    priced = row | {"price": str(terms.price_of(Decimal(row["price"]), row["id"]))}
+    priced = row | _priced(row, terms, row["id"])
     if "variants" in row:
         priced["variants"] = [
-            variant | {"price": str(terms.price_of(Decimal(variant["price"]), row["id"], variant["id"]))}
-            for variant in row["variants"]
+            variant | _priced(variant, terms, row["id"], variant["id"]) for variant in row["variants"]
+        ]
+    if terms.is_net and "options" in row:
+        priced["options"] = [
+            option | {"values": [value | _option_price(value, terms, row["id"]) for value in option["values"]]}
+            for option in row["options"]
         ]
     return priced
+
+
+def _priced(row: Record, terms: GroupTerms, product_id: int, variant_id: int | None = None) -> Record:
+    """Price and crossed-out price of a product or variant."""
+    price = terms.price_of(Decimal(row["price"]), product_id, variant_id)
+    old = terms.shown(Decimal(row["compare_price"]), product_id)
+    return {"price": str(price), "compare_price": str(old)}
+
+
+def _option_price(value: Record, terms: GroupTerms, product_id: int) -> Record:
+    return {"price": str(terms.shown(Decimal(value["price"]), product_id))}
 
 
 def price(row: Record, variants: VariantRange | None = None, required: Decimal = ZERO, varies: bool = False) -> Price:
@@ -96,15 +115,27 @@ def stock_availability(row: Record, *, threshold: int | None = None) -> Availabi
     return _at_stock_level(row["stock_qty"], row["low_stock_threshold"] if threshold is None else threshold)
 
 
-def product_availability(row: Record, variants: VariantRange | None, limits: Mapping[int, int | None]) -> Availability:
-    """The availability of a product of any type. `limits`: how many of each bundle its items' stock allows."""
+def product_availability(
+    row: Record, variants: VariantRange | None, limits: Mapping[int, int | None], shop: Shop, now: datetime
+) -> Availability:
+    """The availability of a product of any type. `limits`: how many of each bundle its items' stock allows, and none
+    of a download without a file."""
     if row["type"] == "variable":
         availability = _variants_availability(variants)
     elif row["id"] in limits:
         availability = _bundle_availability(limits[row["id"]], row["low_stock_threshold"])
     else:
         availability = stock_availability(row)
-    return PREORDER if row["is_preorder"] and availability.can_sell else availability
+    return preorder(row, shop, now) or availability if availability.can_sell else availability
+
+
+def preorder(row: Record, shop: Shop, now: datetime) -> Availability | None:
+    """The availability of a pre-order that can be sold; None for another product, and from its date on."""
+    day = datetime.fromisoformat(row["available_from"]) if row["available_from"] else None
+    if not row["is_preorder"] or (day is not None and day <= now):
+        return None
+    text = f"Pre-order, sent from {format_day(day, shop.timezone)}" if day else "Pre-order"
+    return Availability(True, text, "good", is_preorder=True)
 
 
 def _variants_availability(variants: VariantRange | None) -> Availability:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
 from functools import wraps
 from typing import Any
 from urllib.parse import urlencode
@@ -9,19 +10,24 @@ from urllib.parse import urlencode
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.encoding import escape_uri_path
 from django.views.decorators.http import require_safe
 
 from storefront.catalogue.models import Category, RelatedProduct
+from storefront.content.models import Looks
 from storefront.customers.session import customer_of
 from storefront.kit.pagination import last_page, shown_pages
 from storefront.listing import queries as listing_queries
 from storefront.listing import spelling
+from storefront.listing.facets import Facets, facets_of
 from storefront.listing.page import RELEVANCE
-from storefront.listing.queries import ProductFilters
+from storefront.listing.queries import ProductFilters, ProductPage
 from storefront.shops.models import Shop
 from storefront.shops.request import Request
 from storefront.website import details, pictures, queries, search_engines
 from storefront.website.cards import ProductCard, product_cards
+from storefront.website.filters import FilterForm, Given, filter_form, read_filters
+from storefront.website.looks import hero_picture, looks_once
 from storefront.website.pictures import Picture
 
 PER_PAGE = 24
@@ -61,16 +67,22 @@ def home(request: Request) -> HttpResponse:
     # A featured product is not shown a second time.
     featured_ids = {row["id"] for row in featured}
     newest = [row for row in newest if row["id"] not in featured_ids][:8]
-    lead = featured[0] if featured else None
+    looks = looks_once(request)
+    lead = featured[0] if featured and looks.hero == Looks.Hero.PRODUCT else None
     # Both grids together, so that prices and stock are read once.
-    cards = {card.slug: card for card in product_cards(shop, [*featured, *newest], customer_of(request))}
+    cards = {card.slug: card for card in product_cards(shop, [*featured, *newest], customer_of(request), now)}
     categories = queries.main_categories(shop)
     images = queries.category_pictures(shop, categories, now)
+    names = ", ".join(category.name for category in categories[:6])
     context = {
+        # For search engines.
+        "summary": f"{shop.name}: {names}." if names else "",
         "lead": lead,
         "lead_card": cards[lead["slug"]] if lead else None,
         "lead_picture": _lead_picture(shop, lead) if lead else None,
-        "featured": [cards[row["slug"]] for row in featured[1:]],
+        "hero_picture": hero_picture(shop, looks) if looks.hero == Looks.Hero.OWN else None,
+        "sections": [f"website/sections/{section}.html" for section in looks.sections],
+        "featured": [cards[row["slug"]] for row in featured if row is not lead],
         "newest": [cards[row["slug"]] for row in newest],
         "categories": [
             (category, pictures.picture(shop, images[category.pk], pictures.CARD)) for category in categories
@@ -116,7 +128,7 @@ def product(request: Request, slug: str) -> HttpResponse:
 
 def product_page(request: Request, record: dict[str, Any], *, given: dict[str, str], status: int = 200, **more: Any):
     """The page of a product. `given`: what the visitor has chosen, by form field; `more`: more template context."""
-    detail = details.product_detail(request.shop, record, given, customer_of(request))
+    detail = details.product_detail(request.shop, record, given, customer_of(request), request.now)
     home_category = record["categories"][-1] if record["categories"] else None
     context = {
         "product": detail.record,
@@ -125,14 +137,24 @@ def product_page(request: Request, record: dict[str, Any], *, given: dict[str, s
         or request.shop.base_url + reverse("website:product", args=[record["slug"]]),
         "noindex": record["noindex"],
         "structured": search_engines.structured_product(request.shop, record, detail),
-        "crumbs": [
-            category for category in record["categories"] if home_category and _is_above(category, home_category)
-        ],
+        "crumbs": _crumbs(request.shop, record["categories"]),
         "current_category": home_category,
         "related": _related(request, record, home_category),
         **more,
     }
     return render(request, "website/product.html", context, status=status)
+
+
+def _crumbs(shop: Shop, categories: list[dict[str, Any]]) -> list[Any]:
+    """The last of a product's categories, with all above it: also those that the product is not in itself."""
+    if not categories:
+        return []
+    home = categories[-1]
+    shown = [category for category in categories if _is_above(category, home)]
+    ids = {None, *(category["id"] for category in shown)}
+    if all(category["parent_id"] in ids for category in shown):
+        return shown
+    return [*queries.categories_above(shop, home["_lft"], home["_rgt"]), home]
 
 
 def _is_above(category: dict[str, Any], other: dict[str, Any]) -> bool:
@@ -148,22 +170,22 @@ def _related(request: Request, record: dict[str, Any], category: dict[str, Any] 
         filters = ProductFilters(category=category["slug"])
         others = listing_queries.first_products(shop, filters, count=RELATED_PRODUCTS + len(shown), now=now)
         rows += [row for row in others if row["id"] not in shown]
-    return product_cards(shop, rows[:RELATED_PRODUCTS], customer_of(request))
+    return product_cards(shop, rows[:RELATED_PRODUCTS], customer_of(request), now)
 
 
 def redirect_to_category(request: Request, category: Category) -> HttpResponse:
     """Redirect from the listing, filtered by category, to the category's own page, which is the canonical one."""
-    sort = request.GET.get("sort", "")
+    given = read_filters(request.GET, with_price=True)
+    query = urlencode([*_kept(request, category=None), *given.pairs])
     response = redirect("website:category", category.slug)
-    if sort in SORTS and sort:
-        response["Location"] += "?" + urlencode({"sort": sort})
+    if query:
+        response["Location"] += "?" + query
     return response
 
 
 def _listing(request: Request, category: Category | None, search: str = "") -> HttpResponse:
     shop, now = request.shop, request.now
-    sort = request.GET.get("sort", "")
-    sort = sort if sort in SORTS else ""
+    sort = _sort(request)
     page = _page_number(request.GET.get("page", "1"))
     filters = ProductFilters(
         q=search,
@@ -171,40 +193,98 @@ def _listing(request: Request, category: Category | None, search: str = "") -> H
         with_subcategories=True,
         sort=sort or (RELEVANCE if search else None),
     )
-    found = listing_queries.product_page(shop, filters, page=page, per_page=PER_PAGE, now=now)
-    corrected = spelling.nearest_spelling(shop, filters, now=now) if search and not found.total else None
-    if corrected:
-        instead = replace(filters, q=corrected)
-        found = listing_queries.product_page(shop, instead, page=page, per_page=PER_PAGE, now=now)
-        # A category may lack what the shop has.
-        corrected = corrected if found.total else None
+    given = read_filters(request.GET, with_price=_sees_list_prices(request))
+    below = queries.subcategories(shop, category) if category else queries.main_categories(shop)
+    filters, facets, corrected = _narrowed(shop, filters, given, below, now)
+    found = _products(shop, filters, facets, page, now)
     last = last_page(found.total, PER_PAGE)
     if page > last:
         raise Http404("This page does not exist.")
-    above = queries.category_path(shop, category) if category else []
+    above = queries.categories_above(shop, category.lft, category.rgt) if category else []
     path = reverse("website:category", args=[category.slug]) if category else reverse("website:listing")
+    form = filter_form(shop, request.path, given, facets, _kept(request, category=category))
+    query = urlencode([*form.kept, *form.pairs])
     context = {
         "category": category,
         "current_category": category and {"slug": category.slug, "above": [other.slug for other in above]},
         "crumbs": above,
-        "subcategories": queries.subcategories(shop, category) if category else [],
+        "filters": form,
+        "subcategories": _category_links(below, form, search),
+        # For search engines, without a description of its own.
+        "plain_summary": f"{category.name if category else 'All products'} at {shop.name}.",
         "banner": pictures.picture(shop, _banner(category), pictures.BANNER) if category else None,
         "search": search,
         "corrected": corrected,
+        "cards": product_cards(shop, found.rows, customer_of(request), now),
+        "total": found.total,
         "sort": sort,
         "sorts": {**SORTS, "": "Relevance"} if search else SORTS,
-        "cards": product_cards(shop, found.rows, customer_of(request)),
-        "total": found.total,
         "page": page,
         "pages": list(shown_pages(page, last, near=NEAR, ends=1)),
         "last": last,
-        # The pager's links repeat the search and the order.
-        "query": urlencode({key: value for key, value in (("q", search), ("sort", sort)) if value}),
+        # The pager's links repeat search, order and filters.
+        "query": query,
         "canonical": (category and category.canonical_url) or f"{shop.base_url}{path}" + (f"?page={page}" * (page > 1)),
-        # Search engines index each listing once, in the default order, and no search results.
-        "noindex": bool(search or sort) or (category is not None and category.noindex),
+        # Search engines index each listing once, in the default order, and neither search results nor what is filtered.
+        "noindex": bool(search or sort or form.chips) or (category is not None and category.noindex),
     }
-    return render(request, "website/listing.html", context)
+    response = render(request, "website/listing.html", context)
+    # What the form leaves empty is not in the address.
+    response["HX-Push-Url"] = escape_uri_path(request.path) + (f"?{query}" if query else "")
+    return response
+
+
+def _narrowed(
+    shop: Shop, filters: ProductFilters, given: Given, below: list[Category], now: datetime
+) -> tuple[ProductFilters, Facets, str | None]:
+    """The list with its filters, and the search word that it was corrected to if nothing matches the given one."""
+    facets = facets_of(shop, filters, given.chosen, categories=below, now=now)
+    corrected = spelling.nearest_spelling(shop, filters, now=now) if filters.q and not facets.total_without else None
+    if corrected:
+        instead = replace(filters, q=corrected)
+        nearest = facets_of(shop, instead, given.chosen, categories=below, now=now)
+        # A category may lack what the shop has.
+        if nearest.total_without:
+            return instead, nearest, corrected
+    return filters, facets, None
+
+
+def _sees_list_prices(request: Request) -> bool:
+    """Whether the visitor sees the prices that lists are sorted and filtered by, and not those of a customer group."""
+    customer = customer_of(request)
+    return customer is None or customer.group_id is None
+
+
+def _products(shop: Shop, filters: ProductFilters, facets: Facets, page: int, now: datetime) -> ProductPage:
+    if not facets.chosen:
+        return listing_queries.product_page(shop, filters, page=page, per_page=PER_PAGE, now=now)
+    return listing_queries.narrowed_page(shop, filters, facets.ids, page=page, per_page=PER_PAGE, now=now)
+
+
+def _category_links(below: list[Category], form: FilterForm, search: str) -> list[tuple[Category, str, int]]:
+    """Categories that have products of the list, each with the address of these and their number."""
+    links = []
+    for each in below:
+        if count := form.facets.categories[each.pk]:
+            kept = [pair for pair in form.kept if pair[0] != "category"]
+            path = reverse("website:category", args=[each.slug])
+            if search:
+                path, kept = reverse("website:listing"), [*kept, ("category", each.slug)]
+            query = urlencode([*kept, *form.pairs])
+            links.append((each, f"{path}?{query}" if query else path, count))
+    return links
+
+
+def _sort(request: Request) -> str:
+    sort = request.GET.get("sort", "")
+    return sort if sort in SORTS else ""
+
+
+def _kept(request: Request, *, category: Category | None) -> list[tuple[str, str]]:
+    """What the listing's links and forms repeat besides its filters: search and order."""
+    search = request.GET.get("q", "").strip()[:LONGEST_SEARCH] if request.path == reverse("website:listing") else ""
+    kept = [("q", search), ("category", category.slug if category and search else ""), ("sort", _sort(request))]
+    return [(name, value) for name, value in kept if value]
 
 
 def _banner(category: Category) -> str | None:

@@ -1,18 +1,18 @@
 """Pictures on pages: thumbnails of the shop's own files, and external pictures at their own URL.
 
 An external picture that the worker is to fetch is not shown from its address: that may be dead, and its host would
-learn of each visitor. Where an external picture does not load, `pictures.js` shows the placeholder.
+learn of each visitor. Where an external picture does not load, `page.js` shows the placeholder.
 """
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import unquote
 
 import structlog
 from django.core.files.storage import default_storage
 
 from storefront.catalogue import records, thumbnails
+from storefront.catalogue.stored_pictures import stored_name
 from storefront.catalogue.thumbnails import BANNER as BANNER
 from storefront.catalogue.thumbnails import CARD as CARD
 from storefront.catalogue.thumbnails import LARGE as LARGE
@@ -51,7 +51,7 @@ def picture(shop: Shop, url: str | None, size: int, alt: str = "") -> Picture | 
     """The picture for a URL of a catalogue record or a cart line; None without a URL."""
     if not url:
         return None
-    name = _stored_name(shop, url)
+    name = stored_name(shop, url)
     if name is None:
         return Picture(url, alt, size, url)
     # The storage's URL is relative to the host of the page, which can differ from the shop's configured base URL.
@@ -85,7 +85,7 @@ def awaited_media(shop: Shop, media: Iterable[Mapping[str, Any]]) -> set[int]:
 
 
 def is_external(shop: Shop, url: str | None) -> bool:
-    return bool(url) and _stored_name(shop, url or "") is None
+    return bool(url) and stored_name(shop, url or "") is None
 
 
 def line_pictures(shop: Shop, lines: Iterable[tuple[int | None, str | None]]) -> dict[Any, Picture | None]:
@@ -103,15 +103,6 @@ def line_pictures(shop: Shop, lines: Iterable[tuple[int | None, str | None]]) ->
             elif hasattr(media, "fetch"):
                 found[line] = None
     return found
-
-
-def _stored_name(shop: Shop, url: str) -> str | None:
-    """The storage name of the uploaded file at this URL; None for an external picture."""
-    # Signed storage URLs cannot be mapped back to a name, so those pictures are shown in full size.
-    base = default_storage.url("")
-    # Catalogue records contain absolute URLs, cart and order lines may contain URLs relative to the storage.
-    own = url.removeprefix(shop.base_url) if base.startswith("/") else url
-    return unquote(own.removeprefix(base)) if own.startswith(base) else None
 
 
 def _thumbnail_url(shop: Shop, name: str, size: int, original: str) -> str:

@@ -10,6 +10,7 @@ from django.db.models import OuterRef, QuerySet, Subquery, Sum
 from storefront.carts import rules as cart_rules
 from storefront.carts.models import Cart, CartLine
 from storefront.carts.purchasable import Purchasable, load_purchasables
+from storefront.catalogue.digital_files import without_file
 from storefront.catalogue.models import Category, Media, Option, Product, ProductCategory, RelatedProduct, Variant
 from storefront.catalogue.records import media_url
 from storefront.kit.money import ZERO
@@ -26,9 +27,9 @@ def main_categories(shop: Shop) -> list[Category]:
     return list(Category.objects.filter(shop=shop, parent=None, is_active=True).order_by("lft")[:MAIN_CATEGORIES])
 
 
-def category_path(shop: Shop, category: Category) -> list[Category]:
-    """The active categories above this one, from the main category down."""
-    above = Category.objects.filter(shop=shop, is_active=True, lft__lt=category.lft, rgt__gt=category.rgt)
+def categories_above(shop: Shop, lft: int, rgt: int) -> list[Category]:
+    """The active categories above one with these places in the tree, from the main category down."""
+    above = Category.objects.filter(shop=shop, is_active=True, lft__lt=lft, rgt__gt=rgt)
     return list(above.order_by("lft"))
 
 
@@ -110,14 +111,17 @@ def _range(variants: list[Variant], terms: GroupTerms) -> VariantRange:
     return VariantRange(
         lowest=variants[0].price,
         highest=variants[-1].price,
-        compare_of_lowest=variants[0].compare_price,
+        compare_of_lowest=terms.shown(variants[0].compare_price, variants[0].product_id),
         can_sell=bool(sellable),
         only_backorder=all(variant.track_inventory and variant.stock_qty <= 0 for variant in sellable),
     )
 
 
-def required_options(shop: Shop, product_ids: Collection[int]) -> dict[int, tuple[Decimal, bool]]:
-    """By product id: the least that required options add to the price, and whether other choices add more."""
+def required_options(
+    shop: Shop, product_ids: Collection[int], terms: GroupTerms = NO_TERMS
+) -> dict[int, tuple[Decimal, bool]]:
+    """By product id: the least that required options add to the price, and whether other choices add more; at the
+    prices of the customer group's terms."""
     if not product_ids:
         return {}
     least: dict[int, tuple[Decimal, bool]] = {}
@@ -127,26 +131,34 @@ def required_options(shop: Shop, product_ids: Collection[int]) -> dict[int, tupl
         prices.setdefault((product_id, option_id), set()).add(price or ZERO)
     for (product_id, _), amounts in prices.items():
         amount, varies = least.get(product_id, (ZERO, False))
-        least[product_id] = (amount + min(amounts), varies or len(amounts) > 1)
+        added = terms.shown(min(amounts), product_id)
+        least[product_id] = (amount + added, varies or len(amounts) > 1)
     return least
 
 
-def bundle_limits(shop: Shop, product_ids: Collection[int]) -> dict[int, int | None]:
+def bundle_limits(shop: Shop, product_ids: Collection[int], now: datetime) -> dict[int, int | None]:
     """How many of each bundle the stock of its items allows, by product id; None without a limit."""
     if not product_ids:
         return {}
-    purchasables = load_purchasables(shop, [(product_id, None) for product_id in product_ids])
+    purchasables = load_purchasables(shop, [(product_id, None) for product_id in product_ids], now)
     return {product_id: _bundle_limit(found) for (product_id, _), found in purchasables.items()}
 
 
-def bundle(shop: Shop, product_id: int) -> tuple[dict[int, int | None], list[dict[str, Any]]]:
+def undelivered(shop: Shop, product_ids: Collection[int]) -> dict[int, int | None]:
+    """No piece of each download that has no file yet, in the form of `bundle_limits`."""
+    return {product.pk: 0 for product in without_file(shop, product_ids)}
+
+
+def bundle(shop: Shop, product_id: int, now: datetime) -> tuple[dict[int, int | None], list[dict[str, Any]]]:
     """`bundle_limits` of one bundle, and its items in the form in which a cart line stores them."""
-    purchasables = load_purchasables(shop, [(product_id, None)])
+    purchasables = load_purchasables(shop, [(product_id, None)], now)
     found = purchasables[product_id, None]
     return {product_id: _bundle_limit(found)}, found.bundle_items
 
 
 def _bundle_limit(purchasable: Purchasable) -> int | None:
+    if purchasable.lacks_file:
+        return 0
     one = cart_rules.stock_uses(purchasable.product.pk, None, 1, bundle_items=purchasable.bundle_items)
     return cart_rules.addable_qty(one, {}, purchasable.levels)
 

@@ -8,6 +8,8 @@ from django.http import Http404, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from storefront.content.queries import published_pages
+from storefront.shops import doors
 from storefront.shops.models import Shop
 from storefront.shops.request import Request
 from storefront.website import queries, texts
@@ -34,7 +36,7 @@ PRIVATE = (
 
 @require_safe
 def robots(request: Request) -> HttpResponse:
-    if not request.shop:
+    if not request.shop or doors.is_closed(request.shop):
         return HttpResponse("User-agent: *\nDisallow: /\n", content_type="text/plain")
     private = "".join(f"Disallow: {path}\n" for path in PRIVATE)
     sitemap = f"Sitemap: {request.shop.base_url}/sitemap.xml\n"
@@ -43,7 +45,7 @@ def robots(request: Request) -> HttpResponse:
 
 @require_safe
 def sitemap(request: Request) -> HttpResponse:
-    """The sitemap index. Part 0 contains the categories, parts 1 and up the products."""
+    """The sitemap index. Part 0 contains the categories and the merchant's pages, parts 1 and up the products."""
     if not request.shop:
         raise Http404
     parts = -(-queries.sitemap_size(request.shop, request.now) // URLS_A_PART)
@@ -65,6 +67,10 @@ def sitemap_part(request: Request, number: int) -> HttpResponse:
             (base + reverse("website:category", args=[slug]), moment)
             for slug, moment in queries.sitemap_categories(request.shop)
         ]
+        entries += [
+            (base + reverse("website:page", args=[page.slug]), page.updated_at)
+            for page in published_pages(request.shop)
+        ]
     elif number > LAST_PART:
         raise Http404
     else:
@@ -84,10 +90,16 @@ def structured_product(shop: Shop, record: dict[str, Any], detail: ProductDetail
     """The product as schema.org JSON-LD."""
     url = shop.base_url + reverse("website:product", args=[record["slug"]])
     stock = "InStock" if detail.availability.can_sell else "OutOfStock"
+    if detail.availability.is_preorder:
+        stock = "PreOrder"
     offer: dict[str, Any] = {"@type": "Offer", "url": url, "price": str(detail.price.amount)}
     if detail.price.highest or detail.price.is_from:
         offer = {"@type": "AggregateOffer", "url": url, "lowPrice": str(detail.price.amount)}
     offer |= {"priceCurrency": shop.currency, "availability": f"https://schema.org/{stock}"}
+    if detail.availability.is_preorder and record["available_from"]:
+        offer["availabilityStarts"] = record["available_from"]
+    if record["regular_compare_price"] is not None and record["sale_until"]:
+        offer["priceValidUntil"] = record["sale_until"]
     members = {
         "@context": "https://schema.org",
         "@type": "Product",

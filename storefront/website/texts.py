@@ -4,7 +4,6 @@ from datetime import datetime
 from hashlib import sha256
 from importlib.metadata import version
 
-import nh3
 import structlog
 from django.db import DatabaseError, transaction
 from django.utils.html import linebreaks
@@ -13,12 +12,11 @@ from django.utils.text import Truncator
 
 from storefront.catalogue.models import CleanedText
 from storefront.kit import markup
+from storefront.kit.html import TAGS, clean
 from storefront.shops.models import Shop
 
 log = structlog.get_logger(__name__)
 
-# Without the top headings and page landmarks, which belong to the page itself.
-TAGS = nh3.ALLOWED_TAGS - {"h1", "h2", "hgroup", "header", "footer", "nav", "article"}
 # Texts with at most this many characters and tags are cleaned faster than they are read from the database.
 SMALL, FEW_TAGS = 4000, 100
 # Characters from which an excerpt is made.
@@ -40,11 +38,6 @@ def safe_html(shop: Shop, text: str, *, now: datetime) -> SafeString:
     if markup.problem(text):
         return _paragraphs(markup.plain_text(text))
     return mark_safe(_cached_html(shop, text, now))  # noqa: S308, cleaned before it was cached
-
-
-def clean(text: str) -> str:
-    """The sanitised HTML. Takes up to 0.1 seconds for a text within the limits of `markup`."""
-    return nh3.clean(markup.tidy(text, allowed=TAGS).text, tags=TAGS)
 
 
 def excerpt(text: str, length: int = 155) -> str:

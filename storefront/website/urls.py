@@ -6,14 +6,21 @@ from storefront.website import (
     account_pages,
     basket_pages,
     block_pages,
+    content_pages,
+    door,
+    looks,
     pages,
     script_reports,
     search_engines,
     search_pages,
+    stock_alert_pages,
 )
 
 app_name = "website"
 
+# At both places.
+looks_page = path("looks/<str:chosen>.css", looks.colours_page, name="colours")
+door_page = path("door", door.door, name="door")
 # On the shop's own host, beside apps' scripts.
 open_pages = [
     path("", pages.home, name="home"),
@@ -22,10 +29,15 @@ open_pages = [
     path("products/<str:slug>", pages.product, name="product"),
     path("products/<str:slug>/blocks", block_pages.product_blocks, name="product_blocks"),
     path("categories/<str:slug>", pages.category, name="category"),
+    path("pages/<str:slug>", content_pages.page, name="page"),
+    looks_page,
+    path("stock-alerts", stock_alert_pages.ask, name="stock_alert"),
+    door_page,
     path("basket", basket_pages.basket, name="basket"),
     path("basket/add", basket_pages.add, name="basket_add"),
     path("basket/update", basket_pages.update, name="basket_update"),
     path("basket/discount-codes", basket_pages.discount_codes, name="basket_codes"),
+    path("basket/delivery", basket_pages.delivery, name="basket_delivery"),
     path("blocked-scripts", script_reports.script_reports_page, name="script_reports"),
     path("robots.txt", search_engines.robots, name="robots"),
     path("sitemap.xml", search_engines.sitemap, name="sitemap"),
@@ -33,6 +45,11 @@ open_pages = [
 ]
 # On its secure one.
 secure_pages = [
+    looks_page,
+    door_page,
+    path("contact", content_pages.contact, name="contact"),
+    path("stock-alerts/confirm", stock_alert_pages.confirm, name="confirm_stock_alert"),
+    path("stock-alerts/stop", stock_alert_pages.stop, name="stop_stock_alerts"),
     path("account", account_pages.account, name="account"),
     path("account/sign-in", account_entry.sign_in_page, name="sign_in"),
     path("account/sign-out", account_entry.sign_out_page, name="sign_out"),

@@ -2,11 +2,11 @@
 
 import pytest
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 
 from storefront.apps.actions import uninstall_app
 from storefront.apps.models import Extension
 from storefront.kit import clock
+from storefront.server.migration_state import Executor
 from storefront.shops.models import AuditEntry
 from tests.answers import without_id
 from tests.factories.apps import Installed, install
@@ -137,8 +137,8 @@ class TestChanging:
 @pytest.mark.django_db(transaction=True)
 def test_the_upgrade_keeps_one_of_the_extensions_that_were_registered_twice(shop, other_shop):
     apps = [install(shop), install(shop), install(other_shop)]
-    latest = MigrationExecutor(connection).loader.graph.leaf_nodes()
-    MigrationExecutor(connection).migrate([("apps", "0002_plain_words")])
+    latest = Executor(connection).loader.graph.leaf_nodes()
+    Executor(connection).migrate([("apps", "0002_plain_words")])
     kept = []
     try:
         for app in apps:
@@ -155,5 +155,5 @@ def test_the_upgrade_keeps_one_of_the_extensions_that_were_registered_twice(shop
             ]
             kept.append(rows[1].pk)
     finally:
-        MigrationExecutor(connection).migrate(latest)
+        Executor(connection).migrate(latest)
     assert list(Extension.objects.order_by("pk").values_list("pk", flat=True)) == kept

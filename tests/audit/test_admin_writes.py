@@ -10,25 +10,32 @@ from django.urls import reverse
 from storefront.apps.actions import rotate_token
 from storefront.apps.models import AllowedScriptHost, BlockedScript, Extension, ScriptTag
 from storefront.catalogue.models import Brand, Category, Product, Variant, Vendor
+from storefront.content.models import Looks, Page
 from storefront.customers.models import Customer, CustomerGroup
+from storefront.documents.models import InvoiceSettings
+from storefront.gift_cards.models import GiftCard
 from storefront.installations.models import App, Installation
 from storefront.kit import clock
+from storefront.orders.fulfilling import fulfil_order
 from storefront.orders.models import Order
 from storefront.payments.actions import mark_paid
 from storefront.payments.models import ProviderAccount
 from storefront.pictures.models import PictureFetch
-from storefront.pricing.models import Discount, ShippingRate, TaxRate
+from storefront.pricing.models import DeliveryZone, Discount, PickupPlace, ShippingRate, TaxRate, TaxSettings
 from storefront.product_files.models import ProductImport
 from storefront.shops.admin_base import ScopedToShop
+from storefront.shops.doors import close_doors
 from storefront.shops.models import AllowedOrigin, ApiToken, AuditEntry, Shop, StaffInvitation, StaffMember
 from storefront.webhooks.dispatch import dispatch
 from storefront.webhooks.models import Delivery, Registration
 from tests.audit.entries import entries, one_entry
 from tests.catalogue.factories import make_category, make_product, make_variant
 from tests.customers.factories import add_address, make_customer
+from tests.documents.factories import make_settings
 from tests.factories.apps import install, make_app
 from tests.orders.factories import make_order, sale_line
 from tests.pictures.hosts import requested
+from tests.pricing.rows import make_zone
 from tests.server.test_admin_scope import ROWS
 from tests.staff import admin_url, make_staff, open_desk
 from tests.webhooks.factories import emit
@@ -41,14 +48,18 @@ ADDED = {
     ApiToken: ({"name": "Feed", "scopes": ["read_products"], "requests_per_minute": 60}, "token.created"),
     StaffInvitation: ({"email": "ben@example.com", "role": "manager"}, "staff.invited"),
     Brand: ({"name": "Acme"}, "brand.created"),
+    Page: ({"title": "Care", "slug": "care", "body": "Wash cold."}, "page.created"),
     Vendor: ({"name": "Acme"}, "vendor.created"),
     Category: ({"name": "Cups"}, "category.created"),
     Product: ({"name": "Jug", "price": "4.00"}, "product.created"),
     Customer: ({"email": "ada@example.com", "name": "Ada"}, "customer.created"),
     CustomerGroup: ({"name": "Trade", "discount_percent": "5"}, "customer_group.created"),
     Discount: ({"name": "Sale", "value": "5"}, "discount.created"),
+    GiftCard: ({"value": "5.00", "email": "ada@example.com"}, "gift_card.issued"),
     TaxRate: ({"name": "VAT", "country": "DE", "percent": "19"}, "tax_rate.created"),
-    ShippingRate: ({"name": "Parcel", "price": "4.90"}, "shipping_rate.created"),
+    DeliveryZone: ({"name": "Home", "countries": ["DE"]}, "delivery_zone.created"),
+    ShippingRate: ({"name": "Parcel", "price": "4.90", "zone": make_zone}, "shipping_rate.created"),
+    PickupPlace: ({"name": "Shop", "line1": "Kai 1", "city": "Kiel", "country": "DE"}, "pickup_place.created"),
     AllowedScriptHost: ({"host": "cdn.example.net"}, "script_host.allowed"),
     ProviderAccount: ({"provider": "stripe"}, "provider_account.created"),
 }
@@ -62,15 +73,21 @@ CHANGED = {
     Variant: ("cost_price", "2.50", "product.updated"),
     Category: ("name", "Changed", "category.updated"),
     Brand: ("name", "Changed", "brand.updated"),
+    Looks: ("footer_text", "Changed", "looks.updated"),
+    Page: ("title", "Changed", "page.updated"),
     Vendor: ("name", "Changed", "vendor.updated"),
     Customer: ("name", "Changed", "customer.updated"),
     CustomerGroup: ("discount_percent", "7", "customer_group.updated"),
     Discount: ("value", "7", "discount.updated"),
     TaxRate: ("percent", "7", "tax_rate.updated"),
+    DeliveryZone: ("countries", ["AT"], "delivery_zone.updated"),
     ShippingRate: ("price", "7.00", "shipping_rate.updated"),
+    PickupPlace: ("city", "Husum", "pickup_place.updated"),
     Extension: ("is_active", "", "extension.updated"),
     ScriptTag: ("is_active", "", "script_tag.updated"),
     Order: ("note", "Call first", "order.updated"),
+    TaxSettings: ("tax_rounding", "line", "tax_settings.updated"),
+    InvoiceSettings: ("legal_name", "Changed Ltd", "invoice_settings.updated"),
     Installation: ("scopes", ["read_shop"], "app.scopes_changed"),
 }
 # The same kind of page as another that is walked here.
@@ -110,6 +127,7 @@ def test_every_form_of_the_admin_is_tested_here():
 @pytest.mark.parametrize("model", ADDED, ids=lambda model: model.__name__)
 def test_a_new_row_makes_one_entry(desk, shop, other_shop, model):
     values, action = ADDED[model]
+    values = {name: value(shop).pk if callable(value) else value for name, value in values.items()}
     with one_entry(shop) as found:
         # The page after a new token shows it.
         assert desk.fill(model, **values).status_code == (200 if model is ApiToken else 302)
@@ -167,7 +185,8 @@ def test_rows_deleted_together_make_an_entry_each(desk, shop):
 
 
 # Buttons that answer with a page, which shows a secret once. The others redirect.
-SHOWING = {"apps_installation_rotate_secret", "apps_installation_rotate_token", "apps_app_install"}
+SHOWING = {f"apps_{name}" for name in ("installation_rotate_secret", "installation_rotate_token", "app_install")}
+SHOWING.add("shops_shop_close_doors")
 
 
 def act(desk, row, name, **given):
@@ -180,8 +199,24 @@ def order(shop):
     return make_order(shop, sale_line(make_product(shop, "Mug"), 1))
 
 
+def partly_sent(shop):
+    row = make_order(shop, sale_line(make_product(shop, "Mug"), 2))
+    fulfil_order(shop=shop, order=row, pieces=[(row.lines.get().pk, 1)], now=clock.now())
+    return row
+
+
 def paid(shop):
     return mark_paid(shop=shop, order=order(shop), now=clock.now())
+
+
+def closed(shop):
+    close_doors(shop=shop, now=clock.now())
+    return shop
+
+
+def paid_while_off(shop):
+    make_settings(shop)
+    return paid(shop)
 
 
 def replaced(shop):
@@ -207,6 +242,12 @@ def gone(shop):
     return make_product(shop, "Mug", deleted_at=clock.now())
 
 
+def disabled_card(shop):
+    card = ROWS[GiftCard](shop)
+    GiftCard.objects.update(disabled_at=clock.now())
+    return card
+
+
 def import_with_failure(shop):
     row = ROWS[ProductImport](shop)
     (media,) = requested(shop, "https://old.example.com/cup.jpg", product_import=row.pk)
@@ -217,9 +258,15 @@ def import_with_failure(shop):
 # Buttons of a row's page: preparation, posted data, and the entry's action.
 BUTTONS = {
     "fulfil": (order, {}, "order.fulfilled"),
+    "write": (order, {"subject": "Your order", "text": "It is late."}, "order.mail_written"),
+    "close": (partly_sent, {}, "order.closed"),
     "mark_paid": (order, {}, "order.marked_paid"),
     "cancel": (order, {"restock": "on"}, "order.cancelled"),
     "refund": (paid, {"amount": "5.00"}, "order.refunded"),
+    "issue_invoice": (paid_while_off, {}, "invoice.issued"),
+    "open_doors": (closed, {}, "shop.opened"),
+    "close_doors": (lambda shop: shop, {}, "shop.closed"),
+    "hide_steps": (lambda shop: shop, {}, "shop.updated"),
     "revoke": (ROWS[ApiToken], {}, "token.revoked"),
     "rotate_token": (ROWS[Installation], {}, "app.token_rotated"),
     "end_old_tokens": (replaced, {}, "app.old_tokens_ended"),
@@ -237,6 +284,10 @@ BUTTONS = {
     "send_again": (ROWS[StaffInvitation], {}, "staff.invited"),
     "withdraw": (ROWS[StaffInvitation], {}, "staff.invitation_withdrawn"),
     "generate": (ROWS[Discount], {"count": "2"}, "discount.codes_created"),
+    "resend": (ROWS[GiftCard], {"email": "ada@example.com"}, "gift_card.sent_again"),
+    "expiry": (ROWS[GiftCard], {"last_day": "2099-12-31"}, "gift_card.expiry_changed"),
+    "disable": (ROWS[GiftCard], {}, "gift_card.disabled"),
+    "enable": (disabled_card, {}, "gift_card.enabled"),
     "install": (lambda shop: make_app("gifts"), {"scopes": ["read_shop"]}, "app.installed"),
 }
 
@@ -256,10 +307,12 @@ def test_every_button_of_the_admin_is_tested_here():
         for page in admin.site._registry.values()
         for name in page.actions_detail or []
         # Looks, and what belongs to no shop: the operator's secret of an app.
-        if name not in ("preview", "download_report", "download_codes")
+        if name not in ("preview", "download_report", "download_codes", "packing_slip", "print_page", "pdf")
     }
-    # The first asks which files, the second asks a provider: tests/orders and tests/payments have them.
-    assert offered == {*BUTTONS, "allow_downloads", "check_connection"}
+    # The first asks which files, the second which fulfilment, the third asks a provider, the fourth makes several
+    # entries, the fifth asks for a file: tests/orders, tests/payments, tests/documents and tests/pricing have them.
+    others = {"allow_downloads", "cancel_fulfilment", "check_connection", "correct_invoice", "import_codes"}
+    assert offered == {*BUTTONS, *others}
 
 
 def test_statuses_set_together_make_an_entry_each_with_their_old_status(desk, shop):

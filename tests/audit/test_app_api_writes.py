@@ -5,6 +5,7 @@ from functools import cache
 import pytest
 
 from storefront.kit import clock
+from storefront.orders.fulfilling import fulfil_order
 from storefront.payments import actions as payments
 from storefront.server.api.api import api as whole_api
 from storefront.shops.models import ApiToken
@@ -51,6 +52,15 @@ def delivery(shop, app):
 
 def made(path, body, kind):
     return lambda shop, app: app.api.post(path, body).json()[kind]["id"]
+
+
+# A fulfilment, by its order and its own id.
+SENT = "{order_id}/fulfilments/{fulfilment_id}"
+
+
+def sent(shop) -> str:
+    row = order(shop)
+    return f"{row.pk}/fulfilments/{fulfil_order(shop=shop, order=row, now=clock.now()).pk}"
 
 
 # By route: preparation, the call's body, and the expected entry: action, type, before, after (None: anything).
@@ -102,6 +112,14 @@ CASES = {
         "order",
         {"status": "open"},
         {"status": "fulfilled", "tracking_number": "T1"},
+    ),
+    ("POST", f"/orders/{SENT}/cancellation"): (
+        lambda shop, app: sent(shop),
+        {},
+        "order.fulfilment_cancelled",
+        "order",
+        {"status": "fulfilled", "fulfilment_status": "fulfilled"},
+        {"status": "open", "fulfilment_status": "unfulfilled"},
     ),
     ("POST", "/orders/{order_id}/cancellation"): (
         lambda shop, app: order(shop).pk,
@@ -221,7 +239,7 @@ def routes(prefix: str) -> set[tuple[str, str]]:
 
 def call(api, method, route, before, body):
     path = route
-    for name in ("{product_id}", "{order_id}", "{customer_id}", "{topic}", "{id}"):
+    for name in (SENT, "{product_id}", "{order_id}", "{customer_id}", "{topic}", "{id}"):
         path = path.replace(name, str(before))
     return api.call(method.lower(), path, body(before) if callable(body) else body)
 

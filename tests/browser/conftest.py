@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Route, sync_playwright
 
-from storefront.pricing.models import ShippingRate
 from storefront.shops.models import Shop
+from tests.pricing.rows import make_rate
 from tests.shops.factories import make_shop
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -37,7 +37,7 @@ def chromium() -> Iterator[Browser]:
 def street(live_server, transactional_db) -> Shop:
     """A shop at the live server's URL."""
     shop = make_shop("localhost", base_url=live_server.url)
-    ShippingRate.objects.create(shop=shop, name="Parcel", countries=["DE"], price="4.90")
+    make_rate(shop, countries=["DE"])
     return shop
 
 
@@ -57,7 +57,7 @@ class Visitor:
         self.expects: set[int] = set()
         context.route("**/*", self._block_other_hosts)
         self.page: Page = context.new_page()
-        self.page.set_default_timeout(15_000)
+        self.page.set_default_timeout(60_000)
         self.page.on("console", self._listen)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
 

@@ -15,8 +15,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from storefront.pricing.models import ShippingRate
 from storefront.shops.models import Shop
+from tests.pricing.rows import make_rate
 from tests.receiver import receiving
 from tests.shops.factories import make_shop
 
@@ -51,7 +51,7 @@ def _hosts(scheme: str, domain: str, port: int | None, settings: Any) -> Hosts:
     settings.ADMIN_HOST, settings.SECURE_HOST = f"admin.{domain}:{port}", f"secure.{domain}:{port}"
     base = f"{scheme}://{domain}:{port}"
     shop = make_shop(domain, base_url=base)
-    ShippingRate.objects.create(shop=shop, name="Parcel", countries=["DE"], price="4.90")
+    make_rate(shop, countries=["DE"])
     return Hosts(shop, f"{scheme}://admin.{domain}:{port}", base)
 
 

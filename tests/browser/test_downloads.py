@@ -50,7 +50,7 @@ def test_a_merchant_uploads_a_file_and_sees_how_far_it_is(street, visit):
     with page.expect_navigation():
         page.get_by_role("button", name="Sign in").click()
     page = merchant.open(admin_url(product, "change"))
-    page.get_by_role("link", name="Files to download").click()
+    page.get_by_role("heading", name="Files to download").click()
     page.get_by_role("link", name="Add another file to download").click()
     shown = page.locator("#id_digital_files-0-upload")
     shown.set_input_files({"name": "book.pdf", "mimeType": "application/pdf", "buffer": BOOK})

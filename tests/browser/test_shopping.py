@@ -52,8 +52,8 @@ def test_buying_from_the_front_page_to_the_confirmation(products, visit, width):
 def test_a_variant_that_is_sold_out_cannot_be_added(products, visit):
     page = visit().open("/products/cup")
     page.get_by_role("radio", name="Grey").check()
-    expect(page.locator("#buy button")).to_be_disabled()
-    expect(page.locator("#buy button")).to_have_text("Sold out")
+    expect(page.locator("#buy [data-buy]")).to_be_disabled()
+    expect(page.locator("#buy [data-buy]")).to_have_text("Sold out")
 
 
 def test_a_refusal_is_shown_beside_the_button(products, visit):
@@ -161,3 +161,53 @@ def test_a_declined_card_is_reported_and_another_one_pays(products, visit):
     shopper.photograph("declined")
     steps.pay_by_card(page)
     steps.expect_order(page, "€14.40")
+
+
+def test_sorts_as_soon_as_another_order_is_chosen(products, visit):
+    page = visit().open("/products")
+    expect(page.get_by_role("button", name="Sort")).to_be_hidden()
+    page.get_by_label("Sort by").select_option("price_desc")
+    page.wait_for_url("**/products?sort=price_desc")
+    plain = visit(java_script_enabled=False).open("/products")
+    plain.get_by_label("Sort by").select_option("price_desc")
+    plain.get_by_role("button", name="Sort").click()
+    plain.wait_for_url("**/products?sort=price_desc")
+
+
+def test_focus_stays_when_a_line_leaves_the_basket(products, visit):
+    page = visit().open("/products/saucer")
+    page.get_by_role("button", name="Add to basket").click()
+    page.get_by_role("link", name="View basket").wait_for()
+    page.goto(page.url.replace("saucer", "cup"))
+    page.get_by_role("radio", name="Blue").check()
+    page.get_by_label("Engraving").select_option(index=1)
+    page.get_by_role("button", name="Add to basket").click()
+    page.get_by_role("link", name="View basket").click()
+    page.wait_for_url("**/basket")
+    first, second = (page.get_by_role("button", name=f"Remove {name}") for name in ("Saucer", "Cup"))
+    first.press("Enter")
+    expect(first).to_have_count(0)
+    expect(second).to_be_focused()
+    quantity = page.get_by_label("Quantity of Cup")
+    quantity.fill("2")
+    quantity.press("Enter")
+    expect(page.locator(".totals__sum")).to_contain_text("€34.00")
+    expect(quantity).to_be_focused()
+    second.press("Enter")
+    expect(page.get_by_text("Your basket is empty")).to_be_visible()
+    expect(page.locator("#basket a").first).to_be_focused()
+
+
+def test_being_offline_is_said_and_loses_nothing(products, visit):
+    shopper = visit(NARROW)
+    page = shopper.open("/products/saucer")
+    button = page.get_by_role("button", name="Add to basket")
+    page.context.set_offline(True)
+    button.click()
+    expect(page.get_by_text("You are offline. Please try again")).to_be_visible()
+    expect(button).not_to_have_attribute("aria-busy", "true")
+    shopper.photograph("offline")
+    page.context.set_offline(False)
+    shopper.complaints.clear()
+    button.click()
+    expect(page.get_by_role("link", name="View basket")).to_be_visible()

@@ -228,9 +228,10 @@ def test_a_refund_in_the_admin_arrives_and_a_dispute_shows(buy, visit, shop, fak
     desk = sign_in(merchant, settings)
 
     desk.goto(f"http://{settings.ADMIN_HOST}{admin_url(order, 'change')}")
-    desk.get_by_role("link", name="Refund").click()
-    desk.get_by_label("Amount").fill("4.00")
     desk.get_by_role("button", name="Refund").click()
+    dialog = desk.locator("#modal-content")
+    dialog.get_by_label("Amount").fill("4.00")
+    dialog.get_by_role("button", name="Refund").click()
     expect(desk.get_by_text("Refund started.")).to_be_visible()
     run_worker()
     assert [each["amount"] for each in fake.objects("refund")] == [400]

@@ -4,6 +4,7 @@ from storefront.carts.models import Cart, CartLine
 from storefront.catalogue.models import Media
 from tests.carts.factories import add, contents, filled, quantities
 from tests.catalogue.factories import make_media, make_product
+from tests.orders.files import make_download
 
 
 def test_adding_makes_a_cart_with_the_line(shop, api):
@@ -27,6 +28,8 @@ def test_adding_makes_a_cart_with_the_line(shop, api):
         "custom_fields": [],
         "is_damaged": False,
         "options": [],
+        "gift_card": None,
+        "available_from": None,
     }
 
 
@@ -35,7 +38,7 @@ def test_cart_read_has_the_line_with_key_and_total(shop, api):
     token = filled(api, mug, 2)
     (item,) = contents(api, token)["items"]
     assert next(iter(item)) == "key"
-    assert list(item)[-2:] == ["line_total", "options"]
+    assert list(item)[-4:] == ["line_total", "options", "gift_card", "available_from"]
     assert (item["key"], item["line_total"]) == (f"p{mug.pk}", "19.00")
 
 
@@ -78,7 +81,7 @@ def test_picture_is_the_first_one_and_has_an_absolute_url(shop, api):
 
 
 def test_digital_product_is_marked_as_digital(shop, api):
-    book = make_product(shop, type="digital", requires_shipping=False)
+    book = make_download(shop, requires_shipping=False)
     assert add(api, book).json()["data"]["is_digital"] is True
 
 

@@ -1,5 +1,8 @@
 import pytest
 
+from storefront.carts.actions import reprice_cart
+from storefront.carts.models import Cart
+from storefront.kit import clock
 from tests.carts.factories import add, filled, quantities
 from tests.catalogue.factories import make_product
 
@@ -26,6 +29,16 @@ def test_undamaged_units_do_not_count_as_damaged(api, lamp):
     assert add(api, lamp, 2, is_damaged=True, cart=token).status_code == 201
 
 
-def test_list_price_applies_without_a_damaged_price(shop, api):
+def test_damaged_units_without_a_price_of_their_own_are_refused(shop, api):
     lamp = make_product(shop, price="40.00", damaged_qty=1)
-    assert add(api, lamp, is_damaged=True).json()["data"]["price_snapshot"] == "40.00"
+    answer = add(api, lamp, is_damaged=True)
+    assert answer.status_code == 422
+    assert answer.json()["errors"] == {"is_damaged": ["This product has no price for damaged units."]}
+
+
+def test_damaged_units_whose_price_was_removed_cannot_be_ordered(shop, api, lamp):
+    filled(api, lamp, is_damaged=True)
+    lamp.damaged_price = None
+    lamp.save()
+    (change,) = reprice_cart(shop=shop, cart=Cart.objects.get(), now=clock.now())
+    assert change.is_unavailable

@@ -15,11 +15,14 @@ EMPTY = {
         "tax": "0.00",
         "discount": "0.00",
         "total": "0.00",
+        "amount_due": "0.00",
         "item_count": 0,
         "line_count": 0,
+        "tax_included": True,
     },
     "orders": [],
     "discount_codes": [],
+    "gift_cards": [],
 }
 UNKNOWN = "cart_" + "A" * 43
 

@@ -9,7 +9,8 @@ from tests.staff import Desk, admin_url, make_staff, open_desk
 
 
 def adjustments(shop) -> list[tuple]:
-    return [(row.delta, row.stock_after, row.reason, row.made_by) for row in StockAdjustment.objects.filter(shop=shop)]
+    rows = StockAdjustment.objects.filter(shop=shop, user__isnull=False)
+    return [(row.delta, row.stock_after, row.kind, row.made_by) for row in rows]
 
 
 def test_an_apps_adjustment_is_listed_and_on_the_products_page(shop, desk):
@@ -29,14 +30,14 @@ def test_a_stock_change_in_a_form_is_recorded_with_its_author(shop, desk):
     desk.fill(mug, stock_qty="12")
     desk.fill(mug, price="8.00")
     desk.fill(blue, stock_qty="4")
-    assert adjustments(shop) == [(-1, 4, "Changed in the admin", "anna"), (2, 12, "Changed in the admin", "anna")]
+    assert adjustments(shop) == [(-1, 4, "edited", "anna"), (2, 12, "edited", "anna")]
     assert StockAdjustment.objects.first().variant == blue
 
 
-def test_a_new_products_stock_is_no_adjustment(shop, desk):
+def test_a_new_products_stock_is_recorded_too(shop, desk):
     desk.fill(Product, name="Mug", price="9.50", stock_qty="3", track_inventory="on")
     assert Product.objects.filter(shop=shop).exists()
-    assert adjustments(shop) == []
+    assert adjustments(shop) == [(3, 3, "edited", "anna")]
 
 
 def test_adjustments_cannot_be_added_by_hand(shop, desk):
@@ -60,7 +61,7 @@ def test_the_fulfilment_role_can_change_only_the_stock(shop):
     assert "Stock adjusted." in adjust(desk, mug, delta="-3", reason="Broken")
     mug.refresh_from_db()
     assert (mug.name, mug.stock_qty) == ("Mug", 2)
-    written = StockAdjustment.objects.get()
+    written = StockAdjustment.objects.get(kind="adjusted")
     assert (written.delta, written.reason, written.user.username) == (-3, "Broken", "finn")
 
 
@@ -83,9 +84,16 @@ def test_an_invalid_adjustment_changes_nothing(shop, given):
     adjust(packer(shop), mug, **given)
     mug.refresh_from_db()
     assert mug.stock_qty == 5
-    assert not StockAdjustment.objects.exists()
+    assert not StockAdjustment.objects.filter(kind="adjusted").exists()
 
 
 def test_another_shops_stock_is_not_adjusted(shop, other_shop):
     theirs = make_product(other_shop, "Mug", stock_qty=5)
     assert packer(shop).post(admin_url(theirs, "adjust"), {"_form_submitted": "on", "delta": "1"}).status_code == 404
+
+
+def test_a_list_that_is_not_counted_names_no_count(shop, desk):
+    make_product(shop, "Mug", stock_qty=10)
+    page = desk.get(admin_url(StockAdjustment, "changelist")).content.decode()
+    assert "+10" in page
+    assert "9999999" not in page

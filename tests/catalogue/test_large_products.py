@@ -7,8 +7,7 @@ from storefront.catalogue import rules
 from storefront.catalogue.models import Product, Variant
 from storefront.kit import clock
 from storefront.product_files import importing
-from storefront.website import details
-from tests.catalogue.factories import make_product
+from storefront.website import choices
 from tests.factories.apps import install
 
 pytestmark = pytest.mark.slow
@@ -104,7 +103,6 @@ def test_refuses_json_that_is_too_deep_or_too_large(app, field, value):
 
 def test_a_products_page_reads_each_variant_a_constant_number_of_times(shop):
     """And not once for each option value: two thousand of both would take seconds."""
-    product = make_product(shop, "Cup", type="variable")
     looks = 0
 
     class Counted(dict):
@@ -125,7 +123,8 @@ def test_a_products_page_reads_each_variant_a_constant_number_of_times(shop):
         }
         for number in range(500)
     ]
-    record = {"attributes": [], "variants": given, "type": "variable", "low_stock_threshold": 0, "id": product.pk}
-    (axis,) = details.product_axes(shop, record, given, {})
+    given = [{"name": str(each["id"]), **each} for each in given]
+    record = {"attributes": [], "variants": given, "low_stock_threshold": 0, "default_variant_id": None}
+    (axis,) = choices.choose(shop, record, given, {}).axes
     assert len(axis.values) == 500
     assert looks <= 5 * 500

@@ -15,9 +15,9 @@ from tests.factories.apps import install
 from tests.product_files.files import as_lines, imported
 from tests.shops.factories import NOW
 
-# Queries of a sale besides one write for each stock: two for a savepoint, one for the events, and on SQLite one to
-# invalidate caches, which PostgreSQL does after the commit.
-SALE = 4 if connection.vendor == "sqlite" else 3
+# Queries of a sale besides one write for each stock: two for a savepoint, two that tell the ledger what it is, one for
+# the events, and on SQLite one to invalidate caches, which PostgreSQL does after the commit.
+SALE = 6 if connection.vendor == "sqlite" else 5
 
 
 @pytest.fixture

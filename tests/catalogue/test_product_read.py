@@ -43,10 +43,14 @@ def test_one_product_with_its_categories_variants_and_options(api, shop):
             "sort_order": 0,
             "created_at": "2026-11-21T07:30:00.000000Z",
             "updated_at": "2026-11-21T07:30:00.000000Z",
+            "sale_price": None,
+            "sale_from": None,
+            "sale_until": None,
+            "regular_compare_price": None,
         }
     ]
     (engraving,) = data["options"]
-    assert list(engraving) == ["id", "name", "type", "required", "sort_order", "values"]
+    assert list(engraving) == ["id", "name", "type", "required", "sort_order", "max_length", "values"]
     assert (engraving["name"], engraving["type"], engraving["required"]) == ("Engraving", "select", True)
     assert [(value["label"], value["price"], value["sort_order"]) for value in engraving["values"]] == [
         ("Gold", "5.00", 0),

@@ -2,6 +2,7 @@ import pytest
 
 from tests.catalogue.factories import make_product
 from tests.checkout.shopper import Shopper
+from tests.verifying import everything_agrees as everything_agrees
 
 
 @pytest.fixture

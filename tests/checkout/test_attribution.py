@@ -277,7 +277,7 @@ def test_the_admin_shows_it_escaped(api, cart, shopper, desk):
     order = bought(shopper, link(api, cart, GIVEN))
     page = desk.page(order).content.decode()
     assert "session-4711" in page
-    assert "&lt;b&gt;name&lt;/b&gt;: &lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "<dt>&lt;b&gt;name&lt;/b&gt;</dt><dd>&lt;script&gt;alert(1)&lt;/script&gt;</dd>" in page
     assert "<script>alert(1)" not in page
 
 

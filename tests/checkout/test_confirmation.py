@@ -6,6 +6,7 @@ from storefront.orders.fulfilling import Tracking, fulfil_order
 from storefront.orders.models import Order
 from tests.catalogue.factories import make_option, make_product
 from tests.checkout.shopper import Shopper
+from tests.customers.factories import make_customer
 from tests.shops.factories import NOW
 
 
@@ -69,3 +70,17 @@ def test_shows_the_refunded_amount(shop, api, shopper):
     placed = shopper.order()
     Order.objects.update(payment_status="partially_refunded", refunded="2.50")
     assert "€2.50 refunded" in shopper.get(placed["Location"]).content.decode()
+
+
+def test_guests_are_offered_an_account(shop, api, shopper, mailoutbox):
+    offer = "Create an account"
+    mug = make_product(shop, "Mug")
+    shopper.bring(api, {"product_id": mug.pk})
+    assert offer in shopper.get(shopper.order()["Location"]).content.decode()
+    answer = shopper.post("/account/register", {"email": "ada@example.com"})
+    assert (answer.status_code, answer["Location"]) == (303, "/account/mailed")
+
+    make_customer(shop)
+    shopper.sign_in()
+    shopper.bring(api, {"product_id": mug.pk})
+    assert offer not in shopper.get(shopper.order()["Location"]).content.decode()

@@ -9,6 +9,8 @@ from storefront.orders.models import Order
 from storefront.pricing.models import ShippingRate, TaxRate
 from tests.catalogue.factories import make_product
 from tests.checkout.shopper import details
+from tests.orders.files import make_download
+from tests.pricing.rows import make_rate
 
 pytestmark = pytest.mark.slow
 
@@ -25,11 +27,9 @@ def basket(api, shopper, mug):
 
 @pytest.fixture
 def rates(shop):
-    parcel = ShippingRate.objects.create(shop=shop, name="Parcel", countries=["DE", "AT"], price=Decimal("4.90"))
-    express = ShippingRate.objects.create(
-        shop=shop, name="Express", countries=["DE"], price=Decimal("12.00"), sort_order=1
-    )
-    return parcel, express
+    parcel = make_rate(shop, countries=["DE"])
+    make_rate(shop, countries=["AT"])
+    return parcel, make_rate(shop, "Express", "12.00", countries=["DE"], sort_order=1)
 
 
 def test_details_are_saved_and_shown_again(shopper, basket):
@@ -69,8 +69,22 @@ def test_a_field_that_does_not_fit_says_so_keeps_the_rest_and_has_the_focus(shop
     assert not Checkout.objects.exists()
 
 
-def test_a_country_without_postal_codes_needs_none(shopper, basket):
-    assert shopper.fill_details(**{"shipping-country": "HK", "shipping-postal_code": ""}).status_code == 303
+def test_an_address_is_what_its_country_needs(shopper, basket):
+    """Hong Kong has regions and no postal codes, Germany codes of five digits. Phones without a country are of the
+    address's."""
+    there = {"shipping-country": "HK", "shipping-postal_code": ""}
+    answer = shopper.fill_details(**there)
+    assert answer.status_code == 422
+    assert "An example: Hong Kong Island" in answer.content.decode()
+    assert '<option value="Kowloon">' in answer.content.decode()
+    assert shopper.fill_details(phone="2345 6789", **there, **{"shipping-region": "kowloon"}).status_code == 303
+    assert Checkout.objects.get().phone == "+852 2345 6789"
+    # A region that nobody has heard of is kept as it was typed.
+    assert shopper.fill_details(**there, **{"shipping-region": "Lantau"}).status_code == 303
+    for typed, says in ({"shipping-postal_code": "2045"}, "An example: 26133"), ({"phone": "1"}, "not a phone number"):
+        answer = shopper.fill_details(**typed)
+        assert answer.status_code == 422
+        assert says in answer.content.decode()
 
 
 def test_browsers_can_fill_the_form_in_and_every_field_has_a_label(shopper, basket):
@@ -97,12 +111,12 @@ def test_only_countries_that_are_delivered_to_can_be_chosen(shopper, basket, rat
 
 
 def test_a_rate_for_everywhere_opens_every_country(shop, shopper, basket, rates):
-    ShippingRate.objects.create(shop=shop, name="World", price=Decimal("30.00"))
+    make_rate(shop, "World", "30.00")
     assert shopper.fill_details(**{"shipping-country": "FR"}).status_code == 303
 
 
 def test_another_shops_rates_count_for_nothing(other_shop, shopper, basket, rates):
-    ShippingRate.objects.create(shop=other_shop, name="Elsewhere", price=Decimal("1.00"))
+    make_rate(other_shop, "Elsewhere", "1.00")
     assert shopper.fill_details(**{"shipping-country": "FR"}).status_code == 422
 
 
@@ -150,7 +164,7 @@ def test_an_address_that_the_chosen_way_does_not_serve_asks_again(shopper, baske
     _, express = rates
     shopper.fill_details()
     shopper.choose_delivery(str(express.pk))
-    shopper.fill_details(**{"shipping-country": "AT"})
+    shopper.fill_details(**{"shipping-country": "AT", "shipping-postal_code": "1010"})
     shopper.post("/checkout/payment", shopper.payment_fields())
     assert Order.objects.get().shipping_method == "Parcel"
 
@@ -171,7 +185,9 @@ def test_tax_is_known_once_the_address_is(shop, shopper, basket):
     shopper.post("/checkout/payment", shopper.payment_fields())
     order = Order.objects.get()
     assert (order.total, order.tax) == (Decimal("19.00"), Decimal("3.03"))
-    assert order.tax_lines == [{"name": "VAT", "percent": "19", "amount": "3.03"}]
+    assert order.tax_lines == [
+        {"name": "VAT", "percent": "19", "base": "15.97", "amount": "3.03", "treatment": "taxed"}
+    ]
     assert order.lines.get().tax == Decimal("3.03")
 
 
@@ -186,7 +202,7 @@ def test_tax_on_top_is_part_of_the_total_that_is_shown_and_paid(shop, shopper, b
 
 
 def test_digital_products_need_no_delivery(shop, api, shopper):
-    song = make_product(shop, "Song", type="digital", requires_shipping=False)
+    song = make_download(shop, "Song", requires_shipping=False)
     shopper.bring(api, {"product_id": song.pk})
     page = shopper.get("/checkout").content.decode()
     assert "Delivery address" not in page
@@ -205,7 +221,7 @@ def details_of_billing() -> dict[str, str]:
 
 
 def test_what_has_to_be_sent_asks_for_the_address_when_it_comes_later(shop, api, shopper, mug):
-    song = make_product(shop, "Song", type="digital", requires_shipping=False)
+    song = make_download(shop, "Song", requires_shipping=False)
     shopper.bring(api, {"product_id": song.pk})
     billing = {f"billing-{name}": value for name, value in details_of_billing().items()}
     shopper.post("/checkout", {"email": "ada@example.com", **billing})

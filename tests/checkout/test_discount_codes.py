@@ -17,7 +17,7 @@ from tests.checkout.shopper import Shopper
 from tests.client import ApiClient
 from tests.payments.conftest import account_of, bank, return_path  # noqa: F401, a fixture
 from tests.payments.test_redirect import later
-from tests.pricing.rows import make_code, make_discount
+from tests.pricing.rows import make_code, make_discount, make_rate
 from tests.races import run_concurrently
 from tests.shops.factories import make_token
 
@@ -103,8 +103,8 @@ def test_a_visitor_may_guess_only_so_often(shop, settings, shopper, mug):
 
 
 def test_free_delivery_is_shown_at_every_step(shop, shopper, mug):
-    ShippingRate.objects.create(shop=shop, name="Parcel", price="4.90")
-    ShippingRate.objects.create(shop=shop, name="Express", price="9.90")
+    make_rate(shop, free_with_discount=True)
+    make_rate(shop, "Express", "9.90", free_with_discount=True)
     make_code(shop, "FREE", kind="free_delivery", value=0)
     fill(shopper, mug, "FREE")
     shopper.fill_details()

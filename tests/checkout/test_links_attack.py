@@ -76,7 +76,7 @@ def test_what_the_victim_fills_in_never_shows_to_the_attacker(both_there, attack
     victim.fill_details(**VICTIM)
     seen = pages(attacker)
     assert "attacker@example.com" in seen
-    for secret in ("victim@example.com", "0431 77", "Victim&#x27;s Road 1"):
+    for secret in ("victim@example.com", "+49 43177", "Victim&#x27;s Road 1"):
         assert secret not in seen
         assert secret in pages(victim)
 

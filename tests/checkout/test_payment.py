@@ -9,6 +9,7 @@ import pytest
 
 from storefront.catalogue.models import Product
 from storefront.checkout.models import Checkout
+from storefront.content.models import Page
 from storefront.orders.models import Order, OrderCounter
 from storefront.payments.models import Payment
 from storefront.payments.providers.base import Charge, ProviderUnavailable
@@ -17,6 +18,7 @@ from storefront.payments.providers.registry import PROVIDERS
 from storefront.webhooks.models import Event
 from tests.catalogue.factories import make_product
 from tests.checkout.shopper import DECLINED, NO_FUNDS, PAYS
+from tests.shops.factories import NOW
 
 pytestmark = pytest.mark.slow
 
@@ -235,3 +237,17 @@ def test_checkout_stores_no_card(api, shopper, mug):
 )
 def test_the_luhn_check(digits, fits):
     assert is_card_number(digits) is fits
+
+
+def test_terms_stand_above_the_button_that_orders(shop, other_shop, shopper, api, mug):
+    for owner, kind in ((shop, "terms"), (shop, "privacy"), (other_shop, "returns")):
+        given = {"title": kind.title(), "body": "x", "is_published": True, "created_at": NOW, "updated_at": NOW}
+        Page.objects.create(shop=owner, kind=kind, slug=f"our-{kind}", **given)
+    shopper.bring(api, {"product_id": mug.pk})
+    shopper.fill_details()
+    page = shopper.read("/checkout/payment")
+    accepted = page.index("With your order you accept our")
+    assert page.index("Note to the shop") < accepted < page.index("Place order and pay")
+    assert page.count('href="/pages/our-terms" target="_blank"') == 1
+    assert 'href="/pages/our-privacy" target="_blank"' in page
+    assert "/pages/our-returns" not in page

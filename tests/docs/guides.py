@@ -19,7 +19,7 @@ def run_guide(name: str, given: dict[str, str], *, after: Callable[[str, dict[st
         environment = {"PATH": os.environ["PATH"]} | given
         script = ["bash", "-euc", block]
         said = subprocess.run(
-            script, env=environment, capture_output=True, text=True, check=True, timeout=60
+            script, env=environment, capture_output=True, text=True, check=True, timeout=240
         ).stdout.replace("\r", "")
         place = 0
         for piece in _shown(block):

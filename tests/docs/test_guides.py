@@ -43,7 +43,7 @@ def test_the_guide_to_carts(shop, given):
             shopper.arrive(given["LINK"])
             assert shopper.order().status_code == 303
 
-    assert run_guide("carts.md", given, after=buy) == 11
+    assert run_guide("carts.md", given, after=buy) == 12
 
 
 def test_the_guide_to_errors(shop, given):

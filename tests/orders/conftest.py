@@ -9,6 +9,7 @@ from tests.client import ApiClient
 from tests.factories.apps import install
 from tests.orders.factories import make_order, sale_line
 from tests.shops.factories import NOW
+from tests.verifying import everything_agrees as everything_agrees
 
 
 @pytest.fixture(params=["/api/apps", "/api/v1"])

@@ -5,6 +5,7 @@ from django.core.files.base import ContentFile
 from storefront.catalogue.digital_files import store_file
 from storefront.catalogue.models import DigitalFile, Product, StoredFile, Variant
 from storefront.shops.models import Shop
+from tests.catalogue.factories import make_product
 from tests.shops.factories import NOW
 
 BOOK = bytes(range(256)) * 4
@@ -24,3 +25,10 @@ def add_file(item: Product | Variant, name: str = "book.pdf", content: bytes = B
         name=given.pop("shown", name),
         **given,
     )
+
+
+def make_download(shop: Shop, name: str = "Book", **given) -> Product:
+    """A digital product with a file."""
+    product = make_product(shop, name, type="digital", **given)
+    add_file(product)
+    return product

@@ -146,12 +146,12 @@ def test_list_takes_four_queries_regardless_of_length(app, shop, mug, count, dja
 
 
 @pytest.mark.parametrize("count", [1, 6])
-def test_read_takes_eight_queries_regardless_of_children(app, shop, count, django_assert_num_queries):
+def test_read_takes_nine_queries_regardless_of_children(app, shop, count, django_assert_num_queries):
     order = make_order(shop, *(sale_line(make_product(shop), 2) for _ in range(count)))
     payments.mark_paid(shop=shop, order=order, now=NOW)
     for line in order.lines.all():
         fulfil_order(shop=shop, order=order, pieces=[(line.pk, 1)], now=NOW)
         request_refund(shop=shop, order=order, amount=line.unit_price, now=NOW)
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(9):
         found = one(app.get(f"/orders/{order.pk}"))
     assert len(found["lines"]) == len(found["fulfilments"]) == len(found["refunds"]) == count

@@ -45,8 +45,9 @@ def order(shop):
 def test_worker_sends_the_order_confirmation(shop, order):
     assert mail.outbox == []
     run_due_tasks()
-    (message,) = mail.outbox
-    assert message.to == ["ada@example.com"]
+    message, to_the_shop = sorted(mail.outbox, key=lambda each: each.to)
+    assert (message.to, to_the_shop.to) == (["ada@example.com"], ["hello@shop.example.com"])
+    assert to_the_shop.subject == f"New order {order.number}: €19.00"
     assert message.subject == f"Your order {order.number} at Lighthouse"
     assert "hello@shop.example.com" in message.from_email
     for text in ("2 x Tom & Jerry's mug: €19.00", "Total: €19.00", "DE00 1234", "24103 Kiel", "Germany"):
@@ -74,7 +75,8 @@ def test_worker_sends_the_fulfilment_mail(shop, order):
     fulfil_order(shop=shop, order=order, pieces=[(order.lines.get().pk, 1)], tracking=tracking, now=NOW)
     run_due_tasks()
     message = mail.outbox[-1]
-    assert (len(mail.outbox), message.to) == (2, ["ada@example.com"])
+    # The confirmation, and the shop's own mail about the order.
+    assert (len(mail.outbox), message.to) == (3, ["ada@example.com"])
     assert message.subject == f"Your order {order.number} at Lighthouse is on its way"
     for text in ("1 x Tom & Jerry's mug", "Carrier: DHL", "number: JD0146", tracking.tracking_url, "24103 Kiel"):
         assert text in message.body

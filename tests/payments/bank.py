@@ -31,12 +31,16 @@ class Account:
     return_url: str
     state: str = "open"
     captured: Decimal = Decimal("0.00")
+    currency: str = "EUR"
+    # What the bank accepted to give back, and the keys of those of them that failed.
     refunds: dict[str, Decimal] = field(default_factory=dict)
+    failed: set[str] = field(default_factory=set)
     failure: str = ""
 
     @property
     def refunded(self) -> Decimal:
-        return sum(self.refunds.values(), Decimal("0.00"))
+        """What went back for good."""
+        return sum((amount for key, amount in self.refunds.items() if key not in self.failed), Decimal("0.00"))
 
 
 class Bank:
@@ -50,6 +54,8 @@ class Bank:
         self.silent: set[str] = set()
         self.deaf: set[str] = set()
         self.gated: set[str] = set()
+        # Members of its answers that are not true.
+        self.lies: dict[str, Any] = {}
         self.arrived, self.gate = threading.Semaphore(0), threading.Event()
 
     @property
@@ -76,9 +82,11 @@ class Bank:
             return self.told(account)
 
     def told(self, account: Account) -> dict[str, Any]:
-        facts = {"id": account.id, "state": account.state, "failure": account.failure}
-        sums = {"captured": str(account.captured), "refunded": str(account.refunded)}
-        return facts | sums | {"url": f"{self.url}/pay/{account.id}"}
+        facts = {"id": account.id, "state": account.state, "failure": account.failure, "currency": account.currency}
+        sums = {"amount": str(account.amount), "captured": str(account.captured)}
+        refunds = {"refunds": {key: str(amount) for key, amount in account.refunds.items()}}
+        refunds["failed"] = dict.fromkeys(account.failed, "account closed")
+        return facts | sums | refunds | {"url": f"{self.url}/pay/{account.id}"} | self.lies
 
     def pay(self, account: Account, outcome: str = "pay") -> None:
         """The shopper pays at the bank, or tries to."""
@@ -101,6 +109,7 @@ class Bank:
     def _open(self, body: dict[str, Any]) -> Account:
         amount, return_url = Decimal(body["amount"]), body["return_url"]
         account = Account(f"acc_{secrets.token_hex(8)}", body["key"], amount, body["is_held"], return_url)
+        account.currency = body.get("currency", "EUR")
         self.accounts[account.id] = account
         return account
 

@@ -8,6 +8,7 @@ from tests.checkout.shopper import Shopper
 from tests.payments.bank import SECRET, Account, Bank, bank_server
 from tests.payments.provider import BankRedirect
 from tests.shops.factories import NOW
+from tests.verifying import everything_agrees as everything_agrees
 
 
 @pytest.fixture

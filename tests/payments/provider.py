@@ -15,6 +15,7 @@ from django.http import HttpRequest
 
 from storefront.payments.providers.base import (
     Charge,
+    FailedRefund,
     News,
     Provider,
     ProviderRefused,
@@ -49,7 +50,8 @@ class BankRedirect(Provider):
     csp: ClassVar[Any] = {"form-action": ("http://127.0.0.1:*",)}
 
     def start(self, charge: Charge) -> Step:
-        facts = {"key": str(charge.key), "amount": str(charge.amount), "is_held": charge.is_held}
+        facts = {"key": str(charge.key), "amount": str(charge.amount), "currency": charge.currency}
+        facts |= {"is_held": charge.is_held}
         told = self.send(charge.settings, "start", facts | {"return_url": charge.return_url})
         return Redirect(told["url"], _report(told))
 
@@ -117,7 +119,20 @@ def _report(told: dict[str, Any]) -> Report:
     return Report(
         Standing(told["state"]),
         reference=told["id"],
+        amount=Decimal(told["amount"]),
+        currency=told["currency"],
         captured=Decimal(told["captured"]),
-        refunded=Decimal(told["refunded"]),
+        refunded=sum(map(Decimal, told["refunds"].values()), Decimal("0.00")),
+        failed_refunds=tuple(
+            FailedRefund(Decimal(told["refunds"][key]), _key(key), why) for key, why in told["failed"].items()
+        ),
         failure=told["failure"],
     )
+
+
+def _key(text: str) -> UUID | None:
+    """Our key of a refund; None for one that was made at the bank."""
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

@@ -38,6 +38,14 @@ def test_settings_are_saved_and_the_secret_is_sealed(desk, shop, other_shop, reg
     assert "https://shop.example.com/payments/bank/news" in page
 
 
+def test_they_have_one_name_in_menu_and_pages(desk, shop, registered):
+    account = set_up(desk)
+    for page in (admin_url(ProviderAccount, "changelist"), admin_url(account, "change")):
+        text = desk.get(page).content.decode()
+        assert "Payment providers" in text
+        assert "rovider account" not in text
+
+
 def test_a_secret_that_is_left_empty_stays(desk, shop, registered):
     account = set_up(desk)
     desk.post(admin_url(account, "change"), {"api": "https://new.example", "secret": "", "capture": "on_fulfilment"})
@@ -88,3 +96,13 @@ def test_a_payment_is_shown_with_its_log(desk, bank, shop, shopper, mug):
     assert account_of(bank).id in page
     for entry in PaymentEntry.objects.all():
         assert entry.to_state in page
+
+
+def test_a_changed_secret_makes_one_entry(desk, shop, registered):
+    account = set_up(desk)
+    before = set(AuditEntry.objects.values_list("pk", flat=True))
+    changed = {"api": "https://bank.example", "secret": "another_secret", "capture": "at_once"}
+    for _ in range(2):
+        desk.post(admin_url(account, "change"), changed)
+    (entry,) = AuditEntry.objects.exclude(pk__in=before)
+    assert (entry.action, entry.after) == ("provider_account.updated", {"changed": ["secret"]})

@@ -1,5 +1,6 @@
 """A frozen sale is the same sale when it is thawed."""
 
+from datetime import UTC, datetime
 from decimal import Decimal
 
 import orjson
@@ -30,6 +31,7 @@ LINES = st.builds(
     bundle_items=RECORDS,
     options=RECORDS,
     custom_fields=RECORDS,
+    available_from=st.sampled_from([None, datetime(2027, 3, 1, 12, 30, 15, 123456, tzinfo=UTC)]),
     uses=st.lists(USES, max_size=3).map(tuple),
 )
 ADDRESSES = st.dictionaries(TEXT, TEXT, max_size=3)

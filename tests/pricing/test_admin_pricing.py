@@ -1,11 +1,12 @@
-"""The admin's forms for customers, group prices, discounts, tax rates and shipping rates."""
+"""The admin's forms for customers, group prices, discounts and tax rates."""
 
 from decimal import Decimal
 
 import pytest
 
+from storefront.catalogue.models import TaxClass
 from storefront.customers.models import Customer, CustomerGroup
-from storefront.pricing.models import Discount, GroupPrice, ShippingRate, TaxRate
+from storefront.pricing.models import Discount, GroupPrice, TaxRate, TaxSettings
 from tests.catalogue.factories import make_product, make_variant
 from tests.staff import admin_url, make_staff, open_desk
 
@@ -56,18 +57,42 @@ def test_refuses_a_discount_above_100_percent(desk, shop):
 
 
 def test_tax_rate_is_unique_for_a_country_and_region(desk, shop):
-    assert desk.fill(TaxRate, name="VAT", country="de", percent="19").status_code == 302
-    assert TaxRate.objects.get().country == "DE"
+    assert desk.fill(TaxRate, name="VAT", country="DE", percent="19").status_code == 302
     assert errors_of(desk.fill(TaxRate, name="VAT", country="DE", percent="7"))
     assert "country" in errors_of(desk.fill(TaxRate, name="VAT", country="1!", percent="7"))
 
 
-def test_shipping_rate_countries_are_entered_as_codes(desk, shop):
-    assert desk.fill(ShippingRate, name="Parcel", price="4.90", countries="de, AT,de").status_code == 302
-    rate = ShippingRate.objects.get()
-    assert rate.countries == ["DE", "AT"]
-    assert "countries" in errors_of(desk.fill(rate, countries="Germany"))
-    assert "maximum_weight" in errors_of(desk.fill(rate, minimum_weight="5", maximum_weight="2"))
-    desk.fill(rate, countries="")
-    rate.refresh_from_db()
-    assert rate.countries == []
+def test_a_tax_rate_may_be_for_postal_codes_that_no_other_rate_of_its_place_has(desk, shop):
+    assert desk.fill(TaxRate, name="IGIC", country="ES", percent="7", postcodes="35 *, 38*").status_code == 302
+    assert TaxRate.objects.get().postcodes == ["35*", "38*"]
+    assert "postcodes" in errors_of(desk.fill(TaxRate, name="IGIC", country="ES", percent="5", postcodes="38*"))
+    assert "postcodes" in errors_of(desk.fill(TaxRate, name="IGIC", country="ES", percent="5", postcodes="?"))
+    assert desk.fill(TaxRate, name="IGIC", country="ES", percent="5", postcodes="38*", step="2").status_code == 302
+    assert "Spain: 35*, 38*" in desk.get(admin_url(TaxRate, "changelist")).content.decode()
+
+
+def test_a_compound_tax_needs_an_earlier_step(desk):
+    assert "is_compound" in errors_of(desk.fill(TaxRate, name="QST", country="CA", percent="9", is_compound="on"))
+    assert desk.fill(TaxRate, name="QST", country="CA", percent="9", is_compound="on", step="2").status_code == 302
+
+
+def test_settings_for_taxes_are_checked(shop, other_shop):
+    desk = open_desk(make_staff(shop, "olga", "owner"))
+    row = TaxSettings.objects.get(pk=shop.pk)
+    assert "vat_id" in errors_of(desk.fill(row, vat_id="DE136695975"))
+    assert desk.fill(row, vat_id="de 136 695 976", asks_vat_id="on", tax_rounding="line").status_code == 302
+    shop.refresh_from_db()
+    assert (shop.vat_id, shop.asks_vat_id, shop.tax_rounding) == ("DE136695976", True, "line")
+    shop.country = "US"
+    shop.save()
+    assert "asks_vat_id" in errors_of(desk.fill(row, asks_vat_id="on"))
+    other_shop.refresh_from_db()
+    assert (other_shop.vat_id, other_shop.tax_rounding) == ("", "order")
+
+
+def test_delivery_cannot_have_a_tax_class_of_another_shop(shop, other_shop):
+    desk = open_desk(make_staff(shop, "olga", "owner"))
+    row, theirs = TaxSettings.objects.get(pk=shop.pk), TaxClass.objects.create(shop=other_shop, name="reduced")
+    assert errors_of(desk.fill(row, delivery_tax="class", delivery_tax_class=theirs.pk))
+    shop.refresh_from_db()
+    assert shop.delivery_tax_class_id is None

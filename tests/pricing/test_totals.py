@@ -3,7 +3,9 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storefront.pricing.rules import PricedLine, totals
+from storefront.pricing.discounts import PricedLine
+from storefront.pricing.rules import totals
+from storefront.pricing.taxes import TaxTerms
 from tests.pricing.factories import amount, candidate, line, percent, rate
 from tests.shops.factories import NOW
 
@@ -38,9 +40,7 @@ def test_totals_are_consistent(lines, discounts, shipping, included, tax):
         now=NOW,
         discounts=map(candidate, discounts),
         shipping=shipping,
-        rates=[rate(tax)],
-        country="DE",
-        prices_include_tax=included,
+        terms=TaxTerms([rate(tax)], home="DE", goods={"country": "DE"}, included=included),
     )
     assert sums.subtotal == sum(line.amount for line in lines)
     assert sums.total == sums.subtotal - sums.discount + shipping + (0 if included else sums.tax)

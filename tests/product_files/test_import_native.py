@@ -71,6 +71,10 @@ def everything(shop) -> None:
         "attributes": [{"name": "Colour", "values": ["Blue", "Red"], "variation": True}],
         "publish_at": moment, "published_on": moment, "sitemap_lastmod": moment,
         "unpublish_at": moment.replace(year=2030),
+        # A sale that is on: the sale price holds, and the regular one is in `compare_price`.
+        "price": Decimal(8), "sale_price": Decimal(8), "compare_price": Decimal(10), "is_gift_card": False,
+        "regular_compare_price": Decimal(11), "sale_from": moment, "sale_until": moment.replace(year=2030),
+        "available_from": moment.replace(year=2030),
         "allow_backorders": True, "stock_qty": -3, "created_at": NOW, "updated_at": NOW,
         "og_image_url": "https://a.example.com/og", "canonical_url": "https://a.example.com/c",
     }  # fmt: skip
@@ -84,7 +88,9 @@ def everything(shop) -> None:
     make_media(shirt, "https://a.example.com/2.jpg", sort_order=1)
     blue = make_variant(shirt, "Blue", sku="B", weight=Decimal("0.125"), image=first, cost_price=Decimal("3.10"))
     make_variant(shirt, "Red", is_active=False, sort_order=1, track_inventory=False, compare_price=Decimal("20"))
-    make_variant(shirt, "Any", option_values={}, sort_order=2)
+    make_variant(
+        shirt, "Any", option_values={}, sort_order=2, sale_price=Decimal(5), sale_from=moment.replace(year=2030)
+    )
     shirt.default_variant = blue
     shirt.save()
     make_option(shirt, "Engraving", {"Gold": "5.00", "None": "0.00"}, type="radio", required=True)

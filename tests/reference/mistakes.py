@@ -269,6 +269,13 @@ MISTAKES = [
         {"codes": ["SPRIGN10"]},
     ),
     Mistake(
+        "A gift card that the shop does not have",
+        "PUT /api/v1/cart/gift-cards",
+        "gift_cards_refused",
+        "not valid",
+        {"codes": ["2222-2222-2222-2222-2222"]},
+    ),
+    Mistake(
         "A line of a cart whose token was forgotten",
         f"PATCH /api/v1/cart/p{MUG}",
         "line_not_found",

@@ -11,8 +11,10 @@ from tests.catalogue.factories import make_product
 from tests.shops.factories import NOW
 
 UNKNOWN = "cart_" + "A" * 43
-ZEROS = {"subtotal": "0.00", "shipping": "0.00", "tax": "0.00", "discount": "0.00", "total": "0.00"}
-NOTHING = {"items": [], "totals": ZEROS | {"item_count": 0, "line_count": 0}, "orders": [], "discount_codes": []}
+ZEROS = dict.fromkeys(["subtotal", "shipping", "tax", "discount", "total", "amount_due"], "0.00")
+ENTERED = {"discount_codes": [], "gift_cards": []}
+EMPTY = ZEROS | {"item_count": 0, "line_count": 0, "tax_included": True}
+NOTHING = {"items": [], "totals": EMPTY, "orders": [], **ENTERED}
 NO_CART = {"cart_token": None, "data": NOTHING}
 
 

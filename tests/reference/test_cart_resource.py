@@ -6,6 +6,7 @@ import pytest
 
 from tests.carts.factories import add, contents, filled, make_bundle, make_cart, make_customer, make_group
 from tests.catalogue.factories import make_media, make_option, make_product, make_variant
+from tests.orders.files import make_download
 from tests.shops.factories import NOW
 
 MONEY = re.compile(r"[0-9]+\.[0-9]{2}")
@@ -101,9 +102,12 @@ def test_the_first_image_is_the_one_the_shop_uses_in_the_basket(shop, api):
 @pytest.mark.rule("R-CART-20")
 def test_is_digital_is_bundle_and_is_damaged_are_booleans(shop, api, item):
     assert (item["is_digital"], item["is_bundle"], item["is_damaged"]) == (False, False, False)
-    assert add(api, make_product(shop, type="digital")).json()["data"]["is_digital"] is True
+    assert add(api, make_download(shop)).json()["data"]["is_digital"] is True
     assert add(api, make_bundle(shop, parts={make_product(shop): 1})).json()["data"]["is_bundle"] is True
-    assert add(api, make_product(shop, damaged_qty=1), is_damaged=True).json()["data"]["is_damaged"] is True
+    assert (
+        add(api, make_product(shop, damaged_qty=1, damaged_price="2.00"), is_damaged=True).json()["data"]["is_damaged"]
+        is True
+    )
 
 
 @pytest.mark.rule("R-CART-24")
@@ -149,5 +153,5 @@ def test_a_cart_is_attached_to_no_customer_and_holds_no_addresses_and_no_deliver
     body = api.get("/cart", cart=filled(api, make_product(shop))).json()
     assert Cart.objects.get().customer is None
     assert set(body) == {"cart_token", "data"}
-    assert set(body["data"]) == {"items", "totals", "orders", "discount_codes"}
+    assert set(body["data"]) == {"items", "totals", "orders", "discount_codes", "gift_cards"}
     assert not {field.name for field in Cart._meta.get_fields()} & {"address", "shipping_address", "shipping_rate"}

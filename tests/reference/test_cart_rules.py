@@ -75,7 +75,7 @@ def test_the_key_is_p12_and_with_a_variant_p12_v34(shop, api):
 
 @pytest.mark.rule("R-CART-21")
 def test_options_custom_fields_a_custom_price_or_damage_add_12_hex_digits(shop, api):
-    mug = make_product(shop, allow_custom_price=True, damaged_qty=1)
+    mug = make_product(shop, allow_custom_price=True, damaged_qty=1, damaged_price="2.00")
     option = make_option(mug)
     distinct = [
         {"options": {str(option.pk): option.values.first().pk}},
@@ -197,6 +197,15 @@ def test_tax_and_shipping_are_0_00_and_discount_holds_automatic_discounts(shop, 
     totals = contents(api, filled(api, make_product(shop, price=Decimal("9.50")), 2))["totals"]
     assert (totals["tax"], totals["shipping"], totals["discount"]) == ("0.00", "0.00", "1.90")
     assert (totals["subtotal"], totals["total"]) == ("19.00", "17.10")
+
+
+@pytest.mark.rule("R-CART-34", "R-CART-35")
+@pytest.mark.parametrize("included", [True, False])
+def test_tax_included_says_whether_tax_is_in_the_other_sums(shop, api, included):
+    shop.prices_include_tax = included
+    shop.save()
+    totals = contents(api, filled(api, make_product(shop)))["totals"]
+    assert totals["tax_included"] is included
 
 
 @pytest.mark.rule("R-CART-35")

@@ -32,8 +32,9 @@ TYPES = {
 @pytest.mark.rule("R-CAT-9")
 def test_members_stand_in_the_order_of_the_table_then_media_then_what_is_ours(api, shop):
     make_product(shop, "Mug")
-    assert list(api.get("/products").json()["data"][0]) == [*TABLE, "media", "tags", "attributes", "sort_name"]
-    single = [*TABLE, "media", "categories", "variants", "options", "tags", "attributes", "sort_name"]
+    sale = ["sale_price", "sale_from", "sale_until", "regular_compare_price", "available_from"]
+    assert list(api.get("/products").json()["data"][0]) == [*TABLE, "media", "tags", "attributes", "sort_name", *sale]
+    single = [*TABLE, "media", "categories", "variants", "options", "tags", "attributes", "sort_name", *sale]
     assert list(api.get("/products/mug").json()["data"]) == single
 
 

@@ -118,7 +118,8 @@ def test_variants_have_these_members(api, shop):
     (record,) = single(api, variant.product)["variants"]
     assert " ".join(record) == (
         "id product_id name sku barcode price compare_price weight track_inventory stock_qty allow_backorders "
-        "is_active option_values image sort_order created_at updated_at"
+        "is_active option_values image sort_order created_at updated_at "
+        "sale_price sale_from sale_until regular_compare_price"
     )
     assert record["option_values"] == {"Colour": "Blue"}
 
@@ -129,7 +130,7 @@ def test_options_have_these_members_and_type_is_one_of_four(api, shop, kind):
     mug = make_product(shop)
     make_option(mug, type=kind)
     (option,) = single(api, mug)["options"]
-    assert list(option) == ["id", "name", "type", "required", "sort_order", "values"]
+    assert list(option) == ["id", "name", "type", "required", "sort_order", "max_length", "values"]
     assert option["type"] == kind
     assert list(option["values"][0]) == ["id", "label", "price", "sort_order"]
 

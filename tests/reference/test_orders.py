@@ -155,3 +155,24 @@ def test_every_topic_tells_the_whole_order_its_id_first(shop, app, order):
         assert event.data.keys() == last.keys()
         assert next(iter(event.data)) == "id"
     assert events[3].data == last
+
+
+@pytest.mark.rule("R-APP-43")
+def test_parts_are_fulfilled_and_taken_back(app, order):
+    line = order.lines.get()
+    part = app.post(f"/orders/{order.pk}/fulfilments", {"lines": [{"line_id": line.pk, "qty": 1}]}).json()["fulfilment"]
+    assert app.get(f"/orders/{order.pk}").json()["order"]["fulfilment_status"] == "partially_fulfilled"
+    rest = app.post(f"/orders/{order.pk}/fulfilments", {}).json()["fulfilment"]
+    assert rest["lines"] == [{"line_id": line.pk, "qty": 1}]
+    cancelled = app.post(f"/orders/{order.pk}/fulfilments/{part['id']}/cancellation", {}).json()["fulfilment"]
+    assert cancelled["cancelled_at"] is not None
+    found = app.get(f"/orders/{order.pk}").json()["order"]
+    assert (found["fulfilment_status"], found["lines"][0]["left_qty"]) == ("partially_fulfilled", 1)
+
+
+@pytest.mark.rule("R-APP-44")
+def test_all_parts_of_a_refund_by_line_come_to_the_total(app, paid):
+    body = {"lines": [{"line_id": paid.lines.get().pk, "qty": 1}]}
+    first, second = (app.post(f"/orders/{paid.pk}/refunds", body).json()["refund"] for _ in range(2))
+    assert Decimal(first["amount"]) + Decimal(second["amount"]) == paid.total
+    assert app.post(f"/orders/{paid.pk}/refunds", body).json()["code"] == "not_left_to_refund"

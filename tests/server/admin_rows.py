@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from decimal import Decimal
 
 from django.db.models import Model
 
@@ -17,11 +18,17 @@ from storefront.catalogue.models import (
     Variant,
     Vendor,
 )
+from storefront.content.models import Looks, Page
 from storefront.customers.models import Customer, CustomerGroup
+from storefront.documents.models import Document, InvoiceSettings
+from storefront.documents.numbering import Number
+from storefront.documents.records import invoice_record
+from storefront.gift_cards.issuing import issue_card
+from storefront.gift_cards.models import GiftCard
 from storefront.installations.models import Installation
 from storefront.orders.models import Order
 from storefront.payments.models import Payment, ProviderAccount
-from storefront.pricing.models import Discount, ShippingRate, TaxRate
+from storefront.pricing.models import DeliveryZone, Discount, PickupPlace, ShippingRate, TaxRate, TaxSettings
 from storefront.product_files.models import ProductImport
 from storefront.shops import audit
 from storefront.shops.invitations import invite_staff
@@ -29,6 +36,7 @@ from storefront.shops.models import AllowedOrigin, ApiToken, AuditEntry, Shop, S
 from storefront.webhooks.models import Delivery, Event, Registration
 from tests.catalogue.factories import make_category, make_product, make_variant
 from tests.factories.apps import install
+from tests.pricing.rows import make_place, make_rate, make_zone
 from tests.shops.factories import NOW, make_token
 from tests.staff import make_staff
 from tests.webhooks.factories import register
@@ -53,6 +61,23 @@ def make_order(shop: Shop) -> Order:
 def make_payment(shop: Shop) -> Payment:
     return Payment.objects.create(
         shop=shop, order=make_order(shop), gateway="manual", status="pending", currency="EUR", **TIMES
+    )
+
+
+def make_document(shop: Shop) -> Document:
+    order, number = Order.objects.filter(shop=shop).first() or make_order(shop), Number(f"{shop.name} ", 1)
+    buyer, seller = [f"Buyer of {shop.name}"], InvoiceSettings(shop=shop)
+    return Document.objects.create(
+        shop=shop,
+        order=order,
+        kind="invoice",
+        number=str(number),
+        prefix=number.prefix,
+        position=number.position,
+        amount=Decimal("9.50"),
+        currency="EUR",
+        record=invoice_record(order=order, number=number, seller=seller, buyer=buyer, now=NOW),
+        issued_at=NOW,
     )
 
 
@@ -84,6 +109,7 @@ ROWS: dict[type[Model], Callable[[Shop], Model]] = {
     StockAdjustment: lambda shop: StockAdjustment.objects.create(
         shop=shop,
         product=make_product(shop, f"Jug of {shop.name}"),
+        kind="adjusted",
         delta=1,
         stock_after=11,
         reason=f"Found in {shop.name}",
@@ -91,6 +117,8 @@ ROWS: dict[type[Model], Callable[[Shop], Model]] = {
     ),
     Category: lambda shop: make_category(shop, f"Cups of {shop.name}"),
     Brand: lambda shop: Brand.objects.create(shop=shop, name=f"Brand of {shop.name}"),
+    Looks: lambda shop: Looks.objects.create(shop=shop, footer_text=f"Made by {shop.name}", updated_at=NOW),
+    Page: lambda shop: Page.objects.create(shop=shop, title=f"About {shop.name}", slug="about", **TIMES),
     Vendor: lambda shop: Vendor.objects.create(shop=shop, name=f"Vendor of {shop.name}"),
     ShippingOrigin: lambda shop: ShippingOrigin.objects.create(shop=shop, name=f"Origin of {shop.name}"),
     TaxClass: lambda shop: TaxClass.objects.create(shop=shop, name=f"Class of {shop.name}"),
@@ -100,8 +128,11 @@ ROWS: dict[type[Model], Callable[[Shop], Model]] = {
     Customer: lambda shop: Customer.objects.create(shop=shop, email=f"buyer@{shop.domain}", **TIMES),
     CustomerGroup: lambda shop: CustomerGroup.objects.create(shop=shop, name=f"Trade of {shop.name}"),
     Discount: lambda shop: Discount.objects.create(shop=shop, name=f"Sale of {shop.name}", value=5),
+    TaxSettings: lambda shop: TaxSettings.objects.get(pk=shop.pk),
     TaxRate: lambda shop: TaxRate.objects.create(shop=shop, name=f"VAT of {shop.name}", country="DE", percent=19),
-    ShippingRate: lambda shop: ShippingRate.objects.create(shop=shop, name=f"Parcel of {shop.name}"),
+    DeliveryZone: lambda shop: make_zone(shop, f"Zone of {shop.name}"),
+    ShippingRate: lambda shop: make_rate(shop, f"Parcel of {shop.name}"),
+    PickupPlace: lambda shop: make_place(shop, f"Place of {shop.name}"),
     Cart: lambda shop: Cart.objects.create(shop=shop, expires_at=NOW + timedelta(days=7), **TIMES),
     Installation: lambda shop: install(shop).installation,
     Extension: lambda shop: Extension.objects.create(
@@ -122,8 +153,11 @@ ROWS: dict[type[Model], Callable[[Shop], Model]] = {
     BlockedScript: lambda shop: BlockedScript.objects.create(
         shop=shop, source=f"https://cdn.{shop.domain}/", directive="script-src", page="/", first_at=NOW, last_at=NOW
     ),
+    GiftCard: lambda shop: issue_card(shop=shop, value=Decimal(5), email=f"friend@{shop.domain}", now=NOW),
     Order: make_order,
     Payment: make_payment,
+    Document: make_document,
+    InvoiceSettings: lambda shop: InvoiceSettings.objects.create(shop=shop, legal_name=f"{shop.name} Ltd"),
     ProviderAccount: lambda shop: ProviderAccount.objects.create(shop=shop, provider="demo"),
     AuditEntry: make_entry,
 }

@@ -1,5 +1,7 @@
 """Calls the application through an edge, as the server does, with API tokens."""
 
+import time
+
 from werkzeug.test import Client, TestResponse
 
 from storefront.server.edge import listening
@@ -46,6 +48,13 @@ class EdgeClient:
         before = self.hits
         self.ask(path, token, **headers)
         return self.hits > before
+
+    def becomes_hit(self, path: str, token: str | None) -> bool:
+        """Whether the response comes from memory, as soon as the listener has heard of what this process changed."""
+        deadline = time.monotonic() + 10
+        while not (is_hit := self.is_hit(path, token)) and time.monotonic() < deadline:
+            pass
+        return is_hit
 
 
 def comparable(answer: TestResponse) -> tuple[int, dict[str, str], bytes]:

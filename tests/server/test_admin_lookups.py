@@ -17,7 +17,9 @@ from tests.staff import open_desk
 SECRET = ("password", "digest", "sealed", "secret", "mark", "token")
 # Columns with one of these words in their names that are not secret.
 HARMLESS = {"token", "tokens", "token_id", "api_tokens"}
-LIST_PAGES = [model for model in admin.site._registry if model._meta.label != "shops.Shop"]
+# Shops have one row of these, whose page the address of the list leads to.
+NO_LIST = {"shops.Shop", "documents.InvoiceSettings", "pricing.TaxSettings", "content.Looks"}
+LIST_PAGES = [model for model in admin.site._registry if model._meta.label not in NO_LIST]
 
 
 def secret_paths(model: type[Model], prefix: str = "", seen: tuple[type[Model], ...] = ()) -> Iterator[str]:

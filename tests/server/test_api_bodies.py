@@ -188,6 +188,7 @@ def test_a_query_with_too_many_parameters_is_a_400(api, settings):
         ({"product_id": 1, "qty": 10_000}, {"qty": ["qty must be 9999 or less."]}),
         ({"product_id": 1, "qty": 1, "is_damaged": "yes"}, {"is_damaged": ["is_damaged must be true or false."]}),
         ({"product_id": 1, "qty": 1, "options": []}, {"options": ["options must be an object."]}),
+        ({"product_id": 1, "qty": 1, "gift_card": 5}, {"gift_card": ["gift_card must be an object."]}),
         (
             {"product_id": 1, "qty": 1, "options": {"5": [1]}},
             {"options.5": ["options.5 must be a value id or a text."]},

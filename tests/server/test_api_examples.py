@@ -14,12 +14,16 @@ from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 import time_machine
 from django.db import connection
 from jsonschema_rs import Draft202012Validator
 
+from storefront.documents.jobs import issue_due_documents
+from storefront.documents.models import InvoiceSettings
+from storefront.gift_cards import codes
 from storefront.payments.actions import mark_paid
 from storefront.server.api import examples
 from storefront.server.api.api import api as ninja_api
@@ -30,6 +34,7 @@ from tests.addresses import ADDRESS
 from tests.catalogue.factories import make_category, make_media, make_product, make_variant
 from tests.client import ApiClient
 from tests.factories.apps import install, make_app
+from tests.gift_cards.factories import make_card
 from tests.orders.factories import make_order, sale_line
 from tests.orders.files import add_file
 from tests.pricing.rows import make_code
@@ -66,6 +71,7 @@ CALLS = [
         cart=True,
     ),
     Call("set_discount_codes", f"PUT {V1}/cart/discount-codes", {"codes": ["spring10"]}, cart=True),
+    Call("set_gift_cards", f"PUT {V1}/cart/gift-cards", {"codes": ["K7QM-2VXR-9TWB-4HNC-M3PD"]}, cart=True),
     Call("get_cart", f"GET {V1}/cart", cart=True),
     Call("update_cart_line", f"PATCH {V1}/cart/p101", {"qty": 1}, cart=True),
     Call(
@@ -102,6 +108,7 @@ CALLS = [
             ),
             Call(f"list_orders{end}", f"GET {prefix}/orders?status=open&per_page=1"),
             Call(f"get_order{end}", f"GET {prefix}/orders/1"),
+            Call(f"list_documents{end}", f"GET {prefix}/orders/1/documents"),
             Call(f"update_order{end}", f"PATCH {prefix}/orders/1", {"note": "Call before delivery.", "tags": ["gift"]}),
             Call(
                 f"fulfil_order{end}",
@@ -109,6 +116,10 @@ CALLS = [
                 {"carrier": "DHL", "tracking_number": "00340434161094042557"},
             ),
             Call(f"refund_order{end}", f"POST {prefix}/orders/{2 if end else 1}/refunds", {"amount": "5.00"}),
+            Call(
+                f"cancel_fulfilment{end}",
+                f"POST {prefix}/orders/{2 if end else 1}/fulfilments/{2 if end else 1}/cancellation",
+            ),
             Call(
                 f"cancel_order{end}",
                 f"POST {prefix}/orders/{4 if end else 3}/cancellation",
@@ -190,6 +201,8 @@ def callers(first_ids, frozen, shop, other_shop) -> dict[str, ApiClient]:
     make_product(shop, "Old jug", pk=103)
     make_product(other_shop, "Elsewhere")
     make_code(shop, minimum_subtotal=Decimal("20.00"))
+    with patch.object(codes, "new_code", return_value="K7QM2VXR9TWB4HNCM3PD"):
+        make_card(shop, "10.00")
     api.post("/customers", {"email": "ada@example.com", "name": "Ada Lovelace", "addresses": [ADDRESS]})
     add_file(mug, "glaze-and-care.pdf")
     mug.max_downloads = mug.download_expiry_days = 5
@@ -198,6 +211,8 @@ def callers(first_ids, frozen, shop, other_shop) -> dict[str, ApiClient]:
         order = make_order(shop, sale_line(mug, 2))
         if number < 2:
             mark_paid(shop=shop, order=order, now=NOW)
+    InvoiceSettings.objects.create(shop=shop, is_on=True, legal_name="Lighthouse GmbH", address="Am Kai 12")
+    issue_due_documents(now=NOW, limit=10)
     dispatch(NOW)
     Delivery.objects.filter(event__topic="order.placed").update(status="dead", tries=10, ended_at=NOW)
     api.prefix = app.prefix = ""

@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import IO
 
 import pytest
+from django.core import mail
 from django.core.management import call_command
 from django.test import Client
 
+from storefront.carts.gift_card_lines import PLAIN
+from storefront.carts.purchasable import load_purchasables
 from storefront.catalogue.models import Media, Product, Variant
 from storefront.demo import shop as demo
 from storefront.demo.knitting_pattern import pattern_pdf
@@ -19,8 +22,10 @@ from storefront.kit import clock
 from storefront.kit import pictures as kit_pictures
 from storefront.orders.download_links import download_token
 from storefront.payments.actions import mark_paid
+from storefront.pricing import queries as pricing
 from storefront.shops.models import ApiToken, Shop, User
 from tests.client import ApiClient
+from tests.gift_cards.factories import send_due
 from tests.orders.factories import make_order, sale_line
 from tests.shops.factories import make_shop
 
@@ -92,6 +97,44 @@ def test_sells_a_download_that_is_delivered(open_demo):
     assert not path.exists()
 
 
+def test_the_gift_card_that_it_sells_is_mailed(open_demo):
+    open_demo()
+    shop = Shop.objects.get()
+    product = Product.objects.get(sku="GIFT-CARD")
+    order = make_order(shop, sale_line(product, gift_card=dict(PLAIN)), now=clock.now())
+    mark_paid(shop=shop, order=order, now=clock.now())
+    send_due()
+    assert "Your code: " in mail.outbox[-1].body
+    assert mail.outbox[-1].to == [order.email]
+
+
+def test_sells_nothing_that_it_does_not_deliver(open_demo):
+    """Every product that a shopper can put into a basket is in stock or made to order, a file or a code that is mailed,
+    and what is sent has a delivery method; a pre-order says when."""
+    open_demo()
+    shop, now = Shop.objects.get(), clock.now()
+    zone = pricing.delivery_zones(shop)[0]
+    assert zone.countries == ["DE"]
+    rates = pricing.shipping_rates(shop, zone)
+    assert rates
+    variants = Variant.objects.filter(shop=shop).values_list("product_id", "pk")
+    products = Product.objects.filter(shop=shop, status="active").exclude(type="variable").values_list("pk", flat=True)
+    found = load_purchasables(shop, [*variants, *((pk, None) for pk in products)], now)
+    for_sale = [each for each in found.values() if each.is_for_sale(now)]
+    assert len(for_sale) > 40
+    for each in for_sale:
+        product = each.product
+        whole = Product.objects.get(pk=product.pk)
+        assert (product.type == "digital") is not whole.requires_shipping, product
+        is_mailed = product.is_gift_card or whole.digital_files.exists()
+        assert product.type != "digital" or is_mailed, product
+        is_unlimited = not (each.variant or product).track_inventory
+        assert not is_unlimited or product.type in ("digital", "bundle"), product
+        assert not product.is_preorder or product.available_from > now, product
+        assert not product.damaged_qty or product.damaged_price is not None, product
+        assert all(item["product_id"] in products or item["variant_id"] for item in each.bundle_items)
+
+
 def test_the_password_opens_the_admin(open_demo):
     answer = open_demo()
     user = User.objects.get(username=answer["admin_user"])
@@ -101,8 +144,8 @@ def test_the_password_opens_the_admin(open_demo):
 
 def test_a_second_start_changes_nothing_and_prints_what_works(open_demo, django_assert_max_num_queries):
     first = open_demo()
-    # Three sets of triggers are looked for, and the migrations each time.
-    with django_assert_max_num_queries(14):
+    # Four sets of triggers are looked for, and the migrations each time.
+    with django_assert_max_num_queries(17):
         assert open_demo() == first
     assert ApiToken.objects.count() == 1
 

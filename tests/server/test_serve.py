@@ -40,10 +40,10 @@ class Served:
         logged = [json.loads(line) for line in self.log.read_text().splitlines() if line.startswith("{")]
         return [line for line in logged if line["event"] == event]
 
-    def child(self, mark: str) -> int | None:
-        """The process id of the child whose command line has this mark."""
+    def child(self, name: str) -> int | None:
+        """The process id of the child that has taken this name."""
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
-        found = [pid for pid in children if mark in Path(f"/proc/{pid}/cmdline").read_text()]
+        found = [pid for pid in children if Path(f"/proc/{pid}/cmdline").read_text().startswith(f"storefront {name}")]
         return int(found[0]) if found else None
 
 
@@ -129,6 +129,7 @@ def test_sigterm_stops_web_and_worker_within_ten_seconds(deployment):
 
 def test_sigint_stops_the_server_and_no_worker_means_none(deployment):
     with serving(deployment, "--no-worker") as server:
+        wait_until(lambda: server.child("web"), what="the web process")
         assert server.child("worker") is None
         server.process.send_signal(signal.SIGINT)
         assert server.process.wait(timeout=10) == 0

@@ -148,6 +148,7 @@ def test_a_wrong_value_that_may_hold_a_secret_is_not_repeated(tmp_path, name, va
     [
         ("STOREFRONT_DEBUG", "perhaps", "1 or 0"),
         ("STOREFRONT_HTTPS", "https", "1 or 0"),
+        ("STOREFRONT_TEMPLATES", "/nowhere", "a folder that exists"),
         ("STOREFRONT_ALLOW_PRIVATE_CALLBACKS", "2", "1 or 0"),
         ("STOREFRONT_BODY_SECONDS", "0", "a whole number of 1 or more"),
         ("STOREFRONT_EVENT_DAYS", "0", "a whole number of 1 or more"),
@@ -294,3 +295,13 @@ def test_the_deployment_page_lists_every_limit_on_visitors_with_its_default(tmp_
     rates = {name: text for name, text in listed.items() if name not in unpaid}
     assert {name: listed[name] for name in unpaid} == unpaid
     assert {name.lower(): [str(item) for item in parse_many(text)] for name, text in rates.items()} == found["LIMITS"]
+
+
+def test_templates_of_the_operator_come_first(tmp_path):
+    (tmp_path / "website").mkdir()
+    (tmp_path / "website" / "footer.html").write_text("Ours")
+    code = "from django.template.loader import render_to_string; print(render_to_string('website/footer.html'))"
+    shown = storefront(
+        "shell", "--no-imports", "-c", code, STOREFRONT_DATA_DIR=str(tmp_path), STOREFRONT_TEMPLATES=str(tmp_path)
+    )
+    assert shown.stdout == "Ours\n", shown.stderr

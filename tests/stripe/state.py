@@ -40,6 +40,7 @@ class State:
     objects: dict[str, Data] = field(default_factory=dict)
     numbers: dict[str, str] = field(default_factory=dict)
     is_ready: bool = True
+    account_id: str = "acct_fake"
 
     def of(self, kind: str) -> list[Data]:
         """All objects of a kind, newest first."""
@@ -52,7 +53,7 @@ class State:
         return found
 
     def account(self) -> Data:
-        return {"id": "acct_fake", "object": "account", "charges_enabled": self.is_ready, "type": "standard"}
+        return {"id": self.account_id, "object": "account", "charges_enabled": self.is_ready, "type": "standard"}
 
     def create_endpoint(self, url: str, events: list[str]) -> Data:
         members = {"url": url, "enabled_events": events, "status": "enabled", "metadata": {}}
@@ -193,6 +194,16 @@ class State:
         charge["amount_refunded"] += amount
         charge["refunded"] = charge["amount_refunded"] == charge["amount_captured"]
         self.emit("charge.refunded", charge)
+        return refund
+
+    def fail_refund(self, intent: Data) -> Data:
+        """The newest refund of the payment comes back, as from a closed account."""
+        refund = next(each for each in self.of("refund") if each["payment_intent"] == intent["id"])
+        refund |= {"status": "failed", "failure_reason": "expired_or_canceled_card"}
+        charge = self.get("charge", refund["charge"])
+        charge["amount_refunded"] -= refund["amount"]
+        charge["refunded"] = False
+        self.emit("refund.failed", refund)
         return refund
 
     def dispute(self, intent: Data) -> Data:

@@ -4,14 +4,21 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
+from django_tasks_db.models import DBTaskResult
 
 from storefront.kit import clock
 from storefront.orders.models import Order
-from storefront.payments.models import Payment, SavedMethod
+from storefront.payments.accounts import identify_account, save_settings
+from storefront.payments.jobs import find_account
+from storefront.payments.models import Payment, ProviderAccount, SavedMethod
+from storefront.payments.providers.base import ProviderUnavailable
+from storefront.payments.providers.registry import PROVIDERS
 from tests.catalogue.factories import make_product
 from tests.checkout.shopper import Shopper
 from tests.customers.factories import make_customer
 from tests.shops.factories import make_shop
+from tests.staff import admin_url
+from tests.stripe.client import KEYS
 from tests.stripe.selling import offer_stripe, run_worker
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
@@ -235,3 +242,65 @@ def test_nobody_else_removes_it(shop, mug, ada, fake):
 
     assert SavedMethod.objects.exists()
     assert fake.objects("payment_method")[0]["customer"] == kept.customer_reference
+
+
+def change_keys(shop, fake, account: str) -> None:
+    """The merchant enters other secrets, those of this account."""
+    fake("configure", account_id=account)
+    given = KEYS | {"webhook_secret": f"whsec_{account}", "capture": "at_once"}
+    save_settings(shop=shop, provider=PROVIDERS["stripe"], given=given, now=clock.now())
+
+
+def test_methods_of_another_account_are_not_offered(shop, mug, ada, fake):
+    kept = save(fake, ada)
+    identify_account(shop=shop, name="stripe")
+    kept.refresh_from_db()
+    assert kept.account_reference == "acct_fake"
+
+    for account, offered in (("acct_other", False), ("acct_fake", True)):
+        change_keys(shop, fake, account)
+        shopper = signed_in(shop, mug)
+        assert "4242" not in pay_step(shopper), "nobody knows yet whose secrets these are"
+        identify_account(shop=shop, name="stripe")
+        assert ("4242" in shopper.read("/checkout/payment")) == offered
+        if not offered:
+            assert shopper.order(f"saved-{kept.pk}").status_code == 422
+    assert "4242" in shopper.read("/account")
+    assert fake.objects("payment_intent") == []
+
+
+def test_a_saved_card_belongs_to_the_account_that_took_it(shop, mug, ada, fake):
+    change_keys(shop, fake, "acct_second")
+    signed_in(shop, mug).order("stripe", saves_method="stripe")
+    fake("confirm", intent=fake.intent()["id"], number=PAYS)
+    run_worker(after=timedelta(minutes=2))
+
+    assert SavedMethod.objects.get().account_reference == "acct_second"
+    assert "Visa •••• 4242" in pay_step(signed_in(shop, mug))
+
+
+def test_the_worker_learns_whose_changed_secrets_are(shop, mug, ada, fake, desk):
+    account = ProviderAccount.objects.get()
+    desk.post(admin_url(account, "change"), KEYS | {"webhook_secret": "whsec_new", "capture": "at_once"})
+    tasks = DBTaskResult.objects.filter(task_path__endswith="find_account").order_by("enqueued_at")
+    assert [task.args_kwargs["args"] for task in tasks] == [[account.pk]]
+    fake.fail("GET /v1/account", "broken")
+    find_account.call(account.pk)
+    # No answer: asked again later.
+    assert (ProviderAccount.objects.get().account_reference, len(tasks.all())) == ("", 2)
+    find_account.call(account.pk, 1)
+    assert (ProviderAccount.objects.get().account_reference, len(tasks.all())) == ("acct_fake", 2)
+
+
+def test_secrets_that_change_while_they_are_asked_about_are_not_mistaken(shop, mug, fake, monkeypatch):
+    ask = PROVIDERS["stripe"].account
+
+    def changing(settings):
+        found = ask(settings)
+        change_keys(shop, fake, "acct_other")
+        return found
+
+    monkeypatch.setattr(PROVIDERS["stripe"], "account", changing)
+    with pytest.raises(ProviderUnavailable):
+        identify_account(shop=shop, name="stripe")
+    assert ProviderAccount.objects.get().account_reference == ""

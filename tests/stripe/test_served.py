@@ -44,14 +44,22 @@ class Deployment:
 
     def press_pay(self) -> tuple[requests.Session, str]:
         """A new shopper presses pay for a mug. Returns their browser and where it was led."""
+        browser = self.shopper()
+        return browser, self.press("stripe", browser).url
+
+    def shopper(self) -> requests.Session:
+        """A new shopper, at the payment step for a mug."""
         browser = requests.Session()
         browser.hooks["response"].append(lambda answer, **_: self.pages.append(answer))
         self.send(browser, "/products/mug", {"product": "1", "qty": "1"}, to="/basket/add")
         address = {f"shipping-{name}": value for name, value in ADDRESS.items()}
         self.send(browser, "/checkout", {"email": "ada@example.com", "phone": "", "same": "on", **address})
+        return browser
+
+    def press(self, method: str, browser: requests.Session) -> requests.Response:
         page = browser.get(f"{self.url}/checkout/payment").text
         shown = {name: value_of(page, name) for name in ("checkout", "shown")}
-        return browser, self.send(browser, "/checkout/payment", {"method": "stripe", "note": "", **shown}).url
+        return self.send(browser, "/checkout/payment", {"method": method, "note": "", **shown})
 
     def send(self, browser: requests.Session, path: str, fields: dict[str, str], to: str = "") -> requests.Response:
         page = browser.get(self.url + path).text

@@ -216,6 +216,56 @@ def test_refunds_arrive_at_stripe_once(press, fake, shop):
     assert Payment.objects.get().returned == Decimal("4.00")
 
 
+@pytest.mark.parametrize("heard", ["news", "worker"])
+def test_a_refund_that_fails_later_is_taken_back(press, fake, shop, heard):
+    intent = press()
+    fake("confirm", intent=intent["id"], number=PAYS)
+    run_worker(after=timedelta(minutes=2))
+    for amount in ("4.00", "5.50"):
+        request_refund(shop=shop, order=Order.objects.get(), amount=Decimal(amount), now=clock.now())
+        run_worker()
+    assert Order.objects.get().payment_status == "refunded"
+
+    fake("act", verb="fail_refund", intent=intent["id"])
+    if heard == "news":
+        assert send(fake("seen")["events"][-1]) == 200
+    else:
+        run_worker(after=timedelta(hours=2))
+
+    failed, order = Refund.objects.get(amount=Decimal("5.50")), Order.objects.get()
+    assert failed.failure == "Stripe could not give the money back (expired_or_canceled_card)."
+    assert (failed.status, order.payment_status, order.refunded) == ("failed", "partially_refunded", Decimal("4.00"))
+    assert books_agree(Payment.objects.get(), fake.intent())
+    request_refund(shop=shop, order=order, now=clock.now())
+    run_worker()
+    assert Order.objects.get().payment_status == "refunded"
+
+
+@pytest.mark.parametrize("lie", [{"amount_received": 0}, {"currency": "usd"}, {"amount": 1}, {"amount_received": 9999}])
+def test_what_stripe_cannot_have_done_places_no_order(press, fake, lie):
+    intent = press()
+    fake("confirm", intent=intent["id"], number=PAYS)
+    fake("lie", **lie)
+
+    assert send(fake("seen")["events"][-1]) == 200
+    run_worker(after=timedelta(minutes=2))
+
+    assert Order.objects.count() == 0
+    assert (Payment.objects.get().state, Payment.objects.get().captured) == ("open", 0)
+    assert Payment.objects.get().alert
+
+
+def test_a_dispute_without_news_is_seen_by_the_worker(press, fake):
+    intent = press()
+    fake("confirm", intent=intent["id"], number=PAYS)
+    run_worker(after=timedelta(minutes=2))
+    fake("act", verb="dispute", intent=intent["id"])
+
+    run_worker(after=timedelta(hours=2))
+
+    assert Payment.objects.get().dispute == "Needs response (fraudulent)"
+
+
 def test_a_dispute_shows_and_is_over_when_won(press, fake):
     intent = press()
     fake("confirm", intent=intent["id"], number=DISPUTED)

@@ -56,7 +56,9 @@ def content(copy: Copy) -> dict:
 
 def write(shop: Shop, chance: Random, seed: int, number: int) -> None:
     now = clock.now()
-    product = chance.choice(Product.objects.filter(shop=shop, deleted_at=None).order_by("pk"))
+    products = Product.objects.filter(shop=shop, deleted_at=None).order_by("pk")
+    # The writers may have deleted them all.
+    product = chance.choice(products or [make_public(shop, f"Again {seed} {number}")])
     order = chance.choice(Order.objects.filter(shop=shop).order_by("pk"))
     # Not one that another writer may be about to delete.
     customer = chance.choice(Customer.objects.filter(shop=shop, email="ada@example.com"))

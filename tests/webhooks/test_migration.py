@@ -2,9 +2,9 @@
 
 import pytest
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 
 from storefront.kit import clock
+from storefront.server.migration_state import Executor
 from storefront.webhooks.dispatch import dispatch
 from storefront.webhooks.models import Delivery, Registration
 from storefront.webhooks.rules import host_of
@@ -16,7 +16,7 @@ BEFORE = [("webhooks", "0001_initial")]
 
 def migrate(target=None) -> None:
     """To the target; by default to the latest migrations, as the next tests expect."""
-    executor = MigrationExecutor(connection)
+    executor = Executor(connection)
     executor.migrate(target or executor.loader.graph.leaf_nodes())
 
 

@@ -87,6 +87,6 @@ def test_shows_only_the_customers_own_orders(shop, other_shop, shopper, ada):
 def test_a_page_takes_a_constant_number_of_queries(shopper, ada, count, django_assert_max_num_queries):
     for number in range(count):
         buy(ada, price=f"{number + 1}.00")
-    with django_assert_max_num_queries(7):
+    with django_assert_max_num_queries(9):
         page = shopper.get("/account/orders").content.decode()
     assert page.count('class="record"') == count

@@ -47,6 +47,6 @@ def test_takes_few_queries_however_many_products(shop, visitor, django_assert_ma
         make_media(product)
         make_option(product, required=True)
         make_variant(product)
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(15):
         page = visitor.get("/").content.decode()
     assert all(f"Cup {number}<" in page for number in range(12))

@@ -2,7 +2,10 @@ import json
 
 import pytest
 
+from storefront.pricing.models import TaxRate
+from storefront.shops.models import Shop
 from tests.catalogue.factories import make_category, make_media, make_option, make_product, make_variant
+from tests.content.test_pages import make_page
 
 
 def test_shows_the_product(shop, page):
@@ -140,7 +143,35 @@ def test_takes_few_queries(shop, visitor, django_assert_max_num_queries):
         make_variant(cup, f"Shade {number}")
         make_media(make_product(shop, f"Jug {number}", categories=(cups,)))
     make_option(cup, required=True)
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(15):
         page = visitor.get("/products/cup").content.decode()
     assert all(f"Shade {number}" in page for number in range(5))
     assert any(f"Jug {number}" in page for number in range(5))
+
+
+def test_says_what_the_price_contains_and_what_comes_on_top(shop, other_shop, page):
+    make_product(shop, "Mug")
+    make_product(shop, "Pattern", requires_shipping=False)
+    make_page(other_shop, "delivery", kind="delivery")
+    assert '<p class="muted small">plus delivery</p>' in page("/products/mug")
+    TaxRate.objects.create(shop=other_shop, name="GST", country="DE", percent=5)
+    TaxRate.objects.create(shop=shop, name="VAT", country="DE", percent=19)
+    make_page(shop, "shipping", kind="delivery")
+    said = '<p class="muted small">incl. VAT, plus <a href="/pages/shipping">delivery</a></p>'
+    for path in ("/products/mug", "/products", "/"):
+        assert said in page(path), path
+    assert '<p class="muted small">incl. VAT</p>' in page("/products/pattern")
+    Shop.objects.filter(pk=shop.pk).update(prices_include_tax=False)
+    assert "plus VAT, plus" in page("/products/mug")
+
+
+def test_breadcrumbs_name_all_categories_above(shop, page):
+    kitchen = make_category(shop, "Kitchen")
+    tableware = make_category(shop, "Tableware", kitchen)
+    cups = make_category(shop, "Cups", tableware)
+    make_product(shop, "Cup", categories=(cups,))
+    make_product(shop, "Mug", categories=(kitchen, tableware, cups))
+    for path in ("/products/cup", "/products/mug"):
+        crumbs = page(path).split('aria-label="Breadcrumb"')[1].split("</nav>")[0]
+        assert [crumbs.count(f"{slug}</a>") for slug in ("Kitchen", "Tableware", "Cups")] == [1, 1, 1]
+        assert crumbs.index("Kitchen</a>") < crumbs.index("Tableware</a>") < crumbs.index("Cups</a>")

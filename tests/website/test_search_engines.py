@@ -1,3 +1,5 @@
+from datetime import UTC, datetime
+
 from tests.catalogue.factories import make_category, make_product
 
 
@@ -38,3 +40,28 @@ def test_the_sitemap_leaves_out_hidden_products(shop, other_shop, page):
 def test_a_host_that_means_no_shop_has_neither(shop, other_shop, client):
     assert client.get("/sitemap.xml", headers={"host": "nobody.example.com"}).status_code == 404
     assert "Disallow: /\n" in client.get("/robots.txt", headers={"host": "nobody.example.com"}).content.decode()
+
+
+def test_structured_data_says_when_a_preorder_comes_and_a_sale_ends(shop, page):
+    sale = {"price": "8.00", "compare_price": "10.00", "regular_compare_price": "0.00", "sale_price": "8.00"}
+    until = datetime(2099, 3, 3, 23, 30, tzinfo=UTC)
+    make_product(shop, "Novel", is_preorder=True, available_from=until, sale_until=until, **sale)
+    text = page("/products/novel")
+    assert '"availability": "https://schema.org/PreOrder"' in text
+    assert '"availabilityStarts": "2099-03-03T23:30:00.000000Z"' in text
+    assert '"priceValidUntil": "2099-03-03T23:30:00.000000Z"' in text
+
+
+def test_every_page_of_the_shop_has_a_description(shop, page):
+    cups = make_category(shop, "Cups")
+    make_category(shop, "Plates", description="<p>Flat.</p>")
+    make_product(shop, "Cup", categories=(cups,), short_description="For tea.")
+    expected = {
+        "/": "Lighthouse: Cups, Plates.",
+        "/products": "All products at Lighthouse.",
+        "/categories/cups": "Cups at Lighthouse.",
+        "/categories/plates": "Flat.",
+        "/products/cup": "For tea.",
+    }
+    for path, text in expected.items():
+        assert f'<meta name="description" content="{text}">' in page(path), path

@@ -184,7 +184,26 @@ def test_signing_out_ends_the_session(shopper):
     assert not is_signed_in(shopper)
     shopper.browser.cookies["storefront_session"] = before
     assert not is_signed_in(shopper)
-    assert shopper.get("/account/sign-out").status_code == 405
+
+
+@pytest.mark.parametrize(
+    ("path", "page"),
+    [
+        ("sign-out", ""),
+        ("details/e-mail", "/details"),
+        ("details/e-mail/pending", "/details"),
+        ("details/password", "/details"),
+        ("addresses/1/delete", "/addresses"),
+        ("addresses/1/default", "/addresses"),
+        ("payment-methods/1/delete", ""),
+    ],
+)
+def test_the_address_of_a_form_leads_to_its_page(shop, shopper, ada, path, page):
+    shopper.sign_in()
+    answer = shopper.get(f"/account/{path}")
+    assert (answer.status_code, answer["Location"]) == (303, f"/account{page}")
+    assert is_signed_in(shopper)
+    assert shopper.browser.put(f"/account/{path}").status_code == 405
 
 
 def test_deleting_a_customer_or_a_new_password_ends_the_session(shop, shopper, ada):

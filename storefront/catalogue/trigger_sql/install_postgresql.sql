@@ -166,3 +166,100 @@ CREATE TRIGGER catalogue_search_gone AFTER DELETE ON catalogue_productsearch
 ;;
 CREATE TRIGGER catalogue_search_changed AFTER UPDATE ON catalogue_productsearch
   REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION catalogue_search_changed()
+;;
+-- The stock ledger. What a change is for stands in the transaction's setting `storefront.stock_change`, as JSON
+-- (`catalogue/ledger.py`).
+CREATE FUNCTION catalogue_stock_made() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  said jsonb := NULLIF(current_setting('storefront.stock_change', true), '')::jsonb;
+BEGIN
+  IF TG_TABLE_NAME = 'catalogue_product' THEN
+    INSERT INTO catalogue_stockadjustment (<LEDGER>)
+      SELECT n.shop_id, n.id, NULL, s.damaged, s.qty, s.qty, n.updated_at, <SAID_CREATED>
+      FROM new_rows n CROSS JOIN LATERAL (VALUES (false, n.stock_qty), (true, n.damaged_qty)) s (damaged, qty)
+      WHERE s.qty <> 0;
+  ELSE
+    INSERT INTO catalogue_stockadjustment (<LEDGER>)
+      SELECT n.shop_id, n.product_id, n.id, false, n.stock_qty, n.stock_qty, n.updated_at, <SAID_CREATED>
+      FROM new_rows n WHERE n.stock_qty <> 0;
+  END IF;
+  RETURN NULL;
+END $$
+;;
+CREATE FUNCTION catalogue_stock_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  said jsonb := NULLIF(current_setting('storefront.stock_change', true), '')::jsonb;
+BEGIN
+  IF TG_TABLE_NAME = 'catalogue_variant' THEN
+    INSERT INTO catalogue_stockadjustment (<LEDGER>)
+      SELECT NEW.shop_id, NEW.product_id, NEW.id, false, NEW.stock_qty::bigint - OLD.stock_qty, NEW.stock_qty,
+        NEW.updated_at, <SAID_CHANGED>;
+    RETURN NULL;
+  END IF;
+  IF NEW.stock_qty <> OLD.stock_qty THEN
+    INSERT INTO catalogue_stockadjustment (<LEDGER>)
+      SELECT NEW.shop_id, NEW.id, NULL, false, NEW.stock_qty::bigint - OLD.stock_qty, NEW.stock_qty,
+        NEW.updated_at, <SAID_CHANGED>;
+  END IF;
+  IF NEW.damaged_qty <> OLD.damaged_qty THEN
+    INSERT INTO catalogue_stockadjustment (<LEDGER>)
+      SELECT NEW.shop_id, NEW.id, NULL, true, NEW.damaged_qty::bigint - OLD.damaged_qty, NEW.damaged_qty,
+        NEW.updated_at, <SAID_CHANGED>;
+  END IF;
+  RETURN NULL;
+END $$
+;;
+CREATE FUNCTION catalogue_stock_removed() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  said jsonb := jsonb_set(
+    COALESCE(NULLIF(current_setting('storefront.stock_change', true), ''), '{}')::jsonb, '{kind}', '"removed"');
+BEGIN
+  INSERT INTO catalogue_stockadjustment (<LEDGER>)
+    SELECT OLD.shop_id, OLD.product_id, OLD.id, false, -OLD.stock_qty::bigint, 0,
+      COALESCE((said ->> 'made_at')::timestamptz, now()), <SAID_REMOVED>;
+  RETURN NULL;
+END $$
+;;
+CREATE FUNCTION catalogue_price_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_TABLE_NAME = 'catalogue_product' THEN
+    INSERT INTO catalogue_pastprice (shop_id, product_id, variant_id, price, until)
+      VALUES (NEW.shop_id, NEW.id, NULL, OLD.price, NEW.updated_at);
+  ELSE
+    INSERT INTO catalogue_pastprice (shop_id, product_id, variant_id, price, until)
+      VALUES (NEW.shop_id, NEW.product_id, NEW.id, OLD.price, NEW.updated_at);
+  END IF;
+  RETURN NULL;
+END $$
+;;
+CREATE FUNCTION catalogue_histories_gone() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  DELETE FROM catalogue_stockadjustment WHERE product_id = OLD.id;
+  DELETE FROM catalogue_pastprice WHERE product_id = OLD.id;
+  RETURN NULL;
+END $$
+;;
+CREATE TRIGGER catalogue_product_stock_made AFTER INSERT ON catalogue_product
+  REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION catalogue_stock_made()
+;;
+CREATE TRIGGER catalogue_variant_stock_made AFTER INSERT ON catalogue_variant
+  REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION catalogue_stock_made()
+;;
+CREATE TRIGGER catalogue_product_stock_changed AFTER UPDATE OF stock_qty, damaged_qty ON catalogue_product
+  FOR EACH ROW WHEN (OLD.stock_qty <> NEW.stock_qty OR OLD.damaged_qty <> NEW.damaged_qty)
+  EXECUTE FUNCTION catalogue_stock_changed()
+;;
+CREATE TRIGGER catalogue_variant_stock_changed AFTER UPDATE OF stock_qty ON catalogue_variant
+  FOR EACH ROW WHEN (OLD.stock_qty <> NEW.stock_qty) EXECUTE FUNCTION catalogue_stock_changed()
+;;
+CREATE TRIGGER catalogue_variant_stock_removed AFTER DELETE ON catalogue_variant
+  FOR EACH ROW WHEN (OLD.stock_qty <> 0) EXECUTE FUNCTION catalogue_stock_removed()
+;;
+CREATE TRIGGER catalogue_product_price_changed AFTER UPDATE OF price ON catalogue_product
+  FOR EACH ROW WHEN (OLD.price <> NEW.price) EXECUTE FUNCTION catalogue_price_changed()
+;;
+CREATE TRIGGER catalogue_variant_price_changed AFTER UPDATE OF price ON catalogue_variant
+  FOR EACH ROW WHEN (OLD.price <> NEW.price) EXECUTE FUNCTION catalogue_price_changed()
+;;
+CREATE TRIGGER catalogue_product_histories_gone AFTER DELETE ON catalogue_product
+  FOR EACH ROW EXECUTE FUNCTION catalogue_histories_gone()

@@ -100,3 +100,65 @@ WHEN (NEW.shop_id, NEW.product_id, NEW.text, NEW.listed) IS NOT (OLD.shop_id, OL
     SELECT (NEW.shop_id << <SHOP_BITS>) + NEW.product_id, NEW.text WHERE NEW.listed;
   INSERT INTO catalogue_note VALUES (NEW.shop_id, 0, 0);
 END
+;;
+-- The stock ledger. What a change is for stands in the only row of this table, while there is one
+-- (`catalogue/ledger.py`).
+CREATE TABLE catalogue_stockchange (
+  id integer PRIMARY KEY, kind text, reason text, reference text, installation integer, token integer, user integer,
+  made_at text
+)
+;;
+CREATE TRIGGER catalogue_product_stock_made AFTER INSERT ON catalogue_product
+WHEN NEW.stock_qty <> 0 OR NEW.damaged_qty <> 0 BEGIN
+  INSERT INTO catalogue_stockadjustment (<LEDGER>)
+    SELECT NEW.shop_id, NEW.id, NULL, s.damaged, s.qty, s.qty, NEW.updated_at, <SAID_CREATED>
+    FROM (SELECT 0 AS damaged, NEW.stock_qty AS qty UNION ALL SELECT 1, NEW.damaged_qty) s
+    LEFT JOIN catalogue_stockchange said WHERE s.qty <> 0;
+END
+;;
+CREATE TRIGGER catalogue_variant_stock_made AFTER INSERT ON catalogue_variant WHEN NEW.stock_qty <> 0 BEGIN
+  INSERT INTO catalogue_stockadjustment (<LEDGER>)
+    SELECT NEW.shop_id, NEW.product_id, NEW.id, 0, NEW.stock_qty, NEW.stock_qty, NEW.updated_at, <SAID_CREATED>
+    FROM (SELECT 1) LEFT JOIN catalogue_stockchange said;
+END
+;;
+CREATE TRIGGER catalogue_product_stock_changed AFTER UPDATE OF stock_qty, damaged_qty ON catalogue_product
+WHEN OLD.stock_qty <> NEW.stock_qty OR OLD.damaged_qty <> NEW.damaged_qty BEGIN
+  INSERT INTO catalogue_stockadjustment (<LEDGER>)
+    SELECT NEW.shop_id, NEW.id, NULL, s.damaged, s.delta, s.qty, NEW.updated_at, <SAID_CHANGED>
+    FROM (SELECT 0 AS damaged, NEW.stock_qty - OLD.stock_qty AS delta, NEW.stock_qty AS qty
+      UNION ALL SELECT 1, NEW.damaged_qty - OLD.damaged_qty, NEW.damaged_qty) s
+    LEFT JOIN catalogue_stockchange said WHERE s.delta <> 0;
+END
+;;
+CREATE TRIGGER catalogue_variant_stock_changed AFTER UPDATE OF stock_qty ON catalogue_variant
+WHEN OLD.stock_qty <> NEW.stock_qty BEGIN
+  INSERT INTO catalogue_stockadjustment (<LEDGER>)
+    SELECT NEW.shop_id, NEW.product_id, NEW.id, 0, NEW.stock_qty - OLD.stock_qty, NEW.stock_qty, NEW.updated_at,
+      <SAID_CHANGED>
+    FROM (SELECT 1) LEFT JOIN catalogue_stockchange said;
+END
+;;
+CREATE TRIGGER catalogue_variant_stock_removed AFTER DELETE ON catalogue_variant WHEN OLD.stock_qty <> 0 BEGIN
+  INSERT INTO catalogue_stockadjustment (<LEDGER>)
+    SELECT OLD.shop_id, OLD.product_id, OLD.id, 0, -OLD.stock_qty, 0, COALESCE(said.made_at, CURRENT_TIMESTAMP),
+      <SAID_REMOVED>
+    FROM (SELECT 1) LEFT JOIN catalogue_stockchange said;
+END
+;;
+CREATE TRIGGER catalogue_product_price_changed AFTER UPDATE OF price ON catalogue_product
+WHEN OLD.price <> NEW.price BEGIN
+  INSERT INTO catalogue_pastprice (shop_id, product_id, variant_id, price, until)
+    VALUES (NEW.shop_id, NEW.id, NULL, OLD.price, NEW.updated_at);
+END
+;;
+CREATE TRIGGER catalogue_variant_price_changed AFTER UPDATE OF price ON catalogue_variant
+WHEN OLD.price <> NEW.price BEGIN
+  INSERT INTO catalogue_pastprice (shop_id, product_id, variant_id, price, until)
+    VALUES (NEW.shop_id, NEW.product_id, NEW.id, OLD.price, NEW.updated_at);
+END
+;;
+CREATE TRIGGER catalogue_product_histories_gone AFTER DELETE ON catalogue_product BEGIN
+  DELETE FROM catalogue_stockadjustment WHERE product_id = OLD.id;
+  DELETE FROM catalogue_pastprice WHERE product_id = OLD.id;
+END

@@ -24,8 +24,26 @@ DROP TRIGGER IF EXISTS catalogue_search_gone
 ;;
 DROP TRIGGER IF EXISTS catalogue_search_changed
 ;;
+DROP TRIGGER IF EXISTS catalogue_product_stock_made
+;;
+DROP TRIGGER IF EXISTS catalogue_product_stock_changed
+;;
+DROP TRIGGER IF EXISTS catalogue_variant_stock_made
+;;
+DROP TRIGGER IF EXISTS catalogue_variant_stock_changed
+;;
+DROP TRIGGER IF EXISTS catalogue_variant_stock_removed
+;;
+DROP TRIGGER IF EXISTS catalogue_product_price_changed
+;;
+DROP TRIGGER IF EXISTS catalogue_variant_price_changed
+;;
+DROP TRIGGER IF EXISTS catalogue_product_histories_gone
+;;
 DROP TRIGGER IF EXISTS catalogue_note_taken
 ;;
 DROP VIEW IF EXISTS catalogue_note
 ;;
 DROP TABLE IF EXISTS catalogue_quiet
+;;
+DROP TABLE IF EXISTS catalogue_stockchange

@@ -2,17 +2,23 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from django import template
 
+from storefront.gift_cards.models import GiftCard
 from storefront.kit.countries import country_name
-from storefront.kit.format import format_bytes, format_money, format_time
+from storefront.kit.format import format_bytes, format_day, format_money, format_time
 from storefront.kit.names import has_address
+from storefront.orders import preorders
 from storefront.orders.download_links import availability, download_token
+from storefront.orders.gift_cards import sold_cards
 from storefront.orders.models import Order
+from storefront.pricing import taxes
+from storefront.pricing.taxes import TaxLine
 from storefront.shops.models import Shop
 
 register = template.Library()
@@ -32,6 +38,23 @@ def taken_off(amount: Decimal | str, currency: str) -> str:
 @register.filter
 def shop_time(moment: datetime, shop: Shop) -> str:
     return format_time(moment, shop.timezone)
+
+
+@register.filter
+def shop_day(moment: datetime, shop: Shop) -> str:
+    return format_day(moment, shop.timezone)
+
+
+@register.filter
+def waits(line: Any, now: datetime) -> bool:
+    """Whether a line is a pre-order whose date is still to come."""
+    return not preorders.is_due(line, now)
+
+
+@register.simple_tag
+def preorder_notice(lines: Iterable[Any], shop: Shop, now: datetime) -> str:
+    """What the shopper is told of the pre-orders among a cart's lines; empty without any."""
+    return preorders.explain(list(lines), shop, now)
 
 
 @register.filter
@@ -79,6 +102,21 @@ def downloads_of(order: Order, now: datetime) -> list[dict[str, Any]]:
                 }
             )
     return found
+
+
+@register.simple_tag
+def gift_cards_of(order: Order) -> list[GiftCard]:
+    """The gift cards that the order has sold."""
+    return sold_cards(order)
+
+
+@register.filter
+def tax_label(line: TaxLine | dict[str, str], is_included: bool = False) -> str:
+    """The name and rate of a tax line, of a quote or as an order keeps it."""
+    kept = line.record if isinstance(line, TaxLine) else line
+    treatment = kept.get("treatment", taxes.TAXED)
+    label = taxes.tax_label(kept["name"], kept["percent"], treatment)
+    return f"Includes {label}" if is_included and treatment == taxes.TAXED else label
 
 
 @register.filter

@@ -63,20 +63,39 @@ class Standing(StrEnum):
 
 
 @dataclass(frozen=True)
+class FailedRefund:
+    """A refund that failed after the provider had accepted it: the money stayed with the shop. `key` is ours, as
+    `refund` was given it; None for a refund that was made elsewhere. `why` is for the merchant."""
+
+    amount: Decimal
+    key: UUID | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True)
 class Report:
     """What the provider says of a payment now. Amounts are in the payment's currency. `captured` is what was ever
-    taken, `refunded` what was ever given back of it, both sums that only grow; `disputed` is what a bank has taken back
-    for now or for good. `failure` is why the last try failed, for the shopper; `method` what was paid with, for people,
-    as `Visa •••• 4242`."""
+    taken, `refunded` what it ever accepted to give back of it, both sums that only grow; `failed_refunds` are those of
+    the refunds in that sum that failed; `disputed` is what a bank has taken back for now or for good. `amount` and
+    `currency` are what the provider was asked to take, as it has them, if it tells. `failure` is why the last try
+    failed, for the shopper; `method` what was paid with, for people, as `Visa •••• 4242`."""
 
     standing: Standing
     reference: str = ""
+    amount: Decimal | None = None
+    currency: str = ""
     captured: Decimal = ZERO
     refunded: Decimal = ZERO
+    failed_refunds: tuple[FailedRefund, ...] = ()
     disputed: Decimal = ZERO
     dispute: str = ""
     failure: str = ""
     method: str = ""
+
+    @property
+    def failed(self) -> Decimal:
+        """What the failed refunds come to."""
+        return sum((each.amount for each in self.failed_refunds), ZERO)
 
 
 @dataclass(frozen=True)
@@ -133,6 +152,8 @@ class Charge:
     reference: str = ""
     # Where the shopper comes back to.
     return_url: str = ""
+    # What the provider was known to have given back: it may say meanwhile that this failed.
+    returned: Decimal = ZERO
     # What a bank statement or the provider's pages may say: the shop's name.
     description: str = ""
     email: str = ""
@@ -178,6 +199,10 @@ class Provider(Protocol):
     can_save: ClassVar[bool] = False
     # Whether it only promises money, as by invoice: its unpaid orders are limited (payments/unpaid.py).
     is_promise: ClassVar[bool] = False
+    # Whether it keeps books that can be asked later what became of the money, such as of a dispute.
+    keeps_books: ClassVar[bool] = True
+    # Whether shops and shoppers choose it as a payment method.
+    is_chosen: ClassVar[bool] = True
     # What the page of a ClientStep and the payment step may load, by directive of the Content-Security-Policy.
     csp: ClassVar[Mapping[str, tuple[str, ...]]]
     # The features of the Permissions-Policy that these pages need, with their origins.
@@ -230,6 +255,11 @@ class Provider(Protocol):
         """What the provider sent to the shop's address for news, once its signature was verified. Raises
         ProviderRefused if it is not the provider's."""
         ...
+
+    def account(self, settings: Mapping[str, str]) -> str:
+        """The provider's id of the account behind these settings: a saved method can be charged in its account alone.
+        To be written where methods can be saved. Raises ProviderUnavailable or ProviderRefused."""
+        return ""
 
     def check(self, settings: Mapping[str, str]) -> list[str]:
         """What is wrong with these settings, in words for the merchant, found out by asking the provider. Empty if

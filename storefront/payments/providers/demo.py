@@ -90,6 +90,7 @@ class Demo(Provider):
     settings_form = None
     secrets = frozenset()
     can_hold = True
+    keeps_books = False
     csp: ClassVar[Any] = {}
 
     PAYS = "4242424242424242"

@@ -17,6 +17,7 @@ class Manual(Provider):
     settings_form = None
     secrets = frozenset()
     can_hold = False
+    keeps_books = False
     is_promise = True
     csp: ClassVar[Any] = {}
 

@@ -4,13 +4,12 @@ A payment is a PaymentIntent, made unconfirmed, so that making it again moves no
 the Payment Element, in their browser, with Stripe: no card number reaches us. What Stripe sends us only makes us look.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from functools import partial
 from typing import Any, ClassVar
 from uuid import UUID
 
-import stripe
 from django.conf import settings as deployment
 from django.http import HttpRequest
 from django.utils.functional import classproperty
@@ -21,6 +20,7 @@ from storefront.payments.providers.base import (
     Charge,
     ClientStep,
     Done,
+    FailedRefund,
     News,
     PaymentDeclined,
     Provider,
@@ -34,6 +34,7 @@ from storefront.payments.providers.base import (
 )
 from storefront.payments.providers.stripe_amounts import from_units, to_units
 from storefront.payments.providers.stripe_calls import KeysRefused, open_client, stripe_errors
+from storefront.payments.providers.stripe_library import stripe
 from storefront.payments.providers.stripe_settings import StripeSettings, is_test, permissions_policy, policy, problems
 from storefront.payments.providers.stripe_words import decline_words, dispute_words, method_label
 
@@ -51,6 +52,7 @@ STANDINGS = {
 }
 # Disputes in these states hold no money of the shop: inquiries, and those that it won.
 HARMLESS_DISPUTES = ("warning_needs_response", "warning_under_review", "warning_closed", "won", "prevented")
+FAILED_REFUNDS = ("failed", "canceled")
 # The charge says what was paid with and given back.
 WITH_CHARGE = ["latest_charge"]
 
@@ -102,8 +104,8 @@ class Stripe(Provider):
         refunds = open_client(charge.settings["secret_key"]).v1.refunds
         try:
             with stripe_errors():
-                made = refunds.list({"payment_intent": charge.reference, "limit": 100})
-                refund = next((each for each in made.auto_paging_iter() if _our_key(each.to_dict()) == key), None)
+                made = _all(refunds.list({"payment_intent": charge.reference, "limit": 100}))
+                refund = next((each for each in made if _our_key(each.to_dict()) == key), None)
                 refund = refund or refunds.create(
                     {
                         "payment_intent": charge.reference,
@@ -116,8 +118,8 @@ class Stripe(Provider):
             raise ProviderUnavailable(str(refusal)) from None
         except (ProviderRefused, PaymentDeclined) as refusal:
             raise RefundDeclined(str(refusal)) from None
-        if refund.status in ("failed", "canceled"):
-            raise RefundDeclined(f"Stripe could not give the money back ({refund.failure_reason or refund.status}).")
+        if refund.status in FAILED_REFUNDS:
+            raise RefundDeclined(_failure_words(refund.to_dict()))
         return refund.id
 
     @sensitive_variables("charge", "intent", "method")
@@ -182,6 +184,11 @@ class Stripe(Provider):
             raise ProviderRefused("This is not an event that Stripe signed for this shop.") from None
         reference = subject.get("id") if kind.startswith("payment_intent.") else _id(subject.get("payment_intent"))
         return News(event_id, reference or "", kind, _our_key(subject))
+
+    @sensitive_variables("settings")
+    def account(self, settings: Mapping[str, str]) -> str:
+        with stripe_errors():
+            return open_client(settings["secret_key"]).v1.accounts.retrieve_current().id
 
     def check(self, settings: Mapping[str, str]) -> list[str]:
         return problems(settings)
@@ -270,14 +277,20 @@ class Stripe(Provider):
     def _report(self, charge: Charge, intent: Mapping[str, Any]) -> Report:
         paid = intent.get("latest_charge") or {}
         failure = intent.get("last_payment_error")
+        currency = intent["currency"].upper()
         standing = STANDINGS.get(intent["status"], Standing.PROCESSING)
         disputed, dispute = self._disputes(charge, intent["id"]) if paid.get("disputed") else (ZERO, "")
         took_money = standing in (Standing.AUTHORISED, Standing.PAID)
+        gave_back = took_money and (paid.get("amount_refunded") or charge.returned)
+        refunded, failed = self._refunds(charge, intent["id"]) if gave_back else (ZERO, ())
         return Report(
             standing,
             reference=intent["id"],
+            amount=from_units(intent["amount"], currency),
+            currency=currency,
             captured=from_units(intent["amount_received"], charge.currency),
-            refunded=from_units(paid.get("amount_refunded") or 0, charge.currency) if took_money else ZERO,
+            refunded=refunded,
+            failed_refunds=failed,
             disputed=disputed,
             dispute=dispute,
             failure=decline_words(failure.get("code"), failure.get("decline_code"))
@@ -286,12 +299,33 @@ class Stripe(Provider):
             method=method_label(paid.get("payment_method_details")) if took_money else "",
         )
 
+    def _refunds(self, charge: Charge, reference: str) -> tuple[Decimal, tuple[FailedRefund, ...]]:
+        """What Stripe ever accepted to give back of the payment, and those refunds of it that failed."""
+        with stripe_errors():
+            refunds = open_client(charge.settings["secret_key"]).v1.refunds
+            made = [each.to_dict() for each in _all(refunds.list({"payment_intent": reference, "limit": 100}))]
+        failed = tuple(
+            FailedRefund(from_units(each["amount"], charge.currency), _our_key(each), _failure_words(each))
+            for each in made
+            if each["status"] in FAILED_REFUNDS
+        )
+        return from_units(sum(each["amount"] for each in made), charge.currency), failed
+
     def _disputes(self, charge: Charge, reference: str) -> tuple[Decimal, str]:
         """What disputes hold of the payment now, and the newest in words."""
         with stripe_errors():
             disputes = open_client(charge.settings["secret_key"]).v1.disputes.list({"payment_intent": reference}).data
         held = sum(dispute.amount for dispute in disputes if dispute.status not in HARMLESS_DISPUTES)
         return from_units(held, charge.currency), dispute_words(disputes[0]) if disputes else ""
+
+
+def _all(found: Any) -> Iterator[Any]:
+    """All rows of a list, over its pages."""
+    return found.auto_paging_iter()
+
+
+def _failure_words(refund: Mapping[str, Any]) -> str:
+    return f"Stripe could not give the money back ({refund.get('failure_reason') or refund['status']})."
 
 
 def _our_key(subject: Any) -> UUID | None:

@@ -1,17 +1,13 @@
 """Calls to Stripe's API, through its library: each within one deadline, with Stripe's errors turned into ours."""
 
-import asyncio
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
-import aiohttp
-import stripe
 from django.conf import settings
 
-from storefront.kit.outbound import open_session
 from storefront.payments.providers.base import PaymentDeclined, ProviderRefused, ProviderUnavailable
+from storefront.payments.providers.stripe_library import stripe
 from storefront.payments.providers.stripe_words import decline_words
 
 # The version of Stripe's API that this code was written for. An account's own default version plays no part.
@@ -27,12 +23,10 @@ class KeysRefused(ProviderRefused):
     """Stripe refused the keys, not the call: with other keys it may be carried out."""
 
 
-# Otherwise each call would tell Stripe about this machine, and how long the call before it took.
-stripe.enable_telemetry = False
-
-
-def open_client(api_key: str) -> stripe.StripeClient:
+def open_client(api_key: str) -> "stripe.StripeClient":
     """The library for this account, without retries of its own: the caller asks again, with the same key."""
+    from storefront.payments.providers.stripe_client import DeadlineClient
+
     return stripe.StripeClient(
         api_key,
         stripe_version=API_VERSION,
@@ -40,35 +34,6 @@ def open_client(api_key: str) -> stripe.StripeClient:
         max_network_retries=0,
         http_client=DeadlineClient(),
     )
-
-
-class DeadlineClient(stripe.HTTPClient):
-    """Makes a call within STRIPE_SECONDS, from the look-up of the name to the last byte. The library's own clients
-    limit only the time between two bytes."""
-
-    name = "aiohttp"
-
-    def request(
-        self, method: str, url: str, headers: Mapping[str, str] | None, post_data: Any = None, *, _usage: Any = None
-    ) -> tuple[Any, int, Mapping[str, str]]:
-        try:
-            return asyncio.run(_ask(method, url, headers, post_data))
-        except (TimeoutError, OSError, aiohttp.ClientError) as error:
-            raise stripe.APIConnectionError(f"No answer from Stripe ({type(error).__name__}).") from None
-
-    def close(self) -> None:
-        """Each call closes its own connection."""
-
-
-async def _ask(
-    method: str, url: str, headers: Mapping[str, str] | None, body: Any
-) -> tuple[bytes, int, Mapping[str, str]]:
-    async with (
-        asyncio.timeout(settings.STRIPE_SECONDS),
-        open_session() as session,
-        session.request(method, url, headers=headers, data=body, allow_redirects=False) as answer,
-    ):
-        return await answer.read(), answer.status, answer.headers
 
 
 @contextmanager
@@ -98,5 +63,5 @@ def without_secrets(message: str | None) -> str:
     return _SECRET.sub("…", message or "no reason was given.")
 
 
-def _decline_code(error: stripe.CardError) -> str | None:
+def _decline_code(error: "stripe.CardError") -> str | None:
     return getattr(error.error, "decline_code", None)

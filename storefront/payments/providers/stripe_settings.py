@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-import stripe
 from django import forms
 from django.core.validators import RegexValidator
 from django.views.decorators.debug import sensitive_variables
 
 from storefront.payments.providers.base import ProviderUnavailable
 from storefront.payments.providers.stripe_calls import open_client, without_secrets
+from storefront.payments.providers.stripe_library import stripe
 
 OFFICIAL_SCRIPTS = "https://js.stripe.com"
 # What Stripe.js needs, by docs.stripe.com/security/guide, without Google's maps, which only its address form uses.
@@ -31,6 +31,7 @@ EVENTS = (
     "payment_intent.payment_failed",
     "payment_intent.processing",
     "payment_intent.succeeded",
+    "refund.failed",
 )
 # An intent that no account has: a publishable key that Stripe knows is told that it does not exist.
 NO_INTENT = "pi_000000000000000000000000"

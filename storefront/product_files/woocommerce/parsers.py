@@ -14,6 +14,7 @@ from storefront.product_files.parsed_products import CategoryNode, CategoryPath,
 from storefront.product_files.parsers import LIMITS
 
 _ESCAPED_BREAK = re.compile(r"\\\\n|\\n")
+_LAST_SECOND = time(23, 59, 59)
 _ONE_DIGIT_HOUR = re.compile(r"([ T])(?=\d:)")
 _COMMA = re.compile(r"(?<!\\),")
 
@@ -77,7 +78,7 @@ def moment(value: str, zone: ZoneInfo, *, end: bool = False) -> datetime | None:
             day = datetime.strptime(value, form).date()  # noqa: DTZ007, combined with the zone below
         except ValueError:
             continue
-        return datetime.combine(day, time.max if end else time.min, zone)
+        return datetime.combine(day, _LAST_SECOND if end else time.min, zone)
     try:
         # WooCommerce writes the hour with one digit or two.
         found = datetime.fromisoformat(_ONE_DIGIT_HOUR.sub(r"\g<1>0", value))

@@ -1,32 +1,63 @@
-"""The price of a row: regular, or on sale."""
+"""The price of a row: regular, or on sale, for good or between two dates."""
 
+from collections.abc import Iterable
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from storefront.kit.money import ZERO
 from storefront.product_files import parsers
-from storefront.product_files.parsed_products import ParsedProduct
+from storefront.product_files.parsed_products import ParsedProduct, ParsedVariant
 from storefront.product_files.rows import RowReader
 from storefront.product_files.woocommerce.parsers import moment
 
+_NO_SALE = {"sale_price": None, "sale_from": None, "sale_until": None}
+
 
 def read_price(row: RowReader, parsed: ParsedProduct, fields: dict[str, Any], *, zone: ZoneInfo, now: datetime) -> None:
-    """During the sale, the sale price with the regular price as compare price; otherwise the regular price. Adds a
-    warning for a sale that is left out. `zone` is the shop's."""
+    """The regular price, and a sale price with its dates. A sale without dates is the price, with the regular one as
+    compare price. Adds a warning for a sale that is left out. `zone` is the shop's."""
     regular = row.read("regular price", parsers.money_or_none)
     sale = row.read("sale price", parsers.money_or_none)
-    if sale is not None and not _runs(row, zone, now):
-        parsed.warn(row.columns.header["sale price"], "the sale is not active today; ignored", row.line)
+    starts = row.read("sale starts", lambda value: moment(value, zone))
+    ends = row.read("sale ends", lambda value: moment(value, zone, end=True))
+    reason = _unfit(sale, regular, starts, ends, now)
+    if sale is not None and reason:
+        parsed.warn(row.columns.header["sale price"], reason, row.line)
         sale = None
-    elif sale is not None and regular is not None and sale >= regular:
-        parsed.warn(row.columns.header["sale price"], "is not lower than the regular price; ignored", row.line)
+    if "sale price" in row.columns:
+        fields |= _NO_SALE
+    if sale is not None and regular is not None and (starts or ends):
+        fields |= {"sale_price": sale, "sale_from": starts, "sale_until": ends}
         sale = None
     fields["price"] = regular or ZERO if sale is None else sale
     fields["compare_price"] = ZERO if sale is None else regular or ZERO
 
 
-def _runs(row: RowReader, zone: ZoneInfo, now: datetime) -> bool:
-    starts = row.read("sale starts", lambda value: moment(value, zone))
-    ends = row.read("sale ends", lambda value: moment(value, zone, end=True))
-    return (starts is None or starts <= now) and (ends is None or now <= ends)
+def cheapest_sale(variants: Iterable[ParsedVariant], price: Decimal) -> dict[str, Any]:
+    """The sale period of a variable product, which lists are sorted by: that of the variant with the lowest sale price,
+    if this is below `price`."""
+    stated = [variant.fields for variant in variants if "sale_price" in variant.fields]
+    on_sale = [each for each in stated if each["sale_price"] is not None and each.get("is_active", True)]
+    lowest = min(on_sale, key=lambda each: each["sale_price"], default=None)
+    if lowest is not None and lowest["sale_price"] < price:
+        return {name: lowest[name] for name in _NO_SALE}
+    return _NO_SALE if stated else {}
+
+
+def _unfit(
+    sale: Decimal | None, regular: Decimal | None, starts: datetime | None, ends: datetime | None, now: datetime
+) -> str:
+    """Why the sale is left out; empty if it is not."""
+    if sale is None:
+        return ""
+    if ends is not None and ends <= now:
+        return "the sale has ended; ignored"
+    if starts is not None and ends is not None and ends <= starts:
+        return "the sale ends before it starts; ignored"
+    if regular is None and starts is not None and starts > now:
+        return "there is no regular price until the sale starts; ignored"
+    if regular is not None and sale >= regular:
+        return "is not lower than the regular price; ignored"
+    return ""

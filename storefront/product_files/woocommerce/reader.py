@@ -37,7 +37,7 @@ from storefront.product_files.woocommerce.parsers import (
     split_list,
     texts,
 )
-from storefront.product_files.woocommerce.prices import read_price
+from storefront.product_files.woocommerce.prices import cheapest_sale, read_price
 from storefront.product_files.woocommerce.seo import SeoColumns
 from storefront.product_files.woocommerce.variations import (
     preselect,
@@ -384,6 +384,7 @@ class _Reader:
         if prices:
             # Sorting by price uses the cheapest variant's price.
             fields["price"] = min(prices)
+            fields |= cheapest_sale(variants, fields["price"])
         if self.attributes:
             fields["attributes"] = with_variations(fields.get("attributes", []), variation_values)
             defaults = {

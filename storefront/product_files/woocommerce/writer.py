@@ -6,9 +6,11 @@ The ids are those of this shop, which the source names.
 
 import re
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from decimal import Decimal
 
 from storefront.catalogue.models import Product, RelatedProduct, Variant
+from storefront.catalogue.sale_periods import holds
 from storefront.kit.money import to_wire
 from storefront.product_files.existing import ExistingProduct
 from storefront.product_files.export_values import (
@@ -26,7 +28,17 @@ Row = dict[str, str]
 
 BEFORE_MEASURES = (
     *("ID", "Type", "SKU", "GTIN, UPC, EAN, or ISBN", "Name", "Slug", "Published", "Is featured?"),
-    *("Visibility in catalog", "Short description", "Description", "Tax status", "Tax class", "In stock?", "Stock"),
+    *(
+        "Visibility in catalog",
+        "Short description",
+        "Description",
+        "Date sale price starts",
+        "Date sale price ends",
+        "Tax status",
+        "Tax class",
+        "In stock?",
+        "Stock",
+    ),
     *("Low stock amount", "Backorders allowed?", "Weight (kg)"),
 )
 AFTER_MEASURES = (
@@ -116,7 +128,7 @@ class RowBuilder:
             **self._measures(product),
             **_attributes(existing),
         }
-        return row if found else row | _prices(product)
+        return row if found else row | self._prices(product)
 
     def _measures(self, product: Product) -> Row:
         factor = _CENTIMETRES if self.unit == "cm" and product.dimension_unit == "in" else Decimal(1)
@@ -147,12 +159,27 @@ class RowBuilder:
             "Position": str(variant.sort_order),
             "Cost of goods": plain_number(variant.cost_price or None),
             **_stock(variant),
-            **_prices(variant),
+            **self._prices(variant),
         }
         for number, name in enumerate(names, 1):
             row |= {f"Attribute {number} name": name, f"Attribute {number} global": "0"}
             row[f"Attribute {number} value(s)"] = _listed([variant.option_values.get(name, "")])
         return row
+
+    def _prices(self, row: Product | Variant) -> Row:
+        """Without a sale period, a compare price above the price is a sale; WooCommerce cannot store a lower one."""
+        if row.sale_price is not None:
+            regular = row.compare_price if holds(row) else row.price
+            dates = {"Date sale price starts": row.sale_from, "Date sale price ends": row.sale_until}
+            written = {name: self._moment(moment) for name, moment in dates.items()}
+            return {"Sale price": to_wire(row.sale_price) or "", "Regular price": to_wire(regular) or "", **written}
+        if row.compare_price > row.price:
+            return {"Sale price": to_wire(row.price) or "", "Regular price": to_wire(row.compare_price) or ""}
+        return {"Sale price": "", "Regular price": to_wire(row.price) or ""}
+
+    def _moment(self, moment: datetime | None) -> str:
+        """In the shop's time zone, which WooCommerce takes it to be in."""
+        return f"{self.shop.local_time(moment):%Y-%m-%d %H:%M:%S}" if moment else ""
 
 
 def _related(existing: ExistingProduct, kind: str) -> str:
@@ -186,13 +213,6 @@ def _stock(row: Product | Variant) -> Row:
     if not row.track_inventory:
         return {"In stock?": "1", "Stock": "", **backorders}
     return {"In stock?": flag(row.stock_qty > 0 or row.allow_backorders), "Stock": str(row.stock_qty), **backorders}
-
-
-def _prices(row: Product | Variant) -> Row:
-    """A compare price above the price becomes a sale; WooCommerce cannot store a lower one."""
-    if row.compare_price > row.price:
-        return {"Sale price": to_wire(row.price) or "", "Regular price": to_wire(row.compare_price) or ""}
-    return {"Sale price": "", "Regular price": to_wire(row.price) or ""}
 
 
 def _text(text: str) -> str:

@@ -14,6 +14,8 @@ from storefront.catalogue.inventory_api import router as inventory
 from storefront.checkout.api import router as checkout
 from storefront.customers.api import router as customers
 from storefront.customers.app_api import router as app_customers
+from storefront.documents.api import app_router as app_documents
+from storefront.documents.api import router as documents
 from storefront.exports.api import router as exports
 from storefront.listing.api import router as catalogue
 from storefront.orders.api import router as orders
@@ -60,6 +62,7 @@ api.add_router("/v1", customers)
 api.add_router("/v1", inventory)
 api.add_router("/v1", orders)
 api.add_router("/v1", payments)
+api.add_router("/v1", documents)
 api.add_router("/v1", exports)
 # The App API: every room that apps may use adds its own.
 api.add_router("/apps", apps)
@@ -68,5 +71,6 @@ api.add_router("/apps", app_products)
 api.add_router("/apps", app_inventory)
 api.add_router("/apps", app_orders)
 api.add_router("/apps", app_payments)
+api.add_router("/apps", app_documents)
 api.add_router("/apps", app_webhooks)
 api.add_router("/apps", app_audit)

@@ -155,6 +155,11 @@ CODES: dict[str, Code] = {
         "The shop does not have a discount code. `problems` names its position, such as `codes.0`.",
         "Ask the shopper for the code again. After many unknown codes, calls are refused for a while.",
     ),
+    "gift_cards_refused": Code(
+        422,
+        "A gift card cannot be used. `problems` names the position of its code, such as `codes.0`, and why.",
+        "Ask the shopper for the code again. After many unknown codes, calls are refused for a while.",
+    ),
     "empty_cart": Code(
         422,
         "The cart has no lines, or `X-Cart-Token` is missing, unknown or expired.",
@@ -177,6 +182,18 @@ CODES: dict[str, Code] = {
     ),
     "order_not_payable": Code(422, "The order has no pending payment.", _ORDER),
     "refund_too_large": Code(422, "More was asked for than is left to refund.", _ORDER),
+    "not_left_to_refund": Code(
+        422, "The order's line has fewer items left to refund.", "Read the order, and refund at most what is left."
+    ),
+    "shipping_refund_too_large": Code(
+        422, "More was asked for than is left to refund of the delivery.", "Refund at most what the message says."
+    ),
+    "gift_card_spent": Code(
+        422,
+        "A gift card that the line sold has been used.",
+        "Refund fewer of them, or an amount without `lines` that the merchant agrees to.",
+    ),
+    "fulfilment_cancelled": Code(422, "The fulfilment was cancelled already.", _ORDER),
     "refund_declined": Code(
         422,
         "The payment gateway does not refund this payment.",
@@ -184,6 +201,11 @@ CODES: dict[str, Code] = {
     ),
     "not_left_to_fulfil": Code(
         422, "The order's line has fewer items left to fulfil.", "Read the order, and fulfil at most what is left."
+    ),
+    "preorder_not_due": Code(
+        422,
+        "All that is left of the order are pre-orders whose date is still to come.",
+        "Wait until `available_from` of their lines, or name their lines and quantities to send them before.",
     ),
     "part_of_bundle": Code(
         422, "The product is part of a bundle, so it cannot be deleted.", "Remove it from the bundle first."
@@ -228,11 +250,21 @@ REFUSALS: dict[str, tuple[str, ...]] = {
     "update_cart_line": ("line_not_found", "insufficient_stock", "product_unavailable"),
     "remove_cart_line": ("line_not_found",),
     "set_discount_codes": ("discount_code_unknown",),
+    "set_gift_cards": ("gift_cards_refused",),
     "create_checkout_link": ("empty_cart", "origin_not_allowed"),
     "adjust_inventory": ("insufficient_stock",),
-    "fulfil_order": ("order_not_open", "not_left_to_fulfil"),
+    "fulfil_order": ("order_not_open", "not_left_to_fulfil", "preorder_not_due"),
+    "cancel_fulfilment": ("fulfilment_cancelled",),
     "cancel_order": ("order_not_open", "order_partly_fulfilled"),
-    "refund_order": ("order_not_paid", "order_still_open", "refund_too_large", "refund_declined"),
+    "refund_order": (
+        "order_not_paid",
+        "order_still_open",
+        "refund_too_large",
+        "refund_declined",
+        "not_left_to_refund",
+        "shipping_refund_too_large",
+        "gift_card_spent",
+    ),
     **{
         f"list_{name}": ("invalid_cursor", "cursor_expired")
         for name in ("products", "inventory", "orders", "customers")
@@ -268,5 +300,10 @@ PROBLEMS: dict[str, str] = {
     "too_large": "The number is above `maximum`, or not less than `less_than`.",
     "not_allowed": "The value is none of those in `allowed`.",
     "nul_character": "The text contains the NUL character.",
+    "gift_card_unknown": "The shop has no gift card with this code.",
+    "gift_card_disabled": "The shop has disabled this gift card.",
+    "gift_card_expired": "This gift card has expired.",
+    "gift_card_used_up": "Nothing is left on this gift card.",
+    "gift_card_other_currency": "This gift card is in another currency than the shop.",
     "use_endpoint": "The member is changed by another operation, which `endpoint` names.",
 }

@@ -13,10 +13,15 @@ from django_tasks_db.models import DBTaskResult
 from storefront.apps.jobs import delete_old_extension_calls
 from storefront.carts.actions import delete_expired_carts
 from storefront.catalogue.schedule import emit_scheduled_changes
+from storefront.catalogue.turning import turn_due
+from storefront.catalogue.uploaded_pictures import delete_old_pictures
 from storefront.checkout.jobs import delete_abandoned_checkouts, report_abandoned_checkouts
 from storefront.checkout.link import delete_expired_links
+from storefront.documents.jobs import issue_due_documents
 from storefront.exports.jobs import delete_old_exports, give_up_silent_exports
+from storefront.gift_cards.jobs import queue_due_cards
 from storefront.orders.file_sweeps import delete_unused_files, give_added_files
+from storefront.orders.word_sweeps import keep_missing_words
 from storefront.payments.jobs import ask_providers, delete_old_drafts, end_expired_drafts, pay_back_refunds
 from storefront.product_files.jobs import delete_old_cleaned_texts, give_up_silent_imports
 from storefront.server.worker.tasks import requeue_lost_tasks
@@ -24,6 +29,7 @@ from storefront.shops.audit_queries import delete_old_entries
 from storefront.shops.handover import delete_expired_codes
 from storefront.shops.idempotency import delete_expired_answers
 from storefront.shops.staff_sessions import delete_ended_sessions
+from storefront.stock_alerts.actions import delete_old_alerts, queue_due_alerts
 from storefront.sync.log import delete_old_changes
 from storefront.webhooks.jobs import delete_old_deliveries, delete_old_events
 
@@ -76,10 +82,16 @@ PAYMENT_SWEEPS = [
     Sweep("payments to ask about", timedelta(seconds=5), ask_providers, limit=10),
 ]
 DATABASE_SWEEPS = [
+    # Frequent, since shoppers see the prices that it writes.
+    Sweep("sale periods and pre-orders", timedelta(seconds=1), turn_due),
     Sweep("scheduled publication", timedelta(seconds=10), emit_scheduled_changes),
+    Sweep("gift cards to send", timedelta(seconds=10), queue_due_cards),
+    Sweep("stock alerts to send", timedelta(seconds=30), queue_due_alerts),
+    Sweep("old stock alerts", timedelta(hours=1), delete_old_alerts),
     Sweep("expired carts", timedelta(minutes=10), delete_expired_carts),
     Sweep("checkout links", timedelta(minutes=10), delete_expired_links),
     Sweep("checkouts to report", timedelta(minutes=1), report_abandoned_checkouts),
+    Sweep("invoices to issue", timedelta(seconds=5), issue_due_documents, limit=20),
     Sweep("expired drafts", timedelta(minutes=1), end_expired_drafts),
     Sweep("old drafts", timedelta(hours=1), delete_old_drafts),
     Sweep("abandoned checkouts", timedelta(hours=1), delete_abandoned_checkouts),
@@ -91,7 +103,9 @@ DATABASE_SWEEPS = [
     Sweep("idempotent answers", timedelta(minutes=10), delete_expired_answers),
     Sweep("hand-over codes", timedelta(minutes=1), delete_expired_codes),
     Sweep("files for earlier orders", timedelta(seconds=30), give_added_files),
+    Sweep("words of orders", timedelta(minutes=10), keep_missing_words),
     Sweep("unused files", timedelta(hours=1), delete_unused_files, limit=10),
+    Sweep("pictures of forms never saved", timedelta(hours=1), delete_old_pictures, limit=10),
     Sweep("sessions", timedelta(hours=1), delete_expired_sessions),
     Sweep("sessions of staff", timedelta(hours=1), delete_ended_sessions),
     Sweep("lost tasks", timedelta(seconds=30), requeue_lost_tasks),

@@ -7,17 +7,25 @@ from typing import Any
 
 from django import template
 from django.template import Context
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from storefront.carts.merging import pop_merge_report
 from storefront.carts.models import Cart
 from storefront.carts.session import basket_of
+from storefront.content.jobs import can_receive
+from storefront.content.models import Looks, MenuLink, Page
+from storefront.content.queries import published_pages
 from storefront.customers.models import Address
 from storefront.customers.queries import ADDRESS_FIELDS
 from storefront.customers.session import customer_of
 from storefront.kit.format import format_money
+from storefront.pricing.queries import tax_name
+from storefront.shops import doors
+from storefront.shops.places import ADMIN, SINGLE
 from storefront.website import pictures, queries, texts
+from storefront.website.looks import FONT_FILES, colours_of, has_own_colours, logo_url, looks_once
 from storefront.website.pictures import Picture
 from storefront.website.security import scripts_of
 
@@ -29,6 +37,7 @@ ICONS = {
     '<path d="m5 6 2-4M11 6 9 2"/>',
     "account": '<circle cx="8" cy="5.2" r="2.9"/><path d="M2.6 14.2c.5-3 2.7-4.6 5.4-4.6s4.9 1.6 5.4 4.6"/>',
     "previous": '<path d="M9.8 3.2 5 8l4.8 4.8"/>',
+    "remove": '<path d="m4 4 8 8M12 4l-8 8"/>',
     "next": '<path d="M6.2 3.2 11 8l-4.8 4.8"/>',
 }
 KINDS = {"success": "good", "warning": "warn", "error": "bad"}
@@ -102,16 +111,107 @@ def get(mapping: dict[str, Any], key: str) -> Any:
     return mapping.get(key, "")
 
 
+@register.simple_tag(takes_context=True)
+def shows_shop(context: Context) -> bool:
+    """Whether the page may show more of a shop than its name: there is one, and the visitor is let in."""
+    request: Any = context.get("request")
+    if not getattr(request, "shop", None):
+        return False
+    # An answer from before the session knows nobody.
+    return not doors.is_closed(request.shop) or (hasattr(request, "session") and doors.is_let_in(request))
+
+
 @register.inclusion_tag("website/navigation.html", takes_context=True)
 def navigation(context: Context) -> dict[str, Any]:
-    """The shop's main categories, with the current one marked."""
-    request = context.get("request")
-    shop = getattr(request, "shop", None)
+    """The shop's main categories, with the current one marked. Nothing for who is not let in."""
+    request: Any = context.get("request")
+    if not shows_shop(context):
+        return {}
     return {
-        "categories": queries.main_categories(shop) if shop else [],
+        "categories": queries.main_categories(request.shop),
+        "links": _links(request, MenuLink.Menu.MAIN),
         "current": context.get("current_category"),
-        "path": request.path if request else "",
+        "path": request.path,
     }
+
+
+@register.simple_tag(takes_context=True)
+def looks(context: Context) -> Looks:
+    """The shop's looks."""
+    return looks_once(context.get("request"))
+
+
+register.filter("logo_url", logo_url)
+
+
+@register.filter
+def font_files(looks: Looks) -> list[str]:
+    """The static files of the fonts in Latin letters, which every page needs."""
+    return [f"website/fonts/{name}-latin-wght-normal.woff2" for name in FONT_FILES[looks.fonts]]
+
+
+@register.simple_tag(takes_context=True)
+def colours_url(context: Context) -> str:
+    """The stylesheet of the shop's colours; empty if they are the usual ones, which shop.css has, and on the admin's
+    host, whose error pages are no pages of the shop."""
+    request = context.get("request")
+    shown = looks_once(request)
+    if not has_own_colours(shown) or getattr(request, "place", SINGLE) == ADMIN:
+        return ""
+    return reverse("website:colours", args=[colours_of(shown)])
+
+
+def _links(request: Any, menu: str) -> list[MenuLink]:
+    shown = looks_once(request)
+    return [link for link in shown.links.all() if link.menu == menu] if shown.pk else []
+
+
+@register.inclusion_tag("website/footer.html", takes_context=True)
+def footer(context: Context) -> dict[str, Any]:
+    """Links to the shop's pages and to its contact form; only the shop's name for who is not let in."""
+    request: Any = context.get("request")
+    if not shows_shop(context):
+        return {"request": request}
+    return {
+        "request": request,
+        "email": request.shop.email,
+        "looks": looks_once(request),
+        "links": _links(request, MenuLink.Menu.FOOTER),
+        "pages": [page for page in _pages_once(request) if page.in_footer],
+        "has_contact": can_receive(request.shop),
+    }
+
+
+@register.inclusion_tag("website/terms.html", takes_context=True)
+def terms(context: Context) -> dict[str, Any]:
+    """What a shopper accepts with an order, and should have read, as links: terms, returns, privacy."""
+    pages = {page.kind: page for page in _pages_once(context["request"])}
+    to_read = [pages[kind] for kind in (Page.Kind.RETURNS, Page.Kind.PRIVACY) if kind in pages]
+    return {"request": context["request"], "terms": pages.get(Page.Kind.TERMS), "to_read": to_read}
+
+
+@register.inclusion_tag("website/price_note.html", takes_context=True)
+def price_note(context: Context, *, is_net: bool = False, is_delivered: bool = True) -> dict[str, Any]:
+    """What prices contain and what comes on top, as the EU asks of shops: "incl. VAT, plus delivery"."""
+    request = context["request"]
+    pages = {page.kind: page for page in _pages_once(request)}
+    return {
+        "request": request,
+        "tax": tax_name(request.shop),
+        "is_included": request.shop.prices_include_tax and not is_net,
+        "is_delivered": is_delivered,
+        "delivery_page": pages.get(Page.Kind.DELIVERY),
+    }
+
+
+def _pages_once(request: Any) -> list[Page]:
+    """The shop's published pages, read once per request."""
+    if not getattr(request, "shop", None):
+        return []
+    if not hasattr(request, "content_pages"):
+        request.content_pages = published_pages(request.shop)
+    found: list[Page] = request.content_pages
+    return found
 
 
 @register.inclusion_tag("website/account_link.html", takes_context=True)

@@ -1,12 +1,14 @@
 from argparse import ArgumentParser
 
+from storefront.content.actions import add_usual_pages
 from storefront.kit import clock
 from storefront.server.command import Command as Base
 from storefront.shops import actions
+from storefront.shops.doors import close_doors
 
 
 class Command(Base):
-    help = "Create a shop. Prints it as a JSON object."
+    help = "Create a shop, with pages for its owner to edit and publish. Prints it as a JSON object."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--domain", required=True, help="host name, such as shop.example.com")
@@ -16,8 +18,12 @@ class Command(Base):
         parser.add_argument("--timezone", default="Europe/Berlin", help="time zone name (default: %(default)s)")
         parser.add_argument("--language", default="en", help="language of the products (default: %(default)s)")
         parser.add_argument("--email", help="contact email address")
+        parser.add_argument(
+            "--closed", action="store_true", help="show visitors a password page until the owner opens the doors"
+        )
 
-    def handle(self, *, domain, name, base_url, currency, timezone, language, email, **_options) -> None:
+    def handle(self, *, domain, name, base_url, currency, timezone, language, email, closed, **_options) -> None:
+        now = clock.now()
         shop = actions.create_shop(
             domain=domain,
             name=name,
@@ -26,7 +32,10 @@ class Command(Base):
             timezone=timezone,
             language=language,
             email=email,
-            now=clock.now(),
+            now=now,
         )
+        add_usual_pages(shop=shop, now=now)
         fields = ("id", "domain", "name", "base_url", "currency", "timezone", "language", "email")
-        self.write_result({field: getattr(shop, field) for field in fields})
+        # The password is printed here, once.
+        password = {"password": close_doors(shop=shop, now=now)} if closed else {}
+        self.write_result({field: getattr(shop, field) for field in fields} | password)

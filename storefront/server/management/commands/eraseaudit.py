@@ -6,10 +6,14 @@ from storefront.orders.history import order_ids_of
 from storefront.server.command import Command as Base
 from storefront.server.command import add_shop_argument, find_shop
 from storefront.shops.audit_erasing import erase_person
+from storefront.stock_alerts.actions import stop_alerts
 
 
 class Command(Base):
-    help = "Erase a person from a shop's audit log. Prints the number of erased entries."
+    help = (
+        "Erase a person from a shop's audit log, and what they wait for (stock alerts). "
+        "Prints the number of erased entries."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_shop_argument(parser)
@@ -25,4 +29,5 @@ class Command(Base):
             orders=order_ids_of(shop_found, email=email, customer=customer),
             now=clock.now(),
         )
+        stop_alerts(shop=shop_found, email=email)
         self.write_result({"erased": erased})

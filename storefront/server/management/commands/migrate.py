@@ -1,14 +1,18 @@
 import sys
 from typing import Any
 
-from django.core.management.commands.migrate import Command as DjangoMigrate
+from django.core.management.commands import migrate
 from django.db import connections
 
 from storefront.kit.direct import make_direct
 from storefront.server.migrating import only_migration
+from storefront.server.migration_state import Executor
+
+# Django's command has no other place to name it.
+migrate.MigrationExecutor = Executor  # type: ignore[attr-defined]
 
 
-class Command(DjangoMigrate):
+class Command(migrate.Command):
     """Django's own command, with its messages on stderr as in all our commands, and for one process at a time."""
 
     help = "Update the database schema. Run it once at the start and after each update."

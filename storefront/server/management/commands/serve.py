@@ -3,6 +3,7 @@ from collections.abc import Callable
 from functools import partial
 
 from django.conf import settings
+from django.contrib.admin import autodiscover
 from django.db import connections
 
 from storefront.apps import rendering
@@ -45,6 +46,8 @@ class Command(Base):
         )
 
     def handle(self, *, host, port, workers, threads, no_worker, **_options) -> None:
+        # The web processes, which start as copies of this one, share the admin's modules.
+        autodiscover()
         readiness.require_migrated_database()
         readiness.require_buckets()
         descriptors.raise_limit()

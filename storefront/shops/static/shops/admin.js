@@ -2,3 +2,51 @@
 htmx.config.includeIndicatorStyles = false;
 htmx.config.allowEval = false;
 htmx.config.selfRequestsOnly = true;
+
+// Names for what the theme's scripts make without one: areas that scroll, and lists of choices with a search.
+const nameAreas = () => {
+  document.querySelectorAll("[data-simplebar]").forEach((area, number) => {
+    const name = area.closest("#nav-sidebar") ? "Menu" : number > 1 ? `Table ${number}` : "Table";
+    area.querySelector(".simplebar-content-wrapper")?.setAttribute("aria-label", name);
+  });
+};
+const nameLists = () => {
+  for (const box of document.querySelectorAll("select + .select2 .select2-selection[role=combobox]")) {
+    const [label] = box.closest(".select2").previousElementSibling.labels;
+    if (!label || box.dataset.named) continue;
+    box.dataset.named = "yes";
+    label.id ||= `${label.htmlFor}_label`;
+    box.querySelector("[role=textbox], .select2-search__field")?.setAttribute("aria-label", label.textContent.trim());
+    box.setAttribute("aria-labelledby", `${label.id} ${box.getAttribute("aria-labelledby") ?? ""}`.trim());
+  }
+};
+addEventListener("load", () => {
+  nameAreas();
+  document.getElementById("tabs-items")?.setAttribute("aria-label", "Tabs");
+  // After Django's own, which makes the lists.
+  window.django?.jQuery?.(nameLists);
+});
+document.addEventListener("formset:added", () => setTimeout(nameLists));
+
+// The search over everything: "/" or Ctrl+K leads to it, arrows go through what it found, Enter opens the first.
+const isTyping = (element) => element.isContentEditable || /^(input|textarea|select)$/i.test(element.tagName);
+addEventListener("keydown", (event) => {
+  const input = document.getElementById("finder-input");
+  const isAsked = event.key === "k" ? event.ctrlKey || event.metaKey : event.key === "/" && !isTyping(event.target);
+  if (!input || !isAsked) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  input.focus();
+}, true);
+addEventListener("keydown", (event) => {
+  const finder = event.target.closest?.("#finder");
+  if (!finder) return;
+  const stops = [finder.querySelector("input"), ...finder.querySelectorAll("a")];
+  const here = stops.indexOf(document.activeElement);
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (step) stops[Math.min(Math.max(here + step, 0), stops.length - 1)].focus();
+  else if (event.key === "Enter" && here === 0) stops[1]?.click();
+  else if (event.key === "Escape") stops[0].blur();
+  else return;
+  event.preventDefault();
+});

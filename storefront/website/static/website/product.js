@@ -1,53 +1,40 @@
 /* Updates a product page when the shopper chooses: price, stock, SKU and picture follow the variant, and the button
-   shows the total. Without this script the page still works; adding an unavailable combination is then refused. */
+   shows the total. Without this script the choice is shown by a button, and a combination that does not exist is
+   refused. */
 (() => {
   "use strict";
   const form = document.getElementById("buy");
-  const track = document.querySelector(".gallery__track");
-  const thumbs = [...document.querySelectorAll("[data-picture]")];
-
-  function showPicture(number) {
-    const picture = track.children[number];
-    if (!picture) return;
-    track.scrollTo({ left: picture.offsetLeft - track.offsetLeft });
-    thumbs.forEach((thumb, index) => {
-      if (index === number) thumb.setAttribute("aria-current", "true");
-      else thumb.removeAttribute("aria-current");
-    });
-  }
-  for (const thumb of thumbs) {
-    thumb.addEventListener("click", (event) => {
-      event.preventDefault();
-      showPicture(Number(thumb.dataset.picture));
-    });
-  }
   if (!form) return;
 
   const data = document.getElementById("variants");
   const variants = data ? JSON.parse(data.textContent) : [];
-  const button = form.querySelector("button[type=submit]");
-  const label = button.textContent;
+  const button = form.querySelector("[data-buy]");
+  const label = button?.textContent;
   const money = new Intl.NumberFormat("en", { style: "currency", currency: form.dataset.currency });
   const price = document.getElementById("price");
+  const priceOfAll = document.getElementById("price-of-all");
+  const lowest = document.getElementById("lowest");
   const stock = document.getElementById("stock");
   const sku = document.getElementById("sku");
-  const plainSku = sku ? sku.textContent : "";
-  const axes = [...new Set([...form.elements].map((field) => field.name).filter((name) => name.startsWith("axis-")))];
-  const names = axes.map((name) => nameOf(name));
+  const alert = document.getElementById("stock-alert");
+  const combination = document.getElementById("combination");
+  // Variants without values of their own are chosen by their id, in the field `variant`.
+  const axes = [...form.querySelectorAll("[data-axis]")].map((element) => ({ element, ...element.dataset }));
+  const named = axes.filter(({ axis }) => axis !== "variant");
+  const MOST_NAMED = 6;
 
-  function nameOf(field) {
-    const control = form.querySelector(`[name="${field}"]`);
-    const title = control.closest("fieldset")?.querySelector("legend") ?? form.querySelector(`label[for="${field}"]`);
-    return title.textContent;
-  }
-
+  /* Whether the variant is one with these values, whatever it has of other axes. */
   function fits(variant, chosen) {
     return Object.entries(variant.values).every(([name, value]) => !(name in chosen) || chosen[name] === value);
   }
 
+  function without(values, name) {
+    return Object.fromEntries(Object.entries(values).filter(([other]) => other !== name));
+  }
+
   function chosenValues() {
     const fields = new FormData(form);
-    return Object.fromEntries(axes.map((axis, index) => [names[index], fields.get(axis)]).filter(([, value]) => value));
+    return Object.fromEntries(named.map(({ axis, name }) => [name, fields.get(axis)]).filter(([, value]) => value));
   }
 
   function chosenVariant() {
@@ -66,47 +53,108 @@
     return sum;
   }
 
-  function markUnavailable() {
-    axes.forEach((axis, index) => {
-      for (const input of form.querySelectorAll(`[name="${axis}"][type=radio]`)) {
-        const chosen = { ...chosenValues(), [names[index]]: input.value };
-        const sells = variants.some((variant) => variant.sells && fits(variant, chosen));
-        input.parentElement.classList.toggle("axis__value--gone", !sells);
+  /* Marks each value that no variant has together with what is chosen of the other axes, or none that can be bought. */
+  function markValues() {
+    const values = chosenValues();
+    for (const { element, name } of named) {
+      const fitting = variants.filter((variant) => fits(variant, without(values, name)));
+      for (const control of element.querySelectorAll("input, option")) {
+        const having = fitting.filter((variant) => fits(variant, { [name]: control.value }));
+        const isMade = having.length > 0, sells = having.some((variant) => variant.sells);
+        const isNoted = control.matches("option") ? "noted" in control.dataset : control.parentElement.querySelector("small");
+        const state = !isMade ? " (not in this combination)" : sells || isNoted ? "" : " (sold out)";
+        if (control.matches("option")) {
+          control.textContent = control.dataset.label + state;
+          continue;
+        }
+        control.parentElement.classList.toggle("axis__value--none", !isMade);
+        control.parentElement.classList.toggle("axis__value--gone", isMade && !sells);
+        control.parentElement.querySelector("[data-state]").textContent = state;
       }
-    });
+    }
   }
 
-  function show(variant) {
-    price.replaceChildren();
+  const joined = (values) => values.join(values.length > 2 ? ", " : " with ");
+
+  function listed(values) {
+    if (values.length > MOST_NAMED) return `${values.slice(0, MOST_NAMED).join(", ")} and others`;
+    return [values.slice(0, -1).join(", "), values.at(-1)].filter(Boolean).join(" or ");
+  }
+
+  /* What is said of values that no variant has together, as `choices.problem` says it. */
+  function problem(values) {
+    const said = `${joined(Object.values(values))} is not made.`;
+    const instead = Object.entries(values).flatMap(([name, value]) => {
+      const fitting = variants.filter((variant) => fits(variant, without(values, name)));
+      const others = [...new Set(fitting.map((variant) => variant.values[name]))].filter((other) => other && other !== value);
+      return others.length ? [`another ${name} (${listed(others)})`] : [];
+    });
+    if (instead.length) return `${said} Choose ${instead.join(" or ")}.`;
+    const same = (variant) => Object.entries(values).filter(([name, value]) => fits(variant, { [name]: value })).length;
+    const nearest = variants.reduce((best, variant) => (same(variant) > same(best) ? variant : best));
+    return `${said} Choose, for example, ${joined(Object.values(nearest.values))}.`;
+  }
+
+  function showPrice(variant) {
+    if (!variant) return price.replaceChildren(priceOfAll.content.cloneNode(true));
     const now = document.createElement("span");
     now.className = variant.old ? "price price--sale" : "price";
     now.textContent = variant.price;
-    price.append(now);
+    price.replaceChildren(now);
     if (variant.old) {
       const old = document.createElement("s");
       old.className = "price__old";
       old.textContent = variant.old;
       price.append(" ", old);
     }
-    const badge = document.createElement("span");
-    badge.className = `badge badge--${variant.note ? variant.kind || "plain" : "good"}`;
-    badge.textContent = variant.note || "In stock";
-    stock.replaceChildren(badge);
-    if (sku) sku.textContent = variant.sku || plainSku;
-    if (variant.picture !== null) showPicture(variant.picture);
   }
 
-  let last;
+  /* Price, stock, SKU and picture of the variant; without one, the price of all and that this is not made. */
+  function show(variant) {
+    showPrice(variant);
+    lowest.hidden = !variant?.lowest;
+    lowest.querySelector("span").textContent = variant?.lowest ?? "";
+    const badge = document.createElement("span");
+    const note = variant ? variant.note : "Not available in this combination";
+    badge.className = `badge badge--${note ? variant?.kind || "plain" : "good"}`;
+    badge.textContent = note || "In stock";
+    stock.replaceChildren(badge);
+    if (sku) {
+      sku.hidden = !variant?.sku;
+      sku.querySelector("span").textContent = variant?.sku ?? "";
+    }
+    if (alert) {
+      alert.hidden = !variant || variant.sells;
+      alert.elements.variant.value = variant?.id ?? "";
+    }
+    if (variant && variant.picture !== null) document.dispatchEvent(new CustomEvent("shop:picture", { detail: variant.picture }));
+    const address = new URL(location.href);
+    if (variant) address.search = new URLSearchParams({ variant: variant.id });
+    else address.search = new URLSearchParams(named.map(({ axis }) => [axis, new FormData(form).get(axis)]));
+    // A form that was refused without scripts is no page to come back to.
+    if (address.pathname.includes("/products/")) history.replaceState(history.state, "", address);
+  }
+
+  // What the page was sent with. A browser that comes back to it may have kept another choice.
+  let last = variants.find((variant) => String(variant.id) === form.dataset.variant);
   function update() {
     let amount = Number(form.dataset.amount);
     let sells = true;
     if (variants.length) {
       const variant = chosenVariant();
-      markUnavailable();
+      markValues();
       sells = Boolean(variant && variant.sells);
-      if (variant && variant !== last) show(variant);
+      if (variant !== last) show(variant);
       last = variant;
+      combination.hidden = Boolean(variant);
+      combination.textContent = variant ? "" : problem(chosenValues());
       amount = variant ? Number(variant.amount) : NaN;
+    }
+    if (!button) return;
+    const damaged = form.elements.damaged;
+    if (damaged && (damaged.type === "hidden" || damaged.checked)) {
+      amount = Number(damaged.dataset.amount);
+      sells ||= !variants.length;
     }
     if (form.custom_price) amount = Number(form.custom_price.value.replace(",", "."));
     const sum = (amount + optionPrices()) * Number(form.qty.value);
@@ -114,6 +162,8 @@
     if (!sells) button.textContent = last ? "Sold out" : "Not available";
     else button.textContent = sum > 0 ? `${label} · ${money.format(sum)}` : label;
   }
+  form.elements.show?.remove();
   form.addEventListener("input", update);
+  addEventListener("pageshow", update);
   update();
 })();

@@ -1,0 +1,72 @@
+"""What the buyer of a gift card chooses: who gets it, with which message, and when. No database access."""
+
+import re
+from collections.abc import Mapping
+from datetime import date, timedelta
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+
+from storefront.catalogue.models import Product
+from storefront.gift_cards.issuing import MAX_MESSAGE, MOST_DAYS_AHEAD
+from storefront.kit.refusals import InvalidFields, problem
+
+# As a line stores it: to the buyer, without a message, at once.
+PLAIN = {"recipient_email": "", "message": "", "send_on": ""}
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]")
+
+
+def checked(product: Product, given: Mapping[str, Any] | None, today: date) -> dict[str, str] | None:
+    """What a line stores of the choice; None if the product is no gift card. `today` is the shop's.
+
+    Raises InvalidFields, which names fields such as `gift_card.send_on` (R-CART-49).
+    """
+    if not product.is_gift_card:
+        if given:
+            raise InvalidFields(errors={"gift_card": ["This product is not a gift card."]})
+        return None
+    texts = {name: str((given or {}).get(name) or "") for name in PLAIN}
+    texts = {"recipient_email": texts["recipient_email"].strip(), "message": _message(texts["message"])} | {
+        "send_on": texts["send_on"].strip()
+    }
+    wrong = {
+        "recipient_email": _wrong_email(texts["recipient_email"]),
+        "message": _wrong_message(texts["message"]),
+        "send_on": _wrong_date(texts["send_on"], today),
+    }
+    problems = [problem(f"gift_card.{name}", "invalid", text) for name, text in wrong.items() if text]
+    if problems:
+        raise InvalidFields(problems=problems)
+    return texts
+
+
+def _message(text: str) -> str:
+    return text.replace("\r\n", "\n").strip()
+
+
+def _wrong_email(email: str) -> str:
+    try:
+        if email:
+            validate_email(email)
+    except ValidationError:
+        return "Enter an email address such as ada@example.com."
+    return "Enter an email address of at most 254 characters." if len(email) > 254 else ""
+
+
+def _wrong_message(text: str) -> str:
+    if len(text) > MAX_MESSAGE:
+        return f"The message can have at most {MAX_MESSAGE} characters."
+    return "The message must not contain control characters." if _CONTROL.search(text) else ""
+
+
+def _wrong_date(text: str, today: date) -> str:
+    if not text:
+        return ""
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return "Enter a date such as 2026-12-24."
+    if day < today:
+        return "Choose today or a later day."
+    return "Choose a day within a year." if day > today + timedelta(days=MOST_DAYS_AHEAD) else ""

@@ -1,0 +1,98 @@
+"""The gift cards of a cart: which it is to be paid with. `gift_cards` says what they pay."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db import transaction
+
+from storefront.carts.actions import Changed, Precondition, lock_cart, new_cart
+from storefront.carts.models import Cart
+from storefront.carts.rules import MAX_GIFT_CARDS
+from storefront.gift_cards.applying import MESSAGES, UNKNOWN, UnknownGiftCard, card_of_code, refusal_of
+from storefront.gift_cards.ledger import held_by
+from storefront.gift_cards.models import GiftCard
+from storefront.kit.money import ZERO
+from storefront.kit.refusals import Problem, Refusal, problem
+from storefront.shops.models import Shop
+
+
+class GiftCardsRefused(Refusal):
+    """Some of the codes are unknown, or their cards can no longer be used. `problems` names each by its position."""
+
+    code, message = "gift_cards_refused", "One of the gift cards cannot be used."
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__(problems[0]["message"], problems=problems)
+
+    @property
+    def positions(self) -> list[str]:
+        """The fields of the codes that the shop does not have."""
+        return [each["field"] for each in self.problems or () if each["code"] == UNKNOWN]
+
+
+class TooManyGiftCards(Refusal):
+    code = "too_many_gift_cards"
+    message = f"A basket can be paid with at most {MAX_GIFT_CARDS} gift cards."
+
+
+def set_gift_cards(
+    *,
+    shop: Shop,
+    now: datetime,
+    codes: Sequence[str],
+    token: str | None = None,
+    cart: Cart | None = None,
+    precondition: Precondition | None = None,
+) -> Changed:
+    """Replace the gift cards of the cart; without a usable token, of a new cart (R-CART-46). Raises
+    GiftCardsRefused."""
+    wanted = _checked_cards(shop, codes, None, now)
+    with transaction.atomic():
+        locked, lines = lock_cart(shop, now, token, cart, precondition)
+        if locked is None:
+            locked, token = new_cart(shop, now, like=cart, with_token=True)
+            locked.gift_cards = wanted
+            locked.save(force_insert=True)
+        elif locked.gift_cards != wanted:
+            locked.gift_cards = wanted
+            locked.save(update_fields=["gift_cards"])
+    return Changed(locked, lines, token)
+
+
+def add_gift_card(*, shop: Shop, cart: Cart, code: str, now: datetime) -> None:
+    """Pay the shopper's basket with this card, too. Raises GiftCardsRefused and TooManyGiftCards."""
+    [card_id] = _checked_cards(shop, [code], cart, now)
+    with transaction.atomic():
+        locked, _ = lock_cart(shop, now, None, cart)
+        if locked is not None and card_id not in locked.gift_cards:
+            if len(locked.gift_cards) >= MAX_GIFT_CARDS:
+                raise TooManyGiftCards
+            locked.gift_cards = [*locked.gift_cards, card_id]
+            locked.save(update_fields=["gift_cards"])
+
+
+@transaction.atomic
+def remove_gift_card(*, shop: Shop, cart: Cart, card_id: int, now: datetime) -> None:
+    """Take a card out of the basket. One that it does not have is no error."""
+    locked, _ = lock_cart(shop, now, None, cart)
+    if locked is not None and card_id in locked.gift_cards:
+        locked.gift_cards = [each for each in locked.gift_cards if each != card_id]
+        locked.save(update_fields=["gift_cards"])
+
+
+def _checked_cards(shop: Shop, codes: Sequence[str], cart: Cart | None, now: datetime) -> list[int]:
+    """The ids of these cards, each once. Raises GiftCardsRefused."""
+    held = held_by(shop, cart.pk if cart else None)
+    ids, problems = [], []
+    for position, code in enumerate(codes):
+        try:
+            card: GiftCard = card_of_code(shop, code)
+            refused = refusal_of(card, card.balance + held.get(card.pk, ZERO), shop, now)
+            ids.append(card.pk)
+        except UnknownGiftCard:
+            refused = UNKNOWN
+        if refused:
+            problems.append(problem(f"codes.{position}", refused, MESSAGES[refused]))
+    if problems:
+        raise GiftCardsRefused(problems)
+    return list(dict.fromkeys(ids))

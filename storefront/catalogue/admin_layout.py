@@ -1,0 +1,160 @@
+"""What stands where on the page of a product, and what it is called.
+
+A group of fields stands in the page's middle, or beside it (`side`). What few products need (`more`) stays closed below
+the group before it until it is opened.
+"""
+
+from typing import Any
+
+MAIN, SIDE, MORE, SIDE_MORE = ["main"], ["side"], ["main", "more"], ["side", "more"]
+
+FIELDSETS: list[tuple[str | None, dict[str, Any]]] = [
+    (None, {"classes": MAIN, "fields": ["name", "description"]}),
+    ("Short description", {"classes": MORE, "fields": ["short_description"]}),
+    ("Price", {"classes": MAIN, "fields": [("price", "compare_price")]}),
+    (
+        "Sale, cost and tax",
+        {
+            "classes": MORE,
+            "fields": [
+                "sale_price",
+                ("sale_from", "sale_until"),
+                "cost_price",
+                "is_taxable",
+                ("tax_class", "tic_code"),
+                "show_lowest_price",
+                "exclude_from_group_discounts",
+                "allow_custom_price",
+                "min_custom_price",
+            ],
+        },
+    ),
+    (
+        "Subscription",
+        {
+            "classes": MORE,
+            "fields": ["setup_fee", ("billing_interval", "billing_interval_count"), "free_trial_days"],
+        },
+    ),
+    ("Stock", {"classes": MAIN, "fields": [("stock_qty", "sku"), "track_inventory"]}),
+    (
+        "More about the stock",
+        {
+            "classes": MORE,
+            "fields": [
+                "allow_backorders",
+                ("low_stock_threshold", "barcode"),
+                "is_preorder",
+                "available_from",
+                ("damaged_qty", "damaged_price"),
+            ],
+        },
+    ),
+    ("Choices and variants", {"classes": ["main", "variants"], "fields": ["choices"]}),
+    ("Delivery", {"classes": MAIN, "fields": ["requires_shipping", "weight"]}),
+    (
+        "Size, origin and downloads",
+        {
+            "classes": MORE,
+            "fields": [
+                ("length", "width"),
+                (
+                    "height",
+                    "dimension_unit",
+                ),
+                "shipping_origin",
+                "media_mail_eligible",
+                ("max_downloads", "download_expiry_days"),
+            ],
+        },
+    ),
+    ("Details", {"classes": MAIN, "fields": ["details"]}),
+    ("Search engines", {"classes": ["main", "search"], "fields": ["meta_title", "meta_description", "slug"]}),
+    (
+        "More about search engines",
+        {"classes": MORE, "fields": ["canonical_url", "og_image_url", "noindex"]},
+    ),
+    ("Translations", {"classes": MORE, "fields": ["translations"]}),
+    ("Status", {"classes": SIDE, "fields": ["status"]}),
+    ("Publication dates", {"classes": SIDE_MORE, "fields": ["publish_at", "unpublish_at"]}),
+    ("Categories", {"classes": SIDE, "fields": ["in_categories"]}),
+    ("Organisation", {"classes": SIDE, "fields": ["brand", "tags"]}),
+    (
+        "More about the product",
+        {
+            "classes": SIDE_MORE,
+            "fields": [
+                "vendor",
+                "type",
+                "default_variant",
+                "is_featured",
+                "is_new",
+                "is_pinned",
+                "exclude_from_catalog",
+                "is_gift_card",
+                "sort_order",
+            ],
+        },
+    ),
+]
+
+# Labels of columns whose names merchants would not understand.
+LABELS = {
+    "stock_qty": "Stock",
+    "damaged_qty": "Damaged units",
+    "damaged_price": "Price of damaged units",
+    "track_inventory": "Count the stock",
+    "allow_backorders": "Keep selling when sold out",
+    "low_stock_threshold": "Stock is low at",
+    "barcode": "Barcode (EAN, UPC)",
+    "compare_price": "Price before (crossed out)",
+    "cost_price": "What you pay for it",
+    "is_taxable": "Charge tax",
+    "tax_class": "Tax class",
+    "tic_code": "Tax code for a tax service",
+    "show_lowest_price": "Show “from” with the lowest price",
+    "exclude_from_group_discounts": "No discounts for customer groups",
+    "allow_custom_price": "Let shoppers choose the price",
+    "min_custom_price": "Least price that they can choose",
+    "setup_fee": "Fee at the beginning",
+    "billing_interval": "Charged every",
+    "billing_interval_count": "Number of intervals",
+    "free_trial_days": "Free days at the beginning",
+    "requires_shipping": "Is sent or collected",
+    "media_mail_eligible": "Can be sent as media mail (US)",
+    "weight": "Weight",
+    "dimension_unit": "Unit of length",
+    "shipping_origin": "Sent from",
+    "max_downloads": "Downloads of each file",
+    "download_expiry_days": "Days in which files can be downloaded",
+    "noindex": "Hide from search engines",
+    "meta_title": "Title in search results",
+    "meta_description": "Description in search results",
+    "canonical_url": "Address of the original page",
+    "og_image_url": "Picture for social media",
+    "exclude_from_catalog": "Hide from product lists",
+    "publish_at": "Publish on",
+    "unpublish_at": "Unpublish on",
+    "sale_price": "Sale price",
+    "sale_from": "Sale begins",
+    "sale_until": "Sale ends",
+    "is_preorder": "Pre-order",
+    "available_from": "Pre-order is sent from",
+    "is_featured": "Show on the home page",
+    "is_new": "Mark as new",
+    "is_pinned": "Show first in lists",
+    "is_gift_card": "Gift card",
+    "is_active": "On sale",
+    "default_variant": "Variant chosen at first",
+    "sort_order": "Position in lists",
+    "vendor": "Supplier",
+    "alt": "Description for those who cannot see it",
+}
+HELP = {
+    "tic_code": "Only if a tax service asks for it.",
+    "canonical_url": "If the same product stands on another page that search engines should list instead.",
+    "og_image_url": "The address of a picture. Empty: the product's first picture.",
+    "short_description": "One or two sentences for lists and search results.",
+    "sort_order": "Small numbers come first.",
+    "billing_interval_count": "2 with “week”: every two weeks.",
+}

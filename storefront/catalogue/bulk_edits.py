@@ -1,0 +1,186 @@
+"""Changes of many products at once: prices, stock, status, categories. What was shown before is what is done, to all of
+them or to none."""
+
+import hashlib
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Literal
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from storefront.catalogue import sale_periods
+from storefront.catalogue.actions import update_product
+from storefront.catalogue.digital_files import without_file
+from storefront.catalogue.ledger import Author, Kind, stock_changes
+from storefront.catalogue.models import Category, Product, Variant
+from storefront.catalogue.rules import full_name
+from storefront.kit.money import quantize
+from storefront.kit.refusals import InvalidFields, Refusal
+from storefront.shops.models import Shop
+
+# Products that one change can be for: they are changed in one transaction.
+MOST_PRODUCTS = 500
+
+
+class TooManyProducts(Refusal):
+    code, field = "too_many_products", "products"
+    message = f"Choose at most {MOST_PRODUCTS} products at once."
+
+
+class ChangedSince(Refusal):
+    code, field = "changed_since", "products"
+    message = "Something has changed since this was shown. Nothing was done; please look again."
+
+
+class EditRefused(Refusal):
+    """One of the products cannot be changed in this way. The message names it."""
+
+    code, field = "edit_refused", "products"
+
+
+@dataclass(frozen=True, kw_only=True)
+class BulkEdit:
+    """What to change; None and empty: nothing. `percent` and `by` add to what is there, or take away."""
+
+    price: tuple[Literal["set", "percent", "by"], Decimal] | None = None
+    stock: tuple[Literal["set", "by"], int] | None = None
+    status: str = ""
+    add_category: Category | None = None
+    remove_category: Category | None = None
+
+
+@dataclass
+class Edited:
+    """What becomes of one product: `changes` are those that `update_product` takes, `lines` say them to people as
+    (what, of which variant, before, after)."""
+
+    product: Product
+    changes: dict[str, Any] = field(default_factory=dict)
+    lines: list[tuple[str, str, str, str]] = field(default_factory=list)
+
+
+def plan_edit(shop: Shop, products: QuerySet[Product], edit: BulkEdit) -> list[Edited]:
+    """What the change would do to these products, those that stay as they are left out. Deleted ones are.
+
+    Raises TooManyProducts, and EditRefused for a price or a stock below zero.
+    """
+    found = list(
+        products.filter(shop=shop, deleted_at=None)
+        .order_by("pk")
+        .prefetch_related("variants", "categories")[: MOST_PRODUCTS + 1]
+    )
+    if len(found) > MOST_PRODUCTS:
+        raise TooManyProducts
+    planned = [_edited(product, edit) for product in found]
+    if edit.status == Product.Status.ACTIVE:
+        lacking = without_file(shop, [each.product.pk for each in planned if "status" in each.changes])
+        if lacking:
+            raise EditRefused(f"Buyers would get no file: {', '.join(product.name for product in lacking)}.")
+    return [each for each in planned if each.changes]
+
+
+def digest_of(planned: Collection[Edited]) -> str:
+    """A text that is another one if the change would do anything else."""
+    said = [(each.product.pk, each.lines) for each in planned]
+    return hashlib.sha256(repr(said).encode()).hexdigest()
+
+
+@transaction.atomic
+def apply_edit(
+    *, shop: Shop, products: QuerySet[Product], edit: BulkEdit, digest: str, author: Author, now: datetime
+) -> int:
+    """Do what `plan_edit` showed, of which `digest` is the digest. Returns how many products were changed.
+
+    Raises ChangedSince if it would be something else by now, EditRefused, and what `plan_edit` raises.
+    """
+    ids = list(products.filter(shop=shop).order_by("pk").values_list("pk", flat=True)[: MOST_PRODUCTS + 1])
+    # Products before their variants, each in the order of their ids, as sales lock them.
+    rows = Product.objects.filter(shop=shop, pk__in=ids)
+    list(rows.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))
+    variants = Variant.objects.filter(shop=shop, product__in=ids).select_for_update(no_key=True).order_by("pk")
+    list(variants.values_list("pk", flat=True))
+    planned = plan_edit(shop, rows, edit)
+    if digest_of(planned) != digest:
+        raise ChangedSince
+    with stock_changes(Kind.EDITED, author=author, now=now):
+        for each in planned:
+            try:
+                update_product(shop=shop, product=each.product, now=now, **each.changes)
+            except InvalidFields as refusal:
+                texts = [text for all_texts in (refusal.errors or {}).values() for text in all_texts]
+                raise EditRefused(f"{each.product.name}: {' '.join(texts)}") from None
+    return len(planned)
+
+
+def _edited(product: Product, edit: BulkEdit) -> Edited:
+    edited = Edited(product)
+    entries: dict[int, dict[str, Any]] = {}
+    changes: list[tuple[Product | Variant, str, Any, Any]] = [*_prices(product, edit), *_stocks(product, edit)]
+    for row, name, before, after in changes:
+        if after == before:
+            continue
+        if after < 0:
+            raise EditRefused(f"{full_name(product.name, _variant_name(row))}: the {name} would be below zero.")
+        column = "price" if name == "price" else "stock_qty"
+        if isinstance(row, Variant):
+            entries.setdefault(row.pk, {"id": row.pk})[column] = after
+        else:
+            edited.changes[column] = after
+        edited.lines.append((name, _variant_name(row), str(before), str(after)))
+    if entries:
+        edited.changes["variants"] = list(entries.values())
+    if edit.status and edit.status != product.status:
+        edited.changes["status"] = edit.status
+        after_status = Product.Status(edit.status).label
+        edited.lines.append(("status", "", str(product.get_status_display()), str(after_status)))
+    _edit_categories(edited, edit)
+    return edited
+
+
+def _variant_name(row: Product | Variant) -> str:
+    return row.name if isinstance(row, Variant) else ""
+
+
+def _prices(product: Product, edit: BulkEdit) -> Iterator[tuple[Product | Variant, str, Decimal, Decimal]]:
+    if edit.price is None:
+        return
+    variants = list(product.variants.all())
+    # A product's own price is 0 if each variant has its own.
+    rows: list[Product | Variant] = [*([product] if product.price or not variants else []), *variants]
+    for row in rows:
+        if sale_periods.holds(row):
+            raise EditRefused(f"{full_name(product.name, _variant_name(row))}: {sale_periods.PRICE_HOLDS}")
+        yield row, "price", row.price, _price_after(row.price, *edit.price)
+
+
+def _price_after(price: Decimal, how: str, number: Decimal) -> Decimal:
+    if how == "set":
+        return quantize(number)
+    return quantize(price * (100 + number) / 100 if how == "percent" else price + number)
+
+
+def _stocks(product: Product, edit: BulkEdit) -> Iterator[tuple[Product | Variant, str, int, int]]:
+    """Only stocks that are counted: those of the variants of a product with variants, else its own."""
+    if edit.stock is None:
+        return
+    how, number = edit.stock
+    rows: list[Product | Variant] = [*product.variants.all()]
+    for row in rows or [product]:
+        if row.track_inventory:
+            yield row, "stock", row.stock_qty, number if how == "set" else row.stock_qty + number
+
+
+def _edit_categories(edited: Edited, edit: BulkEdit) -> None:
+    before = {category.pk: category.name for category in edited.product.categories.all()}
+    after = dict(before)
+    if edit.add_category is not None:
+        after[edit.add_category.pk] = edit.add_category.name
+    if edit.remove_category is not None:
+        after.pop(edit.remove_category.pk, None)
+    if after.keys() != before.keys():
+        edited.changes["categories"] = list(after)
+        was, becomes = (", ".join(sorted(each.values())) or "none" for each in (before, after))
+        edited.lines.append(("categories", "", was, becomes))

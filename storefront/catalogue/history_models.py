@@ -1,0 +1,95 @@
+"""What stocks and prices were: tables that triggers write and nothing changes."""
+
+from django.db import models
+
+from storefront.installations.models import Installation
+from storefront.kit.money import MoneyField
+from storefront.shops.models import ApiToken, Shop, User
+
+
+class StockAdjustment(models.Model):
+    """A change of a stock: a row of the stock ledger, which triggers write (catalogue/triggers.py) and nothing changes
+    afterwards. From a stock's last opening row on, each row begins where the one before it ended.
+
+    One of three columns says who made it, if anyone did: an app, an API token of the shop, or a member of its staff. No
+    foreign keys in the database, since imports write many rows; a product's rows go with it.
+    """
+
+    class Kind(models.TextChoices):
+        OPENING = "opening", "Counted when the ledger began"
+        CREATED = "created", "New product"
+        SOLD = "sold"
+        RETURNED = "returned", "Put back"
+        ADJUSTED = "adjusted"
+        EDITED = "edited", "Changed in a form"
+        IMPORTED = "imported"
+        CHANGED = "changed"
+        REMOVED = "removed", "Variant removed"
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False, db_constraint=False)
+    product = models.ForeignKey(
+        "catalogue.Product", on_delete=models.CASCADE, related_name="adjustments", db_constraint=False
+    )
+    # Stays when the variant is removed.
+    variant = models.ForeignKey(
+        "catalogue.Variant",
+        null=True,
+        on_delete=models.DO_NOTHING,
+        related_name="adjustments",
+        db_index=False,
+        db_constraint=False,
+    )
+    of_damaged = models.BooleanField("damaged units", default=False, db_default=False)
+    kind = models.CharField(max_length=10, choices=Kind, db_default=Kind.ADJUSTED)
+    # Can be twice as large as a stock: from the lowest stock to the highest.
+    delta = models.BigIntegerField(help_text="Change of the stock; negative if units were removed.")
+    stock_after = models.IntegerField(help_text="Stock after the change.")
+    reason = models.CharField(max_length=255, blank=True)
+    reference = models.CharField(
+        max_length=100, blank=True, help_text="What the change belongs to, such as an order.", default="", db_default=""
+    )
+    installation = models.ForeignKey(
+        Installation, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False
+    )
+    token = models.ForeignKey(ApiToken, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False)
+    user = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False)
+    made_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-id"]
+        verbose_name = "stock change"
+        indexes = [models.Index(fields=["shop", "-id"], name="stock_adjustment_newest")]
+
+    def __str__(self) -> str:
+        return f"{self.delta:+} {self.variant or self.product}"
+
+    @property
+    def made_by(self) -> str:
+        """Who made the change, or a dash if nobody is known."""
+        return str(self.installation or self.token or self.user or "–")
+
+
+class PastPrice(models.Model):
+    """A price that a product or a variant had until then. Triggers write it (`catalogue/triggers.py`), and nothing
+    changes it. No foreign keys in the database; a product's rows go with it."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False, db_constraint=False)
+    product = models.ForeignKey(
+        "catalogue.Product", on_delete=models.CASCADE, related_name="past_prices", db_index=False, db_constraint=False
+    )
+    variant = models.ForeignKey(
+        "catalogue.Variant",
+        null=True,
+        on_delete=models.DO_NOTHING,
+        related_name="+",
+        db_index=False,
+        db_constraint=False,
+    )
+    price = MoneyField()
+    until = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["product", "-until"], name="past_price_newest")]
+
+    def __str__(self) -> str:
+        return f"{self.price} until {self.until:%Y-%m-%d}"

@@ -1,0 +1,62 @@
+"""The stock ledger: every change of a stock is a row of `StockAdjustment`, in the same transaction.
+
+Triggers write the rows (`triggers.py`), so that no code can change a stock without one. Here the code says what its
+changes are for; a change of which nothing is said is `created`, `changed` or `removed`.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+
+import orjson
+from django.db import connection
+
+from storefront.catalogue.models import StockAdjustment
+from storefront.kit.sql import fetch
+from storefront.shops.models import ApiToken, User
+
+Kind = StockAdjustment.Kind
+
+_SAY = {
+    "sqlite": (
+        "REPLACE INTO catalogue_stockchange VALUES"
+        " (1, %(kind)s, %(reason)s, %(reference)s, %(installation)s, %(token)s, %(user)s, %(made_at)s) RETURNING id"
+    ),
+    "postgresql": "SELECT set_config('storefront.stock_change', %(said)s, true)",
+}
+_UNSAY = {
+    "sqlite": "DELETE FROM catalogue_stockchange RETURNING id",
+    "postgresql": "SELECT set_config('storefront.stock_change', '', true)",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Author:
+    """Who changes stock. At most one of these is set."""
+
+    installation_id: int | None = None
+    token: ApiToken | None = None
+    user: User | None = None
+
+
+NOBODY = Author()
+
+
+@contextmanager
+def stock_changes(
+    kind: Kind, *, now: datetime, reason: str = "", reference: str = "", author: Author = NOBODY
+) -> Iterator[None]:
+    """What the block's changes of stock are for. Call it in their transaction, which an exception must roll back."""
+    said = {
+        "kind": kind.value,
+        "reason": reason,
+        "reference": reference,
+        "installation": author.installation_id,
+        "token": author.token and author.token.pk,
+        "user": author.user and author.user.pk,
+        "made_at": connection.ops.adapt_datetimefield_value(now),
+    }
+    fetch(connection, _SAY[connection.vendor], said | {"said": orjson.dumps(said).decode()})
+    yield
+    fetch(connection, _UNSAY[connection.vendor], {})

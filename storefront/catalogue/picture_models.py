@@ -1,0 +1,20 @@
+"""Pictures that were uploaded for a product that is not saved yet."""
+
+from django.db import models
+
+from storefront.shops.models import Shop
+
+
+class UploadedPicture(models.Model):
+    """A picture that waits for the form in which it was chosen: a new picture of a product takes its file over, and the
+    row goes. What no form took over is deleted after a day (`uploaded_pictures.py`)."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    file = models.FileField(upload_to="products/", max_length=500)
+    name = models.CharField(max_length=200, help_text="The file's name on the computer that it comes from.")
+    width = models.PositiveIntegerField()
+    height = models.PositiveIntegerField()
+    created_at = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,106 @@
+"""Tables that are made from the products: what searches and lists read, and what pages keep."""
+
+from django.db import models
+
+from storefront.shops.models import Shop
+
+
+class ProductSearch(models.Model):
+    """The text that `q` searches (search_texts.py)."""
+
+    product = models.OneToOneField(
+        "catalogue.Product", primary_key=True, on_delete=models.CASCADE, related_name="search"
+    )
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    text = models.TextField()
+    # Whether the product is LISTABLE. Written by triggers (catalogue/triggers.py).
+    listed = models.BooleanField(default=False, editable=False)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class SearchWord(models.Model):
+    """A word that a search without any match is corrected to (`listing.spelling`): the words of all products of a shop,
+    drafts too, but for those of descriptions. Words of products that are gone stay until the next `storefront reindex`;
+    a correction is told only if a listed product matches it."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
+    word = models.CharField(max_length=40)
+    # The first and the last two letters. A single mistake in a word of four letters leaves one of them right.
+    head = models.CharField(max_length=2)
+    tail = models.CharField(max_length=2)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["shop", "word"], name="search_word_once")]
+        indexes = [
+            models.Index(fields=["shop", "head"], name="search_word_head"),
+            models.Index(fields=["shop", "tail"], name="search_word_tail"),
+        ]
+
+    def __str__(self) -> str:
+        return self.word
+
+
+class ListingTotal(models.Model):
+    """How many LISTABLE products a shop has, in total or in one category: the sum over its rows. Written by triggers
+    (catalogue/triggers.py). `trigger_sql/install_postgresql.sql` says why a total can have several rows.
+
+    The sum of `version` over the rows of the whole shop changes with every write that changes which products a list
+    shows or in which order, and never returns to an earlier value. No foreign keys: rows of a deleted shop or category
+    do no harm.
+    """
+
+    shop = models.ForeignKey(Shop, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False)
+    category = models.BigIntegerField(default=0, help_text="A category's id; 0: the whole shop.")
+    products = models.BigIntegerField(default=0)
+    version = models.BigIntegerField(default=0)
+
+    class Meta:
+        indexes = [models.Index(fields=["shop", "category"], name="listing_total_of")]
+
+    def __str__(self) -> str:
+        return f"{self.products} in {self.category}"
+
+
+class ScheduleTold(models.Model):
+    """Progress of a shop's events for products that a date publishes or unpublishes (schedule.py). Events have been
+    emitted for dates before `until`, and at `until` for products up to `last_id`. Only shops with an app have a row."""
+
+    shop = models.OneToOneField(Shop, on_delete=models.CASCADE, primary_key=True)
+    until = models.DateTimeField()
+    last_id = models.BigIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"{self.shop} until {self.until:%F %T}"
+
+
+class CleanedText(models.Model):
+    """A cached description with its HTML cleaned for pages. Its key is a digest of the source text, so it is never out
+    of date. Old rows are deleted, and made again when a page needs them."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
+    digest = models.CharField(max_length=64, help_text="SHA-256 of the text, and of the rules it was cleaned by.")
+    html = models.TextField()
+    made_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["shop", "digest"], name="cleaned_text_once")]
+
+    def __str__(self) -> str:
+        return self.digest
+
+
+class WantedThumbnails(models.Model):
+    """An uploaded picture whose thumbnails were requested from the worker and are not made yet."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
+    file = models.CharField(max_length=500)
+    asked_at = models.DateTimeField()
+    problem = models.CharField(max_length=200, blank=True, help_text="Why they could not be made.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["shop", "file"], name="wanted_thumbnails_once")]
+
+    def __str__(self) -> str:
+        return self.file

@@ -1,0 +1,77 @@
+"""Lets sale prices begin and end when their time has come, and pre-orders become ordinary products. The worker looks
+for them every second."""
+
+from collections import defaultdict
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q
+
+from storefront.catalogue import auditing, events
+from storefront.catalogue.models import Product, Variant
+from storefront.catalogue.sale_periods import COLUMNS, end_preorder, settle
+from storefront.shops.changes import publish_change
+
+
+def turn_due(*, now: datetime, limit: int) -> int:
+    """Let sale prices begin and end whose time has come, and pre-orders end, of at most `limit` products and variants.
+    Returns their number.
+
+    Two workers can run it at once, and beside an editor's save: each product is locked, and read again then.
+    """
+    due: dict[int, set[int]] = defaultdict(set)
+    products = [*_due_rows(Product, now, "shop_id", "pk", limit), *_ended_preorders(now, limit)]
+    for shop, product in products:
+        due[shop].add(product)
+    for shop, product in _due_rows(Variant, now, "shop_id", "product_id", limit):
+        due[shop].add(product)
+    return sum(_turn(shop, sorted(found)[:limit], now) for shop, found in sorted(due.items()))
+
+
+def _due_rows(model: Any, now: datetime, shop: str, product: str, limit: int) -> list[tuple[int, int]]:
+    begins = model.objects.filter(sale_price__isnull=False, regular_compare_price__isnull=True, sale_from__lte=now)
+    ends = model.objects.filter(sale_until__isnull=False, regular_compare_price__isnull=False, sale_until__lte=now)
+    found = []
+    for rows, column in ((begins, "sale_from"), (ends, "sale_until")):
+        found += rows.order_by(column).values_list(shop, product)[:limit]
+    return found
+
+
+def _ended_preorders(now: datetime, limit: int) -> list[tuple[int, int]]:
+    rows = Product.objects.filter(is_preorder=True, available_from__isnull=False, available_from__lte=now)
+    return list(rows.order_by("available_from").values_list("shop_id", "pk")[:limit])
+
+
+@transaction.atomic
+def _turn(shop_id: int, ids: list[int], now: datetime) -> int:
+    """Settle these products and their variants. Returns how many rows changed."""
+    locked = Product.objects.select_for_update(no_key=True, of=("self",)).select_related("shop")
+    products = list(locked.filter(shop=shop_id, pk__in=ids).order_by("pk"))
+    if not products:
+        return 0
+    shop, found = products[0].shop, [product.pk for product in products]
+    with_sale = Q(sale_price__isnull=False) | Q(regular_compare_price__isnull=False)
+    # The product is locked before its variants, as everywhere that locks both.
+    variants = Variant.objects.select_for_update(no_key=True).filter(with_sale, shop=shop, product__in=found)
+    before, changed = events.take_snapshot(shop, found), 0
+    touched = set()
+    for variant in variants.order_by("pk"):
+        if settle(variant, now):
+            variant.updated_at = now
+            variant.save(update_fields=[*COLUMNS, "updated_at"])
+            touched.add(variant.product_id)
+            changed += 1
+    for product in products:
+        has_new_price, is_available = settle(product, now), end_preorder(product, now)
+        changed += has_new_price + is_available
+        if has_new_price or is_available or product.pk in touched:
+            # `updated_at` also for its variants, since `updated_since` filters by it.
+            product.updated_at = now
+            product.save(update_fields=[*COLUMNS, "is_preorder", "available_from", "updated_at"])
+    if changed:
+        living = [product.pk for product in products if product.deleted_at is None]
+        after = events.emit_changes(shop, before, living, now)
+        auditing.record_products(shop, before, after, living, now=now)
+        publish_change(shop.pk)
+    return changed

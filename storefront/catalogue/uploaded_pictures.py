@@ -1,0 +1,103 @@
+"""Pictures between their upload and the product that they are saved with.
+
+A form that is refused must not lose its pictures. So each is stored when it arrives, and the form names it by a signed
+text; the product's new picture takes the stored file over, in the transaction that saves the product.
+"""
+
+from datetime import datetime, timedelta
+
+import structlog
+from django.core import signing
+from django.core.files.base import File
+from django.db import transaction
+
+from storefront.catalogue.models import Media, UploadedPicture
+from storefront.kit import pictures
+from storefront.kit.refusals import Refusal
+from storefront.kit.storage import StorageUnavailable
+from storefront.kit.uploads import cleaned_name
+from storefront.shops.models import Shop
+
+log = structlog.get_logger(__name__)
+
+# How long a picture is kept that no product has taken.
+KEPT = timedelta(days=1)
+_SALT = "catalogue.uploaded-picture"
+
+
+class UnusablePicture(Refusal):
+    """The file is too large, or no picture that pages can show. The message has its name."""
+
+    code, field = "unusable_picture", "file"
+
+
+def check_picture(file: File) -> tuple[int, int]:
+    """The width and the height of an upload, read from its first bytes. Raises UnusablePicture."""
+    if file.size > pictures.LARGEST_FILE:
+        most = pictures.LARGEST_FILE // 1024**2
+        raise UnusablePicture(f"{file.name} is too large. Pictures up to {most} MiB can be uploaded.")
+    try:
+        file.seek(0)
+        image = pictures.open_picture(file)
+        return image.width, image.height
+    except pictures.Unusable as problem:
+        raise UnusablePicture(f"{file.name} {problem}.") from None
+    finally:
+        file.seek(0)
+
+
+def store_picture(*, shop: Shop, file: File, now: datetime) -> UploadedPicture:
+    """Store an upload. Call it outside a transaction, since the storage may be a bucket.
+
+    Raises UnusablePicture and `kit.storage.StorageUnavailable`.
+    """
+    width, height = check_picture(file)
+    name = cleaned_name(file.name or "")
+    uploaded = UploadedPicture(shop=shop, name=name, width=width, height=height, created_at=now)
+    uploaded.file.save(name, file, save=True)
+    return uploaded
+
+
+def token_of(uploaded: UploadedPicture) -> str:
+    """What a form says to name the upload. Signed, so that a form can only name what was uploaded in its shop."""
+    return signing.dumps([uploaded.shop_id, uploaded.pk], salt=_SALT)
+
+
+def find_uploaded(shop: Shop, token: str) -> UploadedPicture | None:
+    """The upload that `token_of` named; None for another shop's, one that is gone, and any other text."""
+    try:
+        shop_id, id = signing.loads(token, salt=_SALT, max_age=KEPT)
+    except signing.BadSignature:
+        return None
+    return UploadedPicture.objects.filter(shop=shop, pk=id).first() if shop_id == shop.pk else None
+
+
+def take_over(uploaded: UploadedPicture, row: Media) -> bool:
+    """Make the upload's file the picture's, for the caller to save. False if it was taken or deleted meanwhile.
+
+    Call it in the transaction that saves the picture.
+    """
+    if not UploadedPicture.objects.filter(pk=uploaded.pk, shop=uploaded.shop_id).delete()[0]:
+        return False
+    # Not by assignment, which would read the size from a storage that may be far away.
+    vars(row)["file"] = str(uploaded.file.name)
+    row.width, row.height, row.source_url = uploaded.width, uploaded.height, ""
+    return True
+
+
+def delete_old_pictures(*, now: datetime, limit: int) -> int:
+    """Delete up to `limit` uploads that no product has taken for KEPT, and their files. Returns how many."""
+    old = UploadedPicture.objects.filter(created_at__lt=now - KEPT).order_by("created_at")[:limit]
+    return sum(_is_deleted(uploaded) for uploaded in old)
+
+
+def _is_deleted(uploaded: UploadedPicture) -> bool:
+    """The row goes first, and only who deletes it deletes the file: nobody can take the picture over any more."""
+    with transaction.atomic():
+        is_ours = bool(UploadedPicture.objects.filter(pk=uploaded.pk).delete()[0])
+    if is_ours:
+        try:
+            uploaded.file.storage.delete(str(uploaded.file.name))
+        except (OSError, StorageUnavailable) as error:
+            log.warning("uploaded_picture_not_deleted", name=uploaded.file.name, reason=str(error))
+    return is_ours

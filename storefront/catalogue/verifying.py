@@ -1,0 +1,58 @@
+"""Compares stock with its ledger, and the tree's bounds with the parents of its categories."""
+
+from collections.abc import Iterator
+
+from django.db import connection
+
+from storefront.catalogue import tree
+from storefront.catalogue.models import Category
+from storefront.kit.deviations import Deviation, differing
+from storefront.kit.sql import fetch
+from storefront.shops.models import Shop
+
+_STOCK = "PARTITION BY a.product_id, a.variant_id, a.of_damaged"
+# Rows that do not begin where the one before ended. What was before the last opening row is not known.
+_BREAKS = f"""
+    SELECT r.product_id, r.variant_id, r.of_damaged, r.id, r.stock_after, COALESCE(r.was, 0) + r.delta FROM (
+        SELECT a.*, lag(a.stock_after) OVER ({_STOCK} ORDER BY a.id) AS was,
+            max(CASE WHEN a.kind = 'opening' THEN a.id ELSE 0 END) OVER ({_STOCK}) AS opened
+        FROM catalogue_stockadjustment a WHERE a.shop_id = %(shop)s
+    ) r WHERE r.id > r.opened AND r.stock_after <> COALESCE(r.was, 0) + r.delta ORDER BY r.id
+"""  # noqa: S608, built from names in this file
+# Stocks that are not what the ledger's last row says; a removed variant has none. One statement, so that it sees one
+# state despite other writers.
+_DIFFERENCES = f"""
+    SELECT k.product_id, k.variant_id, k.of_damaged, sum(k.qty), sum(k.explained) FROM (
+        SELECT id AS product_id, 0 AS variant_id, false AS of_damaged, stock_qty AS qty, 0 AS explained
+            FROM catalogue_product WHERE shop_id = %(shop)s
+        UNION ALL SELECT id, 0, true, damaged_qty, 0 FROM catalogue_product WHERE shop_id = %(shop)s
+        UNION ALL SELECT product_id, id, false, stock_qty, 0 FROM catalogue_variant WHERE shop_id = %(shop)s
+        UNION ALL SELECT r.product_id, COALESCE(r.variant_id, 0), r.of_damaged, 0, r.stock_after FROM (
+            SELECT a.*, row_number() OVER ({_STOCK} ORDER BY a.id DESC) AS age
+            FROM catalogue_stockadjustment a WHERE a.shop_id = %(shop)s
+        ) r WHERE r.age = 1
+    ) k GROUP BY k.product_id, k.variant_id, k.of_damaged HAVING sum(k.qty) <> sum(k.explained)
+"""  # noqa: S608, built from names in this file
+
+
+def deviations(shop: Shop) -> Iterator[Deviation]:
+    """The shop's stocks that their ledger does not explain, and categories with wrong bounds."""
+    for product, variant, damaged, id, after, expected in fetch(connection, _BREAKS, {"shop": shop.pk}):
+        name = f"row {id} of {_stock(product, variant, damaged)}"
+        yield from differing("stock ledger", name, after, expected)
+    for product, variant, damaged, qty, expected in fetch(connection, _DIFFERENCES, {"shop": shop.pk}):
+        yield from differing("stock", _stock(product, variant, damaged), qty, expected)
+    rows = list(
+        Category.objects.filter(shop=shop)
+        .order_by("sort_order", "id")
+        .values_list("id", "parent_id", "slug", "lft", "rgt")
+    )
+    correct = tree.bounds((id, parent) for id, parent, *_ in rows)
+    for id, _, slug, *bounds in rows:
+        yield from differing("category bounds", f"category {slug}", tuple(bounds), correct.get(id))
+
+
+def _stock(product: int, variant: int | None, damaged: bool) -> str:
+    if variant:
+        return f"variant {variant} of product {product}"
+    return f"damaged units of product {product}" if damaged else f"product {product}"

@@ -1,0 +1,99 @@
+"""What a new shop's owner does first: each step with a link, and whether the shop's data say that it is done."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.urls import reverse
+
+from storefront.catalogue.models import Product
+from storefront.content.models import Looks, Page
+from storefront.documents.models import InvoiceSettings
+from storefront.orders.models import Order
+from storefront.payments.models import ProviderAccount
+from storefront.pricing.models import PickupPlace, ShippingRate, TaxRate
+from storefront.shops import doors
+from storefront.shops.models import Shop
+
+# A shop with so many orders needs no first steps.
+ORDERS_OF_A_RUNNING_SHOP = 10
+NEEDED_PAGES = {Page.Kind.IMPRINT, Page.Kind.TERMS, Page.Kind.PRIVACY}
+
+
+@dataclass(frozen=True)
+class Step:
+    text: str
+    is_done: bool
+    url: str
+
+
+def first_steps(shop: Shop) -> list[Step]:
+    """The steps of a new shop; empty once they are hidden or all done, and for a shop that runs."""
+    if shop.steps_hidden_at is not None:
+        return []
+    orders = Order.objects.filter(shop=shop).values_list("pk", flat=True)[:ORDERS_OF_A_RUNNING_SHOP]
+    count = len(orders)
+    if count == ORDERS_OF_A_RUNNING_SHOP:
+        return []
+    steps = _steps(shop, has_orders=count > 0)
+    return [] if all(step.is_done for step in steps) else steps
+
+
+def _steps(shop: Shop, *, has_orders: bool) -> list[Step]:
+    settings = reverse("admin:shops_shop_change", args=[shop.pk])
+    has_address = InvoiceSettings.objects.filter(shop=shop).exclude(address="").exists()
+    address = _list("documents_invoicesettings") if shop.email else settings
+    return [
+        Step("Name and address", bool(shop.email) and has_address, address),
+        Step("Logo and colours", _has_looks(shop), _list("content_looks")),
+        Step("Products", has_products(shop), reverse("admin:catalogue_product_add")),
+        Step("Delivery", _has_delivery(shop), _list("pricing_shippingrate")),
+        Step("Tax", TaxRate.objects.filter(shop=shop).exists(), _list("pricing_taxrate")),
+        Step("Payment", _has_payment(shop), settings),
+        Step("Imprint, terms and privacy", _has_pages(shop), _list("content_page")),
+        Step("A test order", has_orders, shop.base_url),
+        Step("Open the doors", not doors.is_closed(shop), settings),
+    ]
+
+
+def has_products(shop: Shop) -> bool:
+    return Product.objects.filter(shop=shop, deleted_at=None).exists()
+
+
+def _has_looks(shop: Shop) -> bool:
+    return Looks.objects.filter(shop=shop).exclude(logo="").exists()
+
+
+def _has_delivery(shop: Shop) -> bool:
+    return any(model.objects.filter(shop=shop).exists() for model in (ShippingRate, PickupPlace))
+
+
+def _has_payment(shop: Shop) -> bool:
+    """Whether shoppers can pay: by a provider that was set up, or as the instructions say."""
+    has_words = "manual" in shop.payment_methods and bool(shop.manual_payment_instructions)
+    return has_words or ProviderAccount.objects.filter(shop=shop, provider__in=shop.payment_methods).exists()
+
+
+def _has_pages(shop: Shop) -> bool:
+    kinds = Page.objects.filter(shop=shop, is_published=True, kind__in=NEEDED_PAGES).values_list("kind", flat=True)
+    return set(kinds) == NEEDED_PAGES
+
+
+def _list(page: str) -> str:
+    return reverse(f"admin:{page}_changelist")
+
+
+def context_of(shop: Shop) -> dict[str, Any]:
+    """What the start page's template needs."""
+    steps = first_steps(shop)
+    if not steps:
+        return {}
+    is_closed = doors.is_closed(shop)
+    deed = {"path": reverse("admin:shops_shop_open_doors", args=[shop.pk]), "dialog": True, "title": "Open the doors"}
+    hide = {"path": reverse("admin:shops_shop_hide_steps", args=[shop.pk]), "dialog": True, "title": "Hide these steps"}
+    return {
+        "first_steps": steps,
+        "steps_done": sum(step.is_done for step in steps),
+        "open_doors": deed if is_closed else None,
+        "hide_steps": hide,
+        "import_url": "" if has_products(shop) else reverse("admin:catalogue_productimport_add"),
+    }

@@ -1,0 +1,51 @@
+"""The page on which the holder of a gift card looks up what is left on it.
+
+Threats: guessing codes, by many tries; a code in a log, a history or a mail of an error. So tries are limited as at the
+checkout, with which they count together, and the code is only ever sent in a form's body.
+"""
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
+
+from storefront.checkout.forms import GiftCardForm
+from storefront.customers import limits
+from storefront.gift_cards.applying import MESSAGES, UnknownGiftCard, card_of_code, refusal_of
+from storefront.gift_cards.models import GiftCard
+from storefront.shops.private_pages import private_page
+from storefront.shops.request import Request
+
+
+@sensitive_post_parameters("gift_card")
+@require_http_methods(["GET", "HEAD", "POST"])
+@private_page
+def gift_card(request: Request) -> HttpResponse:
+    """Asks for a code, and shows the balance and until when it can be used."""
+    form = GiftCardForm(request.POST if request.method == "POST" else None)
+    context: dict[str, Any] = {"form": form}
+    status = 200
+    if form.is_bound:
+        status = 422
+        if form.is_valid():
+            try:
+                card = _card(request, form.cleaned_data["gift_card"])
+                refused = refusal_of(card, card.balance, request.shop, request.now)
+                context |= {"card": card, "refused": MESSAGES.get(refused, ""), "form": GiftCardForm()}
+                status = 200
+            except (UnknownGiftCard, limits.LimitReached) as refusal:
+                form.add_error("gift_card", refusal.text)
+                status = refusal.status
+    return render(request, "checkout/gift_card.html", context, status=status)
+
+
+def _card(request: Request, code: str) -> GiftCard:
+    """Raises UnknownGiftCard and LimitReached."""
+    limits.check(request, "gift_cards")
+    try:
+        return card_of_code(request.shop, code)
+    except UnknownGiftCard:
+        limits.count(request, "gift_cards")
+        raise

@@ -1,0 +1,1 @@
+"""What a merchant writes and shows beside the goods: pages such as imprint and terms."""

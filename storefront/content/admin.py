@@ -1,0 +1,105 @@
+"""The pages that a merchant writes, in a text editor as in a letter."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.http import HttpRequest, HttpResponse
+from unfold.decorators import action, display
+
+from storefront.content.actions import add_usual_pages
+from storefront.content.models import Page
+from storefront.content.starting_texts import GAPS
+from storefront.kit import markup
+from storefront.kit.html import clean
+from storefront.shops.admin_base import moment, plain_dialog, view_and_edit
+from storefront.shops.admin_editor import WithEditor, below_title
+from storefront.shops.admin_forms import ShopScopedForm
+from storefront.shops.places import page_address
+from storefront.shops.rights import Right
+
+RIGHTS = view_and_edit(Right.MANAGE_CONTENT, Right.MANAGE_CONTENT)
+
+
+class PageForm(ShopScopedForm):
+    constraint_errors = {
+        "page_slug_once": ("slug", "Another page of this shop already has this address."),
+        "page_kind_once": ("kind", "This shop already has such a page."),
+        "page_is_edited": ("is_published", "This is still the text to begin with. Write your own before publishing."),
+    }
+
+    def clean_body(self) -> str:
+        body = self.cleaned_data["body"]
+        # Too large a text is refused by `clean`, and not cleaned before.
+        return body if markup.problem(body) else clean(below_title(body))
+
+    def clean(self) -> Any:
+        cleaned = super().clean()
+        if "body" in self.changed_data:
+            self.instance.is_starting_text = False
+        left = sorted(gap for gap in GAPS if gap in cleaned.get("body", ""))
+        if cleaned.get("is_published") and left:
+            self.add_error("body", f"Fill in what stands in brackets before publishing: {', '.join(left[:3])}.")
+        return cleaned
+
+    def changed_columns(self) -> list[str]:
+        columns = super().changed_columns()
+        return sorted({*columns, "is_starting_text"}) if "body" in columns else columns
+
+
+@admin.register(Page)
+class PageAdmin(WithEditor):
+    empty_text = "Imprint, terms, returns, privacy: the usual pages come with texts to begin with."
+    form = PageForm
+    rich_texts = ("body",)
+    rights = RIGHTS | {"add_usual": Right.MANAGE_CONTENT}
+    list_display = ["title", "kind", "state", "in_footer", "position", "updated"]
+    search_fields = ["title", "slug", "body"]
+    ordering = ["position", "id"]
+    prepopulated_fields = {"slug": ["title"]}
+    actions_list = ["add_usual"]
+    fieldsets: Any = [
+        (None, {"fields": ["title", "body", "is_published"]}),
+        ("Where it is shown", {"fields": ["kind", "slug", "in_footer", "position"]}),
+        ("Search engines", {"fields": ["summary"]}),
+    ]
+
+    updated = moment("updated_at", "changed")
+
+    @display(description="status", label={"Published": "success", "Hidden": "info", "Text to begin with": "warning"})
+    def state(self, row: Page) -> str:
+        if row.is_starting_text:
+            return "Text to begin with"
+        return "Published" if row.is_published else "Hidden"
+
+    def get_prepopulated_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        # The address of a page that exists does not follow its title, since others link to it.
+        return {} if obj else super().get_prepopulated_fields(request, obj)
+
+    def changeform_view(
+        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
+    ) -> Any:
+        page = self.get_object(request, object_id) if object_id and request.method == "GET" else None
+        if page is not None and page.is_starting_text:
+            messages.info(request, "This is a text to begin with. Edit it and fill in what stands in [brackets].")
+        return super().changeform_view(request, object_id, form_url, extra_context)
+
+    def view_on_site(self, row: Page) -> str | None:
+        return page_address("website:page", row.slug, shop=row.shop) if row.is_published else None
+
+    @action(
+        description="Add the usual pages",
+        icon="post_add",
+        url_path="usual",
+        dialog=plain_dialog(
+            "Add the usual pages?",
+            "Imprint, terms, returns, privacy, delivery and about us, where the shop has none, with texts to begin"
+            " with. Shoppers see a page once you have edited and published it.",
+            submit="Add pages",
+        ),
+    )
+    def add_usual(self, request: Any, form: Any) -> HttpResponse:
+        added = add_usual_pages(shop=request.shop, now=request.now)
+        if added:
+            names = ", ".join(page.title for page in added)
+            return self.done(request, None, f"Added, for you to edit and publish: {names}.")
+        return self.done(request, None, "The shop has all the usual pages.")

@@ -1,0 +1,106 @@
+"""The colours of a shop's pages, made from its accent and its background, in light and in dark.
+
+Every text has the contrast that WCAG 2.2 AA asks for. Ratios and colours are calculated by coloraide.
+"""
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+
+from coloraide import Color
+
+COLOUR = re.compile(r"#[0-9a-f]{6}")
+# Ratio of text to what is behind it: of normal text (WCAG 1.4.3).
+LEAST = 4.5
+# Of the accent on dark panels, so that it can also be read on the lighter ones, which are made from it.
+DARK_LEAST = 8.0
+# Texts that stand on the background and on panels, in light: muted, sale, warning, error. See shop.css.
+_TEXTS = ("#5b655b", "#a5341c", "#7a4a08", "#9d2a1c")
+_LIGHT_PANEL, _DARK_PANEL, _DARK_INK, _WHITE = "#ffffff", "#1d221e", "#0e2218", "#ffffff"
+
+
+def is_colour(text: str) -> bool:
+    """Whether the text is `#` and six hexadecimal digits in lower case."""
+    return bool(COLOUR.fullmatch(text))
+
+
+def problem_of_background(background: str) -> str | None:
+    """Why the shop's texts cannot be read on this background; None if they can."""
+    found = min(_contrast(text, behind) for text in _TEXTS for behind in (background, _sunken(background)))
+    if found >= LEAST:
+        return None
+    return f"Texts cannot be read well on this colour ({_ratio(found)}). Choose a paler one."
+
+
+def problem_of_accent(accent: str, background: str) -> str | None:
+    """Why links in the accent cannot be read on the background and on panels; None if they can."""
+
+    def lowest(colour: str) -> float:
+        return min(_contrast(colour, each) for each in (background, _LIGHT_PANEL, _soft(colour, background)))
+
+    found = lowest(accent)
+    if found >= LEAST:
+        return None
+    nearest = _until(lambda colour: lowest(colour) >= LEAST, accent, step=-0.01)
+    return f"Links and buttons cannot be read well in this colour ({_ratio(found)}). {nearest} would do."
+
+
+def _ratio(found: float) -> str:
+    return f"{int(found * 10) / 10} to 1, at least {LEAST} is needed"
+
+
+@lru_cache(maxsize=500)
+def stylesheet(accent: str, background: str) -> str:
+    """The CSS that sets both colours, and those made from them. They are `#` and six hexadecimal digits."""
+    light = {
+        "paper": background,
+        "sunken": _sunken(background),
+        "line": _mix(background, "#20281f", 0.12),
+        "accent": accent,
+        "accent-strong": _mix(accent, "#000000", 0.28),
+        "accent-ink": _WHITE,
+        "accent-soft": _soft(accent, background),
+    }
+    pale = _until(lambda colour: _contrast(colour, _DARK_PANEL) >= DARK_LEAST, accent, step=0.01)
+    dark = {
+        "accent": pale,
+        "accent-strong": _mix(pale, _WHITE, 0.3),
+        "accent-ink": _DARK_INK,
+        "accent-soft": _mix(_DARK_PANEL, pale, 0.14),
+    }
+    return f":root{{{_declared(light)}}}@media (prefers-color-scheme:dark){{:root{{{_declared(dark | _DARK_PAPER)}}}}}"
+
+
+# As in shop.css, since the light ones above come after it.
+_DARK_PAPER = {"paper": "#151916", "sunken": "#242a25", "line": "#343b35"}
+
+
+def _sunken(background: str) -> str:
+    return _mix(background, "#20281f", 0.05)
+
+
+def _soft(accent: str, background: str) -> str:
+    """A tint of the accent, on which all texts can be read."""
+    tints = (_mix(background, accent, share) for share in (0.1, 0.07, 0.04, 0.02))
+    return next((tint for tint in tints if min(_contrast(text, tint) for text in _TEXTS) >= LEAST), background)
+
+
+def _declared(colours: dict[str, str]) -> str:
+    return ";".join(f"--{name}:{colour}" for name, colour in colours.items())
+
+
+def _contrast(one: str, other: str) -> float:
+    return float(Color(one).contrast(other, method="wcag21"))
+
+
+def _mix(one: str, other: str, share: float) -> str:
+    return str(Color(one).mix(other, share, space="srgb").to_string(hex=True))
+
+
+def _until(is_readable: Callable[[str], bool], colour: str, *, step: float) -> str:
+    """The nearest readable colour of the same hue, darker or lighter by steps of `step` in OKLCH lightness."""
+    found, hexadecimal = Color(colour).convert("oklch"), colour
+    while not is_readable(hexadecimal) and 0 < found["lightness"] + step < 1:
+        found["lightness"] += step
+        hexadecimal = str(found.convert("srgb").fit().to_string(hex=True))
+    return hexadecimal

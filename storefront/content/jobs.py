@@ -1,0 +1,32 @@
+"""A shopper's message to the shop, mailed by the worker."""
+
+from datetime import datetime
+
+from django.template.loader import render_to_string
+from django_tasks import task
+
+from storefront.kit.queues import MAILS
+from storefront.shops import mail
+from storefront.shops.models import Shop
+
+
+def can_receive(shop: Shop) -> bool:
+    """Whether a message can reach the shop: it has an address, and this deployment sends mail."""
+    return bool(shop.email) and mail.is_sent()
+
+
+@task(queue_name=MAILS)
+def send_message(shop_id: int, name: str, email: str, text: str, tries: int = 0) -> None:
+    """Mail the message to the shop's address; an answer goes to the shopper. Nothing is sent if the shop has no address
+    any more."""
+    shop = Shop.objects.get(pk=shop_id)
+    if not shop.email:
+        return
+
+    def again(due: datetime) -> None:
+        send_message.using(run_after=due).enqueue(shop_id, name, email, text, tries + 1)
+
+    body = render_to_string("content/message.txt", {"name": name, "email": email, "text": text, "shop": shop})
+    message = mail.message(shop=shop, to=shop.email, subject=f"Message from {name}", text=body, is_to_staff=True)
+    message.reply_to = [email]
+    mail.send(message, what="message", tries=tries, again=again)

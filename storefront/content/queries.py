@@ -1,0 +1,18 @@
+from storefront.content.models import Looks, Page
+from storefront.shops.models import Shop
+
+
+def published_pages(shop: Shop) -> list[Page]:
+    """The shop's published pages in the order of its footer, without their texts."""
+    return list(Page.objects.filter(shop=shop, is_published=True).defer("body", "summary"))
+
+
+def published_page(shop: Shop, slug: str) -> Page | None:
+    # PostgreSQL refuses NUL characters in texts.
+    return Page.objects.filter(shop=shop, is_published=True, slug=slug).first() if "\0" not in slug else None
+
+
+def looks_of(shop: Shop) -> Looks:
+    """The shop's looks with its own links; the usual ones if nobody has chosen any."""
+    found = Looks.objects.filter(shop=shop).prefetch_related("links").first()
+    return found or Looks(shop=shop)

@@ -1,0 +1,183 @@
+"""Documents in the admin: on an order's page, with what issues them, and the list of all invoices and credit notes."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import Http404, HttpResponse
+from django.urls import reverse
+from unfold.decorators import action, display
+
+from storefront.documents import issuing
+from storefront.documents.admin_forms import CorrectionForm
+from storefront.documents.admin_settings import InvoiceSettingsAdmin
+from storefront.documents.models import Document
+from storefront.documents.printing import MOST_AT_ONCE, TOO_MANY, print_chosen
+from storefront.documents.queries import (
+    current_invoice,
+    documents_of,
+    fulfilment_of,
+    invoices_of,
+    packing_slip,
+    packing_slips,
+    settings_of,
+)
+from storefront.documents.records import Record
+from storefront.documents.responses import document_response, pdf_response
+from storefront.kit.format import format_money, format_time
+from storefront.kit.ids import as_id
+from storefront.orders.admin_forms import confirm
+from storefront.orders.models import Order
+from storefront.orders.timeline import Happening
+from storefront.payments.admin import OrderWithPaymentsAdmin
+from storefront.shops.admin_base import ReadOnlyAdmin, moment, money
+from storefront.shops.rights import Right
+
+__all__ = ["DocumentAdmin", "InvoiceSettingsAdmin", "OrderWithDocumentsAdmin"]
+
+
+@admin.register(Document)
+class DocumentAdmin(ReadOnlyAdmin):
+    empty_text = "Invoices and credit notes stand here. They are issued once “Invoices” in the settings is filled in."
+    rights = {"view": Right.VIEW_ORDERS, "pdf": Right.VIEW_ORDERS, "pdf_of_chosen": Right.VIEW_ORDERS}
+    list_display = ["number", "what", "order", "buyer", "sum", "issued"]
+    list_select_related = ["shop", "order"]
+    list_filter = ["kind"]
+    search_fields = ["number", "order__number", "order__email"]
+    ordering = ["-issued_at", "-id"]
+    actions = ["pdf_of_chosen"]
+    actions_detail = ["pdf"]
+    fields = readonly_fields = ["number", "what", "order", "credited", "buyer", "sum", "issued"]
+
+    sum = money("amount")
+    issued = moment("issued_at")
+
+    @display(description="document", ordering="kind")
+    def what(self, row: Document) -> str:
+        return row.get_kind_display()
+
+    @display(description="credits")
+    def credited(self, row: Document) -> str:
+        return str(row.invoice or "–")
+
+    @display(description="customer")
+    def buyer(self, row: Document) -> str:
+        return ", ".join(row.record["buyer"][:1])
+
+    @action(description="View PDF", icon="picture_as_pdf", url_path="document.pdf")
+    def pdf(self, request: Any, object_id: str) -> HttpResponse:
+        return document_response(self.row_or_404(request, object_id))
+
+    @admin.action(description="One PDF of these")
+    def pdf_of_chosen(self, request: Any, queryset: QuerySet) -> HttpResponse | None:
+        found = list(queryset[: MOST_AT_ONCE + 1])
+        if not found or len(found) > MOST_AT_ONCE:
+            self.message_user(request, TOO_MANY if found else "There is nothing to print.", messages.WARNING)
+            return None
+        return pdf_response([row.record for row in found], "documents.pdf")
+
+
+@admin.register(Order)
+class OrderWithDocumentsAdmin(OrderWithPaymentsAdmin):
+    """Orders, with their payments and documents."""
+
+    rights = {
+        **OrderWithPaymentsAdmin.rights,
+        "packing_slip": Right.VIEW_ORDERS,
+        "packing_slips_of_chosen": Right.VIEW_ORDERS,
+        "invoices_of_chosen": Right.VIEW_ORDERS,
+        "issue_invoice": Right.ISSUE_INVOICES,
+        "correct_invoice": Right.ISSUE_INVOICES,
+    }
+    actions = [*OrderWithPaymentsAdmin.actions, "packing_slips_of_chosen", "invoices_of_chosen"]
+    actions_detail = [*OrderWithPaymentsAdmin.actions_detail, "packing_slip", "issue_invoice", "correct_invoice"]
+
+    def possible_actions(self, order: Order) -> set[str]:
+        possible = super().possible_actions(order)
+        if order.status != Order.Status.CANCELLED:
+            possible.add("packing_slip")
+        seller = settings_of(order.shop)
+        if seller is not None and seller.is_on:
+            invoice = current_invoice(order.shop, order)
+            if invoice is None and issuing.is_invoiceable(order):
+                possible.add("issue_invoice")
+            if invoice is not None and issuing.left_to_credit(invoice):
+                possible.add("correct_invoice")
+        return possible
+
+    def page_of(self, request: Any, order: Order) -> dict[str, Any]:
+        page = super().page_of(request, order)
+        documents = list(documents_of(request.shop, order))
+        papers = [
+            {
+                "name": str(row),
+                "url": reverse("admin:documents_document_pdf", args=[row.pk]),
+                "amount": format_money(row.amount, row.currency),
+                "issued": format_time(row.issued_at, request.shop.timezone),
+            }
+            for row in documents
+        ]
+        issued = [Happening(row.issued_at, f"{row} issued", icon="description", rank=4) for row in documents]
+        return page | {"papers": papers, "happened": [*page["happened"], *issued]}
+
+    @action(description="Packing slip", icon="inventory", url_path="packing-slip.pdf")
+    def packing_slip(self, request: Any, object_id: str) -> HttpResponse:
+        """With `fulfilment`, what is in that one."""
+        order, asked = self.row_or_404(request, object_id), request.GET.get("fulfilment")
+        fulfilment = fulfilment_of(order, as_id(asked) or 0) if asked else None
+        if asked and fulfilment is None:
+            raise Http404
+        record = packing_slip(request.shop, order, fulfilment, request.now)
+        return pdf_response([record], f"packing-slip-{order.number}.pdf")
+
+    @admin.action(description="Print packing slips")
+    def packing_slips_of_chosen(self, request: Any, queryset: QuerySet) -> HttpResponse | None:
+        def slips(orders: list[Order]) -> list[Record]:
+            return packing_slips(request.shop, orders, request.now)
+
+        def refusal(order: Order) -> str:
+            return "was cancelled" if order.status == Order.Status.CANCELLED else ""
+
+        return print_chosen(self, request, queryset.prefetch_related("lines"), "packing_slips", refusal, slips)
+
+    @admin.action(description="Print invoices")
+    def invoices_of_chosen(self, request: Any, queryset: QuerySet) -> HttpResponse | None:
+        rows = list(queryset[: MOST_AT_ONCE + 1])
+        invoices = invoices_of(request.shop, rows)
+
+        def refusal(order: Order) -> str:
+            return "" if order.pk in invoices else "has no invoice"
+
+        def records(orders: list[Order]) -> list[Record]:
+            return [invoices[order.pk].record for order in orders]
+
+        return print_chosen(self, request, rows, "invoices", refusal, records)
+
+    @action(
+        description="Issue invoice",
+        icon="receipt_long",
+        dialog=confirm(
+            "Issue the invoice?",
+            "This order was paid while the shop issued no invoices. The customer gets an email.",
+            "Issue invoice",
+        ),
+    )
+    def issue_invoice(self, request: Any, form: Any, object_id: str) -> HttpResponse:
+        order = self.row_or_404(request, object_id)
+        return self.perform(request, order, issuing.issue_invoice, "Invoice issued.")
+
+    @action(
+        description="Correct invoice",
+        icon="edit_document",
+        dialog=confirm(
+            "Correct the invoice?",
+            "The invoice stays as it is. A credit note cancels it, and a new one is issued with this address and the "
+            "seller's details from the settings. The customer gets an email about each.",
+            "Credit and issue anew",
+            CorrectionForm,
+        ),
+    )
+    def correct_invoice(self, request: Any, form: Any, object_id: str) -> HttpResponse:
+        order = self.row_or_404(request, object_id)
+        buyer = form.cleaned_data["buyer"]
+        return self.perform(request, order, issuing.correct_invoice, "Corrected invoice issued.", buyer=buyer)

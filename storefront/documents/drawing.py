@@ -1,0 +1,204 @@
+"""Draws documents as PDF, from their records alone. The same record is drawn as the same bytes.
+
+A document has as many pages as it needs: its lines flow over pages with the table's header and carried sums, and no
+text leaves the page, however long it is.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+from storefront.documents.paper import BODY, CARRIED, FIGURES, FOOT, SMALL, TABLE, Paper
+from storefront.kit.format import format_money
+from storefront.kit.money import ZERO
+from storefront.pricing.taxes import TAXED, tax_label
+
+Record = dict[str, Any]
+
+TITLES = {"invoice": "Invoice", "credit_note": "Credit note", "packing_slip": "Packing slip"}
+ROW_GAP, BLOCK_GAP = 2.2, 8.0
+
+
+def pdf_of(records: Sequence[Record]) -> bytes:
+    """One PDF of these documents, each with pages of its own."""
+    # Each document says on how many pages it is, so all are drawn once to count them.
+    trial, counts = Paper(), []
+    for record in records:
+        before = trial.page_no()
+        _draw(trial, record, 0)
+        counts.append(trial.page_no() - before)
+    paper = Paper(trial.broken)
+    for record, count in zip(records, counts, strict=True):
+        _draw(paper, record, count)
+    first = records[0]
+    paper.set_title(f"{TITLES[first['kind']]} {first['number']}" if len(records) == 1 else "Documents")
+    paper.set_author(first["seller"]["name"])
+    paper.set_lang("en")
+    paper.set_creation_date(datetime.combine(date.fromisoformat(first["issued_on"]), datetime.min.time(), UTC))
+    return bytes(paper.output())
+
+
+def _draw(paper: Paper, record: Record, pages: int) -> None:
+    paper.begin(record, f"{TITLES[record['kind']]} {record['number']}", pages)
+    _draw_head(paper, record)
+    if record["kind"] == "packing_slip":
+        _draw_packing(paper, record)
+    else:
+        _draw_lines(paper, record)
+        _draw_sums(paper, record)
+        if notes := record.get("notes"):
+            paper.ln(BLOCK_GAP)
+            paper.write_lines(notes, size=BODY)
+        if record["footer"]:
+            paper.ln(BLOCK_GAP)
+            paper.write_lines(record["footer"].splitlines(), size=BODY)
+    paper.end()
+
+
+def _draw_head(paper: Paper, record: Record) -> None:
+    """The seller, the buyer's address at the left, and dates and numbers at the right."""
+    seller, start = record["seller"], paper.get_y()
+    # The shop's logo will stand here.
+    paper.write_lines([seller["shop"]], width=95, size=15, is_bold=True)
+    left = paper.get_y()
+    paper.set_y(start)
+    paper.write_lines([TITLES[record["kind"]]], x=paper.right - 75, width=75, size=20, is_bold=True, align="R")
+    paper.set_y(max(left, paper.get_y()) + BLOCK_GAP)
+    start = paper.get_y()
+    sender = " · ".join([seller["name"], *seller["address"]])
+    paper.write_lines([sender], width=95, size=FOOT, is_grey=True)
+    paper.ln(1.5)
+    if record["kind"] == "packing_slip":
+        paper.write_block("Ship to", [*record["ship_to"], record["phone"]], width=88)
+    else:
+        vat_id = record.get("buyer_vat_id")
+        paper.write_block("Bill to", [*record["buyer"], *([f"VAT ID: {vat_id}"] if vat_id else [])], width=88)
+        if record["ship_to"] and record["ship_to"] != record["buyer"]:
+            paper.ln(3)
+            paper.write_block("Ship to", record["ship_to"], width=88)
+    left = paper.get_y()
+    paper.set_y(start)
+    paper.write_facts(_facts(record), x=paper.right - 75, width=75)
+    paper.set_y(max(left, paper.get_y()) + BLOCK_GAP)
+
+
+def _facts(record: Record) -> list[tuple[str, str]]:
+    order = [("Order", str(record["order_number"])), ("Order date", _day(record["ordered_on"]))]
+    if record["kind"] == "packing_slip":
+        return [*order, ("Delivery", record["method"]), ("Printed", _day(record["issued_on"]))]
+    facts = [("Number", record["number"]), ("Date", _day(record["issued_on"])), *order]
+    if record["kind"] == "credit_note":
+        credited = record["invoice"]
+        facts += [("For invoice", credited["number"]), ("Invoice date", _day(credited["issued_on"]))]
+    elif record["replaces"]:
+        facts.append(("Replaces invoice", record["replaces"]))
+    return facts
+
+
+def _draw_lines(paper: Paper, record: Record) -> None:
+    """The table of lines. At each end of a page stands what the lines above come to, and again at the next start."""
+    # Documents from before each line had its rates are without that column.
+    has_rates = any(line.get("rates") for line in record["lines"])
+    widths = [paper.width - 100, 16, 18, 33, 33] if has_rates else [paper.width - 82, 16, 33, 33]
+    header = ["Description", "Qty", *(["Tax"] if has_rates else []), "Unit price", "Amount"]
+    paper.draw_header(header, widths)
+    carried = ZERO
+    for line in record["lines"]:
+        rates = [" + ".join(line.get("rates") or ())] if has_rates else []
+        figures = ["", str(line["qty"]), *rates, _money(line["unit_price"], record), _money(line["total"], record)]
+
+        def turn(before: Decimal = carried) -> None:
+            sum_row = ["Carried forward", _money(before, record)]
+            paper.draw_sum(*sum_row, is_grey=True)
+            paper.turn_page()
+            paper.draw_header(header, widths)
+            paper.draw_sum("Brought forward", sum_row[1], is_grey=True)
+
+        _draw_row(paper, line, figures, widths, turn)
+        carried += Decimal(line["total"])
+    paper.draw_rule()
+
+
+def _draw_packing(paper: Paper, record: Record) -> None:
+    widths = [paper.width - 40, 20, 20]
+    header = ["Item", "Ordered", "To pack"]
+
+    def turn() -> None:
+        paper.turn_page()
+        paper.draw_header(header, widths)
+
+    if record["is_cancelled"]:
+        paper.write_lines(["This order was cancelled. Do not ship it."], size=BODY, is_bold=True)
+        paper.ln(3)
+    paper.draw_header(header, widths)
+    for line in record["lines"]:
+        _draw_row(paper, line, ["", str(line["ordered"]), str(line["qty"])], widths, turn, reserved=0)
+    paper.draw_rule()
+    if record["note"]:
+        paper.ln(BLOCK_GAP)
+        paper.write_block("Note from the customer", record["note"].splitlines(), width=paper.width)
+
+
+def _draw_row(
+    paper: Paper, line: Record, figures: list[str], widths: list[float], turn: Any, reserved: float = CARRIED
+) -> None:
+    """A row of the table: the line's name, and what was chosen and its SKU below it in small. It stays on one page, if
+    it fits on one."""
+    small = [*line["details"], *([f"SKU {line['sku']}"] if line["sku"] else [])]
+    texts = [(text, TABLE, False) for text in paper.lines_of(line["name"], widths[0] - 3, TABLE)]
+    texts += [(text, SMALL, True) for each in small for text in paper.lines_of(each, widths[0] - 3, SMALL)]
+    height = sum(paper.line_height(size) for _, size, _ in texts) + ROW_GAP
+    if height > paper.left_on_page - reserved and height < paper.page_height / 2:
+        turn()
+    paper.ln(ROW_GAP / 2)
+    for text, size, is_grey in texts:
+        if paper.line_height(size) > paper.left_on_page - reserved:
+            turn()
+        if figures:
+            paper.draw_figures(figures, widths, size=FIGURES)
+            figures = []
+        paper.write_line(text, size=size, is_grey=is_grey, width=widths[0])
+    paper.ln(ROW_GAP / 2)
+
+
+def _draw_sums(paper: Paper, record: Record) -> None:
+    """Totals and taxes, on one page."""
+    rows, taxes = [], []
+    if record["subtotal"] is not None:
+        rows.append(("Subtotal", _money(record["subtotal"], record)))
+    for discount in record["discounts"]:
+        off = Decimal(discount["amount"])
+        rows.append((discount["name"], f"-{_money(off, record)}" if off else "Free delivery"))
+    if delivery := record["delivery"]:
+        rows.append((f"Delivery: {delivery['name']}", _money(delivery["amount"], record)))
+    included = record["tax_included"]
+    for tax in record["taxes"]:
+        treatment = tax.get("treatment", TAXED)
+        name = tax_label(tax["name"], tax["percent"], treatment)
+        name = f"Includes {name}" if included and treatment == TAXED else name
+        on = f" on {_money(tax['base'], record)}" if tax.get("base") else ""
+        taxes.append((name + on, _money(tax["amount"], record)))
+    net = ("Net amount", _money(record["net"], record))
+    above = [] if included or not taxes else [net, *taxes]
+    below = [*taxes, net] if included and taxes else []
+    total = "Total credited" if record["kind"] == "credit_note" else "Total"
+    paid = [(f"Paid: {each['name']}", _money(each["amount"], record)) for each in record["payments"]]
+    count = len(rows) + len(above) + len(below) + len(paid) + 2
+    if count * paper.line_height(TABLE) * 1.3 > paper.left_on_page:
+        paper.turn_page()
+    paper.ln(2)
+    for name, amount in [*rows, *above]:
+        paper.draw_sum(name, amount)
+    paper.draw_total(total, _money(record["total"], record))
+    for name, amount in [*below, *paid]:
+        paper.draw_sum(name, amount, is_grey=True)
+
+
+def _money(amount: str | Decimal, record: Record) -> str:
+    return format_money(Decimal(amount), record["currency"])
+
+
+def _day(text: str) -> str:
+    day = date.fromisoformat(text)
+    return f"{day.day} {day:%b %Y}"

@@ -1,0 +1,77 @@
+"""Links to documents for programs: signed, valid without a token for an hour, and as secret as what they lead to. Their
+query is removed before anything can log it."""
+
+from datetime import datetime, timedelta
+from urllib.parse import parse_qs
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpResponse
+from django.views.decorators.http import require_safe
+
+from storefront.documents.models import Document
+from storefront.documents.queries import document_of, fulfilment_of, packing_slip
+from storefront.documents.responses import document_response, pdf_response
+from storefront.kit.http import pop_query_string
+from storefront.kit.ids import LARGEST_ID
+from storefront.kit.signing import is_signed_url, sign_url
+from storefront.orders.models import Fulfilment, Order
+from storefront.orders.queries import order_by_id
+from storefront.shops.models import Shop
+from storefront.shops.private_pages import private_page
+from storefront.shops.request import Request
+
+LIFETIME = timedelta(hours=1)
+
+
+def document_link(shop: Shop, document: Document, *, now: datetime) -> str:
+    return _signed(f"{shop.base_url}/documents/{document.pk}", now)
+
+
+def packing_slip_link(shop: Shop, order: Order, *, now: datetime) -> str:
+    return _signed(f"{shop.base_url}/documents/packing-slips/{order.pk}", now)
+
+
+def parcel_slip_link(shop: Shop, fulfilment: Fulfilment, *, now: datetime) -> str:
+    return _signed(f"{shop.base_url}/documents/packing-slips/{fulfilment.order_id}/{fulfilment.pk}", now)
+
+
+@require_safe
+@private_page
+def document_file(request: Request, document_id: int) -> HttpResponse:
+    """The PDF. 403 for a link that was altered or has ended."""
+    _check_link(request)
+    document = document_of(request.shop, min(document_id, LARGEST_ID))
+    if document is None:
+        raise Http404
+    return document_response(document)
+
+
+@require_safe
+@private_page
+def packing_slip_file(request: Request, order_id: int, fulfilment_id: int = 0) -> HttpResponse:
+    """The packing slip of the order as it is now, or of one of its fulfilments."""
+    _check_link(request)
+    order = order_by_id(request.shop, min(order_id, LARGEST_ID))
+    fulfilment = fulfilment_of(order, min(fulfilment_id, LARGEST_ID)) if order and fulfilment_id else None
+    if order is None or (fulfilment_id and fulfilment is None):
+        raise Http404
+    record = packing_slip(request.shop, order, fulfilment, request.now)
+    return pdf_response([record], f"packing-slip-{order.number}.pdf")
+
+
+def link_end(now: datetime) -> datetime:
+    """When a link that is made now ends."""
+    return (now + LIFETIME).replace(microsecond=0)
+
+
+def _signed(url: str, now: datetime) -> str:
+    return sign_url(f"{url}?expires={int(link_end(now).timestamp())}")
+
+
+def _check_link(request: Request) -> None:
+    """Raises PermissionDenied unless the URL is signed and its time is not over."""
+    query = pop_query_string(request)
+    if not is_signed_url(f"{request.shop.base_url}{request.path_info}?{query}"):
+        raise PermissionDenied
+    if int(parse_qs(query)["expires"][0]) <= request.now.timestamp():
+        raise PermissionDenied

@@ -1,0 +1,43 @@
+"""The mail that tells a shopper of an invoice or credit note."""
+
+from django.core.mail import EmailMessage
+from django.template.loader import render_to_string
+from django_tasks import task
+
+from storefront.documents.models import Document
+from storefront.kit.queues import MAILS
+from storefront.orders.sent_mails import send_and_record
+from storefront.shops import mail
+from storefront.shops.places import page_address
+
+
+@task(queue_name=MAILS)
+def send_document_mail(document_id: int, tries: int = 0) -> None:
+    """Tell the shopper of an invoice or credit note, with a link to it."""
+    document = Document.objects.select_related("shop", "order").get(pk=document_id)
+    send_and_record(
+        document_mail(document),
+        order=document.order,
+        what=document.kind,
+        tries=tries,
+        again=lambda due: send_document_mail.using(run_after=due).enqueue(document_id, tries + 1),
+    )
+
+
+def document_mail(document: Document) -> EmailMessage:
+    """The mail as plain text. It links to the document and does not have it attached: what a shopper typed would reach
+    whoever has the address, which may be a stranger's."""
+    order, shop = document.order, document.shop
+    what = document.get_kind_display().lower()
+    context = {
+        "document": document,
+        "what": what,
+        "order": order,
+        "shop": shop,
+        "document_url": page_address("checkout:document", order.public_id, document.pk, shop=shop),
+        "url": page_address("checkout:confirmation", order.public_id, shop=shop),
+    }
+    subject = f"Your {what} {document.number} for order {order.number} at {shop.name}"
+    return mail.message(
+        shop=shop, to=order.email, subject=subject, text=render_to_string("documents/document.txt", context)
+    )

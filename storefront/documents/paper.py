@@ -1,0 +1,232 @@
+"""The paper that documents are drawn on: margins, fonts, page footer, and texts that stay within their place."""
+
+import unicodedata
+from collections.abc import Iterable
+from importlib.resources import as_file, files
+from typing import Any
+
+from fpdf import FPDF
+
+# Font sizes in points, lengths in millimetres.
+BODY, TABLE, FIGURES, SMALL, FOOT = 9.5, 9.0, 9.0, 7.5, 7.0
+MARGIN, TOP = 20.0, 18.0
+INK, GREY, RULE = (33, 37, 41), (108, 117, 125), (206, 212, 218)
+SUM_WIDTH = 92.0
+# Room that is kept for a carried sum below the lines of a page.
+CARRIED = 8.0
+MISSING = "\ufffd"
+MOST_NAMED = 40
+FONT = "Noto Sans"
+_POINT = 25.4 / 72
+
+
+class Paper(FPDF):
+    """Pages of documents, each between `begin` and `end`. `y` is where the next text goes."""
+
+    def __init__(self, broken: dict[tuple[str, float, float, bool], list[str]] | None = None) -> None:
+        """`broken` has the lines of texts that were broken before, which takes most of the time."""
+        super().__init__(unit="mm", format="A4")
+        self.broken = {} if broken is None else broken
+        for style, name in (("", "NotoSans-Regular.ttf"), ("B", "NotoSans-Bold.ttf")):
+            with as_file(files("storefront.documents") / "fonts" / name) as path:
+                self.add_font(FONT, style, path)
+        self.label, self.pages_in_all, self.first_page = "", 0, 1
+        font: Any = self.fonts[FONT.lower()]
+        self.glyphs = font.cmap
+        # The columns of lines at the foot of each page of the document.
+        self.foot: list[list[str]] = []
+        # Characters of the document that the font lacks.
+        self.missing: set[str] = set()
+        self.set_auto_page_break(False)
+        self.set_left_margin(MARGIN)
+        self.set_right_margin(MARGIN)
+        self.set_top_margin(TOP)
+
+    def begin(self, record: dict[str, Any], label: str, pages_in_all: int) -> None:
+        """Start a document on a new page."""
+        self.first_page, self.pages_in_all, self.missing = self.page_no() + 1, pages_in_all, set()
+        self.add_page(format=record["page"])
+        self.label = self.plain(label)
+        self.foot = self._foot_columns(record["seller"])
+
+    def turn_page(self) -> None:
+        """Go on with the document on its next page."""
+        self._draw_foot()
+        self.add_page(same=True)
+
+    def end(self) -> None:
+        """End the document. If its font lacks characters, say so, so that nobody takes the text for the whole."""
+        if self.missing:
+            names = ", ".join(f"U+{ord(each):04X}" for each in sorted(self.missing)[:MOST_NAMED])
+            more = len(self.missing) - MOST_NAMED
+            self.ln(4)
+            text = f"{MISSING} stands for characters that cannot be printed here: {names}"
+            self.write_lines([f"{text} and {more} more" if more > 0 else text], size=SMALL, is_grey=True)
+        self._draw_foot()
+
+    @property
+    def width(self) -> float:
+        return self.w - 2 * MARGIN
+
+    @property
+    def right(self) -> float:
+        return self.w - MARGIN
+
+    @property
+    def page_height(self) -> float:
+        """Room for texts on a page."""
+        return self.h - TOP - self._foot_height - 6
+
+    @property
+    def left_on_page(self) -> float:
+        return TOP + self.page_height - self.get_y()
+
+    def plain(self, text: str) -> str:
+        """The text as it can be drawn: a character that the font lacks becomes MISSING, and is remembered."""
+        drawn = []
+        for character in unicodedata.normalize("NFC", str(text)):
+            if unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp"):
+                drawn.append(" " if character in "\t\n\r\u2028\u2029" else "")
+            elif ord(character) in self.glyphs or character == " ":
+                drawn.append(character)
+            else:
+                self.missing.add(character)
+                drawn.append(MISSING)
+        return "".join(drawn)
+
+    def use(self, size: float, *, is_bold: bool = False, is_grey: bool = False) -> None:
+        self.set_font(FONT, "B" if is_bold else "", size)
+        self.set_text_color(*(GREY if is_grey else INK))
+
+    def line_height(self, size: float) -> float:
+        return size * _POINT * 1.38
+
+    def lines_of(self, text: str, width: float, size: float, *, is_bold: bool = False) -> list[str]:
+        """The text, broken into lines of this width. A longer word is broken where the line ends."""
+        self.use(size, is_bold=is_bold)
+        plain = self.plain(text)
+        if not plain.strip():
+            return []
+        key = (plain, width, size, is_bold)
+        if key not in self.broken:
+            lines: Any = self.multi_cell(width, text=plain, dry_run=True, output="LINES", align="L", padding=0)
+            self.broken[key] = lines
+        return self.broken[key]
+
+    def write_line(
+        self, text: str, *, size: float, x: float = MARGIN, width: float = 0, align: str = "L", **look: bool
+    ) -> None:
+        """One line of a text that fits."""
+        self.use(size, **look)
+        self.set_x(x)
+        self.cell(width or self.width, self.line_height(size), text, align=align, new_x="LMARGIN", new_y="NEXT")
+
+    def write_lines(
+        self,
+        texts: Iterable[str],
+        *,
+        size: float,
+        x: float = MARGIN,
+        width: float = 0,
+        align: str = "L",
+        is_bold: bool = False,
+        is_grey: bool = False,
+    ) -> None:
+        """Texts of any length, over pages if need be."""
+        width = width or self.width
+        for text in texts:
+            for line in self.lines_of(text, width - 2, size, is_bold=is_bold):
+                if self.line_height(size) > self.left_on_page:
+                    self.turn_page()
+                self.write_line(line, size=size, x=x, width=width, align=align, is_bold=is_bold, is_grey=is_grey)
+
+    def write_block(self, title: str, texts: Iterable[str], *, width: float) -> None:
+        self.write_lines([title], width=width, size=SMALL, is_bold=True, is_grey=True)
+        self.write_lines(texts, width=width, size=BODY)
+
+    def write_facts(self, facts: Iterable[tuple[str, str]], *, x: float, width: float) -> None:
+        """Names at the left and values at the right."""
+        for name, value in facts:
+            top = self.get_y()
+            self.write_lines([name], x=x, width=30, size=BODY, is_grey=True)
+            below = self.get_y()
+            if value:
+                self.set_y(top)
+                self.write_lines([value], x=x + 30, width=width - 30, size=BODY, align="R")
+            self.set_y(max(below, self.get_y()))
+
+    def draw_header(self, names: list[str], widths: list[float]) -> None:
+        self.use(SMALL, is_bold=True, is_grey=True)
+        self._cells(names, widths, self.line_height(SMALL) + 1.5)
+        self.ln(self.line_height(SMALL) + 1.5)
+        self.draw_rule()
+
+    def draw_figures(self, figures: list[str], widths: list[float], *, size: float) -> None:
+        """The figures of a row, beside its first line. The next text goes to the same height."""
+        self.use(size)
+        self._cells(figures, widths, self.line_height(size))
+
+    def draw_sum(self, name: str, amount: str, *, is_grey: bool = False) -> None:
+        """A name and an amount below the table's last column."""
+        first, *rest = self.lines_of(name, SUM_WIDTH - 38, TABLE) or [""]
+        if self.line_height(TABLE) > self.left_on_page:
+            self.turn_page()
+        x, height = self.right - SUM_WIDTH, self.line_height(TABLE)
+        self.use(TABLE, is_grey=is_grey)
+        self.set_x(x)
+        self.cell(SUM_WIDTH - 36, height, first)
+        self.cell(36, height, self.plain(amount), align="R", new_x="LMARGIN", new_y="NEXT")
+        for line in rest:
+            if height > self.left_on_page:
+                self.turn_page()
+            self.write_line(line, size=TABLE, x=x, width=SUM_WIDTH - 36, is_grey=is_grey)
+
+    def draw_total(self, name: str, amount: str) -> None:
+        self.ln(1)
+        self.draw_rule(self.right - SUM_WIDTH)
+        self.ln(1)
+        self.use(BODY + 1.5, is_bold=True)
+        height = self.line_height(BODY + 1.5)
+        self.set_x(self.right - SUM_WIDTH)
+        self.cell(SUM_WIDTH - 46, height, name)
+        self.cell(46, height, self.plain(amount), align="R", new_x="LMARGIN", new_y="NEXT")
+        self.ln(1)
+
+    def draw_rule(self, x: float = MARGIN) -> None:
+        self.set_draw_color(*RULE)
+        self.set_line_width(0.25)
+        self.line(x, self.get_y(), self.right, self.get_y())
+
+    def _draw_foot(self) -> None:
+        """The seller's legal details in three columns, and the page's number."""
+        top = self.h - self._foot_height - 2
+        self.set_y(top)
+        self.draw_rule()
+        for i, lines in enumerate(self.foot):
+            self.set_y(top + 1.5)
+            for line in lines:
+                self.write_line(line, size=FOOT, x=MARGIN + i * self.width / 3, width=self.width / 3, is_grey=True)
+        self.set_y(self.h - 10)
+        number = f"Page {self.page_no() - self.first_page + 1} of {self.pages_in_all}"
+        self.write_line(f"{self.label} · {number}", size=FOOT, align="R", is_grey=True)
+
+    def _foot_columns(self, seller: dict[str, Any]) -> list[list[str]]:
+        vat_id = [f"VAT ID: {seller['vat_id']}"] if seller["vat_id"] else []
+        texts = (
+            [seller["name"], *seller["address"]],
+            [*vat_id, *seller["registration"], seller["email"]],
+            seller["bank"],
+        )
+        return [[line for text in column for line in self.lines_of(text, self.width / 3 - 4, FOOT)] for column in texts]
+
+    @property
+    def _foot_height(self) -> float:
+        """From the footer's rule to the end of the page."""
+        return max(len(column) for column in self.foot) * self.line_height(FOOT) + 14
+
+    def _cells(self, texts: list[str], widths: list[float], height: float) -> None:
+        """Texts beside each other, all but the first at the right of their columns."""
+        self.set_x(MARGIN)
+        for i, (text, width) in enumerate(zip(texts, widths, strict=True)):
+            self.cell(width, height, self.plain(text), align="R" if i else "L")
+        self.set_x(MARGIN)

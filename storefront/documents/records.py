@@ -1,0 +1,225 @@
+"""What documents print, as JSON: frozen when an invoice or credit note is issued. Money is decimal strings, days are
+those of the shop's time zone. Nothing of a record is read from anywhere else when it is drawn.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from storefront.documents.credited_taxes import credited_taxes, taxes_of_pieces
+from storefront.documents.models import Document, InvoiceSettings
+from storefront.documents.numbering import Number
+from storefront.kit.money import ZERO, quantize, to_wire
+from storefront.orders.models import Fulfilment, Order, OrderLine
+from storefront.orders.templatetags.order_text import address_lines
+from storefront.payments.models import Payment, Refund, RefundLine
+from storefront.payments.providers.registry import PROVIDERS
+from storefront.pricing.taxes import EXPORT, REVERSE_CHARGE, TAXED
+from storefront.shops.models import Shop
+
+Record = dict[str, Any]
+
+REASONS = {"refund": "Refund", "cancellation": "Cancellation", "correction": "Correction"}
+# What stands on documents about goods and services that are free of tax.
+NOTES = {
+    REVERSE_CHARGE: "Reverse charge: the recipient is liable for the VAT (Articles 138, 194 and 196 of Directive "
+    "2006/112/EC).",
+    EXPORT: "Export outside the EU: no VAT is charged (Article 146 of Directive 2006/112/EC).",
+}
+# Countries that print on Letter; all others on A4.
+LETTER = frozenset({"US", "CA", "MX", "PH", "CO", "CL", "VE"})
+
+
+def invoice_record(
+    *, order: Order, number: Number, seller: InvoiceSettings, buyer: Sequence[str], replaces: str = "", now: datetime
+) -> Record:
+    """The invoice of a paid order. `buyer` is the billing address's lines; `replaces` is the number of the invoice that
+    this one corrects."""
+    return {
+        **_frame(order, "invoice", seller, now),
+        "number": str(number),
+        "replaces": replaces,
+        "buyer": list(buyer),
+        "ship_to": address_lines(order.shipping_address),
+        "lines": [_line(line) for line in order.lines.all()],
+        "subtotal": to_wire(order.subtotal),
+        "discounts": [_discount(each) for each in order.discount_lines],
+        "delivery": {"name": order.shipping_method, "amount": to_wire(order.shipping)}
+        if order.shipping_method
+        else None,
+        "taxes": [_tax(line, line["amount"], line.get("base")) for line in _tax_lines(order)],
+        "buyer_vat_id": order.vat_id,
+        "notes": _notes(order),
+        "total": to_wire(order.total),
+        "net": to_wire(order.total - order.tax),
+        "payments": _payments(order),
+        "footer": seller.footer,
+    }
+
+
+def credit_note_record(
+    *,
+    order: Order,
+    number: Number,
+    seller: InvoiceSettings,
+    invoice: Document,
+    earlier: Iterable[Document],
+    amount: Decimal,
+    reason: str,
+    refund: Refund | None = None,
+    now: datetime,
+) -> Record:
+    """The credit note over this amount of an invoice, of which `earlier` ones have credited a part. One over all of it
+    repeats its lines; one for a refund by line names what was refunded."""
+    credited, earlier = invoice.record, list(earlier)
+    is_all = amount == invoice.amount
+    whole = {name: credited[name] for name in ("lines", "subtotal", "discounts", "delivery")}
+    text = f"{REASONS[reason]}: part of invoice {invoice.number}"
+    lines = _refunded_lines(refund, amount) if refund else []
+    taxes = credited_taxes(invoice, earlier, amount, taxes_of_pieces(order, refund, amount) if refund else None)
+    part = {"lines": lines or [_plain_line(text, amount)], "subtotal": None, "discounts": [], "delivery": None}
+    return {
+        **_frame(order, "credit_note", seller, now),
+        "number": str(number),
+        "reason": reason,
+        "invoice": {"number": invoice.number, "issued_on": credited["issued_on"]},
+        "buyer": credited["buyer"],
+        "buyer_vat_id": credited.get("buyer_vat_id", ""),
+        "notes": credited.get("notes", []),
+        "ship_to": [],
+        **(whole if is_all else part),
+        "tax_included": credited["tax_included"] or not is_all,
+        "taxes": taxes,
+        "total": to_wire(amount),
+        "net": to_wire(amount - sum((Decimal(tax["amount"]) for tax in taxes), ZERO)),
+        "payments": [],
+        "footer": seller.footer,
+    }
+
+
+def packing_slip_record(
+    *, order: Order, seller: InvoiceSettings | None, fulfilment: Fulfilment | None = None, now: datetime
+) -> Record:
+    """What is in a fulfilment of the order. Without one, what to pack: what has not been sent yet or, once all has,
+    everything. Without prices."""
+    lines = [line for line in order.lines.all() if line.needs_sending] or list(order.lines.all())
+    packed = {line: line.left for line in lines if line.left} or {line: line.qty for line in lines}
+    if fulfilment:
+        packed = {part.line: part.qty for part in fulfilment.lines.all()}
+    return {
+        **_frame(order, "packing_slip", seller, now),
+        "number": f"{order.number}",
+        "ship_to": address_lines(order.shipping_address or order.billing_address),
+        "method": order.shipping_method,
+        "phone": order.phone,
+        "note": order.shopper_note,
+        "is_cancelled": order.status == Order.Status.CANCELLED,
+        "lines": [_line(line) | {"qty": qty, "ordered": line.qty} for line, qty in packed.items()],
+    }
+
+
+def _frame(order: Order, kind: str, seller: InvoiceSettings | None, now: datetime) -> Record:
+    shop = order.shop
+    return {
+        "kind": kind,
+        "page": "letter" if shop.country in LETTER else "a4",
+        "issued_on": _day(shop, now),
+        "order_number": order.number,
+        "ordered_on": _day(shop, order.placed_at),
+        "currency": order.currency,
+        "tax_included": order.prices_include_tax,
+        "seller": {
+            "name": (seller and seller.legal_name) or shop.name,
+            "shop": shop.name,
+            "address": _lines(seller.address if seller else ""),
+            "vat_id": seller.vat_id if seller else "",
+            "registration": _lines(seller.registration if seller else ""),
+            "bank": _lines(seller.bank if seller else ""),
+            "email": shop.email or "",
+        },
+    }
+
+
+def _line(line: OrderLine) -> Record:
+    chosen = [f"{each['name']}: {each['value']}" for each in [*line.options, *line.custom_fields]]
+    contents = [f"{item['qty']} × {item['name']}" for item in line.bundle_items]
+    return {
+        "name": line.name,
+        "sku": line.sku,
+        "details": [*chosen, *contents, *(["Damaged"] if line.is_damaged else [])],
+        "qty": line.qty,
+        "unit_price": to_wire(line.unit_price),
+        "total": to_wire(line.line_total),
+        "rates": [f"{each['percent']}%" for each in line.tax_lines],
+    }
+
+
+def _plain_line(text: str, amount: Decimal) -> Record:
+    price = {"unit_price": to_wire(amount), "total": to_wire(amount)}
+    return {"name": text, "sku": "", "details": [], "qty": 1, "rates": [], **price}
+
+
+def _refunded_lines(refund: Refund, amount: Decimal) -> list[Record]:
+    """What was refunded, with tax and after discounts; empty for a refund of an amount alone. Lines of their own say
+    what the sum is less than that."""
+    pieces = [_refunded_line(part) for part in refund.lines.select_related("line")]
+    delivery = [_plain_line("Delivery", refund.shipping)] if refund.shipping else []
+    if not pieces and not delivery:
+        return []
+    planned = sum((Decimal(line["total"]) for line in [*pieces, *delivery]), ZERO)
+    in_all = refund.amount + sum(refund.parts.values_list("amount", flat=True), ZERO)
+    less = {"Not refunded": in_all - planned, "Credited for another payment of the order": amount - in_all}
+    return [*pieces, *delivery, *(_plain_line(text, difference) for text, difference in less.items() if difference)]
+
+
+def _refunded_line(part: RefundLine) -> Record:
+    each = quantize(part.amount / part.qty)
+    if each * part.qty != part.amount:
+        whole = _plain_line(f"{part.qty} × {part.line.name}", part.amount)
+        return _line(part.line) | {name: whole[name] for name in ("name", "qty", "unit_price", "total")}
+    figures = {"qty": part.qty, "unit_price": to_wire(each), "total": to_wire(part.amount)}
+    return _line(part.line) | figures
+
+
+def _discount(line: dict[str, Any]) -> Record:
+    code = line.get("code")
+    return {"name": f"{line['name']} ({code})" if code else line["name"], "amount": line["amount"]}
+
+
+def _tax(line: dict[str, Any], amount: str | None, base: str | None) -> Record:
+    """A tax, as it is printed. Without a base in orders from before that was kept."""
+    kept = {"name": line["name"], "percent": line["percent"], "treatment": line.get("treatment", TAXED)}
+    return kept | {"base": base, "amount": amount}
+
+
+def _notes(order: Order) -> list[str]:
+    """What an invoice has to say about goods and services without tax."""
+    treatments = [line.get("treatment") for line in order.tax_lines]
+    return [text for treatment, text in NOTES.items() if treatment in treatments]
+
+
+def _tax_lines(order: Order) -> list[dict[str, str]]:
+    """The order's taxes by rate. One without rates, such as an imported order, has a single line without one."""
+    if order.tax_lines or not order.tax:
+        return order.tax_lines
+    return [{"name": "Tax", "percent": "", "amount": f"{order.tax:.2f}"}]
+
+
+def _payments(order: Order) -> list[Record]:
+    """What was paid with, and how much by each."""
+    paid = [each for each in order.payments.all() if each.status == Payment.Status.PAID]
+    return [{"name": _payment_name(each), "amount": to_wire(each.captured)} for each in paid]
+
+
+def _payment_name(payment: Payment) -> str:
+    provider = PROVIDERS.get(payment.gateway)
+    return payment.method or (provider.label if provider else payment.gateway)
+
+
+def _day(shop: Shop, moment: datetime) -> str:
+    return shop.local_time(moment).date().isoformat()
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]

@@ -1,0 +1,85 @@
+"""What the gift cards of a basket pay, or why not. Reads only: `ledger.spend` takes the money when pay is pressed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from storefront.gift_cards import codes
+from storefront.gift_cards.ledger import held_by
+from storefront.gift_cards.models import GiftCard
+from storefront.kit.money import ZERO
+from storefront.kit.refusals import Refusal
+from storefront.shops.models import Shop
+
+UNKNOWN = "gift_card_unknown"
+DISABLED = "gift_card_disabled"
+EXPIRED = "gift_card_expired"
+USED_UP = "gift_card_used_up"
+OTHER_CURRENCY = "gift_card_other_currency"
+NOT_NEEDED = "gift_card_not_needed"
+
+# What shoppers read, by reason.
+MESSAGES = {
+    UNKNOWN: "This gift card code is not valid.",
+    DISABLED: "This gift card is no longer valid.",
+    EXPIRED: "This gift card has expired.",
+    USED_UP: "This gift card has been used up.",
+    OTHER_CURRENCY: "This gift card is in another currency.",
+    NOT_NEEDED: "There is nothing left that it could pay. Gift cards cannot pay for gift cards.",
+}
+
+
+class UnknownGiftCard(Refusal):
+    code, message = UNKNOWN, MESSAGES[UNKNOWN]
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedCard:
+    """What a card pays of a basket. `refused` is why it pays nothing: empty, or one of the reasons above."""
+
+    id: int
+    last_four: str
+    amount: Decimal
+    refused: str = ""
+
+    @property
+    def message(self) -> str:
+        return MESSAGES.get(self.refused, "")
+
+
+def card_of_code(shop: Shop, code: str) -> GiftCard:
+    """The shop's card with this code, as somebody typed it. Raises UnknownGiftCard, also for another shop's."""
+    normal = codes.normal_code(code)
+    known = GiftCard.objects.filter(shop=shop, digest=codes.digest(shop, normal))
+    card = known.first() if codes.is_well_formed(normal) else None
+    if card is None:
+        raise UnknownGiftCard
+    return card
+
+
+def applied_cards(
+    *, shop: Shop, ids: Sequence[int], payable: Decimal, cart_id: int | None, now: datetime
+) -> tuple[AppliedCard, ...]:
+    """What each of these cards pays of `payable`, in their order; each as much as it can."""
+    found = {card.pk: card for card in GiftCard.objects.filter(shop=shop, pk__in=ids)} if ids else {}
+    held = held_by(shop, cart_id) if found else {}
+    applied = []
+    for card in (found[id] for id in ids if id in found):
+        balance = card.balance + held.get(card.pk, ZERO)
+        refused = refusal_of(card, balance, shop, now) or ("" if payable else NOT_NEEDED)
+        amount = ZERO if refused else min(balance, payable)
+        payable -= amount
+        applied.append(AppliedCard(card.pk, card.last_four, amount, refused))
+    return tuple(applied)
+
+
+def refusal_of(card: GiftCard, balance: Decimal, shop: Shop, now: datetime) -> str:
+    """Why the card pays nothing, whatever the basket; empty if it can pay."""
+    if card.disabled_at is not None:
+        return DISABLED
+    if card.has_expired(now):
+        return EXPIRED
+    if card.currency != shop.currency:
+        return OTHER_CURRENCY
+    return "" if balance else USED_UP

@@ -1,0 +1,66 @@
+"""Mails gift cards: a sweep queues what is due, and a task makes the code and sends it."""
+
+from datetime import datetime
+
+from django.core.mail import EmailMessage
+from django.db import transaction
+from django.template.loader import render_to_string
+from django_tasks import task
+
+from storefront.gift_cards import codes
+from storefront.gift_cards.ledger import Kind
+from storefront.gift_cards.models import GiftCard
+from storefront.gift_cards.new_codes import new_code_of
+from storefront.kit import clock
+from storefront.kit.format import format_money, format_time
+from storefront.kit.queues import MAILS
+from storefront.shops import mail
+from storefront.shops.places import page_address
+
+
+def queue_due_cards(*, now: datetime, limit: int) -> int:
+    """Queue the mails whose time has come. Returns how many were queued. Of two workers, one queues each."""
+    due = GiftCard.objects.filter(send_at__lte=now, disabled_at=None).order_by("send_at", "pk")
+    return sum(_queue(card) for card in due[:limit])
+
+
+@task(queue_name=MAILS)
+def send_gift_card(card_id: int, tries: int = 0) -> None:
+    """Mail the card with a new code, unless it was disabled meanwhile. Retried later if the mail server does not
+    respond. The code exists only here and in the mail."""
+    card = GiftCard.objects.select_related("shop").get(pk=card_id)
+    made = new_code_of(shop=card.shop, card=card, kind=Kind.SENT, now=clock.now())
+    if made is None:
+        return
+    is_sent = mail.send(
+        gift_card_mail(*made),
+        what="gift_card",
+        tries=tries,
+        again=lambda due: send_gift_card.using(run_after=due).enqueue(card_id, tries + 1),
+    )
+    if is_sent:
+        GiftCard.objects.filter(shop=card.shop, pk=card.pk).update(sent_at=clock.now())
+
+
+def gift_card_mail(card: GiftCard, code: str) -> EmailMessage:
+    """The mail to whom the card is for, as plain text."""
+    shop = card.shop
+    url = page_address("checkout:gift_card", shop=shop)
+    context = {
+        "card": card,
+        "shop": shop,
+        "code": codes.for_people(code),
+        "amount": format_money(card.balance, card.currency),
+        "expires": format_time(card.expires_at, shop.timezone),
+        "url": url,
+    }
+    text = render_to_string("gift_cards/gift_card.txt", context)
+    return mail.message(shop=shop, to=card.email, subject=f"Your gift card for {shop.name}", text=text)
+
+
+@transaction.atomic
+def _queue(card: GiftCard) -> bool:
+    is_claimed = GiftCard.objects.filter(pk=card.pk, send_at=card.send_at).update(send_at=None)
+    if is_claimed:
+        send_gift_card.enqueue(card.pk)
+    return bool(is_claimed)

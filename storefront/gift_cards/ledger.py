@@ -1,0 +1,96 @@
+"""The one place where balances change: each change is a conditional update of the card's row, with an entry in its log.
+
+Rows of cards are locked after checkouts, carts, drafts, orders, payments, stock and discounts, in the order of their
+ids, and before the shop's order counter. Every call is made in a transaction.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.db.models import F, Q, Sum
+
+from storefront.gift_cards.models import GiftCard, GiftCardEntry
+from storefront.kit.format import format_money
+from storefront.kit.money import ZERO
+from storefront.kit.refusals import Refusal
+from storefront.shops.models import Shop
+
+Kind = GiftCardEntry.Kind
+
+
+class GiftCardChanged(Refusal):
+    """The card can no longer pay this amount: it was spent elsewhere, disabled, or has expired."""
+
+    code = "gift_card_changed"
+
+
+def spend(
+    *, shop: Shop, card_id: int, amount: Decimal, currency: str, key: UUID, cart_id: int | None, now: datetime
+) -> GiftCard:
+    """Take this amount off the card, for the payment with this key; the basket is noted until `keep` or `release`.
+
+    Raises GiftCardChanged; the caller's transaction must then end.
+    """
+    card = GiftCard.objects.filter(shop=shop, pk=card_id)
+    usable = card.filter(currency=currency, disabled_at=None, digest__isnull=False, balance__gte=amount)
+    # Of two at once, the second waits here, and then finds what the first has left.
+    if not usable.filter(Q(expires_at=None) | Q(expires_at__gt=now)).update(balance=F("balance") - amount):
+        last_four = card.values_list("last_four", flat=True).first() or ""
+        wanted = format_money(amount, currency)
+        raise GiftCardChanged(f"The gift card …{last_four} can no longer pay {wanted}.")
+    return write_entry(card, Kind.SPENT, -amount, now, key=key, payment=key, cart_id=cart_id)
+
+
+def keep(*, shop: Shop, payments: Iterable[UUID]) -> None:
+    """What these payments spent belongs to an order: it is no longer the basket's."""
+    GiftCardEntry.objects.filter(shop=shop, payment__in=list(payments), kind=Kind.SPENT).update(cart_id=None)
+
+
+def release(*, shop: Shop, payment: UUID, now: datetime) -> None:
+    """Put back what the payment has spent, since it ended without an order. Does nothing if that was done before."""
+    spent = GiftCardEntry.objects.get(shop=shop, key=payment, kind=Kind.SPENT)
+    keep(shop=shop, payments=[payment])
+    _put_back(spent, Kind.RELEASED, -spent.amount, payment, now)
+
+
+def refund(*, shop: Shop, payment: UUID, key: UUID, amount: Decimal, now: datetime) -> None:
+    """Put back this much of what the payment has spent. The refund's key makes it happen once. A card that was
+    disabled or has expired gets it, too."""
+    spent = GiftCardEntry.objects.get(shop=shop, key=payment, kind=Kind.SPENT)
+    _put_back(spent, Kind.REFUNDED, amount, key, now)
+
+
+def amounts(shop: Shop, payment: UUID) -> tuple[Decimal, Decimal, Decimal]:
+    """What the payment has spent, and what of it was released, and refunded."""
+    rows = GiftCardEntry.objects.filter(shop=shop, payment=payment).values("kind").annotate(sum=Sum("amount"))
+    sums = {row["kind"]: row["sum"] for row in rows}
+    return -sums.get(Kind.SPENT, ZERO), sums.get(Kind.RELEASED, ZERO), sums.get(Kind.REFUNDED, ZERO)
+
+
+def held_by(shop: Shop, cart_id: int | None) -> dict[int, Decimal]:
+    """By card, what the basket's own payment under way has taken: it is still the basket's to pay with."""
+    if cart_id is None:
+        return {}
+    rows = GiftCardEntry.objects.filter(shop=shop, cart_id=cart_id, kind=Kind.SPENT)
+    return {row["card_id"]: -row["sum"] for row in rows.values("card_id").annotate(sum=Sum("amount")).order_by()}
+
+
+def write_entry(rows: Any, kind: Kind, amount: Decimal, now: datetime, **given: Any) -> GiftCard:
+    """Append an entry to the log of the card of `rows`, which the caller has changed or locked. Returns the card."""
+    card = rows.select_related("shop").get()
+    given |= {"shop": card.shop, "card": card, "balance": card.balance}
+    GiftCardEntry.objects.create(at=now, kind=kind, amount=amount, **given)
+    return card
+
+
+def _put_back(spent: GiftCardEntry, kind: Kind, amount: Decimal, key: UUID, now: datetime) -> None:
+    cards = GiftCard.objects.filter(shop=spent.shop_id, pk=spent.card_id)
+    # Locked before the log is read: of two calls with one key, the second finds the first one's entry.
+    cards.select_for_update(of=("self",), no_key=True).get()
+    if GiftCardEntry.objects.filter(shop=spent.shop_id, kind=kind, key=key).exists():
+        return
+    cards.update(balance=F("balance") + amount)
+    write_entry(cards, kind, amount, now, key=key, payment=spent.payment)

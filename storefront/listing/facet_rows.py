@@ -1,0 +1,181 @@
+# ruff: noqa: S608, the statements consist of conditions of this package and of numbers; values are parameters.
+"""Reads what the filters of product lists need of products: of all that a shop lists, or of some."""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+import orjson
+
+from storefront.catalogue.digital_files import without_file
+from storefront.catalogue.models import BundleItem
+from storefront.kit.ids import LARGEST_ID
+from storefront.listing.sql import LISTABLE
+from storefront.shops.models import Shop
+from storefront.sync.log import as_utc
+
+Fetch = Callable[..., list[tuple]]
+
+# Names and values of attributes that are longer are no filters.
+LONGEST_VALUE = 100
+# Products that are read at once, so that reading a large shop takes little memory.
+BATCH_ROWS = 4000
+
+_CENTS = "CAST(ROUND({} * 100) AS bigint)"
+_SELLS = "(NOT {0}.track_inventory OR {0}.allow_backorders OR {0}.stock_qty > 0)"
+# The pluses keep SQLite from reading all rows of the shop by its index: those of some products are wanted.
+_PRODUCTS = (
+    f"SELECT p.id, p.type, {_CENTS.format('p.price')}, p.compare_price > p.price, {_SELLS.format('p')}, p.brand_id,"
+    " CAST(p.attributes AS text), p.publish_at, p.unpublish_at"
+    f" FROM catalogue_product p WHERE p.shop_id = %(shop)s AND {LISTABLE}"
+)
+_VARIANTS = (
+    f"SELECT v.product_id, {_CENTS.format('v.price')}, v.compare_price > v.price, {_SELLS.format('v')},"
+    " CAST(v.option_values AS text) FROM catalogue_variant v WHERE +v.shop_id = %(shop)s AND v.is_active"
+)
+_CATEGORIES = "SELECT l.product_id, l.category_id FROM catalogue_productcategory l WHERE +l.shop_id = %(shop)s"
+# The last id of the next batch, if there are that many products.
+_END_OF_BATCH = (
+    "SELECT p.id FROM catalogue_product p WHERE p.shop_id = %(shop)s AND p.deleted_at IS NULL AND p.id >= %(first)s"
+    f" ORDER BY p.id LIMIT 1 OFFSET {BATCH_ROWS - 1}"
+)
+# The least that each required option adds to the price.
+_OPTIONS = (
+    f"SELECT o.product_id, COALESCE(min({_CENTS.format('e.price')}), 0) FROM catalogue_option o"
+    " LEFT JOIN catalogue_optionvalue e ON e.option_id = o.id WHERE +o.shop_id = %(shop)s AND o.required"
+)
+
+
+@dataclass(slots=True)
+class FacetRow:
+    """A product that lists show, but for its dates. `prices` are in hundredths, one for each active variant.
+
+    `values` are (name, value, whether it can be bought): of attributes, and of active variants. `items` are the
+    products that a bundle consists of.
+    """
+
+    id: int
+    prices: set[int]
+    brand: int | None
+    sells: bool
+    on_sale: bool
+    starts: datetime | None
+    ends: datetime | None
+    values: dict[tuple[str, str], bool] = field(default_factory=dict)
+    categories: list[int] = field(default_factory=list)
+    items: Collection[int] = ()
+
+
+def read_rows(fetch: Fetch, shop: Shop, ids: Collection[int]) -> list[FacetRow]:
+    """The rows of those of these products that the shop lists."""
+    return _read(fetch, shop, f" IN ({', '.join(str(int(id)) for id in ids)})", {}) if ids else []
+
+
+def read_all_rows(fetch: Fetch, shop: Shop) -> Iterator[list[FacetRow]]:
+    """The rows of all products that the shop lists, a batch at a time, by id."""
+    span = {"first": 0}
+    while True:
+        ends = fetch(_END_OF_BATCH, {"shop": shop.pk, **span}, prepared=False)
+        span["last"] = ends[0][0] if ends else LARGEST_ID
+        if rows := _read(fetch, shop, " BETWEEN %(first)s AND %(last)s", span):
+            yield rows
+        if not ends:
+            return
+        span["first"] = span["last"] + 1
+
+
+def _read(fetch: Fetch, shop: Shop, ids: str, params: Mapping[str, int]) -> list[FacetRow]:
+    """The rows of the products whose id meets this condition. The number of queries is constant."""
+
+    def read(statement: str, column: str, end: str = "") -> list[tuple]:
+        return fetch(f"{statement} AND {column}{ids}{end}", {"shop": shop.pk, **params}, prepared=False)
+
+    variants: dict[int, list[tuple]] = defaultdict(list)
+    for product_id, *variant in read(_VARIANTS, "v.product_id"):
+        variants[product_id].append(tuple(variant))
+    added: dict[int, int] = defaultdict(int)
+    for product_id, cents in read(_OPTIONS, "o.product_id", " GROUP BY o.product_id, o.id"):
+        added[product_id] += cents
+    rows: dict[int, FacetRow] = {}
+    special: dict[int, str] = {}
+    for id, type, *columns in read(_PRODUCTS, "p.id"):
+        rows[id] = _row(id, type, columns, variants.get(id, ()), added.get(id, 0))
+        if type in ("bundle", "digital"):
+            special[id] = type
+    for product_id, category in read(_CATEGORIES, "l.product_id"):
+        if product_id in rows:
+            rows[product_id].categories.append(category)
+    _read_bundles(shop, {id: rows[id] for id, type in special.items() if type == "bundle"})
+    for product in without_file(shop, [id for id, type in special.items() if type == "digital"]):
+        rows[product.pk].sells = False
+    return list(rows.values())
+
+
+def _row(id: int, type: str, columns: Sequence[Any], variants: Sequence[tuple], added: int) -> FacetRow:
+    cents, reduced, sells, brand, attributes, starts, ends = columns
+    row = FacetRow(id, {cents + added}, brand, bool(sells), bool(reduced), _moment(starts), _moment(ends))
+    if type == "variable":
+        row.prices = {each[0] + added for each in variants} or row.prices
+        row.sells, row.on_sale = any(each[2] for each in variants), any(each[1] for each in variants)
+    listed = _attributes(attributes)
+    options = [(_option_values(each[3]), bool(each[2])) for each in variants] if type == "variable" else []
+    for name, (values, is_variation) in listed.items():
+        if not (is_variation and options):
+            row.values |= {(name, value): True for value in values}
+            continue
+        # A variant without a value of this name has any of them.
+        for open_sells in {sells for chosen, sells in options if not chosen.get(name)}:
+            _add(row.values, ((name, value) for value in values), open_sells)
+    for chosen, can_sell in options:
+        _add(row.values, chosen.items(), can_sell)
+    return row
+
+
+def _add(found: dict[tuple[str, str], bool], pairs: Iterable[tuple[str, str]], sells: bool) -> None:
+    for pair in pairs:
+        found[pair] = found.get(pair, False) or sells
+
+
+def _moment(stored: Any) -> datetime | None:
+    return None if stored is None else as_utc(stored)
+
+
+# Many products have the same texts.
+@lru_cache(4096)
+def _attributes(text: str | None) -> Mapping[str, tuple[tuple[str, ...], bool]]:
+    """By name: the values, and whether variants have them."""
+    if not text or text == "[]":
+        return {}
+    found = {}
+    for each in orjson.loads(text):
+        values = tuple(value for value in each.get("values") or () if _is_word(value))
+        if _is_word(each.get("name")) and values:
+            found[each["name"]] = values, bool(each.get("variation"))
+    return found
+
+
+@lru_cache(4096)
+def _option_values(text: str) -> Mapping[str, str]:
+    return {name: value for name, value in orjson.loads(text).items() if _is_word(name) and _is_word(value)}
+
+
+def _is_word(value: Any) -> bool:
+    return isinstance(value, str) and len(value.strip()) > 0 and len(value) <= LONGEST_VALUE
+
+
+def _read_bundles(shop: Shop, rows: Mapping[int, FacetRow]) -> None:
+    """Set which bundles can be bought: those whose items' stock allows one."""
+    items: dict[int, list[BundleItem]] = defaultdict(list)
+    for item in BundleItem.objects.filter(shop=shop, bundle__in=rows).select_related("product", "variant"):
+        items[item.bundle_id].append(item)
+    lacking = {each.pk for each in without_file(shop, {item.product_id for each in items.values() for item in each})}
+    for id, row in rows.items():
+        row.items = {item.product_id for item in items[id]}
+        pieces: dict[Any, int] = defaultdict(int)
+        for item in items[id]:
+            pieces[item.variant or item.product] += item.qty
+        if items[id]:
+            row.sells = lacking.isdisjoint(row.items) and all(sold.can_sell(qty) for sold, qty in pieces.items())

@@ -1,0 +1,147 @@
+"""The list of orders in the admin: columns, views, search."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from unfold.decorators import display
+
+from storefront.kit.countries import country_name
+from storefront.kit.refusals import Refusal
+from storefront.orders.models import Order
+from storefront.orders.preorders import to_send_later, to_send_now
+from storefront.orders.sent_mails import with_failed_mail
+from storefront.orders.words import find_orders
+from storefront.shops.admin_base import EndlessPaginator, ShopScopedAdmin, moment, money
+
+PAYMENT_COLOURS = {
+    "pending": "warning",
+    "authorised": "info",
+    "paid": "success",
+    "partially_refunded": "danger",
+    "refunded": "danger",
+    "voided": "",
+}
+DELIVERY_COLOURS = {"unfulfilled": "warning", "partially_fulfilled": "info", "fulfilled": "success", "cancelled": ""}
+VIEWS = [
+    ("to_send", "To send"),
+    ("waiting", "Pre-orders"),
+    ("unpaid", "Unpaid"),
+    ("sent", "Fulfilled"),
+    ("cancelled", "Cancelled"),
+]
+# Where the start page leads, without a place among the views.
+MORE_VIEWS = [("mail_failed", "Mail could not be sent")]
+SOME = "Very many orders match. These are some of them: add a word, or a longer one."
+
+
+class SearchCut(Refusal):
+    message = "Very many orders match, so not all are found to export. Add a word, or a longer one."
+
+
+class ViewFilter(admin.SimpleListFilter):
+    """The views above the list."""
+
+    title, parameter_name = "view", "view"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [*VIEWS, *MORE_VIEWS]
+
+    def queryset(self, request: Any, queryset: QuerySet) -> QuerySet:
+        statuses = Order.Status
+        if self.value() in ("to_send", "waiting"):
+            is_open = queryset.filter(status=statuses.OPEN)
+            return (to_send_now if self.value() == "to_send" else to_send_later)(is_open, request.now)
+        if self.value() == "unpaid":
+            return queryset.filter(payment_status="pending").exclude(status=statuses.CANCELLED)
+        if self.value() == "mail_failed":
+            return with_failed_mail(queryset, request.shop, request.now)
+        found = {"sent": statuses.FULFILLED, "cancelled": statuses.CANCELLED}.get(self.value() or "")
+        return queryset.filter(status=found) if found else queryset
+
+
+class OrderLists(ShopScopedAdmin):
+    """The list of orders, which can be very long: it has no total, and a search of its own (`words.py`)."""
+
+    paginator = EndlessPaginator
+    list_display: Any = ["order", "placed", "buyer", "country", "pieces", "sum", "payment", "delivery_state"]
+    list_filter: Any = [ViewFilter, "status", "fulfilment_status", "payment_status"]
+    list_before_template = "orders/admin/views.html"
+    search_fields = ["number"]
+    search_help_text = "Number, name, email or SKU"
+    date_hierarchy = None
+    ordering = ["-placed_at", "-id"]
+
+    placed = moment("placed_at")
+    sum = money("total", "total")
+
+    def get_actions_list(self, request: HttpRequest) -> list[Any]:
+        # Beside the views, where it keeps the list's filters.
+        return []
+
+    def changelist_view(self, request: Any, extra_context: Any = None) -> Any:
+        query = request.GET.copy()
+        for name in ("view", "p"):
+            query.pop(name, None)
+        chosen = request.GET.get("view", "")
+        views = [
+            {"title": title, "url": f"?{'&'.join(filter(None, [f'view={name}' if name else '', query.urlencode()]))}"}
+            | {"is_chosen": name == chosen}
+            for name, title in [("", "All"), *VIEWS]
+        ]
+        more = {"views": views, "export_query": request.GET.urlencode(), "may_export": self.may(request, "export_csv")}
+        return super().changelist_view(request, (extra_context or {}) | more)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet:
+        rows = super().get_queryset(request)
+        return rows.prefetch_related("lines") if is_list(request) else rows
+
+    def listed(self, request: Any) -> QuerySet[Order]:
+        """As in the base class. Raises SearchCut if the search does not find all orders that match."""
+        if not find_orders(request.shop, request.GET.get("q", "")).is_all:
+            raise SearchCut
+        return super().listed(request)
+
+    def get_search_results(self, request: Any, queryset: QuerySet, search_term: str) -> tuple[QuerySet, bool]:
+        if not search_term.strip():
+            return queryset, False
+        found = find_orders(request.shop, search_term)
+        if is_list(request) and not found.is_all:
+            messages.info(request, SOME)
+        return queryset.filter(pk__in=found.keys), False
+
+    @display(description="customer")
+    def buyer(self, row: Order) -> str:
+        name = (row.billing_address or {}).get("name")
+        return f"{name}, {row.email}" if name else row.email
+
+    @display(description="to")
+    def country(self, row: Order) -> str:
+        if row.pickup_place:
+            return "Pick-up"
+        return country_name(row.shipping_address.get("country", "")) if row.shipping_address else "–"
+
+    @display(description="items")
+    def pieces(self, row: Order) -> str:
+        return str(_count(line.qty for line in row.lines.all()))
+
+    @display(description="payment", ordering="payment_status", label=PAYMENT_COLOURS)
+    def payment(self, row: Order) -> tuple[str, str]:
+        return row.payment_status, row.get_payment_status_display()
+
+    @display(description="delivery", ordering="fulfilment_status", label=DELIVERY_COLOURS)
+    def delivery_state(self, row: Order) -> tuple[str, str]:
+        if row.status == Order.Status.CANCELLED:
+            return "cancelled", "Cancelled"
+        return row.fulfilment_status, row.get_fulfilment_status_display()
+
+
+def is_list(request: HttpRequest) -> bool:
+    """Whether this is the list itself, and neither an order's page nor the search over everything."""
+    match = request.resolver_match
+    return match is not None and match.url_name == "orders_order_changelist"
+
+
+def _count(numbers: Any) -> int:
+    return sum(numbers)

@@ -1,0 +1,92 @@
+"""The figures of a shop's sales: orders in its currency that were not cancelled, by when they were placed."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from django.db import connection
+from django.db.models import F, Sum
+
+from storefront.catalogue.models import Product
+from storefront.kit.money import CENT, ZERO, quantize
+from storefront.orders.models import Order, OrderLine
+from storefront.orders.periods import Period, Span
+from storefront.shops.models import Shop
+
+BEST_SELLERS = 5
+
+# Whole cents, since SQLite would add decimals as floats. All columns of the orders are in the index `order_figures`.
+_STATEMENT = """
+    WITH spans (place, since, until) AS (VALUES {spans})
+    SELECT place, COUNT(o.id), COALESCE(SUM(CAST(ROUND(o.total * 100) AS BIGINT)), 0)
+    FROM spans LEFT JOIN orders_order o
+      ON o.shop_id = %s AND o.placed_at >= since AND o.placed_at < until AND o.currency = %s AND o.status <> 'cancelled'
+    GROUP BY place
+"""
+
+
+@dataclass(frozen=True)
+class Sold:
+    """Number and total of orders."""
+
+    count: int
+    total: Decimal
+
+    @property
+    def average(self) -> Decimal:
+        return quantize(self.total / self.count) if self.count else ZERO
+
+
+def sold_in(shop: Shop, spans: list[Span]) -> list[Sold]:
+    """What was sold in each of the spans, in one query."""
+    adapt = connection.ops.adapt_datetimefield_value
+    values: list[Any] = []
+    for place, (since, until) in enumerate(spans):
+        values += [place, adapt(since), adapt(until)]
+    statement = _STATEMENT.format(spans=", ".join(["(%s, %s, %s)"] * len(spans)))
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [*values, shop.pk, shop.currency])
+        found = {place: Sold(count, int(cents) * CENT) for place, count, cents in cursor.fetchall()}
+    return [found[place] for place in range(len(spans))]
+
+
+def together(parts: list[Sold]) -> Sold:
+    return Sold(sum(each.count for each in parts), sum((each.total for each in parts), ZERO))
+
+
+def best_sellers(shop: Shop, period: Period) -> list[dict[str, Any]]:
+    """The products of which most pieces were ordered: id, name, pieces and what they came to, after discounts. Those
+    that were deleted meanwhile are left out."""
+    since, until = period.span
+    placed = Order.objects.filter(shop=shop, currency=shop.currency, placed_at__gte=since, placed_at__lt=until)
+    lines = OrderLine.objects.filter(order__in=placed.exclude(status=Order.Status.CANCELLED), product__isnull=False)
+    sums = lines.values("product_id").annotate(pieces=Sum("qty"), total=Sum(F("line_total") - F("discount")))
+    best = list(sums.order_by("-pieces", "-total", "product_id")[:BEST_SELLERS])
+    names = dict(
+        Product.objects.filter(shop=shop, pk__in=[row["product_id"] for row in best]).values_list("pk", "name")
+    )
+    return [
+        {
+            "id": row["product_id"],
+            "name": names[row["product_id"]],
+            "pieces": row["pieces"],
+            "total": quantize(row["total"]),
+        }
+        for row in best
+        if row["product_id"] in names
+    ]
+
+
+def unpaid(shop: Shop) -> Any:
+    """Orders that wait for their money."""
+    return Order.objects.filter(shop=shop, payment_status=Order.PaymentStatus.PENDING).exclude(
+        status=Order.Status.CANCELLED
+    )
+
+
+def change_text(now: Decimal | int, before: Decimal | int) -> str:
+    """How a figure compares with that of the period before: `+12%`; empty if there was none."""
+    if not before:
+        return ""
+    percent = round((Decimal(now) - Decimal(before)) * 100 / Decimal(before))
+    return f"{percent:+d}%".replace("-", "−") if percent else "±0%"

@@ -1,0 +1,72 @@
+"""Pre-orders: which lines are sent later, what shoppers are told of it, and that they are not sent before."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any, TypeVar
+
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+
+from storefront.kit.format import format_day
+from storefront.kit.refusals import Refusal
+from storefront.orders.models import Order, OrderLine
+from storefront.shops.models import Shop
+
+L = TypeVar("L")
+
+
+class NotSentYet(Refusal):
+    """All that is left are pre-orders whose date is still to come. Naming them sends them nevertheless."""
+
+    code, field = "preorder_not_due", "lines"
+
+
+def is_due(line: Any, now: datetime) -> bool:
+    """Whether a line of a cart or an order can be sent: it is no pre-order, or its date has come."""
+    return line.available_from is None or line.available_from <= now
+
+
+def due_lines(lines: Iterable[L], shop: Shop, now: datetime) -> list[L]:
+    """Of these lines with pieces left, those that can be sent. Raises NotSentYet if there are lines, and none can."""
+    lines = list(lines)
+    found = [line for line in lines if is_due(line, now)]
+    if lines and not found:
+        dates = sorted(line.available_from for line in lines)  # type: ignore[attr-defined]
+        raise NotSentYet(
+            f"All that is left are pre-orders, sent from {format_day(dates[0], shop.timezone)} on. To send them before,"
+            " name their lines and quantities."
+        )
+    return found
+
+
+def to_send_now(orders: QuerySet[Order], now: datetime) -> QuerySet[Order]:
+    """Of these orders, those with pieces left that can be sent."""
+    return orders.filter(Exists(_left().filter(Q(available_from=None) | Q(available_from__lte=now))))
+
+
+def to_send_later(orders: QuerySet[Order], now: datetime) -> QuerySet[Order]:
+    """Of these orders, those whose pieces left are all pre-orders."""
+    now_rows = to_send_now(orders, now).values("pk")
+    return orders.filter(Exists(_left().filter(available_from__gt=now))).exclude(pk__in=now_rows)
+
+
+def _left() -> QuerySet[OrderLine]:
+    """Of the outer query's order, the lines with pieces left to send."""
+    return OrderLine.objects.filter(
+        order=OuterRef("pk"),
+        is_digital=False,
+        gift_card__isnull=True,
+        qty__gt=F("fulfilled_qty") + F("withdrawn_qty") + F("closed_qty"),
+    )
+
+
+def explain(lines: Sequence[Any], shop: Shop, now: datetime) -> str:
+    """What the shopper is told of the pre-orders among these lines of a cart; empty without any."""
+    later = [line for line in lines if not is_due(line, now)]
+    if not later:
+        return ""
+    days = {format_day(line.available_from, shop.timezone) for line in later}
+    when = f"from {days.pop()} on" if len(days) == 1 else "from its own date on"
+    if len(later) == len(lines):
+        return f"This is a pre-order. {'It is' if len(lines) == 1 else 'Each item is'} sent {when}."
+    what = "The pre-order is" if len(later) == 1 else "Each pre-order is"
+    return f"{what} sent {when}. Everything else is sent before, without waiting for it."

@@ -1,0 +1,79 @@
+"""Mails about an order: each one is recorded, and staff can write one."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from django.core.mail import EmailMessage
+from django.db import transaction
+from django.db.models import QuerySet
+
+from storefront.kit import clock
+from storefront.kit.refusals import Refusal
+from storefront.orders import message_jobs
+from storefront.orders.models import Order, OrderMail
+from storefront.shops import audit, mail
+from storefront.shops.models import Shop
+
+# Mails that a shop's staff can write in an hour, so that a stolen session is no mail cannon.
+MOST_AN_HOUR = 100
+WRITTEN = "message"
+# For how long a mail that could not be sent is mentioned.
+MENTIONED_FOR = timedelta(days=14)
+
+
+def with_failed_mail(orders: QuerySet[Order], shop: Shop, now: datetime) -> QuerySet[Order]:
+    """Of these orders of the shop, those with a mail that could not be sent lately."""
+    failed = OrderMail.objects.filter(shop=shop, failed_at__gt=now - MENTIONED_FOR)
+    return orders.filter(pk__in=failed.values("order"))
+
+
+class TooManyMails(Refusal):
+    status, code = 429, "too_many_mails"
+    message = f"At most {MOST_AN_HOUR} mails can be written in an hour. Please try again later."
+
+
+class NoMail(Refusal):
+    """The deployment has no mail server (`EMAIL_URL`)."""
+
+    code = "no_mail"
+    message = "Mail is not set up here, so nothing can be sent."
+
+
+@transaction.atomic
+def write_to_customer(*, shop: Shop, order: Order, subject: str, body: str, now: datetime) -> OrderMail:
+    """Queue a mail to the order's customer. Raises NoMail and TooManyMails; the shop is locked, so that several at once
+    are counted."""
+    if not mail.is_sent():
+        raise NoMail
+    Shop.objects.select_for_update(no_key=True).get(pk=shop.pk)
+    written = OrderMail.objects.filter(shop=shop, created_at__gt=now - timedelta(hours=1)).exclude(text="")
+    if written.count() >= MOST_AN_HOUR:
+        raise TooManyMails
+    row = OrderMail.objects.create(
+        shop=shop,
+        order=order,
+        kind=WRITTEN,
+        email=order.email,
+        subject=" ".join(subject.split())[:255],
+        text=body,
+        written_by=audit.current_actor().name[:254],
+        created_at=now,
+    )
+    audit.record(shop=shop, action="order.mail_written", object=order, after={"subject": row.subject}, now=now)
+    message_jobs.send_message.enqueue(row.pk)
+    return row
+
+
+def send_and_record(
+    message: EmailMessage, *, order: Order, what: str, tries: int, again: Callable[[datetime], object]
+) -> None:
+    """`mail.send`, and the order's record of it: when it was sent, or given up. A mail of which the worker could not
+    store the record is missing from the order's timeline; it is not sent twice."""
+    is_sent = mail.send(message, what=what, tries=tries, again=again)
+    if mail.is_sent() and (is_sent or tries >= len(mail.WAITS)):
+        now = clock.now()
+        given = {"sent_at": now} if is_sent else {"failed_at": now}
+        subject = message.subject[:255]
+        OrderMail.objects.create(
+            shop_id=order.shop_id, order=order, kind=what, email=order.email, subject=subject, created_at=now, **given
+        )

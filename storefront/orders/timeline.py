@@ -1,0 +1,125 @@
+"""What happened to an order, from what is stored: the audit log says who did it, the rows say the rest."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from storefront.kit.format import format_time
+from storefront.orders.models import Fulfilment, Order, OrderMail
+from storefront.shops.audit_models import AuditEntry
+from storefront.shops.audit_text import action_text, actor_text
+from storefront.shops.models import Shop
+
+# Entries of the audit log that are read; an order has a few.
+MOST_ENTRIES = 200
+# What its own row tells better; the log only says who did it.
+TOLD_BY_ROWS = ("order.placed", "order.fulfilled", "order.fulfilment_cancelled", "order.refunded", "order.mail_written")
+MAILS = {
+    "order_confirmation": "Order confirmation",
+    "order_paid": "Payment mail",
+    "order_cancelled": "Cancellation mail",
+    "order_refunded": "Refund mail",
+    "fulfilment": "Delivery mail",
+    "downloads": "Download mail",
+    "invoice": "Invoice mail",
+    "credit_note": "Credit note mail",
+}
+
+
+@dataclass(frozen=True)
+class Happening:
+    """One line of the timeline. `icon` is a name of the admin's icon font; `rank` orders what happened at once."""
+
+    at: datetime
+    text: str
+    detail: str = ""
+    who: str = ""
+    icon: str = "circle"
+    rank: int = 5
+
+
+@dataclass(frozen=True)
+class Log:
+    """The order's entries of the audit log."""
+
+    entries: list[AuditEntry]
+
+    def who(self, action: str, at: datetime) -> str:
+        """Who carried out this action at this moment; empty if the log does not say."""
+        return next((actor_text(each) for each in self.entries if each.action == action and each.at == at), "")
+
+
+def log_of(shop: Shop, order: Order) -> Log:
+    found = AuditEntry.objects.filter(shop=shop, object_type="order", object_id=order.pk).order_by("at", "id")
+    return Log(list(found[:MOST_ENTRIES]))
+
+
+def happenings(order: Order, fulfilments: Iterable[Fulfilment], log: Log) -> list[Happening]:
+    """What happened, without what higher rooms add: payments, refunds and documents."""
+    found = [Happening(order.placed_at, "Order placed", icon="shopping_bag", rank=0)]
+    found += [_deed(entry) for entry in log.entries if entry.action not in TOLD_BY_ROWS]
+    for fulfilment in fulfilments:
+        found += _of_fulfilment(fulfilment, log)
+    found += [each for mail in OrderMail.objects.filter(order=order) for each in _of_mail(mail)]
+    return found
+
+
+def told(found: Iterable[Happening], shop: Shop) -> list[dict[str, Any]]:
+    """The timeline as the page shows it, newest first."""
+    newest = sorted(found, key=lambda each: (each.at, each.rank), reverse=True)
+    return [vars(each) | {"when": format_time(each.at, shop.timezone)} for each in newest]
+
+
+def _deed(entry: AuditEntry) -> Happening:
+    icons = {
+        "order.marked_paid": "payments",
+        "order.cancelled": "cancel",
+        "order.updated": "edit_note",
+        "order.closed": "block",
+    }
+    detail = str((entry.after or {}).get("reason") or "")
+    if entry.action == "order.updated":
+        detail = _annotation(entry.after or {})
+    return Happening(entry.at, action_text(entry), detail, actor_text(entry), icons.get(entry.action, "circle"), 2)
+
+
+def _annotation(after: dict[str, Any]) -> str:
+    """The changed note and tags."""
+    tags = after.get("tags")
+    shown = [str(after.get("note") or ""), f"Tags: {', '.join(map(str, tags))}" if isinstance(tags, list) else ""]
+    return " – ".join(filter(None, shown))[:300]
+
+
+def _of_fulfilment(row: Fulfilment, log: Log) -> list[Happening]:
+    pieces = ", ".join(str(line) for line in row.lines.all())
+    tracking = " ".join(filter(None, [row.carrier, row.tracking_number]))
+    detail = f"{pieces} ({tracking})" if tracking else pieces
+    found = [
+        Happening(
+            row.created_at, "Items fulfilled", detail, log.who("order.fulfilled", row.created_at), "local_shipping"
+        )
+    ]
+    if row.cancelled_at:
+        who = log.who("order.fulfilment_cancelled", row.cancelled_at)
+        found.append(Happening(row.cancelled_at, "Fulfilment cancelled", pieces, who, "undo"))
+    return found
+
+
+def _of_mail(row: OrderMail) -> list[Happening]:
+    what = MAILS.get(row.kind, "Mail")
+    if row.text:
+        detail = f"{row.subject}\n{row.text}"
+        written = Happening(row.created_at, f"Mail written to {row.email}", detail, row.written_by, "mail", 6)
+        ended = (
+            [Happening(row.sent_at, "This mail was sent", row.subject, icon="outgoing_mail", rank=7)]
+            if row.sent_at
+            else []
+        )
+        return [written, *ended, *_failed(row, "This mail could not be sent")]
+    sent = [Happening(row.sent_at, f"{what} sent to {row.email}", icon="outgoing_mail", rank=7)] if row.sent_at else []
+    return [*sent, *_failed(row, f"{what} could not be sent to {row.email}")]
+
+
+def _failed(row: OrderMail, text: str) -> list[Happening]:
+    return [Happening(row.failed_at, text, row.subject, icon="error", rank=7)] if row.failed_at else []

@@ -1,0 +1,109 @@
+"""The words that find an order: kept when it is placed, searched in the admin.
+
+A search of several words finds the orders that have all of them. The beginning of a word is enough. A word that very
+many orders have is looked up up to `MOST` times only, so a search takes about as long in a shop of a million orders as
+in a small one; `is_all` then says that there are more.
+"""
+
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db import connection
+from django.db.models import Q
+
+from storefront.kit.ids import as_id
+from storefront.orders.desk_models import LONGEST_WORD, OrderWord
+from storefront.orders.models import Order, OrderLine
+from storefront.shops.models import Shop
+
+# Orders that one word of a search is looked up for.
+MOST = 2000
+MOST_WORDS = 6
+_LAST = "\U0010ffff"
+
+
+@dataclass(frozen=True)
+class Found:
+    """The ids of the orders, and whether these are all."""
+
+    keys: set[int]
+    is_all: bool
+
+
+def plain(text: str) -> str:
+    """The text in lower case without accents, as words are kept and searched."""
+    letters = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(letter for letter in letters if not unicodedata.combining(letter) and letter != "\0")
+
+
+def words_of(order: Order, lines: Iterable[OrderLine]) -> set[str]:
+    """The words of an order: its address, the words of its names, and its SKUs."""
+    texts = [order.email, *(line.sku for line in lines)]
+    for address in (order.billing_address, order.shipping_address):
+        texts += [(address or {}).get(name) or "" for name in ("name", "company")]
+    return {word for text in texts for part in text.split() if (word := _kept(part))}
+
+
+def keep_words(orders: Iterable[tuple[Order, Iterable[OrderLine]]]) -> None:
+    """Store the words of new orders. Those that are there stay."""
+    OrderWord.objects.bulk_create(
+        (
+            OrderWord(shop_id=order.shop_id, order_id=order.pk, word=word)
+            for order, lines in orders
+            for word in sorted(words_of(order, lines))
+        ),
+        ignore_conflicts=True,
+    )
+
+
+def find_orders(shop: Shop, text: str) -> Found:
+    """The shop's orders that the text names: by number, by the app's reference, or by the beginnings of their words."""
+    orders = Order.objects.filter(shop=shop)
+    searched = [word for word in map(_kept, text.split()) if word][:MOST_WORDS]
+    if not searched:
+        return Found(set(), True)
+    # Two queries, since neither database uses both indexes for one.
+    keys = set(orders.filter(client_reference=text.strip()).values_list("pk", flat=True)[:MOST])
+    named_all = len(keys) < MOST
+    if number := as_id(text.strip().removeprefix("#")):
+        keys |= set(orders.filter(number=number).values_list("pk", flat=True))
+    by_word = [(word, _orders_with(shop, word)) for word in searched]
+    # The rarest word says which orders to look at; the others are looked up in these.
+    rarest, found = min(by_word, key=lambda each: (not each[1].is_all, len(each[1].keys)))
+    matching = found.keys
+    for word, others in by_word:
+        if word != rarest:
+            matching = matching & others.keys if others.is_all else _of_these(matching, word)
+    return Found(keys | matching, named_all and found.is_all)
+
+
+def _orders_with(shop: Shop, word: str) -> Found:
+    """Up to MOST orders with such a word, first the newest with exactly this one."""
+    words = OrderWord.objects.filter(shop=shop)
+    exact = words.filter(word=word).order_by("-order_id").values_list("order_id", flat=True)
+    found = set(exact[:MOST])
+    if len(found) == MOST:
+        return Found(found, False)
+    # In any order, since PostgreSQL would sort them all. An order can have many such words.
+    begun = list(words.filter(_begins(word)).values_list("order_id", flat=True)[: MOST * 2])
+    for key in begun:
+        if len(found) == MOST:
+            return Found(found, False)
+        found.add(key)
+    return Found(found, len(begun) < MOST * 2)
+
+
+def _of_these(orders: set[int], word: str) -> set[int]:
+    """Those of the orders that have such a word, found by the words of each."""
+    kept = OrderWord.objects.filter(order__in=orders).values_list("order_id", "word")
+    return {key for key, each in kept if each.startswith(word)}
+
+
+def _begins(word: str) -> Q:
+    # SQLite's LIKE ignores case and so the index; PostgreSQL compares by its collation.
+    return Q(word__startswith=word) if connection.vendor == "postgresql" else Q(word__gte=word, word__lt=word + _LAST)
+
+
+def _kept(text: str) -> str:
+    return plain(text).strip(" ,;.#\"'()")[:LONGEST_WORD]

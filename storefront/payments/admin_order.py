@@ -1,0 +1,85 @@
+"""What an order's admin page shows of its payments and refunds."""
+
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any
+
+from storefront.kit.format import format_money
+from storefront.kit.money import ZERO
+from storefront.orders.admin_page import Row
+from storefront.orders.models import Order
+from storefront.orders.timeline import Happening, Log
+from storefront.payments.models import Payment, PaymentEntry, Refund
+from storefront.payments.providers.registry import PROVIDERS
+
+Kind = PaymentEntry.Kind
+# What the entries of a payment's log mean to a merchant. Entries of other kinds are in the payment's own page.
+TOLD = {Kind.CAPTURED: "Payment received", Kind.RETURNED: "Money given back", Kind.DISPUTED: "Payment disputed"}
+
+
+def money_of(order: Order, log: Log, *, may_see: bool) -> dict[str, Any]:
+    """The page's part about money. Sums are everybody's who sees the order; payments are theirs who may see these."""
+    payments = list(order.payments.prefetch_related("entries"))
+    refunds = list(order.refunds.prefetch_related("lines__line"))
+    happened = [_refund_happened(row, log) for row in refunds]
+    happened += [told for row in payments for entry in row.entries.all() if (told := _entry(row, entry))]
+    return {
+        "sums": paid_sums(order, payments),
+        "payments": [payment_text(row) for row in payments] if may_see else [],
+        "refunds": [refund_text(row) for row in refunds] if may_see else [],
+        "happened": happened if may_see else [],
+    }
+
+
+def paid_sums(order: Order, payments: Iterable[Payment]) -> list[Row]:
+    """What was paid, by gift cards and otherwise, and given back."""
+    cards = sum((Decimal(each["amount"]) for each in order.gift_cards), ZERO)
+    paid = sum((row.captured for row in payments), ZERO)
+    rows = []
+    if cards:
+        names = ", ".join(f"…{each['last_four']}" for each in order.gift_cards)
+        rows.append(Row("Of it, by gift card", format_money(cards, order.currency), names))
+    rows.append(Row("Paid", format_money(paid, order.currency)))
+    if order.refunded:
+        rows.append(Row("Refunded", f"−{format_money(order.refunded, order.currency)}"))
+    return rows
+
+
+def payment_text(row: Payment) -> str:
+    """How the payment stands, with what the shop has to look at, why the last try failed, and how a dispute stands."""
+    said = [row.alert, row.failure, f"dispute: {row.dispute}" if row.dispute else ""]
+    state = ", ".join([row.get_state_display(), *filter(None, said)])
+    facts = [f"{row.method or provider_name(row)}: {format_money(row.amount, row.currency)}", state, row.reference]
+    return " · ".join(filter(None, facts))
+
+
+def provider_name(row: Payment) -> str:
+    provider = PROVIDERS.get(row.gateway)
+    return provider.label_for_merchants if provider else row.gateway
+
+
+def refund_text(row: Refund) -> str:
+    state = f"{row.get_status_display()}: {row.failure}" if row.failure else row.get_status_display()
+    facts = [f"Refund {format_money(row.amount, row.currency)}", state, pieces_of(row), row.reason]
+    facts.append("restocked" if row.restocked else "")
+    return " · ".join(filter(None, facts))
+
+
+def pieces_of(row: Refund) -> str:
+    delivery = [f"delivery {format_money(row.shipping, row.currency)}"] if row.shipping else []
+    return ", ".join([*map(str, row.lines.all()), *delivery])
+
+
+def _refund_happened(row: Refund, log: Log) -> Happening:
+    detail = " – ".join(filter(None, [pieces_of(row), row.reason]))
+    text = f"Refund of {format_money(row.amount, row.currency)} started"
+    return Happening(row.created_at, text, detail, log.who("order.refunded", row.created_at), "currency_exchange", 3)
+
+
+def _entry(row: Payment, entry: PaymentEntry) -> Happening | None:
+    text = TOLD.get(Kind(entry.kind))
+    if text is None:
+        return None
+    amount = format_money(abs(entry.amount), row.currency)
+    detail = " · ".join(filter(None, [row.method or provider_name(row), entry.detail]))
+    return Happening(entry.at, f"{text}: {amount}", detail, icon="payments", rank=1)

@@ -1,0 +1,110 @@
+"""The admin's form for a refund: of items, of the delivery, of an amount."""
+
+from typing import Any
+
+from django import forms
+from unfold.forms import BaseDialogForm
+from unfold.widgets import (
+    UnfoldAdminDecimalFieldWidget,
+    UnfoldAdminIntegerFieldWidget,
+    UnfoldAdminTextareaWidget,
+    UnfoldBooleanWidget,
+)
+
+from storefront.kit.format import format_money
+from storefront.kit.ids import as_id
+from storefront.kit.money import CENT, ZERO, quantize
+from storefront.orders.models import Order, OrderLine
+from storefront.payments.line_refunds import Pieces, delivery_left, paid_for_line
+
+
+class RefundForm(BaseDialogForm):
+    """Pieces that were not sent and pieces that were stand apart, as the one are not sent any more."""
+
+    shipping = forms.DecimalField(
+        label="Delivery",
+        max_digits=14,
+        decimal_places=2,
+        min_value=ZERO,
+        required=False,
+        widget=UnfoldAdminDecimalFieldWidget,
+    )
+    amount = forms.DecimalField(
+        max_digits=14,
+        decimal_places=2,
+        min_value=CENT,
+        required=False,
+        widget=UnfoldAdminDecimalFieldWidget,
+        help_text="Leave empty to refund what the chosen items and delivery come to. Without any of them, that refunds "
+        "the full remaining amount.",
+    )
+    reason = forms.CharField(max_length=10_000, required=False, widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}))
+    restock = forms.BooleanField(label="Restock all items", required=False, widget=UnfoldBooleanWidget)
+
+    def __init__(self, request: Any, object_id: int | str | None = None, *args: Any, **kwargs: Any) -> None:
+        super().__init__(request, object_id, *args, **kwargs)
+        self.rows: dict[str, tuple[int, bool | None]] = {}
+        order = Order.objects.filter(shop=request.shop, pk=as_id(str(object_id or "")) or 0).first()
+        left = ZERO
+        if order:
+            left = delivery_left(order)
+            for line in order.lines.all():
+                self._add_line(order, line)
+        if order and left:
+            self.fields["shipping"].help_text = f"At most {format_money(left, order.currency)}"
+        else:
+            del self.fields["shipping"]
+        if order is None or order.restocked_at or order.status == Order.Status.OPEN:
+            del self.fields["restock"]
+        self.order_fields([each for name in self.rows for each in (name, _restock(name))])
+
+    @property
+    def given(self) -> dict[str, Any]:
+        data = self.cleaned_data
+        chosen = [
+            Pieces(line_id, data[name], restock=data[_restock(name)], sent=sent)
+            for name, (line_id, sent) in self.rows.items()
+            if data.get(name)
+        ]
+        return {
+            "lines": chosen,
+            "shipping": data.get("shipping"),
+            "amount": data["amount"],
+            "reason": data["reason"],
+            "restock": data.get("restock", False),
+        }
+
+    def _add_line(self, order: Order, line: OrderLine) -> None:
+        """A quantity for the pieces that were not sent, and one for those that were, each with what to do with them."""
+        unsent = line.left + line.closed_qty
+        sent = line.qty - line.refunded_qty - unsent
+        if not line.needs_sending:
+            self._add_row(order, line, None, unsent + sent)
+            return
+        self._add_row(order, line, False, unsent)
+        self._add_row(order, line, True, sent)
+
+    def _add_row(self, order: Order, line: OrderLine, sent: bool | None, left: int) -> None:
+        name = f"{'sent' if sent else 'unsent'}_{line.pk}"
+        # What was refunded meanwhile is still read from the form, so that it is refused and not passed over.
+        if not left and name not in self.data:
+            return
+        self.rows[name] = line.pk, sent
+        which = {None: "", False: ", not sent", True: ", sent"}[sent]
+        paid = format_money(quantize(paid_for_line(order, line) / line.qty), order.currency)
+        self.fields[name] = forms.IntegerField(
+            label=f"{line.name}{which}",
+            min_value=0,
+            max_value=line.qty,
+            required=False,
+            initial=0,
+            widget=UnfoldAdminIntegerFieldWidget,
+            help_text=f"At most {left}, {paid} each",
+        )
+        self.fields[_restock(name)] = forms.BooleanField(
+            label=f"Restock {line.name}{which}", required=False, initial=sent is False, widget=UnfoldBooleanWidget
+        )
+
+
+def _restock(name: str) -> str:
+    return f"restock_{name}"

@@ -1,0 +1,45 @@
+"""Patterns of postal codes, such as `18565`, `25*` and `9000-9999`.
+
+Codes are compared without spaces, hyphens and capitals, and without a country in front (`D-10115`).
+"""
+
+import re
+
+_COUNTRY = re.compile(r"^[A-Z]{1,2}-(?=[0-9])")
+_NOT_CODE = re.compile(r"[\s-]+")
+_RANGE = re.compile(r"([0-9]{2,10})\s*-\s*([0-9]{2,10})\Z")
+_PREFIX = re.compile(r"([0-9A-Z]+)\*\Z")
+_CODE = re.compile(r"[0-9A-Z]+\Z")
+# ZIP+4 names a building; zones and patterns have the first five digits.
+_ZIP_PLUS_4 = re.compile(r"([0-9]{5})[0-9]{4}\Z")
+
+
+def normal_postcode(text: str, country: str = "") -> str:
+    """The code as it is compared."""
+    code = _NOT_CODE.sub("", _COUNTRY.sub("", text.strip().upper()))
+    return _ZIP_PLUS_4.sub(r"\1", code) if country == "US" else code
+
+
+def normal_pattern(text: str) -> str:
+    """The pattern as it is stored. A hyphen between two numbers of the same length makes a range; else it is part of
+    one code, such as `00-950`. Raises ValueError, with a sentence, for what is no pattern."""
+    text = text.strip().upper()
+    if (ends := _RANGE.match(text)) and len(ends[1]) == len(ends[2]):
+        if ends[1] > ends[2]:
+            raise ValueError(f"{text}: the first code of a range must not be above the last one.")
+        return f"{ends[1]}-{ends[2]}"
+    code = normal_postcode(text)
+    if _CODE.match(code) or _PREFIX.match(code):
+        return code
+    raise ValueError(f"{text}: write a code (18565), its beginning (25*) or a range (9000-9999).")
+
+
+def codes_matched(pattern: str, code: str) -> int | None:
+    """How many codes like this one a stored pattern covers, so that the narrowest can be found; None if it does not
+    cover this one. Both are in normal form."""
+    if ends := _RANGE.match(pattern):
+        is_within = len(code) == len(ends[1]) and code.isdigit() and ends[1] <= code <= ends[2]
+        return int(ends[2]) - int(ends[1]) + 1 if is_within else None
+    if prefix := _PREFIX.match(pattern):
+        return 10 ** (len(code) - len(prefix[1])) if code.startswith(prefix[1]) else None
+    return 1 if code == pattern else None

@@ -1,0 +1,153 @@
+"""A shop's delivery prices as a CSV file: a line for each price (docs/delivery.md).
+
+An import replaces the prices of the rates that the file names, in one transaction: of two at the same time, the second
+waits and is what holds.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from storefront.kit import money
+from storefront.kit.spreadsheets import escape_formula
+from storefront.pricing.models import ShippingRate, ShippingRateStep
+from storefront.pricing.shipping import Step
+from storefront.pricing.tables import UnusableTable, WrongLine, read_each, read_table
+from storefront.shops import audit
+from storefront.shops.models import Shop
+
+COLUMNS = ("zone", "method", "by", "up to", "price")
+FRACTION_DIGITS = {"weight": 3, "subtotal": 2, "count": 0}
+
+Basis = ShippingRate.Basis
+
+
+@dataclass
+class Prices:
+    """What a file says of one rate. `lines` are the numbers of its lines, by `up to`."""
+
+    basis: str
+    first_line: int
+    steps: dict[Decimal | None, Decimal] = field(default_factory=dict)
+    lines: dict[Decimal | None, int] = field(default_factory=dict)
+
+    def ascending(self) -> list[Step]:
+        return sorted(self.steps.items(), key=lambda step: (step[0] is None, step[0] or 0))
+
+
+def export_rates(shop: Shop) -> Iterator[list[str]]:
+    """The lines of the file, the header first, for all rates, also inactive ones."""
+    yield list(COLUMNS)
+    for rate in _rates(shop).prefetch_related("steps"):
+        name = [escape_formula(rate.zone.name), escape_formula(rate.name), rate.basis]
+        for up_to, price in _prices_of(rate):
+            yield [*name, "" if up_to is None else f"{up_to.normalize():f}", f"{price:.2f}"]
+
+
+@transaction.atomic
+def import_rates(*, shop: Shop, content: bytes, now: datetime) -> int:
+    """Replace the prices of the rates in this file. Returns how many rates it names. Raises UnusableTable for any
+    problem; then nothing changed."""
+    rates = list(_rates(shop).select_for_update(of=("self",), no_key=True))
+    found = _read(content, rates)
+    for rate in rates:
+        if rate.pk in found:
+            _replace(rate, found[rate.pk], now)
+    return len(found)
+
+
+def _rates(shop: Shop) -> QuerySet[ShippingRate]:
+    rates = ShippingRate.objects.filter(shop=shop).select_related("zone", "shop")
+    return rates.order_by("zone__name", "zone_id", "sort_order", "pk")
+
+
+def _prices_of(rate: ShippingRate) -> list[Step]:
+    if rate.basis == Basis.ORDER:
+        return [(None, rate.price)]
+    return [(step.up_to, step.price) for step in rate.steps.all()]
+
+
+def _replace(rate: ShippingRate, prices: Prices, now: datetime) -> None:
+    before = {"basis": rate.basis, "prices": _audited(_prices_of(rate))}
+    rate.basis = prices.basis
+    steps = prices.ascending()
+    rate.steps.all().delete()
+    if prices.basis == Basis.ORDER:
+        rate.price = steps[0][1]
+    else:
+        rows = [ShippingRateStep(shop=rate.shop, rate=rate, up_to=up_to, price=price) for up_to, price in steps]
+        ShippingRateStep.objects.bulk_create(rows)
+    rate.save(update_fields=["basis", "price"])
+    after = {"basis": rate.basis, "prices": _audited(steps)}
+    audit.record_change(
+        shop=rate.shop, action="shipping_rate.updated", object=rate, before=before, after=after, now=now
+    )
+
+
+def _audited(steps: list[Step]) -> list[str]:
+    return [f"{'above' if up_to is None else f'up to {up_to.normalize():f}'}: {price:.2f}" for up_to, price in steps]
+
+
+def _read(content: bytes, rates: list[ShippingRate]) -> dict[int, Prices]:
+    """The prices of each rate by its id."""
+    by_name = defaultdict(list)
+    for rate in rates:
+        by_name[rate.zone.name.casefold(), rate.name.casefold()].append(rate)
+    found: dict[int, Prices] = {}
+    lines, has_comma = read_table(content, COLUMNS)
+    read_each(lines, lambda number, cells: _read_line(number, cells, by_name, found, has_comma=has_comma))
+    if not found:
+        raise UnusableTable(["The file has no prices."])
+    return found
+
+
+def _read_line(
+    number: int,
+    cells: list[str],
+    by_name: dict[tuple[str, str], list[ShippingRate]],
+    found: dict[int, Prices],
+    *,
+    has_comma: bool,
+) -> None:
+    if len(cells) != len(COLUMNS):
+        raise WrongLine(f"has {len(cells)} cells instead of {len(COLUMNS)}.")
+    zone, method, basis, up_to_text, price_text = cells
+    named = by_name.get((zone.casefold(), method.casefold()), [])
+    if len(named) != 1:
+        many = f"has {len(named)} rates named {method}. Give them different names first."
+        raise WrongLine(f"the zone {zone} {many if named else f'has no rate named {method}.'}")
+    if basis not in Basis.values:
+        raise WrongLine(f"“by” must be one of {', '.join(Basis.values)}.")
+    prices = found.setdefault(named[0].pk, Prices(basis, number))
+    if basis != prices.basis:
+        raise WrongLine(f"the rate is by {prices.basis} in line {prices.first_line}. Use one of them.")
+    up_to = _up_to(up_to_text, basis, has_comma=has_comma)
+    if up_to in prices.steps:
+        raise WrongLine(f"line {prices.lines[up_to]} has a price up to the same.")
+    prices.steps[up_to], prices.lines[up_to] = _price(price_text, has_comma=has_comma), number
+
+
+def _up_to(text: str, basis: str, *, has_comma: bool) -> Decimal | None:
+    if not text:
+        return None
+    if basis == Basis.ORDER:
+        raise WrongLine("“up to” must be empty for one price for every order.")
+    digits = FRACTION_DIGITS[basis]
+    number = text.replace(",", ".") if has_comma else text
+    if not re.fullmatch(r"[0-9]{1,9}" + (rf"(\.[0-9]{{1,{digits}}})?" if digits else ""), number):
+        kind = f"a number with at most {digits} decimals" if digits else "a whole number"
+        raise WrongLine(f"“up to” must be {kind}, not {text}.")
+    return Decimal(number)
+
+
+def _price(text: str, *, has_comma: bool) -> Decimal:
+    try:
+        return money.parse(text.replace(",", ".") if has_comma else text)
+    except (ValueError, InvalidOperation):
+        raise WrongLine(f"the price must be an amount such as 4.90, not {text or 'empty'}.") from None

@@ -1,0 +1,77 @@
+"""CSV files that the admin imports completely or not at all: their lines, and what is wrong with them."""
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Sequence
+
+from storefront.kit.refusals import Refusal
+from storefront.kit.spreadsheets import unescape_formulas
+
+LARGEST_FILE = 1024 * 1024
+MOST_LINES = 10_000
+SHOWN_PROBLEMS = 50
+
+# A line's number in the file, and its cells.
+Line = tuple[int, list[str]]
+
+
+class UnusableTable(Refusal):
+    """The file was not imported. `sentences` are problems that begin with the number of their line."""
+
+    code = "unusable_table"
+
+    def __init__(self, sentences: list[str]) -> None:
+        super().__init__("Nothing was imported.")
+        self.sentences = sentences
+
+
+class WrongLine(ValueError):
+    """What is wrong with a line, as a sentence."""
+
+
+def read_table(content: bytes, columns: Sequence[str], optional: Sequence[str] = ()) -> tuple[list[Line], bool]:
+    """The lines without the header and empty ones, with a cell for each of the columns; and whether numbers can have a
+    decimal comma, as where commas do not separate cells. The `optional` columns, among `columns`, can be missing: their
+    cells are empty. Raises UnusableTable."""
+    if len(content) > LARGEST_FILE:
+        raise UnusableTable(["The file is larger than 1 MiB."])
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UnusableTable(["The file is not UTF-8. In a spreadsheet, save it as “CSV UTF-8”."]) from None
+    header = text.partition("\n")[0]
+    separator = max(",;\t", key=header.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    lines: list[Line] = []
+    try:
+        for cells in reader:
+            lines.append((reader.line_num, [cell.strip() for cell in unescape_formulas(cells)]))
+    except csv.Error as error:
+        raise UnusableTable([f"Line {reader.line_num}: not CSV ({error})."]) from None
+    found = [cell.casefold() for cell in lines[0][1]] if lines else []
+    if found != [name for name in columns if name in found or name not in optional]:
+        raise UnusableTable([f"Line 1: the columns must be: {', '.join(columns)}."])
+    if len(lines) > MOST_LINES:
+        raise UnusableTable([f"The file has more than {MOST_LINES:,} lines."])
+    return [(number, _completed(cells, found, columns)) for number, cells in lines[1:] if any(cells)], separator != ","
+
+
+def read_each(lines: Iterable[Line], read: Callable[[int, list[str]], None]) -> None:
+    """Read each line. Raises UnusableTable with all that were wrong (WrongLine)."""
+    problems = []
+    for number, cells in lines:
+        try:
+            read(number, cells)
+        except WrongLine as wrong:
+            problems.append(f"Line {number}: {wrong}")
+    if problems:
+        more = len(problems) - SHOWN_PROBLEMS
+        raise UnusableTable(problems[:SHOWN_PROBLEMS] + ([f"And {more:,} more."] if more > 0 else []))
+
+
+def _completed(cells: list[str], found: list[str], columns: Sequence[str]) -> list[str]:
+    """The cells in the order of all columns; a line of another length stays as it is, which its reader refuses."""
+    if len(cells) != len(found) or len(found) == len(columns):
+        return cells
+    given = dict(zip(found, cells, strict=True))
+    return [given.get(name, "") for name in columns]

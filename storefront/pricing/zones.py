@@ -1,0 +1,86 @@
+"""Which zone an address is in, without database: the most specific one (docs/delivery.md)."""
+
+from collections.abc import Iterable, Mapping
+
+from storefront.kit.countries import countries, country_name
+from storefront.kit.postal import region_key
+from storefront.pricing.models import DeliveryZone
+from storefront.pricing.postcodes import codes_matched, normal_postcode
+
+
+def zone_of(zones: Iterable[DeliveryZone], address: Mapping[str, str]) -> DeliveryZone | None:
+    """The zone of this address: by postal code, else by region, else by country, else the one for all other countries.
+
+    Of several with postal codes, the one whose pattern covers the fewest codes. Of equals, which the admin refuses,
+    the oldest. None: the shop does not deliver there.
+    """
+    fitting = [(rank, -zone.pk, zone) for zone in zones if (rank := _rank(zone, address)) is not None]
+    return max(fitting, key=lambda each: each[:2])[2] if fitting else None
+
+
+def served_countries(zones: Iterable[DeliveryZone], active: set[int]) -> dict[str, str]:
+    """The countries that can be delivered to, at least in part: names by code, sorted by name. `active` are the ids of
+    zones with a rate."""
+    zones = list(zones)
+    listed = {code for zone in zones if zone.pk in active for code in zone.countries}
+    closed = {code for zone in zones for code in zone.countries if not is_narrow(zone)} - listed
+    is_everywhere = any(zone.pk in active and not zone.countries for zone in zones)
+    return {
+        code: name for code, name in countries().items() if code in listed or (is_everywhere and code not in closed)
+    }
+
+
+def countries_by_region(zones: Iterable[DeliveryZone]) -> frozenset[str]:
+    """The countries whose zones depend on the region, so that it has to be asked for."""
+    return frozenset(code for zone in zones if zone.regions for code in zone.countries)
+
+
+def is_narrow(zone: DeliveryZone) -> bool:
+    """Whether the zone is only a part of its country."""
+    return bool(zone.regions or zone.postcodes)
+
+
+def overlap(zone: DeliveryZone, others: Iterable[DeliveryZone]) -> tuple[str, str] | None:
+    """The field and a sentence if another zone has the same addresses by equally specific terms; then neither would be
+    more specific."""
+    for other in others:
+        if other.pk != zone.pk and (found := _overlap(zone, other)):
+            return found
+    return None
+
+
+def _rank(zone: DeliveryZone, address: Mapping[str, str]) -> tuple[int, ...] | None:
+    country = address.get("country", "")
+    if zone.countries and country not in zone.countries:
+        return None
+    covered = 0
+    if zone.postcodes:
+        code = normal_postcode(address.get("postal_code", ""), country)
+        matches = [found for each in zone.postcodes if (found := codes_matched(each, code)) is not None]
+        if not matches:
+            return None
+        covered = min(matches)
+    if zone.regions:
+        region = region_key(country, address.get("region", ""))
+        if region not in (region_key(country, each) for each in zone.regions):
+            return None
+    return bool(zone.postcodes), -covered, bool(zone.regions), bool(zone.countries)
+
+
+def _overlap(zone: DeliveryZone, other: DeliveryZone) -> tuple[str, str] | None:
+    if not zone.countries and not other.countries:
+        return "countries", f"{other.name} is already for all other countries. Choose some."
+    shared = [code for code in zone.countries if code in other.countries]
+    if not shared or bool(zone.postcodes) != bool(other.postcodes) or bool(zone.regions) != bool(other.regions):
+        return None
+    by_key = {(code, region_key(code, each)): each for code in shared for each in zone.regions}
+    keys = [(code, region_key(code, each)) for code in shared for each in other.regions]
+    regions = [by_key[key] for key in keys if key in by_key]
+    if zone.regions and not regions:
+        return None
+    if zone.postcodes:
+        codes = [each for each in zone.postcodes if each in other.postcodes]
+        return ("postcodes", f"{other.name} has {codes[0]} already.") if codes else None
+    if regions:
+        return "regions", f"{other.name} has {regions[0]} already."
+    return "countries", f"{other.name} has {country_name(shared[0])} already."

@@ -1,0 +1,36 @@
+"""Prices of a file beside sale periods. A file states regular prices, and the sale price with its dates; a native
+export made during a sale says so by `regular_compare_price`."""
+
+from copy import copy
+from datetime import datetime
+from types import SimpleNamespace
+from typing import Any
+
+from storefront.catalogue import sale_periods
+from storefront.catalogue.parsing import InvalidValue
+from storefront.kit.money import ZERO
+
+_NEW = dict.fromkeys(sale_periods.COLUMNS) | {"price": ZERO, "compare_price": ZERO}
+
+
+def settled(fields: dict[str, Any], now: datetime, row: Any = None) -> dict[str, Any]:
+    """The parsed fields with the prices that hold now, for this row of the shop or a new one.
+
+    A regular price that a file states during a sale changes the regular price, and the sale goes on. Raises
+    InvalidValue for a sale period that cannot be.
+    """
+    stated = {name: fields[name] for name in sale_periods.COLUMNS if name in fields}
+    has_period = any(stated.get(name) is not None for name in sale_periods.COLUMNS[2:])
+    if not stated or not (has_period or (row is not None and row.sale_price is not None)):
+        return fields
+    result = copy(row) if row is not None else SimpleNamespace(**_NEW)
+    sale_periods.lift(result)
+    for name, value in stated.items():
+        setattr(result, name, value)
+    # An export made during a sale states the prices of the sale.
+    sale_periods.lift(result)
+    sale_periods.forget_dates(result, stated)
+    for name, problem in sale_periods.problems(result, (), now).items():
+        raise InvalidValue(f"{name}: {problem}")
+    sale_periods.settle(result, now)
+    return fields | {name: getattr(result, name) for name in sale_periods.COLUMNS}

@@ -1,0 +1,17 @@
+"""Every check of `storefront verify`: stored values against the rows that explain them."""
+
+from collections.abc import Iterator
+
+from storefront.catalogue import verifying as catalogue
+from storefront.gift_cards import verifying as gift_cards
+from storefront.kit.deviations import Deviation
+from storefront.listing import verifying as listing
+from storefront.orders import verifying as orders
+from storefront.payments import verifying as payments
+from storefront.shops.models import Shop
+
+
+def deviations(shop: Shop) -> Iterator[Deviation]:
+    """Everything in the shop that others of its rows contradict. Reads only; the shop can stay open meanwhile."""
+    for room in (catalogue, listing, gift_cards, orders, payments):
+        yield from room.deviations(shop)

@@ -1,0 +1,75 @@
+"""The mails of stock alerts, sent by the worker. Links are made when a mail is sent, so the queue contains none."""
+
+from datetime import datetime
+
+from django.core.mail import EmailMessage
+from django.template.loader import render_to_string
+from django_tasks import task
+
+from storefront.catalogue.models import Product, Variant
+from storefront.catalogue.rules import full_name
+from storefront.kit import clock
+from storefront.kit.queues import MAILS
+from storefront.shops import doors, mail
+from storefront.shops.models import Shop
+from storefront.shops.places import page_address
+from storefront.stock_alerts.links import confirm_link, stop_link
+from storefront.stock_alerts.models import StockAlert
+
+
+@task(queue_name=MAILS)
+def send_confirmation(shop_id: int, alert_id: int, tries: int = 0) -> None:
+    """Mail the link by which the owner of the address confirms the alert, unless it is confirmed, or gone."""
+    alert = (
+        StockAlert.objects.select_related("shop", "product", "variant")
+        .filter(shop=shop_id, pk=alert_id, confirmed_at=None)
+        .first()
+    )
+    if alert is None:
+        return
+    link = confirm_link(alert.shop, alert)
+    message = _message("confirm", alert.shop, alert.product, alert.variant, alert.email, link=link)
+
+    def again(due: datetime) -> None:
+        send_confirmation.using(run_after=due).enqueue(shop_id, alert_id, tries + 1)
+
+    mail.send(message, what="stock_alert_confirmation", tries=tries, again=again)
+
+
+@task(queue_name=MAILS)
+def send_alert(shop_id: int, product_id: int, variant_id: int | None, email: str, tries: int = 0) -> None:
+    """Mail that something can be bought again. Nothing is sent if it is gone, or not public any more.
+
+    If the shop's doors were closed meanwhile, the alert is put back, and waits until they open."""
+    product = Product.objects.select_related("shop").filter(shop=shop_id, pk=product_id).first()
+    variants = Variant.objects.filter(shop=shop_id, product=product_id)
+    variant = variants.filter(pk=variant_id).first() if variant_id is not None else None
+    if product is None or not product.is_published(clock.now()) or (variant is None and variant_id is not None):
+        return
+    if doors.is_closed(product.shop):
+        waits = {"shop_id": shop_id, "product_id": product_id, "variant_id": variant_id, "email": email}
+        confirmed = {"confirmed_at": clock.now()}
+        StockAlert.objects.update_or_create(
+            **waits, defaults=confirmed, create_defaults=confirmed | {"created_at": clock.now()}
+        )
+        return
+    link = page_address("website:product", product.slug, shop=product.shop)
+    link += f"?variant={variant.pk}" if variant else ""
+
+    def again(due: datetime) -> None:
+        send_alert.using(run_after=due).enqueue(shop_id, product_id, variant_id, email, tries + 1)
+
+    message = _message("back", product.shop, product, variant, email, link=link)
+    mail.send(message, what="stock_alert", tries=tries, again=again)
+
+
+_SUBJECTS = {"confirm": "Please confirm: {name}", "back": "Back in stock: {name}"}
+
+
+def _message(
+    kind: str, shop: Shop, product: Product, variant: Variant | None, email: str, *, link: str
+) -> EmailMessage:
+    name = full_name(product.name, variant.name if variant else None)
+    context = {"shop": shop, "name": name, "link": link, "stop": stop_link(shop, email)}
+    text = render_to_string(f"stock_alerts/{kind}.txt", context)
+    return mail.message(shop=shop, to=email, subject=_SUBJECTS[kind].format(name=name), text=text)

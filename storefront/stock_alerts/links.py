@@ -1,0 +1,56 @@
+"""Links in the mails: to say that one waits, and to wait for nothing any more.
+
+Signed (`kit.signing`), with the shop's own address in them, so that a link of one shop says nothing in another.
+Following one changes nothing, since mail scanners follow links too: the page has a button.
+"""
+
+from datetime import datetime
+from urllib.parse import parse_qs, urlencode
+
+from storefront.customers.queries import normal_email
+from storefront.kit.refusals import Refusal
+from storefront.kit.signing import is_signed_url, sign_url
+from storefront.shops.models import Shop
+from storefront.shops.places import secure_base
+from storefront.stock_alerts.models import StockAlert
+
+CONFIRM, STOP = "/stock-alerts/confirm", "/stock-alerts/stop"
+
+
+class AlertLinkRefused(Refusal):
+    status, code = 403, "link_refused"
+    message = "This link is incomplete or too old, or you wait for this no longer."
+
+
+def confirm_link(shop: Shop, alert: StockAlert) -> str:
+    # An alert that is asked for again after its mail is another row, so the link is as old as its row.
+    return _link(shop, CONFIRM, alert=alert.pk)
+
+
+def stop_link(shop: Shop, email: str) -> str:
+    return _link(shop, STOP, email=normal_email(email))
+
+
+def alert_of_link(*, shop: Shop, query: str, now: datetime) -> StockAlert:
+    """The alert of a followed link; `query` is the query string exactly as received. Raises AlertLinkRefused."""
+    given = _checked(shop, CONFIRM, query)
+    alert = StockAlert.objects.select_related("product", "variant").filter(shop=shop, pk=int(given["alert"])).first()
+    if alert is None or not alert.product.is_published(now):
+        raise AlertLinkRefused
+    return alert
+
+
+def email_of_link(*, shop: Shop, query: str) -> str:
+    """The address of a followed link to stop. Raises AlertLinkRefused."""
+    return _checked(shop, STOP, query)["email"]
+
+
+def _link(shop: Shop, path: str, **parameters: str | int) -> str:
+    return sign_url(f"{secure_base(shop)}{path}?{urlencode(parameters)}")
+
+
+def _checked(shop: Shop, path: str, query: str) -> dict[str, str]:
+    if not is_signed_url(f"{secure_base(shop)}{path}?{query}"):
+        raise AlertLinkRefused
+    # The signature shows that `_link` made the query.
+    return {name: values[0] for name, values in parse_qs(query).items()}

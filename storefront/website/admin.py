@@ -1,0 +1,159 @@
+"""The page on which a merchant chooses the shop's looks, beside a preview: one row, which the menu leads to."""
+
+from typing import Any, cast
+
+from django import forms
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
+from unfold.widgets import UnfoldAdminSelectWidget
+
+from storefront.catalogue.admin_forms import check_picture
+from storefront.content import colours
+from storefront.content.models import Looks, MenuLink
+from storefront.listing.queries import ProductFilters, first_products
+from storefront.shops.admin_base import ShopScopedAdmin, ShopScopedTabularInline, view_and_edit
+from storefront.shops.admin_forms import ShopScopedForm
+from storefront.shops.rights import Right
+from storefront.website import looks, queries
+from storefront.website.cards import product_cards
+
+PLACES = ("First", "Second", "Third")
+PREVIEW_PRODUCTS = 4
+
+
+class ColourInput(forms.TextInput):
+    input_type = "color"
+    template_name = "website/admin/colour.html"
+
+
+def section_field(number: int) -> forms.ChoiceField:
+    return forms.ChoiceField(
+        label=f"{PLACES[number]} on the home page",
+        choices=[("", "Nothing"), *Looks.Section.choices],
+        required=False,
+        widget=UnfoldAdminSelectWidget,
+    )
+
+
+class LooksForm(ShopScopedForm):
+    section_1, section_2, section_3 = (section_field(number) for number in range(len(PLACES)))
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for number, section in enumerate(self.instance.sections[: len(PLACES)], 1):
+            self.initial.setdefault(f"section_{number}", section)
+
+    def clean_logo(self) -> Any:
+        return self._picture("logo")
+
+    def clean_hero_picture(self) -> Any:
+        return self._picture("hero_picture")
+
+    def _picture(self, name: str) -> Any:
+        file = self.cleaned_data.get(name)
+        if file and name in self.changed_data:
+            check_picture(file)
+        return file
+
+    def clean(self) -> Any:
+        cleaned = super().clean()
+        accent, background = (cleaned.get(name, "") for name in ("accent", "background"))
+        # The columns' own check refuses what is not a colour.
+        if colours.is_colour(accent) and colours.is_colour(background):
+            if problem := colours.problem_of_background(background):
+                self.add_error("background", problem)
+            elif problem := colours.problem_of_accent(accent, background):
+                self.add_error("accent", problem)
+        if bool(cleaned.get("hero_button")) != bool(cleaned.get("hero_link")) and not self.errors:
+            self.add_error("hero_link", "A button needs both its words and where it leads.")
+        if cleaned.get("hero") == Looks.Hero.OWN and not cleaned.get("hero_title"):
+            self.add_error("hero_title", "Enter the heading that stands at the top of the home page.")
+        chosen = [each for number in range(1, len(PLACES) + 1) if (each := cleaned.get(f"section_{number}"))]
+        for number, section in enumerate(chosen):
+            if section in chosen[:number]:
+                self.add_error(f"section_{number + 1}", "This is on the home page already.")
+        self.instance.sections = chosen
+        return cleaned
+
+    def changed_columns(self) -> list[str]:
+        return sorted({*super().changed_columns(), "sections"})
+
+
+class MenuLinkInline(ShopScopedTabularInline):
+    model = MenuLink
+    rights = view_and_edit(Right.MANAGE_CONTENT, Right.MANAGE_CONTENT)
+    fields = ["label", "link", "menu", "position"]
+    verbose_name_plural = "links of your own"
+    tab = False
+
+
+@admin.register(Looks)
+class LooksAdmin(ShopScopedAdmin):
+    form = LooksForm
+    rights = {"view": Right.MANAGE_CONTENT, "change": Right.MANAGE_CONTENT}
+    inlines = [MenuLinkInline]
+    change_form_before_template = "website/admin/preview.html"
+    fieldsets: Any = [
+        (None, {"fields": ["logo", "accent", "background", "fonts", "corners"]}),
+        (
+            "Top of the home page",
+            {"fields": ["hero", "hero_picture", "hero_title", "hero_text", "hero_button", "hero_link"]},
+        ),
+        ("Below it", {"fields": ["section_1", "section_2", "section_3"]}),
+        ("Footer", {"fields": ["footer_text"]}),
+    ]
+
+    class Media:
+        js = ("website/preview.js",)
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        if db_field.name in ("accent", "background"):
+            kwargs["widget"] = ColourInput
+        return super().formfield_for_dbfield(db_field, request, **kwargs)
+
+    def changelist_view(self, request: Any, *args: Any, **kwargs: Any) -> HttpResponse:
+        """The shop's looks, made with the first visit."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        row, _ = Looks.objects.get_or_create(shop=request.shop, defaults={"updated_at": request.now})
+        return HttpResponseRedirect(reverse("admin:content_looks_change", args=[row.pk]))
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        cast(Any, request).admin_policy = {"frame-src": "'self'"}
+        return super().changeform_view(request, *args, **kwargs)
+
+    def get_urls(self) -> list[Any]:
+        own = [path("frame/", self.admin_site.admin_view(self.frame), name="content_looks_frame")]
+        return own + super().get_urls()
+
+    def frame(self, request: Any) -> HttpResponse:
+        """A page of the shop as the form's values would make it look. What is not valid stays as it is. With `colours`:
+        the page's stylesheet of colours."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        if "colours" in request.GET:
+            return looks.colours_page(request, request.GET["colours"])
+        shop = request.shop
+        row = Looks.objects.filter(shop=shop).first() or Looks(shop=shop)
+        form = forms.modelform_factory(Looks, fields=looks.PREVIEWED)(request.GET, instance=row)
+        kept = {name: getattr(row, name) for name in looks.PREVIEWED}
+        form.is_valid()
+        for name in looks.PREVIEWED:
+            setattr(
+                row, name, kept[name] if name in form.errors or name not in request.GET else form.cleaned_data[name]
+            )
+        shown = first_products(shop, ProductFilters(sort="newest"), count=PREVIEW_PRODUCTS, now=request.now)
+        request.admin_policy = {"frame-ancestors": "'self'"}
+        context = {
+            "looks": row,
+            "colours": looks.colours_of(row),
+            "hero_picture": looks.hero_picture(shop, row),
+            "cards": product_cards(shop, shown, None, request.now),
+            "categories": queries.main_categories(shop)[:5],
+        }
+        answer = TemplateResponse(request, "website/admin/preview_page.html", context)
+        answer.headers["X-Frame-Options"] = "SAMEORIGIN"
+        return answer

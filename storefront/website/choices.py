@@ -1,0 +1,242 @@
+"""How shoppers choose a variant: by axes, such as colour and size, and what is said of a combination.
+
+Pure functions of catalogue records. `product.js` does the same in the browser, so the two change together.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from storefront.kit.format import format_money
+from storefront.shops.models import Shop
+from storefront.website import offers
+
+Record = dict[str, Any]
+Values = Mapping[str, str]
+
+# An axis with more values than this is a select box instead of buttons.
+MOST_BUTTONS = 8
+# How many other values of an axis are named where a combination does not exist.
+MOST_NAMED = 6
+# What is said of a value beside its name.
+NOT_MADE, SOLD_OUT = "not in this combination", "sold out"
+
+
+@dataclass(frozen=True, slots=True)
+class AxisValue:
+    """One value of an axis. `note` is shown beside it, such as its price.
+
+    `is_made`: whether a variant has it together with what is chosen of the other axes. `can_sell`: whether such a
+    variant can be bought.
+    """
+
+    value: str
+    label: str
+    is_chosen: bool
+    is_made: bool
+    can_sell: bool
+    note: str = ""
+
+    @property
+    def state(self) -> str:
+        """In words, where neither the note nor nothing says it."""
+        if not self.is_made:
+            return NOT_MADE
+        return SOLD_OUT if not self.can_sell and not self.note else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A property in which variants differ, such as the colour. `field` is its name in the form."""
+
+    name: str
+    field: str
+    values: list[AxisValue]
+
+    @property
+    def has_buttons(self) -> bool:
+        return len(self.values) <= MOST_BUTTONS
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What is chosen when the page opens: a value of each axis, and the variant that has them all, if there is one.
+    `problem` says what is wrong without one."""
+
+    axes: list[Axis]
+    variant: Record | None
+    problem: str = ""
+
+
+def axis_names(record: Record) -> list[str]:
+    """The names of the axes: attributes used for variations in the product's order, then others that variants have."""
+    names = [attribute["name"] for attribute in record["attributes"] if attribute.get("variation")]
+    used = [name for variant in record["variants"] for name in variant["option_values"]]
+    return list(dict.fromkeys([*names, *used]))
+
+
+def chosen_variant(record: Record, given: Values) -> tuple[Record | None, list[dict[str, str]]]:
+    """The active variant for the chosen values, and the choices that it does not fix, as custom fields.
+
+    A variant without a value for an axis matches every value of it. The variant that fixes most values wins.
+    """
+    if given.get("variant"):
+        found = [variant for variant in record["variants"] if str(variant["id"]) == given["variant"]]
+        return (found[0] if found and found[0]["is_active"] else None), []
+    values = {name: given.get(f"axis-{number}", "") for number, name in enumerate(axis_names(record))}
+    if not values or not all(values.values()):
+        return None, []
+    variant = _variant_of([variant for variant in record["variants"] if variant["is_active"]], values)
+    if variant is None:
+        return None, []
+    fixed = fixed_values(variant)
+    return variant, [{"name": name, "value": value} for name, value in values.items() if name not in fixed]
+
+
+def fixed_values(variant: Record) -> dict[str, str]:
+    return {name: value for name, value in variant["option_values"].items() if value}
+
+
+def choose(shop: Shop, record: Record, variants: Sequence[Record], given: Values) -> Choice:
+    """The choice that the page of a variable product opens with. `variants` are its active ones.
+
+    `given` are the visitor's choices by form field. Values that the product does not have are ignored. What is not
+    given is that of a variant: of `given["variant"]`, the default one, or the first that can be sold.
+    """
+    names = axis_names(record)
+    if not variants:
+        return Choice([], None)
+    if not names:
+        wanted = _first_variant(record, variants, given, {})
+        return Choice([_nameless_axis(shop, record, variants, wanted)], wanted)
+    offered = {name: _values_of(record, variants, name) for name in names}
+    entered = {name: given.get(f"axis-{number}", "") for number, name in enumerate(names)}
+    entered = {name: value for name, value in entered.items() if value in offered[name]}
+    rest = fixed_values(_first_variant(record, variants, given, entered))
+    values = {name: entered.get(name) or rest.get(name) or next(iter(offered[name]), "") for name in names}
+    variant = _variant_of(variants, values)
+    notes = _notes(shop, record, variants, names[0]) if len(names) == 1 else {}
+    axes = [
+        Axis(name, f"axis-{number}", list(_axis_values(record, variants, name, offered[name], values, notes)))
+        for number, name in enumerate(names)
+    ]
+    return Choice(axes, variant, "" if variant else problem(variants, values))
+
+
+def problem(variants: Iterable[Record], values: Values) -> str:
+    """What is said of values that no variant has together: that, and which values go with the others."""
+    said = f"{_joined(list(values.values()), ' with ')} is not made."
+    variants = list(variants)
+    instead = []
+    for name, value in values.items():
+        others = {other: chosen for other, chosen in values.items() if other != name}
+        fitting = dict.fromkeys(
+            variant["option_values"].get(name) or "" for variant in variants if _fits(variant, others)
+        )
+        named = [each for each in fitting if each and each != value]
+        if named:
+            instead.append(f"another {name} ({_listed(named)})")
+    if instead:
+        return f"{said} Choose {' or '.join(instead)}."
+    nearest = max(variants, key=lambda variant: sum(_same(variant, values)))
+    return f"{said} Choose, for example, {_joined(list(fixed_values(nearest).values()), ' with ')}."
+
+
+def _joined(values: list[str], pair: str) -> str:
+    return pair.join(values) if len(values) <= 2 else ", ".join(values)
+
+
+def _listed(values: list[str]) -> str:
+    """Values in words: `Blue`, `Blue or Red`, and no more than MOST_NAMED of many."""
+    if len(values) > MOST_NAMED:
+        return f"{', '.join(values[:MOST_NAMED])} and others"
+    return " or ".join(filter(None, [", ".join(values[:-1]), values[-1]]))
+
+
+def _same(variant: Record, values: Values) -> list[bool]:
+    fixed = fixed_values(variant)
+    return [fixed.get(name, value) == value for name, value in values.items()]
+
+
+def _fits(variant: Record, values: Values) -> bool:
+    """Whether the variant is one with these values, whatever it has of other axes."""
+    return all(values.get(name, value) == value for name, value in fixed_values(variant).items())
+
+
+def _variant_of(variants: Iterable[Record], values: Values) -> Record | None:
+    matching = [
+        variant
+        for variant in variants
+        if all(values.get(name) == value for name, value in fixed_values(variant).items())
+    ]
+    return max(matching, key=lambda variant: len(fixed_values(variant))) if matching else None
+
+
+def _first_variant(record: Record, variants: Sequence[Record], given: Values, entered: Values) -> Record:
+    """The variant that completes what is given."""
+    wanted = str(given.get("variant") or record["default_variant_id"] or "")
+    fitting = [variant for variant in variants if _fits(variant, entered)] or variants
+    named = [variant for variant in fitting if str(variant["id"]) == wanted]
+    sellable = (variant for variant in fitting if _can_sell(record, variant))
+    return named[0] if named else next(sellable, fitting[0])
+
+
+def _values_of(record: Record, variants: Iterable[Record], name: str) -> dict[str, None]:
+    """The values of an axis: those of the attribute that variants have, or all if a variant fits any; then others."""
+    listed: list[str] = next(
+        (a["values"] for a in record["attributes"] if a["name"] == name and a.get("variation")), []
+    )
+    used = dict.fromkeys(variant["option_values"].get(name) or "" for variant in variants)
+    is_open = "" in used
+    return dict.fromkeys([*(value for value in listed if is_open or value in used), *filter(None, used)])
+
+
+def _axis_values(
+    record: Record, variants: Iterable[Record], name: str, offered: Iterable[str], values: Values, notes: Values
+) -> Iterable[AxisValue]:
+    # One pass over the variants, since there may be many. The key "" is for variants that do not fix a value.
+    others = {other: value for other, value in values.items() if other != name}
+    made: set[str] = set()
+    sellable: set[str] = set()
+    for variant in variants:
+        if _fits(variant, others):
+            value = variant["option_values"].get(name) or ""
+            made.add(value)
+            if _can_sell(record, variant):
+                sellable.add(value)
+    for value in offered:
+        is_made = not made.isdisjoint((value, ""))
+        can_sell = not sellable.isdisjoint((value, ""))
+        yield AxisValue(value, value, value == values[name], is_made, can_sell, notes.get(value, notes.get("", "")))
+
+
+def _nameless_axis(shop: Shop, record: Record, variants: Sequence[Record], chosen: Record) -> Axis:
+    """An axis of the variants' names, for variants without option values."""
+    prices_differ = len({variant["price"] for variant in variants}) > 1
+    values = []
+    for variant in variants:
+        note = _note(shop, record, variant, prices_differ=prices_differ)
+        can_sell = _can_sell(record, variant)
+        values.append(AxisValue(str(variant["id"]), variant["name"], variant is chosen, True, can_sell, note))
+    return Axis("Variant", "variant", values)
+
+
+def _notes(shop: Shop, record: Record, variants: Sequence[Record], name: str) -> dict[str, str]:
+    """What is shown beside the values of the only axis, by value; "" is the key of a variant that fits any."""
+    prices_differ = len({variant["price"] for variant in variants}) > 1
+    first: dict[str, Record] = {}
+    for variant in variants:
+        first.setdefault(variant["option_values"].get(name) or "", variant)
+    return {value: _note(shop, record, each, prices_differ=prices_differ) for value, each in first.items()}
+
+
+def _can_sell(record: Record, variant: Record) -> bool:
+    return offers.stock_availability(variant, threshold=record["low_stock_threshold"]).can_sell
+
+
+def _note(shop: Shop, record: Record, variant: Record, *, prices_differ: bool) -> str:
+    """What is shown beside a value: the price if the variants' prices differ, and the stock if it is low or none."""
+    price = format_money(Decimal(variant["price"]), shop.currency) if prices_differ else ""
+    stock = offers.stock_availability(variant, threshold=record["low_stock_threshold"]).text
+    return ", ".join(part for part in (price, stock) if part)

@@ -1,0 +1,88 @@
+"""The password page of a shop whose doors are closed (`shops/doors.py`)."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django import forms
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
+
+from storefront.checkout.forms import CheckoutForm
+from storefront.kit.http import SeeOther
+from storefront.shops import doors
+from storefront.shops.places import local_path, page_url
+from storefront.shops.request import Request
+from storefront.shops.throttle import TooManyTries
+from storefront.website.account_forms import LONGEST_PASSWORD
+
+# Pages that are not behind the doors: what the password page needs, what tells search engines to stay away, and pages
+# whose address is a secret of a buyer, or of somebody who was sent a checkout link.
+OPEN = {
+    *("website:colours", "website:robots", "website:door"),
+    *("checkout:resume", "checkout:confirmation", "checkout:confirmation_blocks", "checkout:order_email"),
+    *("checkout:document", "checkout:download", "checkout:gift_card"),
+    *("website:confirm_stock_alert", "website:stop_stock_alerts"),
+    *("checkout:payment_step", "checkout:payment_return", "checkout:payment_another"),
+}
+# What search engines ask for, which gets no page.
+FOR_MACHINES = {"website:sitemap", "website:sitemap_part"}
+WRONG = "This is not the password."
+
+
+class PasswordForm(CheckoutForm):
+    password = forms.CharField(
+        label="Password", max_length=LONGEST_PASSWORD, widget=forms.PasswordInput({"autocomplete": "off"})
+    )
+
+
+class Door:
+    """Middleware: instead of the pages of a closed shop, visitors who were not let in see the password page."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_view(self, request: Any, view: Any, args: Any, kwargs: Any) -> HttpResponse | None:
+        match = request.resolver_match
+        if match.namespace not in ("website", "checkout") or match.view_name in OPEN:
+            return None
+        if not request.shop or doors.is_let_in(request):
+            return None
+        if match.view_name in FOR_MACHINES:
+            raise Http404
+        path = request.get_full_path() if request.method == "GET" else ""
+        return never_cache(lambda _: _page(request, PasswordForm(), path, status=403))(request)
+
+
+@sensitive_post_parameters("password")
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def door(request: Request) -> HttpResponse:
+    """Asks for the password, and leads to the page that was asked for."""
+    if not request.shop:
+        raise Http404("There is no shop at this address.")
+    path = local_path(request.POST.get("next") or request.GET.get("next")) or page_url(request, "website:home")
+    if doors.is_let_in(request):
+        return SeeOther(path)
+    form = PasswordForm(request.POST if request.method == "POST" else None)
+    status = 422 if form.is_bound else 200
+    if form.is_valid():
+        try:
+            if doors.try_password(request, form.cleaned_data["password"]):
+                return SeeOther(path)
+            form.add_error("password", WRONG)
+        except TooManyTries as refusal:
+            form.add_error(None, refusal.text)
+            status = 429
+    return _page(request, form, path, status=status)
+
+
+def _page(request: Request, form: PasswordForm, path: str, *, status: int) -> HttpResponse:
+    response = render(request, "website/door.html", {"form": form, "next": path}, status=status)
+    response["X-Robots-Tag"] = "noindex"
+    return response

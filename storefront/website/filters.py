@@ -1,0 +1,276 @@
+"""The filters of a listing as its address has them: `brand`, `min_price`, `max_price`, `stock`, `sale`, and
+`filter.NAME` for an attribute. What cannot be understood, or is not in the shop, is left out and said."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from urllib.parse import urlencode
+from zlib import crc32
+
+from django.http import QueryDict
+
+from storefront.kit.format import format_money
+from storefront.listing.facet_rows import LONGEST_VALUE
+from storefront.listing.facets import Chosen, Counted, Facets
+from storefront.shops.models import Shop
+
+# Begins the name of an attribute's parameter.
+ATTRIBUTE = "filter."
+# How many values an address can filter by; more are left out.
+MOST_CHOSEN = 60
+# Values of a filter that are seen before the others are opened.
+SEEN_VALUES = 8
+
+# In the order in which shoppers expect them.
+SIZES = ("xxs", "xs", "s", "m", "l", "xl", "xxl", "2xl", "xxxl", "3xl", "4xl", "5xl")
+
+Pairs = list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What an address filters by. `pairs` are its parameters; `malformed` those that were not understood. `with_price`:
+    whether prices count, which a customer group's do not."""
+
+    chosen: Chosen
+    pairs: Pairs
+    malformed: list[str]
+    with_price: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A chosen value, and the address of the list without it."""
+
+    label: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A value to tick. Its id stays the same from page to page, so that focus can stay on it."""
+
+    id: str
+    label: str
+    count: int
+    is_chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A filter whose values are ticked. `field` is the name of its boxes. `others` are opened by a click."""
+
+    id: str
+    label: str
+    field: str
+    seen: list[Box]
+    others: list[Box]
+
+
+@dataclass(frozen=True, slots=True)
+class FilterForm:
+    """The form of a listing's filters. `kept` are the parameters that it repeats, `pairs` those that it makes.
+    `price_range` is that of the list, `ignored` what the address had and the shop has not."""
+
+    facets: Facets
+    groups: list[Group]
+    chips: list[Chip]
+    kept: Pairs
+    pairs: Pairs
+    clear_url: str
+    least: str
+    most: str
+    price_range: tuple[Decimal, Decimal] | None
+    ignored: list[str]
+
+    @property
+    def is_useful(self) -> bool:
+        return bool(self.chips or self.facets.total > 1 or self.ignored)
+
+    @property
+    def has_price(self) -> bool:
+        """Whether prices differ, and the visitor sees those of the list."""
+        chosen = self.facets.chosen.has_price
+        return self.price_range is not None and (chosen or self.price_range[0] < self.price_range[1])
+
+    @property
+    def has_stock(self) -> bool:
+        """Whether some can be bought and others not."""
+        return self.facets.chosen.in_stock or 0 < self.facets.in_stock < self.facets.total
+
+    @property
+    def has_sale(self) -> bool:
+        return self.facets.chosen.on_sale or self.facets.on_sale > 0
+
+
+def read_filters(query: QueryDict, *, with_price: bool) -> Given:
+    """What the address filters by."""
+    pairs: Pairs = []
+    malformed: list[str] = []
+    brands: set[str] = set()
+    values: dict[str, set[str]] = {}
+    for name, texts in query.lists():
+        for value in dict.fromkeys(text.strip() for text in texts):
+            if not value or not (name == "brand" or name.startswith(ATTRIBUTE)):
+                continue
+            attribute = name.removeprefix(ATTRIBUTE).strip()
+            if "\0" in name + value or max(len(attribute), len(value)) > LONGEST_VALUE * 2 or len(pairs) >= MOST_CHOSEN:
+                malformed.append(_cut(value))
+            else:
+                pairs.append((name, value))
+                if name == "brand":
+                    brands.add(value)
+                else:
+                    values.setdefault(attribute.casefold(), set()).add(value.casefold())
+    least, most = (_cents(query, name, malformed) if with_price else None for name in ("min_price", "max_price"))
+    if least is not None and most is not None and least > most:
+        malformed.append(f"{query['min_price']} to {query['max_price']}")
+        least = most = None
+    pairs += [
+        (name, str(Decimal(cents) / 100))
+        for name, cents in (("min_price", least), ("max_price", most))
+        if cents is not None
+    ]
+    flags = {name: _flag(query, name, malformed) for name in ("stock", "sale")}
+    pairs += [(name, "1") for name, is_set in flags.items() if is_set]
+    chosen = Chosen(
+        least=least,
+        most=most,
+        in_stock=flags["stock"],
+        on_sale=flags["sale"],
+        brands=frozenset(brands),
+        values={name: frozenset(wanted) for name, wanted in values.items()},
+    )
+    return Given(chosen, pairs, malformed, with_price)
+
+
+def filter_form(shop: Shop, path: str, given: Given, facets: Facets, kept: Iterable[tuple[str, str]]) -> FilterForm:
+    """The form for what is given, which `facets` has counted. `kept`: search and order, as the address has them."""
+    kept = list(kept)
+    chosen, pairs = facets.chosen, _of_shop(given.pairs, facets)
+    groups = [_group("brand", "Brand", "brand", facets.brands)] if facets.brands else []
+    groups += [_group(each.key, each.label, ATTRIBUTE + each.label, each.values) for each in facets.attributes]
+    return FilterForm(
+        facets=facets,
+        groups=groups,
+        chips=[Chip(label, _url(path, kept, without)) for label, without in _chips(shop, chosen, pairs, facets)],
+        kept=kept,
+        pairs=pairs,
+        clear_url=_url(path, kept, []),
+        least=_price(chosen.least),
+        most=_price(chosen.most),
+        price_range=_range(facets.prices) if given.with_price and facets.prices else None,
+        ignored=[*given.malformed, *facets.unknown],
+    )
+
+
+def _group(key: str, label: str, field: str, values: Sequence[Counted]) -> Group:
+    """The values in alphabetical order: those with most products, and the chosen ones, are seen."""
+    # A single value more takes no more room than the line that would open it.
+    most = len(values) if len(values) <= SEEN_VALUES + 1 else max(SEEN_VALUES, sum(each.is_chosen for each in values))
+    id = f"filter-{crc32(key.encode()):x}"
+
+    def boxes(counted: Sequence[Counted]) -> list[Box]:
+        return [
+            Box(f"{id}-{crc32(each.key.encode()):x}", each.label, each.count, each.is_chosen)
+            for each in sorted(counted, key=lambda each: _in_order(each.label))
+        ]
+
+    return Group(id, label, field, boxes(values[:most]), boxes(values[most:]))
+
+
+def _in_order(label: str) -> tuple:
+    """Sorts sizes by size, numbers within a text by their value, and all else by the alphabet."""
+    text = label.casefold()
+    if text in SIZES:
+        return 0, SIZES.index(text)
+    return 1, [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", text)]
+
+
+def _cents(query: QueryDict, name: str, malformed: list[str]) -> int | None:
+    text = query.get(name, "").strip()
+    if not text:
+        return None
+    try:
+        amount = Decimal(text.replace(",", ".")) if len(text) <= 12 else None
+        if amount is not None and amount.is_finite() and 0 <= amount < 10**9:
+            return int((amount * 100).to_integral_value())
+    except InvalidOperation:
+        pass
+    malformed.append(_cut(text))
+    return None
+
+
+def _flag(query: QueryDict, name: str, malformed: list[str]) -> bool:
+    text = query.get(name, "").strip()
+    if text not in ("", "0", "1"):
+        malformed.append(_cut(text))
+    return text == "1"
+
+
+def _cut(text: str) -> str:
+    text = text.replace("\0", " ")
+    return text if len(text) <= 40 else text[:40] + "…"
+
+
+def _of_shop(pairs: Pairs, facets: Facets) -> Pairs:
+    """The parameters but for those that the shop does not have."""
+    chosen = facets.chosen
+    return [
+        (name, value)
+        for name, value in pairs
+        if (name == "brand" and value in chosen.brands)
+        or (name.startswith(ATTRIBUTE) and value.casefold() in chosen.values.get(_attribute(name), ()))
+        or not (name == "brand" or name.startswith(ATTRIBUTE))
+    ]
+
+
+def _attribute(name: str) -> str:
+    return name.removeprefix(ATTRIBUTE).strip().casefold()
+
+
+def _chips(shop: Shop, chosen: Chosen, pairs: Pairs, facets: Facets) -> Iterable[tuple[str, Pairs]]:
+    """What is chosen in words, and the parameters without it."""
+    labels = {
+        (each.key, value.key): f"{each.label}: {value.label}" for each in facets.attributes for value in each.values
+    }
+    for name, value in pairs:
+        without = [pair for pair in pairs if pair != (name, value)]
+        if name == "brand":
+            yield value, without
+        elif name.startswith(ATTRIBUTE):
+            key = _attribute(name), value.casefold()
+            yield labels.get(key, f"{name.removeprefix(ATTRIBUTE)}: {value}"), without
+    if chosen.has_price:
+        yield (
+            _price_words(shop, chosen),
+            [pair for pair in pairs if pair[0] not in ("min_price", "max_price")],
+        )
+    for name, label, is_set in (("stock", "In stock", chosen.in_stock), ("sale", "On sale", chosen.on_sale)):
+        if is_set:
+            yield label, [pair for pair in pairs if pair[0] != name]
+
+
+def _price_words(shop: Shop, chosen: Chosen) -> str:
+    least, most = (
+        None if cents is None else format_money(Decimal(cents) / 100, shop.currency)
+        for cents in (chosen.least, chosen.most)
+    )
+    if least and most:
+        return f"{least} to {most}"
+    return f"From {least}" if least else f"Up to {most}"
+
+
+def _range(cents: tuple[int, int]) -> tuple[Decimal, Decimal]:
+    return Decimal(cents[0]) / 100, Decimal(cents[1]) / 100
+
+
+def _price(cents: int | None) -> str:
+    """As the field shows it."""
+    return "" if cents is None else f"{Decimal(cents) / 100:.2f}".removesuffix(".00")
+
+
+def _url(path: str, kept: Pairs, pairs: Pairs) -> str:
+    query = urlencode([*kept, *pairs])
+    return f"{path}?{query}" if query else path

@@ -1,0 +1,76 @@
+"""A shop's looks on its pages."""
+
+import re
+from typing import Any
+
+from django.core.files.storage import default_storage
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from storefront.catalogue.records import media_url
+from storefront.content import colours
+from storefront.content.models import Looks
+from storefront.content.queries import looks_of
+from storefront.shops.models import Shop
+from storefront.website import pictures
+from storefront.website.pictures import Picture
+
+# Fields of the form that its preview shows before they are saved.
+PREVIEWED = [
+    "accent",
+    "background",
+    "fonts",
+    "corners",
+    "hero",
+    "hero_title",
+    "hero_text",
+    "hero_button",
+    "footer_text",
+]
+# Files that a page begins to load before its stylesheet names them.
+FONT_FILES: dict[str, tuple[str, ...]] = {
+    Looks.Fonts.FRAUNCES: ("fraunces", "figtree"),
+    Looks.Fonts.LORA: ("lora", "source-sans-3"),
+    Looks.Fonts.FIGTREE: ("figtree",),
+    Looks.Fonts.SYSTEM: (),
+}
+USUAL = Looks()
+_COLOURS = re.compile(r"([0-9a-f]{6})-([0-9a-f]{6})")
+
+
+def looks_once(request: Any) -> Looks:
+    """The looks of the request's shop, read once; the usual ones on a page of no shop."""
+    if not getattr(request, "shop", None):
+        return USUAL
+    if not hasattr(request, "looks"):
+        request.looks = looks_of(request.shop)
+    found: Looks = request.looks
+    return found
+
+
+def colours_of(looks: Looks) -> str:
+    """Accent and background, as in the address of their stylesheet."""
+    return f"{looks.accent}-{looks.background}".replace("#", "")
+
+
+def has_own_colours(looks: Looks) -> bool:
+    return (looks.accent, looks.background) != (USUAL.accent, USUAL.background)
+
+
+def logo_url(looks: Looks) -> str:
+    """The URL of the logo on this host; empty without one."""
+    return default_storage.url(looks.logo.name) if looks.logo else ""
+
+
+def hero_picture(shop: Shop, looks: Looks) -> Picture | None:
+    return pictures.picture(shop, media_url(shop, looks.hero_picture.name), pictures.LARGE)
+
+
+@require_safe
+def colours_page(request: HttpRequest, chosen: str) -> HttpResponse:
+    """The stylesheet of two colours. It depends on nothing but its address."""
+    found = _COLOURS.fullmatch(chosen)
+    if not found:
+        raise Http404("There are no such colours.")
+    css = colours.stylesheet(*(f"#{colour}" for colour in found.groups()))
+    return HttpResponse(css, content_type="text/css", headers={"Cache-Control": "public, max-age=31536000, immutable"})

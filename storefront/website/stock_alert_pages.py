@@ -1,0 +1,109 @@
+"""Asking for a mail when something is back in stock, confirming it, and stopping it."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from storefront.catalogue.rules import full_name
+from storefront.customers import limits
+from storefront.kit.http import SeeOther, pop_query_string
+from storefront.kit.refusals import InvalidFields, NotFound, Refusal
+from storefront.listing import queries as listing_queries
+from storefront.shops.request import Request
+from storefront.shops.throttle import TooManyTries
+from storefront.stock_alerts import actions, links
+from storefront.website.pages import product_page, require_shop
+
+
+@require_POST
+@never_cache
+@require_shop
+def ask(request: Request) -> HttpResponse:
+    """Ask for a mail when a product or a variant is back. The answer is the same whoever asks for which address."""
+    shop, now = request.shop, request.now
+    product, variant = (request.POST.get(name, "") for name in ("product", "variant"))
+    record = listing_queries.product_record(shop, product, now=now) if product.isdigit() else None
+    if record is None:
+        messages.error(request, "This product is no longer available.")
+        return redirect("website:home")
+    email = request.POST.get("email", "").strip()
+    try:
+        validate_email(email)
+        limits.count(request, "stock_alerts")
+        limits.count_mail(request, email)
+        actions.ask_for_alert(
+            shop=shop,
+            product_id=record["id"],
+            variant_id=int(variant) if variant.isascii() and variant.isdigit() and len(variant) < 16 else None,
+            email=email,
+            now=now,
+        )
+    except (ValidationError, TooManyTries, NotFound, InvalidFields) as refusal:
+        return _refused(request, record, email, refusal)
+    messages.success(request, f"We have written to {email}. Please follow the link in that email to confirm it.")
+    query = f"?variant={variant}" if variant.isascii() and variant.isdigit() else ""
+    return SeeOther(reverse("website:product", args=[record["slug"]]) + query)
+
+
+def _refused(request: Request, record: dict[str, Any], email: str, refusal: ValidationError | Refusal) -> HttpResponse:
+    """The product's page again, with what was typed and what is wrong."""
+    said, status = "Please enter a valid email address, such as ada@example.com.", 422
+    if isinstance(refusal, NotFound):
+        said, status = "This choice is no longer available.", 404
+    elif isinstance(refusal, InvalidFields):
+        said = next(iter((refusal.errors or {}).values()))[0]
+    elif isinstance(refusal, TooManyTries):
+        said, status = refusal.text, refusal.status
+    given = {"variant": request.POST.get("variant", "")}
+    return product_page(request, record, given=given, status=status, alert_error=said, alert_email=email[:254])
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@require_shop
+def confirm(request: Request) -> HttpResponse:
+    """The page of the link that confirms an address. Only its button confirms: mail scanners follow links, too."""
+    action = request.get_full_path()
+    query = pop_query_string(request)
+    try:
+        alert = links.alert_of_link(shop=request.shop, query=query, now=request.now)
+    except links.AlertLinkRefused as refusal:
+        return _page(request, "This link does not work", refusal.text, status=refusal.status)
+    name = full_name(alert.product.name, alert.variant.name if alert.variant else None)
+    if request.method == "POST":
+        actions.confirm_alert(shop=request.shop, alert=alert, now=request.now)
+        return _page(request, "Thank you", f"We will write to {alert.email} once {name} is back in stock.")
+    sentence = f"We write to {alert.email} once {name} is back in stock."
+    return _page(request, "Tell me when it is back", sentence, button="Tell me", action=action)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@require_shop
+def stop(request: Request) -> HttpResponse:
+    """The page of the link by which somebody waits for nothing any more."""
+    action = request.get_full_path()
+    query = pop_query_string(request)
+    try:
+        email = links.email_of_link(shop=request.shop, query=query)
+    except links.AlertLinkRefused as refusal:
+        return _page(request, "This link does not work", refusal.text, status=refusal.status)
+    if request.method == "POST":
+        actions.stop_alerts(shop=request.shop, email=email)
+        return _page(request, "Done", f"We will not write to {email} about stock, and have deleted your requests.")
+    sentence = f"Do you want no emails from us to {email} about what is back in stock?"
+    return _page(request, "Stop these emails", sentence, button="Stop these emails", action=action)
+
+
+def _page(
+    request: Request, title: str, sentence: str, *, button: str = "", action: str = "", status: int = 200
+) -> HttpResponse:
+    context = {"title": title, "sentence": sentence, "button": button, "action": action}
+    return render(request, "website/stock_alert_link.html", context, status=status)

@@ -1,0 +1,59 @@
+"""The first steps on the start page of a new shop: done or not by the shop's own data, hidden on request."""
+
+from decimal import Decimal
+
+from storefront.checkout.first_steps import first_steps
+from storefront.content.models import Looks, Page
+from storefront.documents.models import InvoiceSettings
+from storefront.kit import clock
+from storefront.pricing.models import TaxRate
+from storefront.shops.doors import close_doors, open_doors
+from tests.catalogue.factories import make_product
+from tests.orders.factories import make_order, sale_line
+from tests.pricing.rows import make_rate
+from tests.shops.factories import NOW
+from tests.staff import admin_url, make_staff, open_desk
+
+
+def done(shop) -> list[str]:
+    return [step.text for step in first_steps(shop) if step.is_done]
+
+
+def test_each_step_is_done_by_what_the_shop_has(shop, other_shop):
+    close_doors(shop=shop, now=NOW)
+    shop.email, shop.payment_methods = None, ["manual"]
+    shop.save()
+    make_product(other_shop)
+    TaxRate.objects.create(shop=other_shop, name="VAT", country="DE", percent=19)
+    assert done(shop) == []
+    assert len(first_steps(shop)) == 9
+    shop.email, shop.manual_payment_instructions = "hello@example.com", "Please transfer it."
+    shop.save()
+    InvoiceSettings.objects.create(shop=shop, address="Kai 1\nKiel")
+    Looks.objects.create(shop=shop, logo="looks/logo.png", updated_at=NOW)
+    mug = make_product(shop, "Mug", price=Decimal("9.50"))
+    make_rate(shop)
+    TaxRate.objects.create(shop=shop, name="VAT", country="DE", percent=19)
+    given = {"shop": shop, "is_published": True, "created_at": NOW, "updated_at": NOW}
+    for kind in ("imprint", "terms", "privacy"):
+        Page.objects.create(kind=kind, title=kind, slug=kind, **given)
+    make_order(shop, sale_line(mug))
+    assert [step.text for step in first_steps(shop) if not step.is_done] == ["Open the doors"]
+    open_doors(shop=shop, now=NOW)
+    assert first_steps(shop) == []
+
+
+def test_the_start_page_offers_the_import_and_hides_the_steps(desk, shop):
+    page = desk.get("/admin/").content.decode()
+    assert "First steps (" in page
+    assert "Import them from a file" in page
+    for step in first_steps(shop):
+        assert step.url in page
+        assert step.url == shop.base_url or desk.get(step.url, follow=True).status_code == 200, step
+    make_product(shop)
+    assert "Import them from a file" not in desk.get("/admin/").content.decode()
+    assert "First steps" not in open_desk(make_staff(shop, "mia", "manager")).get("/admin/").content.decode()
+    desk.post(admin_url(shop, "change").replace("change/", "hide_steps/"), {"_form_submitted": "on"})
+    assert "First steps" not in desk.get("/admin/").content.decode()
+    shop.refresh_from_db()
+    assert shop.steps_hidden_at <= clock.now()

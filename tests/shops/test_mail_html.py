@@ -1,0 +1,73 @@
+"""Mails as HTML: the same words as the text, everything escaped, nothing loaded from elsewhere."""
+
+import re
+from html import unescape
+
+import pytest
+from django.template.loader import get_template
+
+from storefront.shops import mail, mail_html
+from tests.mails import html_of, words
+
+
+def written(shop, text: str, **given):
+    return mail.message(shop=shop, to="ada@example.com", subject="Hello", text=text, **given)
+
+
+def test_both_forms_say_the_same(shop):
+    text = "Dear <Ada> & Co.\n\nSubtotal: €1.00\nTotal: €2.00\n\n2 x Mug: €1.00\n    Colour: Gold\n\nSee https://example.com/.\n"
+    message = written(shop, text, pictures={"Mug": "https://shop.example.com/media/mug.jpg"})
+    assert words(html_of(message)) == message.body.split()
+
+
+def test_texts_are_escaped(shop):
+    shop.name = '<img src="https://evil.example/x">'
+    text = '<script>alert(1)</script>\n\n2 x <b>Mug</b>\n\nA: "><img src=x>\nB: c'
+    message = written(shop, text, pictures={"<b>Mug</b>": '"><i>'})
+    html = html_of(message)
+    for text in ("<script", "<b>", "<img src=x", 'evil.example/x">', '"><i>'):
+        assert text not in html
+    assert "&lt;script&gt;" in html
+
+
+def test_only_the_shops_own_urls_and_named_ones_are_links(shop):
+    own, named, typed = f"{shop.base_url}/orders/1?a=1&b=2", "https://dhl.example.com/1", "https://evil.example/win"
+    html = html_of(written(shop, f"See {own}.\n\nTrack: {named}\nNote: {typed}", links=[named]))
+    links = [unescape(url) for url in re.findall(r'<a href="([^"]+)"[^>]*class="link"', html)]
+    assert links == [own, named]
+    assert typed in html
+
+
+@pytest.mark.parametrize("base", ["https://shop.example.com.evil.example/", "https://shop.example.com@evil.example/"])
+def test_what_looks_like_the_shops_address_is_no_link(shop, base):
+    shop.base_url = "https://shop.example.com"
+    assert 'class="link"' not in html_of(written(shop, f"See {base}"))
+
+
+def test_nothing_is_loaded_but_named_pictures(shop):
+    html = html_of(written(shop, "1 x Mug", pictures={"Mug": "https://shop.example.com/media/mug.jpg"}))
+    assert re.findall(r'src="([^"]+)"', html) == ["https://shop.example.com/media/mug.jpg"]
+    for text in ("<link", "@import", "url(", "<script", "<iframe"):
+        assert text not in html
+
+
+def test_mails_say_that_a_program_wrote_them(shop):
+    assert written(shop, "Hello").message()["Auto-Submitted"] == "auto-generated"
+    assert mail.message(shop=None, to="a@b.example", subject="x", text="y").from_email.startswith("Storefront <")
+
+
+def test_line_breaks_do_not_get_into_the_subject(shop):
+    message = mail.message(shop=shop, to="a@b.example", subject="One\r\nBcc: two", text="y")
+    assert message.subject == "One Bcc: two"
+    assert message.message()["Bcc"] is None
+
+
+def test_it_fits_dark_pages():
+    assert "prefers-color-scheme: dark" in get_template("shops/mail/frame.html").template.source
+
+
+@pytest.mark.parametrize("odd", ["http://[", "https://a\u2100b/", "http://[::1"])
+def test_what_only_looks_like_a_url_is_text(shop, odd):
+    html = mail_html.html_of(shop, name="Lighthouse", text=f"See {odd} there")
+    assert "<a " not in html.partition("See ")[2]
+    assert odd in html

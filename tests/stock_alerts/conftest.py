@@ -1,0 +1,1 @@
+from tests.website.conftest import mailbox, visitor  # noqa: F401, fixtures
