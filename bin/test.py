@@ -78,6 +78,8 @@ RATHER_ON_POSTGRESQL = (
 LONG = "(slow or proof)"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 AT_ONCE = 2
+# How many of a step's failures the summary repeats, and how much of each.
+SHOWN, WIDTH = 8, 150
 # Two of apt-get's refuse to run at once.
 _installing = Lock()
 
@@ -91,6 +93,7 @@ class Outcome:
     step: str
     word: str
     note: str
+    failures: Sequence[str] = ()
 
     @property
     def is_bad(self) -> bool:
@@ -140,6 +143,12 @@ def main(arguments: Sequence[str]) -> int:
     print("\n" + "=" * 30 + f" {command} " + "=" * 30)
     for outcome in outcomes:
         print(f"{outcome.step:<12}{outcome.word:<9}{outcome.note}")
+    for outcome in outcomes:
+        # Once more at the end, where whoever sees only the last lines of a long run finds them.
+        for line in outcome.failures[:SHOWN]:
+            print(f"{outcome.step:<12}{line:.{WIDTH}}")
+        if len(outcome.failures) > SHOWN:
+            print(f"{outcome.step:<12}and {len(outcome.failures) - SHOWN} more")
     return int(any(outcome.is_bad for outcome in outcomes))
 
 
@@ -147,23 +156,30 @@ def run(name: str, kind: str, arguments: Sequence[str]) -> Outcome:
     say(name, "starts")
     started = time.monotonic()
     try:
-        code = pytest(name, *STEPS[name](kind, arguments))
+        code, failures = pytest(name, *STEPS[name](kind, arguments))
     except Skipped as reason:
         say(name, f"SKIPPED: {reason}")
         return Outcome(name, "SKIPPED", str(reason))
     took = f"in {time.monotonic() - started:.0f} s"
-    return Outcome(name, "passed", took) if code == 0 else Outcome(name, "FAILED", f"pytest exit {code}, {took}")
+    if code == 0:
+        return Outcome(name, "passed", took)
+    return Outcome(name, "FAILED", f"pytest exit {code}, {took}", failures)
 
 
-def pytest(name: str, arguments: Sequence[str], url: str) -> int:
+def pytest(name: str, arguments: Sequence[str], url: str) -> tuple[int, list[str]]:
+    """The exit code, and pytest's own line for each test that failed."""
     environment = os.environ | {"TEST_POSTGRES_URL": url}
     # Tests start hundreds of programs, and without bytecode each would compile all of its modules again.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     command = [sys.executable, "-m", "pytest", *arguments]
+    failures: list[str] = []
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as running:
         for line in running.stdout or ():
-            say(name, line.decode(errors="replace").rstrip())
-    return running.returncode
+            said = line.decode(errors="replace").rstrip()
+            say(name, said)
+            if said.startswith(("FAILED tests/", "ERROR tests/")):
+                failures.append(said)
+    return running.returncode, failures
 
 
 def say(name: str, line: str) -> None:
