@@ -30,6 +30,7 @@ from storefront.shops.admin_base import (
     view_and_edit,
 )
 from storefront.shops.admin_editor import WithEditor
+from storefront.shops.admin_saved_views import WithSavedViews, view_rights
 from storefront.shops.places import page_address
 from storefront.shops.rights import Right
 
@@ -76,7 +77,9 @@ class DeletedFilter(admin.SimpleListFilter):
 
 
 @admin.register(Product)
-class ProductAdmin(BulkEditAdmin, PicturesAdmin, DigitalFilesAdmin, SavingAdmin, WithEditor, StockAdjustingAdmin):
+class ProductAdmin(
+    BulkEditAdmin, PicturesAdmin, DigitalFilesAdmin, SavingAdmin, WithEditor, StockAdjustingAdmin, WithSavedViews
+):
     empty_text = "Add your first product here, or bring all of them by an import."
     form = ProductForm
     rights = {
@@ -88,6 +91,7 @@ class ProductAdmin(BulkEditAdmin, PicturesAdmin, DigitalFilesAdmin, SavingAdmin,
         "restore": Right.CHANGE_PRODUCTS,
         "restore_chosen": Right.CHANGE_PRODUCTS,
         "edit_chosen": Right.CHANGE_PRODUCTS,
+        **view_rights(Right.CHANGE_PRODUCTS),
     }
     list_display = ["picture", "name", "sku", "state", "price_shown", "stock", "changed"]
     list_display_links = ["picture", "name"]

@@ -64,6 +64,7 @@ LEAVING = {
     "check_connection",
     "close",
     "delete",
+    "remove_view",
     "end_old_tokens",
     "end_sessions",
     "fulfil",
