@@ -160,6 +160,7 @@ MIDDLEWARE = [
     "storefront.server.origins.PlaceCookies",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "storefront.server.compression.PageCompression",
     "storefront.server.sessions.PlaceSessions",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
