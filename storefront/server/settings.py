@@ -169,6 +169,7 @@ MIDDLEWARE = [
     "storefront.website.security.PageSecurity",
     "storefront.shops.admin_security.AdminSecurity",
     "storefront.server.origins.SameSiteOnly",
+    "storefront.server.origins.FurtherDomains",
     "storefront.website.door.Door",
 ]
 
