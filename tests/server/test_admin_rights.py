@@ -62,6 +62,7 @@ LEAVING = {
     "allow",
     "cancel",
     "check_connection",
+    "check_domain",
     "close",
     "delete",
     "remove_view",

@@ -41,6 +41,7 @@ def at(host, path="/", method="get"):
     return getattr(Client(headers={"host": host}), method)(path)
 
 
+@pytest.mark.rule("R-CALL-12")
 def test_a_confirmed_domain_leads_to_the_same_page_of_the_shop(shop, other_shop):
     make_product(shop, "Mug")
     own(shop, "WWW.Example.org.")
