@@ -16,7 +16,7 @@ class ShopDomain(models.Model):
     problem = models.CharField(max_length=300, blank=True, help_text="What that check found; empty: nothing wrong.")
 
     class Meta:
-        verbose_name = "domain"
+        verbose_name = "further domain"
         constraints = [
             models.UniqueConstraint(fields=["shop", "domain"], name="shop_domain_asked_once"),
             models.UniqueConstraint(

@@ -24,7 +24,7 @@ class Migration(migrations.Migration):
                 ('shop', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='further_domains', to='shops.shop')),
             ],
             options={
-                'verbose_name': 'domain',
+                'verbose_name': 'further domain',
                 'constraints': [models.UniqueConstraint(fields=('shop', 'domain'), name='shop_domain_asked_once'), models.UniqueConstraint(condition=models.Q(('confirmed_at__isnull', False)), fields=('domain',), name='shop_domain_of_one'), models.CheckConstraint(condition=models.Q(('domain', django.db.models.functions.text.Lower('domain'))), name='further_domain_lower')],
             },
         ),
