@@ -29,6 +29,8 @@ def test_a_domain_is_added_and_checked(street, visit, width):
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("as soon as the operator of this deployment has confirmed it")).to_be_visible()
     check(merchant)
+    if width == NARROW:
+        page.get_by_text("more_horiz").click()
     page.get_by_role("link", name="Check").click()
     page.locator("#modal-content").get_by_role("button", name="Check").click()
     expect(page.get_by_text("The host name could not be resolved.").first).to_be_visible()
