@@ -7,6 +7,8 @@ standard words the template has too (`templatetags/mail_words.py`). Subjects sta
 from dataclasses import dataclass, field
 
 Meanings = dict[str, str]
+# Characters of an opening or closing text.
+LONGEST_TEXT = 2000
 
 OF_SHOP: Meanings = {
     "shop_name": "the name of your shop",
@@ -46,10 +48,11 @@ def _of_order(title: str, when: str, template: str, subject: str, *required: str
     return MailKind(title, when, f"orders/{template}.txt", subject, OF_ORDER | more, required)
 
 
-def _document(title: str, name: str) -> MailKind:
+def _document(title: str, when: str) -> MailKind:
+    name = title.lower()
     return MailKind(
         title,
-        f"The {name} is issued.",
+        when,
         "documents/document.txt",
         f"Your {name} {{document_number}} for order {{order_number}} at {{shop_name}}",
         OF_DOCUMENT,
@@ -106,8 +109,8 @@ KINDS: dict[str, MailKind] = {
         "order_number",
         **AMOUNT,
     ),
-    "invoice": _document("Invoice", "invoice"),
-    "credit_note": _document("Credit note", "credit note"),
+    "invoice": _document("Invoice", "An invoice is issued."),
+    "credit_note": _document("Credit note", "A credit note is issued."),
     "gift_card": MailKind(
         "Gift card",
         "A gift card is due. It goes to whom the card is for.",

@@ -19,6 +19,8 @@ from storefront.content.models import MailText
 from storefront.shops import mail
 from storefront.shops.models import Shop
 
+# What a merchant can change.
+PARTS = ("subject", "opening", "closing")
 _PLACEHOLDER = re.compile(r"( ?)\{([^{}]*)\}")
 
 
@@ -33,7 +35,7 @@ class Words:
     standard: dict[str, str] = field(default_factory=dict)
 
     def filled(self, part: str, standard: str, values: Mapping[str, str]) -> str:
-        self.standard[part] = standard
+        self.standard[part] = tidy(standard)
         own = getattr(self, part)
         return fill(standard if own is None else own, values)
 
@@ -87,6 +89,13 @@ def fill(text: str, values: Mapping[str, str]) -> str:
     return _PLACEHOLDER.sub(value, text)
 
 
+def tidy(text: str, *, is_line: bool = False) -> str:
+    """The text without spaces at the ends of its lines, and with line breaks as one character. A line has none."""
+    if is_line:
+        return " ".join(text.split())
+    return "\n".join(line.rstrip() for line in text.splitlines()).strip()
+
+
 def problem(kind: str, part: str, text: str) -> str | None:
     """Why the text cannot be the mail's subject, opening or closing, as a sentence; None if it can."""
     known = KINDS[kind].meanings
@@ -95,7 +104,8 @@ def problem(kind: str, part: str, text: str) -> str | None:
     if unpaired := re.search(r"[{}]", rest):
         around = rest[max(unpaired.start() - 10, 0) : unpaired.end() + 10].strip()
         return f"A brace stands alone in “{around}”. Braces stand only around placeholders, such as {{shop_name}}."
-    if unknown := next((name for name in named if name not in known), None):
+    unknown = next((name for name in named if name not in known), None)
+    if unknown is not None:
         offered = ", ".join(f"{{{name}}}" for name in known)
         return f"This mail has no placeholder {{{unknown}}}. It has {offered}."
     missing = [name for name in KINDS[kind].required if name not in named] if part == "opening" else []
