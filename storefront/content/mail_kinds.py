@@ -121,7 +121,7 @@ KINDS: dict[str, MailKind] = {
     ),
     "stock_alert_confirmation": MailKind(
         "Back in stock: confirmation",
-        "Somebody wants to be told when a product is back. They confirm their address first.",
+        "Somebody asks to be told when a product is back.",
         "stock_alerts/confirm.txt",
         "Please confirm: {product_name}",
         PRODUCT,
@@ -162,7 +162,7 @@ KINDS: dict[str, MailKind] = {
     ),
     "account_taken": _account(
         "New email address: it is in use",
-        "A customer enters a new email address that another account has. It goes to that address.",
+        "The new address is that of another account.",
         "taken",
         "Your email address at {shop_name}",
     ),

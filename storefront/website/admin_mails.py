@@ -91,7 +91,7 @@ class MailTextAdmin(ShopScopedAdmin):
     def title(self, row: MailText) -> str:
         return str(row)
 
-    @display(description="when it is sent")
+    @display(description="sent when")
     def when(self, row: MailText) -> str:
         return KINDS[row.kind].when
 
@@ -122,10 +122,11 @@ class MailTextAdmin(ShopScopedAdmin):
             # A page that is refused keeps what it showed at first.
             shown = request.POST.get(shown_fields.NAME, "") if form.is_bound else shown_fields.shown_in([form])
             sample = sample_mail(obj.kind, shop=request.shop, words=Words(), now=request.now)
+            name, email = parseaddr(sample.from_email)
             context |= {
                 "shown": shown,
                 "kind": kind,
-                "sender": dict(zip(("name", "email"), parseaddr(sample.from_email), strict=True)),
+                "sender": {"name": name, "email": email, "shop_email": request.shop.email},
                 "not_sent": "" if mail.is_sent() else NOT_SENT,
                 "placeholders": [
                     {"name": f"{{{name}}}", "meaning": meaning, "is_required": name in kind.required}

@@ -222,7 +222,12 @@ def test_the_page_says_who_sends_and_where_that_is_changed(shop, desk, row):
     text = desk.page(row).content.decode()
     assert "<strong>Light &amp; house</strong>, hello@example.com." in text
     assert reverse("admin:shops_shop_changelist") in text
+    assert "Both are changed in the settings" in text
     assert "sends no mail" not in text
+    to_shop = desk.page(text_of_kind(shop, "new_order")).content.decode()
+    assert "The address is this deployment&#x27;s. The name is" in to_shop.replace("'", "&#x27;")
+    Shop.objects.filter(pk=shop.pk).update(email=None)
+    assert "until your shop has one" in desk.page(row).content.decode()
 
 
 def test_other_shops_and_roles_are_kept_out(shop, other_shop, row):
