@@ -4,6 +4,7 @@ import re
 
 import pytest
 from django.urls import reverse
+from django.utils.html import escape
 from django_tasks_db.models import DBTaskResult
 from limits import parse_many
 
@@ -243,7 +244,9 @@ def test_other_shops_and_roles_are_kept_out(shop, other_shop, row):
 
 
 def test_a_page_that_was_opened_before_undoes_nothing(desk, row):
-    old = form_values(desk.page(row))
+    page = desk.page(row)
+    old = form_values(page)
+    assert f'name="shown" value="{escape(old["shown"])}"' in page.content.decode()
     desk.fill(row, opening="New words", closing="Bye")
     url = admin_url(row, "change")
     assert desk.post(url, old | {"subject": "Late"}).status_code == 302
@@ -327,7 +330,7 @@ def test_a_template_of_the_deployments_own_has_no_place_for_texts(shop, desk, ro
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_two_first_visits_at_once_make_each_row_once(shop):
-    run_concurrently(*(lambda: make_rows(shop=shop, now=NOW) for _ in range(4)))
+    run_concurrently(*(lambda: make_rows(shop=shop, now=NOW) for _ in range(8)))
     assert sorted(MailText.objects.values_list("kind", flat=True)) == sorted(KINDS)
 
 
