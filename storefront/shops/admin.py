@@ -20,8 +20,9 @@ from unfold.widgets import (
 
 from storefront.kit import clock
 from storefront.kit.countries import countries
-from storefront.shops import actions, places
+from storefront.shops import actions, domains, places
 from storefront.shops.admin_base import ShopScopedAdmin, may_operate, moment, plain_dialog, view_and_edit
+from storefront.shops.admin_domains import ShopDomainAdmin as ShopDomainAdmin
 from storefront.shops.admin_doors import WithDoors
 from storefront.shops.admin_forms import ShopScopedForm, WordsField
 from storefront.shops.admin_staff import StaffInvitationAdmin as StaffInvitationAdmin
@@ -66,7 +67,10 @@ class ShopForm(ShopScopedForm):
         return addresses
 
     def clean_domain(self) -> str:
-        return self._unreserved("domain", self.cleaned_data["domain"])
+        domain = self._unreserved("domain", self.cleaned_data["domain"])
+        if "domain" in self.changed_data and domains.is_taken(domain, besides=self.instance):
+            raise forms.ValidationError(domains.taken_message(domain))
+        return domain
 
     def clean_base_url(self) -> str:
         return self._unreserved("base_url", urlsplit(self.cleaned_data["base_url"]).hostname or "")

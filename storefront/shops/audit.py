@@ -40,6 +40,7 @@ TYPES = {
     "provideraccount": "provider_account",
     "giftcard": "gift_card",
     "mailtext": "mail_text",
+    "shopdomain": "domain",
 }
 
 

@@ -32,7 +32,7 @@ from storefront.pricing.models import DeliveryZone, Discount, PickupPlace, Shipp
 from storefront.product_files.models import ProductImport
 from storefront.shops import audit
 from storefront.shops.invitations import invite_staff
-from storefront.shops.models import AllowedOrigin, ApiToken, AuditEntry, Shop, StaffInvitation, StaffMember
+from storefront.shops.models import AllowedOrigin, ApiToken, AuditEntry, Shop, ShopDomain, StaffInvitation, StaffMember
 from storefront.webhooks.models import Delivery, Event, Registration
 from tests.catalogue.factories import make_category, make_product, make_variant
 from tests.factories.apps import install
@@ -95,6 +95,7 @@ def make_entry(shop: Shop) -> AuditEntry:
 # One row of each kind, by the model that has a page.
 ROWS: dict[type[Model], Callable[[Shop], Model]] = {
     Shop: lambda shop: shop,
+    ShopDomain: lambda shop: ShopDomain.objects.create(shop=shop, domain=f"www.{shop.domain}", created_at=NOW),
     StaffMember: lambda shop: StaffMember.objects.get(user=make_staff(shop, f"member-{shop.pk}", "manager"), shop=shop),
     StaffInvitation: lambda shop: invite_staff(
         shop=shop, email=f"new@{shop.domain}", role="manager", invited_by=None, now=NOW
