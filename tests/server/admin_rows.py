@@ -95,7 +95,7 @@ def make_entry(shop: Shop) -> AuditEntry:
 # One row of each kind, by the model that has a page.
 ROWS: dict[type[Model], Callable[[Shop], Model]] = {
     Shop: lambda shop: shop,
-    ShopDomain: lambda shop: ShopDomain.objects.create(shop=shop, domain=f"www.{shop.domain}", created_at=NOW),
+    ShopDomain: lambda shop: ShopDomain.objects.create(shop=shop, domain=f"www-{shop.pk}.invalid", created_at=NOW),
     StaffMember: lambda shop: StaffMember.objects.get(user=make_staff(shop, f"member-{shop.pk}", "manager"), shop=shop),
     StaffInvitation: lambda shop: invite_staff(
         shop=shop, email=f"new@{shop.domain}", role="manager", invited_by=None, now=NOW
