@@ -110,7 +110,7 @@ class AddressInline(ShopScopedStackedInline):
 
 @admin.register(Customer)
 class CustomerAdmin(WithSavedViews):
-    empty_text = "Everybody who creates an account in your shop stands here, with orders and addresses."
+    empty_text = "Everybody who creates an account in your shop is listed here, with their orders and addresses."
     form = CustomerForm
     rights = {
         **view_and_edit(Right.VIEW_CUSTOMERS, Right.CHANGE_CUSTOMERS),

@@ -41,7 +41,7 @@ class TargetForm(ShopScopedForm):
     constraint_errors = {
         "discount_target_is_one": ("product", "Choose either a product, a category or a brand. Use a row for each."),
         **{
-            f"discount_target_{name}_once": (name, f"This discount has this {name} already.")
+            f"discount_target_{name}_once": (name, f"This discount already has this {name}.")
             for name in ("product", "category", "brand")
         },
     }

@@ -122,7 +122,7 @@ ACTIONS: dict[str, str] = {
     "order.marked_paid": "Order marked as paid",
     "order.fulfilled": "Order fulfilled or partly fulfilled",
     "order.fulfilment_cancelled": "Fulfilment cancelled",
-    "order.closed": "Rest of the order not sent any more",
+    "order.closed": "Rest of the order left unsent",
     "order.cancelled": "Order cancelled",
     "order.refunded": "Order refund started",
     "order.downloads_allowed": "Downloads allowed again",

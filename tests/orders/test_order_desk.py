@@ -205,7 +205,7 @@ def test_an_export_is_never_less_than_the_list(desk, shop, mug, monkeypatch):
             assert NO_SUCH_FILTER in answer.content.decode(), (url, query)
     monkeypatch.setattr(words, "MOST", 2)
     answer = desk.get(orders, {"q": "M-1"}, follow=True)
-    assert "not all are found to export" in answer.content.decode()
+    assert "Too many orders match to export all of them." in answer.content.decode()
     assert desk.get(orders, {"q": "a1@"}).streaming
     assert desk.get(orders).streaming
 

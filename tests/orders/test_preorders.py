@@ -150,7 +150,7 @@ LATER = DAY + timedelta(days=9)
         ([DAY, LATER], "This is a pre-order. Each item is sent from its own date on."),
         (
             [DAY, LATER, None],
-            "Each pre-order is sent from its own date on. Everything else is sent before, without waiting for it.",
+            "Each pre-order is sent from its own date on. Everything else is sent earlier, without waiting for it.",
         ),
     ],
 )
