@@ -33,7 +33,7 @@ VIEWS = [
     ("cancelled", "Cancelled"),
 ]
 # Where the start page leads, without a place among the views.
-MORE_VIEWS = [("mail_failed", "Mail could not be sent")]
+MORE_VIEWS = [("mail_failed", "Email could not be sent")]
 SOME = "Very many orders match. These are some of them. To find fewer, add a word or use a longer one."
 
 

@@ -127,7 +127,7 @@ ACTIONS: dict[str, str] = {
     "order.refunded": "Order refund started",
     "order.downloads_allowed": "Downloads allowed again",
     "order.updated": "Order note or tags changed",
-    "order.mail_written": "Mail written to the customer of an order",
+    "order.mail_written": "Email written to the customer of an order",
     "orders.exported": "Orders exported",
     "customers.exported": "Customers exported",
     "invoice.issued": "Invoice issued",

@@ -97,8 +97,8 @@ def test_a_mail_to_the_customer_is_sent_and_told(desk, shop, order, mailoutbox):
     assert text in sent.body
     assert str(order.public_id) in sent.body
     assert sent.alternatives
-    assert ("Mail written to ada@example.com", "anna@example.com") in told(desk, order)
-    assert ("This mail was sent", "") in told(desk, order)
+    assert ("Email written to ada@example.com", "anna@example.com") in told(desk, order)
+    assert ("This email was sent", "") in told(desk, order)
     # The order's own mails are told as well.
     assert ("Order confirmation sent to ada@example.com", "") in told(desk, order)
 
@@ -118,7 +118,7 @@ def test_mails_are_limited_and_a_failing_one_is_given_up_after_the_last_try(desk
         message_jobs.send_message.call(first.pk, tries)
     first.refresh_from_db()
     assert (first.sent_at, first.failed_at is not None) == (None, True)
-    assert ("This mail could not be sent", "") in told(desk, order)
+    assert ("This email could not be sent", "") in told(desk, order)
     found = desk.get(admin_url(Order, "changelist"), {"view": "mail_failed"}).context_data["cl"].result_list
     assert [row.pk for row in found] == [order.pk]
     settings.EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
