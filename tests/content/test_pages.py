@@ -146,4 +146,4 @@ def test_brackets_have_to_be_filled_in_whatever_the_kind(shop, desk):
     add_usual_pages(shop=shop, now=NOW)
     page = Page.objects.get(shop=shop, kind=Page.Kind.IMPRINT)
     answer = desk.fill(page, kind="other", is_published="on", body=page.body + "<p>More</p>")
-    assert "Fill in what stands in brackets" in answer.content.decode()
+    assert "Fill in what is in brackets" in answer.content.decode()
