@@ -78,7 +78,7 @@ class OrderAdmin(OrderLists):
         return [each for each in offered if each.action_name.removeprefix("orders_order_") in possible]
 
     def possible_actions(self, order: Order) -> set[str]:
-        possible = {"write", "print_page"}
+        possible = {"print_page"} if order.erased_at else {"write", "print_page"}
         if order.status == Order.Status.OPEN and waiting(list(order.lines.all())):
             possible.add("fulfil")
             if order.fulfilment_status == Order.FulfilmentStatus.PARTIALLY_FULFILLED:

@@ -49,6 +49,14 @@ def erase_person(
     return count
 
 
+def entries_naming(
+    *, shop: Shop, email: str, customers: Iterable[int] = (), orders: Iterable[int] = ()
+) -> Iterator[AuditEntry]:
+    """The shop's entries that `erase_person` would change: what an export of the person's data has."""
+    person = _Person(shop, email, set(customers), set(orders))
+    return (entry for entry in person.entries() if person.is_named_by(entry))
+
+
 class _Person:
     """A person, by e-mail address, and the log's entries by or about them."""
 
@@ -79,6 +87,12 @@ class _Person:
             entry.object_name = self._without(entry.object_name)
             entry.before, entry.after = self._without(entry.before), self._without(entry.after)
         return acted or about or named
+
+    def is_named_by(self, entry: AuditEntry) -> bool:
+        """Whether the entry says who the person is, or where they were."""
+        return entry.erased_at is None and (
+            self._has_acted(entry) or self._is_about(entry) or self._is_named_in(entry)
+        )
 
     def _found(self, which: Q) -> Iterator[AuditEntry]:
         ids = list(AuditEntry.objects.filter(which, shop=self.shop).order_by("pk").values_list("pk", flat=True))
