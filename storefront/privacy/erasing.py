@@ -55,8 +55,8 @@ def erase(request: DataRequest, *, now: datetime, beat: Beat = lambda: None) -> 
     """
     shop = request.shop
     if request.plan is None:
-        _forget_methods(request)
-        _close_account(request, now)
+        counts = _forget_methods(request)
+        _close_account(request, counts, now)
     plan = request.plan
     for order_id in plan["orders"]:
         _erase_order(shop, order_id, plan, now)
@@ -66,10 +66,12 @@ def erase(request: DataRequest, *, now: datetime, beat: Beat = lambda: None) -> 
     _finish(request, now)
 
 
-def _forget_methods(request: DataRequest) -> None:
-    """Delete the saved methods at their providers, which takes calls and so is done outside any transaction."""
+def _forget_methods(request: DataRequest) -> dict[str, int]:
+    """Delete the saved methods at their providers, which takes calls and so is done outside any transaction. Returns
+    what there was of each kind."""
     person = find_person(request.shop, request.email)
     check_not_needed(person)
+    counts = {kind.name: kind.count(person) for kind in KINDS if kind.count}
     customer = person.customer
     for method in person.saved_methods() if customer else ():
         try:
@@ -77,10 +79,11 @@ def _forget_methods(request: DataRequest) -> None:
         except ProviderUnavailable:
             if request.tries < MOST_TRIES:
                 raise
+    return counts
 
 
 @transaction.atomic
-def _close_account(request: DataRequest, now: datetime) -> None:
+def _close_account(request: DataRequest, counts: dict[str, int], now: datetime) -> None:
     shop, email = request.shop, request.email
     row = DataRequest.objects.select_for_update(of=("self",)).get(shop=shop, pk=request.pk)
     if row.plan is not None:
@@ -93,7 +96,7 @@ def _close_account(request: DataRequest, now: datetime) -> None:
     customer = Customer.objects.select_for_update(of=("self",)).filter(shop=shop, email=email).first()
     person = find_person(shop, email)
     check_not_needed(person)
-    request.plan = _plan(person, now)
+    request.plan = _plan(person, counts, now)
     delete_baskets(checkouts, baskets)
     if customer is not None:
         customer.delete()
@@ -103,7 +106,7 @@ def _close_account(request: DataRequest, now: datetime) -> None:
         transaction.on_commit(partial(row.file.storage.delete, name), robust=True)
 
 
-def _plan(person: Person, now: datetime) -> dict[str, Any]:
+def _plan(person: Person, counts: dict[str, int], now: datetime) -> dict[str, Any]:
     """Which rows are the person's now. They lead nowhere once the account is gone, so they are noted."""
     left = SavedMethod.objects.filter(shop=person.shop, customer=person.customer) if person.customer else []
     return {
@@ -112,7 +115,7 @@ def _plan(person: Person, now: datetime) -> dict[str, Any]:
         "orders": list(person.order_ids),
         "drafts": list(person.drafts().values_list("pk", flat=True)),
         "redemptions": list(person.redemptions().values_list("pk", flat=True)),
-        "counts": {kind.name: kind.count(person) for kind in KINDS if kind.count},
+        "counts": counts,
         # For the merchant, who has to delete these at the provider.
         "methods_left": [f"{each.provider} {each.customer_reference}" for each in left],
     }
