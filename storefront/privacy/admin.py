@@ -41,9 +41,9 @@ class RequestForm(ShopScopedForm):
     def clean_email(self) -> str:
         return normal_email(self.cleaned_data["email"])
 
-    def _get_validation_exclusions(self) -> set[str]:
-        # An existing request is opened instead of a second one.
-        return super()._get_validation_exclusions() | {"email"}
+    # An existing request is opened instead of a second one.
+    def _check_constraints(self) -> None:
+        pass
 
 
 class EraseForm(BaseDialogForm):

@@ -20,6 +20,7 @@ from storefront.customers.models import Customer
 from storefront.documents.issuing import issue_documents
 from storefront.documents.models import DueOrder
 from storefront.gift_cards.erasing import erase_cards
+from storefront.kit.refusals import NotFound
 from storefront.orders.actions import lock_order
 from storefront.orders.erasing import erase_order, erase_recipient, what_is_open
 from storefront.orders.models import Order
@@ -76,6 +77,9 @@ def _forget_methods(request: DataRequest) -> dict[str, int]:
     for method in person.saved_methods() if customer else ():
         try:
             remove_method(shop=request.shop, customer=customer, method_id=method.pk)  # type: ignore[arg-type]
+        except NotFound:
+            # Another worker, or the customer, was quicker.
+            continue
         except ProviderUnavailable:
             if request.tries < MOST_TRIES:
                 raise
@@ -183,7 +187,8 @@ def _finish(request: DataRequest, now: datetime) -> None:
     orders = _erased_orders(shop, plan)
     kept = len(plan["orders"]) - len(orders)
     erased = plan["counts"] | {"orders": len(orders)} | ({"orders_left": kept} if kept else {})
-    row = DataRequest.objects.filter(pk=request.pk, state=State.ERASING)
+    # Also if another worker has given up meanwhile.
+    row = DataRequest.objects.filter(pk=request.pk).exclude(state=State.ERASED)
     reason = _left_to_do(kept, plan["methods_left"])
     done = {"state": State.ERASED, "email": "", "plan": None, "erased": erased, "erased_at": now, "reason": reason}
     if not row.update(**done):

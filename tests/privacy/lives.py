@@ -38,8 +38,8 @@ from tests.worker import run_due_tasks
 EMAIL, PHONE, MESSAGE = "ada@example.com", "+49 431 998877", "Sleep well, dear Grace"
 HOME = ADDRESS | {"company": "Engines Ltd", "line2": "Hinterhof 7", "phone": PHONE}
 # What only she is called, and what only she or others wrote about her.
-TRACES = (EMAIL, "Lovelace", "998877", "Hafenstr", "Hinterhof", "Engines Ltd", MESSAGE, "For Byron", "Likes tea") + (
-    *("Ring twice", "Spoke to her", "PARCEL-77", "4242", "crm-ada", "VIP-Ada", "wrote a letter", "cus_ada", "pm_ada"),
+TRACES = (EMAIL, "Lovelace", "431 998877", "Hafenstr", "Hinterhof", "Engines Ltd", MESSAGE, "For Byron", "Likes tea") + (
+    *("Ring twice", "Spoke to her", "PARCEL-77", "•••• 4242", "crm-ada", "VIP-Ada", "wrote a letter", "cus_ada", "pm_ada"),
 )
 
 
