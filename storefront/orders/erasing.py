@@ -1,5 +1,5 @@
-"""Takes the customer out of an order. What remains are its figures, taxes, items, country and postal code: the law wants
-them kept (docs/privacy.md). Called with the order locked, so that nothing else changes it meanwhile.
+"""Takes the customer out of an order. What remains are its figures, taxes, items, country and postal code: the law
+wants them kept (docs/privacy.md). Called with the order locked, so that nothing else changes it meanwhile.
 """
 
 from collections.abc import Collection

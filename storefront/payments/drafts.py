@@ -202,6 +202,6 @@ def _without_deleted(shop: Shop, sale: Sale) -> Sale:
         for line in sale.lines
     ]
     # Locked, so that the account is not erased before its order is there.
-    known = Customer.objects.select_for_update(no_key=True).filter(shop=shop, pk=sale.customer_id)
-    is_known = bool(sale.customer_id and known.values_list("pk").first())
+    accounts = Customer.objects.select_for_update(no_key=True).filter(shop=shop)
+    is_known = bool(sale.customer_id and accounts.filter(pk=sale.customer_id).values_list("pk").first())
     return replace(sale, lines=lines, customer_id=sale.customer_id if is_known else None)

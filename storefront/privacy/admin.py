@@ -162,8 +162,8 @@ class DataRequestAdmin(ShopScopedAdmin):
         icon="folder_zip",
         dialog=plain_dialog(
             "Make a file of this person's data?",
-            "A ZIP file with everything in the table, and the PDFs of invoices. It is kept for a week. Make sure that it"
-            " reaches only the person themselves.",
+            "A ZIP file with everything in the table, and the PDFs of invoices. It is kept for a week. Make sure"
+            " that it reaches only the person themselves.",
             submit="Make the file",
         ),
     )
@@ -239,9 +239,7 @@ def _possible(row: DataRequest) -> set[str]:
 
 
 def _table(person: Person) -> SafeString:
-    rows = [
-        (kind.title, "" if kind.count is None else format_count(kind.count(person)), kind.fate) for kind in KINDS
-    ]
+    rows = [(kind.title, "" if kind.count is None else format_count(kind.count(person)), kind.fate) for kind in KINDS]
     lines = format_html_join("", '<tr><th scope="row">{}</th><td>{}</td><td>{}</td></tr>', rows)
     head = '<th scope="col">{}</th>'
     heads = format_html_join("", head, [("Kind",), ("Count",), ("When erased",)])

@@ -1,9 +1,9 @@
 """Erases a person, step by step. docs/privacy.md says what goes, what stays, and why.
 
 The first step is one transaction: it makes sure that nothing is to do any more, notes which rows are the person's
-(`DataRequest.plan`), and deletes account, baskets and checkouts. From then on the person can start anew: what they order
-later is not in the plan and stays whole. The other steps follow the plan, an order at a time. Each finds nothing left to
-do the second time, so after an interruption the work goes on, and two workers at once do no harm.
+(`DataRequest.plan`), and deletes account, baskets and checkouts. From then on the person can start anew: what they
+order later is not in the plan and stays whole. The other steps follow the plan, an order at a time. Each finds nothing
+left to do the second time, so after an interruption the work goes on, and two workers at once do no harm.
 """
 
 from collections.abc import Callable
@@ -197,9 +197,7 @@ def _finish(request: DataRequest, now: datetime) -> None:
     request.refresh_from_db()
     counts = {name: count for name, count in erased.items() if count}
     audit.record(shop=shop, action="data_request.erased", object=request, after=counts, now=now)
-    record_event(
-        shop=shop, topic="customer.erased", data={"id": plan["customer"], "order_ids": orders}, now=now
-    )
+    record_event(shop=shop, topic="customer.erased", data={"id": plan["customer"], "order_ids": orders}, now=now)
 
 
 def _left_to_do(kept: int, methods: list[str]) -> str:

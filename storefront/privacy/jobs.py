@@ -33,7 +33,9 @@ WAIT_FOR_PROVIDER = timedelta(minutes=5)
 BROKE_EXPORT = "The export stopped because of an internal error. Please try again later."
 NO_STORAGE = "The file storage did not answer. Please start the export again later."
 WENT_AWAY = "The export was interrupted. Please start it again."
-BROKE_ERASURE = "Erasing stopped because of an internal error. What was erased stays erased. Please start it again later."
+BROKE_ERASURE = (
+    "Erasing stopped because of an internal error. What was erased stays erased. Please start it again later."
+)
 
 
 @task(queue_name=FILES)
@@ -124,14 +126,14 @@ def resume_silent_requests(*, now: datetime, limit: int) -> int:
 
 
 def delete_old_requests(*, now: datetime, limit: int) -> int:
-    """Delete files that were made KEPT_FILE ago, and requests that were made KEPT_REQUEST ago and erased nobody. Returns
-    how many."""
+    """Delete files that were made KEPT_FILE ago, and requests that were made KEPT_REQUEST ago and erased nobody.
+    Returns how many."""
     idle = DataRequest.objects.filter(state=State.OPEN)
     old = list(idle.filter(exported_at__lt=now - KEPT_FILE).exclude(file="").order_by("exported_at")[:limit])
     for row in old:
         with transaction.atomic():
             if idle.filter(pk=row.pk, file=row.file.name).update(file="", size=0):
-                transaction.on_commit(partial(row.file.storage.delete, row.file.name), robust=True)
+                transaction.on_commit(partial(row.file.storage.delete, str(row.file.name)), robust=True)
     forgotten = idle.filter(created_at__lt=now - KEPT_REQUEST, file="", plan__isnull=True).order_by("created_at")
     ids = list(forgotten.values_list("pk", flat=True)[:limit])
     idle.filter(pk__in=ids, file="", plan__isnull=True).delete()

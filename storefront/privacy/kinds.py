@@ -43,8 +43,8 @@ KINDS = (
         "Orders",
         lambda person: person.orders().count(),
         records.orders,
-        "Kept for your accounts: figures, taxes, items, country and postal code. Name, addresses, contact, notes and all "
-        "texts are deleted.",
+        "Kept for your accounts: figures, taxes, items, country and postal code. Name, addresses, contact, notes and "
+        "all texts are deleted.",
     ),
     Kind(
         "payments",

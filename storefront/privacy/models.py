@@ -1,3 +1,5 @@
+from typing import Any
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -29,7 +31,7 @@ class DataRequest(models.Model):
     file = models.FileField(upload_to="privacy/", storage=private_files, max_length=500, blank=True)
     size = models.BigIntegerField(default=0, help_text="Of the file, in bytes.")
     exported_at = models.DateTimeField(null=True)
-    plan = models.JSONField(
+    plan: Any = models.JSONField(
         null=True, help_text="While the person is erased: which rows were theirs when that began, by kind."
     )
     erased = models.JSONField(default=dict, help_text="How many of each kind were erased.")

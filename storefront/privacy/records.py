@@ -119,9 +119,11 @@ def _gift_card(person: Person, row: GiftCard) -> Record:
     own = _plain(row, "last_four", "value", "balance", "currency", "email", "message", "sent_at", "expires_at")
     entries = [_plain(each, "at", "kind", "amount", "balance") for each in row.entries.all()]
     # What somebody else's card was spent on is theirs.
-    return {"is_received": is_held, "is_bought": row.order_id in person.order_ids} | own | {
-        "entries": entries if is_held else []
-    }
+    return (
+        {"is_received": is_held, "is_bought": row.order_id in person.order_ids}
+        | own
+        | {"entries": entries if is_held else []}
+    )
 
 
 def _basket(row: Cart) -> Record:

@@ -14,7 +14,15 @@ from storefront.kit.refusals import Refusal
 from storefront.server.metrics import directory
 
 GROUPS = {
-    "Shops": ["createshop", "createtoken", "loadtaxrates", "invitestaff", "resetsecondfactor", "eraseaudit", "customerdata"],
+    "Shops": [
+        "createshop",
+        "createtoken",
+        "loadtaxrates",
+        "invitestaff",
+        "resetsecondfactor",
+        "eraseaudit",
+        "customerdata",
+    ],
     "Apps": ["createapp", "installapp", "uninstallapp", "webhooks"],
     "Catalogue": ["importproducts", "exportproducts", "pictures"],
     "Run": ["serve", "worker", "demo"],

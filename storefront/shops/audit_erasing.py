@@ -90,9 +90,7 @@ class _Person:
 
     def is_named_by(self, entry: AuditEntry) -> bool:
         """Whether the entry says who the person is, or where they were."""
-        return entry.erased_at is None and (
-            self._has_acted(entry) or self._is_about(entry) or self._is_named_in(entry)
-        )
+        return entry.erased_at is None and (self._has_acted(entry) or self._is_about(entry) or self._is_named_in(entry))
 
     def _found(self, which: Q) -> Iterator[AuditEntry]:
         ids = list(AuditEntry.objects.filter(which, shop=self.shop).order_by("pk").values_list("pk", flat=True))

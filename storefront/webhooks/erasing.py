@@ -11,9 +11,7 @@ from storefront.webhooks.models import Attempt, Event
 BATCH_ROWS = 500
 
 
-def erase_events(
-    *, shop: Shop, email: str, customer_id: int | None, orders: Collection[int], before: datetime
-) -> int:
+def erase_events(*, shop: Shop, email: str, customer_id: int | None, orders: Collection[int], before: datetime) -> int:
     """Erase what was recorded about this customer, these orders, and checkouts with this address `before`, and what
     receivers answered to it. Returns how many events there were. Those that are not delivered yet bring the id alone,
     too; those that show the order without its customer stay."""

@@ -1,4 +1,4 @@
-"""What shows an erased customer shows the erased form: pages of the admin and of the shop, files, API, mails, papers."""
+"""What shows an erased customer shows the erased form: pages of admin and shop, files, API, mails, papers."""
 
 import csv
 from datetime import timedelta

@@ -4,7 +4,6 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
-from django.db.models import ForeignKey
 
 from storefront.catalogue.models import Product
 from storefront.customers.models import Customer
@@ -156,7 +155,9 @@ def staff(shop):
     return "is the address of a member of your staff"
 
 
-@pytest.mark.parametrize("prepare", [unpaid, unsent, refunding, pytest.param(undecided, marks=BROKEN), paying, card_to_send, staff])
+@pytest.mark.parametrize(
+    "prepare", [unpaid, unsent, refunding, pytest.param(undecided, marks=BROKEN), paying, card_to_send, staff]
+)
 def test_is_refused_with_its_reason_while_something_is_to_do(shop, other_shop, prepare):
     reason = prepare(shop)
     before = rows_of(shop)

@@ -29,7 +29,9 @@ class Command(Base):
         if (what == "export") != (output is not None):
             wrong = "is needed, for the ZIP file." if output is None else "is for export alone."
             raise InvalidFields(errors={"output": [wrong]})
-        self.write_result(self._export(shop_found, email, output) if what == "export" else self._erase(shop_found, email))
+        self.write_result(
+            self._export(shop_found, email, output) if what == "export" else self._erase(shop_found, email)
+        )
 
     def _export(self, shop: Shop, email: str, output: Path) -> dict[str, int]:
         """Export to a temporary file, which nobody else can read, that replaces `output` when it is complete."""
