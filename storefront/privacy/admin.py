@@ -38,6 +38,12 @@ MISSING = "The file of this export is no longer in the shop's file storage. Plea
 class RequestForm(ShopScopedForm):
     """The address, whose request exists already if somebody looked it up before."""
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # A request that is there has no field to fill in, and once the person is erased no address.
+        if "email" in self.fields:
+            self.fields["email"].required = True
+
     def clean_email(self) -> str:
         return normal_email(self.cleaned_data["email"])
 

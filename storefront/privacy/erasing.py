@@ -182,7 +182,7 @@ def _delete_tasks(shop: Shop, email: str) -> None:
 
 @transaction.atomic
 def _finish(request: DataRequest, now: datetime) -> None:
-    """Note what was done, without who it was about, and tell apps, which have copies."""
+    """Note what was done, without who it was about, and tell apps, which have copies (R-HOOK-29)."""
     shop, plan = request.shop, request.plan
     orders = _erased_orders(shop, plan)
     kept = len(plan["orders"]) - len(orders)
@@ -197,7 +197,12 @@ def _finish(request: DataRequest, now: datetime) -> None:
     request.refresh_from_db()
     counts = {name: count for name, count in erased.items() if count}
     audit.record(shop=shop, action="data_request.erased", object=request, after=counts, now=now)
-    record_event(shop=shop, topic="customer.erased", data={"id": plan["customer"], "order_ids": orders}, now=now)
+    record_event(
+        shop=shop,
+        topic="customer.erased",
+        data={"id": request.pk, "customer_id": plan["customer"], "order_ids": orders},
+        now=now,
+    )
 
 
 def _left_to_do(kept: int, methods: list[str]) -> str:

@@ -98,15 +98,16 @@ def test_the_same_address_in_another_shop_loses_nothing(shop, other_shop):
     assert len(before) > 30
 
 
+@pytest.mark.rule("R-HOOK-29")
 def test_apps_hear_of_it_and_earlier_events_have_the_id_alone(shop):
     app = install(shop, "read_customers", "read_orders")
     ada = live(shop)
     orders = list(Order.objects.order_by("pk").values_list("pk", flat=True))
     earlier = Event.objects.latest("pk").pk
-    erase(shop)
+    request = erase(shop)
     dispatch(clock.now())
     told = Event.objects.get(shop=shop, topic="customer.erased")
-    assert told.data == {"id": ada.pk, "order_ids": orders}
+    assert told.data == {"id": request.pk, "customer_id": ada.pk, "order_ids": orders}
     assert [event.data for event in Event.objects.filter(topic="customer.created")] == [{"id": ada.pk}]
     before = Event.objects.filter(pk__lte=earlier, topic__startswith="order.")
     assert all(event.data == {"id": event.data["id"]} for event in before)

@@ -96,7 +96,8 @@ class ScopesChanged(Schema):
 class ErasedCustomer(Schema):
     """A person whose data the shop has erased, and that whoever has a copy erases, too."""
 
-    id: int | None = Field(description="The id that the customer had; null for a guest.")
+    id: int = Field(description="The id of the shop's data request.")
+    customer_id: int | None = Field(description="The id that the customer had; null for a guest.")
     order_ids: list[int] = Field(description="The ids of their orders, from which they were erased.")
 
 
