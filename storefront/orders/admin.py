@@ -83,7 +83,8 @@ class OrderAdmin(OrderLists):
             possible.add("fulfil")
             if order.fulfilment_status == Order.FulfilmentStatus.PARTIALLY_FULFILLED:
                 possible.add("close")
-        if order.fulfilments.filter(cancelled_at=None).exists():
+        # Nobody could be sent anything again.
+        if order.erased_at is None and order.fulfilments.filter(cancelled_at=None).exists():
             possible.add("cancel_fulfilment")
         if not is_withdrawn(order) and order.downloads.exists():
             possible.add("allow_downloads")

@@ -119,9 +119,9 @@ class DataRequestAdmin(ShopScopedAdmin):
         ]
         if not texts:
             return format_html("{}", "Nothing is left to do: this person can be erased.")
-        return format_html("<ul>{}</ul>", format_html_join("", "<li>{}</li>", texts))
+        return format_html('<ul class="things">{}</ul>', format_html_join("", "<li>{}</li>", texts))
 
-    @display(description="erased")
+    @display(description="what there was")
     def counts(self, row: DataRequest) -> SafeString:
         titles = {kind.name: kind.title for kind in KINDS} | {"orders_left": "Orders that could not be erased"}
         rows = [(titles.get(name, name), format_count(count)) for name, count in row.erased.items() if count]
@@ -136,10 +136,10 @@ class DataRequestAdmin(ShopScopedAdmin):
             return ["email"]
         reason = ["reason_shown"] if obj.reason else []
         if obj.state == State.ERASED:
-            return [*reason, "state", "counts", "asked", "erased_on", "by"]
+            return [*reason, "counts", "asked", "erased_on", "by"]
         if obj.state == State.ERASING:
             return [*reason, "email", "state", "asked", "by"]
-        return [*reason, "email", "found", "open_things", "file_shown", "asked", "by"]
+        return [*reason, "email", "open_things", "found", "file_shown", "asked", "by"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         return self.get_fields(request, obj) if obj else []
@@ -150,6 +150,13 @@ class DataRequestAdmin(ShopScopedAdmin):
         possible = _possible(row) if row else set()
         offered = super().get_actions_detail(request, object_id)
         return [each for each in offered if each.action_name.removeprefix("privacy_datarequest_") in possible]
+
+    def change_view(self, request: Any, object_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
+        """The page; to a page that asks whether the work is done, only that: then it loads itself again."""
+        if request.method != "GET" or not is_htmx(request):
+            return super().change_view(request, object_id, *args, **kwargs)
+        row = self.row_or_404(request, object_id)
+        return HttpResponse(status=204, headers={} if row.is_at_work else {"HX-Refresh": "true"})
 
     def save_model(self, request: Any, obj: DataRequest, form: Any, change: bool) -> None:
         row = actions.open_request(shop=request.shop, email=obj.email, user=request.user, now=request.now)
@@ -249,7 +256,7 @@ def _table(person: Person) -> SafeString:
     lines = format_html_join("", '<tr><th scope="row">{}</th><td>{}</td><td>{}</td></tr>', rows)
     head = '<th scope="col">{}</th>'
     heads = format_html_join("", head, [("Kind",), ("Count",), ("When erased",)])
-    return format_html('<table class="privacy-table"><thead><tr>{}</tr></thead><tbody>{}</tbody></table>', heads, lines)
+    return format_html('<table class="kinds"><thead><tr>{}</tr></thead><tbody>{}</tbody></table>', heads, lines)
 
 
 def _order_url(order_id: int | None) -> str:

@@ -13,7 +13,7 @@ class DataRequest(models.Model):
     """What a shop does about the data of one person, by e-mail address: a file of them, and erasing them.
 
     Once the person is erased, the row has counts and times alone, as the proof of it. Otherwise it is deleted after a
-    while (`jobs.delete_old_requests`).
+    while (`jobs.delete_old_requests`). `email` is in lowercase, and empty once the person is erased.
     """
 
     class State(models.TextChoices):
@@ -23,7 +23,7 @@ class DataRequest(models.Model):
         ERASED = "erased"
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
-    email = models.EmailField("email address", blank=True, help_text="In lowercase. Empty once the person is erased.")
+    email = models.EmailField("email address", blank=True)
     state = models.CharField(max_length=10, choices=State, default=State.OPEN)
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, editable=False, on_delete=models.SET_NULL, related_name="+"

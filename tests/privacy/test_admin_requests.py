@@ -81,8 +81,10 @@ def test_erasing_asks_for_the_address_and_shows_what_was_done(desk, shop):
     assert "This is not the address of this request." in erase(desk, row, "bob@example.com").content.decode()
     assert erase(desk, row).status_code == 302
     assert "This page updates automatically" in told(desk, row)
-    assert "orders.order" not in told(desk, row)
+    ask = {"headers": {"hx-request": "true"}}
+    assert "HX-Refresh" not in desk.get(url(row, "change"), **ask)
     run_due_tasks()
+    assert desk.get(url(row, "change"), **ask)["HX-Refresh"] == "true"
     page = told(desk, row)
     assert "<li>Orders: 2</li>" in page
     assert EMAIL not in page

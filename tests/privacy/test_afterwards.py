@@ -57,6 +57,7 @@ def test_the_admins_pages(desk, shop, erased):
         page = without_traces(desk.page(order))
         assert "Customer erased" in page
         assert "Write to the customer" not in page
+        assert "Cancel a fulfilment" not in page
         for deed in ("print_page", "packing_slip"):
             answer = desk.get(reverse(f"admin:orders_order_{deed}", args=[order.pk]))
             assert answer.status_code == 200

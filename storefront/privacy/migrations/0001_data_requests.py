@@ -21,7 +21,7 @@ class Migration(migrations.Migration):
             name='DataRequest',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('email', models.EmailField(blank=True, help_text='In lowercase. Empty once the person is erased.', max_length=254, verbose_name='email address')),
+                ('email', models.EmailField(blank=True, max_length=254, verbose_name='email address')),
                 ('state', models.CharField(choices=[('open', 'Open'), ('exporting', 'Export is being made'), ('erasing', 'Being erased'), ('erased', 'Erased')], default='open', max_length=10)),
                 ('file', models.FileField(blank=True, max_length=500, storage=storefront.kit.storage.private_files, upload_to='privacy/')),
                 ('size', models.BigIntegerField(default=0, help_text='Of the file, in bytes.')),
