@@ -22,6 +22,9 @@ import psycopg
 
 # No reordering by size: files with few tests are often slow, and would all run at the end.
 PARALLEL = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "--durations=15", "--durations-min=3")
+# A machine that others use too stands still at times. A test in which something waited too long is tried once more, and
+# named; the time of a test holds for both tries.
+AGAIN = ("--reruns", "1", "--only-rerun", "TimeoutE|(Read|Connect)Timeout|timed out|did not come true", "-rfEsR")
 # Tests that need no database, or do not depend on its kind, run only on SQLite.
 NOT_ON_POSTGRESQL = (
     *("benchmarks", "clients", "deploy", "docs", "examples", "kit"),
@@ -78,7 +81,7 @@ RATHER_ON_POSTGRESQL = (
 LONG = "(slow or proof)"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 AT_ONCE = 2
-# How many of a step's failures the summary repeats, and how much of each.
+# How many of a step's failures and second tries the summary repeats, and how much of each.
 SHOWN, WIDTH = 8, 150
 # Two of apt-get's refuse to run at once.
 _installing = Lock()
@@ -93,7 +96,7 @@ class Outcome:
     step: str
     word: str
     note: str
-    failures: Sequence[str] = ()
+    named: Sequence[str] = ()
 
     @property
     def is_bad(self) -> bool:
@@ -145,10 +148,10 @@ def main(arguments: Sequence[str]) -> int:
         print(f"{outcome.step:<12}{outcome.word:<9}{outcome.note}")
     for outcome in outcomes:
         # Once more at the end, where whoever sees only the last lines of a long run finds them.
-        for line in outcome.failures[:SHOWN]:
+        for line in sorted(outcome.named)[:SHOWN]:
             print(f"{outcome.step:<12}{line:.{WIDTH}}")
-        if len(outcome.failures) > SHOWN:
-            print(f"{outcome.step:<12}and {len(outcome.failures) - SHOWN} more")
+        if len(outcome.named) > SHOWN:
+            print(f"{outcome.step:<12}and {len(outcome.named) - SHOWN} more")
     return int(any(outcome.is_bad for outcome in outcomes))
 
 
@@ -156,30 +159,30 @@ def run(name: str, kind: str, arguments: Sequence[str]) -> Outcome:
     say(name, "starts")
     started = time.monotonic()
     try:
-        code, failures = pytest(name, *STEPS[name](kind, arguments))
+        code, named = pytest(name, *STEPS[name](kind, arguments))
     except Skipped as reason:
         say(name, f"SKIPPED: {reason}")
         return Outcome(name, "SKIPPED", str(reason))
     took = f"in {time.monotonic() - started:.0f} s"
     if code == 0:
-        return Outcome(name, "passed", took)
-    return Outcome(name, "FAILED", f"pytest exit {code}, {took}", failures)
+        return Outcome(name, "passed", took, named)
+    return Outcome(name, "FAILED", f"pytest exit {code}, {took}", named)
 
 
 def pytest(name: str, arguments: Sequence[str], url: str) -> tuple[int, list[str]]:
-    """The exit code, and pytest's own line for each test that failed."""
+    """The exit code, and pytest's own line for each test that failed or was tried again."""
     environment = os.environ | {"TEST_POSTGRES_URL": url}
     # Tests start hundreds of programs, and without bytecode each would compile all of its modules again.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    command = [sys.executable, "-m", "pytest", *arguments]
-    failures: list[str] = []
+    command = [sys.executable, "-m", "pytest", *AGAIN, *arguments]
+    named: list[str] = []
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as running:
         for line in running.stdout or ():
             said = line.decode(errors="replace").rstrip()
             say(name, said)
-            if said.startswith(("FAILED tests/", "ERROR tests/")):
-                failures.append(said)
-    return running.returncode, failures
+            if said.startswith(("FAILED tests/", "ERROR tests/", "RERUN tests/")):
+                named.append(said)
+    return running.returncode, named
 
 
 def say(name: str, line: str) -> None:

@@ -30,6 +30,9 @@ NOTIFICATION = {
 }
 NOTIFICATION_COLOURS = {"Pending": "info", "Delivered": "success", "Failed": "danger", "Cancelled": ""}
 
+# More apps than these are in the list of all apps.
+MOST_OFFERED = 10
+
 
 @admin.register(Installation)
 class InstallationAdmin(ConfirmingAdmin):
@@ -48,6 +51,7 @@ class InstallationAdmin(ConfirmingAdmin):
         "uninstall": Right.MANAGE_APPS,
     }
     list_display = ["app", "state", "notified", "allowed", "installed"]
+    list_after_template = "apps/admin/available.html"
     list_select_related = ["shop", "app"]
     search_fields = ["app__name", "app__slug"]
     ordering = ["-installed_at"]
@@ -61,6 +65,10 @@ class InstallationAdmin(ConfirmingAdmin):
 
     installed = moment("installed_at")
     uninstalled = moment("uninstalled_at")
+
+    def changelist_view(self, request: Any, extra_context: dict[str, Any] | None = None) -> Any:
+        available = queries.available_apps(request.shop)[:MOST_OFFERED]
+        return super().changelist_view(request, {**(extra_context or {}), "available": available})
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         notifications = Delivery.objects.filter(kind=Delivery.Kind.INSTALL)

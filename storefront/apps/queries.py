@@ -1,6 +1,6 @@
 from datetime import datetime
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from storefront.apps.models import Extension, ExtensionCall, ScriptTag
 from storefront.installations.models import App, Installation
@@ -11,6 +11,12 @@ from storefront.webhooks.models import Attempt, Delivery, Registration
 def current_installation(shop: Shop, app: App) -> Installation | None:
     """The app's current installation in the shop; None if it is not installed."""
     return Installation.objects.select_related("app").filter(shop=shop, app=app, uninstalled_at=None).first()
+
+
+def available_apps(shop: Shop) -> QuerySet[App]:
+    """The apps that this shop can install and has not, by name."""
+    here = Installation.objects.filter(shop=shop, app=OuterRef("pk"), uninstalled_at=None)
+    return App.objects.filter(~Exists(here), is_active=True).order_by("name", "pk")
 
 
 def app_tokens(shop: Shop, installation: Installation, now: datetime) -> QuerySet[ApiToken]:

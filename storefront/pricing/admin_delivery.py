@@ -158,7 +158,7 @@ class ShippingRateAdmin(ShopScopedAdmin):
     inlines = [StepInline]
     actions_list = ["export_prices", "import_prices"]
     fieldsets: Any = [
-        (None, {"fields": ["zone", "name", "delivery_time", "is_active", "sort_order"]}),
+        (None, {"fields": ["name", "zone", "delivery_time", "is_active", "sort_order"]}),
         ("Price", {"fields": ["basis", "price", "free_from", "free_with_discount"]}),
         ("Only for", {"fields": ["minimum_weight", "maximum_weight", "is_media_mail", "shipping_origin"]}),
     ]
@@ -169,6 +169,12 @@ class ShippingRateAdmin(ShopScopedAdmin):
 
     def get_queryset(self, request: HttpRequest) -> Any:
         return super().get_queryset(request).prefetch_related("steps")
+
+    def get_changeform_initial_data(self, request: Any) -> dict[str, Any]:
+        """The zone is chosen where there is only one."""
+        zones = DeliveryZone.objects.filter(shop=request.shop).order_by("id").values_list("pk", flat=True)[:2]
+        given = super().get_changeform_initial_data(request)
+        return {"zone": zones[0]} | given if len(zones) == 1 else given
 
     @display(description="price")
     def price_shown(self, row: ShippingRate) -> str:

@@ -10,6 +10,8 @@ from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse
 
+from storefront.checkout import dashboard
+
 # A title and a model.
 Page = tuple[str, str]
 # Of these there is one a shop, and no list.
@@ -132,6 +134,27 @@ SETTINGS = (
 )
 
 
+# What merchants make most often: the text of a link, and the model whose "add" page it opens.
+SHORTCUTS = [
+    ("Add a product", "catalogue.product"),
+    ("Import products", "catalogue.productimport"),
+    ("Add a discount", "pricing.discount"),
+    ("Add a shipping rate", "pricing.shippingrate"),
+]
+
+
+def start_page(request: Any, context: dict[str, Any]) -> dict[str, Any]:
+    """Add to the template context of the admin's start page what this user may see and do."""
+    context = dashboard.show(request, context)
+    pages = _pages()
+    context["shortcuts"] = [
+        (text, reverse(f"admin:{model.replace('.', '_')}_add"))
+        for text, model in SHORTCUTS
+        if pages[model].has_add_permission(request)
+    ]
+    return context
+
+
 def menu(request: HttpRequest) -> list[dict[str, Any]]:
     """The menu's groups, with the entries that this user may open."""
     start = {"title": "Home", "icon": "home", "link": reverse("admin:index")}
@@ -188,8 +211,12 @@ def _list_of(model: str) -> str:
 
 
 def _may(request: HttpRequest, model: str) -> bool:
-    pages = {each._meta.label_lower: page for each, page in admin.site._registry.items()}
+    pages = _pages()
     return model in pages and pages[model].has_module_permission(request)
+
+
+def _pages() -> dict[str, Any]:
+    return {each._meta.label_lower: page for each, page in admin.site._registry.items()}
 
 
 def stylesheet(request: HttpRequest) -> str:

@@ -12,7 +12,7 @@ UNFOLD: dict[str, Any] = {
     "SITE_SYMBOL": "storefront",
     "SHOW_HISTORY": True,
     "SHOW_BACK_BUTTON": True,
-    "DASHBOARD_CALLBACK": "storefront.checkout.dashboard.show",
+    "DASHBOARD_CALLBACK": "storefront.server.admin_menu.start_page",
     "STYLES": ["storefront.server.admin_menu.stylesheet"],
     "TABS": "storefront.server.admin_menu.tabs",
     "SIDEBAR": {"show_search": True, "navigation": "storefront.server.admin_menu.menu"},

@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from storefront.apps import actions
 from storefront.apps.models import ExtensionCall
-from storefront.installations.models import Installation
+from storefront.installations.models import App, Installation
 from storefront.kit import clock
 from storefront.shops.models import ApiToken, User
 from storefront.webhooks.models import Attempt, Delivery
@@ -43,6 +43,17 @@ def test_the_list_shows_permissions_and_the_install_notification(desk, row):
     assert "Delivered" in desk.get(admin_url(Installation, "changelist")).content.decode()
     Delivery.objects.update(status="dead")
     assert "Failed" in desk.page(row).content.decode()
+
+
+def test_the_list_offers_what_is_not_installed_here(desk, row, other_shop):
+    App.objects.filter(pk=make_app("withdrawn", name="Withdrawn").pk).update(is_active=False)
+    install(other_shop, app=make_app("reviews", name="Reviews"))
+    answer = desk.get(admin_url(Installation, "changelist"))
+    assert [app.name for app in answer.context_data["available"]] == ["Reviews"]
+    assert 'aria-label="Install Reviews"' in answer.content.decode()
+    actions.uninstall_app(shop=row.shop, installation=row, now=clock.now())
+    answer = desk.get(admin_url(Installation, "changelist"))
+    assert [app.name for app in answer.context_data["available"]] == ["Gift notes", "Reviews"]
 
 
 def test_the_list_takes_as_many_queries_for_many_apps(desk, shop, django_assert_num_queries):

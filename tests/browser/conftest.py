@@ -7,11 +7,15 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from django.conf import settings as django_settings
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Route, sync_playwright
 
+from storefront.server.origins import cookie_names
 from storefront.shops.models import Shop
+from storefront.shops.places import SINGLE
 from tests.pricing.rows import make_rate
 from tests.shops.factories import make_shop
+from tests.staff import make_staff, session_of
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SWITCHES = "no-sandbox disable-gpu disable-quic no-first-run disable-background-networking disable-component-update"
@@ -104,3 +108,18 @@ def visit(chromium, live_server, tmp_path_factory):
     for visitor in visitors:
         visitor.context.close()
     assert not complaints
+
+
+@pytest.fixture
+def sit(street, visit):
+    """`sit(width)` opens a browser that is signed in to the admin as the shop's owner."""
+    user = make_staff(street)
+
+    def open_browser(width: int = WIDE):
+        visitor = visit(width)
+        name = cookie_names(SINGLE)[django_settings.SESSION_COOKIE_NAME]
+        cookie = {"name": name, "value": session_of(user), "domain": urlsplit(visitor.address).hostname, "path": "/"}
+        visitor.context.add_cookies([cookie])
+        return visitor
+
+    return open_browser

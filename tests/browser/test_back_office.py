@@ -1,43 +1,23 @@
-"""The merchant's own pages in a browser: an order, the start page, and how many clicks the commonest jobs take."""
-
-from urllib.parse import urlsplit
+"""The merchant's own pages in a browser: an order, the start page, and the door of a closed shop."""
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from django.conf import settings
 from playwright.sync_api import expect
 
 from storefront.kit import clock
 from storefront.orders.fulfilling import fulfil_order
-from storefront.orders.models import Order, OrderMail
+from storefront.orders.models import OrderMail
 from storefront.payments.actions import mark_paid
 from storefront.payments.line_refunds import Pieces
 from storefront.payments.refunds import request_refund
-from storefront.server.origins import cookie_names
 from storefront.shops.doors import close_doors
-from storefront.shops.places import SINGLE
 from tests.browser.conftest import NARROW, WIDE
 from tests.browser.test_accessibility import RULES
 from tests.catalogue.factories import make_product
 from tests.orders.factories import make_order, sale_line
-from tests.staff import admin_url, make_staff, session_of
+from tests.staff import admin_url
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture
-def sit(street, visit):
-    """`sit(width)` opens a browser that is signed in to the admin as the shop's owner."""
-    user = make_staff(street)
-
-    def open_browser(width: int = WIDE):
-        visitor = visit(width)
-        name = cookie_names(SINGLE)[settings.SESSION_COOKIE_NAME]
-        cookie = {"name": name, "value": session_of(user), "domain": urlsplit(visitor.address).hostname, "path": "/"}
-        visitor.context.add_cookies([cookie])
-        return visitor
-
-    return open_browser
 
 
 def violations(page, within: str) -> list[str]:
@@ -107,50 +87,3 @@ def test_closed_doors_open_to_the_password(street, visit):
     page.get_by_label("Password").fill(password)
     page.get_by_role("button", name="Enter").click()
     expect(page.get_by_role("heading", name="Mug")).to_be_visible()
-
-
-class Clicks:
-    """Clicks on the start page and on, counted."""
-
-    def __init__(self, page) -> None:
-        self.page, self.count = page, 0
-
-    def __call__(self, role: str, name: str) -> None:
-        self.page.get_by_role(role, name=name, exact=True).first.click()
-        self.count += 1
-
-
-def test_the_commonest_jobs_take_few_clicks(street, sit):
-    mug, now = make_product(street, "Mug"), clock.now()
-    orders = [make_order(street, sale_line(mug), now=now) for _ in range(2)]
-    mark_paid(shop=street, order=orders[1], now=now)
-    page = sit().page
-
-    def begin(order) -> Clicks:
-        page.goto(f"{street.base_url}/admin/")
-        click = Clicks(page)
-        click("link", f"#{order.number}")
-        return click
-
-    click = begin(orders[0])
-    click("button", "Mark as paid")
-    expect(page.get_by_text("Marked as paid.")).to_be_visible()
-    assert click.count == 2
-    click = begin(orders[0])
-    click("button", "Mark as fulfilled")
-    expect(page.get_by_text("Marked as fulfilled.")).to_be_visible()
-    assert click.count == 2
-    click = begin(orders[1])
-    click("button", "Refund")
-    expect(page.get_by_role("heading", name="Refund this order?")).to_be_visible()
-    page.locator("#modal-content").get_by_role("button", name="Refund").click()
-    expect(page.get_by_text("Refund started.")).to_be_visible()
-    assert click.count + 1 == 3
-    click = begin(orders[1])
-    click("button", "Write to the customer")
-    page.get_by_label("Message").fill("It leaves today.")
-    click("button", "Send email")
-    expect(page.get_by_text("The email is on its way.")).to_be_visible()
-    assert click.count == 3
-    assert [order.payment_status for order in Order.objects.filter(status="fulfilled")] == ["paid"]
-    assert OrderMail.objects.get(kind="message").text == "It leaves today."

@@ -28,7 +28,7 @@ from tests.receiver import receiving
 from tests.server.programs import wait_until
 from tests.staff import make_staff, session_of
 
-pytestmark = [pytest.mark.browser, pytest.mark.proof, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.browser, pytest.mark.proof, pytest.mark.timeout(800)]
 
 SCRIPT = Path(__file__).with_name("hostile.js").read_text()
 TYPED, LATE = "typed-by-hand-7", "nothing in time"

@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 from tests.examples.conftest import shops_apart  # noqa: F401, a fixture
 from tests.examples.test_app import checkout_link
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(480)]
 
 
 def test_shows_the_app_until_it_is_uninstalled(shops_apart, chromium):  # noqa: F811

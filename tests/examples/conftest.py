@@ -97,7 +97,7 @@ class Street:
 
     def call(self, method: str, path: str, token: str, body: Any = None) -> requests.Response:
         headers = {"X-Shop-Access-Token": token}
-        return requests.request(method, f"{self.url}/api/apps{path}", json=body, headers=headers, timeout=10)
+        return requests.request(method, f"{self.url}/api/apps{path}", json=body, headers=headers, timeout=60)
 
     def kept(self, query: str) -> list[tuple]:
         """Rows of the app's database."""

@@ -12,7 +12,7 @@ from storefront.kit import clock
 from storefront.webhooks.signing import new_secret, sign
 from tests.checkout.shopper import details
 
-pytestmark = [pytest.mark.proof, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.proof, pytest.mark.timeout(480)]
 
 
 class HttpShopper:
@@ -22,14 +22,14 @@ class HttpShopper:
         self.url, self.session = url, requests.Session()
 
     def get(self, path: str) -> str:
-        answer = self.session.get(path if path.startswith("http") else self.url + path, timeout=10)
+        answer = self.session.get(path if path.startswith("http") else self.url + path, timeout=60)
         assert answer.ok, answer.text
         return answer.text
 
     def post(self, path: str, fields: dict[str, str]) -> requests.Response:
         token = hidden(self.get(path), "csrfmiddlewaretoken")
         fields = fields | {"csrfmiddlewaretoken": token}
-        answer = self.session.post(self.url + path, fields, headers={"Referer": self.url + path}, timeout=10)
+        answer = self.session.post(self.url + path, fields, headers={"Referer": self.url + path}, timeout=60)
         assert answer.ok, answer.text
         return answer
 
@@ -53,10 +53,10 @@ def checkout_link(shops, shop: str = "localhost") -> str:
     """What a program outside does: a mug into a cart, and the link for the shopper."""
     token = shops.command("createtoken", "--shop", shop, "--scopes", "read_products,read_cart,write_cart")
     api, headers = f"{shops.url}/api/v1", {"Authorization": f"Bearer {token}"}
-    product = requests.get(f"{api}/products/mug", headers=headers, timeout=10).json()["data"]
-    added = requests.post(f"{api}/cart", json={"product_id": product["id"], "qty": 2}, headers=headers, timeout=10)
+    product = requests.get(f"{api}/products/mug", headers=headers, timeout=60).json()["data"]
+    added = requests.post(f"{api}/cart", json={"product_id": product["id"], "qty": 2}, headers=headers, timeout=60)
     headers |= {"X-Cart-Token": added.json()["cart_token"]}
-    return requests.post(f"{api}/cart/checkout", headers=headers, timeout=10).json()["checkout_url"]
+    return requests.post(f"{api}/cart/checkout", headers=headers, timeout=60).json()["checkout_url"]
 
 
 def test_from_the_installation_to_the_uninstall(shops):
@@ -71,7 +71,7 @@ def test_from_the_installation_to_the_uninstall(shops):
     assert "badge.js" not in shopper.get("/")
     assert "STOREFRONT_ADMIN_HOST" in script["blocked_reason"]
     assert script["src"] == f"{shops.app_url}/badge.js"
-    assert "gift-badge" in requests.get(script["src"], timeout=10).text
+    assert "gift-badge" in requests.get(script["src"], timeout=60).text
 
     shown = shopper.order(checkout_link(shops))
     assert "We wrap Mug in recycled paper." in shown
@@ -97,7 +97,7 @@ def test_from_the_installation_to_the_uninstall(shops):
     shops.wait(lambda: shops.kept("SELECT * FROM installation WHERE NOT is_active"), "the last delivery")
     assert shops.kept("SELECT token, secret FROM installation") == [("", "")]
     assert shops.call("GET", "/shop", token).status_code == 401
-    front = shopper.session.get(shops.url, timeout=10)
+    front = shopper.session.get(shops.url, timeout=60)
     assert "badge.js" not in front.text
     assert str(shops.app_port) not in front.headers["Content-Security-Policy"]
     # Nothing of the app's own is left in the shop, as an app that is installed anew can see.
@@ -165,7 +165,7 @@ def test_unsigned_requests_are_refused(shops):
     stranger |= {"shop_domain": "localhost", "access_token": "app_x", "webhook_secret": secret}
 
     def send(path: str, body: dict, **headers: str) -> int:
-        return requests.post(f"{shops.app_url}{path}", json.dumps(body), headers=headers, timeout=10).status_code
+        return requests.post(f"{shops.app_url}{path}", json.dumps(body), headers=headers, timeout=60).status_code
 
     def signed(body: dict, secret: str) -> dict[str, str]:
         return sign(id="1", body=json.dumps(body).encode(), secrets=[secret], now=clock.now())

@@ -42,7 +42,7 @@ def test_a_cancel_while_the_money_is_taken_gives_it_back(bank, shop, held, mug):
         return ask(shop=shop, payment=held, call=Call.CAPTURE, now=timezone.now())
 
     def cancel():
-        assert bank.arrived.acquire(timeout=10)
+        assert bank.arrived.acquire(timeout=60)
         cancel_order(shop=shop, order=held.order, now=timezone.now())
         bank.gate.set()
 

@@ -13,7 +13,7 @@ from tests.databases import database
 from tests.payments.bank import bank_server
 from tests.server.programs import clean_environment
 
-pytestmark = [pytest.mark.proof, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.proof, pytest.mark.timeout(600)]
 
 PRICE = Decimal("9.50")
 

@@ -18,7 +18,7 @@ from tests.stripe.client import FakeStripe
 from tests.stripe.conftest import stripe_process  # noqa: F401 - a fixture
 from tests.stripe.test_served import PAYS, Deployment
 
-pytestmark = [pytest.mark.proof, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.proof, pytest.mark.timeout(300)]
 
 SET_UP = """
 import os

@@ -78,7 +78,7 @@ def test_a_file_of_another_program_is_refused(shop):
 # With real transactions: in a transaction around the whole test, SQLite would keep what it might roll back in
 # memory, and scan it at each statement.
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_a_file_of_92_thousand_groceries(shop, other_shop):
     report = run(shop, "grocery-92k-woocommerce.csv")
     assert report.counts() == {"created": 92331, "updated": 0, "skipped": 0, "failed": 0, "conflicts": 0}

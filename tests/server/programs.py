@@ -52,7 +52,7 @@ def running(*arguments: str, log: Path, **environment: str) -> Iterator[subproce
         process.wait()
 
 
-def wait_until(condition, *, what: str, process: subprocess.Popen | None = None, seconds: float = 30):
+def wait_until(condition, *, what: str, process: subprocess.Popen | None = None, seconds: float = 90):
     """Poll the condition until it is true, and return its value. Fails if the process ends or the time is over."""
     deadline = time.monotonic() + seconds
     while not (found := condition()):

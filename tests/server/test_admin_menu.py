@@ -26,6 +26,20 @@ def found(desk, term: str) -> list[str]:
     return [f"{item.title} · {item.description}" for item in answer.context_data["results"]]
 
 
+@pytest.mark.parametrize(
+    ("role", "texts"),
+    [
+        ("owner", ["Add a product", "Import products", "Add a discount", "Add a shipping rate"]),
+        ("fulfilment", []),
+    ],
+)
+def test_the_start_page_leads_to_what_may_be_added(shop, role, texts):
+    desk = open_desk(make_staff(shop, role=role))
+    shown = desk.get("/admin/").context_data["shortcuts"]
+    assert [text for text, _ in shown] == texts
+    assert all(desk.get(url).status_code == 200 for _, url in shown)
+
+
 def test_every_list_stands_in_the_menu_or_in_a_topic_once():
     named = [model for _, entries in MENU for *_, model in entries]
     named += [model for topic in (APPS, *SETTINGS) for _, model in topic.pages]

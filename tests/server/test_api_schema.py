@@ -37,6 +37,7 @@ REFUSED = ["400", "401", "403", "404", "405", "409", "412", "415", "422", "429",
 CONFIG = {
     "seed": 1,
     "continue-on-failure": True,
+    "request-timeout": 60,
     "output": {"sanitization": {"enabled": False}},
     "generation": {"max-examples": 15, "deterministic": True},
 }
@@ -83,7 +84,7 @@ def served() -> Iterator[str]:
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(480)
 def test_the_public_api_is_as_described(served, api, stocked, cart, order):
     there = {"key": f"p{stocked[0]}", "id_or_slug": str(stocked[0]), "order_id": str(order.pk)}
     succeeded, described = called(served, "/api/v1/", api.token, Standing(stocked, cart, there))
@@ -91,7 +92,7 @@ def test_the_public_api_is_as_described(served, api, stocked, cart, order):
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(480)
 def test_the_app_api_is_as_described(served, shop, stocked, cart):
     installed = install_unlimited(shop, *SCOPES)
     succeeded, described = called(served, "/api/apps/", installed.token, furnished(installed, stocked, cart))
@@ -99,7 +100,7 @@ def test_the_app_api_is_as_described(served, shop, stocked, cart):
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(480)
 def test_the_app_api_is_as_described_to_an_app_without_scopes(served, shop, stocked, cart):
     installed = install_unlimited(shop)
     standing = furnished(installed, stocked, cart)

@@ -33,7 +33,7 @@ def servers(deployment, redis_url, tmp_path) -> Iterator[Servers]:
         yield started
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_after_the_uninstall_no_process_answers_the_app(servers):
     gone = Event()
     servers.write(f"{WITH_APP}apps.change_rate_limit{ON_IT}, requests_per_minute=100_000)")
@@ -67,7 +67,7 @@ def test_after_the_uninstall_no_process_answers_the_app(servers):
         assert {status for began, status in calls.result() if began > committed + heard} <= {401}
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_processes_share_one_limit(servers):
     servers.write(f"{WITH_APP}apps.change_rate_limit{ON_IT}, requests_per_minute=150)")
 

@@ -66,7 +66,7 @@ class Machines:
     directories: list[Path]
 
     def ask(self, path: str) -> requests.Response:
-        return requests.get(self.url + path, headers=self.api, timeout=10)
+        return requests.get(self.url + path, headers=self.api, timeout=60)
 
     def until(self, condition: Callable[[], Any]) -> Any:
         return wait_until(condition, what=condition.__name__, process=self.worker)
@@ -115,7 +115,7 @@ def see_fetched_picture(machines: Machines) -> None:
         media = answer.json()["data"]["media"] if answer.ok else []
         return media[0]["url"] if media and media[0]["url"].startswith(machines.url) else None
 
-    original = requests.get(machines.until(picture), timeout=10)
+    original = requests.get(machines.until(picture), timeout=60)
     assert (original.status_code, original.headers["Content-Type"]) == (200, "image/png")
     assert (original.content, original.headers["X-Content-Type-Options"]) == (png(700, "red"), "nosniff")
 
@@ -141,19 +141,19 @@ def see_uploaded_picture(machines: Machines, stored: Buckets) -> None:
 def see_export(machines: Machines, stored: Buckets) -> None:
     """An export that the worker makes is downloaded, and one whose file is gone says so."""
     started = requests.post(
-        f"{machines.url}/api/v1/exports", json={"kind": "products"}, headers=machines.api, timeout=10
+        f"{machines.url}/api/v1/exports", json={"kind": "products"}, headers=machines.api, timeout=60
     )
 
     def export() -> str | None:
         return machines.ask(f"/api/v1/exports/{started.json()['data']['id']}").json()["data"]["url"]
 
     link = machines.until(export)
-    lines = gzip.decompress(requests.get(link, timeout=10).content).splitlines()
+    lines = gzip.decompress(requests.get(link, timeout=60).content).splitlines()
     assert [json.loads(line)["name"] for line in lines] == ["Cup"]
     (name,) = stored.names(PRIVATE)
     assert name.startswith("exports/")
     stored.client.delete_object(Bucket=PRIVATE, Key=name)
-    gone = requests.get(link, timeout=10)
+    gone = requests.get(link, timeout=60)
     assert (gone.status_code, "Please start the export again." in gone.text) == (404, True)
 
 
@@ -221,11 +221,11 @@ def test_a_download_in_a_bucket_is_sent_by_the_bucket(deployment, stored):
     ((status, location, used, other),) = made
     assert (status, used) == (302, 1)
     assert "X-Amz-Expires=60" in location
-    answer = requests.get(location, timeout=10)
+    answer = requests.get(location, timeout=60)
     assert (answer.status_code, answer.content) == (200, b"a book" * 100)
     assert answer.headers["Content-Disposition"].startswith("attachment")
     assert answer.headers["Content-Type"] == "application/octet-stream"
-    part = requests.get(location, headers={"Range": "bytes=2-5"}, timeout=10)
+    part = requests.get(location, headers={"Range": "bytes=2-5"}, timeout=60)
     assert (part.status_code, part.content) == (206, b"book")
     assert other == 410
 

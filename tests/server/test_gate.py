@@ -185,14 +185,14 @@ def test_what_needs_no_database_is_answered_while_it_holds_every_thread(shop):
     with requests.Session() as session, ThreadPoolExecutor(2 * THREADS) as callers:
         session.headers.update(shop.authorization | {"Accept-Encoding": "identity"})
         # The process's first request starts the listener, whose connection ends what was in memory before.
-        session.get(shop.url + product, timeout=5)
+        session.get(shop.url + product, timeout=20)
         time.sleep(1)
-        assert session.get(shop.url + product, timeout=5).status_code == 200
+        assert session.get(shop.url + product, timeout=20).status_code == 200
         with stalled(shop.database):
             calls = [callers.submit(shop.add_to_cart, timeout=30) for _ in range(2 * THREADS)]
             time.sleep(0.5)
             for path in (product, "/static/website/shop.css", "/livez"):
-                assert session.get(shop.url + path, timeout=5).status_code == 200
+                assert session.get(shop.url + path, timeout=20).status_code == 200
             assert not any(call.done() for call in calls)
         assert {call.result().status_code for call in calls} == {201}
 
@@ -320,7 +320,7 @@ def test_a_caller_who_disconnects_half_way_is_not_served(shop):
     for kind, sent in ((f"Content-Length: {len(body) + 1}", body), (CHUNKED, chunk)):
         with closing(shop.connect()) as connection:
             connection.sendall((head + kind).replace("\n", "\r\n").encode() + b"\r\n\r\n" + sent)
-    wait_until(lambda: counted(400) == before + 2, what="both refusals", seconds=10)
+    wait_until(lambda: counted(400) == before + 2, what="both refusals", seconds=60)
     assert counted(201) == served
 
 
@@ -359,7 +359,7 @@ def test_temporary_files_of_a_request_are_deleted(shop):
             shop.get("/media/large.png")
             # Part of a file is sent through a temporary one; all of them on one connection.
             assert session.get(shop.url + path, headers=part, timeout=BOUND).content == content[10:]
-        wait_until(lambda: count() <= before, what="the files' end", seconds=15)
+        wait_until(lambda: count() <= before, what="the files' end", seconds=60)
 
 
 def web_process(served: Served) -> int:

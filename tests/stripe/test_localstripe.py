@@ -60,7 +60,7 @@ def localstripe(settings, tmp_path) -> Iterator[str]:
 
 def shopper(address: str, path: str, **form: str) -> dict:
     """What Stripe.js would do for the shopper."""
-    answer = requests.post(f"{address}/v1/{path}", form, auth=(KEYS["secret_key"], ""), timeout=10)
+    answer = requests.post(f"{address}/v1/{path}", form, auth=(KEYS["secret_key"], ""), timeout=60)
     assert answer.ok, answer.text
     return answer.json()
 

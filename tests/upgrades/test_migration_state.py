@@ -39,7 +39,7 @@ def everything(environment: dict[str, str]) -> list:
 
 
 # Django's own takes its time, on a machine that may do other things meanwhile.
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_a_new_database_is_to_the_letter_as_django_makes_it(migrated, tmp_path):
     with database(tmp_path) as environment:
         done = subprocess.run(

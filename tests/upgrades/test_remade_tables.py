@@ -12,7 +12,7 @@ pytestmark = pytest.mark.slow
 
 
 # It runs all migrations, on a machine that may do other things meanwhile.
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("state", ["filled", "fresh"])
 def test_totals_and_search_are_right_after_a_migration_of_the_product_table(state, tmp_path):
     with new_database(tmp_path) as database:

@@ -49,7 +49,7 @@ def delivering() -> Iterator[Deliverer]:
     assert not errors, errors
 
 
-def wait_until(condition: Callable[[], Any], seconds: float = 30) -> Any:
+def wait_until(condition: Callable[[], Any], seconds: float = 90) -> Any:
     """The first true result of the condition."""
     deadline = time.monotonic() + seconds
     while not (found := condition()):

@@ -23,6 +23,16 @@ const nameLists = () => {
 addEventListener("load", () => {
   nameAreas();
   document.getElementById("tabs-items")?.setAttribute("aria-label", "Tabs");
+  // A link to a field, such as the stock of a product, leads into it.
+  const field = document.getElementById(location.hash.slice(1));
+  if (field?.matches("input, textarea, select")) field.focus();
+  // The first field of what is added has the focus, also where the theme's scripts show it later than Django's look.
+  const added = document.getElementById("django-admin-form-add-constants");
+  const form = added && document.getElementById(`${added.dataset.modelName}_form`);
+  if (form && document.activeElement === document.body) {
+    [...form.elements].find((each) => each.matches("input:not([type=hidden]), textarea") && each.offsetParent)?.focus();
+  }
+  if (field?.matches("input[type=number], input[type=text]")) field.select();
   // After Django's own, which makes the lists.
   window.django?.jQuery?.(nameLists);
 });
