@@ -23,7 +23,7 @@ LAST_PART = 50_000
 PRIVATE = (
     "/account",
     "/arrive",
-    "/basket",
+    "/basket/",
     "/cart/",
     "/checkout",
     "/orders/",

@@ -3,9 +3,11 @@ from datetime import UTC, datetime
 from tests.catalogue.factories import make_category, make_product
 
 
-def test_robots_txt_allows_the_shop_but_not_baskets(page):
+def test_robots_txt_allows_the_shop_but_not_what_belongs_to_one_visitor(page):
+    """The basket of a visitor who has none is a page like others, which search engines may call."""
     robots = page("/robots.txt")
-    assert "Disallow: /basket\n" in robots
+    assert "Disallow: /basket/\n" in robots
+    assert 'content="noindex"' not in page("/basket")
     assert "Disallow: /checkout\n" in robots
     assert "Sitemap: https://shop.example.com/sitemap.xml" in robots
 
