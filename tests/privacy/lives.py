@@ -12,11 +12,13 @@ from storefront.checkout.models import Checkout
 from storefront.customers.jobs import send_password_link
 from storefront.customers.models import Customer
 from storefront.gift_cards.issuing import issue_card
+from storefront.gift_cards.jobs import queue_due_cards
 from storefront.kit import clock
 from storefront.orders.actions import annotate_order
 from storefront.orders.fulfilling import Tracking, fulfil_order
 from storefront.orders.models import Order, OrderMail
 from storefront.payments import actions as payments
+from storefront.payments.jobs import pay_back_refunds
 from storefront.payments.models import OrderDraft, Payment, SavedMethod
 from storefront.payments.refunds import request_refund
 from storefront.pricing.candidates import email_digest
@@ -101,8 +103,6 @@ def _sign_up(api) -> int:
 
 
 def _refund(order: Order) -> None:
-    from storefront.payments.jobs import pay_back_refunds
-
     request_refund(shop=order.shop, order=order, amount=Decimal("1.00"), reason="Spoke to her", now=clock.now())
     pay_back_refunds(now=clock.now() + timedelta(minutes=1), limit=10)
 
@@ -124,8 +124,6 @@ def _keep_a_method(shop: Shop, ada: Customer, order: Order) -> None:
 def _gift_cards(shop: Shop) -> None:
     """One that she was given by a shop, and the mails of all that is due."""
     issue_card(shop=shop, value=Decimal(5), email=EMAIL, message="Dear Ada Lovelace", now=clock.now())
-    from storefront.gift_cards.jobs import queue_due_cards
-
     queue_due_cards(now=clock.now(), limit=100)
     run_due_tasks()
 

@@ -5,9 +5,11 @@ from datetime import timedelta
 from io import StringIO
 
 import pytest
+from django.contrib.auth.hashers import make_password
 from django.core import mail
 from django.urls import reverse
 
+from storefront.customers.models import Customer
 from storefront.documents.issuing import NotInvoiceable, issue_invoice
 from storefront.documents.mails import send_document_mail
 from storefront.documents.models import Document, InvoiceSettings
@@ -98,10 +100,6 @@ def test_the_api(shop, api, erased):
 
 def test_the_shoppers_own_pages(shop):
     live(shop)
-    from django.contrib.auth.hashers import make_password
-
-    from storefront.customers.models import Customer
-
     Customer.objects.update(password=make_password(PASSWORD))
     ada = Shopper(shop)
     ada.sign_in()

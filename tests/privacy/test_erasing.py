@@ -4,14 +4,17 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
+from django_tasks_db.models import DBTaskResult
 
 from storefront.catalogue.models import Product
 from storefront.customers.models import Customer
 from storefront.gift_cards.issuing import issue_card
+from storefront.gift_cards.jobs import queue_due_cards
 from storefront.kit import clock
 from storefront.orders.models import Download, Order, OrderMail, OrderWord
 from storefront.payments.jobs import pay_back_refunds
 from storefront.payments.models import OrderDraft, Payment, SavedMethod
+from storefront.payments.providers.registry import PROVIDERS
 from storefront.payments.refunds import request_refund
 from storefront.pricing.models import Redemption
 from storefront.privacy import actions, jobs
@@ -19,6 +22,7 @@ from storefront.privacy.erasing import erase as carry_out
 from storefront.privacy.models import DataRequest
 from storefront.privacy.person import PersonNeeded, find_person
 from storefront.shops.models import Shop
+from storefront.stock_alerts.models import StockAlert
 from storefront.webhooks.dispatch import dispatch
 from storefront.webhooks.models import Event
 from tests.audit.entries import entries
@@ -205,8 +209,6 @@ def test_an_erasure_whose_worker_is_gone_for_good_is_taken_up_again(shop):
     live(shop)
     request = asked(shop)
     actions.start_erasure(shop=shop, request=request, now=clock.now())
-    from django_tasks_db.models import DBTaskResult
-
     DBTaskResult.objects.all().delete()
     assert jobs.resume_silent_requests(now=clock.now(), limit=10) == 0
     assert jobs.resume_silent_requests(now=clock.now() + timedelta(minutes=11), limit=10) == 1
@@ -244,7 +246,6 @@ def test_an_order_that_came_up_again_is_left_and_counted(shop):
 
 def test_a_provider_that_does_not_answer_is_asked_again_and_then_left_to_the_merchant(shop, monkeypatch):
     live(shop)
-    from storefront.payments.providers.registry import PROVIDERS
 
     def silent(charge):
         raise OSError("silence")
@@ -265,9 +266,45 @@ def test_a_provider_that_does_not_answer_is_asked_again_and_then_left_to_the_mer
 def test_a_guest_without_orders_is_erased_too(shop, other_shop):
     product = make_product(shop, "Mug")
     for each in (shop, other_shop):
-        from storefront.stock_alerts.models import StockAlert
-
         StockAlert.objects.create(shop=each, product=product, email=EMAIL, created_at=clock.now())
     assert erase(shop).erased["stock_alerts"] == 1
     assert [row.shop for row in StockAlert.objects.all()] == [other_shop]
     assert Product.objects.get() == product
+
+
+def test_the_vat_id_stays_where_it_is_why_there_was_no_tax(shop):
+    check = {
+        "result": "valid",
+        "name": "Engines Ltd",
+        "consultation_number": "W1",
+        "checked_at": "2026-11-23T10:00:00Z",
+    }
+    free, taxed = sold(shop, EMAIL), sold(shop, EMAIL)
+    queue_due_cards(now=clock.now(), limit=10)
+    Order.objects.update(vat_id="ATU123", vat_check=check)
+    nothing = {"name": "VAT", "percent": "0", "base": "35.00", "amount": "0.00", "treatment": "reverse_charge"}
+    Order.objects.filter(pk=free.pk).update(tax_lines=[nothing])
+    erase(shop)
+    free.refresh_from_db()
+    taxed.refresh_from_db()
+    assert (free.vat_id, free.vat_check["name"], free.vat_check["consultation_number"]) == ("ATU123", None, "W1")
+    assert (taxed.vat_id, taxed.vat_check) == ("", None)
+
+
+def test_an_abandoned_checkout_is_told_by_its_id_alone(shop, other_shop):
+    for each in (shop, other_shop):
+        Event.objects.create(
+            shop=each, topic="checkout.abandoned", data={"id": 7, "email": EMAIL.title()}, created_at=clock.now()
+        )
+    erase(shop)
+    told = {event.shop_id: event.data for event in Event.objects.filter(topic="checkout.abandoned")}
+    assert told == {shop.pk: {"id": 7}, other_shop.pk: {"id": 7, "email": EMAIL.title()}}
+
+
+def test_an_unfinished_change_of_address_to_hers_ends(shop):
+    other = Customer.objects.create(
+        shop=shop, email="eve@example.com", pending_email=EMAIL, created_at=clock.now(), updated_at=clock.now()
+    )
+    erase(shop)
+    other.refresh_from_db()
+    assert other.pending_email is None

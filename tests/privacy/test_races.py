@@ -1,12 +1,13 @@
 """A person is erased while they order, while two erase them, and while their order is being placed."""
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 
 from storefront.customers.models import Customer
 from storefront.kit import clock
 from storefront.orders.models import Order
 from storefront.payments.drafts import place_draft
+from storefront.payments.frozen import freeze_sale
 from storefront.payments.models import OrderDraft
 from storefront.privacy import actions, jobs
 from storefront.privacy.models import DataRequest
@@ -71,16 +72,12 @@ def test_two_who_erase_at_once_erase_once(shop):
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="on SQLite one transaction writes at a time")
 def test_an_order_that_is_placed_while_its_account_goes_is_a_guests(shop):
     ada, mug = make_customer(shop), make_product(shop, "Mug", stock_qty=5)
-    from storefront.payments.frozen import freeze_sale
-
     frozen = freeze_sale(sale(sale_line(mug), customer_id=ada.pk))
     times = {"created_at": clock.now(), "expires_at": clock.now()}
     given = {"email": EMAIL, "total": 1, "currency": "EUR", "digest": "", "basket": {"lines": [], "arrivals": []}}
     draft = OrderDraft.objects.create(shop=shop, sale=frozen, **given, **times)
 
     def place() -> Order:
-        from django.db import transaction
-
         with transaction.atomic():
             return place_draft(shop=shop, draft=draft, payments=[], now=clock.now())
 
