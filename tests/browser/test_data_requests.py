@@ -9,7 +9,6 @@ from storefront.orders.models import Order
 from storefront.payments.actions import mark_paid
 from storefront.privacy.models import DataRequest
 from tests.browser.conftest import NARROW, WIDE
-from tests.browser.test_back_office import sit as sit
 from tests.browser.test_back_office import violations
 from tests.catalogue.factories import make_product
 from tests.customers.factories import make_customer
