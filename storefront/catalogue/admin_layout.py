@@ -36,7 +36,7 @@ FIELDSETS: list[tuple[str | None, dict[str, Any]]] = [
             "fields": ["setup_fee", ("billing_interval", "billing_interval_count"), "free_trial_days"],
         },
     ),
-    ("Stock", {"classes": MAIN, "fields": [("stock_qty", "sku"), "track_inventory"]}),
+    ("Stock", {"classes": MAIN, "fields": [("stock_qty", "sku"), "track_inventory", "waiting"]}),
     (
         "More about the stock",
         {

@@ -30,6 +30,7 @@ from storefront.shops.admin_base import (
     view_and_edit,
 )
 from storefront.shops.admin_editor import WithEditor
+from storefront.shops.admin_saved_views import WithSavedViews, view_rights
 from storefront.shops.places import page_address
 from storefront.shops.rights import Right
 
@@ -76,7 +77,9 @@ class DeletedFilter(admin.SimpleListFilter):
 
 
 @admin.register(Product)
-class ProductAdmin(BulkEditAdmin, PicturesAdmin, DigitalFilesAdmin, SavingAdmin, WithEditor, StockAdjustingAdmin):
+class ProductAdmin(
+    BulkEditAdmin, PicturesAdmin, DigitalFilesAdmin, SavingAdmin, WithEditor, StockAdjustingAdmin, WithSavedViews
+):
     empty_text = "Add your first product here, or bring all of them by an import."
     form = ProductForm
     rights = {
@@ -88,6 +91,7 @@ class ProductAdmin(BulkEditAdmin, PicturesAdmin, DigitalFilesAdmin, SavingAdmin,
         "restore": Right.CHANGE_PRODUCTS,
         "restore_chosen": Right.CHANGE_PRODUCTS,
         "edit_chosen": Right.CHANGE_PRODUCTS,
+        **view_rights(Right.CHANGE_PRODUCTS),
     }
     list_display = ["picture", "name", "sku", "state", "price_shown", "stock", "changed"]
     list_display_links = ["picture", "name"]
@@ -115,6 +119,7 @@ class ProductAdmin(BulkEditAdmin, PicturesAdmin, DigitalFilesAdmin, SavingAdmin,
         StockAdjustmentInline,
     ]
     fieldsets: Any = FIELDSETS
+    readonly_fields = ["waiting"]
     rich_texts = ("description", "short_description")
     change_form_template = "catalogue/admin/product.html"
 
@@ -152,6 +157,11 @@ class ProductAdmin(BulkEditAdmin, PicturesAdmin, DigitalFilesAdmin, SavingAdmin,
             return f"{format_count(sum(counted))} in {of}"
         return format_count(row.stock_qty) if row.track_inventory else "not tracked"
 
+    @display(description="shoppers who wait for it")
+    def waiting(self, row: Product) -> str:
+        """How many asked for a mail when it, or a variant, is back in stock, and confirmed their address."""
+        return format_count(row.stock_alerts.filter(confirmed_at__isnull=False).count())
+
     @display(description="choices")
     def choices(self, row: Product) -> str:
         return _as_lines(each for each in row.attributes if each.get("variation"))
@@ -164,6 +174,15 @@ class ProductAdmin(BulkEditAdmin, PicturesAdmin, DigitalFilesAdmin, SavingAdmin,
     def in_categories(self, row: Product) -> str:
         """Replaces the form's field for staff who can only view products."""
         return ", ".join(str(category) for category in row.categories.all()) or "–"
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Nobody can wait for a product that is still to be added, or that has no stock of its own."""
+        if obj is not None and obj.type in (Product.Type.SIMPLE, Product.Type.VARIABLE):
+            return self.fieldsets
+        return [
+            (title, options | {"fields": [name for name in options["fields"] if name != "waiting"]})
+            for title, options in self.fieldsets
+        ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         return super().get_queryset(request).prefetch_related("media", "variants")

@@ -19,13 +19,13 @@ from storefront.kit.names import has_address, has_invisible_characters
 from storefront.shops import audit
 from storefront.shops.admin_base import (
     ShopRelatedFilter,
-    ShopScopedAdmin,
     ShopScopedStackedInline,
     moment,
     plain_dialog,
     view_and_edit,
 )
 from storefront.shops.admin_forms import ShopScopedForm
+from storefront.shops.admin_saved_views import VIEW_DEEDS, WithSavedViews, view_rights
 from storefront.shops.rights import Right
 
 # Orders shown on a customer's page. The order list finds all of them by email address.
@@ -108,7 +108,7 @@ class AddressInline(ShopScopedStackedInline):
     exclude = ["shop"]
 
 
-class CustomerAdmin(ShopScopedAdmin):
+class CustomerAdmin(WithSavedViews):
     """Customers. `privacy/admin.py` adds the way to a person's data; it registers it."""
 
     empty_text = "Everybody who creates an account in your shop stands here, with orders and addresses."
@@ -117,6 +117,7 @@ class CustomerAdmin(ShopScopedAdmin):
         **view_and_edit(Right.VIEW_CUSTOMERS, Right.CHANGE_CUSTOMERS),
         "send_password_reset": Right.CHANGE_CUSTOMERS,
         "export_csv": Right.EXPORT_SALES,
+        **view_rights(Right.CHANGE_CUSTOMERS),
     }
     list_display = ["name_or_email", "email", "group", "since"]
     list_select_related = ["shop", "group"]
@@ -126,7 +127,7 @@ class CustomerAdmin(ShopScopedAdmin):
     fields = ["email", "withdraw", "name", "phone", "group", "note", "account", "bought"]
     readonly_fields = ["account", "bought"]
     inlines = [AddressInline]
-    actions_list = ["export_csv"]
+    actions_list = ["export_csv", *VIEW_DEEDS]
     actions_detail = ["send_password_reset"]
 
     since = moment("created_at", "since")

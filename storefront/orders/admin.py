@@ -20,6 +20,7 @@ from storefront.orders.models import Order
 from storefront.orders.sending import waiting
 from storefront.orders.sent_mails import write_to_customer
 from storefront.shops.admin_base import sentence_of
+from storefront.shops.admin_saved_views import VIEW_DEEDS, view_rights
 from storefront.shops.rights import Right
 
 # Happenings that are shown without opening the rest of the timeline.
@@ -53,9 +54,10 @@ class OrderAdmin(OrderLists):
         "write": Right.WRITE_TO_CUSTOMERS,
         "print_page": Right.VIEW_ORDERS,
         "export_csv": Right.EXPORT_SALES,
+        **view_rights(Right.ANNOTATE_ORDERS),
     }
     actions: Any = ["fulfil_chosen"]
-    actions_list: Any = ["export_csv"]
+    actions_list: Any = ["export_csv", *VIEW_DEEDS]
     actions_detail: Any = ["fulfil", "write", "close", "cancel_fulfilment", "allow_downloads", "print_page"]
     fieldsets: Any = [(None, {"fields": ["note", "tags"]})]
 

@@ -14,7 +14,8 @@ from storefront.orders.models import Order
 from storefront.orders.preorders import to_send_later, to_send_now
 from storefront.orders.sent_mails import with_failed_mail
 from storefront.orders.words import find_orders
-from storefront.shops.admin_base import EndlessPaginator, ShopScopedAdmin, moment, money
+from storefront.shops.admin_base import EndlessPaginator, moment, money
+from storefront.shops.admin_saved_views import WithSavedViews
 
 PAYMENT_COLOURS = {
     "pending": "warning",
@@ -62,13 +63,12 @@ class ViewFilter(admin.SimpleListFilter):
         return queryset.filter(status=found) if found else queryset
 
 
-class OrderLists(ShopScopedAdmin):
+class OrderLists(WithSavedViews):
     """The list of orders, which can be very long: it has no total, and a search of its own (`words.py`)."""
 
     paginator = EndlessPaginator
     list_display: Any = ["order", "placed", "buyer", "country", "pieces", "sum", "payment", "delivery_state"]
     list_filter: Any = [ViewFilter, "status", "fulfilment_status", "payment_status"]
-    list_before_template = "orders/admin/views.html"
     search_fields = ["number"]
     search_help_text = "Number, name, email or SKU"
     date_hierarchy = None
@@ -77,22 +77,17 @@ class OrderLists(ShopScopedAdmin):
     placed = moment("placed_at")
     sum = money("total", "total")
 
-    def get_actions_list(self, request: HttpRequest) -> list[Any]:
-        # Beside the views, where it keeps the list's filters.
-        return []
-
-    def changelist_view(self, request: Any, extra_context: Any = None) -> Any:
-        query = request.GET.copy()
+    def tabs_of_list(self, request: Any, query: str) -> list[dict[str, Any]]:
+        """Views that keep the list's other filters and its search."""
+        others = request.GET.copy()
         for name in ("view", "p"):
-            query.pop(name, None)
+            others.pop(name, None)
         chosen = request.GET.get("view", "")
-        views = [
-            {"title": title, "url": f"?{'&'.join(filter(None, [f'view={name}' if name else '', query.urlencode()]))}"}
-            | {"is_chosen": name == chosen}
+        return [
+            {"title": title, "url": f"?{'&'.join(filter(None, [f'view={name}' if name else '', others.urlencode()]))}"}
+            | {"is_chosen": name == chosen, "query": f"view={name}" if name else ""}
             for name, title in [("", "All"), *VIEWS]
         ]
-        more = {"views": views, "export_query": request.GET.urlencode(), "may_export": self.may(request, "export_csv")}
-        return super().changelist_view(request, (extra_context or {}) | more)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         rows = super().get_queryset(request)

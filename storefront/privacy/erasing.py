@@ -35,6 +35,7 @@ from storefront.privacy.person import Person, check_not_needed, find_person
 from storefront.shops import audit
 from storefront.shops.audit_erasing import erase_person
 from storefront.shops.models import Shop
+from storefront.shops.saved_views import delete_views_naming
 from storefront.stock_alerts.actions import stop_alerts
 from storefront.webhooks.actions import record_event
 from storefront.webhooks.erasing import erase_events
@@ -154,6 +155,7 @@ def _erase_rest(request: DataRequest, now: datetime) -> None:
         delete_drafts(shop=shop, drafts=plan["drafts"])
         Redemption.objects.filter(shop=shop, pk__in=plan["redemptions"]).update(email_digest="", customer=None)
         stop_alerts(shop=shop, email=email)
+        delete_views_naming(shop=shop, email=email)
     _delete_tasks(shop, email)
     about: dict[str, Any] = {"shop": shop, "email": email, "orders": erased}
     with transaction.atomic():

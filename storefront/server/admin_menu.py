@@ -79,6 +79,12 @@ SETTINGS = (
     Topic(
         "Shop", "storefront", "Name, address, currency, language and how orders are placed.", (("Shop", "shops.shop"),)
     ),
+    Topic(
+        "Domains",
+        "language",
+        "Which address the shop has, and which others lead to it.",
+        (("Domains", "shops.shopdomain"),),
+    ),
     Topic("Payment", "credit_card", "Who takes the money.", (("Payment providers", "payments.provideraccount"),)),
     Topic(
         "Delivery",

@@ -17,6 +17,7 @@ GROUPS = {
     "Shops": [
         "createshop",
         "createtoken",
+        "domains",
         "loadtaxrates",
         "invitestaff",
         "resetsecondfactor",

@@ -10,12 +10,13 @@ not valid at another (`server/sessions.py`).
 from collections.abc import Callable
 from http.cookies import Morsel
 from typing import cast
+from urllib.parse import urlsplit
 
 import structlog
 from django.conf import settings
 from django.contrib.messages.storage.cookie import CookieStorage
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
 from django.urls import get_script_prefix, set_script_prefix
 from django.utils.functional import SimpleLazyObject
 
@@ -36,6 +37,8 @@ COOKIES = {
 BEGINNINGS = {SINGLE: "storefront", SHOP: "storefront", ADMIN: "storefront_admin", SECURE: "storefront_secure"}
 # Paths that are the same at every place, and that pages of other sites may request.
 OPEN = ("/static/", "/media/")
+# How long browsers remember that a further domain leads to the shop's own address.
+MOVED_SECONDS = 3600
 
 
 class Places:
@@ -102,6 +105,33 @@ def _is_refused_cross_site(request: Request) -> bool:
     if headers.get("Sec-Fetch-Site", "none") in ("none", "same-origin") or request.path_info.startswith(OPEN):
         return False
     return request.method not in ("GET", "HEAD") or not places.is_navigation(request)
+
+
+class FurtherDomains:
+    """Leads from the pages of a shop's further domain to the same pages at its own address. Requests to a shop's own
+    domain cost nothing for this: only another host is looked up."""
+
+    def __init__(self, get_response: Next) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_view(self, request: Request, _view: object, _args: object, _kwargs: object) -> HttpResponse | None:
+        match = request.resolver_match
+        is_page = match is not None and match.namespace in ("website", "checkout")
+        if not is_page or request.place not in (SHOP, SINGLE) or request.method not in ("GET", "HEAD"):
+            return None
+        name = request.get_host().partition(":")[0].lower()
+        if request.shop and request.shop.domain == name:
+            return None
+        shop = queries.shop_of_further_domain(name)
+        if shop is None or urlsplit(shop.base_url).hostname == name:
+            return None
+        moved = HttpResponsePermanentRedirect(shop.base_url + request.get_full_path())
+        # Otherwise browsers would go there for ever, also after the domain was given up.
+        moved["Cache-Control"] = f"max-age={MOVED_SECONDS}"
+        return moved
 
 
 class PlaceCookies:

@@ -161,6 +161,7 @@ MIDDLEWARE = [
     "storefront.server.origins.PlaceCookies",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "storefront.server.compression.PageCompression",
     "storefront.server.sessions.PlaceSessions",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -169,6 +170,7 @@ MIDDLEWARE = [
     "storefront.website.security.PageSecurity",
     "storefront.shops.admin_security.AdminSecurity",
     "storefront.server.origins.SameSiteOnly",
+    "storefront.server.origins.FurtherDomains",
     "storefront.website.door.Door",
 ]
 

@@ -1,5 +1,6 @@
 """Well-known paths of every host: where to report a vulnerability (RFC 9116), where to change a password (a shopper's
-on a shop's host, the staff's on the admin's), and the icon that browsers request by themselves."""
+on a shop's host, the staff's on the admin's), that a host is served here, and the icon that browsers request by
+themselves."""
 
 from datetime import UTC, timedelta
 
@@ -9,6 +10,7 @@ from django.templatetags.static import static
 from django.urls import NoReverseMatch, path
 from django.views.decorators.http import require_safe
 
+from storefront.shops import domains
 from storefront.shops.places import ADMIN, page_url
 from storefront.shops.request import Request
 
@@ -45,7 +47,15 @@ def favicon(_request: Request) -> HttpResponse:
     return HttpResponseRedirect(static("website/icon.svg"), headers={"Cache-Control": f"max-age={ICON_SECONDS}"})
 
 
+@require_safe
+def shop_domain(request: Request) -> HttpResponse:
+    """Shows the check of a further domain that this host is served here."""
+    proof = domains.proof_of(request.get_host().partition(":")[0])
+    return HttpResponse(proof, content_type="text/plain", headers={"Cache-Control": "no-store"})
+
+
 urlpatterns = [
+    path(domains.PROOF_PATH.removeprefix("/"), shop_domain),
     path("favicon.ico", favicon),
     path(".well-known/security.txt", security_txt),
     path(".well-known/change-password", change_password),

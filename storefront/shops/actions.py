@@ -8,7 +8,7 @@ from django.db import transaction
 
 from storefront.kit import tokens
 from storefront.kit.refusals import InvalidFields, Refusal
-from storefront.shops import audit, changes, languages, places, staff_jobs, staff_sessions
+from storefront.shops import audit, changes, domains, languages, places, staff_jobs, staff_sessions
 from storefront.shops.invitations import withdraw_invitations
 from storefront.shops.models import ApiToken, Shop, StaffMember
 from storefront.shops.scopes import SCOPES
@@ -34,8 +34,8 @@ def create_shop(
         errors["domain"] = ["Expected a host name such as shop.example.com, without scheme, port or path."]
     elif places.is_reserved(domain):
         errors["domain"] = [places.reserved_message(domain)]
-    elif Shop.objects.filter(domain=domain).exists():
-        errors["domain"] = [f"Another shop already has the domain {domain}."]
+    elif domains.is_taken(domain):
+        errors["domain"] = [domains.taken_message(domain)]
     if not name.strip() or len(name) > 200:
         errors["name"] = ["Expected a name of 1 to 200 characters."]
     parts = urlsplit(base_url)

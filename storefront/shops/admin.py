@@ -19,8 +19,10 @@ from unfold.widgets import (
 )
 
 from storefront.kit import clock
-from storefront.shops import actions, places
+from storefront.kit.countries import countries
+from storefront.shops import actions, domains, places
 from storefront.shops.admin_base import ShopScopedAdmin, may_operate, moment, plain_dialog, view_and_edit
+from storefront.shops.admin_domains import ShopDomainAdmin as ShopDomainAdmin
 from storefront.shops.admin_doors import WithDoors
 from storefront.shops.admin_forms import ShopScopedForm, WordsField
 from storefront.shops.admin_staff import StaffInvitationAdmin as StaffInvitationAdmin
@@ -41,9 +43,12 @@ class ShopForm(ShopScopedForm):
     timezone = forms.ChoiceField(
         choices=[(name, name.replace("_", " ")) for name in sorted(available_timezones())],
         widget=UnfoldAdminSelectWidget,
+        label="Time zone",
         help_text="Times in the admin are shown in this time zone.",
     )
-
+    country = forms.ChoiceField(
+        choices=lambda: countries().items(), widget=UnfoldAdminSelectWidget, help_text="Where the shop sells from."
+    )
     order_emails = WordsField(
         label="Addresses for new orders",
         help_text="Who gets an email about each new order, separated by commas. Without any, that is the shop's own "
@@ -61,11 +66,11 @@ class ShopForm(ShopScopedForm):
                 raise forms.ValidationError(f"{address} is not an email address.") from None
         return addresses
 
-    def clean_country(self) -> str:
-        return self.cleaned_data["country"].upper()
-
     def clean_domain(self) -> str:
-        return self._unreserved("domain", self.cleaned_data["domain"])
+        domain = self._unreserved("domain", self.cleaned_data["domain"])
+        if "domain" in self.changed_data and domains.is_taken(domain, besides=self.instance):
+            raise forms.ValidationError(domains.taken_message(domain))
+        return domain
 
     def clean_base_url(self) -> str:
         return self._unreserved("base_url", urlsplit(self.cleaned_data["base_url"]).hostname or "")

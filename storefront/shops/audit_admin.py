@@ -15,7 +15,7 @@ from storefront.shops.audit_models import AuditEntry
 from storefront.shops.audit_text import action_text, actor_text, changes_table, object_text
 from storefront.shops.rights import Right
 
-COLOURS = {"staff": "info", "token": "warning", "app": "warning", "command": "danger", "customer": "success"}
+COLOURS = {"staff": "info", "token": "warning", "app": "warning", "command": "", "customer": "success"}
 
 
 class ActionFilter(admin.SimpleListFilter):

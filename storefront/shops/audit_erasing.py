@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
+from urllib.parse import quote_plus
 
 from django.db import transaction
 from django.db.models import Q
@@ -63,7 +64,8 @@ class _Person:
     def __init__(self, shop: Shop, email: str, customers: set[int], orders: set[int]) -> None:
         self.shop, self.email, self.orders = shop, email, orders
         # Matches the whole address only, not a longer address that contains it.
-        self.address = re.compile(rf"(?<![\w.+-]){re.escape(email)}(?![\w.-])", re.IGNORECASE)
+        forms = "|".join(map(re.escape, (email, quote_plus(email))))
+        self.address = re.compile(rf"(?<![\w.+-])(?:{forms})(?![\w.-])", re.IGNORECASE)
         self.staff = set(User.objects.filter(email__iexact=email).values_list("pk", flat=True))
         self.customers = customers | self._customers_named()
 
@@ -98,9 +100,10 @@ class _Person:
             yield from AuditEntry.objects.filter(shop=self.shop, pk__in=ids[start : start + BATCH_ROWS])
 
     def _mentioned(self) -> Q:
-        """Entries with the address in a text, as it is or escaped, as SQLite's JSON has letters beyond ASCII."""
+        """Entries with the address in a text: as it is, escaped, as SQLite's JSON has letters beyond ASCII, or as a query
+        string of the admin has it."""
         found = Q(object_name__icontains=self.email)
-        for text in {self.email, json.dumps(self.email)[1:-1]}:
+        for text in {self.email, json.dumps(self.email)[1:-1], quote_plus(self.email)}:
             found |= Q(before__icontains=text) | Q(after__icontains=text)
         return found
 

@@ -25,6 +25,12 @@ def shop_of_domain(domain: str) -> Shop | None:
     return Shop.objects.filter(is_active=True, domain=domain).first() if "\0" not in domain else None
 
 
+def shop_of_further_domain(domain: str) -> Shop | None:
+    """The active shop that has this as a confirmed further domain."""
+    of_it = {"further_domains__domain": domain, "further_domains__confirmed_at__isnull": False}
+    return Shop.objects.filter(is_active=True, **of_it).first() if "\0" not in domain else None
+
+
 def api_token(token: str | None) -> ApiToken | None:
     """The token's row, with its shop; None for unknown tokens and inactive shops. May be revoked or expired."""
     if not tokens.is_well_formed(token, "api"):

@@ -26,7 +26,7 @@ from storefront.privacy.models import DataRequest
 from storefront.product_files.models import ProductImport
 from storefront.shops.admin_base import ScopedToShop
 from storefront.shops.doors import close_doors
-from storefront.shops.models import AllowedOrigin, ApiToken, AuditEntry, Shop, StaffInvitation, StaffMember
+from storefront.shops.models import AllowedOrigin, ApiToken, AuditEntry, Shop, ShopDomain, StaffInvitation, StaffMember
 from storefront.webhooks.dispatch import dispatch
 from storefront.webhooks.models import Delivery, Registration
 from tests.audit.entries import entries, one_entry
@@ -45,6 +45,7 @@ pytestmark = pytest.mark.slow
 
 # By model: the values to fill in its form for a new row, and the entry's action.
 ADDED = {
+    ShopDomain: ({"domain": "www.example.org"}, "domain.created"),
     AllowedOrigin: ({"origin": "https://www.example.com"}, "allowed_origin.created"),
     ApiToken: ({"name": "Feed", "scopes": ["read_products"], "requests_per_minute": 60}, "token.created"),
     StaffInvitation: ({"email": "ben@example.com", "role": "manager"}, "staff.invited"),
@@ -269,6 +270,7 @@ BUTTONS = {
     "open_doors": (closed, {}, "shop.opened"),
     "close_doors": (lambda shop: shop, {}, "shop.closed"),
     "hide_steps": (lambda shop: shop, {}, "shop.updated"),
+    "check_domain": (ROWS[ShopDomain], {}, "domain.checked"),
     "revoke": (ROWS[ApiToken], {}, "token.revoked"),
     "rotate_token": (ROWS[Installation], {}, "app.token_rotated"),
     "end_old_tokens": (replaced, {}, "app.old_tokens_ended"),

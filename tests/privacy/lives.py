@@ -23,7 +23,9 @@ from storefront.payments.models import OrderDraft, Payment, SavedMethod
 from storefront.payments.refunds import request_refund
 from storefront.pricing.candidates import email_digest
 from storefront.pricing.models import Discount, Redemption
+from storefront.shops import audit
 from storefront.shops.models import Shop
+from storefront.shops.saved_view_models import SavedView
 from storefront.shops.scopes import SCOPES
 from storefront.stock_alerts.models import StockAlert
 from tests.addresses import ADDRESS
@@ -64,6 +66,9 @@ def live(shop: Shop) -> Customer:
     discount = Discount.objects.create(shop=shop, name="Autumn", value=5)
     use = {"discount": discount, "sale": guest.public_id, "email_digest": email_digest(shop, EMAIL)}
     Redemption.objects.create(shop=shop, redeemed_at=now, **use)
+    view = {"list": "orders.order", "name": "Hers", "query": "q=ada%40example.com", "created_at": now}
+    SavedView.objects.create(shop=shop, **view)
+    audit.record(shop=shop, action="orders.exported", after={"query": view["query"]}, now=now)
     send_password_link.enqueue(shop.pk, EMAIL, "reset")
     return ada
 
@@ -155,7 +160,7 @@ def dump(*, without: tuple[str, ...] = ()) -> dict[str, str]:
 def _readable(row: tuple) -> str:
     """The row with letters as people write them, also those that JSON has escaped."""
     text = " | ".join(str(bytes(each) if isinstance(each, memoryview) else each) for each in row)
-    return text.replace("\\u00df", "ß").replace("\\u2022", "•")
+    return text.replace("%40", "@").replace("\\u00df", "ß").replace("\\u2022", "•")
 
 
 def rows_of(shop: Shop) -> dict[str, list[dict]]:

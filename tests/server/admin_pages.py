@@ -4,9 +4,11 @@ f fulfilment, r read-only."""
 PRODUCTS = {"view": "omfr", "add": "om", "change": "om", "delete": "om"}
 PRICES = {"view": "omr", "add": "om", "change": "om", "delete": "om"}
 OWNERS = {"view": "o", "add": "o", "change": "o", "delete": "o"}
+SAVED_VIEWS = ["save_view", "rename_view", "remove_view"]
 # Who may carry out each deed of a page; a deed that is missing is nobody's, not even the operator's.
 PAGES: dict[str, dict[str, str]] = {
     "shops_shop": {**dict.fromkeys(["view", "change", "open_doors", "close_doors", "hide_steps"], "o")},
+    "shops_shopdomain": dict.fromkeys(["view", "add", "delete", "check_domain"], "o"),
     "shops_staffmember": {**OWNERS, "end_sessions": "o"},
     "shops_staffinvitation": {"view": "o", "add": "o", "send_again": "o", "withdraw": "o"},
     "shops_allowedorigin": OWNERS,
@@ -39,6 +41,7 @@ PAGES: dict[str, dict[str, str]] = {
         "restore": "om",
         "restore_chosen": "om",
         "edit_chosen": "om",
+        **dict.fromkeys(SAVED_VIEWS, "om"),
     },
     "catalogue_variant": {"view": "omfr", "change": "om", "adjust": "omf"},
     "catalogue_category": PRODUCTS,
@@ -56,7 +59,10 @@ PAGES: dict[str, dict[str, str]] = {
         "export_woocommerce": "omr",
         "export_shopify": "omr",
     },
-    "customers_customer": {**PRICES, **dict.fromkeys(["send_password_reset", "export_csv", "personal_data"], "om")},
+    "customers_customer": {
+        **PRICES,
+        **dict.fromkeys(["send_password_reset", "export_csv", "personal_data", *SAVED_VIEWS], "om"),
+    },
     "customers_customergroup": PRICES,
     "privacy_datarequest": {**dict.fromkeys(["view", "add", "make_export", "download", "erase"], "om")},
     "pricing_discount": {**PRICES, "generate": "om", "download_codes": "omr", "import_codes": "om"},
@@ -73,6 +79,7 @@ PAGES: dict[str, dict[str, str]] = {
         **dict.fromkeys(
             ["change", "write", "fulfil", "fulfil_chosen", "close", "cancel_fulfilment", "allow_downloads"], "omf"
         ),
+        **dict.fromkeys(SAVED_VIEWS, "omf"),
         **dict.fromkeys(["export_csv", "mark_paid", "refund", "cancel", "issue_invoice", "correct_invoice"], "om"),
     },
     "documents_document": {"view": "omfr", "pdf": "omfr", "pdf_of_chosen": "omfr"},

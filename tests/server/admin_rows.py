@@ -34,7 +34,7 @@ from storefront.privacy.models import DataRequest
 from storefront.product_files.models import ProductImport
 from storefront.shops import audit
 from storefront.shops.invitations import invite_staff
-from storefront.shops.models import AllowedOrigin, ApiToken, AuditEntry, Shop, StaffInvitation, StaffMember
+from storefront.shops.models import AllowedOrigin, ApiToken, AuditEntry, Shop, ShopDomain, StaffInvitation, StaffMember
 from storefront.webhooks.models import Delivery, Event, Registration
 from tests.catalogue.factories import make_category, make_product, make_variant
 from tests.factories.apps import install
@@ -104,6 +104,7 @@ def make_data_request(shop: Shop) -> DataRequest:
 # One row of each kind, by the model that has a page.
 ROWS: dict[type[Model], Callable[[Shop], Model]] = {
     Shop: lambda shop: shop,
+    ShopDomain: lambda shop: ShopDomain.objects.create(shop=shop, domain=f"www-{shop.pk}.invalid", created_at=NOW),
     StaffMember: lambda shop: StaffMember.objects.get(user=make_staff(shop, f"member-{shop.pk}", "manager"), shop=shop),
     StaffInvitation: lambda shop: invite_staff(
         shop=shop, email=f"new@{shop.domain}", role="manager", invited_by=None, now=NOW

@@ -40,6 +40,20 @@ def test_the_start_page_leads_to_what_may_be_added(shop, role, texts):
     assert all(desk.get(url).status_code == 200 for _, url in shown)
 
 
+def test_headings_say_what_is_new_and_what_a_search_left_out(desk, shop):
+    make_product(shop, "Mug")
+    make_product(shop, "Plate")
+
+    def heading(path: str) -> str:
+        found = re.search(r"<h1.*?</h1>", desk.get(path).content.decode(), re.DOTALL)[0]
+        return " ".join(re.sub(r"<[^>]*>", " ", found).split())
+
+    assert heading("/admin/catalogue/product/") == "Products"
+    assert heading("/admin/catalogue/product/?q=mug") == "Products 1 result ( Show all )"
+    assert heading("/admin/pricing/discount/add/") == "Discounts chevron_right New"
+    assert heading(desk.get("/admin/content/looks/").url) == "Looks"
+
+
 def test_every_list_stands_in_the_menu_or_in_a_topic_once():
     named = [model for _, entries in MENU for *_, model in entries]
     named += [model for topic in (APPS, *SETTINGS) for _, model in topic.pages]

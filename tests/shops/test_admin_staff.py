@@ -29,7 +29,7 @@ def test_no_other_role_can_be_stored(shop):
 
 
 def test_an_owner_changes_the_shops_settings(desk, shop):
-    desk.fill(shop, name="Harbour", timezone="Europe/Helsinki", country="fi", payment_methods=["manual"])
+    desk.fill(shop, name="Harbour", timezone="Europe/Helsinki", country="FI", payment_methods=["manual"])
     shop.refresh_from_db()
     assert (shop.name, shop.timezone, shop.country) == ("Harbour", "Europe/Helsinki", "FI")
     assert shop.payment_methods == ["manual"]

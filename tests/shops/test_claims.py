@@ -30,11 +30,6 @@ ApiClient("{token}").post("/cart", {{"product_id": {product}, "qty": 1}}, Idempo
 """
 
 
-@pytest.fixture
-def short_leases(monkeypatch) -> None:
-    monkeypatch.setattr(claims, "LEASE", timedelta(seconds=1))
-
-
 @contextmanager
 def carried_out_elsewhere(token: str, product: int, directory: Path) -> Iterator[subprocess.Popen]:
     """A call in another process on the tests' database, which has claimed its key and does not get further."""
@@ -57,22 +52,27 @@ def test_it_is_known_within_five_seconds_whether_the_holder_lives():
     assert claims.LEASE.total_seconds() > claims.RENEW_SECONDS * 2
 
 
-def test_a_killed_call_frees_its_key_after_the_lease_and_a_running_one_keeps_it(shop, api, short_leases, tmp_path):
+def test_a_killed_call_frees_its_key_after_the_lease_and_a_running_one_keeps_it(shop, api, tmp_path):
+    """A call that begins later than the lease after the kill is not refused, however slow the machine is."""
+    lease = claims.LEASE.total_seconds()
     mug = make_product(shop, stock_qty=9)
 
     def add():
         return ApiClient(api.token).post("/cart", {"product_id": mug.pk, "qty": 1}, Idempotency_Key="k1")
 
     with carried_out_elsewhere(api.token, mug.pk, tmp_path) as holder:
-        until = time.monotonic() + 2 * claims.LEASE.total_seconds()
+        until = time.monotonic() + 1.25 * lease
         while time.monotonic() < until:
             answer = add()
-            assert (answer.status_code, answer["Retry-After"]) == (409, "1")
+            assert answer.status_code == 409
+            assert 1 <= int(answer["Retry-After"]) <= lease
             time.sleep(0.05)
         holder.kill()
-        killed = time.monotonic()
-        made = wait_until(lambda: (again := add()).status_code == 201 and again, what="the second call", seconds=5)
-    assert time.monotonic() - killed < claims.LEASE.total_seconds() + 1
+        killed = began = time.monotonic()
+        while (made := add()).status_code != 201:
+            assert began - killed <= lease
+            time.sleep(0.05)
+            began = time.monotonic()
     assert Cart.objects.count() == 1
     assert add().content == made.content
 

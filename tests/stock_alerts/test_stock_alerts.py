@@ -230,3 +230,18 @@ def test_alerts_of_a_closed_shop_wait_until_it_opens_and_can_be_stopped(shop, cu
     doors.open_doors(shop=shop, now=NOW)
     assert actions.queue_due_alerts(now=NOW, limit=9) == 1
     assert [(to, subject) for to, subject, _ in mails(mailbox)] == [(ADA, "Back in stock: Cup – Red")]
+
+
+def test_staff_see_how_many_wait_for_a_product(shop, other_shop, cup, desk):
+    plate = make_product(shop, "Plate")
+    for email in ("a@example.com", "b@example.com", "c@example.com"):
+        wait(shop, plate, email=email)
+    wait(shop, plate, email="d@example.com", confirmed_at=None)
+    wait(other_shop, make_product(other_shop, "Plate"))
+    wait(shop, cup, red(cup))
+    for product, count in ((plate, 3), (cup, 1)):
+        page = desk.get(f"/admin/catalogue/product/{product.pk}/change/").content.decode()
+        assert re.search(rf"Shoppers who wait for it</p>\s*<[^>]*>\s*{count}\b", page)
+    bundle = make_product(shop, "Set", type="bundle")
+    for path in ("add/", f"{bundle.pk}/change/"):
+        assert "Shoppers who wait" not in desk.get(f"/admin/catalogue/product/{path}").content.decode()

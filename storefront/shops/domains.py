@@ -1,0 +1,164 @@
+"""Further domains of a shop: their pages lead to the shop's own address.
+
+Every domain whose DNS leads to this deployment answers here, whoever it belongs to. So that no shop takes a domain that
+another one is about to use, a merchant only asks for a domain, and the operator, who also sets up its certificate,
+confirms it (`storefront domains confirm`). A shop's own domain always wins over further ones.
+"""
+
+import asyncio
+from datetime import datetime
+from io import BytesIO
+from urllib.parse import urlsplit
+
+from django.core.exceptions import ValidationError
+from django.core.signing import BadSignature, Signer
+from django.core.validators import DomainNameValidator
+from django.db import IntegrityError, transaction
+
+from storefront.kit.outbound import Barred, Unreachable, download, open_session
+from storefront.kit.refusals import InvalidFields, NotFound
+from storefront.shops import audit, places
+from storefront.shops.models import Shop, ShopDomain
+
+MOST_EACH = 20
+# Where a host says that it is served by this deployment (`server/wellknown.py`).
+PROOF_PATH = "/.well-known/shop-domain"
+CONNECT_SECONDS, TOTAL_SECONDS, PROOF_BYTES = 3, 8, 1000
+ELSEWHERE = "It answers, but not with this shop: its DNS leads to another server, or a redirect stands before the shop."
+_is_domain_name = DomainNameValidator()
+
+
+def normal_domain(text: str) -> str:
+    """The domain as it is stored: without scheme, path and a dot at the end, in lower case."""
+    text = text.strip().lower()
+    return (urlsplit(text).hostname if "://" in text else text.rstrip("/").removesuffix(".")) or ""
+
+
+def problem_of(shop: Shop, domain: str) -> str | None:
+    """Why the shop cannot ask for this domain, in a sentence."""
+    try:
+        _is_domain_name(domain)
+    except ValidationError:
+        return "Expected a host name such as www.example.com, without scheme, port or path."
+    if not domain.isascii() or domain.rpartition(".")[2].isdigit():
+        return "Expected a host name such as www.example.com. Write international names as xn--…."
+    if places.is_reserved(domain):
+        return places.reserved_message(domain)
+    if domain in (shop.domain, urlsplit(shop.base_url).hostname):
+        return "This is the shop's own address."
+    return taken_message(domain) if is_taken(domain, besides=shop) else None
+
+
+def is_taken(domain: str, *, besides: Shop | None = None) -> bool:
+    """Whether another shop has this domain, as its own or as a confirmed further one."""
+    own, further = Shop.objects.filter(domain=domain), ShopDomain.objects.filter(domain=domain)
+    if besides is not None and besides.pk:
+        own, further = own.exclude(pk=besides.pk), further.exclude(shop=besides)
+    return own.exists() or further.filter(confirmed_at__isnull=False).exists()
+
+
+def taken_message(domain: str) -> str:
+    return f"Another shop already has the domain {domain}."
+
+
+@transaction.atomic
+def ask_for_domain(*, shop: Shop, domain: str, now: datetime) -> ShopDomain:
+    """Note that the shop wants this further domain. It leads nowhere until it is confirmed. Raises InvalidFields."""
+    # Of two requests at once, the second sees what the first asked for.
+    Shop.objects.select_for_update(no_key=True).get(pk=shop.pk)
+    domain = normal_domain(domain)
+    own = ShopDomain.objects.filter(shop=shop)
+    problem = problem_of(shop, domain)
+    if not problem and own.filter(domain=domain).exists():
+        problem = "The shop already has this domain in its list."
+    if not problem and own.count() >= MOST_EACH:
+        problem = f"A shop can have at most {MOST_EACH} further domains."
+    if problem:
+        raise InvalidFields(errors={"domain": [problem]})
+    row = ShopDomain.objects.create(shop=shop, domain=domain, created_at=now)
+    audit.record_created(shop=shop, object=row, now=now)
+    return row
+
+
+def confirm_domain(*, shop: Shop, domain: str, now: datetime) -> ShopDomain:
+    """Let the domain lead to the shop from now on. Confirming again changes nothing. Raises NotFound if the shop has
+    not asked for it, and InvalidFields if another shop has it."""
+    domain = normal_domain(domain)
+    taken = InvalidFields(errors={"domain": [taken_message(domain)]})
+    try:
+        with transaction.atomic():
+            row = ShopDomain.objects.select_for_update().filter(shop=shop, domain=domain).first()
+            if row is None:
+                raise NotFound(
+                    f"{shop.domain} has not asked for {domain}. Its owner does that under Settings > Domains."
+                )
+            if row.confirmed_at is None:
+                if problem := problem_of(shop, domain):
+                    raise InvalidFields(errors={"domain": [problem]})
+                row.confirmed_at = now
+                row.save(update_fields=["confirmed_at"])
+                audit.record(shop=shop, action="domain.confirmed", object=row, now=now)
+            return row
+    except IntegrityError:
+        # Another shop's was confirmed at the same moment.
+        raise taken from None
+
+
+@transaction.atomic
+def remove_domain(*, shop: Shop, domain: str, now: datetime) -> None:
+    """The domain leads to the shop no more. Raises NotFound."""
+    row = ShopDomain.objects.select_for_update().filter(shop=shop, domain=normal_domain(domain)).first()
+    if row is None:
+        raise NotFound(f"{shop.domain} has no further domain {domain}.")
+    audit.record_deleted(shop=shop, rows=[row], now=now)
+    row.delete()
+
+
+def check_domain(*, shop: Shop, row: ShopDomain, now: datetime) -> str:
+    """What is wrong with the way from the domain to this deployment, in a sentence; empty if nothing is. Connects to
+    public addresses only. Takes `TOTAL_SECONDS` at most."""
+    problem = asyncio.run(_problem_of_way(shop, row.domain))
+    ShopDomain.objects.filter(shop=shop, pk=row.pk).update(checked_at=now, problem=problem)
+    audit.record(shop=shop, action="domain.checked", object=row, after={"problem": problem}, now=now)
+    return problem
+
+
+async def _problem_of_way(shop: Shop, domain: str) -> str:
+    address, body = urlsplit(shop.base_url), BytesIO()
+    port = f":{address.port}" if address.port else ""
+    async with open_session() as session:
+        try:
+            answer = await download(
+                session,
+                f"{address.scheme}://{domain}{port}{PROOF_PATH}",
+                into=body,
+                headers={},
+                connect=CONNECT_SECONDS,
+                read=CONNECT_SECONDS,
+                total=TOTAL_SECONDS,
+                most=PROOF_BYTES,
+                redirects=0,
+            )
+        except Barred as barred:
+            return ELSEWHERE if "redirects" in barred.reason else barred.reason
+        except Unreachable as failed:
+            return failed.reason
+    is_ours = answer.status == 200 and not answer.is_cut and is_proof(domain, body.getvalue())
+    return "" if is_ours else ELSEWHERE
+
+
+def proof_of(host: str) -> str:
+    """What this deployment answers at `PROOF_PATH` of this host, and no other deployment can."""
+    return _signer().signature(normal_domain(host))
+
+
+def is_proof(host: str, body: bytes) -> bool:
+    try:
+        _signer().unsign(f"{normal_domain(host)}:{body.decode('ascii', 'replace').strip()}")
+    except BadSignature:
+        return False
+    return True
+
+
+def _signer() -> Signer:
+    return Signer(salt="shops.domains")
