@@ -100,8 +100,8 @@ class _Person:
             yield from AuditEntry.objects.filter(shop=self.shop, pk__in=ids[start : start + BATCH_ROWS])
 
     def _mentioned(self) -> Q:
-        """Entries with the address in a text: as it is, escaped, as SQLite's JSON has letters beyond ASCII, or as a query
-        string of the admin has it."""
+        """Entries with the address in a text: as it is, escaped, as SQLite's JSON has letters beyond ASCII, or as
+        the query string of a list has it."""
         found = Q(object_name__icontains=self.email)
         for text in {self.email, json.dumps(self.email)[1:-1], quote_plus(self.email)}:
             found |= Q(before__icontains=text) | Q(after__icontains=text)
