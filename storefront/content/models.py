@@ -4,6 +4,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator, RegexValidator, URLValidator
 from django.db import models
 
+from storefront.content.mail_kinds import KINDS, LONGEST_TEXT
 from storefront.shops.models import Shop
 
 _SLUG = RegexValidator(
@@ -158,3 +159,26 @@ class MenuLink(models.Model):
 
     def __str__(self) -> str:
         return self.label
+
+
+class MailText(models.Model):
+    """What a shop has changed in the words of a mail, a key of `mail_kinds.KINDS`. Null: the standard words."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="mail_texts", db_index=False)
+    kind = models.CharField(max_length=40, editable=False)
+    subject = models.CharField(max_length=200, null=True, blank=True)
+    opening = models.TextField("opening text", null=True, blank=True, validators=[MaxLengthValidator(LONGEST_TEXT)])
+    closing = models.TextField("closing text", null=True, blank=True, validators=[MaxLengthValidator(LONGEST_TEXT)])
+    updated_at = models.DateTimeField(editable=False)
+
+    class Meta:
+        ordering = ["id"]
+        verbose_name = "mail"
+        constraints = [models.UniqueConstraint(fields=["shop", "kind"], name="mail_text_once")]
+
+    def __str__(self) -> str:
+        return KINDS[self.kind].title if self.kind in KINDS else self.kind
+
+    @property
+    def is_changed(self) -> bool:
+        return any(part is not None for part in (self.subject, self.opening, self.closing))

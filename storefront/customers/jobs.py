@@ -6,19 +6,15 @@ from django.core.mail import EmailMessage
 from django.template.loader import render_to_string
 from django_tasks import task
 
+from storefront.content.mail_words import Words, write_mail
 from storefront.customers import links, queries
 from storefront.kit import clock
 from storefront.kit.queues import MAILS
 from storefront.shops import mail
 from storefront.shops.models import Shop
 
+# Of notices in case somebody else made a change: their words stay as they are.
 SUBJECTS = {
-    "register": "Your account at {shop}",
-    "known": "You have an account at {shop}",
-    "reset": "Reset your password at {shop}",
-    "unknown": "Your account at {shop}",
-    "change_email": "Confirm your new email address at {shop}",
-    "taken": "Your email address at {shop}",
     "password_changed": "Your password at {shop} was changed",
     "email_changed": "Your email address at {shop} was changed",
     "email_change_asked": "Change of your email address at {shop}",
@@ -38,7 +34,7 @@ def send_password_link(shop_id: int, email: str, purpose: str, tries: int = 0) -
         kind = "known"
     elif purpose == "reset" and customer is None:
         kind = "unknown"
-    message = _message(shop, email, kind, link=links.password_link(shop=shop, email=email, now=now))
+    message = account_mail(shop, email, kind, link=links.password_link(shop=shop, email=email, now=now))
     mail.send(
         message,
         what="password_link",
@@ -58,10 +54,10 @@ def send_email_link(shop_id: int, customer_id: int, email: str, tries: int = 0) 
     if customer is None or customer.pending_email != email:
         return
     if queries.customer_by_email(shop, email):
-        message = _message(shop, email, "taken")
+        message = account_mail(shop, email, "taken")
     else:
         link = links.email_link(shop=shop, customer=customer, email=email, now=now)
-        message = _message(shop, email, "change_email", link=link)
+        message = account_mail(shop, email, "change_email", link=link)
 
     def again(due: datetime) -> None:
         send_email_link.using(run_after=due).enqueue(shop_id, customer_id, email, tries + 1)
@@ -77,9 +73,15 @@ def send_notice(shop_id: int, email: str, kind: str, tries: int = 0) -> None:
     def again(due: datetime) -> None:
         send_notice.using(run_after=due).enqueue(shop_id, email, kind, tries + 1)
 
-    mail.send(_message(shop, email, kind), what=kind, tries=tries, again=again)
+    mail.send(notice(shop, email, kind), what=kind, tries=tries, again=again)
 
 
-def _message(shop: Shop, email: str, kind: str, *, link: str = "") -> EmailMessage:
-    text = render_to_string(f"customers/{kind}.txt", {"shop": shop, "link": link, "email": email})
+def account_mail(shop: Shop, email: str, kind: str, *, link: str = "", words: Words | None = None) -> EmailMessage:
+    """The mail to somebody who asked for something, such as an account (`register`)."""
+    context, values = {"link": link, "email": email}, {"new_email": email}
+    return write_mail(f"account_{kind}", shop=shop, to=email, values=values, context=context, words=words)
+
+
+def notice(shop: Shop, email: str, kind: str) -> EmailMessage:
+    text = render_to_string(f"customers/{kind}.txt", {"shop": shop, "email": email})
     return mail.message(shop=shop, to=email, subject=SUBJECTS[kind].format(shop=shop.name), text=text)

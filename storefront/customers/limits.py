@@ -55,6 +55,13 @@ def count_mail(request: Request, email: str) -> None:
     _count_all(_mail_counters(request, email), is_look=False)
 
 
+def count_mail_to(email: str) -> None:
+    """Count an email that staff cause to this address. Raises LimitReached."""
+    counters = _counters_of(normal_email(email))
+    _count_all(counters, is_look=True)
+    _count_all(counters, is_look=False)
+
+
 def check_mail(request: Request, email: str) -> None:
     """Raises LimitReached if `count_mail` would, without counting."""
     _count_all(_mail_counters(request, email), is_look=True)
@@ -73,6 +80,10 @@ def _mail_counters(request: Request, email: str) -> list[tuple[RateLimitItem, st
     customer, email = customer_of(request), normal_email(email)
     if customer is not None and customer.email == email:
         return []
+    return _counters_of(email)
+
+
+def _counters_of(email: str) -> list[tuple[RateLimitItem, str]]:
     return [(item, f"mails:{tokens.digest(email)}") for item in settings.LIMITS["mails_each"]]
 
 

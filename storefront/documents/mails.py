@@ -1,20 +1,21 @@
 """The mail that tells a shopper of an invoice or credit note."""
 
 from django.core.mail import EmailMessage
-from django.template.loader import render_to_string
 from django_tasks import task
 
+from storefront.content.mail_words import Words, write_mail
 from storefront.documents.models import Document
+from storefront.kit.format import format_money
 from storefront.kit.queues import MAILS
+from storefront.orders.jobs import order_values
 from storefront.orders.sent_mails import send_and_record
-from storefront.shops import mail
 from storefront.shops.places import page_address
 
 
 @task(queue_name=MAILS)
 def send_document_mail(document_id: int, tries: int = 0) -> None:
     """Tell the shopper of an invoice or credit note, with a link to it."""
-    document = Document.objects.select_related("shop", "order").get(pk=document_id)
+    document = Document.objects.select_related("shop", "order__customer", "order__shop").get(pk=document_id)
     send_and_record(
         document_mail(document),
         order=document.order,
@@ -24,20 +25,23 @@ def send_document_mail(document_id: int, tries: int = 0) -> None:
     )
 
 
-def document_mail(document: Document) -> EmailMessage:
+def document_mail(document: Document, words: Words | None = None) -> EmailMessage:
     """The mail as plain text. It links to the document and does not have it attached: what a shopper typed would reach
     whoever has the address, which may be a stranger's."""
     order, shop = document.order, document.shop
-    what = document.get_kind_display().lower()
     context = {
         "document": document,
-        "what": what,
+        "what": document.get_kind_display().lower(),
         "order": order,
-        "shop": shop,
         "document_url": page_address("checkout:document", order.public_id, document.pk, shop=shop),
         "url": page_address("checkout:confirmation", order.public_id, shop=shop),
     }
-    subject = f"Your {what} {document.number} for order {order.number} at {shop.name}"
-    return mail.message(
-        shop=shop, to=order.email, subject=subject, text=render_to_string("documents/document.txt", context)
+    values = {"document_number": document.number, "amount": format_money(document.amount, document.currency)}
+    return write_mail(
+        document.kind,
+        shop=shop,
+        to=order.email,
+        values=order_values(order) | values,
+        context=context,
+        words=words,
     )

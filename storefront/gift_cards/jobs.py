@@ -4,9 +4,9 @@ from datetime import datetime
 
 from django.core.mail import EmailMessage
 from django.db import transaction
-from django.template.loader import render_to_string
 from django_tasks import task
 
+from storefront.content.mail_words import Words, write_mail
 from storefront.gift_cards import codes
 from storefront.gift_cards.ledger import Kind
 from storefront.gift_cards.models import GiftCard
@@ -44,20 +44,18 @@ def send_gift_card(card_id: int, tries: int = 0) -> None:
         GiftCard.objects.filter(shop=card.shop, pk=card.pk).update(sent_at=clock.now())
 
 
-def gift_card_mail(card: GiftCard, code: str) -> EmailMessage:
+def gift_card_mail(card: GiftCard, code: str, words: Words | None = None) -> EmailMessage:
     """The mail to whom the card is for, as plain text."""
     shop = card.shop
-    url = page_address("checkout:gift_card", shop=shop)
+    url, amount = page_address("checkout:gift_card", shop=shop), format_money(card.balance, card.currency)
     context = {
         "card": card,
-        "shop": shop,
         "code": codes.for_people(code),
-        "amount": format_money(card.balance, card.currency),
+        "amount": amount,
         "expires": format_time(card.expires_at, shop.timezone),
         "url": url,
     }
-    text = render_to_string("gift_cards/gift_card.txt", context)
-    return mail.message(shop=shop, to=card.email, subject=f"Your gift card for {shop.name}", text=text)
+    return write_mail("gift_card", shop=shop, to=card.email, values={"amount": amount}, context=context, words=words)
 
 
 @transaction.atomic

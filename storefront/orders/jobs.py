@@ -1,16 +1,16 @@
 """Tasks of the worker for orders: mails to shoppers."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from django.core.mail import EmailMessage
-from django.template.loader import render_to_string
 from django_tasks import task
 
+from storefront.content.mail_words import Words, write_mail
 from storefront.customers.queries import normal_email
-from storefront.kit.format import format_bytes, format_money
+from storefront.kit.format import format_bytes, format_money, format_time
 from storefront.kit.money import ZERO
 from storefront.kit.queues import MAILS
 from storefront.orders.download_links import download_url, is_withdrawn
@@ -109,46 +109,47 @@ def merchants_of(shop: Shop) -> list[str]:
     return list(owners.order_by("pk").values_list("user__email", flat=True))
 
 
-def confirmation_mail(order: Order) -> EmailMessage:
-    """The confirmation, with how to pay."""
-    return _mail(order, "confirmation", subject=f"Your order {order.number} at {order.shop.name}")
+def confirmation_mail(order: Order, words: Words | None = None) -> EmailMessage:
+    """The confirmation, with how to pay. As in all of these mails, `words` are instead of the shop's own."""
+    return _mail(order, "order_confirmation", words)
 
 
-def change_mail(order: Order, kind: str, *, amount: Decimal = ZERO, refunds: Collection[int] = ()) -> EmailMessage:
+def change_mail(
+    order: Order, kind: str, words: Words | None = None, *, amount: Decimal = ZERO, refunds: Collection[int] = ()
+) -> EmailMessage:
     """The email that an order was `paid`, `cancelled` or `refunded`. Refunds are of a higher room, and reach an order
     by their relation."""
-    what = {"paid": "is paid", "cancelled": "was cancelled", "refunded": "was refunded"}[kind]
     done: Any = order.refunds.filter(pk__in=refunds).prefetch_related("lines__line") if refunds else ()
     parts = [part for refund in done for part in refund.lines.all()]
     delivery = sum((refund.shipping for refund in done), ZERO)
-    subject = f"Your order {order.number} at {order.shop.name} {what}"
-    return _mail(order, kind, subject=subject, amount=amount, parts=parts, delivery=delivery)
+    values = {"amount": format_money(amount, order.currency)}
+    return _mail(order, f"order_{kind}", words, values, amount=amount, parts=parts, delivery=delivery)
 
 
-def merchant_mail(order: Order, to: str) -> EmailMessage:
+def merchant_mail(order: Order, to: str, words: Words | None = None) -> EmailMessage:
     """The email to the shop about a new order."""
     shop = order.shop
     url = page_address("admin:orders_order_change", order.pk, shop=shop)
-    total = format_money(order.total, order.currency)
-    return mail.message(
+    return write_mail(
+        "new_order",
         shop=shop,
         to=to,
-        subject=f"New order {order.number}: {total}",
-        text=render_to_string("orders/new_order.txt", {"order": order, "shop": shop, "url": url}),
+        values=_values(order, is_proved=True),
+        context={"order": order, "url": url},
+        words=words,
         pictures=_pictures(order),
         is_to_staff=True,
     )
 
 
-def fulfilment_mail(fulfilment: Fulfilment) -> EmailMessage:
+def fulfilment_mail(fulfilment: Fulfilment, words: Words | None = None) -> EmailMessage:
     """The email about a fulfilment. Whether the order is complete, only the order's page says."""
     order = fulfilment.order
-    what = "is on its way" if order.shipping_address else "is ready to collect" if order.pickup_place else "is ready"
-    subject = f"Your order {order.number} at {order.shop.name} {what}"
-    return _mail(order, "fulfilment", subject=subject, fulfilment=fulfilment)
+    kind = "order_sent" if order.shipping_address else "order_to_collect" if order.pickup_place else "order_ready"
+    return _mail(order, kind, words, fulfilment=fulfilment)
 
 
-def downloads_mail(order: Order) -> EmailMessage:
+def downloads_mail(order: Order, words: Words | None = None) -> EmailMessage:
     """The email with the links to the order's files."""
     files = [
         {
@@ -160,22 +161,49 @@ def downloads_mail(order: Order) -> EmailMessage:
         }
         for download in order.downloads.all()
     ]
-    subject = f"Your downloads from order {order.number} at {order.shop.name}"
-    return _mail(order, "downloads", subject=subject, files=files)
+    return _mail(order, "downloads", words, files=files)
 
 
-def _mail(order: Order, name: str, *, subject: str, **context: Any) -> EmailMessage:
+def _mail(
+    order: Order, kind: str, words: Words | None, values: Mapping[str, str] | None = None, **context: Any
+) -> EmailMessage:
     """A mail to the order's email address.
 
     A shopper may have entered a stranger's address. So the mail contains texts that the shopper typed (`is_proved`)
     only if the address belongs to the order's customer.
     """
-    shop, customer = order.shop, order.customer
-    context["is_proved"] = customer is not None and customer.email == normal_email(order.email)
+    shop = order.shop
+    context["is_proved"] = is_proved(order)
     url = page_address("checkout:confirmation", order.public_id, shop=shop)
-    text = render_to_string(f"orders/{name}.txt", {"order": order, "shop": shop, "url": url} | context)
-    links = [context["fulfilment"].tracking_url] if "fulfilment" in context else []
-    return mail.message(shop=shop, to=order.email, subject=subject, text=text, pictures=_pictures(order), links=links)
+    return write_mail(
+        kind,
+        shop=shop,
+        to=order.email,
+        values=order_values(order) | dict(values or {}),
+        context={"order": order, "url": url} | context,
+        words=words,
+        pictures=_pictures(order),
+        links=[context["fulfilment"].tracking_url] if "fulfilment" in context else [],
+    )
+
+
+def is_proved(order: Order) -> bool:
+    """Whether the order's email address belongs to its customer."""
+    return order.customer is not None and order.customer.email == normal_email(order.email)
+
+
+def order_values(order: Order) -> dict[str, str]:
+    """The values of the placeholders in mails to the order's email address (`mail_kinds.OF_ORDER`)."""
+    return _values(order, is_proved=is_proved(order))
+
+
+def _values(order: Order, *, is_proved: bool) -> dict[str, str]:
+    return {
+        "order_number": str(order.number),
+        "order_time": format_time(order.placed_at, order.shop.timezone),
+        "order_total": format_money(order.total, order.currency),
+        "first_name": (order.billing_address.get("name") or "").partition(" ")[0] if is_proved else "",
+    }
 
 
 def _pictures(order: Order) -> dict[str, str]:

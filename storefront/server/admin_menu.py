@@ -107,6 +107,7 @@ SETTINGS = (
             ("Tax classes", "catalogue.taxclass"),
         ),
     ),
+    Topic("Mails", "mail", "What the shop's mails say, and who sends them.", (("Mails", "content.mailtext"),)),
     Topic("Invoices", "description", "What stands on invoices.", (("Invoices", "documents.invoicesettings"),)),
     Topic(
         "Brands, vendors and groups",

@@ -39,6 +39,7 @@ TYPES = {
     "pickupplace": "pickup_place",
     "provideraccount": "provider_account",
     "giftcard": "gift_card",
+    "mailtext": "mail_text",
     "shopdomain": "domain",
 }
 

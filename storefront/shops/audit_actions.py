@@ -72,6 +72,8 @@ ACTIONS: dict[str, str] = {
     "category.updated": "Category changed",
     "category.deleted": "Category deleted",
     "looks.updated": "Shop's looks changed",
+    "mail_text.updated": "Words of a mail changed",
+    "mail_text.tested": "Test mail sent",
     "page.created": "Page created",
     "page.updated": "Page changed",
     "page.deleted": "Page deleted",

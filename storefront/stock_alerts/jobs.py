@@ -3,11 +3,11 @@
 from datetime import datetime
 
 from django.core.mail import EmailMessage
-from django.template.loader import render_to_string
 from django_tasks import task
 
 from storefront.catalogue.models import Product, Variant
 from storefront.catalogue.rules import full_name
+from storefront.content.mail_words import Words, write_mail
 from storefront.kit import clock
 from storefront.kit.queues import MAILS
 from storefront.shops import doors, mail
@@ -28,7 +28,7 @@ def send_confirmation(shop_id: int, alert_id: int, tries: int = 0) -> None:
     if alert is None:
         return
     link = confirm_link(alert.shop, alert)
-    message = _message("confirm", alert.shop, alert.product, alert.variant, alert.email, link=link)
+    message = alert_mail("stock_alert_confirmation", alert.shop, alert.product, alert.variant, alert.email, link=link)
 
     def again(due: datetime) -> None:
         send_confirmation.using(run_after=due).enqueue(shop_id, alert_id, tries + 1)
@@ -59,17 +59,20 @@ def send_alert(shop_id: int, product_id: int, variant_id: int | None, email: str
     def again(due: datetime) -> None:
         send_alert.using(run_after=due).enqueue(shop_id, product_id, variant_id, email, tries + 1)
 
-    message = _message("back", product.shop, product, variant, email, link=link)
+    message = alert_mail("stock_alert", product.shop, product, variant, email, link=link)
     mail.send(message, what="stock_alert", tries=tries, again=again)
 
 
-_SUBJECTS = {"confirm": "Please confirm: {name}", "back": "Back in stock: {name}"}
-
-
-def _message(
-    kind: str, shop: Shop, product: Product, variant: Variant | None, email: str, *, link: str
+def alert_mail(
+    kind: str,
+    shop: Shop,
+    product: Product,
+    variant: Variant | None,
+    email: str,
+    *,
+    link: str,
+    words: Words | None = None,
 ) -> EmailMessage:
     name = full_name(product.name, variant.name if variant else None)
-    context = {"shop": shop, "name": name, "link": link, "stop": stop_link(shop, email)}
-    text = render_to_string(f"stock_alerts/{kind}.txt", context)
-    return mail.message(shop=shop, to=email, subject=_SUBJECTS[kind].format(name=name), text=text)
+    context = {"name": name, "link": link, "stop": stop_link(shop, email)}
+    return write_mail(kind, shop=shop, to=email, values={"product_name": name}, context=context, words=words)

@@ -18,7 +18,10 @@ from storefront.shops.admin_base import ShopScopedAdmin, ShopScopedTabularInline
 from storefront.shops.admin_forms import ShopScopedForm
 from storefront.shops.rights import Right
 from storefront.website import looks, queries
+from storefront.website.admin_mails import MailTextAdmin
 from storefront.website.cards import product_cards
+
+__all__ = ["LooksAdmin", "MailTextAdmin"]
 
 PLACES = ("First", "Second", "Third")
 PREVIEW_PRODUCTS = 4

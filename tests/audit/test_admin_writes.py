@@ -10,7 +10,7 @@ from django.urls import reverse
 from storefront.apps.actions import rotate_token
 from storefront.apps.models import AllowedScriptHost, BlockedScript, Extension, ScriptTag
 from storefront.catalogue.models import Brand, Category, Product, Variant, Vendor
-from storefront.content.models import Looks, Page
+from storefront.content.models import Looks, MailText, Page
 from storefront.customers.models import Customer, CustomerGroup
 from storefront.documents.models import InvoiceSettings
 from storefront.gift_cards.models import GiftCard
@@ -77,6 +77,7 @@ CHANGED = {
     Category: ("name", "Changed", "category.updated"),
     Brand: ("name", "Changed", "brand.updated"),
     Looks: ("footer_text", "Changed", "looks.updated"),
+    MailText: ("subject", "Changed", "mail_text.updated"),
     Page: ("title", "Changed", "page.updated"),
     Vendor: ("name", "Changed", "vendor.updated"),
     Customer: ("name", "Changed", "customer.updated"),
@@ -290,6 +291,8 @@ BUTTONS = {
     "end_sessions": (ROWS[StaffMember], {}, "staff.sessions_ended"),
     "send_again": (ROWS[StaffInvitation], {}, "staff.invited"),
     "withdraw": (ROWS[StaffInvitation], {}, "staff.invitation_withdrawn"),
+    "send_sample": (ROWS[MailText], {}, "mail_text.tested"),
+    "use_standard": (ROWS[MailText], {}, "mail_text.updated"),
     "generate": (ROWS[Discount], {"count": "2"}, "discount.codes_created"),
     "resend": (ROWS[GiftCard], {"email": "ada@example.com"}, "gift_card.sent_again"),
     "expiry": (ROWS[GiftCard], {"last_day": "2099-12-31"}, "gift_card.expiry_changed"),

@@ -30,6 +30,7 @@ from tests.staff import make_staff
 
 LATER = NOW + timedelta(hours=1)
 LINK = "https://shop.example.com/account"
+ACCOUNT_MAILS = ("register", "known", "reset", "unknown", "change_email", "taken")
 NAME = '<i>Tom & "Jerry"</i>'
 
 
@@ -95,7 +96,8 @@ def test_each_mail_is_complete_in_both_forms(seller, other_shop, shop):
         jobs.merchant_mail(order, "mia@example.com"),
         gift_card_mail(card, "ABCDEFGHIJKLMNOP"),
         *(document_mail(document) for document in issued(order)),
-        *(customer_jobs._message(seller, "ada@example.com", kind, link=LINK) for kind in customer_jobs.SUBJECTS),
+        *(customer_jobs.account_mail(seller, "ada@example.com", kind, link=LINK) for kind in ACCOUNT_MAILS),
+        *(customer_jobs.notice(seller, "ada@example.com", kind) for kind in customer_jobs.SUBJECTS),
     ]
     stranger = other_shop if seller == shop else shop
     for message in found:

@@ -30,6 +30,7 @@ PAGES: dict[str, dict[str, str]] = {
     "apps_scripttag": {"view": "o", "change": "o", "allow": "o"},
     "apps_allowedscripthost": {"view": "o", "add": "o", "delete": "o"},
     "apps_blockedscript": {"view": "o", "delete": "o", "allow": "o"},
+    "content_mailtext": dict.fromkeys(["view", "change", "send_sample", "use_standard"], "o"),
     "content_looks": {"view": "om", "change": "om"},
     "content_page": {**PRICES, "view": "om", "add_usual": "om"},
     "catalogue_product": {

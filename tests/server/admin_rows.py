@@ -19,7 +19,7 @@ from storefront.catalogue.models import (
     Variant,
     Vendor,
 )
-from storefront.content.models import Looks, Page
+from storefront.content.models import Looks, MailText, Page
 from storefront.customers.models import Customer, CustomerGroup
 from storefront.documents.models import Document, InvoiceSettings
 from storefront.documents.numbering import Number
@@ -128,6 +128,9 @@ ROWS: dict[type[Model], Callable[[Shop], Model]] = {
     Category: lambda shop: make_category(shop, f"Cups of {shop.name}"),
     Brand: lambda shop: Brand.objects.create(shop=shop, name=f"Brand of {shop.name}"),
     Looks: lambda shop: Looks.objects.create(shop=shop, footer_text=f"Made by {shop.name}", updated_at=NOW),
+    MailText: lambda shop: MailText.objects.create(
+        shop=shop, kind="order_confirmation", closing=f"Yours, {shop.name}", updated_at=NOW
+    ),
     Page: lambda shop: Page.objects.create(shop=shop, title=f"About {shop.name}", slug="about", **TIMES),
     Vendor: lambda shop: Vendor.objects.create(shop=shop, name=f"Vendor of {shop.name}"),
     ShippingOrigin: lambda shop: ShippingOrigin.objects.create(shop=shop, name=f"Origin of {shop.name}"),

@@ -86,8 +86,10 @@ LEAVING = {
         "revoke",
         "send_again",
         "send_password_reset",
+        "send_sample",
         "send_test",
         "uninstall",
+        "use_standard",
         "withdraw",
         *("disable", "enable", "expiry", "load_eu_rates"),
     )

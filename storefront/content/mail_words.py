@@ -1,0 +1,114 @@
+"""The words of a mail: the shop's own where it has changed them, else the standard ones, with the placeholders filled.
+
+Threats. Names of shoppers reach mails as values of placeholders: they are put in once and not read again, so that
+braces in them mean nothing, and their line breaks become spaces, so that none begins a paragraph, an item or a header.
+A merchant's words cannot remove facts, which stand in the template, nor run as a template.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from django.core.mail import EmailMultiAlternatives
+from django.template.loader import render_to_string
+
+from storefront.content.mail_kinds import KINDS
+from storefront.content.models import MailText
+from storefront.shops import mail
+from storefront.shops.models import Shop
+
+# What a merchant can change.
+PARTS = ("subject", "opening", "closing")
+_PLACEHOLDER = re.compile(r"( ?)\{([^{}]*)\}")
+
+
+@dataclass
+class Words:
+    """A mail's own words; None where it has the standard ones. `standard` has those once a mail is written with it,
+    with their placeholders: a part that is missing there has no place in the mail's template."""
+
+    subject: str | None = None
+    opening: str | None = None
+    closing: str | None = None
+    standard: dict[str, str] = field(default_factory=dict)
+
+    def filled(self, part: str, standard: str, values: Mapping[str, str]) -> str:
+        self.standard[part] = tidy(standard)
+        own = getattr(self, part)
+        return fill(standard if own is None else own, values)
+
+
+def words_of(shop: Shop, kind: str) -> Words:
+    row = MailText.objects.filter(shop=shop, kind=kind).first()
+    return Words(row.subject, row.opening, row.closing) if row else Words()
+
+
+def write_mail(
+    kind: str,
+    *,
+    shop: Shop,
+    to: str,
+    values: Mapping[str, str] | None = None,
+    context: Mapping[str, Any],
+    words: Words | None = None,
+    pictures: Mapping[str, str] | None = None,
+    links: Iterable[str] = (),
+    is_to_staff: bool = False,
+) -> EmailMultiAlternatives:
+    """The mail of this kind to one address. `values` are those of the kind's placeholders, `context` is what its
+    template shows, and `words` are instead of the shop's own; see `mail.message` for the rest."""
+    words = words or words_of(shop, kind)
+    known = {
+        "shop_name": shop.name,
+        "shop_email": shop.email or shop.base_url,
+        "shop_url": shop.base_url,
+        **(values or {}),
+    }
+    in_lines = {name: " ".join(value.splitlines()) for name, value in known.items()}
+    filled = partial(words.filled, values=in_lines)
+    return mail.message(
+        shop=shop,
+        to=to,
+        subject=filled("subject", KINDS[kind].subject),
+        text=render_to_string(KINDS[kind].template, {"shop": shop, **context, "words": filled}),
+        pictures=pictures,
+        links=links,
+        is_to_staff=is_to_staff,
+    )
+
+
+def fill(text: str, values: Mapping[str, str]) -> str:
+    """The text with the values of its placeholders. One without a value takes the space before it along."""
+
+    def value(found: re.Match[str]) -> str:
+        given = values.get(found[2], "")
+        return found[1] + given if given else ""
+
+    return _PLACEHOLDER.sub(value, text)
+
+
+def tidy(text: str, *, is_line: bool = False) -> str:
+    """The text without spaces at the ends of its lines, and with line breaks as one character. A line has none."""
+    if is_line:
+        return " ".join(text.split())
+    return "\n".join(line.rstrip() for line in text.splitlines()).strip()
+
+
+def problem(kind: str, part: str, text: str) -> str | None:
+    """Why the text cannot be the mail's subject, opening or closing, as a sentence; None if it can."""
+    known = KINDS[kind].meanings
+    named = [found[2] for found in _PLACEHOLDER.finditer(text)]
+    rest = _PLACEHOLDER.sub("", text)
+    if unpaired := re.search(r"[{}]", rest):
+        around = rest[max(unpaired.start() - 10, 0) : unpaired.end() + 10].strip()
+        return f"A brace stands alone in “{around}”. Braces stand only around placeholders, such as {{shop_name}}."
+    unknown = next((name for name in named if name not in known), None)
+    if unknown is not None:
+        offered = ", ".join(f"{{{name}}}" for name in known)
+        return f"This mail has no placeholder {{{unknown}}}. It has {offered}."
+    missing = [name for name in KINDS[kind].required if name not in named] if part == "opening" else []
+    if missing:
+        return f"Keep {{{missing[0]}}} in this text: the mail says it nowhere else."
+    return None

@@ -1,0 +1,193 @@
+"""The pages on which a merchant changes the words of the shop's mails, beside a preview with a sample order. Each row
+is made with the first visit."""
+
+from email.utils import parseaddr
+from typing import Any, cast
+
+from django import forms
+from django.contrib import admin
+from django.core.mail import EmailMultiAlternatives
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import path
+from unfold.decorators import action, display
+
+from storefront.content import mail_words
+from storefront.content.mail_kinds import KINDS, LONGEST_TEXT
+from storefront.content.mail_words import PARTS, Words
+from storefront.content.models import MailText
+from storefront.shops import mail, shown_fields
+from storefront.shops.admin_base import ShopScopedAdmin, plain_dialog
+from storefront.shops.admin_forms import ShopScopedForm
+from storefront.shops.admin_security import POLICY
+from storefront.shops.places import origin_of
+from storefront.shops.rights import Right
+from storefront.website import mail_texts
+from storefront.website.mail_samples import sample_mail
+
+NO_PLACE = "This deployment has a template of its own for this mail, which has no place for this text."
+TEXT_ROWS = 5
+NOT_SENT = "This deployment sends no mail, so nobody gets this one, nor a test mail."
+
+
+class MailTextForm(ShopScopedForm):
+    """Shows the standard words where the shop has none of its own, and stores none that are the standard ones."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        words = Words()
+        sample_mail(self.instance.kind, shop=self.shop, words=words, now=self.now)
+        self.standard = words.standard
+        for part in PARTS:
+            field = self.fields.get(part)
+            if field is None:
+                continue
+            field.required = part != "closing"
+            field.disabled = part not in words.standard
+            field.help_text = NO_PLACE if field.disabled else ""
+            if part != "subject":
+                field.widget.attrs["rows"] = TEXT_ROWS
+            if getattr(self.instance, part) is None:
+                self.initial[part] = words.standard.get(part, "")
+
+    def clean_subject(self) -> str | None:
+        return self._own("subject")
+
+    def clean_opening(self) -> str | None:
+        return self._own("opening")
+
+    def clean_closing(self) -> str | None:
+        return self._own("closing")
+
+    def _own(self, part: str) -> str | None:
+        if self.fields[part].disabled:
+            return getattr(self.instance, part)
+        text = mail_words.tidy(self.cleaned_data[part], is_line=part == "subject")
+        if text == self.standard[part]:
+            return None
+        if problem := mail_words.problem(self.instance.kind, part, text):
+            raise forms.ValidationError(problem)
+        return text
+
+
+@admin.register(MailText)
+class MailTextAdmin(ShopScopedAdmin):
+    form = MailTextForm
+    rights = dict.fromkeys(["view", "change", "send_sample", "use_standard"], Right.MANAGE_SETTINGS)
+    list_display = ["title", "when", "state"]
+    sortable_by = ()
+    compressed_fields = False
+    ordering = ["id"]
+    fields = list(PARTS)
+    actions_detail = ["send_sample", "use_standard"]
+    change_form_before_template = "website/admin/mail_shown.html"
+    change_form_outer_before_template = "website/admin/mail_facts.html"
+    change_form_outer_after_template = "website/admin/mail_preview.html"
+
+    class Media:
+        js = ("website/mail-preview.js",)
+
+    @display(description="mail")
+    def title(self, row: MailText) -> str:
+        return str(row)
+
+    @display(description="sent when")
+    def when(self, row: MailText) -> str:
+        return KINDS[row.kind].when
+
+    @display(description="text", label={"Standard": "info", "Changed": "success"})
+    def state(self, row: MailText) -> str:
+        return "Changed" if row.is_changed else "Standard"
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return super().get_queryset(request).filter(kind__in=KINDS)
+
+    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
+        row, offered = self.get_object(request, str(object_id)), super().get_actions_detail(request, object_id)
+        is_changed = row is not None and row.is_changed
+        return [each for each in offered if is_changed or not each.action_name.endswith("use_standard")]
+
+    def changelist_view(self, request: Any, extra_context: Any = None) -> HttpResponse:
+        if self.has_view_permission(request):
+            mail_texts.make_rows(shop=request.shop, now=request.now)
+        return super().changelist_view(request, {"title": "Mails", **(extra_context or {})})
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        cast(Any, request).admin_policy = {"frame-src": "'self'"}
+        return super().changeform_view(request, *args, **kwargs)
+
+    def render_change_form(self, request: Any, context: Any, *args: Any, obj: Any = None, **kwargs: Any) -> Any:
+        if obj is not None:
+            kind, form = KINDS[obj.kind], context["adminform"].form
+            # A page that is refused keeps what it showed at first.
+            shown = request.POST.get(shown_fields.NAME, "") if form.is_bound else shown_fields.shown_in([form])
+            sample = sample_mail(obj.kind, shop=request.shop, words=Words(), now=request.now)
+            name, email = parseaddr(sample.from_email)
+            context |= {
+                "shown": shown,
+                "kind": kind,
+                "sender": {"name": name, "email": email, "shop_email": request.shop.email},
+                "not_sent": "" if mail.is_sent() else NOT_SENT,
+                "placeholders": [
+                    {"name": f"{{{name}}}", "meaning": meaning, "is_required": name in kind.required}
+                    for name, meaning in kind.meanings.items()
+                ],
+            }
+        return super().render_change_form(request, context, *args, obj=obj, **kwargs)
+
+    def get_urls(self) -> list[Any]:
+        frame = self.admin_site.admin_view(self.frame)
+        return [path("<path:object_id>/frame/", frame, name="content_mailtext_frame"), *super().get_urls()]
+
+    def frame(self, request: Any, object_id: str) -> HttpResponse:
+        """The mail with the words that were posted, else with those that are saved. Nothing is stored."""
+        row = self.row_or_404(request, object_id)
+        given = {part: mail_words.tidy(request.POST[part][:LONGEST_TEXT]) for part in PARTS if part in request.POST}
+        problems = [found for part, text in given.items() if (found := mail_words.problem(row.kind, part, text))]
+        words = Words(**{part: given.get(part, getattr(row, part)) for part in PARTS})
+        shown = cast(EmailMultiAlternatives, sample_mail(row.kind, shop=request.shop, words=words, now=request.now))
+        # Mails have their styles within, and the shop's pictures by their whole address.
+        request.admin_policy = {
+            "frame-ancestors": "'self'",
+            "frame-src": "'self'",
+            "img-src": f"{POLICY['img-src']} {origin_of(request.shop.base_url)}",
+            "style-src": "'self' 'unsafe-inline'",
+            "script-src": "'none'",
+        }
+        context = {
+            "mail": shown,
+            "html": shown.alternatives[0][0],
+            "problems": problems,
+            "is_text": request.POST.get("form") == "text",
+        }
+        answer = TemplateResponse(request, "website/admin/mail_frame.html", context)
+        answer.headers["X-Frame-Options"] = "SAMEORIGIN"
+        return answer
+
+    @action(
+        description="Send a test mail",
+        icon="outgoing_mail",
+        dialog=plain_dialog(
+            "Send a test mail?",
+            "It goes to the address of your own account, with a sample order and the words as they are saved.",
+            submit="Send",
+        ),
+    )
+    def send_sample(self, request: Any, form: Any, object_id: str) -> HttpResponse:
+        row = self.row_or_404(request, object_id)
+        mail_texts.send_sample(shop=request.shop, text=row, user=request.user, now=request.now)
+        return self.done(request, row, f"The test mail is on its way to {request.user.email}.")
+
+    @action(
+        description="Use the standard text again",
+        icon="undo",
+        dialog=plain_dialog(
+            "Use the standard text again?",
+            "Your own subject, opening and closing text of this mail are removed.",
+            submit="Use the standard text",
+        ),
+    )
+    def use_standard(self, request: Any, form: Any, object_id: str) -> HttpResponse:
+        row = self.row_or_404(request, object_id)
+        mail_texts.use_standard(shop=request.shop, text=row, now=request.now)
+        return self.done(request, row, "This mail has the standard text again.")

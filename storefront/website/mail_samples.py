@@ -1,0 +1,159 @@
+"""Each mail with a sample order of the shop, for previews and test mails. Nothing is stored, and its links lead to
+nothing that exists."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.core.mail import EmailMessage
+
+from storefront.catalogue.models import Product, StoredFile
+from storefront.content.mail_words import Words
+from storefront.customers.jobs import account_mail
+from storefront.customers.models import Customer
+from storefront.documents.mails import document_mail
+from storefront.documents.models import Document
+from storefront.gift_cards.jobs import gift_card_mail
+from storefront.gift_cards.models import GiftCard
+from storefront.listing.queries import ProductFilters, first_products
+from storefront.orders import jobs as orders
+from storefront.orders.models import Download, Fulfilment, FulfilmentLine, Order, OrderLine
+from storefront.shops.models import Shop
+from storefront.shops.places import secure_base
+from storefront.stock_alerts.jobs import alert_mail
+
+EMAIL = "ada@example.com"
+ADDRESS = {"name": "Ada Lovelace", "line1": "1 Sample Street", "postal_code": "12345", "city": "Sampletown"}
+PLACE = {"name": "Our shop", "line1": "2 Sample Street", "postal_code": "12345", "city": "Sampletown"}
+QTY = 2
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A shop and one of its products, or one that it could have."""
+
+    shop: Shop
+    now: datetime
+
+    def product(self) -> dict[str, Any]:
+        found = first_products(self.shop, ProductFilters(sort="newest"), count=1, now=self.now)
+        return found[0] if found else {"name": "Sample product", "price": "20.00", "media": []}
+
+    def order(self, **given: Any) -> Order:
+        product, shop = self.product(), self.shop
+        price = Decimal(product["price"] or "20.00")
+        is_invoiced = "manual" in shop.payment_methods
+        values = {
+            "number": 1001,
+            "email": EMAIL,
+            "customer": Customer(shop=shop, email=EMAIL, name=ADDRESS["name"]),
+            "currency": shop.currency,
+            "prices_include_tax": shop.prices_include_tax,
+            "subtotal": price * QTY,
+            "total": price * QTY,
+            "shipping_method": "Delivery",
+            "shipping_address": ADDRESS,
+            "billing_address": ADDRESS,
+            "payment_method": "manual" if is_invoiced else "demo",
+            "payment_status": Order.PaymentStatus.PENDING if is_invoiced else Order.PaymentStatus.PAID,
+            "placed_at": self.now,
+        }
+        order = Order(pk=0, public_id=UUID(int=0), shop=shop, **values | given)
+        image = next((media["url"] for media in product["media"]), None)
+        line = OrderLine(pk=0, order=order, name=product["name"], qty=QTY, unit_price=price, image=image)
+        line.line_total = price * QTY
+        download = Download(pk=0, order=order, line=line, name="Sample file.pdf", max_downloads=3)
+        download.file = StoredFile(pk=0, size=250_000)
+        download.expires_at = self.now + timedelta(days=30)
+        _relate(order, lines=[line], downloads=[download])
+        return order
+
+    def fulfilment(self, **given: Any) -> Fulfilment:
+        order = self.order(**given)
+        made = Fulfilment(pk=0, order=order)
+        if order.shipping_address:
+            made.carrier, made.tracking_number = "Parcel service", "00340000000000000000"
+        _relate(made, lines=[FulfilmentLine(fulfilment=made, line=line, qty=line.qty) for line in order.lines.all()])
+        return made
+
+    def document(self, kind: str) -> Document:
+        order = self.order()
+        number = f"{self.now.year}-00001"
+        return Document(
+            pk=0, shop=self.shop, order=order, kind=kind, number=number, amount=order.total, currency=order.currency
+        )
+
+    def card(self) -> GiftCard:
+        amount, message = Decimal("50.00"), "All the best!"
+        return GiftCard(shop=self.shop, currency=self.shop.currency, balance=amount, email=EMAIL, message=message)
+
+    @property
+    def link(self) -> str:
+        return f"{secure_base(self.shop)}/sample-link"
+
+
+Sample = Callable[[Scene, Words], EmailMessage]
+
+
+def sample_mail(kind: str, *, shop: Shop, words: Words, now: datetime) -> EmailMessage:
+    """The mail of this kind with these words instead of the shop's own."""
+    return SAMPLES[kind](Scene(shop, now), words)
+
+
+def _relate(row: Any, **rows: list[Any]) -> None:
+    """Give a row that is not stored related ones, where Django keeps those that it has read."""
+    row._prefetched_objects_cache = rows
+
+
+def _account(kind: str) -> Sample:
+    return lambda scene, words: account_mail(scene.shop, EMAIL, kind, link=scene.link, words=words)
+
+
+def _alert(kind: str) -> Sample:
+    def write(scene: Scene, words: Words) -> EmailMessage:
+        product = Product(name=scene.product()["name"])
+        return alert_mail(kind, scene.shop, product, None, EMAIL, link=scene.link, words=words)
+
+    return write
+
+
+def _refunded(scene: Scene, words: Words) -> EmailMessage:
+    order = scene.order(payment_status=Order.PaymentStatus.REFUNDED)
+    order.refunded = order.total
+    return orders.change_mail(order, "refunded", words, amount=order.total)
+
+
+def _ready(scene: Scene, words: Words) -> EmailMessage:
+    return orders.fulfilment_mail(scene.fulfilment(shipping_address=None, shipping_method=""), words)
+
+
+def _to_collect(scene: Scene, words: Words) -> EmailMessage:
+    found = scene.fulfilment(shipping_address=None, shipping_method="Collect", pickup_place=PLACE | {"hours": ""})
+    return orders.fulfilment_mail(found, words)
+
+
+SAMPLES: dict[str, Sample] = {
+    "order_confirmation": lambda scene, words: orders.confirmation_mail(scene.order(), words),
+    "order_paid": lambda scene, words: orders.change_mail(scene.order(payment_status="paid"), "paid", words),
+    "order_sent": lambda scene, words: orders.fulfilment_mail(scene.fulfilment(), words),
+    "order_to_collect": _to_collect,
+    "order_ready": _ready,
+    "downloads": lambda scene, words: orders.downloads_mail(scene.order(), words),
+    "order_cancelled": lambda scene, words: orders.change_mail(scene.order(), "cancelled", words),
+    "order_refunded": _refunded,
+    "invoice": lambda scene, words: document_mail(scene.document("invoice"), words),
+    "credit_note": lambda scene, words: document_mail(scene.document("credit_note"), words),
+    "gift_card": lambda scene, words: gift_card_mail(scene.card(), "SAMPLECARDSAMPLE", words),
+    "stock_alert_confirmation": _alert("stock_alert_confirmation"),
+    "stock_alert": _alert("stock_alert"),
+    "account_register": _account("register"),
+    "account_known": _account("known"),
+    "account_reset": _account("reset"),
+    "account_unknown": _account("unknown"),
+    "account_change_email": _account("change_email"),
+    "account_taken": _account("taken"),
+    "new_order": lambda scene, words: orders.merchant_mail(scene.order(), EMAIL, words),
+}
