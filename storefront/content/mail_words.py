@@ -107,7 +107,7 @@ def problem(kind: str, part: str, text: str) -> str | None:
     unknown = next((name for name in named if name not in known), None)
     if unknown is not None:
         offered = ", ".join(f"{{{name}}}" for name in known)
-        return f"This mail has no placeholder {{{unknown}}}. It has {offered}."
+        return f"This email has no placeholder {{{unknown}}}. It has {offered}."
     missing = [name for name in KINDS[kind].required if name not in named] if part == "opening" else []
     if missing:
         return f"Keep {{{missing[0]}}} in this text: the mail says it nowhere else."
