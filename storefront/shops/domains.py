@@ -29,9 +29,15 @@ _is_domain_name = DomainNameValidator()
 
 
 def normal_domain(text: str) -> str:
-    """The domain as it is stored: without scheme, path and a dot at the end, in lower case."""
+    """The domain as it is stored: without scheme, path and a dot at the end, in lower case. Of what is no address,
+    whatever is left of it, which is no domain."""
     text = text.strip().lower()
-    return (urlsplit(text).hostname if "://" in text else text.rstrip("/").removesuffix(".")) or ""
+    try:
+        host = urlsplit(text).hostname if "://" in text else text.rstrip("/")
+    except ValueError:
+        # Something that only looks like a URL, such as http://[
+        return text
+    return (host or "").removesuffix(".")
 
 
 def problem_of(shop: Shop, domain: str) -> str | None:
@@ -40,7 +46,8 @@ def problem_of(shop: Shop, domain: str) -> str | None:
         _is_domain_name(domain)
     except ValidationError:
         return "Expected a host name such as www.example.com, without scheme, port or path."
-    if not domain.isascii() or domain.rpartition(".")[2].isdigit():
+    # Hosts are looked up without a dot at the end.
+    if not domain.isascii() or domain.endswith(".") or domain.rpartition(".")[2].isdigit():
         return "Expected a host name such as www.example.com. Write international names as xn--…."
     if places.is_reserved(domain):
         return places.reserved_message(domain)

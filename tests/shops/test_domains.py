@@ -44,7 +44,7 @@ def at(host, path="/", method="get"):
 @pytest.mark.rule("R-CALL-12")
 def test_a_confirmed_domain_leads_to_the_same_page_of_the_shop(shop, other_shop):
     make_product(shop, "Mug")
-    own(shop, "WWW.Example.org.")
+    own(shop, "https://WWW.Example.org./")
     for path in ("/products/mug?variant=3&x=%C3%A4", "/", "/products?q=a%20b"):
         page = at(f"{WWW}:8443", path)
         assert (page.status_code, page["Location"]) == (301, f"https://shop.example.com{path}")
@@ -106,6 +106,10 @@ def test_a_shops_own_domain_wins_over_a_further_one(shop, other_shop):
         "[::1]",
         "bücher.example",
         "x" * 64 + ".de",
+        "http://[::1",
+        "https://ex\u2100mple.com",
+        "www.example.org..",
+        "https://www.example.org../",
     ],
 )
 def test_what_is_no_host_name_is_refused(shop, domain):
@@ -153,6 +157,9 @@ def test_owners_ask_for_domains_check_and_remove_them(desk, shop, other_shop):
     refused = desk.fill(ShopDomain, domain="not a host")
     assert refused.context_data["adminform"].form.errors["domain"]
     assert 'value="not a host"' in refused.content.decode()
+    for odd in ("http://[", "https://www.example.org../"):
+        page = desk.fill(ShopDomain, domain=odd)
+        assert (page.status_code, f'value="{odd}"' in page.content.decode()) == (200, True)
     with one_entry(shop) as found:
         page = desk.fill(ShopDomain, domain="https://WWW.example.org/", follow=True)
     assert found[0].action == "domain.created"
