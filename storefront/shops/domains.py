@@ -10,6 +10,7 @@ from datetime import datetime
 from io import BytesIO
 from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.signing import BadSignature, Signer
 from django.core.validators import DomainNameValidator
@@ -19,6 +20,7 @@ from storefront.kit.outbound import Barred, Unreachable, download, open_session
 from storefront.kit.refusals import InvalidFields, NotFound
 from storefront.shops import audit, places
 from storefront.shops.models import Shop, ShopDomain
+from storefront.shops.ratelimit import RateLimited, seconds_to_wait
 
 MOST_EACH = 20
 # Where a host says that it is served by this deployment (`server/wellknown.py`).
@@ -26,6 +28,10 @@ PROOF_PATH = "/.well-known/shop-domain"
 CONNECT_SECONDS, TOTAL_SECONDS, PROOF_BYTES = 3, 8, 1000
 ELSEWHERE = "It answers, but not with this shop: its DNS leads to another server, or a redirect stands before the shop."
 _is_domain_name = DomainNameValidator()
+
+
+class CheckedOften(RateLimited):
+    message = "This shop's domains were checked very often just now. Please try again later."
 
 
 def normal_domain(text: str) -> str:
@@ -123,7 +129,11 @@ def remove_domain(*, shop: Shop, domain: str, now: datetime) -> None:
 
 def check_domain(*, shop: Shop, row: ShopDomain, now: datetime) -> str:
     """What is wrong with the way from the domain to this deployment, in a sentence; empty if nothing is. Connects to
-    public addresses only. Takes `TOTAL_SECONDS` at most."""
+    public addresses only. Takes `TOTAL_SECONDS` at most, and raises CheckedOften so that one shop's checks do not take
+    the threads of all shops' pages."""
+    for item in settings.LIMITS["domain_checks"]:
+        if wait := seconds_to_wait(item, f"domain_checks:{shop.pk}"):
+            raise CheckedOften(wait)
     problem = asyncio.run(_problem_of_way(shop, row.domain))
     ShopDomain.objects.filter(shop=shop, pk=row.pk).update(checked_at=now, problem=problem)
     audit.record(shop=shop, action="domain.checked", object=row, after={"problem": problem}, now=now)

@@ -1,5 +1,6 @@
 """Further domains of a shop: owners ask for them, the operator confirms, and then they redirect."""
 
+import html
 import io
 import json
 import socket
@@ -11,6 +12,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from limits import parse_many
 
 from storefront.kit.refusals import InvalidFields, NotFound
 from storefront.shops import domains, doors
@@ -275,6 +277,18 @@ def test_the_check_is_a_button_that_says_what_it_found(desk, shop, names):
     url = reverse("admin:shops_shopdomain_check_domain", args=[row.pk])
     page = desk.post(url, {"_form_submitted": "on"}, follow=True).content.decode()
     assert page.count("The host name could not be resolved.") == 2
+
+
+def test_a_shops_checks_are_limited_since_each_holds_a_thread(desk, shop, other_shop, names, settings):
+    settings.LIMITS = settings.LIMITS | {"domain_checks": parse_many("1/minute, 5/hour")}
+    row, second, theirs = own(shop), own(shop, "b.example.org"), own(other_shop, "c.example.org")
+    checked(shop, row)
+    url = reverse("admin:shops_shopdomain_check_domain", args=[second.pk])
+    page = desk.post(url, {"_form_submitted": "on"}, follow=True).content.decode()
+    assert "checked very often just now" in html.unescape(page)
+    second.refresh_from_db()
+    assert second.checked_at is None
+    checked(other_shop, theirs)
 
 
 @pytest.mark.django_db(transaction=True)
