@@ -59,15 +59,29 @@ def problem_of(shop: Shop, domain: str) -> str | None:
         return places.reserved_message(domain)
     if domain in (shop.domain, urlsplit(shop.base_url).hostname):
         return "This is the shop's own address."
-    return taken_message(domain) if is_taken(domain, besides=shop) else None
+    is_elsewhere = is_taken(domain, besides=shop) or _is_address(domain, besides=shop)
+    return taken_message(domain) if is_elsewhere else None
 
 
 def is_taken(domain: str, *, besides: Shop | None = None) -> bool:
     """Whether another shop has this domain, as its own or as a confirmed further one."""
-    own, further = Shop.objects.filter(domain=domain), ShopDomain.objects.filter(domain=domain)
+    own = Shop.objects.filter(domain=domain)
     if besides is not None and besides.pk:
-        own, further = own.exclude(pk=besides.pk), further.exclude(shop=besides)
-    return own.exists() or further.filter(confirmed_at__isnull=False).exists()
+        own = own.exclude(pk=besides.pk)
+    return own.exists() or is_further(domain, besides=besides)
+
+
+def is_further(domain: str, *, besides: Shop | None = None) -> bool:
+    """Whether another shop has this as a confirmed further domain. The address of a shop cannot be there: its visitors
+    would be led to that shop, or back and forth between the two."""
+    further = ShopDomain.objects.filter(domain=domain, confirmed_at__isnull=False)
+    return (further.exclude(shop=besides) if besides is not None and besides.pk else further).exists()
+
+
+def _is_address(domain: str, besides: Shop) -> bool:
+    """Whether the address of another shop is there, whatever its domain."""
+    others = Shop.objects.exclude(pk=besides.pk).filter(base_url__icontains=f"://{domain}")
+    return any(urlsplit(url).hostname == domain for url in others.values_list("base_url", flat=True))
 
 
 def taken_message(domain: str) -> str:

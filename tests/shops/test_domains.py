@@ -17,7 +17,7 @@ from limits import parse_many
 from storefront.kit.refusals import InvalidFields, NotFound
 from storefront.shops import domains, doors
 from storefront.shops.domains import ask_for_domain, check_domain, confirm_domain, is_proof, proof_of
-from storefront.shops.models import AuditEntry, Shop, ShopDomain
+from storefront.shops.models import AuditEntry, Shop, ShopDomain, User
 from tests.audit.entries import one_entry
 from tests.catalogue.factories import make_product
 from tests.races import run_concurrently
@@ -130,6 +130,21 @@ def test_no_domain_of_somebody_else_is_taken(shop, other_shop, settings):
         make_shop(WWW)
     own(shop, "b.example.org")
     assert "already has this domain in its list" in problems(shop, "b.example.org")
+
+
+def test_no_shops_address_is_where_another_shop_is_led_to(shop, other_shop):
+    """Visitors would be led to the other shop, or back and forth between the two for ever."""
+    own(other_shop)
+    with pytest.raises(InvalidFields) as refused:
+        make_shop("third.example.com", base_url=f"https://{WWW}")
+    assert refused.value.errors == {"base_url": [f"Another shop already has the domain {WWW}."]}
+    operator = User.objects.create_superuser("op", password="lighthouse-1")
+    page = open_desk(operator, shop).fill(shop, base_url=f"https://{WWW.upper()}:8443")
+    assert f"Another shop already has the domain {WWW}." in page.content.decode()
+    assert open_desk(operator, other_shop).fill(other_shop, base_url=f"https://{WWW}").status_code == 302
+    Shop.objects.filter(pk=other_shop.pk).update(base_url="https://SHOP.example.org:8443")
+    assert problems(shop, "shop.example.org") == "Another shop already has the domain shop.example.org."
+    own(shop, "op.example.org")
 
 
 def test_a_domain_is_confirmed_for_one_shop_only(shop, other_shop):
