@@ -108,8 +108,9 @@ class AddressInline(ShopScopedStackedInline):
     exclude = ["shop"]
 
 
-@admin.register(Customer)
 class CustomerAdmin(WithSavedViews):
+    """Customers. `privacy/admin.py` adds the way to a person's data; it registers it."""
+
     empty_text = "Everybody who creates an account in your shop stands here, with orders and addresses."
     form = CustomerForm
     rights = {

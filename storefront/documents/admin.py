@@ -101,7 +101,7 @@ class OrderWithDocumentsAdmin(OrderWithPaymentsAdmin):
             invoice = current_invoice(order.shop, order)
             if invoice is None and issuing.is_invoiceable(order):
                 possible.add("issue_invoice")
-            if invoice is not None and issuing.left_to_credit(invoice):
+            if invoice is not None and order.erased_at is None and issuing.left_to_credit(invoice):
                 possible.add("correct_invoice")
         return possible
 

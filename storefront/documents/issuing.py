@@ -28,7 +28,7 @@ from storefront.shops.models import Shop
 
 class NotInvoiceable(Refusal):
     code = "order_not_invoiceable"
-    message = "Only a paid order gets an invoice, unless its total is 0.00."
+    message = "Only a paid order gets an invoice, unless its total is 0.00 or its customer was erased."
 
 
 class InvoicesOff(Refusal):
@@ -93,8 +93,9 @@ def correct_invoice(*, shop: Shop, order: Order, buyer: Sequence[str], now: date
 
 
 def is_invoiceable(order: Order) -> bool:
-    """Whether money was paid for the order. One for 0.00 has nothing to invoice."""
-    return order.payment_status != Order.PaymentStatus.PENDING and order.total > ZERO
+    """Whether money was paid for the order. One for 0.00 has nothing to invoice, and one whose customer was erased
+    nobody to invoice."""
+    return order.payment_status != Order.PaymentStatus.PENDING and order.total > ZERO and order.erased_at is None
 
 
 def left_to_credit(invoice: Document) -> Decimal:

@@ -26,9 +26,11 @@ def queue_due_cards(*, now: datetime, limit: int) -> int:
 
 @task(queue_name=MAILS)
 def send_gift_card(card_id: int, tries: int = 0) -> None:
-    """Mail the card with a new code, unless it was disabled meanwhile. Retried later if the mail server does not
-    respond. The code exists only here and in the mail."""
+    """Mail the card with a new code, unless it was disabled meanwhile, or whom it is for was erased. Retried later if
+    the mail server does not respond. The code exists only here and in the mail."""
     card = GiftCard.objects.select_related("shop").get(pk=card_id)
+    if not card.email:
+        return
     made = new_code_of(shop=card.shop, card=card, kind=Kind.SENT, now=clock.now())
     if made is None:
         return

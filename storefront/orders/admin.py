@@ -80,12 +80,13 @@ class OrderAdmin(OrderLists):
         return [each for each in offered if each.action_name.removeprefix("orders_order_") in possible]
 
     def possible_actions(self, order: Order) -> set[str]:
-        possible = {"write", "print_page"}
+        possible = {"print_page"} if order.erased_at else {"write", "print_page"}
         if order.status == Order.Status.OPEN and waiting(list(order.lines.all())):
             possible.add("fulfil")
             if order.fulfilment_status == Order.FulfilmentStatus.PARTIALLY_FULFILLED:
                 possible.add("close")
-        if order.fulfilments.filter(cancelled_at=None).exists():
+        # Nobody could be sent anything again.
+        if order.erased_at is None and order.fulfilments.filter(cancelled_at=None).exists():
             possible.add("cancel_fulfilment")
         if not is_withdrawn(order) and order.downloads.exists():
             possible.add("allow_downloads")

@@ -9,6 +9,7 @@ from unfold.decorators import display
 
 from storefront.kit.countries import country_name
 from storefront.kit.refusals import Refusal
+from storefront.orders.admin_page import ERASED
 from storefront.orders.models import Order
 from storefront.orders.preorders import to_send_later, to_send_now
 from storefront.orders.sent_mails import with_failed_mail
@@ -109,7 +110,7 @@ class OrderLists(WithSavedViews):
     @display(description="customer")
     def buyer(self, row: Order) -> str:
         name = (row.billing_address or {}).get("name")
-        return f"{name}, {row.email}" if name else row.email
+        return f"{name}, {row.email}" if name else row.email or ERASED
 
     @display(description="to")
     def country(self, row: Order) -> str:

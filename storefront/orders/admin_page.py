@@ -28,6 +28,10 @@ BADGES = {
 }
 
 
+# Stands where a customer's name or address was.
+ERASED = "Erased"
+
+
 @dataclass(frozen=True)
 class Row:
     """An amount of the summary with its name, and what it is made of."""
@@ -41,9 +45,10 @@ class Row:
 def badges(order: Order) -> list[tuple[str, str]]:
     """How the order stands, as (colour, text)."""
     money = (BADGES[order.payment_status], order.get_payment_status_display())
+    erased = [("plain", "Customer erased")] if order.erased_at else []
     if order.status == Order.Status.CANCELLED:
-        return [(BADGES["cancelled"], "Cancelled"), money]
-    return [money, (BADGES[order.fulfilment_status], order.get_fulfilment_status_display())]
+        return [(BADGES["cancelled"], "Cancelled"), money, *erased]
+    return [money, (BADGES[order.fulfilment_status], order.get_fulfilment_status_display()), *erased]
 
 
 def lines_of(shop: Shop, order: Order, lines: Iterable[OrderLine]) -> list[dict[str, Any]]:
@@ -118,7 +123,7 @@ def people_of(shop: Shop, order: Order) -> dict[str, Any]:
     customer = order.customer_id and reverse("admin:customers_customer_change", args=[order.customer_id])
     return {
         "customer_url": customer or "",
-        "name": (order.billing_address or {}).get("name", ""),
+        "name": (order.billing_address or {}).get("name", "") or (ERASED if order.erased_at else ""),
         "ship_to": ship_to,
         "bill_to": [] if bill_to == ship_to else bill_to,
         "vat": vat_of(order, shop),

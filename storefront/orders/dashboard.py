@@ -15,7 +15,7 @@ from django.urls import reverse
 from storefront.catalogue.models import Product, Variant
 from storefront.kit.format import format_count, format_money, format_time
 from storefront.orders import figures, periods
-from storefront.orders.admin_page import badges
+from storefront.orders.admin_page import ERASED, badges
 from storefront.orders.models import Order
 from storefront.orders.periods import Period
 from storefront.orders.preorders import to_send_now
@@ -148,7 +148,7 @@ def _rows(shop: Shop, orders: Iterable[Order]) -> list[dict[str, Any]]:
     return [
         {
             "row": order,
-            "who": (order.billing_address or {}).get("name") or order.email,
+            "who": (order.billing_address or {}).get("name") or order.email or ERASED,
             "total": format_money(order.total, order.currency),
             "placed": format_time(order.placed_at, shop.timezone),
             "badges": badges(order),

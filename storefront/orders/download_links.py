@@ -43,7 +43,8 @@ def is_paid(order: Order) -> bool:
 
 def is_withdrawn(order: Order) -> bool:
     """Whether the order's files can no longer be downloaded, whatever their limits."""
-    return order.status == Order.Status.CANCELLED or order.payment_status == Order.PaymentStatus.REFUNDED
+    is_taken_back = order.status == Order.Status.CANCELLED or order.payment_status == Order.PaymentStatus.REFUNDED
+    return is_taken_back or order.erased_at is not None
 
 
 def is_refunded(line: OrderLine) -> bool:

@@ -108,6 +108,9 @@ class Order(Attributed):
     cancelled_at = models.DateTimeField(null=True, blank=True)
     cancel_reason = models.TextField(blank=True)
     restocked_at = models.DateTimeField(null=True, blank=True, help_text="When the order's items were restocked.")
+    erased_at = models.DateTimeField(
+        null=True, editable=False, help_text="When the customer was erased from it (`erasing.py`)."
+    )
 
     class Meta:
         ordering = ["-placed_at", "-id"]

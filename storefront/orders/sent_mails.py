@@ -39,10 +39,19 @@ class NoMail(Refusal):
     message = "Mail is not set up here, so nothing can be sent."
 
 
+class NobodyToWriteTo(Refusal):
+    """The order's customer was erased (`erasing.py`)."""
+
+    code = "customer_erased"
+    message = "The customer's data were erased from this order, so there is nobody to write to."
+
+
 @transaction.atomic
 def write_to_customer(*, shop: Shop, order: Order, subject: str, body: str, now: datetime) -> OrderMail:
-    """Queue a mail to the order's customer. Raises NoMail and TooManyMails; the shop is locked, so that several at once
-    are counted."""
+    """Queue a mail to the order's customer. Raises NobodyToWriteTo, NoMail and TooManyMails; the shop is locked, so
+    that several at once are counted."""
+    if not order.email:
+        raise NobodyToWriteTo
     if not mail.is_sent():
         raise NoMail
     Shop.objects.select_for_update(no_key=True).get(pk=shop.pk)
@@ -68,7 +77,10 @@ def send_and_record(
     message: EmailMessage, *, order: Order, what: str, tries: int, again: Callable[[datetime], object]
 ) -> None:
     """`mail.send`, and the order's record of it: when it was sent, or given up. A mail of which the worker could not
-    store the record is missing from the order's timeline; it is not sent twice."""
+    store the record is missing from the order's timeline; it is not sent twice. Nothing is sent about an order without
+    an address: its customer was erased."""
+    if not order.email:
+        return
     is_sent = mail.send(message, what=what, tries=tries, again=again)
     if mail.is_sent() and (is_sent or tries >= len(mail.WAITS)):
         now = clock.now()

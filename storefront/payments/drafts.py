@@ -201,5 +201,7 @@ def _without_deleted(shop: Shop, sale: Sale) -> Sale:
         )
         for line in sale.lines
     ]
-    is_known = Customer.objects.filter(shop=shop, pk=sale.customer_id).exists() if sale.customer_id else False
+    # Locked, so that the account is not erased before its order is there.
+    accounts = Customer.objects.select_for_update(no_key=True).filter(shop=shop)
+    is_known = bool(sale.customer_id and accounts.filter(pk=sale.customer_id).values_list("pk").first())
     return replace(sale, lines=lines, customer_id=sale.customer_id if is_known else None)

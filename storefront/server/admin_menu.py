@@ -131,6 +131,12 @@ SETTINGS = (
         "Keys for programs that read the shop, and sites that may call it.",
         (("API tokens", "shops.apitoken"), ("Allowed origins", "shops.allowedorigin")),
     ),
+    Topic(
+        "Data",
+        "folder_shared",
+        "What the shop has about one person: exported for them, or erased.",
+        (("Data requests", "privacy.datarequest"),),
+    ),
     Topic("Audit log", "policy", "Who changed what, and when.", (("Audit log", "shops.auditentry"),)),
 )
 

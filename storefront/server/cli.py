@@ -14,7 +14,16 @@ from storefront.kit.refusals import Refusal
 from storefront.server.metrics import directory
 
 GROUPS = {
-    "Shops": ["createshop", "createtoken", "domains", "loadtaxrates", "invitestaff", "resetsecondfactor", "eraseaudit"],
+    "Shops": [
+        "createshop",
+        "createtoken",
+        "domains",
+        "loadtaxrates",
+        "invitestaff",
+        "resetsecondfactor",
+        "eraseaudit",
+        "customerdata",
+    ],
     "Apps": ["createapp", "installapp", "uninstallapp", "webhooks"],
     "Catalogue": ["importproducts", "exportproducts", "pictures"],
     "Run": ["serve", "worker", "demo"],

@@ -146,6 +146,7 @@ INSTALLED_APPS = [
     "storefront.documents",
     "storefront.exports",
     "storefront.checkout",
+    "storefront.privacy",
     "storefront.website",
     "storefront.server",
 ]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
+from urllib.parse import quote_plus
 
 from django.db import transaction
 from django.db.models import Q
@@ -49,13 +50,22 @@ def erase_person(
     return count
 
 
+def entries_naming(
+    *, shop: Shop, email: str, customers: Iterable[int] = (), orders: Iterable[int] = ()
+) -> Iterator[AuditEntry]:
+    """The shop's entries that `erase_person` would change: what an export of the person's data has."""
+    person = _Person(shop, email, set(customers), set(orders))
+    return (entry for entry in person.entries() if person.is_named_by(entry))
+
+
 class _Person:
     """A person, by e-mail address, and the log's entries by or about them."""
 
     def __init__(self, shop: Shop, email: str, customers: set[int], orders: set[int]) -> None:
         self.shop, self.email, self.orders = shop, email, orders
         # Matches the whole address only, not a longer address that contains it.
-        self.address = re.compile(rf"(?<![\w.+-]){re.escape(email)}(?![\w.-])", re.IGNORECASE)
+        forms = "|".join(map(re.escape, (email, quote_plus(email))))
+        self.address = re.compile(rf"(?<![\w.+-])(?:{forms})(?![\w.-])", re.IGNORECASE)
         self.staff = set(User.objects.filter(email__iexact=email).values_list("pk", flat=True))
         self.customers = customers | self._customers_named()
 
@@ -80,15 +90,20 @@ class _Person:
             entry.before, entry.after = self._without(entry.before), self._without(entry.after)
         return acted or about or named
 
+    def is_named_by(self, entry: AuditEntry) -> bool:
+        """Whether the entry says who the person is, or where they were."""
+        return entry.erased_at is None and (self._has_acted(entry) or self._is_about(entry) or self._is_named_in(entry))
+
     def _found(self, which: Q) -> Iterator[AuditEntry]:
         ids = list(AuditEntry.objects.filter(which, shop=self.shop).order_by("pk").values_list("pk", flat=True))
         for start in range(0, len(ids), BATCH_ROWS):
             yield from AuditEntry.objects.filter(shop=self.shop, pk__in=ids[start : start + BATCH_ROWS])
 
     def _mentioned(self) -> Q:
-        """Entries with the address in a text, as it is or escaped, as SQLite's JSON has letters beyond ASCII."""
+        """Entries with the address in a text: as it is, escaped, as SQLite's JSON has letters beyond ASCII, or as
+        the query string of a list has it."""
         found = Q(object_name__icontains=self.email)
-        for text in {self.email, json.dumps(self.email)[1:-1]}:
+        for text in {self.email, json.dumps(self.email)[1:-1], quote_plus(self.email)}:
             found |= Q(before__icontains=text) | Q(after__icontains=text)
         return found
 

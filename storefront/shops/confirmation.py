@@ -39,6 +39,10 @@ NEEDS_CONFIRMATION: list[tuple[str, str]] = [
     ("orders_order_refund", ALWAYS),
     ("gift_cards_giftcard_add", ALWAYS),
     ("gift_cards_giftcard_*", WRITING),
+    # Personal data.
+    ("privacy_datarequest_download", ALWAYS),
+    ("privacy_datarequest_erase", ALWAYS),
+    ("privacy_datarequest_make_export", ALWAYS),
     # The person's own second factors and sessions.
     ("security_add", ALWAYS),
     ("security_*", WRITING),

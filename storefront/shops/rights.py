@@ -32,6 +32,7 @@ class Right(StrEnum):
     IMPORT_PRODUCTS = "import_products"
     EXPORT_PRODUCTS = "export_products"
     EXPORT_SALES = "export_sales"
+    MANAGE_PERSONAL_DATA = "manage_personal_data"
     VIEW_PRICES = "view_prices"
     CHANGE_PRICES = "change_prices"
     VIEW_EVENTS = "view_events"
@@ -67,6 +68,7 @@ TABLE: dict[Right, tuple[str, tuple[StaffMember.Role, ...]]] = {
     Right.IMPORT_PRODUCTS: ("Import products", (OWNER, MANAGER)),
     Right.EXPORT_PRODUCTS: ("See imports and export products", (OWNER, MANAGER, READ_ONLY)),
     Right.EXPORT_SALES: ("Export orders and customers", (OWNER, MANAGER)),
+    Right.MANAGE_PERSONAL_DATA: ("Export and erase a person's data", (OWNER, MANAGER)),
     Right.VIEW_PRICES: ("See customer groups, discounts, tax and delivery", (OWNER, MANAGER, READ_ONLY)),
     Right.CHANGE_PRICES: ("Change customer groups, discounts, tax and delivery", (OWNER, MANAGER)),
     Right.VIEW_EVENTS: ("See events", (OWNER, MANAGER, READ_ONLY)),

@@ -2,6 +2,7 @@
 the shop, so all of its staff see them."""
 
 from datetime import datetime
+from urllib.parse import unquote_plus
 
 from django.db import transaction
 from django.db.models import Value
@@ -93,3 +94,10 @@ def _check_name(shop: Shop, list: str, name: str, besides: SavedView | None = No
         raise InvalidFields(errors={"name": ["A name cannot contain control characters."]})
     if same.exists():
         raise InvalidFields(errors={"name": ["This list already has a view with this name."]})
+
+
+def delete_views_naming(*, shop: Shop, email: str) -> None:
+    """Delete the views that search for this address: the person is erased from the shop."""
+    rows = SavedView.objects.filter(shop=shop)
+    found = [row.pk for row in rows if email.lower() in unquote_plus(f"{row.name} {row.query}").lower()]
+    rows.filter(pk__in=found).delete()

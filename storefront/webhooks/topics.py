@@ -20,6 +20,7 @@ TOPICS: dict[str, str | None] = {
     "inventory.updated": "read_inventory",
     "customer.created": "read_customers",
     "customer.updated": "read_customers",
+    "customer.erased": "read_customers",
     UNINSTALLED: None,
     SCOPES_CHANGED: None,
 }

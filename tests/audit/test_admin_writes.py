@@ -22,6 +22,7 @@ from storefront.payments.actions import mark_paid
 from storefront.payments.models import ProviderAccount
 from storefront.pictures.models import PictureFetch
 from storefront.pricing.models import DeliveryZone, Discount, PickupPlace, ShippingRate, TaxRate, TaxSettings
+from storefront.privacy.models import DataRequest
 from storefront.product_files.models import ProductImport
 from storefront.shops.admin_base import ScopedToShop
 from storefront.shops.doors import close_doors
@@ -57,6 +58,7 @@ ADDED = {
     CustomerGroup: ({"name": "Trade", "discount_percent": "5"}, "customer_group.created"),
     Discount: ({"name": "Sale", "value": "5"}, "discount.created"),
     GiftCard: ({"value": "5.00", "email": "ada@example.com"}, "gift_card.issued"),
+    DataRequest: ({"email": "ada@example.com"}, "data_request.created"),
     TaxRate: ({"name": "VAT", "country": "DE", "percent": "19"}, "tax_rate.created"),
     DeliveryZone: ({"name": "Home", "countries": ["DE"]}, "delivery_zone.created"),
     ShippingRate: ({"name": "Parcel", "price": "4.90", "zone": make_zone}, "shipping_rate.created"),
@@ -282,6 +284,9 @@ BUTTONS = {
     "restore": (gone, {}, "product.restored"),
     "retry_pictures": (import_with_failure, {}, "pictures.retried"),
     "send_password_reset": (lambda shop: make_customer(shop), {}, "customer.password_mail_sent"),
+    "personal_data": (lambda shop: make_customer(shop), {}, "data_request.created"),
+    "make_export": (ROWS[DataRequest], {}, "data_request.exported"),
+    "erase": (ROWS[DataRequest], {"email": "buyer@shop.example.com"}, "data_request.erasure_started"),
     "adjust": (lambda shop: make_product(shop, "Mug"), {"delta": "3", "reason": "Counted"}, "stock.adjusted"),
     "end_sessions": (ROWS[StaffMember], {}, "staff.sessions_ended"),
     "send_again": (ROWS[StaffInvitation], {}, "staff.invited"),
@@ -312,7 +317,7 @@ def test_every_button_of_the_admin_is_tested_here():
         for page in admin.site._registry.values()
         for name in page.actions_detail or []
         # Looks, and what belongs to no shop: the operator's secret of an app.
-        if name not in ("preview", "download_report", "download_codes", "packing_slip", "print_page", "pdf")
+        if name not in ("preview", "download_report", "download_codes", "packing_slip", "print_page", "pdf", "download")
     }
     # The first asks which files, the second which fulfilment, the third asks a provider, the fourth makes several
     # entries, the fifth asks for a file: tests/orders, tests/payments, tests/documents and tests/pricing have them.

@@ -29,7 +29,7 @@ def test_the_topics_are_these():
         *("order.placed", "order.paid", "order.fulfilled", "order.cancelled", "order.refunded"),
         *("order.updated", "refund.failed", "checkout.abandoned"),
         *("product.created", "product.updated", "product.deleted", "inventory.updated"),
-        *("customer.created", "customer.updated", "app.uninstalled"),
+        *("customer.created", "customer.updated", "customer.erased", "app.uninstalled"),
         "app.scopes_changed",
     }
 

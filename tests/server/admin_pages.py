@@ -62,9 +62,10 @@ PAGES: dict[str, dict[str, str]] = {
     },
     "customers_customer": {
         **PRICES,
-        **dict.fromkeys(["send_password_reset", "export_csv", *SAVED_VIEWS], "om"),
+        **dict.fromkeys(["send_password_reset", "export_csv", "personal_data", *SAVED_VIEWS], "om"),
     },
     "customers_customergroup": PRICES,
+    "privacy_datarequest": {**dict.fromkeys(["view", "add", "make_export", "download", "erase"], "om")},
     "pricing_discount": {**PRICES, "generate": "om", "download_codes": "omr", "import_codes": "om"},
     "pricing_taxrate": {**PRICES, "load_eu_rates": "om"},
     "pricing_taxsettings": {"view": "o", "change": "o"},

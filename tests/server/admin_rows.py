@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
 
+from django.core.files.base import ContentFile
 from django.db.models import Model
 
 from storefront.apps.models import AllowedScriptHost, BlockedScript, Extension, ScriptTag
@@ -29,6 +30,7 @@ from storefront.installations.models import Installation
 from storefront.orders.models import Order
 from storefront.payments.models import Payment, ProviderAccount
 from storefront.pricing.models import DeliveryZone, Discount, PickupPlace, ShippingRate, TaxRate, TaxSettings
+from storefront.privacy.models import DataRequest
 from storefront.product_files.models import ProductImport
 from storefront.shops import audit
 from storefront.shops.invitations import invite_staff
@@ -92,6 +94,13 @@ def make_entry(shop: Shop) -> AuditEntry:
     return AuditEntry.objects.filter(shop=shop).latest("id")
 
 
+def make_data_request(shop: Shop) -> DataRequest:
+    """With a file to download."""
+    row = DataRequest.objects.create(shop=shop, email=f"buyer@{shop.domain}", created_at=NOW, exported_at=NOW)
+    row.file.save(f"{shop.pk}.zip", ContentFile(b"PK"))
+    return row
+
+
 # One row of each kind, by the model that has a page.
 ROWS: dict[type[Model], Callable[[Shop], Model]] = {
     Shop: lambda shop: shop,
@@ -130,6 +139,7 @@ ROWS: dict[type[Model], Callable[[Shop], Model]] = {
         shop=shop, file_name=f"{shop.name}.csv", state="done", created_at=NOW
     ),
     Customer: lambda shop: Customer.objects.create(shop=shop, email=f"buyer@{shop.domain}", **TIMES),
+    DataRequest: make_data_request,
     CustomerGroup: lambda shop: CustomerGroup.objects.create(shop=shop, name=f"Trade of {shop.name}"),
     Discount: lambda shop: Discount.objects.create(shop=shop, name=f"Sale of {shop.name}", value=5),
     TaxSettings: lambda shop: TaxSettings.objects.get(pk=shop.pk),

@@ -72,8 +72,10 @@ LEAVING = {
     "hide_steps",
     "install",
     "issue_invoice",
+    "make_export",
     "mark_paid",
     "open_doors",
+    "personal_data",
     "refund",
 } | {
     *(

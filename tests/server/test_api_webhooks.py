@@ -16,6 +16,7 @@ from storefront.payments.actions import mark_paid
 from storefront.payments.jobs import pay_back_refunds
 from storefront.payments.models import Payment
 from storefront.payments.refunds import request_refund
+from storefront.privacy.actions import erase_now
 from storefront.server.api.webhooks import data_schema
 from storefront.shops.scopes import SCOPES
 from storefront.webhooks.dispatch import dispatch
@@ -61,6 +62,7 @@ def happen(shop, api: ApiClient) -> None:
     assert api.patch(f"/orders/{sold.pk}", {"note": "x", "metadata": {"a": "b"}}).status_code == 200
     fail_a_refund(shop, make_order(shop, sale_line(mug)))
     leave_a_checkout(shop, mug)
+    erase_now(shop=shop, email="ada@example.org", now=clock.now())
     gone = install(shop).installation
     change_scopes(shop=shop, installation=gone, scopes=["read_shop"], now=clock.now())
     uninstall_app(shop=shop, installation=gone, now=clock.now())

@@ -28,7 +28,8 @@ PASSWORD = "lighthouse-1"
 ASKS_TO_LOOK = {
     *("shops_apitoken_add", "shops_staffmember_add", "apps_app_add", "apps_app_install", "apps_app_rotate_secret"),
     *("apps_installation_rotate_token", "apps_installation_rotate_secret", "orders_order_refund", "security_add"),
-    *("apps_blockedscript_allow", "apps_scripttag_allow"),
+    *("apps_blockedscript_allow", "apps_scripttag_allow", "privacy_datarequest_download"),
+    *("privacy_datarequest_erase", "privacy_datarequest_make_export"),
 }
 ASKS_TO_WRITE = {
     *("shops_apitoken_change", "shops_apitoken_revoke", "shops_apitoken_changelist"),

@@ -93,6 +93,14 @@ class ScopesChanged(Schema):
     previous_scopes: list[str] = Field(description="The scopes that it had before.", examples=[["read_shop"]])
 
 
+class ErasedCustomer(Schema):
+    """A person whose data the shop has erased, and that whoever has a copy erases, too."""
+
+    id: int = Field(description="The id of the shop's data request.")
+    customer_id: int | None = Field(description="The id that the customer had; null for a guest.")
+    order_ids: list[int] = Field(description="The ids of their orders, from which they were erased.")
+
+
 # The shape of an event's `data`, by the topic or its first word.
 DATA: dict[str, type[Schema]] = {
     "order": WholeOrder,
@@ -101,6 +109,7 @@ DATA: dict[str, type[Schema]] = {
     "refund": RefundRecord,
     "checkout": AbandonedCheckout,
     "customer": WholeCustomer,
+    "customer.erased": ErasedCustomer,
     "app": Uninstalled,
     SCOPES_CHANGED: ScopesChanged,
 }

@@ -23,6 +23,7 @@ from storefront.gift_cards.jobs import queue_due_cards
 from storefront.orders.file_sweeps import delete_unused_files, give_added_files
 from storefront.orders.word_sweeps import keep_missing_words
 from storefront.payments.jobs import ask_providers, delete_old_drafts, end_expired_drafts, pay_back_refunds
+from storefront.privacy.jobs import delete_old_requests, resume_silent_requests
 from storefront.product_files.jobs import delete_old_cleaned_texts, give_up_silent_imports
 from storefront.server.worker.tasks import requeue_lost_tasks
 from storefront.shops.audit_queries import delete_old_entries
@@ -98,6 +99,8 @@ DATABASE_SWEEPS = [
     Sweep("interrupted imports", timedelta(minutes=1), give_up_silent_imports),
     Sweep("interrupted exports", timedelta(minutes=1), give_up_silent_exports),
     Sweep("old exports", timedelta(minutes=10), delete_old_exports),
+    Sweep("interrupted data requests", timedelta(minutes=1), resume_silent_requests),
+    Sweep("old data requests", timedelta(hours=1), delete_old_requests),
     Sweep("old changes", timedelta(hours=1), delete_old_changes),
     Sweep("calls of extensions", timedelta(hours=1), delete_old_extension_calls),
     Sweep("idempotent answers", timedelta(minutes=10), delete_expired_answers),

@@ -1,0 +1,28 @@
+"""Takes a person out of gift cards. The cards stay with their balance, which the shop owes (docs/privacy.md)."""
+
+from collections.abc import Collection
+
+from django.db.models import Q, QuerySet
+
+from storefront.gift_cards.models import GiftCard
+from storefront.shops.models import Shop
+
+
+def cards_of(shop: Shop, email: str, orders: Collection[int]) -> QuerySet[GiftCard]:
+    """The cards that were sent to this address, and those that these orders sold."""
+    return GiftCard.objects.filter(Q(email__iexact=email) | Q(order_id__in=orders), shop=shop)
+
+
+def to_be_sent(cards: QuerySet[GiftCard]) -> QuerySet[GiftCard]:
+    """Those of these cards whose mail is not due yet."""
+    return cards.filter(send_at__isnull=False, disabled_at=None)
+
+
+def erase_cards(*, shop: Shop, email: str, orders: Collection[int]) -> list[int]:
+    """Erase this address, and the messages of what these orders sold. Another recipient's address stays: it is theirs.
+    Returns the ids of the order lines that the cards of this address were sold with."""
+    GiftCard.objects.filter(shop=shop, order_id__in=orders).update(message="")
+    held = GiftCard.objects.filter(shop=shop, email__iexact=email)
+    lines = [pk for pk in held.values_list("line_id", flat=True) if pk is not None]
+    held.update(email="", message="", send_at=None)
+    return lines

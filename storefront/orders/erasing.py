@@ -1,0 +1,74 @@
+"""Takes the customer out of an order. What remains are its figures, taxes, items, country and postal code: the law
+wants them kept (docs/privacy.md). Called with the order locked, so that nothing else changes it meanwhile.
+"""
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any
+
+from storefront.orders.actions import record_updated
+from storefront.orders.models import Order, OrderLine, OrderWord
+from storefront.orders.words import keep_words
+from storefront.pricing.taxes import REVERSE_CHARGE
+from storefront.shops.audit_triggers import ERASED
+from storefront.shops.models import Shop
+
+KEPT_OF_ADDRESS = ("country", "postal_code")
+# Texts about the person, or that anybody may have written about them.
+_TEXTS = (
+    *("email", "phone", "note", "shopper_note", "cancel_reason"),
+    *("return_url", "cancel_url", "client_reference"),
+)
+
+
+def what_is_open(order: Order) -> str:
+    """What is still to do for the order, so that its customer is needed; empty if nothing."""
+    if order.status == Order.Status.CANCELLED:
+        return ""
+    if order.payment_status == Order.PaymentStatus.PENDING:
+        return "is not paid"
+    return "is not sent completely" if order.status == Order.Status.OPEN else ""
+
+
+def erase_order(*, shop: Shop, order: Order, now: datetime) -> None:
+    """Erase the customer of a locked order, its mails and its downloads. Apps hear of it as `order.updated`."""
+    for name in _TEXTS:
+        setattr(order, name, "")
+    if not any(line.get("treatment") == REVERSE_CHARGE for line in order.tax_lines):
+        order.vat_id, order.vat_check = "", None
+    elif order.vat_check:
+        order.vat_check = order.vat_check | {"name": None}
+    order.customer, order.tags, order.metadata = None, [], {}
+    order.shipping_address = _without_person(order.shipping_address)
+    order.billing_address = _without_person(order.billing_address) or {}
+    order.erased_at = order.updated_at = now
+    order.shop = shop
+    order.save()
+    lines = list(order.lines.all())
+    for line in lines:
+        line.options = [each if each.get("value_id") else each | {"value": ERASED} for each in line.options]
+        line.custom_fields = []
+        line.gift_card = without_recipient(line.gift_card)
+    OrderLine.objects.bulk_update(lines, ["options", "custom_fields", "gift_card"])
+    order.fulfilments.update(tracking_number="", tracking_url="")
+    order.mails.all().delete()
+    order.downloads.all().delete()
+    OrderWord.objects.filter(shop=shop, order=order).delete()
+    keep_words([(order, lines)])
+    record_updated(shop=shop, order=order, now=now)
+
+
+def erase_recipient(*, shop: Shop, lines: Collection[int]) -> None:
+    """Erase from these lines, of whichever orders, whom a gift card is for, and what was written to them."""
+    rows = list(OrderLine.objects.filter(shop=shop, pk__in=lines, gift_card__isnull=False))
+    for line in rows:
+        line.gift_card = without_recipient(line.gift_card)
+    OrderLine.objects.bulk_update(rows, ["gift_card"])
+
+
+def without_recipient(card: dict[str, Any] | None) -> dict[str, Any] | None:
+    return card and card | {"recipient_email": "", "message": ""}
+
+
+def _without_person(address: dict[str, Any] | None) -> dict[str, Any] | None:
+    return address and {name: text if name in KEPT_OF_ADDRESS else "" for name, text in address.items()}

@@ -1,0 +1,1 @@
+from tests.verifying import everything_agrees as everything_agrees
