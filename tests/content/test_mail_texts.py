@@ -109,6 +109,8 @@ def test_only_what_was_changed_is_the_shops_own(desk, row):
         ("closing", "{{ shop }}", "A brace stands alone in “{}”."),
         ("subject", "", "This field is required."),
         ("opening", " \n ", "This field is required."),
+        ("subject", "\u200b", "A subject cannot contain control characters or invisible ones."),
+        ("subject", "Your order\x07", "A subject cannot contain control characters or invisible ones."),
         ("subject", "x" * 201, "at most 200 characters"),
         ("opening", "x" * (LONGEST_TEXT + 1), f"at most {LONGEST_TEXT} characters"),
     ],
