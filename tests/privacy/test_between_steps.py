@@ -11,13 +11,14 @@ from storefront.customers.models import Customer
 from storefront.gift_cards.issuing import issue_card
 from storefront.gift_cards.models import GiftCard
 from storefront.kit import clock
-from storefront.privacy import actions, jobs
+from storefront.privacy import actions, erasing, jobs
 from storefront.privacy.erasing import erase
 from storefront.privacy.models import DataRequest
 from storefront.stock_alerts.models import StockAlert
+from storefront.webhooks.models import Event
 from tests.catalogue.factories import make_product
 from tests.customers.factories import make_customer
-from tests.privacy.lives import EMAIL, live
+from tests.privacy.lives import EMAIL, live, traces
 from tests.worker import run_due_tasks
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
@@ -101,3 +102,38 @@ def test_a_worker_that_comes_late_begins_nothing_anew(shop):
     assert Customer.objects.get() == again
     row.refresh_from_db()
     assert (row.state, row.plan) == ("erased", None)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "_forget_methods",
+        "_close_account",
+        "_erase_order",
+        "erase_cards",
+        "_delete_tasks",
+        "erase_events",
+        "erase_person",
+    ],
+)
+@pytest.mark.parametrize("is_done", [False, True])
+def test_an_erasure_killed_at_any_step_ends_as_one_that_was_not(shop, monkeypatch, step, is_done):
+    live(shop)
+    request = actions.open_request(shop=shop, email=EMAIL, now=clock.now())
+    actions.start_erasure(shop=shop, request=request, now=clock.now())
+    carry_out = getattr(erasing, step)
+
+    def killed(*given, **named):
+        if is_done:
+            carry_out(*given, **named)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(erasing, step, killed)
+        with pytest.raises(KeyboardInterrupt):
+            jobs.run_erasure.func(request.pk)
+    run_due_tasks()
+    request.refresh_from_db()
+    assert (request.state, request.plan, request.erased["orders"], request.reason) == ("erased", None, 2, "")
+    assert traces(without=("documents_document",)) == set()
+    assert Event.objects.filter(topic="customer.erased").count() == 1
