@@ -214,7 +214,7 @@ def _finish(request: DataRequest, now: datetime) -> None:
     for late in row:
         _delete_file(late)
     reason = _left_to_do(kept, plan["methods_left"])
-    done = {"state": State.ERASED, "email": "", "plan": None, "file": "", "size": 0}
+    done: dict[str, Any] = {"state": State.ERASED, "email": "", "plan": None, "file": "", "size": 0}
     done |= {"erased": erased, "erased_at": now, "reason": reason}
     if not row.update(**done):
         # Another worker has finished it.
