@@ -58,7 +58,7 @@ class ExtensionAdmin(ConfirmingAdmin):
     """Apps register and delete their blocks; the merchant can turn a block off."""
 
     empty_text = (
-        "Installed apps can show blocks at the checkout, on product pages and after the order. They stand here."
+        "Installed apps can show blocks at the checkout, on product pages and after the order. They are listed here."
     )
     rights = {"view": Right.MANAGE_APPS, "change": Right.MANAGE_APPS, "preview": Right.MANAGE_APPS}
     list_display = ["block", "app", "health_shown", "callback_url"]

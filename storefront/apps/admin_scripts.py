@@ -79,7 +79,7 @@ class AllowHostAdmin(ScriptsAdmin):
 class ScriptTagAdmin(AllowHostAdmin):
     """Apps register and delete their scripts; the merchant can turn a script off."""
 
-    empty_text = "Scripts that installed apps run on your shop's pages stand here."
+    empty_text = "Scripts that installed apps run on your shop's pages are listed here."
     rights = {"view": Right.MANAGE_APPS, "change": Right.MANAGE_APPS, "allow": Right.MANAGE_APPS}
     list_display = ["src", "app", "location", "state"]
     list_select_related = ["shop", "installation__app"]
@@ -154,7 +154,7 @@ class AllowedScriptHostAdmin(ScriptsAdmin):
 class BlockedScriptAdmin(AllowHostAdmin):
     """Scripts that browsers reported as blocked. The merchant deletes rows; allowing a host deletes its rows."""
 
-    empty_text = "What an app's script tried to load from hosts that are not allowed stands here."
+    empty_text = "Scripts that browsers blocked, because their host is not allowed, are listed here."
     rights = {"view": Right.MANAGE_APPS, "delete": Right.MANAGE_APPS, "allow": Right.MANAGE_APPS}
     list_display = ["source", "app", "what", "page", "count", "last"]
     list_select_related = ["shop"]

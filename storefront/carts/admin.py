@@ -38,7 +38,7 @@ class CartLineInline(ReadOnlyInline):
 class CartAdmin(ReadOnlyAdmin):
     """Carts, read-only. A cart's token gives access to the cart, so not even its digest is loaded."""
 
-    empty_text = "Baskets of shoppers and carts of programs stand here while they are open."
+    empty_text = "Shoppers' baskets and programs' carts are listed here while they are open."
     rights = {"view": Right.VIEW_CARTS}
     list_display = ["cart", "customer", "pieces", "subtotal", "state", "changed"]
     list_select_related = ["shop", "customer"]

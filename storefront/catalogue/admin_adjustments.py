@@ -137,7 +137,7 @@ class StockAdjustmentInline(AdjustmentColumns, ReadOnlyInline):
 
 @admin.register(StockAdjustment)
 class StockAdjustmentAdmin(AdjustmentColumns, EndlessAdmin):
-    empty_text = "Every sale, return, import and correction that changes a stock stands here."
+    empty_text = "Every sale, return, import and correction that changes the stock is listed here."
     rights = {"view": Right.VIEW_PRODUCTS}
     list_display = ["made", "item", "change", "stock_after", "why", "who"]
     list_filter = ["kind", "of_damaged"]

@@ -47,7 +47,7 @@ class BulkForm(forms.Form):
         label="Add to the category", required=False, queryset=Category.objects.none(), empty_label="None"
     )
     remove_category = forms.ModelChoiceField(
-        label="Take out of the category", required=False, queryset=Category.objects.none(), empty_label="None"
+        label="Remove from the category", required=False, queryset=Category.objects.none(), empty_label="None"
     )
 
     def __init__(self, shop: Any, data: Any = None) -> None:

@@ -31,7 +31,8 @@ from storefront.shops.admin_forms import ShopScopedForm, WordsField
 
 WAS = Column("was", "", is_hidden=True)
 PRICE_HOLDS = (
-    "A sale price holds. Change the sale price, or the regular price, which is the compare-at price until the end."
+    "The sale price applies now. Change it, or the regular price, which is the previous price (crossed out) until the"
+    " end."
 )
 TOO_LONG = "This is too much to store. Shorten it."
 NEGATIVE = "The stock is below zero. Set it to zero or more, or allow backorders."
@@ -262,7 +263,7 @@ class BundleItemForm(ShopScopedForm):
 class RelatedProductForm(ShopScopedForm):
     constraint_errors = {
         "related_product_not_itself": ("related_product", "A product cannot be related to itself."),
-        "related_product_once": ("related_product", "This product is related in this way already."),
+        "related_product_once": ("related_product", "This product is already related in this way."),
     }
 
 
@@ -271,4 +272,4 @@ def _check_rows(rows: list[dict[str, str]] | None, problem: str) -> None:
     if any(not row["name"] or not as_values(row["values"]) for row in rows or ()):
         raise forms.ValidationError(problem)
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise forms.ValidationError(f"{twice} stands here twice.")
+        raise forms.ValidationError(f"{twice} is listed here twice.")

@@ -28,7 +28,7 @@ from storefront.shops.rights import Right
 
 PREFIX = "media"
 _FILE = re.compile(rf"({PREFIX}-\d{{1,6}})-file")
-GONE = "This picture is no longer stored, because the form was open for long. Choose it again."
+GONE = "This picture is no longer stored, because the form was open for too long. Choose it again."
 NOT_STORED = "The picture could not be stored. Please try again."
 
 

@@ -80,7 +80,7 @@ class DeletedFilter(admin.SimpleListFilter):
 class ProductAdmin(
     BulkEditAdmin, PicturesAdmin, DigitalFilesAdmin, SavingAdmin, WithEditor, StockAdjustingAdmin, WithSavedViews
 ):
-    empty_text = "Add your first product here, or bring all of them by an import."
+    empty_text = "Add your first product here, or import all of them from a file."
     form = ProductForm
     rights = {
         **view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS),
@@ -157,7 +157,7 @@ class ProductAdmin(
             return f"{format_count(sum(counted))} in {of}"
         return format_count(row.stock_qty) if row.track_inventory else "not tracked"
 
-    @display(description="shoppers who wait for it")
+    @display(description="shoppers waiting for it")
     def waiting(self, row: Product) -> str:
         """How many asked for a mail when it, or a variant, is back in stock, and confirmed their address."""
         return format_count(row.stock_alerts.filter(confirmed_at__isnull=False).count())

@@ -13,7 +13,7 @@ from storefront.shops.admin_base import PagedFormSet
 from storefront.shops.models import Shop
 
 NEW_PICTURE = "new-"
-IN_ORDERS = "Orders contain {}. Untick “On sale” to stop selling what has been ordered; it cannot be removed."
+IN_ORDERS = "Orders contain {}. Untick “For sale” to stop selling what has been ordered; it cannot be removed."
 OTHERS_DIFFER = (
     "This product has more variants than the page shows, and the others have choices with other names. Keep the names."
 )

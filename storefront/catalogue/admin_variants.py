@@ -42,7 +42,7 @@ class VariantAdmin(StockAdjustingAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         return super().get_queryset(request).filter(product__deleted_at=None)
 
-    @display(description="shoppers who wait for it")
+    @display(description="shoppers waiting for it")
     def waiting(self, row: Variant) -> str:
         """How many asked for a mail when it is back in stock, and confirmed their address."""
         return format_count(row.stock_alerts.filter(confirmed_at__isnull=False).count())

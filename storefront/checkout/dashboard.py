@@ -20,7 +20,7 @@ def show(request: Any, context: dict[str, Any]) -> dict[str, Any]:
         count = left.filter(updated_at__gte=since, updated_at__lt=until).count()
         is_cut = since < request.now - KEPT_FOR
         context["abandoned"] = format_count(count)
-        context["abandoned_of"] = f"of the last {KEPT_FOR.days} days, as long as they are kept" if is_cut else ""
+        context["abandoned_of"] = f"of the last {KEPT_FOR.days} days, which is how long they are kept" if is_cut else ""
     if Right.MANAGE_SETTINGS in request.rights:
         context |= first_steps.context_of(request.shop)
     return context

@@ -24,7 +24,7 @@ class PageForm(ShopScopedForm):
     constraint_errors = {
         "page_slug_once": ("slug", "Another page of this shop already has this address."),
         "page_kind_once": ("kind", "This shop already has such a page."),
-        "page_is_edited": ("is_published", "This is still the text to begin with. Write your own before publishing."),
+        "page_is_edited": ("is_published", "This is still the starting text. Write your own before publishing."),
     }
 
     def clean_body(self) -> str:
@@ -38,7 +38,7 @@ class PageForm(ShopScopedForm):
             self.instance.is_starting_text = False
         left = sorted(gap for gap in GAPS if gap in cleaned.get("body", ""))
         if cleaned.get("is_published") and left:
-            self.add_error("body", f"Fill in what stands in brackets before publishing: {', '.join(left[:3])}.")
+            self.add_error("body", f"Fill in what is in brackets before publishing: {', '.join(left[:3])}.")
         return cleaned
 
     def changed_columns(self) -> list[str]:
@@ -48,7 +48,7 @@ class PageForm(ShopScopedForm):
 
 @admin.register(Page)
 class PageAdmin(WithEditor):
-    empty_text = "Imprint, terms, returns, privacy: the usual pages come with texts to begin with."
+    empty_text = "Imprint, terms, returns, privacy: the usual pages come with starting texts."
     form = PageForm
     rich_texts = ("body",)
     rights = RIGHTS | {"add_usual": Right.MANAGE_CONTENT}
@@ -65,10 +65,10 @@ class PageAdmin(WithEditor):
 
     updated = moment("updated_at", "changed")
 
-    @display(description="status", label={"Published": "success", "Hidden": "info", "Text to begin with": "warning"})
+    @display(description="status", label={"Published": "success", "Hidden": "info", "Starting text": "warning"})
     def state(self, row: Page) -> str:
         if row.is_starting_text:
-            return "Text to begin with"
+            return "Starting text"
         return "Published" if row.is_published else "Hidden"
 
     def get_prepopulated_fields(self, request: HttpRequest, obj: Any = None) -> Any:
@@ -80,7 +80,7 @@ class PageAdmin(WithEditor):
     ) -> Any:
         page = self.get_object(request, object_id) if object_id and request.method == "GET" else None
         if page is not None and page.is_starting_text:
-            messages.info(request, "This is a text to begin with. Edit it and fill in what stands in [brackets].")
+            messages.info(request, "This is a starting text. Edit it, and fill in what is in [brackets].")
         return super().changeform_view(request, object_id, form_url, extra_context)
 
     def view_on_site(self, row: Page) -> str | None:
@@ -92,8 +92,8 @@ class PageAdmin(WithEditor):
         url_path="usual",
         dialog=plain_dialog(
             "Add the usual pages?",
-            "Imprint, terms, returns, privacy, delivery and about us, where the shop has none, with texts to begin"
-            " with. Shoppers see a page once you have edited and published it.",
+            "Imprint, terms, returns, privacy, delivery and about us, where the shop has none, with starting"
+            " texts. Shoppers see a page once you have edited and published it.",
             submit="Add pages",
         ),
     )

@@ -29,7 +29,7 @@ def problem_of_background(background: str) -> str | None:
     found = min(_contrast(text, behind) for text in _TEXTS for behind in (background, _sunken(background)))
     if found >= LEAST:
         return None
-    return f"Texts cannot be read well on this colour ({_ratio(found)}). Choose a paler one."
+    return f"Text is hard to read on this colour ({_ratio(found)}). Choose a paler one."
 
 
 def problem_of_accent(accent: str, background: str) -> str | None:
@@ -42,7 +42,7 @@ def problem_of_accent(accent: str, background: str) -> str | None:
     if found >= LEAST:
         return None
     nearest = _until(lambda colour: lowest(colour) >= LEAST, accent, step=-0.01)
-    return f"Links and buttons cannot be read well in this colour ({_ratio(found)}). {nearest} would do."
+    return f"Links and buttons are hard to read in this colour ({_ratio(found)}). {nearest} would do."
 
 
 def _ratio(found: float) -> str:

@@ -45,7 +45,7 @@ STARTING_TEXTS = {
         "<p>If you buy as a consumer, you may withdraw from the purchase within 14 days without giving a reason. The 14"
         " days begin on the day on which you, or somebody you name, receive the goods; if an order comes in several"
         " parcels, on the day of the last one.</p>"
-        "<p>To withdraw, tell us so clearly before the 14 days are over: [name, postal address, e-mail address and"
+        "<p>To withdraw, tell us so clearly before the 14 days are over: [name, postal address, email address and"
         " telephone number]. You may use the form below, but need not.</p>"
         "<h2>What happens then</h2>"
         "<p>We pay back everything that you paid us for these goods, standard delivery included, within 14 days of"
@@ -59,7 +59,7 @@ STARTING_TEXTS = {
         " downloads that began with the buyer's consent]</p>"
         "<h2>Withdrawal form</h2>"
         "<p>(Fill in this form and send it back only if you want to withdraw.)</p>"
-        "<p>To [name, postal address and e-mail address]:<br>"
+        "<p>To [name, postal address and email address]:<br>"
         "I hereby withdraw from my contract for the purchase of the following goods:<br>"
         "Ordered on / received on:<br>Name:<br>Address:<br>Signature (only on paper):<br>Date:</p>",
     ),
@@ -82,13 +82,13 @@ STARTING_TEXTS = {
     Page.Kind.PRIVACY: StartingText(
         "Privacy policy",
         "privacy",
-        "<h2>Who is responsible</h2><p>[Name, address and e-mail address; your data protection officer, if you have"
+        "<h2>Who is responsible</h2><p>[Name, address and email address; your data protection officer, if you have"
         " one]</p>"
         "<h2>When you visit the shop</h2>"
         "<p>The shop stores one cookie for your basket and your sign-in; it needs it to work. [Server logs: what they"
         " hold, and for how long]</p>"
         "<h2>When you order</h2>"
-        "<p>We store your name, addresses, e-mail address and your orders, in order to fulfil them and as the law"
+        "<p>We store your name, addresses, email address and your orders, in order to fulfil them and as the law"
         " requires. [For how long, and who gets them: parcel services, payment providers]</p>"
         "<h2>Other services</h2><p>[What apps and providers you use, and what they learn]</p>"
         "<h2>Your rights</h2>"
@@ -100,7 +100,7 @@ STARTING_TEXTS = {
         "imprint",
         "<p>[Legal name]<br>[Street and number]<br>[Postal code and city]<br>[Country]</p>"
         "<p>Represented by: [Name]</p>"
-        "<p>Telephone: [Number]<br>E-mail: [Address]</p>"
+        "<p>Telephone: [Number]<br>Email: [Address]</p>"
         "<p>Register: [Court and number]<br>VAT ID: [Number]</p>",
     ),
 }

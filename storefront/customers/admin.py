@@ -111,7 +111,7 @@ class AddressInline(ShopScopedStackedInline):
 class CustomerAdmin(WithSavedViews):
     """Customers. `privacy/admin.py` adds the way to a person's data; it registers it."""
 
-    empty_text = "Everybody who creates an account in your shop stands here, with orders and addresses."
+    empty_text = "Everybody who creates an account in your shop is listed here, with their orders and addresses."
     form = CustomerForm
     rights = {
         **view_and_edit(Right.VIEW_CUSTOMERS, Right.CHANGE_CUSTOMERS),

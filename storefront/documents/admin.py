@@ -38,7 +38,9 @@ __all__ = ["DocumentAdmin", "InvoiceSettingsAdmin", "OrderWithDocumentsAdmin"]
 
 @admin.register(Document)
 class DocumentAdmin(ReadOnlyAdmin):
-    empty_text = "Invoices and credit notes stand here. They are issued once “Invoices” in the settings is filled in."
+    empty_text = (
+        "Invoices and credit notes are listed here. They are issued once you have filled in “Invoices” in the settings."
+    )
     rights = {"view": Right.VIEW_ORDERS, "pdf": Right.VIEW_ORDERS, "pdf_of_chosen": Right.VIEW_ORDERS}
     list_display = ["number", "what", "order", "buyer", "sum", "issued"]
     list_select_related = ["shop", "order"]
@@ -68,7 +70,7 @@ class DocumentAdmin(ReadOnlyAdmin):
     def pdf(self, request: Any, object_id: str) -> HttpResponse:
         return document_response(self.row_or_404(request, object_id))
 
-    @admin.action(description="One PDF of these")
+    @admin.action(description="Download as one PDF")
     def pdf_of_chosen(self, request: Any, queryset: QuerySet) -> HttpResponse | None:
         found = list(queryset[: MOST_AT_ONCE + 1])
         if not found or len(found) > MOST_AT_ONCE:
@@ -173,7 +175,7 @@ class OrderWithDocumentsAdmin(OrderWithPaymentsAdmin):
             "Correct the invoice?",
             "The invoice stays as it is. A credit note cancels it, and a new one is issued with this address and the "
             "seller's details from the settings. The customer gets an email about each.",
-            "Credit and issue anew",
+            "Credit and reissue",
             CorrectionForm,
         ),
     )

@@ -40,7 +40,7 @@ class OrderAdmin(OrderLists):
     `payments/admin.py` adds what has to do with money, and `documents/admin.py` documents; it registers it.
     """
 
-    empty_text = "Orders stand here as soon as they are placed."
+    empty_text = "Orders are listed here as soon as they are placed."
     form = OrderForm
     change_form_template = "orders/admin/order.html"
     rights = {
@@ -146,25 +146,25 @@ class OrderAdmin(OrderLists):
         return self.perform(request, order, fulfil_order, "Marked as fulfilled.", **form.given)
 
     @action(
-        description="Send no more",
+        description="Leave the rest unsent",
         icon="block",
         dialog=confirm(
-            "Send no more of this order?",
-            "What was not sent goes back into stock, and the order counts as sent. Nothing is refunded by this, and the"
+            "Leave the rest of this order unsent?",
+            "What was not sent goes back into stock, and the order counts as sent. This refunds nothing, and the"
             " customer gets no email.",
-            "Send no more",
+            "Leave the rest unsent",
         ),
     )
     def close(self, request: Any, form: Any, object_id: str) -> HttpResponse:
         order = self.row_or_404(request, object_id)
-        return self.perform(request, order, close_order, "The rest is not sent any more.")
+        return self.perform(request, order, close_order, "The rest will not be sent.")
 
     @action(
         description="Cancel a fulfilment",
         icon="undo",
         dialog=confirm(
             "Cancel a fulfilment?",
-            "Its items are left to fulfil again. The customer gets no email.",
+            "Its items then need to be fulfilled again. The customer gets no email.",
             "Cancel fulfilment",
             CancelFulfilmentForm,
         ),
@@ -179,7 +179,7 @@ class OrderAdmin(OrderLists):
         icon="download",
         dialog=confirm(
             "Allow downloads again?",
-            "The files can then be downloaded as often and as long as after the payment.",
+            "The files can then be downloaded again, as often and for as long as after the payment.",
             "Allow again",
             DownloadsForm,
         ),

@@ -34,12 +34,12 @@ VIEWS = [
     ("cancelled", "Cancelled"),
 ]
 # Where the start page leads, without a place among the views.
-MORE_VIEWS = [("mail_failed", "Mail could not be sent")]
-SOME = "Very many orders match. These are some of them: add a word, or a longer one."
+MORE_VIEWS = [("mail_failed", "Email could not be sent")]
+SOME = "Very many orders match. These are some of them. To find fewer, add a word or use a longer one."
 
 
 class SearchCut(Refusal):
-    message = "Very many orders match, so not all are found to export. Add a word, or a longer one."
+    message = "Too many orders match to export all of them. Add a word, or use a longer one."
 
 
 class ViewFilter(admin.SimpleListFilter):

@@ -78,7 +78,7 @@ def details_of(line: OrderLine, shop: Shop) -> str:
 
 def state_of(line: OrderLine) -> str:
     """What became of its pieces, such as `1 sent, 1 refunded`; empty if nothing did."""
-    counts = [(line.fulfilled_qty, "sent"), (line.refunded_qty, "refunded"), (line.closed_qty, "not sent any more")]
+    counts = [(line.fulfilled_qty, "sent"), (line.refunded_qty, "refunded"), (line.closed_qty, "will not be sent")]
     return ", ".join(f"{count} {what}" for count, what in counts if count)
 
 

@@ -52,8 +52,8 @@ def show(request: Any, context: dict[str, Any]) -> dict[str, Any]:
             to_do(unpaid, "unpaid order", "unpaid orders", f"{orders}?view=unpaid"),
             to_do(
                 with_failed_mail(Order.objects.filter(shop=shop), shop, now),
-                "order with a mail that could not be sent",
-                "orders with mails that could not be sent",
+                "order with an email that could not be sent",
+                "orders with emails that could not be sent",
                 f"{orders}?view=mail_failed",
             ),
         ]

@@ -69,4 +69,4 @@ def explain(lines: Sequence[Any], shop: Shop, now: datetime) -> str:
     if len(later) == len(lines):
         return f"This is a pre-order. {'It is' if len(lines) == 1 else 'Each item is'} sent {when}."
     what = "The pre-order is" if len(later) == 1 else "Each pre-order is"
-    return f"{what} sent {when}. Everything else is sent before, without waiting for it."
+    return f"{what} sent {when}. Everything else is sent earlier, without waiting for it."

@@ -29,7 +29,7 @@ def with_failed_mail(orders: QuerySet[Order], shop: Shop, now: datetime) -> Quer
 
 class TooManyMails(Refusal):
     status, code = 429, "too_many_mails"
-    message = f"At most {MOST_AN_HOUR} mails can be written in an hour. Please try again later."
+    message = f"At most {MOST_AN_HOUR} emails can be written in an hour. Please try again later."
 
 
 class NoMail(Refusal):

@@ -17,13 +17,13 @@ MOST_ENTRIES = 200
 TOLD_BY_ROWS = ("order.placed", "order.fulfilled", "order.fulfilment_cancelled", "order.refunded", "order.mail_written")
 MAILS = {
     "order_confirmation": "Order confirmation",
-    "order_paid": "Payment mail",
-    "order_cancelled": "Cancellation mail",
-    "order_refunded": "Refund mail",
-    "fulfilment": "Delivery mail",
-    "downloads": "Download mail",
-    "invoice": "Invoice mail",
-    "credit_note": "Credit note mail",
+    "order_paid": "Payment email",
+    "order_cancelled": "Cancellation email",
+    "order_refunded": "Refund email",
+    "fulfilment": "Delivery email",
+    "downloads": "Download email",
+    "invoice": "Invoice email",
+    "credit_note": "Credit note email",
 }
 
 
@@ -107,16 +107,16 @@ def _of_fulfilment(row: Fulfilment, log: Log) -> list[Happening]:
 
 
 def _of_mail(row: OrderMail) -> list[Happening]:
-    what = MAILS.get(row.kind, "Mail")
+    what = MAILS.get(row.kind, "Email")
     if row.text:
         detail = f"{row.subject}\n{row.text}"
-        written = Happening(row.created_at, f"Mail written to {row.email}", detail, row.written_by, "mail", 6)
+        written = Happening(row.created_at, f"Email written to {row.email}", detail, row.written_by, "mail", 6)
         ended = (
-            [Happening(row.sent_at, "This mail was sent", row.subject, icon="outgoing_mail", rank=7)]
+            [Happening(row.sent_at, "This email was sent", row.subject, icon="outgoing_mail", rank=7)]
             if row.sent_at
             else []
         )
-        return [written, *ended, *_failed(row, "This mail could not be sent")]
+        return [written, *ended, *_failed(row, "This email could not be sent")]
     sent = [Happening(row.sent_at, f"{what} sent to {row.email}", icon="outgoing_mail", rank=7)] if row.sent_at else []
     return [*sent, *_failed(row, f"{what} could not be sent to {row.email}")]
 

@@ -70,7 +70,7 @@ class EntryInline(ReadOnlyInline):
 
 @admin.register(Payment)
 class PaymentAdmin(ReadOnlyAdmin):
-    empty_text = "Payments and what became of them stand here, from the first order on."
+    empty_text = "Payments are listed here, with their status, from the first order on."
     rights = {"view": Right.VIEW_PAYMENTS}
     list_display = ["made", "order", "gateway", "amount_shown", "state", "attention"]
     list_select_related = ["shop", "order"]
@@ -101,7 +101,7 @@ class PaymentAdmin(ReadOnlyAdmin):
     refunded_shown = money("refunded", "refunded")
     made = moment("created_at", "made")
     changed = moment("updated_at", "last change")
-    asked = moment("due_at", "asked about next")
+    asked = moment("due_at", "next check")
     captured_shown = money("captured", "taken")
 
     @display(description="attention", ordering="alert", empty_value="")
@@ -165,7 +165,7 @@ class OrderWithPaymentsAdmin(OrderAdmin):
         variant=ActionVariant.DANGER,
         dialog=confirm(
             "Cancel this order?",
-            "All items are restocked. What was paid is not refunded by this. This cannot be undone.",
+            "All items are restocked. This does not refund what was paid, and cannot be undone.",
             "Cancel order",
             CancelForm,
         ),

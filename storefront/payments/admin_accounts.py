@@ -44,7 +44,7 @@ class NewAccountForm(ShopScopedForm):
     def clean_provider(self) -> str:
         name = self.cleaned_data["provider"]
         if ProviderAccount.objects.filter(shop=self.shop, provider=name).exists():
-            raise forms.ValidationError("This provider is in the list already.")
+            raise forms.ValidationError("This provider is already in the list.")
         return name
 
 
@@ -70,7 +70,7 @@ def settings_form_of(account: ProviderAccount) -> type[ShopScopedForm]:
 
 @admin.register(ProviderAccount)
 class ProviderAccountAdmin(ShopScopedAdmin):
-    empty_text = "Connect who takes the money for you."
+    empty_text = "Connect the provider that takes the money for you."
     rights = {
         **view_and_edit(Right.MANAGE_SETTINGS, Right.MANAGE_SETTINGS),
         "check_connection": Right.MANAGE_SETTINGS,
@@ -86,7 +86,7 @@ class ProviderAccountAdmin(ShopScopedAdmin):
         provider = PROVIDERS.get(row.provider)
         return provider.label_for_merchants if provider else row.provider
 
-    @display(description="address for news")
+    @display(description="webhook address")
     def news_address(self, row: ProviderAccount) -> str:
         return page_address("payments:news", row.provider, shop=row.shop)
 

@@ -100,7 +100,7 @@ class EntryInline(ReadOnlyInline):
 class GiftCardAdmin(ShopScopedAdmin):
     """Cards are not deleted and their values not changed: what happens to one stands in its log."""
 
-    empty_text = "Gift cards that were sold stand here. You can also give one away."
+    empty_text = "Gift cards that you have sold are listed here. You can also issue one yourself."
     form = IssueForm
     rights = {
         "view": Right.VIEW_PAYMENTS,
@@ -183,7 +183,7 @@ class GiftCardAdmin(ShopScopedAdmin):
             "opts": self.opts,
             "secret": codes.for_people(request.new_secret),
             "kind": "code",
-            "use": "Whoever has it can spend the card.",
+            "use": "Anyone who has it can spend the card.",
             "then": "../",
         }
         response = TemplateResponse(request, "shops/admin/new_secret.html", context)
@@ -195,7 +195,7 @@ class GiftCardAdmin(ShopScopedAdmin):
         icon="mail",
         dialog={
             "title": "Send this gift card again?",
-            "description": "It gets a new code. The code of earlier emails ends.",
+            "description": "It gets a new code. The code in earlier emails stops working.",
             "form_class": ResendForm,
             "form_submit_text": "Send",
         },

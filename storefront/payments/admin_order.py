@@ -38,7 +38,7 @@ def paid_sums(order: Order, payments: Iterable[Payment]) -> list[Row]:
     rows = []
     if cards:
         names = ", ".join(f"…{each['last_four']}" for each in order.gift_cards)
-        rows.append(Row("Of it, by gift card", format_money(cards, order.currency), names))
+        rows.append(Row("Of which by gift card", format_money(cards, order.currency), names))
     rows.append(Row("Paid", format_money(paid, order.currency)))
     if order.refunded:
         rows.append(Row("Refunded", f"−{format_money(order.refunded, order.currency)}"))

@@ -128,7 +128,7 @@ def alert_of(payment: Payment) -> str:
         return ""
     waits = payment.draft is not None and payment.draft.state == OrderDraft.State.OPEN
     if payment.order_id is None and not waits and payment.captured > payment.refunded:
-        return "The money has no order, and it could not be given back. Please give it back at the provider."
+        return "There is no order for this money, and it could not be given back. Please refund it at the provider."
     if payment.captured < payment.amount:
         return f"The provider took {payment.captured:.2f} of the {payment.amount:.2f} that were asked for."
     return ""

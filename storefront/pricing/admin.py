@@ -41,7 +41,7 @@ class GroupPriceInline(ShopScopedTabularInline):
 class CustomerGroupAdmin(ShopScopedAdmin):
     """Registered in this room because the page includes the group's prices."""
 
-    empty_text = "Customers in a group can have prices of their own, such as businesses."
+    empty_text = "Customers in a group, such as businesses, can have prices of their own."
     rights = view_and_edit(Right.VIEW_PRICES, Right.CHANGE_PRICES)
     list_display = ["name", "discount", "sees_net_prices"]
     search_fields = ["name"]

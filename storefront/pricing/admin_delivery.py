@@ -99,7 +99,7 @@ class DeliveryZoneAdmin(ShopScopedAdmin):
 
 class StepForm(ShopScopedForm):
     constraint_errors = {
-        "shipping_rate_step_once": ("up_to", "This table has this row already."),
+        "shipping_rate_step_once": ("up_to", "The table already has this row."),
         "shipping_rate_last_step_once": ("up_to", "Only one row can be for everything above."),
     }
 
@@ -187,7 +187,7 @@ class ShippingRateAdmin(ShopScopedAdmin):
     def changelist_view(self, request: Any, extra_context: Any = None) -> HttpResponse:
         if request.method == "GET" and (count := queries.products_without_weight(request.shop)):
             products = reverse("admin:catalogue_product_changelist") + "?weight=none"
-            text = "{} to send {} no weight, so that rates by weight count 0 for {}. <a href='{}'>Show them</a>"
+            text = "{} to send {} no weight, so rates by weight count 0 for {}. <a href='{}'>Show them</a>"
             some = (f"{count:,} products", "have", "them") if count > 1 else ("1 product", "has", "it")
             messages.warning(request, format_html(text, *some, products))
         return super().changelist_view(request, extra_context)
@@ -230,7 +230,7 @@ class PickupPlaceForm(ShopScopedForm):
 
 @admin.register(PickupPlace)
 class PickupPlaceAdmin(ShopScopedAdmin):
-    empty_text = "Shoppers can collect their orders at the places that stand here."
+    empty_text = "Shoppers can collect their orders at the places that you list here."
     form = PickupPlaceForm
     rights = RIGHTS
     list_display = ["name", "city", "price_shown", "is_active", "sort_order"]

@@ -41,7 +41,7 @@ class TargetForm(ShopScopedForm):
     constraint_errors = {
         "discount_target_is_one": ("product", "Choose either a product, a category or a brand. Use a row for each."),
         **{
-            f"discount_target_{name}_once": (name, f"This discount has this {name} already.")
+            f"discount_target_{name}_once": (name, f"This discount already has this {name}.")
             for name in ("product", "category", "brand")
         },
     }
@@ -108,7 +108,7 @@ class GenerateForm(BaseDialogForm):
         help_text="Such as SPRING-. Ten random characters follow.",
     )
     use_limit = forms.IntegerField(
-        label="Uses of each",
+        label="Uses per code",
         required=False,
         min_value=1,
         max_value=1_000_000,
@@ -120,8 +120,9 @@ class GenerateForm(BaseDialogForm):
 
 EXPLANATION = (
     "A CSV file with the column code and, if you like, limit: for how many orders each can be used; empty for any"
-    " number. A file of “Download codes” fits, too; its uses are not read. New codes are added, codes that the discount"
-    " has get the file’s limit, and others stay. If anything is wrong with a line, nothing is imported."
+    " number. A file from “Download codes” works, too; its uses are ignored. New codes are added, codes that the"
+    " discount already has get the file’s limit, and others stay as they are. If anything is wrong with a line, nothing"
+    " is imported."
 )
 
 
@@ -194,20 +195,20 @@ class DiscountAdmin(ShopScopedAdmin):
         return f"{row.uses:,} of {row.use_limit:,}" if row.use_limit is not None else f"{row.uses:,}"
 
     @action(
-        description="Make codes",
+        description="Create codes",
         icon="password",
         dialog={
-            "title": "Make codes",
-            "description": "Makes random codes that nobody can guess. Download them afterwards.",
+            "title": "Create codes",
+            "description": "Creates random codes that nobody can guess. Download them afterwards.",
             "form_class": GenerateForm,
-            "form_submit_text": "Make codes",
+            "form_submit_text": "Create codes",
         },
     )
     def generate(self, request: Any, form: Any, object_id: str) -> HttpResponse:
         discount = self.row_or_404(request, object_id)
         given = {name: form.cleaned_data[name] for name in ("count", "prefix", "use_limit")}
         made = codes.create_codes(shop=request.shop, discount=discount, now=request.now, **given)
-        return self.done(request, discount, f"{len(made):,} code{'s' * (len(made) > 1)} made.")
+        return self.done(request, discount, f"{len(made):,} code{'s' * (len(made) > 1)} created.")
 
     @action(description="Download codes", icon="download", url_path="codes.csv")
     def download_codes(self, request: Any, object_id: str) -> HttpResponse:

@@ -61,8 +61,8 @@ class ProductImportAdmin(PicturesOfImport, ShopScopedAdmin):
     """Uploads of product files, the progress of their imports, and the reports. Exports are actions of the list."""
 
     empty_text = (
-        "Bring your products from Shopify, WooCommerce or a file: choose it here, and see what would change"
-        " before anything does."
+        "Import your products from Shopify, WooCommerce or another file: choose the file, and see what would"
+        " change before anything does."
     )
     form = ProductImportForm
     rights = {

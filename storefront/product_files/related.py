@@ -170,7 +170,7 @@ def _wanted(
 def _problem(reference: _Reference, found: set[int]) -> str:
     name = quoted(f"id:{reference.value}" if reference.column == "external_id" else reference.value)
     if not found:
-        return f"{name} is no product of the file or the shop; ignored"
+        return f"{name} is not a product in the file or the shop; ignored"
     if len(found) > 1:
         return f"{name} is the {_WORDS.get(reference.column, 'key')} of {len(found)} products; ignored"
     return f"{name} is the product itself; ignored" if reference.product in found else ""

@@ -108,7 +108,7 @@ SETTINGS = (
         ),
     ),
     Topic("Mails", "mail", "What the shop's mails say, and who sends them.", (("Mails", "content.mailtext"),)),
-    Topic("Invoices", "description", "What stands on invoices.", (("Invoices", "documents.invoicesettings"),)),
+    Topic("Invoices", "description", "What is printed on invoices.", (("Invoices", "documents.invoicesettings"),)),
     Topic(
         "Brands, vendors and groups",
         "label",

@@ -113,7 +113,7 @@ class AllowedOriginForm(ShopScopedForm):
 
 @admin.register(AllowedOrigin)
 class AllowedOriginAdmin(ShopScopedAdmin):
-    empty_text = "Pages of other sites may call the API only from the origins that stand here."
+    empty_text = "Pages of other sites may call the API only from the origins listed here."
     form = AllowedOriginForm
     rights = view_and_edit(Right.MANAGE_SETTINGS, Right.MANAGE_SETTINGS)
     list_display = fields = ["origin"]

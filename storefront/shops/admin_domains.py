@@ -15,7 +15,7 @@ from storefront.shops.admin_forms import ShopScopedForm
 from storefront.shops.models import ShopDomain
 from storefront.shops.rights import Right
 
-WAITING, LEADS = "Waits for the operator", "Leads to the shop"
+WAITING, LEADS = "Waiting for the operator", "Leads to the shop"
 
 
 class DomainForm(ShopScopedForm):

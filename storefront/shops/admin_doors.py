@@ -43,7 +43,7 @@ class WithDoors(ShopScopedAdmin):
             context |= {"title": "Close the doors?", "is_closed": doors.is_closed(shop), "back": "../change/"}
             return TemplateResponse(request, "shops/admin/close_doors.html", context)
         password = doors.close_doors(shop=shop, now=request.now)
-        use = "Whoever has it sees the shop before its doors open."
+        use = "Anyone who has it can see the shop before its doors open."
         context |= {"title": "The shop is closed", "secret": password, "kind": "password", "use": use}
         response = TemplateResponse(request, "shops/admin/new_secret.html", context)
         response["Cache-Control"] = "no-store"
@@ -51,7 +51,7 @@ class WithDoors(ShopScopedAdmin):
 
     @action(
         description="Hide the first steps",
-        dialog=plain_dialog("Hide the first steps?", "The start page shows them no more.", submit="Hide"),
+        dialog=plain_dialog("Hide the first steps?", "The start page will no longer show them.", submit="Hide"),
     )
     def hide_steps(self, request: Any, form: Any, object_id: str) -> HttpResponse:
         shop = self.row_or_404(request, object_id)

@@ -44,12 +44,14 @@ class RenameForm(NameForm):
 
 SAVE = plain_dialog(
     "Save this view",
-    "Search, filters and sorting get a name, and stand above the list for everybody who works in this shop.",
+    "The search, filters and sorting are saved under this name, above the list, for everybody who works in this shop.",
     submit="Save view",
 ) | {"form_class": NameForm}
 RENAME = plain_dialog("Rename this view", "", submit="Rename") | {"form_class": RenameForm}
 DELETE = plain_dialog(
-    "Delete this view?", "It goes for everybody who works in this shop. What it lists stays.", submit="Delete view"
+    "Delete this view?",
+    "It is deleted for everybody who works in this shop. What it lists is kept.",
+    submit="Delete view",
 )
 
 

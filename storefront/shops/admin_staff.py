@@ -66,7 +66,7 @@ class StaffMemberAdmin(ShopScopedAdmin):
         icon="logout",
         dialog=plain_dialog(
             "Sign this person out of every browser?",
-            "Their place in the shop stays, and they can sign in again, also to other shops.",
+            "They keep their place in the shop, and can sign in again, also to other shops.",
             submit="Sign out",
         ),
     )
@@ -95,7 +95,7 @@ class InvitationForm(ShopScopedForm):
 class StaffInvitationAdmin(ShopScopedAdmin):
     """Invitations are sent, sent again and withdrawn. They are not deleted, so that it stays known who invited whom."""
 
-    empty_text = "Invite those who work in the shop with you, each with a role."
+    empty_text = "Invite the people who work in the shop with you, each with a role."
     form = InvitationForm
     rights = {
         "view": Right.MANAGE_STAFF,
@@ -181,6 +181,6 @@ class StaffInvitationAdmin(ShopScopedAdmin):
             self.message_user(request, f"Invitation sent to {made.email}.", messages.SUCCESS)
         else:
             command = f"storefront invitestaff --shop {request.shop.domain} --email {made.email} --role {made.role}"
-            text = f"{made.email} is invited, but this service sends no mail. The operator prints a link: {command}"
+            text = f"{made.email} is invited, but this service sends no email. The operator can print a link: {command}"
             self.message_user(request, text, messages.WARNING)
         return made

@@ -24,7 +24,7 @@ MOST_EACH = 20
 # Where a host says that it is served by this deployment (`server/wellknown.py`).
 PROOF_PATH = "/.well-known/shop-domain"
 CONNECT_SECONDS, TOTAL_SECONDS, PROOF_BYTES = 3, 8, 1000
-ELSEWHERE = "It answers, but not with this shop: its DNS leads to another server, or a redirect stands before the shop."
+ELSEWHERE = "It answers, but not with this shop: its DNS leads to another server, or a redirect comes before the shop."
 _is_domain_name = DomainNameValidator()
 
 

@@ -25,7 +25,7 @@ class TooManyViews(Refusal):
 
 
 class NoSuchView(NotFound):
-    message = "This view is not there any more."
+    message = "This view no longer exists."
 
 
 def views_of(shop: Shop, list: str) -> list[SavedView]:

@@ -41,7 +41,7 @@ def ask_for_alert(*, shop: Shop, product_id: int, variant_id: int | None, email:
     email = normal_email(email)
     existing = StockAlert.objects.filter(shop=shop, email=email)
     if existing.count() >= MOST_EACH:
-        raise InvalidFields(errors={"email": [f"This address already waits for {MOST_EACH} products."]})
+        raise InvalidFields(errors={"email": [f"This address is already waiting for {MOST_EACH} products."]})
     # Of two requests at once, one makes the row.
     of: dict[str, Any] = {"shop": shop, "product": product, "variant_id": variant_id, "email": email}
     alert, _ = StockAlert.objects.get_or_create(**of, defaults={"created_at": now})

@@ -19,7 +19,7 @@ CONFIRM, STOP = "/stock-alerts/confirm", "/stock-alerts/stop"
 
 class AlertLinkRefused(Refusal):
     status, code = 403, "link_refused"
-    message = "This link is incomplete or too old, or you wait for this no longer."
+    message = "This link is incomplete or too old, or you are no longer waiting for this product."
 
 
 def confirm_link(shop: Shop, alert: StockAlert) -> str:

@@ -61,7 +61,7 @@ class RegistrationAdmin(ReadOnlyAdmin):
     """The webhooks of the shop's apps. Apps register them; a merchant can test them, and resume those that are
     paused."""
 
-    empty_text = "The addresses that installed apps want to be told at stand here."
+    empty_text = "The addresses to which installed apps want events sent are listed here."
     rights = {
         "view": Right.MANAGE_WEBHOOKS,
         "resume": Right.MANAGE_WEBHOOKS,
@@ -164,7 +164,7 @@ class AttemptInline(ReadOnlyInline):
 class DeliveryAdmin(HighVolumeAdmin):
     """Deliveries to the shop's apps, with their attempts."""
 
-    empty_text = "What apps were told, and whether it arrived, stands here."
+    empty_text = "Each message to an app is listed here, with whether it arrived."
     rights = {
         "view": Right.MANAGE_WEBHOOKS,
         "replay": Right.MANAGE_WEBHOOKS,

@@ -73,7 +73,7 @@ class LooksForm(ShopScopedForm):
         if bool(cleaned.get("hero_button")) != bool(cleaned.get("hero_link")) and not self.errors:
             self.add_error("hero_link", "A button needs both its words and where it leads.")
         if cleaned.get("hero") == Looks.Hero.OWN and not cleaned.get("hero_title"):
-            self.add_error("hero_title", "Enter the heading that stands at the top of the home page.")
+            self.add_error("hero_title", "Enter the heading for the top of the home page.")
         chosen = [each for number in range(1, len(PLACES) + 1) if (each := cleaned.get(f"section_{number}"))]
         for number, section in enumerate(chosen):
             if section in chosen[:number]:

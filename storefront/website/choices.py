@@ -126,7 +126,7 @@ def choose(shop: Shop, record: Record, variants: Sequence[Record], given: Values
 
 def problem(variants: Iterable[Record], values: Values) -> str:
     """What is said of values that no variant has together: that, and which values go with the others."""
-    said = f"{_joined(list(values.values()), ' with ')} is not made."
+    said = f"{_joined(list(values.values()), ' with ')} is not available."
     variants = list(variants)
     instead = []
     for name, value in values.items():

@@ -29,7 +29,7 @@ OPEN = {
 }
 # What search engines ask for, which gets no page.
 FOR_MACHINES = {"website:sitemap", "website:sitemap_part"}
-WRONG = "This is not the password."
+WRONG = "The password is incorrect."
 
 
 class PasswordForm(CheckoutForm):

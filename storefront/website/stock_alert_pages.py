@@ -80,7 +80,7 @@ def confirm(request: Request) -> HttpResponse:
     if request.method == "POST":
         actions.confirm_alert(shop=request.shop, alert=alert, now=request.now)
         return _page(request, "Thank you", f"We will write to {alert.email} once {name} is back in stock.")
-    sentence = f"We write to {alert.email} once {name} is back in stock."
+    sentence = f"We will write to {alert.email} once {name} is back in stock."
     return _page(request, "Tell me when it is back", sentence, button="Tell me", action=action)
 
 
@@ -98,7 +98,7 @@ def stop(request: Request) -> HttpResponse:
     if request.method == "POST":
         actions.stop_alerts(shop=request.shop, email=email)
         return _page(request, "Done", f"We will not write to {email} about stock, and have deleted your requests.")
-    sentence = f"Do you want no emails from us to {email} about what is back in stock?"
+    sentence = f"Stop all emails from us to {email} about products that are back in stock?"
     return _page(request, "Stop these emails", sentence, button="Stop these emails", action=action)
 
 

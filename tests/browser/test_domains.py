@@ -36,6 +36,6 @@ def test_a_domain_is_added_and_checked(street, visit, width):
     expect(page.get_by_text("The host name could not be resolved.").first).to_be_visible()
     merchant.photograph("domain")
     merchant.open("/admin/shops/shopdomain/")
-    expect(page.get_by_text("Waits for the operator")).to_be_visible()
+    expect(page.get_by_text("Waiting for the operator")).to_be_visible()
     check(merchant)
     merchant.photograph("domains")

@@ -46,7 +46,9 @@ def test_price_stock_number_and_picture_follow_the_choice(lamp, visit):
     stock, button, said = page.locator("#stock"), page.locator("[data-buy]"), page.locator("#combination")
     expect(page.locator("#sku")).to_have_text("SKU L-BY")
     page.get_by_role("radio", name="Moss").check()
-    expect(said).to_have_text("Moss with Yes is not made. Choose another Colour (Blue or Sand) or another Cord (No).")
+    expect(said).to_have_text(
+        "Moss with Yes is not available. Choose another Colour (Blue or Sand) or another Cord (No)."
+    )
     expect(stock).to_have_text("Not available in this combination")
     expect(button).to_have_text("Not available")
     expect(page.locator("#price")).to_have_text("€25.00 – €31.00")

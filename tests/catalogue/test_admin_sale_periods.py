@@ -41,7 +41,7 @@ def test_a_sale_is_planned_runs_and_is_ended(desk, shop, kind):
     assert prices(row) == ("8.00", "10.00")
     assert PastPrice.objects.get().price == 10
     form = opened(desk, row)
-    assert "A sale price holds." in save(desk, row, form, price="9.00")
+    assert "The sale price applies now." in save(desk, row, form, price="9.00")
     assert "Expected less than the regular price" in save(desk, row, form, sale_price="10.00")
     save(desk, row, form, compare_price="12.00")
     assert prices(row) == ("8.00", "12.00")
@@ -61,7 +61,7 @@ def test_a_form_that_was_opened_before_the_begin_does_not_undo_the_sale(desk, sh
     turn_due(now=clock.now(), limit=9)
     save(desk, row, form, name="Beaker")
     assert (*prices(row), row.name) == ("8.00", "10.00", "Beaker")
-    assert "A sale price holds." in save(desk, row, form, price="12.00")
+    assert "The sale price applies now." in save(desk, row, form, price="12.00")
     # And one that was opened during the sale does not bring it back.
     form = opened(desk, row)
     type(row).objects.update(sale_until=begin - timedelta(hours=2))

@@ -79,13 +79,13 @@ def test_two_who_add_the_usual_pages_at_once_add_each_once(shop):
 def test_a_starting_text_cannot_be_published_before_it_is_edited(shop, desk):
     add_usual_pages(shop=shop, now=NOW)
     page = Page.objects.get(shop=shop, kind=Page.Kind.IMPRINT)
-    assert "This is a text to begin with." in desk.page(page).content.decode()
+    assert "This is a starting text." in desk.page(page).content.decode()
     answer = desk.fill(page, is_published="on")
     assert "Write your own before publishing" in answer.content.decode() or "Fill in" in answer.content.decode()
     page.refresh_from_db()
     assert (page.is_published, page.is_starting_text) == (False, True)
     answer = desk.fill(page, is_published="on", body="<p>Ada Lovelace<br>[Street and number]</p>")
-    assert "Fill in what stands in brackets before publishing: [Street and number]." in answer.content.decode()
+    assert "Fill in what is in brackets before publishing: [Street and number]." in answer.content.decode()
     assert desk.fill(page, is_published="on", body="<h1>Us</h1><p>Ada, Kai 1 [left side]</p>").status_code == 302
     page.refresh_from_db()
     assert (page.is_published, page.is_starting_text) == (True, False)
@@ -146,4 +146,4 @@ def test_brackets_have_to_be_filled_in_whatever_the_kind(shop, desk):
     add_usual_pages(shop=shop, now=NOW)
     page = Page.objects.get(shop=shop, kind=Page.Kind.IMPRINT)
     answer = desk.fill(page, kind="other", is_published="on", body=page.body + "<p>More</p>")
-    assert "Fill in what stands in brackets" in answer.content.decode()
+    assert "Fill in what is in brackets" in answer.content.decode()

@@ -98,7 +98,7 @@ def test_the_start_page_shows_figures_tasks_and_low_stock(desk, shop, other_shop
     assert [(each["count"], each["text"]) for each in context["to_do"]] == [
         ("2", "orders to send"),
         ("2", "unpaid orders"),
-        ("1", "order with a mail that could not be sent"),
+        ("1", "order with an email that could not be sent"),
     ]
     assert [row["name"] for row in context["running_out"]] == ["Plate", "Scarf, Blue"]
     assert (context["abandoned"], context["low_stock"]) == ("0", "2")

@@ -97,8 +97,8 @@ def test_a_mail_to_the_customer_is_sent_and_told(desk, shop, order, mailoutbox):
     assert text in sent.body
     assert str(order.public_id) in sent.body
     assert sent.alternatives
-    assert ("Mail written to ada@example.com", "anna@example.com") in told(desk, order)
-    assert ("This mail was sent", "") in told(desk, order)
+    assert ("Email written to ada@example.com", "anna@example.com") in told(desk, order)
+    assert ("This email was sent", "") in told(desk, order)
     # The order's own mails are told as well.
     assert ("Order confirmation sent to ada@example.com", "") in told(desk, order)
 
@@ -118,7 +118,7 @@ def test_mails_are_limited_and_a_failing_one_is_given_up_after_the_last_try(desk
         message_jobs.send_message.call(first.pk, tries)
     first.refresh_from_db()
     assert (first.sent_at, first.failed_at is not None) == (None, True)
-    assert ("This mail could not be sent", "") in told(desk, order)
+    assert ("This email could not be sent", "") in told(desk, order)
     found = desk.get(admin_url(Order, "changelist"), {"view": "mail_failed"}).context_data["cl"].result_list
     assert [row.pk for row in found] == [order.pk]
     settings.EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
@@ -205,7 +205,7 @@ def test_an_export_is_never_less_than_the_list(desk, shop, mug, monkeypatch):
             assert NO_SUCH_FILTER in answer.content.decode(), (url, query)
     monkeypatch.setattr(words, "MOST", 2)
     answer = desk.get(orders, {"q": "M-1"}, follow=True)
-    assert "not all are found to export" in answer.content.decode()
+    assert "Too many orders match to export all of them." in answer.content.decode()
     assert desk.get(orders, {"q": "a1@"}).streaming
     assert desk.get(orders).streaming
 

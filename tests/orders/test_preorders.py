@@ -44,7 +44,7 @@ def test_the_date_goes_with_it_from_the_list_to_the_mail(shop, other_shop, api):
     token = shopper.bring(api, {"product_id": novel.pk}, {"product_id": mug.pk})
     item, other = contents(api, token)["items"]
     assert (item["available_from"], other["available_from"]) == ("2099-03-03T23:30:00.000000Z", None)
-    said = "The pre-order is sent from 4 Mar 2099 on. Everything else is sent before"
+    said = "The pre-order is sent from 4 Mar 2099 on. Everything else is sent earlier"
     for path in ("/basket", "/checkout"):
         text = shopper.read(path)
         assert text.count(SAID) == 1
@@ -150,7 +150,7 @@ LATER = DAY + timedelta(days=9)
         ([DAY, LATER], "This is a pre-order. Each item is sent from its own date on."),
         (
             [DAY, LATER, None],
-            "Each pre-order is sent from its own date on. Everything else is sent before, without waiting for it.",
+            "Each pre-order is sent from its own date on. Everything else is sent earlier, without waiting for it.",
         ),
     ],
 )

@@ -70,7 +70,7 @@ def test_a_limit_below_the_uses_is_explained(desk, shop):
 def test_codes_are_made_in_bulk_and_downloaded(desk, shop, other_shop):
     discount = make_discount(shop, needs_code=True)
     make_code(other_shop, "THEIRS")
-    assert "20 codes made." in generate(desk, discount, count="20", prefix="spring-", use_limit="1").content.decode()
+    assert "20 codes created." in generate(desk, discount, count="20", prefix="spring-", use_limit="1").content.decode()
     codes = list(discount.codes.values_list("code", flat=True))
     assert len(set(codes)) == 20
     assert all(len(code) == 17 and code.startswith("SPRING-") and not set(code[7:]) & set("01ILOU") for code in codes)

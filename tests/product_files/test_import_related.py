@@ -39,12 +39,12 @@ def test_names_of_no_product_or_of_several_are_warnings(shop, other_shop, tmp_pa
     report = imported(shop, [woo(sku="A", name="Apple", upsells="T, T-BLUE, id:9, S, A, id:x")], tmp_path)
     assert report.created == 1
     assert warnings(report) == [
-        "line 2, Upsells: 'T' is no product of the file or the shop; ignored",
-        "line 2, Upsells: 'T-BLUE' is no product of the file or the shop; ignored",
-        "line 2, Upsells: 'id:9' is no product of the file or the shop; ignored",
+        "line 2, Upsells: 'T' is not a product in the file or the shop; ignored",
+        "line 2, Upsells: 'T-BLUE' is not a product in the file or the shop; ignored",
+        "line 2, Upsells: 'id:9' is not a product in the file or the shop; ignored",
         "line 2, Upsells: 'S' is the SKU of 2 products; ignored",
         "line 2, Upsells: 'A' is the product itself; ignored",
-        "line 2, Upsells: 'id:x' is no product of the file or the shop; ignored",
+        "line 2, Upsells: 'id:x' is not a product in the file or the shop; ignored",
     ]
     assert related(shop, "Apple") == []
 
@@ -114,7 +114,7 @@ def test_a_dry_run_says_the_same_as_the_import(shop, tmp_path):
     said = imported(shop, rows, tmp_path, dry_run=True).problems
     assert not RelatedProduct.objects.exists()
     assert imported(shop, rows, tmp_path).problems == said
-    assert [problem.reason for problem in said] == ["'X' is no product of the file or the shop; ignored"]
+    assert [problem.reason for problem in said] == ["'X' is not a product in the file or the shop; ignored"]
 
 
 def test_the_native_format_has_slugs(shop, tmp_path):
@@ -123,7 +123,7 @@ def test_the_native_format_has_slugs(shop, tmp_path):
         {"name": "Bear", "price": "1.00"},
     )
     report = imported(shop, lines, tmp_path)
-    assert warnings(report) == ["line 1, up_sells: 'nothing' is no product of the file or the shop; ignored"]
+    assert warnings(report) == ["line 1, up_sells: 'nothing' is not a product in the file or the shop; ignored"]
     assert related(shop, "Apple") == related(shop, "Apple", "cross_sell") == ["Bear"]
 
 

@@ -160,7 +160,7 @@ def test_owners_ask_for_domains_check_and_remove_them(desk, shop, other_shop):
     assert row.domain == WWW
     text = page.content.decode()
     assert "as soon as the operator of this deployment has confirmed it" in text
-    assert "Waits for the operator" in text
+    assert "Waiting for the operator" in text
     # An owner confirms nothing, whatever is posted.
     desk.post(admin_url(row, "change"), {"domain": "shop.example.net", "confirmed_at_0": "2026-01-01"})
     row.refresh_from_db()

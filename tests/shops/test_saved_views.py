@@ -167,7 +167,7 @@ def test_a_view_is_renamed_and_deleted_where_it_stands(desk, shop):
     assert answer["Location"] == admin_url(Product, "changelist")
     assert not SavedView.objects.exists()
     gone = desk.post(f"{deed(Product, 'rename_view')}?saved={view.pk}", renamed, follow=True)
-    assert "This view is not there any more." in gone.content.decode()
+    assert "This view no longer exists." in gone.content.decode()
 
 
 def test_views_are_shared_by_the_shops_staff_and_seen_by_no_other_shop(desk, shop, other_shop):
@@ -179,7 +179,7 @@ def test_views_are_shared_by_the_shops_staff_and_seen_by_no_other_shop(desk, sho
         sent = {"_form_submitted": "on", "name": "Taken"}
         assert "Drafts" not in stranger.get(deed(Product, name), {"saved": view.pk}).content.decode()
         answer = stranger.post(f"{deed(Product, name)}?saved={view.pk}", sent, follow=True)
-        assert "This view is not there any more." in answer.content.decode()
+        assert "This view no longer exists." in answer.content.decode()
         # Neither is it a view of another list of its own shop.
         desk.post(deed(Order, name), sent, query_params={"saved": view.pk})
     view.refresh_from_db()

@@ -212,7 +212,7 @@ def test_staff_see_how_many_wait_for_a_variant(shop, cup, desk):
     wait(shop, cup, red(cup), "bob@example.com")
     wait(shop, cup, red(cup), "eve@example.com", confirmed_at=None)
     page = desk.get(f"/admin/catalogue/variant/{red(cup).pk}/change/").content.decode()
-    assert re.search(r"Shoppers who wait for it.*?\b2\b", page, re.S)
+    assert re.search(r"Shoppers waiting for it.*?\b2\b", page, re.S)
 
 
 def test_alerts_of_a_closed_shop_wait_until_it_opens_and_can_be_stopped(shop, cup, mailbox):
@@ -241,7 +241,7 @@ def test_staff_see_how_many_wait_for_a_product(shop, other_shop, cup, desk):
     wait(shop, cup, red(cup))
     for product, count in ((plate, 3), (cup, 1)):
         page = desk.get(f"/admin/catalogue/product/{product.pk}/change/").content.decode()
-        assert re.search(rf"Shoppers who wait for it</p>\s*<[^>]*>\s*{count}\b", page)
+        assert re.search(rf"Shoppers waiting for it</p>\s*<[^>]*>\s*{count}\b", page)
     bundle = make_product(shop, "Set", type="bundle")
     for path in ("add/", f"{bundle.pk}/change/"):
         assert "Shoppers who wait" not in desk.get(f"/admin/catalogue/product/{path}").content.decode()

@@ -71,7 +71,7 @@ def test_a_combination_that_does_not_exist_is_said_with_what_goes_instead(lamp, 
         "price": "€25.00 – €31.00",
         "stock": "Not available in this combination",
         "sku": "",
-        "combination": "Moss with Yes is not made. Choose another Colour (Blue or Sand) or another Cord (No).",
+        "combination": "Moss with Yes is not available. Choose another Colour (Blue or Sand) or another Cord (No).",
         "picture": "",
     }
     assert "In stock" not in said.replace(said[said.index('id="variants"') :], "")
@@ -106,9 +106,9 @@ def test_words_for_three_axes_and_for_many_values():
 
     made = [variant("Blue", "S", "No"), variant("Red", "M", "Yes")]
     values = {"Colour": "Blue", "Size": "M", "Cord": "No"}
-    assert problem(made, values) == "Blue, M, No is not made. Choose another Size (S)."
+    assert problem(made, values) == "Blue, M, No is not available. Choose another Size (S)."
     far = {"Colour": "Green", "Size": "L", "Cord": "No"}
-    assert problem(made, far) == "Green, L, No is not made. Choose, for example, Blue, S, No."
+    assert problem(made, far) == "Green, L, No is not available. Choose, for example, Blue, S, No."
     many = [variant(f"Shade {number}", "S") for number in range(8)]
     named = ", ".join(f"Shade {number}" for number in range(6))
     assert f"another Colour ({named} and others)" in problem(many, {"Colour": "Blue", "Size": "S"})

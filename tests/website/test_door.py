@@ -56,7 +56,7 @@ def test_no_page_shows_anything_but_the_password_page(shop, other_shop, password
 def test_the_password_lets_in_until_there_is_another_one(shop, password):
     visitor = browser(shop)
     wrong = enter(visitor, "not-it")
-    assert (wrong.status_code, "This is not the password." in wrong.content.decode()) == (422, True)
+    assert (wrong.status_code, "The password is incorrect." in wrong.content.decode()) == (422, True)
     answer = enter(visitor, f" {password.upper()} ")
     assert (answer.status_code, answer["Location"]) == (303, "/products/mug")
     assert visitor.get("/products/mug").status_code == 200

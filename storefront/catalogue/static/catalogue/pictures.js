@@ -116,7 +116,7 @@ addEventListener("DOMContentLoaded", () => {
     else if (button.matches("[data-later]") && at < tiles.length - 1) tiles[at + 1].after(tile);
     else if (button.matches("[data-remove]")) {
       discard(tile);
-      status.textContent = "The picture goes when you save.";
+      status.textContent = "The picture is removed when you save.";
       (tiles[at + 1] ?? tiles[at - 1])?.querySelector("[data-remove]").focus();
     }
     changed();

@@ -102,7 +102,7 @@ addEventListener("DOMContentLoaded", () => {
     }
     const wanted = offered.reduce((made, { values }) => made.flatMap((one) => values.map((v) => [...one, v])), [[]]);
     if (wanted.length > MOST_VARIANTS) {
-      status.textContent = `That would be ${wanted.length} variants. Make at most ${MOST_VARIANTS} here, or import them.`;
+      status.textContent = `That would be ${wanted.length} variants. Create at most ${MOST_VARIANTS} here, or import them.`;
       return;
     }
     // A variant without a value of a choice gets its first one.
@@ -141,7 +141,7 @@ addEventListener("DOMContentLoaded", () => {
     showRemoval(row);
     showFill();
     touched(place);
-    status.textContent = gone.checked ? "The variant goes when you save." : "The variant stays.";
+    status.textContent = gone.checked ? "The variant is removed when you save." : "The variant is kept.";
     if (row.hidden) place.querySelector("[data-add-variant]").focus();
   });
   const showRemoval = (row) => {

@@ -32,7 +32,7 @@ class Command(Base):
         found, now = find_shop(shop), clock.now()
         if action == "remove":
             remove_domain(shop=found, domain=domain, now=now)
-            self.write_message(f"{domain} leads to {found.domain} no more.")
+            self.write_message(f"{domain} no longer leads to {found.domain}.")
         else:
             self.write_result(record(confirm_domain(shop=found, domain=domain, now=now)))
 

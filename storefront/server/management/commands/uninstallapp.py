@@ -7,7 +7,7 @@ from storefront.server.command import add_app_argument, add_shop_argument, find_
 
 
 class Command(Base):
-    help = "Take an app out of a shop, with all that it put there; its token is refused from the next request on."
+    help = "Uninstall an app from a shop, with everything that it added; its token is refused from the next request on."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_shop_argument(parser)

@@ -7,7 +7,10 @@ from storefront.shops.models import Shop
 
 
 class Command(Base):
-    help = "Compare stock, totals and payments with the rows that explain them. Prints what differs; then exit 1."
+    help = (
+        "Compare stock, totals and payments with the rows that explain them. Prints what differs, and exits with 1 if"
+        " anything does."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--shop", metavar="DOMAIN", help="domain of a single shop (default: all shops)")

@@ -83,7 +83,7 @@
 
   /* What is said of values that no variant has together, as `choices.problem` says it. */
   function problem(values) {
-    const said = `${joined(Object.values(values))} is not made.`;
+    const said = `${joined(Object.values(values))} is not available.`;
     const instead = Object.entries(values).flatMap(([name, value]) => {
       const fitting = variants.filter((variant) => fits(variant, without(values, name)));
       const others = [...new Set(fitting.map((variant) => variant.values[name]))].filter((other) => other && other !== value);
