@@ -85,7 +85,7 @@ KINDS: dict[str, MailKind] = {
     ),
     "order_ready": _of_order(
         "Order ready",
-        "An order that is neither sent nor collected, or a part of it, is ready.",
+        "An order with nothing to send or collect, or a part of it, is ready.",
         _SENT,
         f"{_ORDER} is ready",
         "order_number",
@@ -113,7 +113,7 @@ KINDS: dict[str, MailKind] = {
     "credit_note": _document("Credit note", "A credit note is issued."),
     "gift_card": MailKind(
         "Gift card",
-        "A gift card is due. It goes to whom the card is for.",
+        "A gift card is due. It goes to the person the card is for.",
         "gift_cards/gift_card.txt",
         "Your gift card for {shop_name}",
         {"amount": "what is on the card"},

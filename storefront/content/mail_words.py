@@ -16,6 +16,7 @@ from django.template.loader import render_to_string
 
 from storefront.content.mail_kinds import KINDS
 from storefront.content.models import MailText
+from storefront.kit.names import has_invisible_characters
 from storefront.shops import mail
 from storefront.shops.models import Shop
 
@@ -98,6 +99,8 @@ def tidy(text: str, *, is_line: bool = False) -> str:
 
 def problem(kind: str, part: str, text: str) -> str | None:
     """Why the text cannot be the mail's subject, opening or closing, as a sentence; None if it can."""
+    if part == "subject" and has_invisible_characters(text):
+        return "A subject cannot contain control characters or invisible ones."
     known = KINDS[kind].meanings
     named = [found[2] for found in _PLACEHOLDER.finditer(text)]
     rest = _PLACEHOLDER.sub("", text)
@@ -107,7 +110,7 @@ def problem(kind: str, part: str, text: str) -> str | None:
     unknown = next((name for name in named if name not in known), None)
     if unknown is not None:
         offered = ", ".join(f"{{{name}}}" for name in known)
-        return f"This mail has no placeholder {{{unknown}}}. It has {offered}."
+        return f"This email has no placeholder {{{unknown}}}. It has {offered}."
     missing = [name for name in KINDS[kind].required if name not in named] if part == "opening" else []
     if missing:
         return f"Keep {{{missing[0]}}} in this text: the mail says it nowhere else."

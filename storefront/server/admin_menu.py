@@ -107,7 +107,7 @@ SETTINGS = (
             ("Tax classes", "catalogue.taxclass"),
         ),
     ),
-    Topic("Mails", "mail", "What the shop's mails say, and who sends them.", (("Mails", "content.mailtext"),)),
+    Topic("Emails", "mail", "What the shop's emails say, and who sends them.", (("Emails", "content.mailtext"),)),
     Topic("Invoices", "description", "What is printed on invoices.", (("Invoices", "documents.invoicesettings"),)),
     Topic(
         "Brands, vendors and groups",

@@ -55,6 +55,7 @@ LIMITS = {
         "messages": "5/hour",
         "messages_each": "60/hour",
         "stock_alerts": "20/hour",
+        "domain_checks": "4/minute, 60/hour",
     }.items()
 }
 # How many orders may wait for payment: of one network address or customer, and of one email address; 0: no limit.

@@ -43,6 +43,8 @@ def create_shop(
         errors["base_url"] = ["Expected an absolute URL such as https://shop.example.com."]
     elif places.is_reserved(parts.hostname):
         errors["base_url"] = [places.reserved_message(parts.hostname)]
+    elif domains.is_further(parts.hostname):
+        errors["base_url"] = [domains.taken_message(parts.hostname)]
     errors |= _wrong_choices(currency=currency, timezone=timezone, language=language)
     if email is not None and "@" not in email:
         errors["email"] = ["Expected an email address."]

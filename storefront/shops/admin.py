@@ -73,7 +73,10 @@ class ShopForm(ShopScopedForm):
         return domain
 
     def clean_base_url(self) -> str:
-        return self._unreserved("base_url", urlsplit(self.cleaned_data["base_url"]).hostname or "")
+        host = urlsplit(self.cleaned_data["base_url"]).hostname or ""
+        if "base_url" in self.changed_data and domains.is_further(host, besides=self.instance):
+            raise forms.ValidationError(domains.taken_message(host))
+        return self._unreserved("base_url", host)
 
     def _unreserved(self, field: str, host: str) -> str:
         if places.is_reserved(host):

@@ -38,7 +38,9 @@ class NameForm(BaseDialogForm):
 class RenameForm(NameForm):
     def __init__(self, request: Any, object_id: Any = None, *args: Any, **kwargs: Any) -> None:
         super().__init__(request, object_id, *args, **kwargs)
-        view = SavedView.objects.filter(shop=request.shop, pk=_chosen(request)).first()
+        # A view of another list is not shown here: who sees this list need not see that one.
+        list = request.resolver_match.url_name.removesuffix("_rename_view").replace("_", ".", 1)
+        view = SavedView.objects.filter(shop=request.shop, list=list, pk=_chosen(request)).first()
         self.fields["name"].initial = view.name if view else ""
 
 

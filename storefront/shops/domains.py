@@ -10,6 +10,7 @@ from datetime import datetime
 from io import BytesIO
 from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.signing import BadSignature, Signer
 from django.core.validators import DomainNameValidator
@@ -19,6 +20,7 @@ from storefront.kit.outbound import Barred, Unreachable, download, open_session
 from storefront.kit.refusals import InvalidFields, NotFound
 from storefront.shops import audit, places
 from storefront.shops.models import Shop, ShopDomain
+from storefront.shops.ratelimit import RateLimited, seconds_to_wait
 
 MOST_EACH = 20
 # Where a host says that it is served by this deployment (`server/wellknown.py`).
@@ -28,10 +30,20 @@ ELSEWHERE = "It answers, but not with this shop: its DNS leads to another server
 _is_domain_name = DomainNameValidator()
 
 
+class CheckedOften(RateLimited):
+    message = "This shop's domains were checked very often just now. Please try again later."
+
+
 def normal_domain(text: str) -> str:
-    """The domain as it is stored: without scheme, path and a dot at the end, in lower case."""
+    """The domain as it is stored: without scheme, path and a dot at the end, in lower case. Of what is no address,
+    whatever is left of it, which is no domain."""
     text = text.strip().lower()
-    return (urlsplit(text).hostname if "://" in text else text.rstrip("/").removesuffix(".")) or ""
+    try:
+        host = urlsplit(text).hostname if "://" in text else text.rstrip("/")
+    except ValueError:
+        # Something that only looks like a URL, such as http://[
+        return text
+    return (host or "").removesuffix(".")
 
 
 def problem_of(shop: Shop, domain: str) -> str | None:
@@ -40,21 +52,36 @@ def problem_of(shop: Shop, domain: str) -> str | None:
         _is_domain_name(domain)
     except ValidationError:
         return "Expected a host name such as www.example.com, without scheme, port or path."
-    if not domain.isascii() or domain.rpartition(".")[2].isdigit():
+    # Hosts are looked up without a dot at the end.
+    if not domain.isascii() or domain.endswith(".") or domain.rpartition(".")[2].isdigit():
         return "Expected a host name such as www.example.com. Write international names as xn--…."
     if places.is_reserved(domain):
         return places.reserved_message(domain)
     if domain in (shop.domain, urlsplit(shop.base_url).hostname):
         return "This is the shop's own address."
-    return taken_message(domain) if is_taken(domain, besides=shop) else None
+    is_elsewhere = is_taken(domain, besides=shop) or _is_address(domain, besides=shop)
+    return taken_message(domain) if is_elsewhere else None
 
 
 def is_taken(domain: str, *, besides: Shop | None = None) -> bool:
     """Whether another shop has this domain, as its own or as a confirmed further one."""
-    own, further = Shop.objects.filter(domain=domain), ShopDomain.objects.filter(domain=domain)
+    own = Shop.objects.filter(domain=domain)
     if besides is not None and besides.pk:
-        own, further = own.exclude(pk=besides.pk), further.exclude(shop=besides)
-    return own.exists() or further.filter(confirmed_at__isnull=False).exists()
+        own = own.exclude(pk=besides.pk)
+    return own.exists() or is_further(domain, besides=besides)
+
+
+def is_further(domain: str, *, besides: Shop | None = None) -> bool:
+    """Whether another shop has this as a confirmed further domain. The address of a shop cannot be there: its visitors
+    would be led to that shop, or back and forth between the two."""
+    further = ShopDomain.objects.filter(domain=domain, confirmed_at__isnull=False)
+    return (further.exclude(shop=besides) if besides is not None and besides.pk else further).exists()
+
+
+def _is_address(domain: str, besides: Shop) -> bool:
+    """Whether the address of another shop is there, whatever its domain."""
+    others = Shop.objects.exclude(pk=besides.pk).filter(base_url__icontains=f"://{domain}")
+    return any(urlsplit(url).hostname == domain for url in others.values_list("base_url", flat=True))
 
 
 def taken_message(domain: str) -> str:
@@ -116,7 +143,11 @@ def remove_domain(*, shop: Shop, domain: str, now: datetime) -> None:
 
 def check_domain(*, shop: Shop, row: ShopDomain, now: datetime) -> str:
     """What is wrong with the way from the domain to this deployment, in a sentence; empty if nothing is. Connects to
-    public addresses only. Takes `TOTAL_SECONDS` at most."""
+    public addresses only. Takes `TOTAL_SECONDS` at most, and raises CheckedOften so that one shop's checks do not take
+    the threads of all shops' pages."""
+    for item in settings.LIMITS["domain_checks"]:
+        if wait := seconds_to_wait(item, f"domain_checks:{shop.pk}"):
+            raise CheckedOften(wait)
     problem = asyncio.run(_problem_of_way(shop, row.domain))
     ShopDomain.objects.filter(shop=shop, pk=row.pk).update(checked_at=now, problem=problem)
     audit.record(shop=shop, action="domain.checked", object=row, after={"problem": problem}, now=now)

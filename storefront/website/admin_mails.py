@@ -110,7 +110,7 @@ class MailTextAdmin(ShopScopedAdmin):
     def changelist_view(self, request: Any, extra_context: Any = None) -> HttpResponse:
         if self.has_view_permission(request):
             mail_texts.make_rows(shop=request.shop, now=request.now)
-        return super().changelist_view(request, {"title": "Mails", **(extra_context or {})})
+        return super().changelist_view(request, {"title": "Emails", **(extra_context or {})})
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         cast(Any, request).admin_policy = {"frame-src": "'self'"}

@@ -33,7 +33,7 @@ def test_sees_a_mail_before_its_words_are_saved(street, visit, width, scheme):
     steps = page.evaluate("history.length")
     page.get_by_label("Subject").fill("Moin from {shop_name}")
     page.get_by_label("Opening text").fill("Hello {first_name},\n\nwe pack {order_nmber}.")
-    expect(shown.get_by_text("This mail has no placeholder {order_nmber}.")).to_be_visible()
+    expect(shown.get_by_text("This email has no placeholder {order_nmber}.")).to_be_visible()
     page.get_by_label("Opening text").fill("Hello {first_name},\n\nwe pack {order_number}.")
     expect(mail.get_by_text("we pack 1001.")).to_be_visible()
     expect(shown.get_by_text("Moin from Lighthouse")).to_be_visible()

@@ -100,15 +100,17 @@ def test_only_what_was_changed_is_the_shops_own(desk, row):
 @pytest.mark.parametrize(
     ("part", "text", "told"),
     [
-        ("opening", "Hello {nmae}", "This mail has no placeholder {nmae}. It has {order_number}, "),
-        ("subject", "Hello {amount}", "This mail has no placeholder {amount}."),
-        ("opening", "Hello {}", "This mail has no placeholder {}."),
-        ("opening", "{shop.secret}", "This mail has no placeholder {shop.secret}."),
+        ("opening", "Hello {nmae}", "This email has no placeholder {nmae}. It has {order_number}, "),
+        ("subject", "Hello {amount}", "This email has no placeholder {amount}."),
+        ("opening", "Hello {}", "This email has no placeholder {}."),
+        ("opening", "{shop.secret}", "This email has no placeholder {shop.secret}."),
         ("closing", "Hello {first_name", "A brace stands alone in “Hello {first_name”."),
         ("closing", "a } b", "A brace stands alone in “a } b”."),
         ("closing", "{{ shop }}", "A brace stands alone in “{}”."),
         ("subject", "", "This field is required."),
         ("opening", " \n ", "This field is required."),
+        ("subject", "\u200b", "A subject cannot contain control characters or invisible ones."),
+        ("subject", "Your order\x07", "A subject cannot contain control characters or invisible ones."),
         ("subject", "x" * 201, "at most 200 characters"),
         ("opening", "x" * (LONGEST_TEXT + 1), f"at most {LONGEST_TEXT} characters"),
     ],
@@ -202,7 +204,7 @@ def test_the_preview_shows_what_is_typed_and_stores_nothing(shop, other_shop, de
     plain = frame(desk, row, form="text", opening="Typed <b>").content.decode()
     assert re.search(r"<pre>Typed &lt;b&gt;\n\nOrder 1001", plain)
     wrong = frame(desk, row, opening="Typed {nmae}").content.decode()
-    assert "This mail has no placeholder {nmae}." in wrong
+    assert "This email has no placeholder {nmae}." in wrong
     row.refresh_from_db()
     assert not row.is_changed
     assert AuditEntry.objects.count() == before
@@ -240,7 +242,7 @@ def test_other_shops_and_roles_are_kept_out(shop, other_shop, row):
     manager = open_desk(make_staff(shop, "ben", "manager"))
     assert manager.page(row).status_code == frame(manager, row).status_code == 403
     assert manager.get(admin_url(MailText, "changelist")).status_code == 403
-    assert "Mails" not in manager.get("/admin/settings/").content.decode()
+    assert "Emails" not in manager.get("/admin/settings/").content.decode()
 
 
 def test_a_page_that_was_opened_before_undoes_nothing(desk, row):

@@ -169,7 +169,7 @@ def test_a_cancellation_says_what_becomes_of_the_money(shop):
     payments.cancel_order(shop=shop, order=order, reason="Fraud?", now=NOW)
     order.refresh_from_db()
     body = jobs.change_mail(order, "cancelled").body
-    assert "is refunded separately" in body
+    assert "will be refunded separately" in body
     assert "Fraud" not in body
 
 

@@ -1,5 +1,6 @@
 """Further domains of a shop: owners ask for them, the operator confirms, and then they redirect."""
 
+import html
 import io
 import json
 import socket
@@ -11,11 +12,12 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from limits import parse_many
 
 from storefront.kit.refusals import InvalidFields, NotFound
 from storefront.shops import domains, doors
 from storefront.shops.domains import ask_for_domain, check_domain, confirm_domain, is_proof, proof_of
-from storefront.shops.models import AuditEntry, Shop, ShopDomain
+from storefront.shops.models import AuditEntry, Shop, ShopDomain, User
 from tests.audit.entries import one_entry
 from tests.catalogue.factories import make_product
 from tests.races import run_concurrently
@@ -44,7 +46,7 @@ def at(host, path="/", method="get"):
 @pytest.mark.rule("R-CALL-12")
 def test_a_confirmed_domain_leads_to_the_same_page_of_the_shop(shop, other_shop):
     make_product(shop, "Mug")
-    own(shop, "WWW.Example.org.")
+    own(shop, "https://WWW.Example.org./")
     for path in ("/products/mug?variant=3&x=%C3%A4", "/", "/products?q=a%20b"):
         page = at(f"{WWW}:8443", path)
         assert (page.status_code, page["Location"]) == (301, f"https://shop.example.com{path}")
@@ -106,6 +108,10 @@ def test_a_shops_own_domain_wins_over_a_further_one(shop, other_shop):
         "[::1]",
         "bücher.example",
         "x" * 64 + ".de",
+        "http://[::1",
+        "https://ex\u2100mple.com",
+        "www.example.org..",
+        "https://www.example.org../",
     ],
 )
 def test_what_is_no_host_name_is_refused(shop, domain):
@@ -124,6 +130,21 @@ def test_no_domain_of_somebody_else_is_taken(shop, other_shop, settings):
         make_shop(WWW)
     own(shop, "b.example.org")
     assert "already has this domain in its list" in problems(shop, "b.example.org")
+
+
+def test_no_shops_address_is_where_another_shop_is_led_to(shop, other_shop):
+    """Visitors would be led to the other shop, or back and forth between the two for ever."""
+    own(other_shop)
+    with pytest.raises(InvalidFields) as refused:
+        make_shop("third.example.com", base_url=f"https://{WWW}")
+    assert refused.value.errors == {"base_url": [f"Another shop already has the domain {WWW}."]}
+    operator = User.objects.create_superuser("op", password="lighthouse-1")
+    page = open_desk(operator, shop).fill(shop, base_url=f"https://{WWW.upper()}:8443")
+    assert f"Another shop already has the domain {WWW}." in page.content.decode()
+    assert open_desk(operator, other_shop).fill(other_shop, base_url=f"https://{WWW}").status_code == 302
+    Shop.objects.filter(pk=other_shop.pk).update(base_url="https://SHOP.example.org:8443")
+    assert problems(shop, "shop.example.org") == "Another shop already has the domain shop.example.org."
+    own(shop, "op.example.org")
 
 
 def test_a_domain_is_confirmed_for_one_shop_only(shop, other_shop):
@@ -153,6 +174,9 @@ def test_owners_ask_for_domains_check_and_remove_them(desk, shop, other_shop):
     refused = desk.fill(ShopDomain, domain="not a host")
     assert refused.context_data["adminform"].form.errors["domain"]
     assert 'value="not a host"' in refused.content.decode()
+    for odd in ("http://[", "https://www.example.org../"):
+        page = desk.fill(ShopDomain, domain=odd)
+        assert (page.status_code, f'value="{odd}"' in page.content.decode()) == (200, True)
     with one_entry(shop) as found:
         page = desk.fill(ShopDomain, domain="https://WWW.example.org/", follow=True)
     assert found[0].action == "domain.created"
@@ -268,6 +292,18 @@ def test_the_check_is_a_button_that_says_what_it_found(desk, shop, names):
     url = reverse("admin:shops_shopdomain_check_domain", args=[row.pk])
     page = desk.post(url, {"_form_submitted": "on"}, follow=True).content.decode()
     assert page.count("The host name could not be resolved.") == 2
+
+
+def test_a_shops_checks_are_limited_since_each_holds_a_thread(desk, shop, other_shop, names, settings):
+    settings.LIMITS = settings.LIMITS | {"domain_checks": parse_many("1/minute, 5/hour")}
+    row, second, theirs = own(shop), own(shop, "b.example.org"), own(other_shop, "c.example.org")
+    checked(shop, row)
+    url = reverse("admin:shops_shopdomain_check_domain", args=[second.pk])
+    page = desk.post(url, {"_form_submitted": "on"}, follow=True).content.decode()
+    assert "checked very often just now" in html.unescape(page)
+    second.refresh_from_db()
+    assert second.checked_at is None
+    checked(other_shop, theirs)
 
 
 @pytest.mark.django_db(transaction=True)

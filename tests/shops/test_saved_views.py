@@ -200,6 +200,14 @@ def test_who_may_only_look_uses_views_and_changes_none(desk, shop):
     assert above(packer, Product, q="mug")[2] == []
 
 
+def test_a_dialog_shows_no_name_of_a_list_that_its_reader_may_not_see(desk, shop):
+    view, theirs = keep(shop, list="orders.order"), keep(shop, "Ada, who owes us", "q=ada", "customers.customer")
+    packer = open_desk(make_staff(shop, "pia", "fulfilment"))
+    assert packer.get(admin_url(Customer, "changelist")).status_code == 403
+    assert 'value="Drafts"' in packer.get(deed(Order, "rename_view"), {"saved": view.pk}).content.decode()
+    assert "Ada" not in packer.get(deed(Order, "rename_view"), {"saved": theirs.pk}).content.decode()
+
+
 def test_each_change_is_an_entry_of_the_audit_log(desk, shop):
     with one_entry(shop) as found:
         save(desk, Product, "Drafts", status__exact="draft")
