@@ -18,11 +18,12 @@ def to_be_sent(cards: QuerySet[GiftCard]) -> QuerySet[GiftCard]:
     return cards.filter(send_at__isnull=False, disabled_at=None)
 
 
-def erase_cards(*, shop: Shop, email: str, orders: Collection[int]) -> list[int]:
-    """Erase this address, and the messages of what these orders sold. Another recipient's address stays: it is theirs.
-    Returns the ids of the order lines that the cards of this address were sold with."""
+def erase_cards(*, shop: Shop, email: str, cards: Collection[int], orders: Collection[int]) -> list[int]:
+    """Erase this address from those of these `cards` that have it, and the messages of what these orders sold. Another
+    recipient's address stays: it is theirs. Returns the ids of the order lines that the cards of this address were sold
+    with."""
     GiftCard.objects.filter(shop=shop, order_id__in=orders).update(message="")
-    held = GiftCard.objects.filter(shop=shop, email__iexact=email)
+    held = GiftCard.objects.filter(shop=shop, pk__in=cards, email__iexact=email)
     lines = [pk for pk in held.values_list("line_id", flat=True) if pk is not None]
     held.update(email="", message="", send_at=None)
     return lines

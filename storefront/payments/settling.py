@@ -204,7 +204,8 @@ def _move(
     payment.reference = payment.reference or report.reference
     if is_fresh:
         payment.failure, payment.dispute = clean(report.failure, 255), clean(report.dispute, 100)
-        payment.method = clean(report.method, 100) or payment.method
+        if payment.order is None or payment.order.erased_at is None:
+            payment.method = clean(report.method, 100) or payment.method
     if payment.status != Payment.Status.PENDING:
         payment.place = ""
     _log(payment, entries, was, source, now)

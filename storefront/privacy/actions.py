@@ -37,6 +37,7 @@ def open_request(*, shop: Shop, email: str, user: User | None = None, now: datet
     email = normal_email(email)
     try:
         validate_email(email)
+        DataRequest._meta.get_field("email").run_validators(email)
     except ValidationError as error:
         raise InvalidFields(errors={"email": error.messages}) from None
     defaults = {"user": user, "created_at": now}

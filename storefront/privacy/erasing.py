@@ -6,12 +6,15 @@ order later is not in the plan and stays whole. The other steps follow the plan,
 left to do the second time, so after an interruption the work goes on, and two workers at once do no harm.
 """
 
+import json
 from collections.abc import Callable
 from datetime import datetime
-from functools import partial
+from functools import partial, reduce
+from operator import or_
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 from django_tasks import TaskResultStatus
 from django_tasks_db.models import DBTaskResult
 
@@ -44,7 +47,7 @@ State = DataRequest.State
 # After this many calls without an answer, a saved method is left to the merchant.
 MOST_TRIES = 10
 # Tasks that have a shop and an address as arguments.
-_MAILING = ("storefront.customers.", "storefront.stock_alerts.")
+_MAILING = ("storefront.customers.", "storefront.stock_alerts.", "storefront.content.")
 
 Beat = Callable[[], None]
 
@@ -60,6 +63,9 @@ def erase(request: DataRequest, *, now: datetime, beat: Beat = lambda: None) -> 
         counts = _forget_methods(request)
         _close_account(request, counts, now)
     plan = request.plan
+    if plan is None:
+        # Another worker has finished it meanwhile.
+        return
     for order_id in plan["orders"]:
         _erase_order(shop, order_id, plan, now)
         beat()
@@ -91,7 +97,7 @@ def _forget_methods(request: DataRequest) -> dict[str, int]:
 def _close_account(request: DataRequest, counts: dict[str, int], now: datetime) -> None:
     shop, email = request.shop, request.email
     row = DataRequest.objects.select_for_update(of=("self",)).get(shop=shop, pk=request.pk)
-    if row.plan is not None:
+    if row.plan is not None or row.state == State.ERASED:
         # Another worker was here since.
         request.plan = row.plan
         return
@@ -103,10 +109,17 @@ def _close_account(request: DataRequest, counts: dict[str, int], now: datetime) 
     check_not_needed(person)
     request.plan = _plan(person, counts, now)
     delete_baskets(checkouts, baskets)
+    stop_alerts(shop=shop, email=email)
     if customer is not None:
         customer.delete()
     Customer.objects.filter(shop=shop, pending_email=email).update(pending_email=None)
     DataRequest.objects.filter(pk=request.pk).update(plan=request.plan, file="", size=0)
+    _delete_tasks(shop, email)
+    _delete_file(row)
+
+
+def _delete_file(row: DataRequest) -> None:
+    """Delete the export that was made for this row, once the transaction ends."""
     if name := row.file.name:
         transaction.on_commit(partial(row.file.storage.delete, name), robust=True)
 
@@ -119,6 +132,7 @@ def _plan(person: Person, counts: dict[str, int], now: datetime) -> dict[str, An
         "customer": person.customer.pk if person.customer else None,
         "orders": list(person.order_ids),
         "drafts": list(person.drafts().values_list("pk", flat=True)),
+        "cards": list(person.gift_cards().values_list("pk", flat=True)),
         "redemptions": list(person.redemptions().values_list("pk", flat=True)),
         "counts": counts,
         # For the merchant, who has to delete these at the provider.
@@ -151,12 +165,12 @@ def _erase_rest(request: DataRequest, now: datetime) -> None:
     erased = _erased_orders(shop, plan)
     began = datetime.fromisoformat(plan["at"])
     with transaction.atomic():
-        erase_recipient(shop=shop, lines=erase_cards(shop=shop, email=email, orders=erased))
+        erase_recipient(shop=shop, lines=erase_cards(shop=shop, email=email, cards=plan["cards"], orders=erased))
         delete_drafts(shop=shop, drafts=plan["drafts"])
         Redemption.objects.filter(shop=shop, pk__in=plan["redemptions"]).update(email_digest="", customer=None)
-        stop_alerts(shop=shop, email=email)
         delete_views_naming(shop=shop, email=email)
-    _delete_tasks(shop, email)
+    # Those that ran when the others were deleted.
+    _delete_tasks(shop, email, before=began)
     about: dict[str, Any] = {"shop": shop, "email": email, "orders": erased}
     with transaction.atomic():
         erase_events(customer_id=plan["customer"], before=began, **about)
@@ -169,9 +183,14 @@ def _erased_orders(shop: Shop, plan: dict[str, Any]) -> list[int]:
     return list(found.order_by("pk").values_list("pk", flat=True))
 
 
-def _delete_tasks(shop: Shop, email: str) -> None:
+def _delete_tasks(shop: Shop, email: str, before: datetime | None = None) -> None:
     """Delete mails that wait and the results of those that were sent: the address is an argument of them."""
-    rows = DBTaskResult.objects.filter(args_kwargs__icontains=email).exclude(status=TaskResultStatus.RUNNING)
+    # As JSON is written, on SQLite without letters beyond ASCII.
+    texts = {json.dumps(email), json.dumps(email, ensure_ascii=False)}
+    named = reduce(or_, [Q(args_kwargs__icontains=text[1:-1]) for text in sorted(texts)])
+    rows = DBTaskResult.objects.filter(named).exclude(status=TaskResultStatus.RUNNING)
+    if before is not None:
+        rows = rows.filter(enqueued_at__lt=before)
     found = [
         row.pk
         for row in rows
@@ -190,9 +209,13 @@ def _finish(request: DataRequest, now: datetime) -> None:
     kept = len(plan["orders"]) - len(orders)
     erased = plan["counts"] | {"orders": len(orders)} | ({"orders_left": kept} if kept else {})
     # Also if another worker has given up meanwhile.
-    row = DataRequest.objects.filter(pk=request.pk).exclude(state=State.ERASED)
+    row = DataRequest.objects.select_for_update(of=("self",)).filter(pk=request.pk).exclude(state=State.ERASED)
+    # Made after the account was deleted, and while the erasure stood still.
+    for late in row:
+        _delete_file(late)
     reason = _left_to_do(kept, plan["methods_left"])
-    done = {"state": State.ERASED, "email": "", "plan": None, "erased": erased, "erased_at": now, "reason": reason}
+    done: dict[str, Any] = {"state": State.ERASED, "email": "", "plan": None, "file": "", "size": 0}
+    done |= {"erased": erased, "erased_at": now, "reason": reason}
     if not row.update(**done):
         # Another worker has finished it.
         return

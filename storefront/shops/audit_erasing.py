@@ -19,9 +19,16 @@ from storefront.shops.models import Shop, User
 
 # Entries loaded into memory at once.
 BATCH_ROWS = 500
-_ADDRESS = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+\Z")
+_ADDRESS = re.compile(r".+@[^@\s]+\Z", re.DOTALL)
 # Types of values that stay, since they identify nobody.
 _HARMLESS = (bool, int, float, type(None))
+
+
+def whole_address(email: str) -> re.Pattern[str]:
+    """Finds the address in a text: as it is, as in JSON, and as in a query string. Not in a longer address that
+    contains it; a full stop after it ends a sentence."""
+    forms = "|".join(map(re.escape, (email, json.dumps(email, ensure_ascii=False)[1:-1], quote_plus(email))))
+    return re.compile(rf"(?<![\w.+-])(?:{forms})(?![\w-]|\.\w)", re.IGNORECASE)
 
 
 @transaction.atomic
@@ -63,9 +70,7 @@ class _Person:
 
     def __init__(self, shop: Shop, email: str, customers: set[int], orders: set[int]) -> None:
         self.shop, self.email, self.orders = shop, email, orders
-        # Matches the whole address only, not a longer address that contains it.
-        forms = "|".join(map(re.escape, (email, quote_plus(email))))
-        self.address = re.compile(rf"(?<![\w.+-])(?:{forms})(?![\w.-])", re.IGNORECASE)
+        self.address = whole_address(email)
         self.staff = set(User.objects.filter(email__iexact=email).values_list("pk", flat=True))
         self.customers = customers | self._customers_named()
 

@@ -11,6 +11,7 @@ from django.db.models.functions import Lower
 from storefront.kit.names import has_invisible_characters
 from storefront.kit.refusals import InvalidFields, NotFound, Refusal
 from storefront.shops import audit
+from storefront.shops.audit_erasing import whole_address
 from storefront.shops.models import SavedView, Shop
 
 # Views of one list in one shop.
@@ -99,5 +100,6 @@ def _check_name(shop: Shop, list: str, name: str, besides: SavedView | None = No
 def delete_views_naming(*, shop: Shop, email: str) -> None:
     """Delete the views that search for this address: the person is erased from the shop."""
     rows = SavedView.objects.filter(shop=shop)
-    found = [row.pk for row in rows if email.lower() in unquote_plus(f"{row.name} {row.query}").lower()]
+    address = whole_address(email)
+    found = [row.pk for row in rows if any(map(address.search, (row.name, row.query, unquote_plus(row.query))))]
     rows.filter(pk__in=found).delete()

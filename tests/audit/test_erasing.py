@@ -124,6 +124,14 @@ def test_refuses_what_is_no_email_address(shop, email):
     assert everything(shop) == before
 
 
+def test_erases_an_address_at_the_end_of_a_sentence(shop):
+    with audit.acting(audit.SYSTEM):
+        about = audit.Object("product", 5, "Mug")
+        audit.record(shop=shop, action="product.updated", object=about, after={"note": "Ask ada@example.com."}, now=NOW)
+    assert erase_person(shop=shop, email="ada@example.com", now=NOW) == 1
+    assert "ada@example.com" not in everything(shop)
+
+
 @pytest.mark.parametrize("email", ["da@example.com", "ada@example.co", "%da@example.com", "_da@example.com"])
 def test_leaves_similar_addresses(shop, email):
     live(shop)

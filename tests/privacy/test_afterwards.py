@@ -2,11 +2,13 @@
 
 import csv
 from datetime import timedelta
+from decimal import Decimal
 from io import StringIO
 
 import pytest
 from django.contrib.auth.hashers import make_password
 from django.core import mail
+from django.db import transaction
 from django.urls import reverse
 
 from storefront.customers.models import Customer
@@ -21,7 +23,9 @@ from storefront.orders.models import Fulfilment, Order, OrderMail
 from storefront.orders.sent_mails import NobodyToWriteTo, write_to_customer
 from storefront.orders.word_sweeps import keep_missing_words
 from storefront.payments.models import Payment
+from storefront.payments.providers.base import Report, Standing
 from storefront.payments.refunds import request_refund
+from storefront.payments.settling import apply_report, lock_payment
 from storefront.privacy import actions
 from tests.checkout.shopper import Shopper
 from tests.customers.factories import PASSWORD
@@ -143,6 +147,16 @@ def test_papers_stay_and_no_new_invoice_is_made_out_to_nobody(desk, shop, erased
     InvoiceSettings.objects.update(is_on=True)
     with pytest.raises(NotInvoiceable):
         issue_invoice(shop=shop, order=erased[0], now=clock.now())
+
+
+def test_what_the_provider_says_later_does_not_bring_back_what_was_paid_with(shop, erased):
+    payment = Payment.objects.get(order=erased[0])
+    told = Report(Standing.PAID, captured=payment.captured, refunded=Decimal(2), method="Visa •••• 7713")
+    with transaction.atomic():
+        locked = lock_payment(shop, payment)
+        apply_report(shop=shop, payment=locked, report=told, source="look", is_fresh=True, now=clock.now())
+    payment.refresh_from_db()
+    assert (payment.returned, payment.method) == (Decimal(2), "")
 
 
 def test_can_still_be_refunded_and_looked_up(shop, erased):
