@@ -38,13 +38,8 @@ def create_shop(
         errors["domain"] = [domains.taken_message(domain)]
     if not name.strip() or len(name) > 200:
         errors["name"] = ["Expected a name of 1 to 200 characters."]
-    parts = urlsplit(base_url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or parts.username:
-        errors["base_url"] = ["Expected an absolute URL such as https://shop.example.com."]
-    elif places.is_reserved(parts.hostname):
-        errors["base_url"] = [places.reserved_message(parts.hostname)]
-    elif domains.is_further(parts.hostname):
-        errors["base_url"] = [domains.taken_message(parts.hostname)]
+    if problem := _problem_of_base_url(base_url):
+        errors["base_url"] = [problem]
     errors |= _wrong_choices(currency=currency, timezone=timezone, language=language)
     if email is not None and "@" not in email:
         errors["email"] = ["Expected an email address."]
@@ -64,6 +59,19 @@ def create_shop(
     )
     audit.record_created(shop=shop, object=shop, now=now)
     return shop
+
+
+def _problem_of_base_url(url: str) -> str | None:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        # Something that only looks like a URL, such as http://[
+        parts = urlsplit("")
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or parts.username:
+        return "Expected an absolute URL such as https://shop.example.com."
+    if places.is_reserved(parts.hostname):
+        return places.reserved_message(parts.hostname)
+    return domains.taken_message(parts.hostname) if domains.is_further(parts.hostname) else None
 
 
 @transaction.atomic

@@ -21,6 +21,7 @@ def test_domain_and_base_url_are_stored_in_normal_form(db):
         ("name", "  "),
         ("base_url", "shop.example.com"),
         ("base_url", "ftp://shop.example.com"),
+        ("base_url", "http://["),
         ("base_url", "https://me@shop.example.com"),
         ("currency", "EURO"),
         ("currency", "XQZ"),
