@@ -29,7 +29,7 @@ KINDS = (
         "Account with its addresses",
         lambda person: int(person.customer is not None),
         records.accounts,
-        "Deleted. Every sign-in and every link in a mail ends.",
+        "Deleted. Every sign-in and every emailed link stops working.",
     ),
     Kind(
         "saved_methods",
@@ -58,11 +58,11 @@ KINDS = (
         "Invoices and credit notes",
         lambda person: person.documents().count(),
         records.documents,
-        "Kept unchanged, with name and address: tax law wants them for years.",
+        "Kept unchanged, with name and address: tax law requires that for years.",
     ),
     Kind(
         "mails",
-        "Mails about orders",
+        "Emails about orders",
         lambda person: person.mails().count(),
         records.mails,
         "Deleted.",
@@ -86,7 +86,7 @@ KINDS = (
         "Uses of discounts",
         lambda person: person.redemptions().count(),
         records.redemptions,
-        "Kept as a count, without whose they were.",
+        "Kept as a count, without who used them.",
     ),
     Kind(
         "baskets",
@@ -97,7 +97,7 @@ KINDS = (
     ),
     Kind(
         "checkouts",
-        "Checkouts that were begun",
+        "Checkouts that were started",
         lambda person: person.checkouts().count(),
         records.checkouts,
         "Deleted.",

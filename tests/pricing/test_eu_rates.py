@@ -63,7 +63,7 @@ def test_the_button_says_what_it_does_and_keeps_own_rates(desk, shop):
     TaxRate.objects.create(shop=shop, name="MwSt", country="DE", percent="16")
     url = reverse("admin:pricing_taxrate_load_eu_rates")
     page = desk.get(url).content.decode()
-    assert "MwSt 16%, in the set Germany, standard: 19%" in page
+    assert "MwSt 16%, in the EU set Germany, standard: 19%" in page
     assert f"1 Jan {AS_OF.year}" in page
     assert "1 of your own kept" in desk.post(url, {}, follow=True).content.decode()
     assert TaxRate.objects.get(country="DE", tax_class=None).percent == 16
