@@ -138,7 +138,7 @@ def test_an_invalid_picture_file_does_not_break_the_page(shop, uploaded, page, c
 def test_the_admin_explains_a_picture_that_cannot_be_shown(shop, uploaded, page):
     desk = open_desk(make_staff(shop))
     admin_page = f"/admin/catalogue/product/{uploaded.product_id}/change/"
-    said = "the file is damaged or incomplete. Open it in a picture editor, save it anew"
+    said = "the file is damaged or incomplete. Open it in a picture editor, save it again"
     assert said not in desk.get(admin_page).content.decode()
     put(uploaded, drawn(1200, 900, "JPEG")[:9000])
     page("/products")
