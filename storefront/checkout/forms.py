@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django import forms
+from django.contrib.auth.base_user import BaseUserManager
 from django.core.validators import RegexValidator
 
 from storefront.checkout import vat_ids
@@ -68,6 +69,10 @@ class ContactForm(PhoneForm):
         widget=forms.EmailInput({"autocomplete": "email"}),
     )
     field_order = ["email", "phone"]
+
+    def clean_email(self) -> str:
+        """With the domain in lowercase: not every database compares letters such as Ü ignoring case."""
+        return BaseUserManager.normalize_email(self.cleaned_data["email"])
 
 
 class AddressForm(CheckoutForm):

@@ -5,6 +5,7 @@ from decimal import Decimal
 import pytest
 
 from storefront.checkout.models import Checkout
+from storefront.orders.history import order_ids_of
 from storefront.orders.models import Order
 from storefront.pricing.models import ShippingRate, TaxRate
 from tests.catalogue.factories import make_product
@@ -30,6 +31,15 @@ def rates(shop):
     parcel = make_rate(shop, countries=["DE"])
     make_rate(shop, countries=["AT"])
     return parcel, make_rate(shop, "Express", "12.00", countries=["DE"], sort_order=1)
+
+
+def test_an_address_is_found_again_whatever_the_letters_of_its_domain(shop, shopper, basket):
+    """Databases that compare only ASCII letters ignoring case find orders by their address, too."""
+    shopper.fill_details(email="Ada@BÜCHER.example")
+    assert Checkout.objects.get().email == "Ada@bücher.example"
+    shopper.choose_delivery()
+    shopper.post("/checkout/payment", shopper.payment_fields())
+    assert order_ids_of(shop, email="ada@bücher.example") == [Order.objects.get().pk]
 
 
 def test_details_are_saved_and_shown_again(shopper, basket):
