@@ -189,7 +189,8 @@ class DataRequestAdmin(ShopScopedAdmin):
     def download(self, request: Any, object_id: str) -> FileResponse:
         check_own_site(request)
         row = self.row_or_404(request, object_id)
-        if not row.file:
+        if not row.file or row.exported_at is None or row.exported_at + KEPT_FILE <= request.now:
+            # The sweep that deletes it may be late.
             raise Http404(MISSING)
         try:
             file = row.file.open("rb")

@@ -8,6 +8,7 @@ from django.urls import reverse
 from storefront.kit import clock
 from storefront.orders.models import Order
 from storefront.privacy import actions
+from storefront.privacy.jobs import KEPT_FILE
 from storefront.privacy.models import DataRequest
 from storefront.shops.models import StaffSession
 from tests.audit.entries import entries
@@ -107,6 +108,9 @@ def test_an_export_is_made_and_downloaded(desk, shop):
     assert [entry.action for entry in entries(shop) if entry.object_type == "data_request"] == [
         *("data_request.created", "data_request.exported", "data_request.downloaded"),
     ]
+    # Also before the sweep has deleted it.
+    DataRequest.objects.update(exported_at=clock.now() - KEPT_FILE)
+    assert desk.get(url(row, "download")).status_code == 404
 
 
 def test_each_deed_asks_to_confirm_who_one_is(desk, shop):
