@@ -31,6 +31,14 @@ class Client:
     def ask(
         self, path: str, *, method: str = "GET", headers: dict[str, str] | None = None, body: str | None = None
     ) -> Answer:
+        try:
+            return self._ask(path, method, headers, body)
+        except (http.client.RemoteDisconnected, ConnectionError):
+            # The server ends connections that were idle, such as while wrk asked; the next request opens another one.
+            self.connection.close()
+            return self._ask(path, method, headers, body)
+
+    def _ask(self, path: str, method: str, headers: dict[str, str] | None, body: str | None) -> Answer:
         self.connection.request(method, path, body, self.headers | (headers or {}))
         response = self.connection.getresponse()
         return Answer(f"{response.status} {response.reason}", response.getheaders(), response.read())

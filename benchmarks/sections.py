@@ -89,7 +89,7 @@ def import_rows(prepared: Prepared) -> list[Row]:
             products=prepared.size,
             per_second=found.products / found.seconds,
             memory=found.resident,
-            bar=bars.IMPORT if found.products >= LONG_IMPORT else None,
+            bar=bars.FILES[name] if found.products >= LONG_IMPORT else None,
             note=f"{found.products:,} products in {found.seconds:.0f} s, on {found.at}",
         )
         for name, found in prepared.runs.items()

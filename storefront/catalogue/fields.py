@@ -50,6 +50,11 @@ Id = _whole(1, LARGEST_ID)
 Integer = _whole(-LARGEST_INTEGER, LARGEST_INTEGER)
 
 
+def as_it_is(value: Any) -> Any:
+    """The `dump` of values that are such members themselves."""
+    return value
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
     """One type of column. A column that may be null also accepts and returns None.
@@ -61,7 +66,7 @@ class Kind:
 
     given: Any
     parse: MemberParser
-    dump: Callable[[Any], Any] = lambda value: value
+    dump: Callable[[Any], Any] = as_it_is
     clean: Callable[[models.Model, Any, Any], Any]
 
 
@@ -108,7 +113,7 @@ def _nullable(kind: Kind) -> Kind:
     return Kind(
         given=kind.given | None,
         parse=or_none(kind.parse),
-        dump=or_none(kind.dump),
+        dump=kind.dump if kind.dump is as_it_is else or_none(kind.dump),
         clean=lambda row, column, value: None if value is None else kind.clean(row, column, value),
     )
 

@@ -23,9 +23,9 @@ _OF_PRODUCT = ("damaged_qty", "low_stock_threshold")
 _COLUMNS = (*_OF_PRODUCT, *_OF_BOTH, *(f"variants__{name}" for name in _OF_BOTH))
 _NAMES_OF_BOTH = ("id", *_OF_BOTH[1:])
 _OWN_PRODUCT = "(SELECT {} FROM catalogue_product p WHERE p.id = catalogue_variant.product_id)"
-# What an UPDATE of a product or a variant returns for `changed_item`, after when the product was deleted and whether
-# it has variants, each of which is an item. SQLite returns nothing of joined tables, hence the subqueries.
-CHANGED_PRODUCT = "RETURNING " + ", ".join(  # noqa: S608, built from names in this file
+# What an UPDATE of a product or a variant is to return for `changed_item`, after when the product was deleted and
+# whether it has variants, each of which is an item. SQLite returns nothing of joined tables, hence the subqueries.
+CHANGED_PRODUCT = ", ".join(
     [
         "deleted_at",
         "EXISTS (SELECT 1 FROM catalogue_variant v WHERE v.product_id = catalogue_product.id)",
@@ -33,7 +33,7 @@ CHANGED_PRODUCT = "RETURNING " + ", ".join(  # noqa: S608, built from names in t
         *_NAMES_OF_BOTH,
     ]
 )
-CHANGED_VARIANT = "RETURNING " + ", ".join(
+CHANGED_VARIANT = ", ".join(
     [
         _OWN_PRODUCT.format("deleted_at"),
         "false",
@@ -141,6 +141,27 @@ def _count_all(shop: Shop, product_id: int | None) -> int:
 
 def _items(found: QuerySet[Product]) -> list[Item]:
     return [_item(row) for row in found.order_by(*_ORDER).values_list(*_COLUMNS)]
+
+
+# An item as PostgreSQL writes it, of a product `p` and a variant `v`, which is null if the product has none. A test
+# holds that it is the same as `_item`.
+ITEM_JSON = """jsonb_build_object(
+    'id', 'p' || p.id || coalesce('-v' || v.id, ''),
+    'product_id', p.id,
+    'variant_id', v.id,
+    'sku', CASE WHEN v.id IS NULL THEN p.sku ELSE v.sku END,
+    'name', CASE WHEN coalesce(v.name, '') = '' THEN p.name WHEN starts_with(v.name, p.name) THEN v.name
+        ELSE p.name || ' – ' || v.name END,
+    'track_inventory', CASE WHEN v.id IS NULL THEN p.track_inventory ELSE v.track_inventory END,
+    'allow_backorders', CASE WHEN v.id IS NULL THEN p.allow_backorders ELSE v.allow_backorders END,
+    'stock_qty', CASE WHEN v.id IS NULL THEN p.stock_qty ELSE v.stock_qty END,
+    'damaged_qty', p.damaged_qty,
+    'low_stock_threshold', p.low_stock_threshold,
+    'updated_at', to_char(
+        CASE WHEN v.id IS NULL THEN p.updated_at ELSE v.updated_at END AT TIME ZONE 'UTC',
+        'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
+    )
+)"""
 
 
 def _item(row: Sequence[Any], changed_at: datetime | None = None) -> Item:

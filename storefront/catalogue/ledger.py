@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import orjson
 from django.db import connection
@@ -17,13 +18,17 @@ from storefront.kit.sql import fetch
 from storefront.shops.models import ApiToken, User
 
 Kind = StockAdjustment.Kind
+# The parameters of the statement that says what changes of stock are for.
+Said = dict[str, Any]
 
+# Until the end of the transaction.
+SAY_POSTGRESQL = "SELECT set_config('storefront.stock_change', %(said)s, true)"
 _SAY = {
     "sqlite": (
         "REPLACE INTO catalogue_stockchange VALUES"
         " (1, %(kind)s, %(reason)s, %(reference)s, %(installation)s, %(token)s, %(user)s, %(made_at)s) RETURNING id"
     ),
-    "postgresql": "SELECT set_config('storefront.stock_change', %(said)s, true)",
+    "postgresql": SAY_POSTGRESQL,
 }
 _UNSAY = {
     "sqlite": "DELETE FROM catalogue_stockchange RETURNING id",
@@ -48,7 +53,26 @@ def stock_changes(
     kind: Kind, *, now: datetime, reason: str = "", reference: str = "", author: Author = NOBODY
 ) -> Iterator[None]:
     """What the block's changes of stock are for. Call it in their transaction, which an exception must roll back."""
-    said = {
+    with saying(said(kind, now=now, reason=reason, reference=reference, author=author)):
+        yield
+
+
+@contextmanager
+def saying(said: Said) -> Iterator[None]:
+    """Say this of the block's changes of stock."""
+    fetch(connection, _SAY[connection.vendor], said)
+    yield
+    unsay()
+
+
+def unsay() -> None:
+    """End what was said of changes of stock in this transaction."""
+    fetch(connection, _UNSAY[connection.vendor], {})
+
+
+def said(kind: Kind, *, now: datetime, reason: str = "", reference: str = "", author: Author = NOBODY) -> Said:
+    """What changes of stock are for."""
+    values = {
         "kind": kind.value,
         "reason": reason,
         "reference": reference,
@@ -57,6 +81,4 @@ def stock_changes(
         "user": author.user and author.user.pk,
         "made_at": connection.ops.adapt_datetimefield_value(now),
     }
-    fetch(connection, _SAY[connection.vendor], said | {"said": orjson.dumps(said).decode()})
-    yield
-    fetch(connection, _UNSAY[connection.vendor], {})
+    return values | {"said": orjson.dumps(values).decode()}

@@ -60,6 +60,7 @@ class Installation(models.Model):
 
     class Meta:
         app_label = "apps"
+        verbose_name = "installed app"
         constraints = [
             models.UniqueConstraint(
                 fields=["shop", "app"], condition=Q(uninstalled_at=None), name="installation_stands_once"

@@ -5,7 +5,8 @@ only in our own. Deleted products are not exported. Memory use does not grow wit
 """
 
 import csv
-from collections.abc import Callable, Iterator
+import io
+from collections.abc import Callable, Iterator, Sequence
 from typing import IO, Any
 
 import orjson
@@ -13,6 +14,7 @@ import orjson
 from storefront.catalogue.models import Category, Product
 from storefront.kit.spreadsheets import escape_formula
 from storefront.product_files.existing import ExistingProduct, existing_products
+from storefront.product_files.export_processes import in_processes
 from storefront.product_files.native import writer as native_writer
 from storefront.product_files.shopify import writer as shopify_writer
 from storefront.product_files.woocommerce import writer as woocommerce_writer
@@ -20,55 +22,102 @@ from storefront.shops.models import Shop
 
 FORMATS = ("native", "woocommerce", "shopify")
 CHUNK_PRODUCTS = 1000
+# Fewer products are written before other processes have started.
+MIN_FOR_PROCESSES = 20_000
 
 
 def export_products(
-    *, shop: Shop, format: str, out: IO[str], progress: Callable[[int, int], None] | None = None
+    *,
+    shop: Shop,
+    format: str,
+    out: IO[str],
+    progress: Callable[[int, int], None] | None = None,
+    processes: int = 1,
 ) -> int:
     """Write every product of the shop, drafts included, as text; returns how many.
 
-    `out` must not translate line ends. `progress` is called with (products written, products in total).
+    `out` must not translate line ends. `progress` is called with (products written, products in total). With more than
+    one of `processes`, a large shop is read by so many of them, which the caller's transaction does not reach.
     """
     written, total = 0, Product.objects.filter(shop=shop, deleted_at=None).count()
-    write = _writer(shop, format, out)
-    for product in products(shop):
-        write(product)
-        written += 1
-        if progress and written % CHUNK_PRODUCTS == 0:
+    file = _FORMATS[format](shop)
+    out.write(file.head())
+    many = processes > 1 and total >= MIN_FOR_PROCESSES
+    chunks = in_processes(file.text, _chunks(shop), processes) if many else map(file.text, _chunks(shop))
+    for text, count in chunks:
+        out.write(text)
+        written += count
+        if progress:
             progress(written, total)
     if progress:
         progress(written, written)
     return written
 
 
-def products(shop: Shop) -> Iterator[ExistingProduct]:
-    """The shop's products by id, each with its rows."""
+def _chunks(shop: Shop) -> Iterator[list[int]]:
+    """The ids of the shop's products, in order."""
     last = 0
     while True:
         rows = Product.objects.filter(shop=shop, deleted_at=None, pk__gt=last).order_by("pk")
         ids = list(rows.values_list("pk", flat=True)[:CHUNK_PRODUCTS])
         if not ids:
             return
-        found = existing_products(shop, ids)
-        # A product deleted since the first query is missing.
-        yield from (found[id] for id in ids if id in found)
+        yield ids
         last = ids[-1]
 
 
-def _writer(shop: Shop, format: str, out: IO[str]) -> Callable[[ExistingProduct], Any]:
-    categories = {category.pk: category for category in Category.objects.filter(shop=shop)}
-    if format == "native":
-        writer = native_writer.ProductWriter(shop, categories)
-        return lambda product: out.write(orjson.dumps(writer.dump(product)).decode() + "\n")
-    builder: Any = (
-        woocommerce_writer.RowBuilder.for_all(shop, categories)
-        if format == "woocommerce"
-        else shopify_writer.RowBuilder(shop, categories)
-    )
-    if builder.byte_order_mark:
-        out.write("\ufeff")
-    table = csv.DictWriter(out, builder.header, lineterminator="\n")
-    table.writeheader()
-    return lambda product: table.writerows(
-        {column: escape_formula(value) for column, value in row.items()} for row in builder.rows(product)
-    )
+def _products(shop: Shop, ids: Sequence[int]) -> list[ExistingProduct]:
+    """These products, each with its rows. One that was deleted meanwhile is missing."""
+    found = existing_products(shop, ids)
+    return [found[id] for id in ids if id in found]
+
+
+def _categories(shop: Shop) -> dict[int, Category]:
+    return {category.pk: category for category in Category.objects.filter(shop=shop)}
+
+
+class _Native:
+    """Our own format: a line of JSON for each product."""
+
+    def __init__(self, shop: Shop) -> None:
+        self.shop = shop
+        self.writer = native_writer.ProductWriter(shop, _categories(shop))
+
+    def head(self) -> str:
+        return ""
+
+    def text(self, ids: Sequence[int]) -> tuple[str, int]:
+        """The lines of these products, and how many products they are."""
+        products = _products(self.shop, ids)
+        lines = [orjson.dumps(self.writer.dump(product)) for product in products]
+        return b"\n".join([*lines, b""]).decode(), len(products)
+
+
+class _Csv:
+    """A table of another shop system, with the rows of this builder."""
+
+    def __init__(self, shop: Shop, builder: Any) -> None:
+        self.shop, self.builder = shop, builder
+
+    def head(self) -> str:
+        mark = "\ufeff" if self.builder.byte_order_mark else ""
+        return mark + self._written(lambda table: table.writeheader())
+
+    def text(self, ids: Sequence[int]) -> tuple[str, int]:
+        """The rows of these products, and how many products they are."""
+        products = _products(self.shop, ids)
+        rows = (row for product in products for row in self.builder.rows(product))
+        escaped = ({column: escape_formula(value) for column, value in row.items()} for row in rows)
+        return self._written(lambda table: table.writerows(escaped)), len(products)
+
+    def _written(self, write: Callable[[Any], Any]) -> str:
+        out = io.StringIO(newline="")
+        write(csv.DictWriter(out, self.builder.header, lineterminator="\n"))
+        return out.getvalue()
+
+
+_FORMATS: dict[str, Callable[[Shop], Any]] = {
+    "native": _Native,
+    "woocommerce": lambda shop: _Csv(shop, woocommerce_writer.RowBuilder.for_all(shop, _categories(shop))),
+    "shopify": lambda shop: _Csv(shop, shopify_writer.RowBuilder(shop, _categories(shop))),
+}

@@ -40,6 +40,16 @@ def record_events(*, shop: Shop, events: Iterable[tuple[str, dict[str, Any]]], n
         _insert(rows[start : start + BATCH_ROWS])
 
 
+def insertion_of(query: str) -> str:
+    """The statement that records an event for each row of this query, in their order: shop_id, topic, data and
+    created_at. For PostgreSQL, where it can be part of the statement that makes the change."""
+    columns = "shop_id, topic, data, created_at"
+    return (
+        f"INSERT INTO webhooks_event (public_id, {columns})"  # noqa: S608, its callers build the query from names
+        f" SELECT gen_random_uuid(), happened.* FROM ({query}) happened ({columns})"
+    )
+
+
 def _insert(events: list[Event]) -> list[Event]:
     """Hand-written, since each sale waits for it."""
     given: dict[str, Any] = {}

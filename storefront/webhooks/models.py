@@ -75,6 +75,7 @@ class Registration(models.Model):
     updated_at = models.DateTimeField()
 
     class Meta:
+        verbose_name = "webhook"
         constraints = [models.UniqueConstraint(fields=["installation", "topic"], name="registration_topic_once")]
         indexes = [
             models.Index(fields=["shop", "topic"]),

@@ -13,6 +13,10 @@ RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "be
 
 
 def check(shopper) -> None:
+    # As people see it: a form's answer is not loaded yet when its first words are there, and icons are words without
+    # their font.
+    shopper.page.wait_for_load_state()
+    shopper.page.evaluate("document.fonts.ready.then(() => true)")
     found = Axe().run(shopper.page, options=RULES)
     problems = [
         f"{problem['id']}: {node['html'][:160]} {node['failureSummary']}"

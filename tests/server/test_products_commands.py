@@ -1,15 +1,18 @@
 """`storefront importproducts` and `exportproducts`, as scripts see them: stdout, stderr, exit code."""
 
+import io
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 
 import pytest
 from django.core.management import call_command
 
+from storefront.server.command import Failed
 from storefront.server.management.commands import exportproducts
 from tests.databases import database
 from tests.product_files.files import as_csv, woo
@@ -101,6 +104,32 @@ def test_an_export_that_fails_leaves_the_old_file_and_no_other(shop, tmp_path, m
     with pytest.raises(KeyboardInterrupt):
         call_command("exportproducts", str(target), shop=shop.domain)
     assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("products.jsonl", "as it was")]
+
+
+@pytest.mark.parametrize("target", [[], ["products.jsonl"]], ids=["stdout", "file"])
+def test_a_killed_process_of_an_export_is_a_sentence(shop, tmp_path, monkeypatch, target):
+    def broken(**_given) -> int:
+        raise BrokenProcessPool("killed")
+
+    monkeypatch.setattr(exportproducts, "export_products", broken)
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO()))
+    with pytest.raises(Failed, match="A process of the export was killed"):
+        call_command("exportproducts", *[str(tmp_path / name) for name in target], shop=shop.domain)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_large_export_by_several_processes_is_whole_and_in_order(storefront, tmp_path):
+    products = [{"name": f"Mug {n}", "slug": f"mug-{n}", "price": "9.00", "tags": [str(n)]} for n in range(20_500)]
+    file, target = tmp_path / "many.jsonl", tmp_path / "exported.jsonl"
+    file.write_text("".join(f"{json.dumps(each)}\n" for each in products))
+    storefront("createshop", "--domain", "large.example.com", "--name", "L", "--base-url", "https://large.example.com")
+    assert storefront("importproducts", "--shop", "large.example.com", str(file)).returncode == 0
+    written = storefront("exportproducts", "--shop", "large.example.com", str(target))
+    assert (written.returncode, json.loads(written.stdout), written.stderr) == (0, {"exported": 20_500}, "")
+    exported = [json.loads(line) for line in target.read_text().splitlines()]
+    assert [{name: each[name] for name in products[0]} for each in exported] == products
+    again = storefront("importproducts", "--shop", "large.example.com", str(target), "--update")
+    assert (json.loads(again.stdout)["skipped"], again.stderr) == (20_500, "")
 
 
 def test_a_report_lists_what_was_skipped_and_what_is_in_conflict(storefront, tmp_path):

@@ -1,8 +1,14 @@
 """Writes a product as a line of a native product file; `reader.py` describes the format."""
 
+from collections.abc import Callable
+from functools import cache
+from operator import attrgetter
 from typing import Any
 
+from django.db import models
+
 from storefront.catalogue import records, rules
+from storefront.catalogue.fields import as_it_is
 from storefront.catalogue.models import Category, Media, ProductCategory, Variant
 from storefront.product_files.existing import ExistingProduct
 from storefront.product_files.export_values import Categories, category_branch
@@ -74,4 +80,19 @@ def _category_node(node: Category) -> dict[str, Any]:
 
 
 def _columns(row: Any) -> dict[str, Any]:
-    return {name: kind.dump(getattr(row, name)) for name, kind in members(row._meta.model).items()}
+    names, read, dumps = _reader(row._meta.model)
+    made = dict(zip(names, read(row), strict=True))
+    for name, dump in dumps:
+        made[name] = dump(made[name])
+    return made
+
+
+@cache
+def _reader(model: type[models.Model]) -> tuple[list[str], Callable[[Any], tuple[Any, ...]], list[tuple[str, Any]]]:
+    """The names of the model's members, what reads all of them from a row, and how some are turned into members."""
+    kinds = members(model)
+    return (
+        list(kinds),
+        attrgetter(*kinds),
+        [(name, kind.dump) for name, kind in kinds.items() if kind.dump is not as_it_is],
+    )

@@ -3,6 +3,7 @@ import os
 import sys
 import tempfile
 from argparse import ArgumentParser
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import IO
 
@@ -16,6 +17,9 @@ from storefront.server.command import Failed, add_shop_argument, find_shop
 from storefront.shops import audit
 from storefront.shops.models import Shop
 
+# That read the database at the same time.
+MOST_PROCESSES = 2
+
 
 class Command(Base):
     help = "Export a shop's products to a file or to stdout."
@@ -28,17 +32,24 @@ class Command(Base):
         )
 
     def handle(self, *, shop, file, format, **_options) -> None:
-        shop_found = find_shop(shop)
+        try:
+            self._export_file(find_shop(shop), file, format)
+        except BrokenProcessPool:
+            raise Failed(
+                "A process of the export was killed, perhaps for want of memory. The export stopped."
+            ) from None
+
+    def _export_file(self, shop: Shop, file: Path | None, format: str) -> None:
         if file is None:
             # UTF-8 with unchanged line ends, whatever the terminal's locale.
             self._export(
-                shop_found,
+                shop,
                 format,
                 io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="", write_through=True),
             )
             return
         try:
-            exported = self._export_to(shop_found, format, file)
+            exported = self._export_to(shop, format, file)
         except OSError as error:
             raise Failed(f"The file {file} cannot be written: {error.strerror}.") from None
         self.write_result({"exported": exported})
@@ -71,6 +82,7 @@ class Command(Base):
                 format=format,
                 out=out,
                 progress=lambda done, total: progress.update(task, completed=done, total=total),
+                processes=min(os.cpu_count() or 1, MOST_PROCESSES),
             )
         after = {"format": format, "products": exported}
         audit.record(shop=shop, action="products.exported", after=after, now=clock.now())
