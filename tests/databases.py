@@ -45,7 +45,8 @@ class database:  # noqa: N801, used like a function
             self.execute(f"CREATE DATABASE {self.name}{template}")
             return environment | {"DATABASE_URL": f"{self.server.rpartition('/')[0]}/{self.name}"}
         if self.template:
-            shutil.copy(self.template, self.directory / "storefront.sqlite3")
+            copy = shutil.copy(self.template, self.directory / "storefront.sqlite3")
+            Path(copy).chmod(0o600)  # as a deployment makes it
         return environment
 
     def __exit__(self, *_error) -> None:

@@ -46,6 +46,8 @@ class Command(Base):
         )
 
     def handle(self, *, host, port, workers, threads, no_worker, **_options) -> None:
+        # Before the port is open: whoever finds the server there finds its files closed.
+        readiness.restrict_data_permissions()
         # The web processes, which start as copies of this one, share the admin's modules.
         autodiscover()
         readiness.require_migrated_database()
@@ -64,7 +66,6 @@ class Command(Base):
             handover=accepting.Handover.of(path, listening),
             processes=workers,
         )
-        readiness.restrict_data_permissions()
         if readiness.collect_static_files():
             self.write_message("Collected the static files.")
         rendering.limit_waiting_threads(threads)
