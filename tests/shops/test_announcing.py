@@ -1,5 +1,6 @@
 """On PostgreSQL, other processes learn of a change after its commit, from a thread that sends many at once."""
 
+import time
 from collections.abc import Iterator
 
 import psycopg
@@ -55,6 +56,16 @@ def test_many_changes_are_announced_together(heard):
     shops = shops_of(heard, until=99)
     assert set(shops) == {*range(1, 50), 99}
     assert len(shops) < 500
+
+
+def test_steady_changes_are_announced_at_intervals(heard):
+    began = time.monotonic()
+    while time.monotonic() - began < 0.5:
+        changes.publish_change(1)
+    changes.publish_change(2)
+    statements = len(shops_of(heard, until=2))
+    took = time.monotonic() - began
+    assert 2 <= statements <= took / announcing.INTERVAL_SECONDS + 3
 
 
 def test_changes_are_announced_after_the_connection_was_lost(heard):
