@@ -56,6 +56,9 @@ def is_slug(text: str) -> bool:
 
 def sort_name(name: str) -> str:
     """The name for sorting, without case and accents, so that É sorts beside e on every database."""
+    if name.isascii():
+        # The same, and ten times as fast.
+        return name.lower()[:500]
     plain = "".join(mark for mark in unicodedata.normalize("NFKD", name) if not unicodedata.combining(mark))
     return plain.casefold()[:500]
 

@@ -173,7 +173,11 @@ def _span(products: Sequence[int]) -> dict[str, int]:
 
 _QUIET = {
     "sqlite": ["INSERT INTO catalogue_quiet VALUES (1)"],
-    "postgresql": ["SELECT set_config('storefront.quiet', 'on', true)"],
+    # With a longer list of texts that the index has not sorted yet (in KiB), a second connection can sort them
+    # (`listing.statistics.Upkeep`).
+    "postgresql": [
+        "SELECT set_config('storefront.quiet', 'on', true), set_config('gin_pending_list_limit', '65536', true)"
+    ],
 }
 # The changes of totals that the triggers would have made for these products: (shop, category, products).
 _NOTES = {

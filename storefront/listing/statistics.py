@@ -1,9 +1,21 @@
-"""Keeps PostgreSQL's plans good while products are imported, since autovacuum runs only once a minute."""
+"""Keeps PostgreSQL's plans and its search index good while products are imported, since autovacuum runs only once a
+minute. On SQLite, nothing of it is needed."""
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from types import TracebackType
+from typing import Self
 
 import structlog
-from django.db import DatabaseError, connection, transaction
+from django.db import Error, connection, transaction
 
 log = structlog.get_logger(__name__)
+
+# Factor by which the number of created products grows between two updates of the statistics.
+GROWTH = 6
+# Created products before the first one.
+FIRST_REFRESH = 2000
+# How long a statement waits for another program's lock at most.
+MAX_LOCK_WAIT = "10s"
 
 _COLUMNS = {
     "catalogue_product": ("shop_id", "deleted_at", "legacy_source_id", "sku", "slug"),
@@ -21,28 +33,65 @@ _TABLES = (
     "catalogue_optionvalue",
     "catalogue_bundleitem",
 )
+_SORT_TEXTS = "SELECT gin_clean_pending_list('catalogue_searchindex')"
 
 
-def refresh_statistics() -> None:
-    """Update the statistics of the columns by which an import finds existing rows. Does nothing on SQLite."""
-    if connection.vendor == "postgresql":
-        for table, columns in _COLUMNS.items():
-            _run(f"ANALYZE {table} ({', '.join(columns)})")
+class Upkeep:
+    """What is done beside an import, inside a `with` block: a thread with a connection of its own sorts the new texts
+    into the search index, and updates the statistics of the columns by which the import finds existing rows.
+
+    The server does that on another core, while the import writes its next batch. Within a transaction, whose locks the
+    thread would wait for, and after an error, it is left to the end of the import (`settle_after_import`).
+    """
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="upkeep")
+        self._running: Future[bool] | None = None
+        self._refresh_at = FIRST_REFRESH
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self._running:
+            self._thread.submit(_disconnect).result()
+        self._thread.shutdown()
+
+    def after_batch(self, created: int) -> None:
+        """Call it after each commit, with the number of products that were created so far."""
+        if connection.vendor != "postgresql" or connection.in_atomic_block or created < FIRST_REFRESH:
+            return
+        if self._running and not (self._running.done() and self._running.result()):
+            return
+        statements = [_SORT_TEXTS]
+        if created >= self._refresh_at:
+            self._refresh_at = GROWTH * created
+            statements += [f"ANALYZE {table} ({', '.join(columns)})" for table, columns in _COLUMNS.items()]
+        self._running = self._thread.submit(_run, *statements)
 
 
 def settle_after_import() -> None:
     """Update the statistics of all tables that an import writes, and sort its texts into the search index: until then,
     each search reads them one by one. Does nothing on SQLite."""
     if connection.vendor == "postgresql":
-        for table in _TABLES:
-            _run(f"ANALYZE {table}")
-        _run("SELECT gin_clean_pending_list('catalogue_searchindex')")
+        for statement in (*(f"ANALYZE {table}" for table in _TABLES), _SORT_TEXTS):
+            _run(statement)
 
 
-def _run(statement: str) -> None:
-    """Run the statement. Without the right to it, which only the tables' owner has, autovacuum does it later."""
-    try:
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(statement)
-    except DatabaseError as error:
-        log.warning("statistics_not_refreshed", statement=statement, reason=str(error).strip())
+def _disconnect() -> None:
+    # Of this thread: a connection looked up elsewhere would be another.
+    connection.close()
+
+
+def _run(*statements: str) -> bool:
+    """Run the statements; returns whether that went well. Without the right to them, which only the tables' owner has,
+    autovacuum does it later."""
+    for statement in statements:
+        try:
+            with transaction.atomic(), connection.cursor() as cursor:
+                cursor.execute(f"SET LOCAL lock_timeout = '{MAX_LOCK_WAIT}'")
+                cursor.execute(statement)
+        except Error as error:
+            log.warning("statistics_not_refreshed", statement=statement, reason=str(error).strip())
+            return False
+    return True

@@ -1,5 +1,6 @@
 """Creates new products from parsed ones, a batch at a time, with bulk inserts per table."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import count
@@ -48,11 +49,12 @@ def insert_products(
     batch = _Batch(shop, references, now)
     slugs = unused_slugs(shop, products)
     variant_ids = iter(allocate_ids(Variant, sum(len(parsed.variants or ()) for parsed in products)))
-    media_ids = iter(allocate_ids(Media, sum(len(all_pictures(parsed)) for parsed in products)))
+    pictures_of = [all_pictures(parsed) for parsed in products]
+    media_ids = iter(allocate_ids(Media, sum(map(len, pictures_of))))
     option_ids = iter(allocate_ids(Option, sum(len(parsed.options or ()) for parsed in products)))
     ids = list(allocate_ids(Product, len(products)))
-    for id, parsed, slug in zip(ids, products, slugs, strict=True):
-        batch.add(id, parsed, slug, variant_ids, media_ids, option_ids)
+    for id, parsed, slug, its_pictures in zip(ids, products, slugs, pictures_of, strict=True):
+        batch.add(id, parsed, slug, its_pictures, variant_ids, media_ids, option_ids)
     batch.write()
     if pictures:
         pictures.insert((row["id"], row["source_url"]) for row in batch.rows[Media])
@@ -85,6 +87,7 @@ class _Batch:
         id: int,
         parsed: ParsedProduct,
         slug: str,
+        pictures: list[ParsedMedia],
         variant_ids: Iterator[int],
         media_ids: Iterator[int],
         option_ids: Iterator[int],
@@ -104,7 +107,7 @@ class _Batch:
         listed = row.get("status") == Product.Status.ACTIVE and not row.get("exclude_from_catalog")
         self.rows[ProductSearch].append({"product_id": id, "text": parsed.search.text, "listed": listed})
         self._add_categories(id, parsed)
-        images = self._add_media(id, parsed, media_ids) if parsed.media or parsed.variants else {}
+        images = self._add_media(id, pictures, media_ids)
         if parsed.variants:
             row["default_variant_id"] = self._add_variants(id, parsed, images, variant_ids)
         if parsed.options:
@@ -123,9 +126,9 @@ class _Batch:
             {"product_id": id, "category_id": category, "sort_order": order} for category, order in sort_orders.items()
         ]
 
-    def _add_media(self, id: int, parsed: ParsedProduct, ids: Iterator[int]) -> dict[str, int]:
+    def _add_media(self, id: int, pictures: list[ParsedMedia], ids: Iterator[int]) -> dict[str, int]:
         images: dict[str, int] = {}
-        for order, picture in enumerate(all_pictures(parsed)):
+        for order, picture in enumerate(pictures):
             row = {"sort_order": order, **picture.fields, "id": next(ids), "product_id": id, "source_url": picture.url}
             self.rows[Media].append(row)
             images.setdefault(picture.url, row["id"])
@@ -166,8 +169,10 @@ class _Batch:
 def all_pictures(parsed: ParsedProduct) -> list[ParsedMedia]:
     """The product's pictures, followed by pictures that only its variants name."""
     found = list(parsed.media or ())
+    if not parsed.variants:
+        return found
     urls = {picture.url for picture in found}
-    for variant in parsed.variants or ():
+    for variant in parsed.variants:
         if variant.image and variant.image not in urls:
             urls.add(variant.image)
             found.append(ParsedMedia(variant.image))
@@ -195,21 +200,31 @@ def unused_slugs(shop: Shop, products: Sequence[ParsedProduct]) -> list[str]:
     Tries the product's own slug, then that with the source id or the SKU, then that with a number. The second step
     spares a shop with a thousand products of one name the search for a free number.
     """
-    preferred = [_preferred_slugs(parsed) for parsed in products]
-    wanted = {slug for slugs in preferred for slug in slugs}
-    taken = {slug for slug, _ in products_by(shop, "slug", wanted)}
+    # A slug that the file states is free, or the product would have been found by it.
+    taken = _taken(shop, {parsed.slug for parsed in products if parsed.slug != parsed.keys.slug})
+    first = Counter(parsed.slug for parsed in products)
+    longer = {
+        parsed.line: _longer_slug(parsed) for parsed in products if parsed.slug in taken or first[parsed.slug] > 1
+    }
+    taken |= _taken(shop, set(filter(None, longer.values())))
     slugs = []
-    for candidates in preferred:
+    for parsed in products:
+        candidates = [slug for slug in (parsed.slug, longer.get(parsed.line)) if slug]
         slug = next((slug for slug in candidates if slug not in taken), "") or _numbered(shop, candidates[-1], taken)
         taken.add(slug)
         slugs.append(slug)
     return slugs
 
 
-def _preferred_slugs(parsed: ParsedProduct) -> list[str]:
+def _taken(shop: Shop, slugs: set[str]) -> set[str]:
+    return {slug for slug, _ in products_by(shop, "slug", slugs)}
+
+
+def _longer_slug(parsed: ParsedProduct) -> str | None:
+    """The slug with the source's id or the SKU."""
     keys = parsed.keys
     suffix = str(keys.external_id or "") or (rules.slug_of(keys.sku, fallback="") if keys.sku else "")
-    return [parsed.slug, f"{parsed.slug[:200]}-{suffix}"] if suffix else [parsed.slug]
+    return f"{parsed.slug[:200]}-{suffix}" if suffix else None
 
 
 def _numbered(shop: Shop, slug: str, taken: set[str]) -> str:

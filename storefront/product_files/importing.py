@@ -19,7 +19,7 @@ from storefront.catalogue import rules, tree
 from storefront.catalogue.ledger import Kind, stock_changes
 from storefront.catalogue.parsing import InvalidValue
 from storefront.kit.bulk_insert import bulk_write_pragmas
-from storefront.listing.statistics import refresh_statistics, settle_after_import
+from storefront.listing.statistics import Upkeep, settle_after_import
 from storefront.pictures.requesting import PictureRequests
 from storefront.product_files import read_ahead
 from storefront.product_files.baselines import Baselines
@@ -39,8 +39,6 @@ from storefront.shops import audit
 from storefront.shops.changes import publish_change
 from storefront.shops.models import Shop
 
-# Factor by which the number of created products grows between two updates of the database's statistics.
-GROWTH = 6
 # Maximum number of problems, and of changes, in a report. The callbacks get all of them.
 MAX_REPORTED = 1000
 
@@ -110,9 +108,10 @@ def import_products(
         matcher = Matcher(shop, origin, seen, opened.skus)
         related = stack.enter_context(PendingRelations())
         baselines = Baselines(shop, opened.format, now)
+        write, upkeep = not dry_run, stack.enter_context(Upkeep())
         callbacks = _Callbacks(on_problem, on_change)
-        run = _Import(shop, now, file.name, update, not dry_run, matcher, baselines, related, callbacks, pictures)
-        if not dry_run:
+        run = _Import(shop, now, file.name, update, write, matcher, baselines, related, upkeep, callbacks, pictures)
+        if write:
             # Also after an error, since earlier batches stay imported.
             stack.push(run.audit_on_exit(audit_object or audit.Object("import", None, file.name)))
         run.report_problems(opened.notes)
@@ -169,6 +168,7 @@ class _Import:
         matcher: Matcher,
         baselines: Baselines,
         related: PendingRelations,
+        upkeep: Upkeep,
         callbacks: "_Callbacks",
         pictures: PictureRequests | None,
     ) -> None:
@@ -176,10 +176,9 @@ class _Import:
         self.now, self.started = now, time.monotonic()
         self.file = file[:100]  # What the stock ledger names.
         self.matcher, self.source, self.baselines, self.related = matcher, matcher.source, baselines, related
-        self.pictures = pictures
+        self.upkeep, self.pictures = upkeep, pictures
         self.references = References(shop)
         self.report = Report()
-        self.statistics_due = read_ahead.BATCH_PRODUCTS
 
     def import_all(self, results: list[ReadResult]) -> None:
         """Import these results, in the order of the file."""
@@ -200,7 +199,7 @@ class _Import:
         """Import a batch. If the database rejects it, import each product by itself, so that only invalid ones fail."""
         try:
             self._count(self._attempt(batch))
-            self._refresh_statistics()
+            self.upkeep.after_batch(self.report.created)
         except (DataError, IntegrityError, InvalidValue) as error:
             self.references.clear()
             if len(batch) == 1:
@@ -218,11 +217,6 @@ class _Import:
                 audit.record(shop=self.shop, action=action, object=audit_object, after=after, now=self.now)
 
         return write_entry
-
-    def _refresh_statistics(self) -> None:
-        if self.write and self.report.created >= self.statistics_due:
-            refresh_statistics()
-            self.statistics_due = GROWTH * self.report.created
 
     def fail(self, problems: list[Problem], products: int = 1) -> None:
         self.report.failed += products

@@ -54,6 +54,9 @@ class Match:
     links: bool = False
 
 
+NEW = Match()
+
+
 @dataclass(slots=True)
 class _Existing:
     """The existing products that the keys of a batch name."""
@@ -82,12 +85,13 @@ class Matcher:
 
     def match(self, products: Sequence[ParsedProduct]) -> list[Match]:
         """A match for each of the products, given in the order of the file."""
-        existing = self._existing(products)
+        own_keys = [self._own_keys(parsed) for parsed in products]
+        existing = self._existing(products, {key for keys in own_keys for key in keys})
         found = []
-        for parsed in products:
-            match = self._match(parsed, existing)
+        for parsed, keys in zip(products, own_keys, strict=True):
+            match = self._match(parsed, keys, existing)
             if not match.conflict:
-                self._note(parsed, match, existing)
+                self._note(parsed, keys, match, existing)
             found.append(match)
         return found
 
@@ -102,7 +106,7 @@ class Matcher:
         """The ids of existing products by these ids in the source."""
         return {id: found.id for id, found in self._by_id(ids).items()} if self.source and ids else {}
 
-    def _existing(self, products: Sequence[ParsedProduct]) -> _Existing:
+    def _existing(self, products: Sequence[ParsedProduct], own_keys: set[str]) -> _Existing:
         existing = _Existing()
         keys = [parsed.keys for parsed in products]
         ids = {each.external_id for each in keys if each.external_id}
@@ -120,7 +124,7 @@ class Matcher:
         if self.source and ids and named:
             linked = ExternalId.objects.filter(source=self.source.pk, product__in=named)
             existing.with_id = named if self.source.is_own else set(linked.values_list("product_id", flat=True))
-        existing.seen = self.seen.lines_of({key for parsed in products for key in self._own_keys(parsed)})
+        existing.seen = self.seen.lines_of(own_keys)
         candidates = named | {found.id for found in (*existing.by_id.values(), *existing.by_slug.values())}
         candidates |= {found.id for same in existing.by_legacy_id.values() for found in same}
         existing.lines = self.seen.products(candidates)
@@ -145,9 +149,9 @@ class Matcher:
         linked = set(known.values_list("product_id", flat=True)) if found else set()
         return [(value, product) for value, product in found if product.id not in linked]
 
-    def _match(self, parsed: ParsedProduct, existing: _Existing) -> Match:
+    def _match(self, parsed: ParsedProduct, own_keys: list[str], existing: _Existing) -> Match:
         keys = parsed.keys
-        for key in self._own_keys(parsed):
+        for key in own_keys:
             if line := existing.seen.get(key):
                 return Match(conflict=f"the product on line {line} has the same {_described(key)}")
         match = self._by_keys(parsed, existing)
@@ -179,13 +183,18 @@ class Matcher:
         if named:
             return self._by_sku(parsed, named, existing)
         slugs = _slugs(parsed)
-        if by_name := next((existing.by_slug[slug] for slug in slugs if slug in existing.by_slug), None):
-            return Match(by_name)
-        line = next((existing.new_slugs[slug] for slug in slugs if slug in existing.new_slugs), None)
-        return Match(conflict=f"the product on line {line} has the same slug" if line else "")
+        for slug in slugs:
+            if by_name := existing.by_slug.get(slug):
+                return Match(by_name)
+        for slug in slugs:
+            if line := existing.new_slugs.get(slug):
+                return Match(conflict=f"the product on line {line} has the same slug")
+        return NEW
 
     def _found_by_id(self, parsed: ParsedProduct, existing: _Existing) -> Found | None:
-        id = parsed.keys.external_id or 0
+        id = parsed.keys.external_id
+        if not id:
+            return None
         agreeing = (found for found in existing.by_legacy_id.get(id, ()) if _agrees(parsed, found))
         return existing.by_id.get(id) or next(agreeing, None)
 
@@ -202,7 +211,7 @@ class Matcher:
             # In a source that is certain, an unknown id is a new product, even if it shares the SKU of others.
             named = [each for each in named if each.id not in existing.with_id]
         if not named:
-            return Match()
+            return NEW
         if len(named) > 1:
             return Match(conflict=f"SKU {keys.sku} is that of {' and of '.join(map(str, named[:3]))}")
         if self._repeats(keys.sku):
@@ -231,9 +240,9 @@ class Matcher:
             found = [f"SKU and name {keys.sku}\n{keys.name}"] if keys.sku else [f"name {_slugs(parsed)[0]}"]
         return found
 
-    def _note(self, parsed: ParsedProduct, match: Match, existing: _Existing) -> None:
+    def _note(self, parsed: ParsedProduct, own_keys: list[str], match: Match, existing: _Existing) -> None:
         """Let later products of the same batch know of this one."""
-        for key in self._own_keys(parsed):
+        for key in own_keys:
             existing.seen.setdefault(key, parsed.line)
         if match.product:
             existing.lines.setdefault(match.product.id, (parsed.line, False))

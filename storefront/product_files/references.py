@@ -42,23 +42,17 @@ class References:
             self._create_path(path, now)
         if missing:
             tree.renumber(self.shop)
-        for kind, ids in self._ids.items():
-            wanted: dict[str, str] = {}
-            for parsed in products:
-                if (name := parsed.related_names.get(kind)) and name.casefold() not in ids:
-                    wanted.setdefault(name.casefold(), name)
+        for kind, wanted in self._unknown_names(products).items():
             rows = MODELS[kind].objects.bulk_create(MODELS[kind](shop=self.shop, name=name) for name in wanted.values())
-            ids.update(zip(wanted, (row.pk for row in rows), strict=True))
+            self._ids[kind].update(zip(wanted, (row.pk for row in rows), strict=True))
 
     def look_up(self, products: list[ParsedProduct]) -> None:
         """Read the existing rows of each kind if these products refer to a name that is not cached yet."""
         if any(path.key not in self._paths for parsed in products for path in parsed.categories or ()):
             self._read_categories()
-        for kind in NAMED:
-            names = (parsed.related_names.get(kind) for parsed in products)
-            if any(name and name.casefold() not in self._ids[kind] for name in names):
-                rows = MODELS[kind].objects.filter(shop=self.shop).values_list("name", "pk")
-                self._ids[kind] = {name.casefold(): pk for name, pk in rows}
+        for kind in self._unknown_names(products):
+            rows = MODELS[kind].objects.filter(shop=self.shop).values_list("name", "pk")
+            self._ids[kind] = {name.casefold(): pk for name, pk in rows}
 
     def category_id(self, path: CategoryPath) -> int | None:
         """The category's id; None if it does not exist yet."""
@@ -67,6 +61,15 @@ class References:
     def id_of(self, kind: str, name: str | None) -> int | None:
         """The id of the brand, vendor, shipping origin or tax class of this name; `kind` is one of NAMED."""
         return self._ids[kind].get(name.casefold()) if name else None
+
+    def _unknown_names(self, products: list[ParsedProduct]) -> dict[str, dict[str, str]]:
+        """The names that have no id yet, by kind and without case."""
+        unknown: dict[str, dict[str, str]] = {}
+        for parsed in products:
+            for kind, name in parsed.related_names.items():
+                if name and name.casefold() not in self._ids[kind]:
+                    unknown.setdefault(kind, {}).setdefault(name.casefold(), name)
+        return unknown
 
     def _read_categories(self) -> None:
         rows = Category.objects.filter(shop=self.shop).order_by("lft", "id").values_list("id", "parent_id", "name")

@@ -10,6 +10,7 @@ from storefront.catalogue import sale_periods
 from storefront.catalogue.parsing import InvalidValue
 from storefront.kit.money import ZERO
 
+_OF_PERIOD = sale_periods.COLUMNS[2:]
 _NEW = dict.fromkeys(sale_periods.COLUMNS) | {"price": ZERO, "compare_price": ZERO}
 
 
@@ -19,9 +20,11 @@ def settled(fields: dict[str, Any], now: datetime, row: Any = None) -> dict[str,
     A regular price that a file states during a sale changes the regular price, and the sale goes on. Raises
     InvalidValue for a sale period that cannot be.
     """
+    is_on_sale = row is not None and row.sale_price is not None
+    if not is_on_sale and all(fields.get(name) is None for name in _OF_PERIOD):
+        return fields
     stated = {name: fields[name] for name in sale_periods.COLUMNS if name in fields}
-    has_period = any(stated.get(name) is not None for name in sale_periods.COLUMNS[2:])
-    if not stated or not (has_period or (row is not None and row.sale_price is not None)):
+    if not stated:
         return fields
     result = copy(row) if row is not None else SimpleNamespace(**_NEW)
     sale_periods.lift(result)

@@ -65,7 +65,6 @@ def test_a_search_uses_the_search_index_whatever_the_statistics_say(
 ):
     make_product(other_shop, "Lamp")
     statistics.settle_after_import()
-    monkeypatch.setattr("storefront.product_files.importing.refresh_statistics", lambda: None)
     monkeypatch.setattr("storefront.product_files.importing.settle_after_import", lambda: None)
     import_products(shop=shop, file=file, now=NOW)
     with connection.cursor() as cursor:
@@ -86,3 +85,58 @@ def test_an_import_works_without_the_right_to_it(postgresql, shop, file):
     assert [entry["statement"] for entry in logs if entry["event"] == "statistics_not_refreshed"] == [
         "SELECT gin_clean_pending_list('catalogue_searchindex')"
     ]
+
+
+@pytest.fixture
+def committing(transactional_db, monkeypatch) -> None:
+    """Imports commit their batches, and leave at their end what was not done beside them."""
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite's search needs no statistics and has no list of unsorted texts")
+    monkeypatch.setattr("storefront.product_files.importing.settle_after_import", lambda: None)
+    # The first batch has two thirds of the file's products.
+    monkeypatch.setattr(statistics, "FIRST_REFRESH", 2000)
+
+
+def open_connections() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()")
+        return cursor.fetchone()[0]
+
+
+def known_products() -> int:
+    """How many products the statistics know."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT reltuples FROM pg_class WHERE relname = 'catalogue_product'")
+        return cursor.fetchone()[0]
+
+
+def test_texts_are_sorted_and_statistics_updated_beside_an_import(committing, shop, file):
+    make_product(shop, "Lamp")
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE catalogue_product")
+    assert known_products() == 1
+    before = open_connections()
+    import_products(shop=shop, file=file, now=NOW)
+    left = pending()
+    assert known_products() > 1000
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE catalogue_productsearch SET text = text || ' again'")
+    # The second batch had half as many texts as the first, which were sorted.
+    assert left < pending() / 2
+    assert open_connections() <= before + 1  # that of the announcer
+
+
+def test_what_fails_beside_an_import_is_not_tried_after_each_batch(committing, shop, monkeypatch):
+    monkeypatch.setattr(statistics, "_SORT_TEXTS", "SELECT no_such_function()")
+    with capture_logs() as logs, statistics.Upkeep() as upkeep:
+        upkeep.after_batch(2000)
+        assert upkeep._running
+        upkeep._running.result(timeout=10)
+        upkeep.after_batch(4000)
+    assert [entry["statement"] for entry in logs] == ["SELECT no_such_function()"]
+
+
+def test_nothing_is_done_beside_an_import_within_a_transaction(postgresql, shop):
+    with statistics.Upkeep() as upkeep:
+        upkeep.after_batch(2000)
+        assert upkeep._running is None
