@@ -27,8 +27,8 @@ JSON = {"Content-Type": "application/json"}
 LARGE, COMPARED = 100, 100
 # How many deep pages are read at random, and how many pages of 24 a shopper goes through.
 DEEP, BROWSED = 100, 40
-# Below these sizes, start-up dominates an import's speed, or its first quarter is too short to compare memory.
-LONG_IMPORT, STEADY_IMPORT = 20_000, 100_000
+# Below this size, start-up is too much of an import's time, and its first quarter too short to compare memory.
+LONG_IMPORT = 100_000
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def import_rows(prepared: Prepared) -> list[Row]:
         compared=found.own_peak / found.own_early,
         bar=bars.FLAT,
     )
-    return [*rows, memory_row] if found.products >= STEADY_IMPORT else rows
+    return [*rows, memory_row] if found.products >= LONG_IMPORT else rows
 
 
 def with_memory(prepared: Prepared, session: Session) -> None:
