@@ -62,7 +62,7 @@ def measure(name: str, shop: Shop, filters: ProductFilters, chosen: Chosen, sale
             Product.objects.filter(shop=shop, pk=sale_of).update(updated_at=clock.now())
         now, began = clock.now(), time.perf_counter()
         facets = facets_of(shop, filters, chosen, now=now)
-        if chosen:
+        if filters.q or filters.category or chosen:
             queries.narrowed_page(shop, filters, facets.ids, page=1, per_page=24, now=now)
         else:
             queries.product_page(shop, filters, page=1, per_page=24, now=now)

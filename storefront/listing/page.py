@@ -172,15 +172,14 @@ class Listing:
         """The ids of the products that the search finds, whatever their dates; None without words."""
         if not self.shape.has_words:
             return None
-        validity, _, _ = self._state()
         cached = _matches.get(self.key)
-        if cached is None or not cached.validity.covers(validity):
-            if self.matches is not None:
-                ids = array("Q", map(int, self.matches.split(",") if self.matches else ()))
-            else:
-                ids = array("Q", (id for (id,) in self._rows(page_sql.match_ids(self.shape), self.params)))
-            cached = Ids(validity, ids)
-            _matches.put(self.key, cached)
+        if cached is not None:
+            (*dated, _, _, _, _), *_ = self.fetch(page_sql.stored_state(Shape(self.shape.vendor)), self.params)
+            if cached.validity.covers(self._validity(*dated)):
+                return cached.ids
+        (*dated, _, _, _, ids), *_ = self._rows(page_sql.all_matches(self.shape), self.params)
+        cached = Ids(self._validity(*dated), array("Q", map(int, ids.split(",") if ids else ())))
+        _matches.put(self.key, cached)
         return cached.ids
 
     def page_among(self, ids: BitMap64, *, offset: int, limit: int) -> list[tuple]:

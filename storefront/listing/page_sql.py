@@ -65,9 +65,21 @@ def state(shape: Shape) -> str:
     if not shape.has_words or shape.since:
         return _state(shape.vendor, total.format(counted=_counted_total(shape)))
     counted = f"((SELECT count(*) FROM d) - {_hidden(_row_conditions(shape))})"
-    join = "group_concat(d.id)" if shape.vendor == "sqlite" else "string_agg(CAST(d.id AS text), ',')"
-    matches = f"CASE WHEN NOT {known} AND (SELECT count(*) FROM d) <= {MOST_MATCHES} THEN (SELECT {join} FROM d) END"
+    few = f"NOT {known} AND (SELECT count(*) FROM d) <= {MOST_MATCHES}"
+    matches = f"CASE WHEN {few} THEN (SELECT {_joined(shape.vendor)} FROM d) END"
     return f"WITH d AS MATERIALIZED ({_ids(shape)}) {_state(shape.vendor, total.format(counted=counted), matches)}"
+
+
+@lru_cache(MAX_SQL_TEXTS)
+def all_matches(shape: Shape) -> str:
+    """The same of the whole list, without subtracting what dates hide, with the ids of all products that the search
+    finds, however many."""
+    matches = f"(SELECT COALESCE({_joined(shape.vendor)}, '') FROM d)"
+    return f"WITH d AS MATERIALIZED ({_ids(shape)}) {_state(shape.vendor, 's.products', matches)}"
+
+
+def _joined(vendor: str) -> str:
+    return "group_concat(d.id)" if vendor == "sqlite" else "string_agg(CAST(d.id AS text), ',')"
 
 
 @cache
@@ -193,12 +205,6 @@ def ordered_ids(sort: str | None) -> str:
         f"SELECT p.id FROM catalogue_product p WHERE p.shop_id = %(shop)s AND {LISTED}"
         f" ORDER BY {order_by(sort)} LIMIT %(limit)s OFFSET %(offset)s"
     )
-
-
-@lru_cache(MAX_SQL_TEXTS)
-def match_ids(shape: Shape) -> str:
-    """The ids of all products that match, whatever their dates."""
-    return _ids(shape)
 
 
 def _page(shape: Shape, sort: str | None, rows: str, members: Members) -> str:

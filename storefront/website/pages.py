@@ -256,7 +256,7 @@ def _sees_list_prices(request: Request) -> bool:
 
 
 def _products(shop: Shop, filters: ProductFilters, facets: Facets, page: int, now: datetime) -> ProductPage:
-    if not facets.chosen:
+    if not (filters.q or filters.category or facets.chosen):
         return listing_queries.product_page(shop, filters, page=page, per_page=PER_PAGE, now=now)
     return listing_queries.narrowed_page(shop, filters, facets.ids, page=page, per_page=PER_PAGE, now=now)
 
