@@ -21,6 +21,7 @@ from storefront.listing import queries  # noqa: E402
 from storefront.listing.facet_index import index_of  # noqa: E402
 from storefront.listing.facets import Chosen, facets_of  # noqa: E402
 from storefront.listing.page import RELEVANCE  # noqa: E402
+from storefront.listing.page_sql import MOST_MATCHES  # noqa: E402
 from storefront.listing.queries import ProductFilters  # noqa: E402
 from storefront.shops.models import Shop  # noqa: E402
 
@@ -62,7 +63,8 @@ def measure(name: str, shop: Shop, filters: ProductFilters, chosen: Chosen, sale
             Product.objects.filter(shop=shop, pk=sale_of).update(updated_at=clock.now())
         now, began = clock.now(), time.perf_counter()
         facets = facets_of(shop, filters, chosen, now=now)
-        if filters.q or filters.category or chosen:
+        # As the pages do.
+        if chosen or filters.q or (filters.category and facets.total > MOST_MATCHES):
             queries.narrowed_page(shop, filters, facets.ids, page=1, per_page=24, now=now)
         else:
             queries.product_page(shop, filters, page=1, per_page=24, now=now)

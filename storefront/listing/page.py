@@ -90,7 +90,7 @@ _anchors: LruCache[Anchors] = LruCache(32)
 _pages: LruCache[_Page] = LruCache(2048)
 # By shop and search, and by shop and order; eight bytes a product each.
 _matches: LruCache[Ids] = LruCache(64)
-_orders: LruCache[Ids] = LruCache(16)
+_orders: LruCache[Ids] = LruCache(32)
 
 
 def clear_caches() -> None:

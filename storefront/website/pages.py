@@ -17,8 +17,8 @@ from storefront.catalogue.models import Category, RelatedProduct
 from storefront.content.models import Looks
 from storefront.customers.session import customer_of
 from storefront.kit.pagination import last_page, shown_pages
+from storefront.listing import page_sql, spelling
 from storefront.listing import queries as listing_queries
-from storefront.listing import spelling
 from storefront.listing.facets import Facets, facets_of
 from storefront.listing.page import RELEVANCE
 from storefront.listing.queries import ProductFilters, ProductPage
@@ -256,9 +256,11 @@ def _sees_list_prices(request: Request) -> bool:
 
 
 def _products(shop: Shop, filters: ProductFilters, facets: Facets, page: int, now: datetime) -> ProductPage:
-    if not (filters.q or filters.category or facets.chosen):
-        return listing_queries.product_page(shop, filters, page=page, per_page=PER_PAGE, now=now)
-    return listing_queries.narrowed_page(shop, filters, facets.ids, page=page, per_page=PER_PAGE, now=now)
+    # A large category is not counted by the database too.
+    is_large = filters.category is not None and facets.total > page_sql.MOST_MATCHES
+    if facets.chosen or filters.q or is_large:
+        return listing_queries.narrowed_page(shop, filters, facets.ids, page=page, per_page=PER_PAGE, now=now)
+    return listing_queries.product_page(shop, filters, page=page, per_page=PER_PAGE, now=now)
 
 
 def _category_links(below: list[Category], form: FilterForm, search: str) -> list[tuple[Category, str, int]]:

@@ -2,11 +2,14 @@
 
 import re
 from html import unescape
+from itertools import chain
 from urllib.parse import quote
 
 import pytest
 
 from storefront.customers.models import CustomerGroup
+from storefront.listing import page_sql
+from storefront.listing.page import clear_caches
 from tests.catalogue.factories import make_category, make_media, make_product, make_variant
 from tests.checkout.shopper import Shopper
 from tests.customers.factories import make_customer
@@ -109,6 +112,21 @@ def test_the_pager_keeps_filters(goods, page, monkeypatch):
     assert names(text) == ["Rug"]
     assert 'href="?sort=name&amp;filter.Material=Wool&amp;page=1"' in text
     page("/products?filter.Material=Wool&page=3", status=404)
+
+
+@pytest.mark.parametrize("sort", ["", "newest", "price_asc", "price_desc", "name"])
+def test_a_large_category_is_listed_as_a_small_one_is(goods, shop, other_shop, page, monkeypatch, sort):
+    monkeypatch.setattr("storefront.website.pages.PER_PAGE", 2)
+    pages = [f"/categories/kitchen?sort={sort}&page={number}" for number in (1, 2)]
+    small = [names(page(each)) for each in pages]
+    assert sorted(chain(*small)) == ["Bowl", "Cup", "Mug"]
+    monkeypatch.setattr(page_sql, "MOST_MATCHES", 2)
+    clear_caches()
+    assert [names(page(each)) for each in pages] == small
+    make_product(shop, "Plate", categories=(shop.categories.get(),), price="7.00")
+    make_product(other_shop, "Fork", categories=(make_category(other_shop, "Kitchen"),))
+    assert sorted(chain(*(names(page(each)) for each in pages))) == ["Bowl", "Cup", "Mug", "Plate"]
+    page(f"/categories/kitchen?sort={sort}&page=3", status=404)
 
 
 def test_categories_are_counted_and_keep_the_filters(goods, shop, page):
