@@ -90,7 +90,7 @@ def facets_of(
         sets = _sets(index, chosen, named)
         base = index.listed - index.hidden(now)
         if matches is not None:
-            base &= BitMap64(matches)
+            base &= matches
         anywhere = _narrowed(base, sets.values())
         if filters.category is not None:
             base &= index.of_categories(branch.of_list)

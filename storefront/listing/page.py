@@ -6,7 +6,7 @@
 """
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
@@ -72,8 +72,16 @@ class _Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Ids:
-    """Ids of products: what a search finds, or the beginning of the whole list in an order."""
+class _Matches:
+    """The ids of the products that a search finds."""
+
+    validity: Validity
+    ids: BitMap64
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """The beginning of the whole list in an order, as ids."""
 
     validity: Validity
     ids: "array[int]"
@@ -88,9 +96,10 @@ _dates_hide: LruCache[bool] = LruCache(4096)
 _anchors: LruCache[Anchors] = LruCache(32)
 # By shop, filters, order, offset and limit; a kilobyte each, up to two for a hundred products.
 _pages: LruCache[_Page] = LruCache(2048)
-# By shop and search, and by shop and order; eight bytes a product each.
-_matches: LruCache[Ids] = LruCache(64)
-_orders: LruCache[Ids] = LruCache(32)
+# By shop and search; about two bytes a product.
+_matches: LruCache[_Matches] = LruCache(64)
+# By shop and order; eight bytes a product.
+_orders: LruCache[_Order] = LruCache(32)
 
 
 def clear_caches() -> None:
@@ -168,7 +177,7 @@ class Listing:
         params = {**self.params, "limit": limit, "offset": 0, "span": limit}
         return self._rows(page_sql.scanned_page(self.shape, self.sort, False, self.members), params)
 
-    def match_ids(self) -> Sequence[int] | None:
+    def match_ids(self) -> BitMap64 | None:
         """The ids of the products that the search finds, whatever their dates; None without words."""
         if not self.shape.has_words:
             return None
@@ -178,7 +187,7 @@ class Listing:
             if cached.validity.covers(self._validity(*dated)):
                 return cached.ids
         (*dated, _, _, _, ids), *_ = self._rows(page_sql.all_matches(self.shape), self.params)
-        cached = Ids(self._validity(*dated), array("Q", map(int, ids.split(",") if ids else ())))
+        cached = _Matches(self._validity(*dated), BitMap64(map(int, ids.split(",") if ids else ())))
         _matches.put(self.key, cached)
         return cached.ids
 
@@ -188,7 +197,7 @@ class Listing:
         order = _orders.get_current(
             (self.shop, self.sort),
             lambda existing: existing.validity.covers(validity),
-            lambda: Ids(validity, array("Q")),
+            lambda: _Order(validity, array("Q")),
         )
         with order.lock:
             found = list(islice((id for id in order.ids if id in ids), offset + limit))

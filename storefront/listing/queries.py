@@ -1,7 +1,7 @@
 """Reads of the catalogue for integrations and pages. The database writes records as JSON, without model instances.
 Integrations get this JSON unchanged (`..._json`), pages get it parsed."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -73,10 +73,10 @@ def narrowed_page(
     return ProductPage([records.with_media_urls(shop, row[0]) for row in rows], len(ids))
 
 
-def match_ids(shop: Shop, q: str, *, now: datetime) -> Collection[int] | None:
+def match_ids(shop: Shop, q: str, *, now: datetime) -> BitMap64 | None:
     """The ids of the products that a search finds, whatever their dates; None if it has no words, and finds all."""
     listing = _listing(shop, ProductFilters(q=q), now)
-    return () if listing is None else listing.match_ids()
+    return BitMap64() if listing is None else listing.match_ids()
 
 
 def first_products(shop: Shop, filters: ProductFilters, *, count: int, now: datetime) -> list[Record]:
