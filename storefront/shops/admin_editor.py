@@ -4,19 +4,14 @@ import re
 import secrets
 from typing import Any, cast
 
-import nh3
 from django import forms
 from django.db import models
 from django.http import HttpRequest
 from unfold.widgets import PROSE_CLASSES
 
-from storefront.kit.html import TAGS, clean
+from storefront.kit.html import clean
 from storefront.shops.admin_base import ShopScopedAdmin
 
-# What the editor keeps. A text with tables, pictures and the like is edited as HTML, so that it loses none of them.
-KEPT_TAGS = {"a", "b", "blockquote", "br", "del", "div", "em", "h2", "h3", "i", "li", "ol", "p", "s", "strong", "ul"}
-# Of these it loses nothing that one sees.
-KEPT_TAGS |= {"figure", "figcaption", "span"}
 _TOP_HEADING = re.compile(r"<(/?)h1\b", re.IGNORECASE)
 
 
@@ -30,12 +25,6 @@ class RichTextWidget(forms.Widget):
 
     def format_value(self, value: Any) -> str | None:
         return shown_as(value) if value else None
-
-    def get_context(self, name: str, value: Any, attrs: Any) -> dict[str, Any]:
-        context = super().get_context(name, value, attrs)
-        text = context["widget"]["value"] or ""
-        context["widget"]["is_html"] = nh3.clean(text, tags=KEPT_TAGS) != nh3.clean(text, tags=TAGS)
-        return context
 
 
 class RichTextField(forms.CharField):
