@@ -5,16 +5,17 @@ its own transaction: so it is as current as the database, and costs one indexed 
 compressed (`pyroaring`); a hundred thousand products take some megabytes.
 """
 
+import time
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from threading import RLock
+from threading import Event, RLock
 
 from pyroaring import BitMap64
 
 from storefront.kit.lru import LruCache
-from storefront.listing.facet_rows import FacetRow, Fetch, read_all_rows, read_rows
+from storefront.listing.facet_rows import BATCH_ROWS, FacetRow, Fetch, read_all_rows, read_rows
 from storefront.shops.models import Shop
 from storefront.sync import log
 from storefront.sync.cursors import RETENTION
@@ -25,6 +26,9 @@ MOST_CHANGED = 20_000
 MOST_VALUES = 1000
 # How many shops' indexes a process keeps.
 MOST_SHOPS = 64
+# Products that are read at once while nobody waits, and how many times as long as that took the reader then rests, so
+# that requests that need no index get the interpreter.
+CALM_ROWS, REST = 500, 3
 
 
 @dataclass(slots=True)
@@ -52,6 +56,8 @@ class FacetIndex:
     def __init__(self, shop: Shop) -> None:
         self.shop = shop
         self.lock = RLock()
+        # Set once a page needs the index.
+        self.wanted = Event()
         self._read_at: datetime | None = None
         self._clear()
 
@@ -76,6 +82,17 @@ class FacetIndex:
             self._read_at = None
             raise
 
+    def warm(self, fetch: Fetch, now: datetime) -> None:
+        """Read the index whole, with rests for as long as no page needs it. Call it with the lock."""
+        try:
+            began = time.monotonic()
+            for _ in self._read_whole(fetch, now, CALM_ROWS):
+                self.wanted.wait(REST * (time.monotonic() - began))
+                began = time.monotonic()
+        except BaseException:
+            self._read_at = None
+            raise
+
     def _refresh(self, fetch: Fetch, now: datetime) -> None:
         changes = None
         if self._read_at is not None and now - self._read_at < RETENTION - timedelta(days=1):
@@ -83,7 +100,8 @@ class FacetIndex:
                 self.shop, "product", self._position, self._generation, set(self._seen), count=MOST_CHANGED
             )
         if changes is None:
-            self._read_whole(fetch, now)
+            for _ in self._read_whole(fetch, now):
+                pass
             return
         self._position = changes.complete_to
         self._seen = {at: id for at, id in (self._seen | changes.objects).items() if at > changes.complete_to}
@@ -116,13 +134,15 @@ class FacetIndex:
         ]
         return BitMap64.union(*sets) if sets else BitMap64()
 
-    def _read_whole(self, fetch: Fetch, now: datetime) -> None:
+    def _read_whole(self, fetch: Fetch, now: datetime, batch: int = BATCH_ROWS) -> Iterator[None]:
+        """Read the index whole; yields after each batch."""
         # Before the rows: what changes meanwhile is read again.
         position, generation = log.settled(self.shop)
         self._clear()
         self._position, self._generation, self._read_at = position, generation, now
-        for rows in read_all_rows(fetch, self.shop):
+        for rows in read_all_rows(fetch, self.shop, batch):
             self._add(rows, now)
+            yield
 
     def _replace(self, ids: Collection[int], rows: list[FacetRow], now: datetime) -> None:
         gone = BitMap64(ids)

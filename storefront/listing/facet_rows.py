@@ -40,7 +40,7 @@ _CATEGORIES = "SELECT l.product_id, l.category_id FROM catalogue_productcategory
 # The last id of the next batch, if there are that many products.
 _END_OF_BATCH = (
     "SELECT p.id FROM catalogue_product p WHERE p.shop_id = %(shop)s AND p.deleted_at IS NULL AND p.id >= %(first)s"
-    f" ORDER BY p.id LIMIT 1 OFFSET {BATCH_ROWS - 1}"
+    " ORDER BY p.id LIMIT 1 OFFSET %(more)s"
 )
 # The least that each required option adds to the price.
 _OPTIONS = (
@@ -74,11 +74,11 @@ def read_rows(fetch: Fetch, shop: Shop, ids: Collection[int]) -> list[FacetRow]:
     return _read(fetch, shop, f" IN ({', '.join(str(int(id)) for id in ids)})", {}) if ids else []
 
 
-def read_all_rows(fetch: Fetch, shop: Shop) -> Iterator[list[FacetRow]]:
-    """The rows of all products that the shop lists, a batch at a time, by id."""
+def read_all_rows(fetch: Fetch, shop: Shop, batch: int = BATCH_ROWS) -> Iterator[list[FacetRow]]:
+    """The rows of all products that the shop lists, a batch of products at a time, by id."""
     span = {"first": 0}
     while True:
-        ends = fetch(_END_OF_BATCH, {"shop": shop.pk, **span}, prepared=False)
+        ends = fetch(_END_OF_BATCH, {"shop": shop.pk, "first": span["first"], "more": batch - 1}, prepared=False)
         span["last"] = ends[0][0] if ends else LARGEST_ID
         if rows := _read(fetch, shop, " BETWEEN %(first)s AND %(last)s", span):
             yield rows

@@ -84,6 +84,7 @@ def facets_of(
     branch = _branches(shop, filters.category, categories)
     named = _brand_ids(shop, chosen.brands)
     index = index_of(shop)
+    index.wanted.set()
     with index.lock:
         index.refresh(database_fetch, now)
         chosen, unknown = _known(index, chosen, named)

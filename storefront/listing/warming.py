@@ -44,4 +44,6 @@ def warm_indexes() -> None:
     for shop in Shop.objects.in_bulk(list(large[:MOST_SHOPS])).values():
         index = index_of(shop)
         with index.lock:
-            index.refresh(database_fetch, clock.now())
+            # A page may have read it meanwhile.
+            if not index.wanted.is_set():
+                index.warm(database_fetch, clock.now())

@@ -3,6 +3,7 @@
 from datetime import timedelta
 from decimal import Decimal
 from random import Random
+from threading import Thread
 
 import pytest
 from django.db import OperationalError
@@ -14,6 +15,7 @@ from storefront.listing.queries import ProductFilters
 from tests.catalogue.factories import make_category, make_option, make_product, make_variant
 from tests.orders.files import add_file
 from tests.shops.factories import NOW
+from tests.webhooks.factories import wait_until
 
 COLOURS, MATERIALS = ("Blue", "Red", "Grün"), ("Wool", "Felt")
 
@@ -323,6 +325,25 @@ def test_pages_of_a_large_result_are_in_the_lists_order(shop, monkeypatch):
     Product.objects.filter(shop=shop, name="Cup 01").update(price=Decimal(99))
     found = queries.narrowed_page(shop, filters, ids, page=1, per_page=4, now=NOW)
     assert [row["name"] for row in found.rows][:2] == ["Cup 01", "Cup 19"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_index_is_read_with_rests_until_a_page_needs_it(shop, monkeypatch):
+    monkeypatch.setattr(warming, "LARGE_SHOP", 2)
+    monkeypatch.setattr(facet_index, "CALM_ROWS", 1)
+    monkeypatch.setattr(facet_index, "REST", 1_000_000)
+    cups = {make_product(shop, f"Cup {number}").pk for number in range(4)}
+    index = facet_index.index_of(shop)
+    reading = Thread(target=warming._warm)
+    reading.start()
+    try:
+        wait_until(lambda: index.listed)
+        assert len(index.listed) == 1
+        assert set(facets_of(shop, ProductFilters(), Chosen(), now=NOW).ids) == cups
+    finally:
+        index.wanted.set()
+        reading.join(30)
+    assert not reading.is_alive()
 
 
 def test_indexes_of_large_shops_are_read_before_the_first_visitor(shop, other_shop, monkeypatch):
