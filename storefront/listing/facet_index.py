@@ -15,7 +15,7 @@ from threading import Event, RLock
 from pyroaring import BitMap64
 
 from storefront.kit.lru import LruCache
-from storefront.listing.facet_rows import BATCH_ROWS, FacetRow, Fetch, read_all_rows, read_rows
+from storefront.listing.facet_rows import FacetRow, Fetch, read_all_rows, read_rows
 from storefront.shops.models import Shop
 from storefront.sync import log
 from storefront.sync.cursors import RETENTION
@@ -26,9 +26,9 @@ MOST_CHANGED = 20_000
 MOST_VALUES = 1000
 # How many shops' indexes a process keeps.
 MOST_SHOPS = 64
-# Products that are read at once while nobody waits, and how many times as long as that took the reader then rests, so
-# that requests that need no index get the interpreter.
-CALM_ROWS, REST = 500, 3
+# Products that are read at once, so that reading a large shop takes little memory. Fewer while nobody waits, and how
+# many times as long as that took the reader then rests, so that requests that need no index get the interpreter.
+BATCH_ROWS, CALM_ROWS, REST = 4000, 500, 3
 
 
 @dataclass(slots=True)
@@ -100,7 +100,7 @@ class FacetIndex:
                 self.shop, "product", self._position, self._generation, set(self._seen), count=MOST_CHANGED
             )
         if changes is None:
-            for _ in self._read_whole(fetch, now):
+            for _ in self._read_whole(fetch, now, BATCH_ROWS):
                 pass
             return
         self._position = changes.complete_to
@@ -134,8 +134,8 @@ class FacetIndex:
         ]
         return BitMap64.union(*sets) if sets else BitMap64()
 
-    def _read_whole(self, fetch: Fetch, now: datetime, batch: int = BATCH_ROWS) -> Iterator[None]:
-        """Read the index whole; yields after each batch."""
+    def _read_whole(self, fetch: Fetch, now: datetime, batch: int) -> Iterator[None]:
+        """Read the index whole, a batch of products at a time; yields after each."""
         # Before the rows: what changes meanwhile is read again.
         position, generation = log.settled(self.shop)
         self._clear()

@@ -21,8 +21,6 @@ Fetch = Callable[..., list[tuple]]
 
 # Names and values of attributes that are longer are no filters.
 LONGEST_VALUE = 100
-# Products that are read at once, so that reading a large shop takes little memory.
-BATCH_ROWS = 4000
 
 _CENTS = "CAST(ROUND({} * 100) AS bigint)"
 _SELLS = "(NOT {0}.track_inventory OR {0}.allow_backorders OR {0}.stock_qty > 0)"
@@ -74,7 +72,7 @@ def read_rows(fetch: Fetch, shop: Shop, ids: Collection[int]) -> list[FacetRow]:
     return _read(fetch, shop, f" IN ({', '.join(str(int(id)) for id in ids)})", {}) if ids else []
 
 
-def read_all_rows(fetch: Fetch, shop: Shop, batch: int = BATCH_ROWS) -> Iterator[list[FacetRow]]:
+def read_all_rows(fetch: Fetch, shop: Shop, batch: int) -> Iterator[list[FacetRow]]:
     """The rows of all products that the shop lists, a batch of products at a time, by id."""
     span = {"first": 0}
     while True:

@@ -34,6 +34,8 @@ RELEVANCE, MOST_RANKED = "relevance", 2000
 ANCHOR_STEP_ROWS = 1000
 # Ids of the whole list that a page of a filtered list reads first. Each further step doubles what is known.
 ORDER_STEP_ROWS = 2000
+# Matches that are sorted rather than looked for along the whole list, and rows of it that are looked at for a page.
+MOST_SORTED, MOST_LOOKED_AT = 2000, 50_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,7 +195,10 @@ class Listing:
 
     def page_among(self, ids: BitMap64, *, offset: int, limit: int) -> list[tuple]:
         """The rows of a page of those products of the whole list that have these ids, which are many."""
-        validity, _, total = self._state()
+        validity, total, _ = self._state()
+        return self._page_among(validity, total, ids, offset, limit)
+
+    def _page_among(self, validity: Validity, total: int, ids: BitMap64, offset: int, limit: int) -> list[tuple]:
         order = _orders.get_current(
             (self.shop, self.sort),
             lambda existing: existing.validity.covers(validity),
@@ -243,9 +248,10 @@ class Listing:
     def _filtered_page(self, validity: Validity, products: int, total: int, params: dict[str, Any]) -> list[tuple]:
         offset, limit = params["offset"], params["limit"]
         found_by = self.shape
-        if self.matches is not None:
+        matches = self._known_matches(validity)
+        if matches is not None:
             found_by = Shape(self.shape.vendor, ids=True)
-            params["wanted"] = page_sql.ids_parameter(self.shape.vendor, self.matches.split(","))
+            params["wanted"] = page_sql.ids_parameter(self.shape.vendor, matches)
         if self.sort == RELEVANCE:
             if total <= MOST_RANKED:
                 return self._rows(page_sql.ranked_page(self.shape, found_by, self.members), params)
@@ -255,16 +261,30 @@ class Listing:
         if cached is not None and cached.validity.covers(validity):
             statement = page_sql.page_by_ids(self.shape.vendor, self.sort, self.members)
             return self.fetch(statement, {"shop": self.shop, "now": self.moment, "ids": cached.ids})
-        statement = page_sql.scanned_page(self.shape, self.sort, False, self.members)
-        if self.shape.has_filter_index and (offset + limit) * products > total * total:
+        looked_at = (offset + limit) * products // total
+        if matches and len(matches) > MOST_SORTED and looked_at < MOST_LOOKED_AT:
+            rows = self._page_among(validity, products, matches, offset, limit)
+        elif self.shape.has_filter_index and looked_at > total:
             # A scan would look at more rows than there are to sort.
-            statement = page_sql.sorted_page(found_by, self.sort, self.members)
-        rows = self._rows(statement, params)
+            rows = self._rows(page_sql.sorted_page(found_by, self.sort, self.members), params)
+        else:
+            rows = self._rows(page_sql.scanned_page(self.shape, self.sort, False, self.members), params)
         if self.is_cached:
             # The id is the last of a row's sort columns.
             ids = page_sql.ids_parameter(self.shape.vendor, (row[-1] for row in rows))
             _pages.put(key, _Page(validity, ids))
         return rows
+
+    def _known_matches(self, validity: Validity) -> BitMap64 | None:
+        """The ids of the products that the search finds, if they were just found, or if they are many and known."""
+        if self.matches is None:
+            cached = _matches.get(self.key) if self.is_cached and self.shape.has_words else None
+            return cached.ids if cached is not None and cached.validity.covers(validity) else None
+        found = BitMap64(map(int, self.matches.split(",")))
+        if self.is_cached and len(found) > MOST_SORTED:
+            # For its further pages.
+            _matches.put(self.key, _Matches(validity, found))
+        return found
 
     def _unfiltered_page(self, validity: Validity, total: int, params: dict[str, Any]) -> list[tuple]:
         offset, limit = params["offset"], params["limit"]

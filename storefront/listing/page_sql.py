@@ -25,8 +25,8 @@ ORDERS: dict[str | None, tuple[tuple[str, bool], ...]] = {
     "name": (("sort_name", False), ("id", False)),
 }
 
-# Matches of a search that are found at once for its total and its page.
-MOST_MATCHES = 2000
+# Matches of a search that are found at once for its total and its page, and ids that a list takes as a filter.
+MOST_MATCHES, MOST_IDS = 20_000, 2000
 
 # Cached statements of each kind: up to 30 kilobytes each, and built again in a fraction of a millisecond.
 MAX_SQL_TEXTS = 64

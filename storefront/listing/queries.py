@@ -62,7 +62,7 @@ def narrowed_page(
     shop: Shop, filters: ProductFilters, ids: BitMap64, *, page: int, per_page: int, now: datetime
 ) -> ProductPage:
     """One page of those products of a list that have these ids, all of which the list has (`facets.facets_of`)."""
-    if len(ids) <= page_sql.MOST_MATCHES:
+    if len(ids) <= page_sql.MOST_IDS:
         q = filters.q if filters.sort == RELEVANCE else ""
         few = ProductFilters(q=q, sort=filters.sort, ids=tuple(ids))
         return product_page(shop, few, page=page, per_page=per_page, now=now)

@@ -257,7 +257,7 @@ def _sees_list_prices(request: Request) -> bool:
 
 def _products(shop: Shop, filters: ProductFilters, facets: Facets, page: int, now: datetime) -> ProductPage:
     # A large category is not counted by the database too.
-    is_large = filters.category is not None and facets.total > page_sql.MOST_MATCHES
+    is_large = filters.category is not None and facets.total > page_sql.MOST_IDS
     if facets.chosen or filters.q or is_large:
         return listing_queries.narrowed_page(shop, filters, facets.ids, page=page, per_page=PER_PAGE, now=now)
     return listing_queries.product_page(shop, filters, page=page, per_page=PER_PAGE, now=now)

@@ -9,7 +9,7 @@ import pytest
 from django.db import OperationalError
 
 from storefront.catalogue.models import BundleItem, Product, Variant
-from storefront.listing import facet_index, facet_rows, page, queries, warming
+from storefront.listing import facet_index, page, queries, warming
 from storefront.listing.facets import Chosen, facets_of
 from storefront.listing.queries import ProductFilters
 from tests.catalogue.factories import make_category, make_option, make_product, make_variant
@@ -303,7 +303,7 @@ def test_dates_show_and_hide_without_a_write(shop):
 
 def test_many_changes_at_once_are_read_like_few(shop, monkeypatch):
     monkeypatch.setattr(facet_index, "MOST_CHANGED", 2)
-    monkeypatch.setattr(facet_rows, "_END_OF_BATCH", facet_rows._END_OF_BATCH.replace("3999", "1"))
+    monkeypatch.setattr(facet_index, "BATCH_ROWS", 2)
     make_product(shop, "Cup")
     assert facets_of(shop, ProductFilters(), Chosen(), now=NOW).total == 1
     for number in range(4):
@@ -312,7 +312,7 @@ def test_many_changes_at_once_are_read_like_few(shop, monkeypatch):
 
 
 def test_pages_of_a_large_result_are_in_the_lists_order(shop, monkeypatch):
-    monkeypatch.setattr(queries.page_sql, "MOST_MATCHES", 3)
+    monkeypatch.setattr(queries.page_sql, "MOST_IDS", 3)
     monkeypatch.setattr(page, "ORDER_STEP_ROWS", 2)
     for number in range(20):
         make_product(shop, f"Cup {number:02}", price=Decimal(number), stock_qty=number % 3)

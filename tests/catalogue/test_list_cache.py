@@ -1,6 +1,7 @@
 """A page of a filtered list is read by the cached ids of its products, and never by ids from before a change."""
 
 import tracemalloc
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -100,6 +101,47 @@ def test_a_first_search_looks_its_words_up_once(cast, other_shop, sort):
     assert ids in found
     assert ("MATCH" in counted, "MATCH" in found) == (connection.vendor == "sqlite", False)
     assert " LIKE " not in found
+
+
+@pytest.mark.parametrize("name", ["words", "word in a category"])
+@pytest.mark.parametrize("sort", page_sql.ORDERS)
+def test_many_matches_are_looked_for_along_the_list(cast, other_shop, monkeypatch, name, sort):
+    filters = replace(LISTS[name], sort=sort)
+
+    def pages(now=NOW) -> list[list[str]]:
+        return [names(cast, filters, now, page=number, per_page=2) for number in (1, 2, 3, 4)]
+
+    sorted_pages = pages()
+    assert sum(map(len, sorted_pages)) == 5
+    monkeypatch.setattr(listing, "ORDER_STEP_ROWS", 2)
+    monkeypatch.setattr(listing, "MOST_SORTED", 2)
+    listing.clear_caches()
+    with Captured() as statements:
+        assert pages() == sorted_pages
+    assert any("LIMIT 2 OFFSET 2" in sql for sql in statements.all), "the list's order is read step by step"
+    listing._pages.clear()
+    with Captured() as statements:
+        assert names(cast, filters, page=2, per_page=2) == sorted_pages[1]
+    _, found = statements.all
+    assert reads_by_ids(statements) == [found]
+    assert "MATCH" not in found
+    assert " LIKE " not in found
+
+    changes = (
+        update(1, name="Green cup"),
+        update(2, sort_order=-1),
+        update(3, price=90),
+        update("Lamp", name="Cup blue"),
+    )
+    for change in (*changes, lambda _: make_product(other_shop, "Blue cup 7")):
+        change(cast)
+        changed = pages()
+        listing.clear_caches()
+        with monkeypatch.context() as patch:
+            patch.setattr(listing, "MOST_SORTED", 100)
+            assert pages() == changed
+    assert changed != sorted_pages
+    assert pages(NOW + HOUR) != changed
 
 
 @pytest.mark.parametrize("filters", [ProductFilters(), ProductFilters(category="garden")])
