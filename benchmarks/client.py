@@ -43,10 +43,10 @@ class Client:
         response = self.connection.getresponse()
         return Answer(f"{response.status} {response.reason}", response.getheaders(), response.read())
 
-    def time(self, path: str) -> float:
+    def time(self, path: str, headers: dict[str, str] | None = None) -> float:
         """Seconds until the complete answer arrived. Raises Broken for a status other than 200."""
         began = time.perf_counter()
-        answer = self.ask(path)
+        answer = self.ask(path, headers=headers)
         took = time.perf_counter() - began
         if not answer.status.startswith("200"):
             raise Broken(f"{path} answered {answer.status}")

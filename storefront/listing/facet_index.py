@@ -26,9 +26,9 @@ MOST_CHANGED = 20_000
 MOST_VALUES = 1000
 # How many shops' indexes a process keeps.
 MOST_SHOPS = 64
-# Products that are read at once, so that reading a large shop takes little memory. Fewer while nobody waits, and how
-# many times as long as that took the reader then rests, so that requests that need no index get the interpreter.
-BATCH_ROWS, CALM_ROWS, REST = 4000, 500, 3
+# Products that are read at once, and, while nobody waits for them, how many times as long as that took the reader then
+# rests, so that requests that need no index get the interpreter.
+BATCH_ROWS, REST = 500, 3
 
 
 @dataclass(slots=True)
@@ -86,7 +86,7 @@ class FacetIndex:
         """Read the index whole, with rests for as long as no page needs it. Call it with the lock."""
         try:
             began = time.monotonic()
-            for _ in self._read_whole(fetch, now, CALM_ROWS):
+            for _ in self._read_whole(fetch, now):
                 self.wanted.wait(REST * (time.monotonic() - began))
                 began = time.monotonic()
         except BaseException:
@@ -100,7 +100,7 @@ class FacetIndex:
                 self.shop, "product", self._position, self._generation, set(self._seen), count=MOST_CHANGED
             )
         if changes is None:
-            for _ in self._read_whole(fetch, now, BATCH_ROWS):
+            for _ in self._read_whole(fetch, now):
                 pass
             return
         self._position = changes.complete_to
@@ -134,13 +134,13 @@ class FacetIndex:
         ]
         return BitMap64.union(*sets) if sets else BitMap64()
 
-    def _read_whole(self, fetch: Fetch, now: datetime, batch: int) -> Iterator[None]:
+    def _read_whole(self, fetch: Fetch, now: datetime) -> Iterator[None]:
         """Read the index whole, a batch of products at a time; yields after each."""
         # Before the rows: what changes meanwhile is read again.
         position, generation = log.settled(self.shop)
         self._clear()
         self._position, self._generation, self._read_at = position, generation, now
-        for rows in read_all_rows(fetch, self.shop, batch):
+        for rows in read_all_rows(fetch, self.shop, BATCH_ROWS):
             self._add(rows, now)
             yield
 

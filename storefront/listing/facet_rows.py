@@ -12,7 +12,6 @@ import orjson
 
 from storefront.catalogue.digital_files import without_file
 from storefront.catalogue.models import BundleItem
-from storefront.kit.ids import LARGEST_ID
 from storefront.listing.sql import LISTABLE
 from storefront.shops.models import Shop
 from storefront.sync.log import as_utc
@@ -28,22 +27,22 @@ _SELLS = "(NOT {0}.track_inventory OR {0}.allow_backorders OR {0}.stock_qty > 0)
 _PRODUCTS = (
     f"SELECT p.id, p.type, {_CENTS.format('p.price')}, p.compare_price > p.price, {_SELLS.format('p')}, p.brand_id,"
     " CAST(p.attributes AS text), p.publish_at, p.unpublish_at"
-    f" FROM catalogue_product p WHERE p.shop_id = %(shop)s AND {LISTABLE}"
+    f" FROM catalogue_product p WHERE +p.shop_id = %(shop)s AND {LISTABLE}"
 )
 _VARIANTS = (
     f"SELECT v.product_id, {_CENTS.format('v.price')}, v.compare_price > v.price, {_SELLS.format('v')},"
     " CAST(v.option_values AS text) FROM catalogue_variant v WHERE +v.shop_id = %(shop)s AND v.is_active"
 )
 _CATEGORIES = "SELECT l.product_id, l.category_id FROM catalogue_productcategory l WHERE +l.shop_id = %(shop)s"
-# The last id of the next batch, if there are that many products.
-_END_OF_BATCH = (
-    "SELECT p.id FROM catalogue_product p WHERE p.shop_id = %(shop)s AND p.deleted_at IS NULL AND p.id >= %(first)s"
-    " ORDER BY p.id LIMIT 1 OFFSET %(more)s"
+# The next ids of the products that the shop lists. Many at once: SQLite sorts all of the shop for them.
+_IDS = (
+    f"SELECT p.id FROM catalogue_product p WHERE p.shop_id = %(shop)s AND {LISTABLE} AND p.id > %(last)s"
+    " ORDER BY p.id LIMIT 100000"
 )
 # The least that each required option adds to the price.
 _OPTIONS = (
-    f"SELECT o.product_id, COALESCE(min({_CENTS.format('e.price')}), 0) FROM catalogue_option o"
-    " LEFT JOIN catalogue_optionvalue e ON e.option_id = o.id WHERE +o.shop_id = %(shop)s AND o.required"
+    f"SELECT o.product_id, (SELECT COALESCE(min({_CENTS.format('e.price')}), 0) FROM catalogue_optionvalue e"
+    " WHERE e.option_id = o.id) FROM catalogue_option o WHERE +o.shop_id = %(shop)s AND o.required"
 )
 
 
@@ -67,35 +66,29 @@ class FacetRow:
     items: Collection[int] = ()
 
 
-def read_rows(fetch: Fetch, shop: Shop, ids: Collection[int]) -> list[FacetRow]:
-    """The rows of those of these products that the shop lists."""
-    return _read(fetch, shop, f" IN ({', '.join(str(int(id)) for id in ids)})", {}) if ids else []
-
-
 def read_all_rows(fetch: Fetch, shop: Shop, batch: int) -> Iterator[list[FacetRow]]:
     """The rows of all products that the shop lists, a batch of products at a time, by id."""
-    span = {"first": 0}
-    while True:
-        ends = fetch(_END_OF_BATCH, {"shop": shop.pk, "first": span["first"], "more": batch - 1}, prepared=False)
-        span["last"] = ends[0][0] if ends else LARGEST_ID
-        if rows := _read(fetch, shop, " BETWEEN %(first)s AND %(last)s", span):
-            yield rows
-        if not ends:
-            return
-        span["first"] = span["last"] + 1
+    last = 0
+    while ids := [id for (id,) in fetch(_IDS, {"shop": shop.pk, "last": last}, prepared=False)]:
+        for start in range(0, len(ids), batch):
+            yield read_rows(fetch, shop, ids[start : start + batch])
+        last = ids[-1]
 
 
-def _read(fetch: Fetch, shop: Shop, ids: str, params: Mapping[str, int]) -> list[FacetRow]:
-    """The rows of the products whose id meets this condition. The number of queries is constant."""
+def read_rows(fetch: Fetch, shop: Shop, ids: Collection[int]) -> list[FacetRow]:
+    """The rows of those of these products that the shop lists. The number of queries is constant."""
+    if not ids:
+        return []
+    among = f"IN ({', '.join(str(int(id)) for id in ids)})"
 
-    def read(statement: str, column: str, end: str = "") -> list[tuple]:
-        return fetch(f"{statement} AND {column}{ids}{end}", {"shop": shop.pk, **params}, prepared=False)
+    def read(statement: str, column: str) -> list[tuple]:
+        return fetch(f"{statement} AND {column} {among}", {"shop": shop.pk}, prepared=False)
 
     variants: dict[int, list[tuple]] = defaultdict(list)
     for product_id, *variant in read(_VARIANTS, "v.product_id"):
         variants[product_id].append(tuple(variant))
     added: dict[int, int] = defaultdict(int)
-    for product_id, cents in read(_OPTIONS, "o.product_id", " GROUP BY o.product_id, o.id"):
+    for product_id, cents in read(_OPTIONS, "o.product_id"):
         added[product_id] += cents
     rows: dict[int, FacetRow] = {}
     special: dict[int, str] = {}

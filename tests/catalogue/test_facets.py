@@ -330,7 +330,7 @@ def test_pages_of_a_large_result_are_in_the_lists_order(shop, monkeypatch):
 @pytest.mark.django_db(transaction=True)
 def test_an_index_is_read_with_rests_until_a_page_needs_it(shop, monkeypatch):
     monkeypatch.setattr(warming, "LARGE_SHOP", 2)
-    monkeypatch.setattr(facet_index, "CALM_ROWS", 1)
+    monkeypatch.setattr(facet_index, "BATCH_ROWS", 1)
     monkeypatch.setattr(facet_index, "REST", 1_000_000)
     cups = {make_product(shop, f"Cup {number}").pk for number in range(4)}
     index = facet_index.index_of(shop)

@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 
 from storefront.catalogue.models import Media, Option, OptionValue, Product, ProductCategory, Variant
-from storefront.listing import page_sql, sql
+from storefront.listing import facet_rows, page_sql, queries, sql
 from storefront.listing.words_sql import Shape
 from tests.catalogue.factories import make_product
 from tests.shops.factories import NOW
@@ -51,6 +51,20 @@ def test_categories_of_a_product_are_found_by_the_product(shop):
     (links,) = [line for line in plan if line.startswith("SEARCH l ")]
     assert "product_id=?" in links
     assert "shop_id=?" not in links
+
+
+@pytest.mark.skipif("connection.vendor != 'sqlite'", reason="PostgreSQL knows how many rows an index leads to")
+def test_what_filters_read_of_products_is_found_by_their_ids(shop):
+    ids = [make_product(shop).pk for _ in range(3)]
+    plans = []
+
+    def explained(statement: str, params: dict, **_: bool) -> list[tuple]:
+        plans.append(plan_of(statement, params))
+        return queries.database_fetch(statement, params)
+
+    assert len(facet_rows.read_rows(explained, shop, ids)) == 3
+    assert "SEARCH p USING INTEGER PRIMARY KEY" in "".join(plans)
+    assert not any("shop_id=?" in plan or "SCAN" in plan for plan in plans)
 
 
 @pytest.mark.skipif("connection.vendor != 'sqlite'", reason="PostgreSQL seeks by several columns at once")
