@@ -24,11 +24,14 @@ from storefront.catalogue.part_models import ProductCategory as ProductCategory
 from storefront.catalogue.part_models import RelatedProduct as RelatedProduct
 from storefront.catalogue.picture_models import UploadedPicture as UploadedPicture
 from storefront.catalogue.search_models import CleanedText as CleanedText
+from storefront.catalogue.search_models import FrequentWord as FrequentWord
 from storefront.catalogue.search_models import ListingTotal as ListingTotal
 from storefront.catalogue.search_models import ProductSearch as ProductSearch
 from storefront.catalogue.search_models import ScheduleTold as ScheduleTold
 from storefront.catalogue.search_models import SearchWord as SearchWord
+from storefront.catalogue.search_models import TextChange as TextChange
 from storefront.catalogue.search_models import WantedThumbnails as WantedThumbnails
+from storefront.catalogue.search_models import WordCount as WordCount
 from storefront.kit.money import MoneyField
 from storefront.shops.models import Shop
 

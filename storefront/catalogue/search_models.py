@@ -42,6 +42,47 @@ class SearchWord(models.Model):
         return self.word
 
 
+class FrequentWord(models.Model):
+    """The listed products of a large shop whose text contains these letters: a frequent word, or a stem with a space
+    before and after it (`listing.frequent_words`). Right but for the products of the shop's TextChanges."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
+    text = models.CharField(max_length=42)
+    products = models.BinaryField(help_text="A serialized 64-bit Roaring bitmap of their ids.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["shop", "text"], name="frequent_word_once")]
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class WordCount(models.Model):
+    """The latest count of a shop's frequent words. A count writes only while `token` is its own."""
+
+    shop = models.OneToOneField(Shop, on_delete=models.CASCADE, primary_key=True)
+    token = models.UUIDField()
+    asked_at = models.DateTimeField()
+    done_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.shop} at {self.asked_at:%F %T}"
+
+
+class TextChange(models.Model):
+    """The shop's products between two ids, both included, some of whose texts were written, listed, unlisted or deleted
+    since its frequent words were counted. Written by triggers (catalogue/triggers.py), and by an import for a whole
+    batch. Rows are only added, so that writers do not wait for each other, and deleted by the next count. No foreign
+    key: rows of a deleted shop do no harm."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.DO_NOTHING, db_constraint=False)
+    first_product = models.BigIntegerField()
+    last_product = models.BigIntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.first_product} to {self.last_product}"
+
+
 class ListingTotal(models.Model):
     """How many LISTABLE products a shop has, in total or in one category: the sum over its rows. Written by triggers
     (catalogue/triggers.py). `trigger_sql/install_postgresql.sql` says why a total can have several rows.

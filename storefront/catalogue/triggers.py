@@ -107,7 +107,9 @@ def _refill(editor: Any) -> None:
     if is_sqlite:
         rebuild_search_index(editor)
     open_ledger(editor)
-    editor.execute("DELETE FROM catalogue_listingtotal")
+    # Counted anew: nothing says what was written without the triggers.
+    for table in ("frequentword", "wordcount", "textchange", "listingtotal"):
+        editor.execute(f"DELETE FROM catalogue_{table}")
     editor.execute(
         f"{totals} SELECT shop_id, category, products, {version} FROM ("
         f"SELECT p.shop_id, 0 AS category, count(*) AS products FROM catalogue_product p WHERE {_P} GROUP BY p.shop_id"
@@ -214,17 +216,23 @@ _LISTED = {
         WHERE s.product_id = made.id AND s.listed <> {_P}
     """,
 }
+_TEXT_CHANGES = (
+    "INSERT INTO catalogue_textchange (shop_id, first_product, last_product)"
+    " SELECT shop_id, min(product_id), max(product_id) FROM catalogue_productsearch"
+)
 _LOUD = {
     "sqlite": [
         "DELETE FROM catalogue_quiet",
         f"{FILL_INDEX} WHERE listed AND product_id BETWEEN %(first)s AND %(last)s ORDER BY 1",
         _LISTED["sqlite"],
         f"INSERT INTO catalogue_note {_NOTES['sqlite']}",
+        f"{_TEXT_CHANGES} WHERE product_id BETWEEN %(first)s AND %(last)s GROUP BY shop_id",
     ],
     "postgresql": [
         "SELECT set_config('storefront.quiet', '', true)",
         _LISTED["postgresql"],
         f"SELECT catalogue_note(made.shop_id, made.category, made.products) FROM ({_NOTES['postgresql']}) made",
+        f"{_TEXT_CHANGES} WHERE product_id = ANY (%(products)s::bigint[]) GROUP BY shop_id",
     ],
 }
 

@@ -68,10 +68,16 @@ class FacetRow:
 
 def read_all_rows(fetch: Fetch, shop: Shop, batch: int) -> Iterator[list[FacetRow]]:
     """The rows of all products that the shop lists, a batch of products at a time, by id."""
-    last = 0
-    while ids := [id for (id,) in fetch(_IDS, {"shop": shop.pk, "last": last}, prepared=False)]:
+    for ids in listed_ids(fetch, shop):
         for start in range(0, len(ids), batch):
             yield read_rows(fetch, shop, ids[start : start + batch])
+
+
+def listed_ids(fetch: Fetch, shop: Shop) -> Iterator[list[int]]:
+    """The ids of all products that the shop lists, whatever their dates, in order, up to a hundred thousand at once."""
+    last = 0
+    while ids := [id for (id,) in fetch(_IDS, {"shop": shop.pk, "last": last}, prepared=False)]:
+        yield ids
         last = ids[-1]
 
 

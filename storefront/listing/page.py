@@ -18,7 +18,7 @@ from pyroaring import BitMap64
 from storefront.catalogue import rules
 from storefront.catalogue.search_texts import SearchWord, search_words
 from storefront.kit.lru import LruCache
-from storefront.listing import page_sql
+from storefront.listing import known_matches, page_sql
 from storefront.listing.page_cache import Anchors, Validity
 from storefront.listing.words_sql import MOST_LONG_WORDS, MOST_SHORT_WORDS, Shape, words_parameter
 
@@ -90,6 +90,8 @@ class _Order:
     lock: Lock = field(default_factory=Lock)
 
 
+# By shop: how many products it listed at the last read.
+_sizes: LruCache[int] = LruCache(4096)
 # By shop and filters; about half a kilobyte each.
 _totals: LruCache[_Total] = LruCache(4096)
 # By shop: whether dates hid any product at the last read.
@@ -110,6 +112,7 @@ def clear_caches() -> None:
     _orders.clear()
     _totals.clear()
     _dates_hide.clear()
+    _sizes.clear()
     _pages.clear()
     _anchors.clear()
 
@@ -143,8 +146,9 @@ class Listing:
         rest = [*long[MOST_LONG_WORDS:], *short[MOST_SHORT_WORDS:]]
         stems = sum(bool(word.stem) for word in separate[0])
         counts = len(separate[0]), stems, len(separate[1]), bool(rest)
-        # The ids of a search's matches, with commas between, if they were just found and are few.
-        self.matches: str | None = None
+        self.words = long
+        # The ids of a search's matches, whatever their dates, if they were just found.
+        self.matches: BitMap64 | None = None
         has_ids = filters.ids is not None
         self.shape = Shape(vendor, category, filters.featured, since is not None, has_ids, *counts)
         if self.sort == RELEVANCE and not self.shape.has_words:
@@ -188,10 +192,25 @@ class Listing:
             (*dated, _, _, _, _), *_ = self.fetch(page_sql.stored_state(Shape(self.shape.vendor)), self.params)
             if cached.validity.covers(self._validity(*dated)):
                 return cached.ids
-        (*dated, _, _, _, ids), *_ = self._rows(page_sql.all_matches(self.shape), self.params)
-        cached = _Matches(self._validity(*dated), BitMap64(map(int, ids.split(",") if ids else ())))
+        if found := self._known():
+            *dated, _, _ = found.state
+            cached = _Matches(self._validity(*dated), found.ids)
+        else:
+            (*dated, _, _, _, ids), *_ = self._rows(page_sql.all_matches(self.shape), self.params)
+            cached = _Matches(self._validity(*dated), BitMap64(map(int, ids.split(",") if ids else ())))
         _matches.put(self.key, cached)
         return cached.ids
+
+    def _known(self) -> known_matches.KnownMatches | None:
+        """What the search finds, if its words are counted."""
+        if not self.has_known_words:
+            return None
+        return known_matches.known_matches(self.fetch, self.shape, self.words, self.params)
+
+    @property
+    def has_known_words(self) -> bool:
+        """Whether the words of this search may be counted."""
+        return known_matches.is_known(self.shape) and (_sizes.get(self.shop) or 0) >= known_matches.LARGE_SHOP
 
     def page_among(self, ids: BitMap64, *, offset: int, limit: int) -> list[tuple]:
         """The rows of a page of those products of the whole list that have these ids, which are many."""
@@ -228,19 +247,46 @@ class Listing:
             # Without a count of what dates hide: PostgreSQL would plan it anew each time, which takes longer than
             # running it.
             (*dated, hides, products, total, _), *_ = self.fetch(page_sql.stored_state(self.shape), self.params)
+            _sizes.put(self.shop, products)
             if not hides:
                 return self._validity(*dated), products, total
         cached = _totals.get(self.key) if self.is_cached and not self.shape.has_stored_total else None
-        if cached is None or not cached.validity.includes(self.moment):
+        if cached is not None and not cached.validity.includes(self.moment):
+            cached = None
+        if self.has_known_words and (known := self._known_state(cached)):
+            return known
+        if cached is None:
             cached = _Total(Validity(-1, None, None), 0)
         params = {**self.params, "cached_version": cached.validity.version, "cached_total": cached.total}
-        (*dated, hides, products, total, self.matches), *_ = self._rows(page_sql.state(self.shape), params)
+        (*dated, hides, products, total, matches), *_ = self._rows(page_sql.state(self.shape), params)
+        if matches is not None:
+            self.matches = BitMap64(map(int, matches.split(",")))
         validity = self._validity(*dated)
         _dates_hide.put(self.shop, bool(hides))
-        is_new = validity.version != cached.validity.version
-        if self.is_cached and not self.shape.has_stored_total and is_new:
-            _totals.put(self.key, _Total(validity, total))
+        _sizes.put(self.shop, products)
+        if validity.version != cached.validity.version:
+            self._keep_total(validity, total)
         return validity, products, total
+
+    def _known_state(self, cached: _Total | None) -> tuple[Validity, int, int] | None:
+        """The same for a search whose words are counted, or whose total has not changed."""
+        if cached is not None:
+            (*dated, _, products, _, _), *_ = self.fetch(page_sql.stored_state(Shape(self.shape.vendor)), self.params)
+            if cached.validity.covers(self._validity(*dated)):
+                return self._validity(*dated), products, cached.total
+        found = self._known()
+        if found is None:
+            return None
+        *dated, _, products = found.state
+        validity, total = self._validity(*dated), len(found.ids) - found.ids.intersection_cardinality(found.hidden)
+        self.matches = found.ids
+        _matches.put(self.key, _Matches(validity, found.ids))
+        self._keep_total(validity, total)
+        return validity, products, total
+
+    def _keep_total(self, validity: Validity, total: int) -> None:
+        if self.is_cached and not self.shape.has_stored_total:
+            _totals.put(self.key, _Total(validity, total))
 
     def _validity(self, version: int, starts: Any, ends: Any) -> Validity:
         return Validity(version, self.moment, min((at for at in (starts, ends) if at is not None), default=None))
@@ -249,7 +295,7 @@ class Listing:
         offset, limit = params["offset"], params["limit"]
         found_by = self.shape
         matches = self._known_matches(validity)
-        if matches is not None:
+        if matches is not None and len(matches) <= page_sql.MOST_MATCHES:
             found_by = Shape(self.shape.vendor, ids=True)
             params["wanted"] = page_sql.ids_parameter(self.shape.vendor, matches)
         if self.sort == RELEVANCE:
@@ -280,11 +326,10 @@ class Listing:
         if self.matches is None:
             cached = _matches.get(self.key) if self.is_cached and self.shape.has_words else None
             return cached.ids if cached is not None and cached.validity.covers(validity) else None
-        found = BitMap64(map(int, self.matches.split(",")))
-        if self.is_cached and len(found) > MOST_SORTED:
+        if self.is_cached and len(self.matches) > MOST_SORTED:
             # For its further pages.
-            _matches.put(self.key, _Matches(validity, found))
-        return found
+            _matches.put(self.key, _Matches(validity, self.matches))
+        return self.matches
 
     def _unfiltered_page(self, validity: Validity, total: int, params: dict[str, Any]) -> list[tuple]:
         offset, limit = params["offset"], params["limit"]

@@ -59,36 +59,40 @@ def state(shape: Shape) -> str:
     the search index is read once; NULL if they are more than MOST_MATCHES, or the list is no search.
     """
     if shape.has_stored_total:
-        return _state(shape.vendor, f"{_stored_total(shape)} - {_hidden(_row_conditions(shape))}")
+        return with_state(shape.vendor, f"{_stored_total(shape)} - {_hidden(_row_conditions(shape))}", "NULL")
     known = "s.version = CAST(%(cached_version)s AS bigint)"
     total = f"CASE WHEN {known} THEN CAST(%(cached_total)s AS bigint) ELSE {{counted}} END"
     if not shape.has_words or shape.since:
-        return _state(shape.vendor, total.format(counted=_counted_total(shape)))
+        return with_state(shape.vendor, total.format(counted=_counted_total(shape)), "NULL")
     counted = f"((SELECT count(*) FROM d) - {_hidden(_row_conditions(shape))})"
     few = f"NOT {known} AND (SELECT count(*) FROM d) <= {MOST_MATCHES}"
-    matches = f"CASE WHEN {few} THEN (SELECT {_joined(shape.vendor)} FROM d) END"
-    return f"WITH d AS MATERIALIZED ({_ids(shape)}) {_state(shape.vendor, total.format(counted=counted), matches)}"
+    matches = f"CASE WHEN {few} THEN (SELECT {joined(shape.vendor)} FROM d) END"
+    return (
+        f"WITH d AS MATERIALIZED ({ids_of(shape)}) {with_state(shape.vendor, total.format(counted=counted), matches)}"
+    )
 
 
 @lru_cache(MAX_SQL_TEXTS)
 def all_matches(shape: Shape) -> str:
     """The same of the whole list, without subtracting what dates hide, with the ids of all products that the search
     finds, however many."""
-    matches = f"(SELECT COALESCE({_joined(shape.vendor)}, '') FROM d)"
-    return f"WITH d AS MATERIALIZED ({_ids(shape)}) {_state(shape.vendor, 's.products', matches)}"
+    matches = f"(SELECT COALESCE({joined(shape.vendor)}, '') FROM d)"
+    return f"WITH d AS MATERIALIZED ({ids_of(shape)}) {with_state(shape.vendor, 's.products', matches)}"
 
 
-def _joined(vendor: str) -> str:
+def joined(vendor: str) -> str:
+    """The ids of a table `d`, with commas between; NULL if there are none."""
     return "group_concat(d.id)" if vendor == "sqlite" else "string_agg(CAST(d.id AS text), ',')"
 
 
 @cache
 def stored_state(shape: Shape) -> str:
     """The same for a list whose total is stored, without subtracting what dates hide."""
-    return _state(shape.vendor, _stored_total(shape))
+    return with_state(shape.vendor, _stored_total(shape), "NULL")
 
 
-def _state(vendor: str, total: str, matches: str = "NULL") -> str:
+def with_state(vendor: str, *columns: str) -> str:
+    """One row: the first five columns of `state`, then these."""
     source = f"FROM catalogue_product p WHERE p.shop_id = %(shop)s AND {LISTABLE} AND"
     # ORDER BY with LIMIT instead of min() or a count: PostgreSQL reuses a generic plan only if it looks no more
     # expensive than one for this moment, and for any moment it estimates that a third of all products is later.
@@ -104,7 +108,7 @@ def _state(vendor: str, total: str, matches: str = "NULL") -> str:
         for column, hidden in zip(("publish_at", "unpublish_at"), HIDDEN, strict=True)
     )
     return (
-        f"SELECT s.version, {starts}, {ends}, {hides}, s.products, {total}, {matches} FROM (SELECT"
+        f"SELECT s.version, {starts}, {ends}, {hides}, s.products, {', '.join(columns)} FROM (SELECT"
         " CAST(COALESCE(sum(version), 0) AS bigint) AS version, CAST(COALESCE(sum(products), 0) AS bigint) AS products"
         " FROM catalogue_listingtotal WHERE shop_id = %(shop)s AND category = 0) s"
     )
@@ -130,7 +134,7 @@ def scanned_page(shape: Shape, sort: str | None, anchored: bool, members: Member
 def sorted_page(shape: Shape, sort: str | None, members: Members = None) -> str:
     """The records and sort columns of one page: `limit` rows after `offset`."""
     keys = ", ".join(f"p.{column}" for column, _ in ORDERS[sort])
-    ids = _recent_ids(shape) if shape.since else _ids(shape)
+    ids = _recent_ids(shape) if shape.since else ids_of(shape)
     if shape.vendor == "sqlite":
         found = f"SELECT {keys} FROM {_products_of(shape, ids)}"
         return _page(shape, sort, f"{found} ORDER BY {order_by(sort)}", members)
@@ -161,7 +165,7 @@ def ranked_page(shape: Shape, found_by: Shape, members: Members = None) -> str:
         )
     record = records.product() if members is None else records.chosen_product(members)
     return (
-        f"WITH d AS MATERIALIZED ({_ids(found_by)}), g AS MATERIALIZED (SELECT f.id, row_number() OVER"
+        f"WITH d AS MATERIALIZED ({ids_of(found_by)}), g AS MATERIALIZED (SELECT f.id, row_number() OVER"
         f" (ORDER BY f.rank, {order_by(None, 'f')}) AS place FROM ({found}) f ORDER BY place"
         " LIMIT %(limit)s OFFSET %(offset)s)"
         f" SELECT {record}, p.id FROM g JOIN catalogue_product p ON p.id = g.id ORDER BY g.place"
@@ -259,9 +263,9 @@ def _counted_total(shape: Shape) -> str:
         return f"({' + '.join(f'(SELECT count(*) FROM {source})' for source in _recent(shape))})"
     if shape.ids or shape == Shape(shape.vendor, category=shape.category):
         # Ids and category links of drafts exist, too.
-        return f"(SELECT count(*) FROM {_products_of(shape, _ids(shape))})"
+        return f"(SELECT count(*) FROM {_products_of(shape, ids_of(shape))})"
     # Counted by indexes alone, since product rows are far wider; then minus what dates hide now.
-    return f"((SELECT count(*) FROM ({_ids(shape)}) d) - {_hidden(_row_conditions(shape))})"
+    return f"((SELECT count(*) FROM ({ids_of(shape)}) d) - {_hidden(_row_conditions(shape))})"
 
 
 def _hidden(conditions: list[str]) -> str:
@@ -282,7 +286,7 @@ def _products_of(shape: Shape, ids: str) -> str:
     return f"({ids}) d {join} catalogue_product p ON p.id = d.id WHERE p.shop_id = %(shop)s AND {LISTED}"
 
 
-def _ids(shape: Shape) -> str:
+def ids_of(shape: Shape) -> str:
     """The ids of the products that match every filter but `since`, whatever their dates. For a category without other
     filters, drafts too."""
     found = []
@@ -315,7 +319,7 @@ def _recent(shape: Shape) -> list[str]:
     """The listed products that were updated since then, and those that were published by their date since then without
     an update: two disjoint FROM clauses, each a range of its own index."""
     others = replace(shape, since=False)
-    rest = "" if others.is_unfiltered else f" AND p.id IN ({_ids(others)})"
+    rest = "" if others.is_unfiltered else f" AND p.id IN ({ids_of(others)})"
     return [
         f"catalogue_product p WHERE p.shop_id = %(shop)s AND {LISTED} AND {recent}{rest}"
         for recent in (
@@ -353,7 +357,7 @@ def _row_conditions(shape: Shape) -> list[str]:
     """The filters as conditions on one row of a scan, besides being listed."""
     conditions = []
     if shape.ids:
-        conditions.append(f"p.id IN ({_ids(Shape(shape.vendor, ids=True))})")
+        conditions.append(f"p.id IN ({ids_of(Shape(shape.vendor, ids=True))})")
     if shape.featured:
         conditions.append("p.is_featured")
     if shape.since:

@@ -1,6 +1,7 @@
 # ruff: noqa: S608, the statements consist of conditions of this package; values are parameters.
 """Recomputes the data that is derived from the catalogue's rows, and reports differences: totals, search texts, the
-search index. There should be none; it is for use after restoring a backup or editing the database by hand.
+search index; counts a large shop's frequent words anew. There should be no differences; it is for use after restoring a
+backup or editing the database by hand.
 
 Shops stay open meanwhile. SQLite's other writers wait for each step.
 """
@@ -13,8 +14,10 @@ from django.db import connection, transaction
 from storefront.catalogue.models import Category, ProductSearch
 from storefront.catalogue.search_index import rewrite_texts
 from storefront.catalogue.triggers import rebuild_search_index
+from storefront.kit import clock
 from storefront.kit.bulk_insert import bulk_write_pragmas
 from storefront.kit.sql import fetch
+from storefront.listing.frequent_words import count_words, is_large
 from storefront.listing.sql import LISTABLE
 from storefront.shops.models import Shop
 
@@ -52,7 +55,7 @@ class Differences:
 
 @bulk_write_pragmas()
 def reindex(*, shop: Shop) -> Differences:
-    """Correct the shop's totals and search texts. Returns what was wrong."""
+    """Correct the shop's totals, search texts and frequent words. Returns what was wrong."""
     found = Differences()
     found.texts = rewrite_texts(shop)
     with transaction.atomic(), connection.cursor() as cursor:
@@ -63,6 +66,11 @@ def reindex(*, shop: Shop) -> Differences:
         for category, kept, counted in differences:
             cursor.execute(_ADD[connection.vendor], [shop.pk, category, counted - kept])
     found.totals = _named(shop, differences)
+    if is_large(shop):
+        count_words(shop, now=clock.now(), anew=True, rest=0)
+        with connection.cursor() as cursor:
+            # Another version of the list, since processes keep what they found by the words from before.
+            cursor.execute(_ADD[connection.vendor], [shop.pk, 0, 0])
     return found
 
 

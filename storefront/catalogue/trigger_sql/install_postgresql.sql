@@ -110,6 +110,8 @@ END $$
 ;;
 CREATE FUNCTION catalogue_search_changed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+  INSERT INTO catalogue_textchange (shop_id, first_product, last_product)
+    SELECT shop_id, product_id, product_id FROM changed_rows;
   PERFORM catalogue_note(changed.shop_id, 0, 0) FROM (SELECT DISTINCT shop_id FROM changed_rows) changed;
   RETURN NULL;
 END $$

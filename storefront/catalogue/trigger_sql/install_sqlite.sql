@@ -83,12 +83,16 @@ WHEN NOT EXISTS (SELECT 1 FROM catalogue_quiet) BEGIN
     SELECT (NEW.shop_id << <SHOP_BITS>) + NEW.product_id, NEW.text WHERE NEW.listed;
   UPDATE catalogue_productsearch SET listed = NOT listed WHERE product_id = NEW.product_id AND listed <>
     EXISTS (SELECT 1 FROM catalogue_product p WHERE p.id = NEW.product_id AND <LISTABLE_P>);
+  INSERT INTO catalogue_textchange (shop_id, first_product, last_product)
+    SELECT NEW.shop_id, NEW.product_id, NEW.product_id WHERE NEW.listed;
   INSERT INTO catalogue_note VALUES (NEW.shop_id, 0, 0);
 END
 ;;
 CREATE TRIGGER catalogue_search_gone AFTER DELETE ON catalogue_productsearch BEGIN
   INSERT INTO catalogue_searchindex (catalogue_searchindex, rowid, text)
     SELECT 'delete', (OLD.shop_id << <SHOP_BITS>) + OLD.product_id, OLD.text WHERE OLD.listed;
+  INSERT INTO catalogue_textchange (shop_id, first_product, last_product)
+    VALUES (OLD.shop_id, OLD.product_id, OLD.product_id);
   INSERT INTO catalogue_note VALUES (OLD.shop_id, 0, 0);
 END
 ;;
@@ -98,6 +102,8 @@ WHEN (NEW.shop_id, NEW.product_id, NEW.text, NEW.listed) IS NOT (OLD.shop_id, OL
     SELECT 'delete', (OLD.shop_id << <SHOP_BITS>) + OLD.product_id, OLD.text WHERE OLD.listed;
   INSERT INTO catalogue_searchindex (rowid, text)
     SELECT (NEW.shop_id << <SHOP_BITS>) + NEW.product_id, NEW.text WHERE NEW.listed;
+  INSERT INTO catalogue_textchange (shop_id, first_product, last_product)
+    VALUES (NEW.shop_id, NEW.product_id, NEW.product_id);
   INSERT INTO catalogue_note VALUES (NEW.shop_id, 0, 0);
 END
 ;;

@@ -20,6 +20,7 @@ from storefront.checkout.link import delete_expired_links
 from storefront.documents.jobs import issue_due_documents
 from storefront.exports.jobs import delete_old_exports, give_up_silent_exports
 from storefront.gift_cards.jobs import queue_due_cards
+from storefront.listing.jobs import queue_due_counts
 from storefront.orders.file_sweeps import delete_unused_files, give_added_files
 from storefront.orders.word_sweeps import keep_missing_words
 from storefront.payments.jobs import ask_providers, delete_old_drafts, end_expired_drafts, pay_back_refunds
@@ -114,6 +115,7 @@ DATABASE_SWEEPS = [
     Sweep("lost tasks", timedelta(seconds=30), requeue_lost_tasks),
     Sweep("old deliveries", timedelta(hours=1), delete_old_deliveries),
     Sweep("old events", timedelta(hours=1), delete_old_events),
+    Sweep("frequent words to count", timedelta(minutes=1), queue_due_counts),
     Sweep("cleaned texts", timedelta(hours=6), delete_old_cleaned_texts),
     Sweep("old audit entries", timedelta(hours=1), delete_old_entries),
     Sweep("task results", timedelta(hours=1), delete_old_task_results),

@@ -1,0 +1,286 @@
+"""Counts the frequent words of large shops: which listed products contain each, as a bitmap in the database.
+
+To count the products that contain a frequent word, a search index has to look at all of their texts. With this, a
+search reads a bitmap (`known_matches.py`). A word that is not frequent is found by the search index as in any shop.
+
+A bitmap is right but for the products that changed since (`TextChange`, which triggers write in the transaction of the
+change): searches look at these products' texts themselves. A count first deletes the changes, or reads them and deletes
+them last; so a change that comes meanwhile stays. Two counts of a shop do not mix: each writes only while the token of
+`WordCount` is its own.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from time import monotonic, sleep
+from uuid import UUID, uuid4
+
+from django.db import connection, transaction
+from django.db.models import F, Sum
+from pyroaring import BitMap64
+
+from storefront.catalogue.models import FrequentWord, ListingTotal, TextChange, WordCount
+from storefront.catalogue.search_texts import stem_of
+from storefront.kit.sql import fetch
+from storefront.listing.facet_rows import listed_ids
+from storefront.listing.known_matches import LARGE_SHOP, MOST_CHANGED, SHORTEST_WORD
+from storefront.shops.models import Shop
+
+# Words that are kept at most, the most frequent ones, and in how many texts of the sample a word has to be. At a
+# million products, four in twenty thousand are two hundred.
+MOST_WORDS, LEAST_TEXTS = 6000, 4
+SAMPLE_TEXTS = 20_000
+# Texts that are read at once, and words whose bitmaps are written at once.
+BATCH_TEXTS, BATCH_WORDS = 1000, 200
+# Words of texts that are longer are looked through for each frequent word.
+LONG_WORD = 100
+# Different words of texts for which it is remembered which frequent words they contain; about 300 bytes each.
+MOST_REMEMBERED = 100_000
+# Changed products from which on words are counted again, and their share of a shop above which all texts are read.
+CHANGED, MUCH = MOST_CHANGED // 5, 0.1
+# How long after a count began the next may begin.
+PAUSE = timedelta(minutes=15)
+
+# The plus keeps SQLite from reading all texts of the shop by its index.
+_TEXTS = "SELECT s.product_id, s.text FROM catalogue_productsearch s WHERE +s.shop_id = %(shop)s AND s.listed"
+# How many products changed, at most.
+_CHANGED = Sum(F("last_product") - F("first_product") + 1)
+_WORD = re.compile(rf"[^\W_]{{{SHORTEST_WORD},40}}")
+
+
+def is_large(shop: Shop) -> bool:
+    """Whether the shop's words are counted."""
+    return _size(shop) >= LARGE_SHOP
+
+
+def _size(shop: Shop) -> int:
+    totals = ListingTotal.objects.filter(shop=shop, category=0)
+    return totals.aggregate(size=Sum("products"))["size"] or 0
+
+
+def due_shops(*, now: datetime, limit: int) -> list[int]:
+    """Ids of large shops whose words were never counted, or have many changes since; marks them as asked for. Deletes
+    the changes of other shops, which nothing reads."""
+    totals = ListingTotal.objects.filter(category=0).values("shop").annotate(size=Sum("products"))
+    large = set(totals.filter(size__gte=LARGE_SHOP).values_list("shop", flat=True))
+    changes = TextChange.objects.values("shop")
+    changed = dict(changes.annotate(count=_CHANGED).values_list("shop", "count"))
+    counts = WordCount.objects.in_bulk()
+    for shop in changed.keys() | counts.keys():
+        if shop not in large:
+            _forget(shop, now)
+    due: list[int] = []
+    for shop in sorted(large):
+        count = counts.get(shop)
+        is_counted = count is not None and count.done_at is not None and changed.get(shop, 0) < CHANGED
+        if not is_counted and (count is None or count.asked_at <= now - PAUSE) and len(due) < limit:
+            due.append(shop)
+            WordCount.objects.update_or_create(
+                shop_id=shop,
+                defaults={"asked_at": now},
+                create_defaults={"asked_at": now, "token": uuid4()},
+            )
+    return due
+
+
+def count_words(shop: Shop, *, now: datetime, anew: bool = False, rest: float = 1) -> None:
+    """Count the words of the shop; after few changes those of the changed products only, unless `anew`. `rest` is how
+    long to rest between batches of texts, as a multiple of the time that a batch took: other threads then get the
+    interpreter."""
+    token, changes = _begin(shop, now, anew)
+    if changes is None:
+        _count_all(shop, token, rest)
+    else:
+        _count_changed(shop, token, changes, rest)
+    with _own(shop, token) as is_own:
+        if is_own:
+            for start in range(0, len(changes or ()), BATCH_TEXTS):
+                known = [change.pk for change in (changes or ())[start : start + BATCH_TEXTS]]
+                TextChange.objects.filter(pk__in=known).delete()
+            WordCount.objects.filter(shop=shop).update(done_at=now)
+
+
+@transaction.atomic
+def _begin(shop: Shop, now: datetime, anew: bool) -> tuple[UUID, list[TextChange] | None]:
+    """A new count; an older one that still runs writes nothing more. The changes since the last count; None if all
+    texts are to be read, when neither words nor changes are left."""
+    token = uuid4()
+    count, _ = WordCount.objects.update_or_create(shop=shop, defaults={"token": token, "asked_at": now})
+    if count.done_at is not None and not anew:
+        changed = TextChange.objects.filter(shop=shop)
+        if (changed.aggregate(count=_CHANGED)["count"] or 0) < _size(shop) * MUCH:
+            return token, list(changed)
+    # A change that is committed after this statement stays.
+    TextChange.objects.filter(shop=shop).delete()
+    FrequentWord.objects.filter(shop=shop).delete()
+    WordCount.objects.filter(shop=shop).update(done_at=None)
+    return token, None
+
+
+@contextmanager
+def _own(shop: Shop, token: UUID) -> Iterator[bool]:
+    """A transaction in which no other count of the shop begins or writes; whether this one is still the latest."""
+    with transaction.atomic():
+        latest = WordCount.objects.select_for_update().filter(shop=shop).first()
+        yield latest is not None and latest.token == token
+
+
+@transaction.atomic
+def _forget(shop: int, now: datetime) -> None:
+    """Delete the words and changes of a shop that is not large, and end a count of it."""
+    if not Shop.objects.filter(pk=shop).exists():
+        TextChange.objects.filter(shop=shop).delete()
+        return
+    # First, so that a count that begins meanwhile waits, and its changes stay.
+    WordCount.objects.update_or_create(shop_id=shop, defaults={"token": uuid4(), "asked_at": now})
+    FrequentWord.objects.filter(shop=shop).delete()
+    TextChange.objects.filter(shop=shop).delete()
+    WordCount.objects.filter(shop=shop).delete()
+
+
+def _count_all(shop: Shop, token: UUID, rest: float) -> None:
+    bitmaps = {text: BitMap64() for text in _needles(shop)}
+    contained = _Contained(bitmaps)
+    for ids in listed_ids(_fetch, shop):
+        _add_texts(shop, ids, contained, bitmaps, rest)
+    texts = sorted(bitmaps)
+    for start in range(0, len(texts), BATCH_WORDS):
+        words = [
+            FrequentWord(shop=shop, text=text, products=bitmaps.pop(text).serialize())
+            for text in texts[start : start + BATCH_WORDS]
+        ]
+        with _own(shop, token) as is_own:
+            if not is_own:
+                return
+            FrequentWord.objects.bulk_create(words)
+
+
+def _count_changed(shop: Shop, token: UUID, changes: list[TextChange], rest: float) -> None:
+    changed = _changed(changes)
+    words = FrequentWord.objects.filter(shop=shop)
+    added = {text: BitMap64() for text in words.values_list("text", flat=True)}
+    _add_texts(shop, list(changed), _Contained(added), added, rest)
+    texts = sorted(added)
+    for start in range(0, len(texts), BATCH_WORDS):
+        rows = []
+        for row in words.filter(text__in=texts[start : start + BATCH_WORDS]):
+            before = BitMap64.deserialize(bytes(row.products))
+            products = (before - changed) | added[row.text]
+            if products != before:
+                row.products = products.serialize()
+                rows.append(row)
+        with _own(shop, token) as is_own:
+            if not is_own:
+                return
+            FrequentWord.objects.bulk_update(rows, ["products"], batch_size=50)
+
+
+def wrong_words(shop: Shop) -> Iterator[tuple[str, int, int]]:
+    """Each text whose bitmap is not what the shop's texts say, with how many products it has and should have. Nothing
+    if a count begins meanwhile. Only reads."""
+    count = WordCount.objects.filter(shop=shop).exclude(done_at=None).first()
+    if count is None:
+        return
+    words = FrequentWord.objects.filter(shop=shop)
+    expected = {text: BitMap64() for text in words.values_list("text", flat=True)}
+    contained = _Contained(expected)
+    for ids in listed_ids(_fetch, shop):
+        _add_texts(shop, ids, contained, expected, rest=0)
+    texts, wrong = sorted(expected), []
+    for start in range(0, len(texts), BATCH_WORDS):
+        for row in words.filter(text__in=texts[start : start + BATCH_WORDS]):
+            has, should = BitMap64.deserialize(bytes(row.products)), expected.pop(row.text)
+            if has != should:
+                wrong.append((row.text, has, should))
+    # After the texts, so that none is newer.
+    changed = _changed(TextChange.objects.filter(shop=shop))
+    if not WordCount.objects.filter(shop=shop, token=count.token).exclude(done_at=None).exists():
+        return
+    for text, has, should in wrong:
+        if has - changed != should - changed:
+            yield text, len(has), len(should)
+
+
+def _changed(changes: Iterable[TextChange]) -> BitMap64:
+    ids = BitMap64()
+    for change in changes:
+        ids.add_range(change.first_product, change.last_product + 1)
+    return ids
+
+
+def _needles(shop: Shop) -> set[str]:
+    """The frequent words of the shop, and their stems with a space before and after, as searches look for them."""
+    seen: Counter[str] = Counter()
+    for text in _sample(shop):
+        seen.update(set(_WORD.findall(text)))
+    words = [word for word, count in seen.most_common(MOST_WORDS) if count >= LEAST_TEXTS]
+    stems = {stem_of(word, shop.language) for word in words}
+    return {*words, *(f" {stem} " for stem in stems)}
+
+
+def _sample(shop: Shop) -> Iterator[str]:
+    size = sum(len(ids) for ids in listed_ids(_fetch, shop))
+    step = max(1, size // SAMPLE_TEXTS)
+    for ids in listed_ids(_fetch, shop):
+        chosen = ids[::step]
+        for start in range(0, len(chosen), BATCH_TEXTS):
+            yield from (text for _, text in _texts(shop, chosen[start : start + BATCH_TEXTS]))
+
+
+def _texts(shop: Shop, ids: Sequence[int]) -> list[tuple]:
+    """The ids and texts of those of these products that are listed."""
+    among = ", ".join(str(int(id)) for id in ids)
+    return _fetch(f"{_TEXTS} AND s.product_id IN ({among})", {"shop": shop.pk}) if ids else []
+
+
+def _add_texts(
+    shop: Shop, ids: Sequence[int], contained: "_Contained", bitmaps: dict[str, BitMap64], rest: float
+) -> None:
+    for start in range(0, len(ids), BATCH_TEXTS):
+        began = monotonic()
+        contained.add(_texts(shop, ids[start : start + BATCH_TEXTS]), bitmaps)
+        sleep(rest * (monotonic() - began))
+
+
+class _Contained:
+    """Finds which of some frequent words a text contains: those that one of its words contains, and the stems, which
+    are words of the text themselves."""
+
+    def __init__(self, needles: Iterable[str]) -> None:
+        self.words = {needle for needle in needles if not needle.startswith(" ")}
+        self.stems = {needle.strip(): needle for needle in needles if needle.startswith(" ")}
+        self.lengths = sorted({len(word) for word in self.words})
+        self._known: dict[str, tuple[str, ...]] = {}
+
+    def add(self, texts: Iterable[tuple[int, str]], bitmaps: dict[str, BitMap64]) -> None:
+        """Add the products to the bitmaps of the words that their texts contain."""
+        having = defaultdict(list)
+        for id, text in texts:
+            for word in set(text.split()):
+                having[word].append(id)
+        for word, ids in having.items():
+            for needle in self._of(word):
+                bitmaps[needle].update(ids)
+
+    def _of(self, word: str) -> tuple[str, ...]:
+        if len(word) > LONG_WORD:
+            # Such as a picture within a description: it has far more parts than there are frequent words.
+            return tuple(needle for needle in self.words if needle in word)
+        found = self._known.get(word)
+        if found is None:
+            parts = {
+                word[at : at + length]
+                for length in self.lengths
+                if length <= len(word)
+                for at in range(len(word) - length + 1)
+            }
+            found = (*(parts & self.words), *([self.stems[word]] if word in self.stems else []))
+            if len(self._known) < MOST_REMEMBERED:
+                self._known[word] = found
+        return found
+
+
+def _fetch(statement: str, params: dict, *, prepared: bool = False) -> list[tuple]:
+    return fetch(connection, statement, params, prepared=prepared)

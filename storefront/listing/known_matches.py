@@ -1,0 +1,136 @@
+# ruff: noqa: S608, the statements consist of conditions of this package; values are parameters.
+"""Finds the matches of a search in a large shop by the bitmaps of its frequent words (`frequent_words.py`).
+
+One statement reads the bitmaps, the shop's changes since they were counted and the matches among the changed products:
+so the answer is that of one moment, whatever is written or counted meanwhile.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, reduce
+from operator import and_, or_
+from typing import Any
+
+from pyroaring import BitMap64
+
+from storefront.catalogue import rules
+from storefront.catalogue.search_texts import SearchWord
+from storefront.listing import page_sql, words_sql
+from storefront.listing.sql import HIDDEN, LISTABLE
+from storefront.listing.words_sql import Shape
+
+Fetch = Callable[..., list[tuple]]
+
+# Products from which on a shop's frequent words are counted. In a smaller one, the search index takes few milliseconds.
+LARGE_SHOP = 20_000
+# Letters of a word that is counted, and changed products whose texts a search looks at.
+SHORTEST_WORD, MOST_CHANGED = 3, 5000
+
+
+@dataclass(frozen=True, slots=True)
+class KnownMatches:
+    """What a search finds: `state` are the columns of `page_sql.stored_state`, `ids` the matches whatever their dates,
+    `hidden` those of the shop's products that a date hides now."""
+
+    state: tuple
+    ids: BitMap64
+    hidden: BitMap64
+
+
+def known_matches(
+    fetch: Fetch, shape: Shape, words: Sequence[SearchWord], params: dict[str, Any]
+) -> KnownMatches | None:
+    """The matches of a search for these words, in a shape that `is_known`; `params` are its own. None if
+    too few of the texts that they look for are counted: all but one must be, and one of each word."""
+    needles = [needles_of(word) for word in words]
+    wanted = [needle for each in needles for needle in each]
+    stored = {text for (text,) in fetch(_stored(len(wanted)), {"shop": params["shop"]} | _numbered(wanted))}
+    others = [needle for needle in wanted if needle not in stored]
+    if len(others) > 1 or not all(stored.intersection(each) for each in needles):
+        return None
+    read = sorted(stored)
+    given = params | _numbered(read)
+    for other in others:
+        # As the search index takes it.
+        given |= {"match": '"{}"'.format(other.replace('"', '""')), "like0": rules.like_pattern(other)}
+    (row,) = fetch(_statement(shape, len(read), bool(others)), given, prepared=False)
+    state, (changes, changed, hidden, found), bitmaps = row[:5], row[5:9], row[9:]
+    if changed is None or found is None or None in bitmaps:
+        return None
+    by_text = {text: BitMap64.deserialize(bytes(each)) for text, each in zip(read, bitmaps, strict=True)}
+    of_other = _bitmap(found)
+    ids = reduce(
+        and_,
+        (reduce(or_, (by_text.get(needle, of_other) for needle in each)) for each in needles),
+    )
+    for span in changes.split(",") if changes else ():
+        first, last = map(int, span.split("-"))
+        ids.remove_range(first, last + 1)
+    return KnownMatches(state, ids | _bitmap(changed), _bitmap(hidden))
+
+
+def is_known(shape: Shape) -> bool:
+    """Whether bitmaps can tell what a list of this shape has: of words alone, none of which is short."""
+    return bool(shape.long_words) and shape == Shape(shape.vendor, long_words=shape.long_words, stems=shape.stems)
+
+
+def needles_of(word: SearchWord) -> list[str]:
+    """The texts either of which a product's text contains if it matches the word."""
+    return [word.text, *([f" {word.stem} "] if word.stem else [])]
+
+
+def _bitmap(ids: str) -> BitMap64:
+    return BitMap64(map(int, ids.split(","))) if ids else BitMap64()
+
+
+def _numbered(texts: Sequence[str]) -> dict[str, str]:
+    return {f"text{number}": text for number, text in enumerate(texts)}
+
+
+@lru_cache
+def _stored(count: int) -> str:
+    texts = ", ".join(f"%(text{number})s" for number in range(count))
+    return f"SELECT f.text FROM catalogue_frequentword f WHERE f.shop_id = %(shop)s AND f.text IN ({texts})"
+
+
+@lru_cache(page_sql.MAX_SQL_TEXTS)
+def _statement(shape: Shape, stored: int, has_other: bool) -> str:
+    """One row: the columns of `page_sql.stored_state`; the changes; the ids of the matches among the changed products,
+    NULL if these are too many; those of the hidden products; those of the products that contain the text which is not
+    stored, NULL if they are too many; and the `stored` bitmaps."""
+    joined = page_sql.joined(shape.vendor)
+    spans = "c.first_product || '-' || c.last_product"
+    spans = f"group_concat({spans})" if shape.vendor == "sqlite" else f"string_agg({spans}, ',')"
+    texts = (
+        "catalogue_productsearch s WHERE s.product_id BETWEEN c.first_product AND c.last_product"
+        f" AND +s.shop_id = %(shop)s AND s.listed AND {' AND '.join(words_sql.words(shape, indexed=False))}"
+    )
+    changed = f"SELECT s.product_id AS id FROM c CROSS JOIN {texts}"
+    if shape.vendor != "sqlite":
+        # OFFSET 0 keeps the planner from joining by reading all texts.
+        changed = f"SELECT d.id FROM c CROSS JOIN LATERAL (SELECT s.product_id AS id FROM {texts} OFFSET 0) d"
+    hidden = " UNION ALL ".join(
+        f"SELECT p.id FROM catalogue_product p WHERE p.shop_id = %(shop)s AND {LISTABLE} AND {each}" for each in HIDDEN
+    )
+    columns = [
+        f"(SELECT {spans} FROM c)",
+        f"CASE WHEN (SELECT COALESCE(sum(c.last_product - c.first_product + 1), 0) FROM c) <= {MOST_CHANGED}"
+        f" THEN (SELECT COALESCE({joined}, '') FROM ({changed}) d) END",
+        f"(SELECT COALESCE({joined}, '') FROM ({hidden}) d)",
+        f"CASE WHEN (SELECT count(*) FROM o) <= {page_sql.MOST_MATCHES}"
+        f" THEN (SELECT COALESCE({joined}, '') FROM o d) END"
+        if has_other
+        else "''",
+        *(
+            "(SELECT f.products FROM catalogue_frequentword f"
+            f" WHERE f.shop_id = %(shop)s AND f.text = %(text{number})s)"
+            for number in range(stored)
+        ),
+    ]
+    tables = [
+        "c AS MATERIALIZED (SELECT first_product, last_product FROM catalogue_textchange WHERE shop_id = %(shop)s"
+        f" LIMIT {MOST_CHANGED + 1})"
+    ]
+    if has_other:
+        tables.append(f"o AS MATERIALIZED ({page_sql.ids_of(Shape(shape.vendor, long_words=1))})")
+    return f"WITH {', '.join(tables)} {page_sql.with_state(shape.vendor, *columns)}"
