@@ -56,8 +56,7 @@ def _write_export(export: Export) -> None:
     now = clock.now()
     source = source_of(export)
     # Before the first read, so that `next` goes on with all that is written from now on.
-    end, generation = changes.horizon(export.shop)
-    following = replace(first_cursor(end, generation, now), scanned=-1).encode(export.shop, source.name)
+    following = replace(first_cursor(changes.horizon(export.shop), now), scanned=-1).encode(export.shop, source.name)
     with tempfile.TemporaryFile() as written:
         rows = _write_lines(export, source, written, now)
         size = written.tell()

@@ -137,9 +137,9 @@ class FacetIndex:
     def _read_whole(self, fetch: Fetch, now: datetime) -> Iterator[None]:
         """Read the index whole, a batch of products at a time; yields after each."""
         # Before the rows: what changes meanwhile is read again.
-        position, generation = log.settled(self.shop)
+        horizon = log.settled(self.shop)
         self._clear()
-        self._position, self._generation, self._read_at = position, generation, now
+        self._position, self._generation, self._read_at = horizon.position, horizon.generation, now
         for rows in read_all_rows(fetch, self.shop, BATCH_ROWS):
             self._add(rows, now)
             yield

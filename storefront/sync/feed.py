@@ -82,10 +82,10 @@ class Source(ABC):
 def read(source: Source, after: str, *, count: int, now: datetime) -> Answer:
     """The next answer of a run. An empty `after` begins one. Raises InvalidCursor and CursorExpired."""
     cursor = decode(after, source.shop, source.name, now=now) if after else None
-    end, generation = log.horizon(source.shop)
-    if cursor is None:
-        cursor = first_cursor(end, generation, now)
-    elif cursor.generation != generation or (cursor.xact, cursor.change) > end:
+    horizon = log.horizon(source.shop)
+    cursor = cursor or first_cursor(horizon, now)
+    end = horizon.read_to((cursor.xact, cursor.change), cursor.generation)
+    if end is None:
         raise CursorExpired
     # Never before the moment of the last answer: another machine's clock may be ahead.
     now = max(now, as_moment(cursor.moment))
@@ -99,9 +99,10 @@ def read(source: Source, after: str, *, count: int, now: datetime) -> Answer:
     return Answer(records, deleted, cursor.encode(source.shop, source.name))
 
 
-def first_cursor(end: log.Position, generation: int, now: datetime) -> Cursor:
+def first_cursor(end: log.Horizon, now: datetime) -> Cursor:
     """The cursor of a run that begins now."""
-    return Cursor(generation, as_seconds(now), *end, moment=as_microseconds(now), dated=LARGEST_ID, scanned=0)
+    moment = as_microseconds(now)
+    return Cursor(end.generation, as_seconds(now), *end.position, moment=moment, dated=LARGEST_ID, scanned=0)
 
 
 def _changed(

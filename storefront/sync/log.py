@@ -4,7 +4,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import connection
 from django.db.models import F
@@ -21,7 +21,7 @@ Position = tuple[int, int]
 
 # The end of the log. On PostgreSQL, the oldest transaction that is still running; all before it have ended. One that
 # certainly belongs to another database of the server does not count. On SQLite, one transaction writes at a time, so
-# ids are in the order of commits.
+# ids are in the order of commits. And the newest position that this can ever have been.
 _OLDEST_RUNNING = """
     SELECT min(x.xact::text::bigint) FROM pg_snapshot_xip(pg_current_snapshot()) x (xact)
     LEFT JOIN pg_locks l ON l.locktype = 'transactionid' AND l.granted AND l.mode = 'ExclusiveLock'
@@ -30,8 +30,11 @@ _OLDEST_RUNNING = """
     WHERE a.datname IS NULL OR a.datname = current_database()
 """
 _HORIZON = {
-    "postgresql": f"COALESCE(({_OLDEST_RUNNING}), pg_snapshot_xmax(pg_current_snapshot())::text::bigint), 0::bigint",
-    "sqlite": "0, COALESCE((SELECT seq FROM sqlite_sequence WHERE name = 'sync_change'), 0)",
+    "postgresql": (
+        f"COALESCE(({_OLDEST_RUNNING}), pg_snapshot_xmax(pg_current_snapshot())::text::bigint), 0::bigint,"
+        " pg_snapshot_xmax(pg_current_snapshot())::text::bigint, 0::bigint"
+    ),
+    "sqlite": ", ".join(2 * ["0, COALESCE((SELECT seq FROM sqlite_sequence WHERE name = 'sync_change'), 0)"]),
 }
 # SQLite would seek by the first column of row values only.
 _AFTER = {"postgresql": "(c.xact, c.id) > (%(xact)s, %(id)s)", "sqlite": "c.xact = 0 AND c.id > %(id)s"}
@@ -50,12 +53,29 @@ class Changed:
     variants: set[int | None] = field(default_factory=set)
 
 
-def horizon(shop: Shop) -> tuple[Position, int]:
-    """The position up to which the log is complete: no transaction that is still running can add a change before it.
-    And the generation of the shop's cursors."""
+class Horizon(NamedTuple):
+    """The `position` up to which the log is complete: no transaction that is still running can add a change before it;
+    the `generation` of the shop's cursors; and the `newest` position, before which all earlier horizons were."""
+
+    position: Position
+    generation: int
+    newest: Position
+
+    def read_to(self, after: Position, generation: int) -> Position | None:
+        """The position up to which a reader that stands at `after` can read; None if the log began anew since then.
+
+        A horizon can be before an earlier one, if it is no longer certain that a transaction, which just ended, belongs
+        to another database. The reader then stays where it is."""
+        if generation != self.generation or after > self.newest:
+            return None
+        return max(self.position, after)
+
+
+def horizon(shop: Shop) -> Horizon:
     generation = "COALESCE((SELECT generation FROM sync_log WHERE shop_id = %(shop)s), 0)"
-    ((xact, id, number),) = fetch(connection, f"SELECT {_HORIZON[connection.vendor]}, {generation}", {"shop": shop.pk})
-    return (xact, id), number
+    statement = f"SELECT {_HORIZON[connection.vendor]}, {generation}"
+    ((xact, id, newest_xact, newest_id, number),) = fetch(connection, statement, {"shop": shop.pk})
+    return Horizon((xact, id), number, (newest_xact, newest_id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +91,8 @@ def unread(
 ) -> Unread | None:
     """The changes after this position but the `known` ones: all that have been committed, those after the horizon too,
     which are known from then on. None if they are more than `count`, or if the log begins anew."""
-    end, number = settled(shop)
-    if number != generation or end < after:
+    end = settled(shop).read_to(after, generation)
+    if end is None:
         return None
     rows = fetch(
         connection,
@@ -87,13 +107,13 @@ def unread(
     return Unread(objects, end)
 
 
-def settled(shop: Shop) -> tuple[Position, int]:
+def settled(shop: Shop) -> Horizon:
     """The horizon, and never after the caller's own transaction, which is no other that runs."""
-    end, generation = horizon(shop)
+    end = horizon(shop)
     if connection.vendor == "postgresql" and connection.in_atomic_block:
         ((own,),) = fetch(connection, "SELECT pg_current_xact_id_if_assigned()::text::bigint", {})
-        end = end if own is None else min(end, (own, 0))
-    return end, generation
+        end = end if own is None else end._replace(position=min(end.position, (own, 0)))
+    return end
 
 
 def changes_between(

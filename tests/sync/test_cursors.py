@@ -1,9 +1,11 @@
 """Cursors and deletions. Races are in test_mirror.py."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 import time_machine
+from django.db import connection
 
 from storefront.catalogue import actions
 from storefront.catalogue.models import Product
@@ -13,7 +15,9 @@ from storefront.kit.clock import timestamp
 from storefront.orders.models import Order
 from storefront.payments.actions import mark_paid
 from storefront.payments.models import Payment
+from storefront.shops.models import Shop
 from storefront.sync import log
+from storefront.sync.cursors import decode
 from storefront.sync.models import Change
 from tests.catalogue.factories import make_category, make_public, make_variant
 from tests.client import ApiClient
@@ -85,6 +89,38 @@ def test_a_cursor_ends_after_thirty_days_or_with_its_generation(place, shop, oth
         assert_expired(place, after)
     log.begin_generation(shop=shop)
     assert_expired(place, after)
+
+
+@pytest.mark.rule("R-SYNC-9")
+def test_a_cursor_of_a_log_that_was_longer_has_ended(shop, products):
+    """As after a backup was restored. (On PostgreSQL, the log's positions are transactions; on SQLite, changes.)"""
+    ahead = moved(shop, products.after, by=10**6)
+    assert_expired(Place(products.api, "/products", "data"), ahead)
+
+
+@pytest.mark.rule("R-SYNC-2", "R-SYNC-9")
+@pytest.mark.skipif("connection.vendor == 'sqlite'", reason="SQLite has one writer at a time")
+def test_a_cursor_stays_where_it_is_while_the_log_is_complete_to_an_earlier_position(shop, products):
+    """PostgreSQL does not always tell that a running transaction belongs to another database."""
+    other = connection.copy()
+    with other.cursor() as running:
+        running.execute("BEGIN; SELECT pg_current_xact_id()")
+    try:
+        shop.products.filter(name="Mug 1").update(sku="before")
+        shop.products.filter(name="Mug 1").update(sku="after")
+        products.follow()
+        products.after = moved(shop, products.after, by=1)
+        assert ids_of(products.step()) == ([], [])
+    finally:
+        other.close()
+    assert ids_of(products.step()) == (["Mug 1"], [])
+
+
+def moved(shop: Shop, after: str, by: int) -> str:
+    """The cursor of the list of products so many positions later."""
+    cursor = decode(after, shop, "products", now=clock.now())
+    position = {"xact": cursor.xact + by} if connection.vendor == "postgresql" else {"change": cursor.change + by}
+    return replace(cursor, **position).encode(shop, "products")
 
 
 @pytest.mark.rule("R-SYNC-9")
