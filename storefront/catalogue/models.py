@@ -341,7 +341,10 @@ class Product(models.Model):
 class Variant(models.Model):
     """A version of a variable product, with its own price and stock."""
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="variants", db_index=False)
+    # Without a constraint, as in `part_models.py`.
+    shop = models.ForeignKey(
+        Shop, on_delete=models.CASCADE, related_name="variants", db_index=False, db_constraint=False
+    )
     product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="variants", db_index=False)
     legacy_source_id = models.BigIntegerField(null=True, blank=True)
     name = models.CharField(max_length=500)

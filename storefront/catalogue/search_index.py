@@ -6,7 +6,7 @@ follows the texts by triggers (`triggers.py`).
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,7 @@ from django.db import connection, transaction
 from django.db.models import OuterRef, Subquery
 
 from storefront.catalogue.models import Brand, Product, ProductSearch, SearchWord, Variant
-from storefront.catalogue.search_texts import SearchText, search_text
+from storefront.catalogue.search_texts import search_text
 from storefront.shops.models import Shop
 
 BATCH_ROWS = 2000
@@ -112,8 +112,9 @@ class NewWords:
         self.shop = shop
         self._added: set[str] = set()
 
-    def add(self, texts: Sequence[SearchText]) -> None:
-        words = set().union(*(text.words for text in texts)) - self._added
+    def add(self, texts: Iterable[frozenset[str]]) -> None:
+        """Add the words of each of these texts."""
+        words = set().union(*texts) - self._added
         add_words_on_commit(self.shop, words)
         if len(self._added) < self.MOST_REMEMBERED:
             self._added |= words

@@ -11,7 +11,8 @@ class ProductSearch(models.Model):
     product = models.OneToOneField(
         "catalogue.Product", primary_key=True, on_delete=models.CASCADE, related_name="search"
     )
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    # Without a constraint, as in `part_models.py`.
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_constraint=False)
     text = models.TextField()
     # Whether the product is LISTABLE. Written by triggers (catalogue/triggers.py).
     listed = models.BooleanField(default=False, editable=False)

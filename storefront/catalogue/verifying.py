@@ -1,4 +1,5 @@
-"""Compares stock with its ledger, and the tree's bounds with the parents of its categories."""
+"""Compares stock with its ledger, the tree's bounds with the parents of its categories, and the shop of what belongs to
+a product with the product's."""
 
 from collections.abc import Iterator
 
@@ -33,15 +34,33 @@ _DIFFERENCES = f"""
         ) r WHERE r.age = 1
     ) k GROUP BY k.product_id, k.variant_id, k.of_damaged HAVING sum(k.qty) <> sum(k.explained)
 """  # noqa: S608, built from names in this file
+# What belongs to a product, by table, with the column that says to which, and that column's table.
+_PARTS = (
+    ("media", "product_id", "product"),
+    ("variant", "product_id", "product"),
+    ("option", "product_id", "product"),
+    ("optionvalue", "option_id", "option"),
+    ("productcategory", "product_id", "product"),
+    ("productsearch", "product_id", "product"),
+    ("bundleitem", "bundle_id", "product"),
+)
+# Rows of another shop than what they belong to.
+_STRANGERS = " UNION ALL ".join(
+    f"SELECT '{table}', r.{key}, r.shop_id FROM catalogue_{owner} o JOIN catalogue_{table} r ON r.{key} = o.id"  # noqa: S608
+    " WHERE o.shop_id = %(shop)s AND r.shop_id <> o.shop_id"
+    for table, key, owner in _PARTS
+)
 
 
 def deviations(shop: Shop) -> Iterator[Deviation]:
-    """The shop's stocks that their ledger does not explain, and categories with wrong bounds."""
+    """The shop's stocks that their ledger does not explain, categories with wrong bounds, and rows of another shop."""
     for product, variant, damaged, id, after, expected in fetch(connection, _BREAKS, {"shop": shop.pk}):
         name = f"row {id} of {_stock(product, variant, damaged)}"
         yield from differing("stock ledger", name, after, expected)
     for product, variant, damaged, qty, expected in fetch(connection, _DIFFERENCES, {"shop": shop.pk}):
         yield from differing("stock", _stock(product, variant, damaged), qty, expected)
+    for table, owner, other in fetch(connection, _STRANGERS, {"shop": shop.pk}, prepared=False):
+        yield from differing("shop of a row", f"{table} of {owner}", other, shop.pk)
     rows = list(
         Category.objects.filter(shop=shop)
         .order_by("sort_order", "id")

@@ -1,6 +1,6 @@
 """Inserts many rows: by executemany on SQLite, by COPY on PostgreSQL. Several times faster than bulk_create."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
@@ -59,75 +59,118 @@ def allocate_ids(model: type[models.Model], count: int) -> range | list[int]:
         return range(last + 1, last + 1 + count)
 
 
+# A row without the columns that come later, as the database takes it: columns of a line of COPY, or values.
+Packed = bytes | tuple[Any, ...]
+# How COPY writes a NULL, and the characters that it reads as something else.
+_COPY_NULL, _COPY_SPECIAL = r"\N", str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
+# Rows that are sent at once: the server reads them while the next ones are put together.
+_COPY_ROWS = 200
+
+
 class BulkTable:
-    """A model's columns, their defaults, and the statement that inserts rows."""
+    """Inserts rows into a model's table. Columns are named by attribute; one that neither a row nor `common` gives gets
+    its default.
 
-    def __init__(self, model: type[models.Model]) -> None:
-        self.model = model
-        self.table = connection.ops.quote_name(model._meta.db_table)
-        self.names = {column.attname: str(column.column) for column in model._meta.concrete_fields}
-        self.encoders = _encoders(model)
-        self.defaults = {
-            column.attname: self.encode(column.attname, column.get_default()) for column in model._meta.concrete_fields
-        }
+    A row can be packed before all of its values are known, in another process for example: `later` are the columns
+    that only `insert_packed` takes.
+    """
 
-    def encode(self, column: str, value: Any) -> Any:
-        """The value in the form that the database driver accepts."""
-        encoder = self.encoders.get(column)
-        return encoder(value) if encoder and value is not None else value
+    def __init__(self, model: type[models.Model], common: Mapping[str, Any], *, later: Sequence[str] = ()) -> None:
+        fields = {field.attname: field for field in model._meta.concrete_fields}
+        columns = [*later, *(name for name in fields if name not in later)]
+        self._is_copied = connection.vendor == "postgresql"
+        self._null: Any = _COPY_NULL if self._is_copied else None
+        encoder = _copy_encoder if self._is_copied else _sqlite_encoder
+        self._encoders = {name: encoder(field) for name, field in fields.items()}
+        self._places = {name: place for place, name in enumerate(columns[len(later) :])}
+        self._later = [self._encoders[name] for name in later]
+        values = {name: fields[name].get_default() for name in self._places} | dict(common)
+        self._blank = [self._encoded(name, values[name]) for name in self._places]
+        quote = connection.ops.quote_name
+        table, names = quote(model._meta.db_table), ", ".join(quote(str(fields[name].column)) for name in columns)
+        marks = ", ".join(["%s"] * len(columns))
+        self._insert = f"INSERT INTO {table} ({names}) VALUES ({marks})"  # noqa: S608
+        self._copy = f"COPY {table} ({names}) FROM STDIN"
 
-    def insert(self, rows: Sequence[dict[str, Any]], **common: Any) -> None:
-        """Insert rows, given by attribute name. `common` has values for all rows; other columns get their defaults."""
+    def pack(self, row: Mapping[str, Any]) -> Packed:
+        """The row without the columns that come later."""
+        values: list[Any] = self._blank.copy()
+        places = self._places
+        for name, value in row.items():
+            values[places[name]] = self._encoded(name, value)
+        return "\t".join(values).encode() if self._is_copied else tuple(values)
+
+    def insert(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Insert rows of a table without later columns."""
+        self.insert_packed([((), self.pack(row)) for row in rows])
+
+    def insert_packed(self, rows: Sequence[tuple[tuple[Any, ...], Any]]) -> None:
+        """Insert packed rows, each after the values of its later columns."""
         if not rows:
             return
-        base = self.defaults | {column: self.encode(column, value) for column, value in common.items()}
-        given = set().union(*rows)
-        # Columns that are empty in every row are left out, since drivers spend time on each None.
-        columns = [column for column in self.names if column in given or base[column] is not None]
-        index_of = {column: number for number, column in enumerate(columns)}
-        encoders = [(column, encode) for column, encode in self.encoders.items() if column in given]
-        blank = [base[column] for column in columns]
-        filled = []
-        for row in rows:
-            values = blank.copy()
-            for column, value in row.items():
-                values[index_of[column]] = value
-            for column, encode in encoders:
-                if (value := row.get(column)) is not None:
-                    values[index_of[column]] = encode(value)
-            filled.append(values)
-        self._write(columns, filled)
-
-    def _write(self, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-        quoted = ", ".join(connection.ops.quote_name(self.names[column]) for column in columns)
         with connection.cursor() as cursor:
-            if connection.vendor != "postgresql":
-                placeholders = ", ".join(["%s"] * len(columns))
-                cursor.executemany(f"INSERT INTO {self.table} ({quoted}) VALUES ({placeholders})", rows)  # noqa: S608
+            if not self._is_copied:
+                cursor.executemany(self._insert, [later + packed for later, packed in rows])
                 return
             # Django's cursor passes `copy` on to the driver without converting its errors.
-            with connection.wrap_database_errors, cursor.copy(f"COPY {self.table} ({quoted}) FROM STDIN") as copy:
-                for row in rows:
-                    copy.write_row(row)
+            with connection.wrap_database_errors, cursor.copy(self._copy) as copy:
+                for start in range(0, len(rows), _COPY_ROWS):
+                    copy.write(b"".join([self._line(*row) for row in rows[start : start + _COPY_ROWS]]))
+
+    def _encoded(self, name: str, value: Any) -> Any:
+        return self._null if value is None else self._encoders[name](value)
+
+    def _line(self, later: tuple[Any, ...], packed: bytes) -> bytes:
+        if not later:
+            return packed + b"\n"
+        values = [
+            _COPY_NULL if value is None else encode(value) for encode, value in zip(self._later, later, strict=True)
+        ]
+        return b"%b\t%b\n" % ("\t".join(values).encode(), packed)
 
 
-def _encoders(model: type[models.Model]) -> dict[str, Callable[[Any], Any]]:
-    encoders: dict[str, Callable[[Any], Any]] = {}
-    for column in model._meta.concrete_fields:
-        if isinstance(column, models.JSONField):
-            encoders[column.attname] = lambda value: orjson.dumps(value).decode()
-        elif isinstance(column, models.DateTimeField):
-            # Cached, since most rows of an import have the same time.
-            encoders[column.attname] = lru_cache(maxsize=100)(connection.ops.adapt_datetimefield_value)
-        elif connection.vendor == "sqlite" and isinstance(column, models.DecimalField):
-            # The same result as the driver's adapters, which are slower.
-            encoders[column.attname] = str
-        elif connection.vendor == "sqlite" and isinstance(column, models.BooleanField):
-            encoders[column.attname] = int
-    return encoders
+Encoder = Callable[[Any], Any]
 
 
-@lru_cache(maxsize=32)
-def bulk_table(model: type[models.Model]) -> BulkTable:
-    """The model's BulkTable, prepared once. A process uses one kind of database, so the model is key enough."""
-    return BulkTable(model)
+def _sqlite_encoder(field: "models.Field[Any, Any]") -> Encoder:
+    """Encodes values as the driver stores them: the same as its adapters, which are slower."""
+    if isinstance(field, models.JSONField):
+        return _json
+    if isinstance(field, models.DateTimeField):
+        return _cached(connection.ops.adapt_datetimefield_value)
+    if isinstance(field, models.DecimalField):
+        return str
+    return int if isinstance(field, models.BooleanField) else _unchanged
+
+
+def _copy_encoder(field: "models.Field[Any, Any]") -> Encoder:
+    """Encodes values as COPY reads them."""
+    if isinstance(field, models.JSONField):
+        return lambda value: _copy_text(_json(value))
+    if isinstance(field, models.DateTimeField):
+        return _cached(str)
+    if isinstance(field, models.BooleanField):
+        return lambda value: "t" if value else "f"
+    if isinstance(field, models.ForeignKey):
+        return _copy_encoder(field.target_field)
+    return str if isinstance(field, (models.DecimalField, models.IntegerField)) else _copy_text
+
+
+def _copy_text(value: Any) -> str:
+    text = str(value)
+    # Most texts have none of these, and looking for them is faster.
+    is_special = "\\" in text or "\n" in text or "\t" in text or "\r" in text
+    return text.translate(_COPY_SPECIAL) if is_special else text
+
+
+def _json(value: Any) -> str:
+    return orjson.dumps(value).decode()
+
+
+def _cached(encode: Encoder) -> Encoder:
+    """Most rows of an import have the same time."""
+    return lru_cache(maxsize=100)(encode)
+
+
+def _unchanged(value: Any) -> Any:
+    return value

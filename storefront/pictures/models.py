@@ -19,8 +19,8 @@ class PictureFetch(models.Model):
         FAILED = "failed"
 
     media = models.OneToOneField(Media, primary_key=True, on_delete=models.CASCADE, related_name="fetch")
-    # The indexes below begin with these two.
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
+    # That of the media. The indexes below begin with these two.
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False, db_constraint=False)
     product_import = models.ForeignKey(
         "catalogue.ProductImport", null=True, on_delete=models.SET_NULL, db_index=False, related_name="pictures"
     )

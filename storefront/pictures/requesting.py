@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from storefront.catalogue.models import Media
-from storefront.kit.bulk_insert import bulk_table
+from storefront.kit.bulk_insert import BulkTable
 from storefront.pictures.models import PictureFetch
 from storefront.pictures.rules import host_of
 from storefront.shops import audit
@@ -37,9 +37,8 @@ class PictureRequests:
             host = host_of(url)
             if host and not url.startswith(own):
                 rows.append({"media_id": id, "host": host})
-        bulk_table(PictureFetch).insert(
-            rows, shop_id=self.shop.pk, due_at=self.now, product_import_id=self.product_import
-        )
+        common = {"shop_id": self.shop.pk, "due_at": self.now, "product_import_id": self.product_import}
+        BulkTable(PictureFetch, common).insert(rows)
 
 
 def request_missing(*, shop: Shop, now: datetime) -> int:

@@ -3,33 +3,24 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from itertools import count
+from itertools import count, islice
 from typing import Any
 
 from django.db import connection
 
 from storefront.catalogue import events, rules
-from storefront.catalogue.models import (
-    BundleItem,
-    Media,
-    Option,
-    OptionValue,
-    Product,
-    ProductCategory,
-    ProductSearch,
-    Variant,
-)
+from storefront.catalogue.models import BundleItem, Media, Option, OptionValue, Product, ProductCategory, Variant
 from storefront.catalogue.parsing import InvalidValue
-from storefront.catalogue.search_texts import SearchText
 from storefront.catalogue.triggers import deferred_totals
-from storefront.kit.bulk_insert import allocate_ids, bulk_table
+from storefront.kit.bulk_insert import Packed, allocate_ids
 from storefront.pictures.requesting import PictureRequests
 from storefront.product_files.matching import products_by
-from storefront.product_files.parsed_products import ParsedBundleItem, ParsedMedia, ParsedProduct, option_key
+from storefront.product_files.new_rows import NewRows, NewTables
+from storefront.product_files.parsed_products import NAMED, ParsedBundleItem, ParsedProduct, option_key
 from storefront.product_files.references import References
-from storefront.product_files.sale_periods import settled
 from storefront.shops.models import Shop
 
+PackedRows = list[tuple[tuple[Any, ...], Packed]]
 Row = dict[str, Any]
 
 
@@ -37,6 +28,7 @@ def insert_products(
     *,
     shop: Shop,
     products: Sequence[ParsedProduct],
+    tables: NewTables,
     references: References,
     pictures: PictureRequests | None = None,
     now: datetime,
@@ -44,139 +36,88 @@ def insert_products(
     """Create a product from each parsed product; returns their ids. The caller's transaction holds the shop's lock.
     With `pictures`, the pictures are requested from the worker.
 
-    Raises InvalidValue for a bundle item that the shop does not have.
+    Raises InvalidValue for a bundle item that the shop does not have, or a sale period that cannot be.
     """
-    batch = _Batch(shop, references, now)
+    packed = [parsed.rows or tables.pack(parsed) for parsed in products]
     slugs = unused_slugs(shop, products)
-    variant_ids = iter(allocate_ids(Variant, sum(len(parsed.variants or ()) for parsed in products)))
-    pictures_of = [all_pictures(parsed) for parsed in products]
-    media_ids = iter(allocate_ids(Media, sum(map(len, pictures_of))))
-    option_ids = iter(allocate_ids(Option, sum(len(parsed.options or ()) for parsed in products)))
     ids = list(allocate_ids(Product, len(products)))
-    for id, parsed, slug, its_pictures in zip(ids, products, slugs, pictures_of, strict=True):
-        batch.add(id, parsed, slug, its_pictures, variant_ids, media_ids, option_ids)
-    batch.write()
+    batch = _Batch(packed)
+    for id, parsed, rows, slug in zip(ids, products, packed, slugs, strict=True):
+        batch.add(id, parsed, rows, slug, references)
+    links = _category_links(ids, products, references)
+    items = [
+        bundle_item_row(shop, id, item)
+        for id, parsed in zip(ids, products, strict=True)
+        for item in parsed.bundle_items or ()
+    ]
+    with deferred_totals(connection, ids):
+        batch.write(tables)
+        tables.links.insert(_with_ids(ProductCategory, links))
+        tables.items.insert(_with_ids(BundleItem, items))
+    references.words.add(rows.words for rows in packed)
     if pictures:
-        pictures.insert((row["id"], row["source_url"]) for row in batch.rows[Media])
+        pictures.insert(batch.pictures)
     events.emit_created(shop, ids, now)
     return ids
 
 
 class _Batch:
-    """The rows of a batch of new products, by table."""
+    """The packed rows of a batch of new products by table, each with the values of its later columns (`NewTables`)."""
 
-    def __init__(self, shop: Shop, references: References, now: datetime) -> None:
-        self.shop, self.references, self.now = shop, references, now
-        self.texts: list[SearchText] = []
-        self.rows: dict[Any, list[Row]] = {
-            model: []
-            for model in (
-                Product,
-                ProductSearch,
-                Media,
-                Variant,
-                Option,
-                OptionValue,
-                ProductCategory,
-                BundleItem,
-            )
-        }
+    def __init__(self, packed: Sequence[NewRows]) -> None:
+        self._media_ids = iter(allocate_ids(Media, sum(len(rows.media) for rows in packed)))
+        self._variant_ids = iter(allocate_ids(Variant, sum(len(rows.variants) for rows in packed)))
+        self._option_ids = iter(allocate_ids(Option, sum(len(rows.options) for rows in packed)))
+        values = sum(len(of_option) for rows in packed for _, of_option in rows.options)
+        self._value_ids = iter(allocate_ids(OptionValue, values))
+        self.products, self.search, self.media = PackedRows(), PackedRows(), PackedRows()
+        self.variants, self.options, self.values = PackedRows(), PackedRows(), PackedRows()
+        # The ids of the pictures, with their addresses.
+        self.pictures: list[tuple[int, str]] = []
 
-    def add(
-        self,
-        id: int,
-        parsed: ParsedProduct,
-        slug: str,
-        pictures: list[ParsedMedia],
-        variant_ids: Iterator[int],
-        media_ids: Iterator[int],
-        option_ids: Iterator[int],
-    ) -> None:
-        fields = settled(parsed.fields, self.now)
-        row = {**rules.stock_tracking_default(fields), **parsed.if_new, **fields, "id": id, "slug": slug}
-        name = row["name"]
-        row["sort_name"] = rules.sort_name(name)
-        if row.get("status") == Product.Status.ACTIVE and "published_on" not in row:
-            # rules.published_on, without the cost of a model instance.
-            row["published_on"] = max(self.now, row.get("publish_at") or self.now)
-        for kind, related_name in parsed.related_names.items():
-            row[f"{kind}_id"] = self.references.id_of(kind, related_name)
-        assert parsed.search is not None, "reading adds it to every product with a name"
-        self.texts.append(parsed.search)
-        # A trigger would set `listed` anyway; setting it here saves a second write.
-        listed = row.get("status") == Product.Status.ACTIVE and not row.get("exclude_from_catalog")
-        self.rows[ProductSearch].append({"product_id": id, "text": parsed.search.text, "listed": listed})
-        self._add_categories(id, parsed)
-        images = self._add_media(id, pictures, media_ids)
-        if parsed.variants:
-            row["default_variant_id"] = self._add_variants(id, parsed, images, variant_ids)
-        if parsed.options:
-            self._add_options(id, parsed, option_ids)
-        if parsed.bundle_items:
-            self.rows[BundleItem] += [bundle_item_row(self.shop, id, item) for item in parsed.bundle_items]
-        self.rows[Product].append(row)
+    def add(self, id: int, parsed: ParsedProduct, rows: NewRows, slug: str, references: References) -> None:
+        media_ids = list(islice(self._media_ids, len(rows.media)))
+        variant_ids = list(islice(self._variant_ids, len(rows.variants)))
+        default = None if rows.default is None else variant_ids[rows.default]
+        related = [references.id_of(kind, parsed.related_names.get(kind)) for kind in NAMED]
+        self.products.append(((id, slug, default, *related), rows.product))
+        self.search.append(((id,), rows.search))
+        for media_id, (url, row) in zip(media_ids, rows.media, strict=True):
+            self.media.append(((media_id, id), row))
+            self.pictures.append((media_id, url))
+        for variant_id, variant in zip(variant_ids, rows.variants, strict=True):
+            picture = None if variant.picture is None else media_ids[variant.picture]
+            self.variants.append(((variant_id, id, picture), variant.row))
+        for row, values in rows.options:
+            option_id = next(self._option_ids)
+            self.options.append(((option_id, id), row))
+            self.values += [((next(self._value_ids), option_id), value) for value in values]
 
-    def _add_categories(self, id: int, parsed: ParsedProduct) -> None:
+    def write(self, tables: NewTables) -> None:
+        tables.products.insert_packed(self.products)
+        tables.search.insert_packed(self.search)
+        tables.media.insert_packed(self.media)
+        tables.variants.insert_packed(self.variants)
+        tables.options.insert_packed(self.options)
+        tables.values.insert_packed(self.values)
+
+
+def _category_links(ids: Sequence[int], products: Sequence[ParsedProduct], references: References) -> list[Row]:
+    links = []
+    for id, parsed in zip(ids, products, strict=True):
         sort_orders: dict[int, int] = {}
         for path in parsed.categories or ():
-            category = self.references.category_id(path)
+            category = references.category_id(path)
             if category is not None:
                 sort_orders.setdefault(category, path.sort_order or 0)
-        self.rows[ProductCategory] += [
+        links += [
             {"product_id": id, "category_id": category, "sort_order": order} for category, order in sort_orders.items()
         ]
-
-    def _add_media(self, id: int, pictures: list[ParsedMedia], ids: Iterator[int]) -> dict[str, int]:
-        images: dict[str, int] = {}
-        for order, picture in enumerate(pictures):
-            row = {"sort_order": order, **picture.fields, "id": next(ids), "product_id": id, "source_url": picture.url}
-            self.rows[Media].append(row)
-            images.setdefault(picture.url, row["id"])
-        return images
-
-    def _add_variants(self, id: int, parsed: ParsedProduct, images: dict[str, int], ids: Iterator[int]) -> int | None:
-        default = None
-        for variant in parsed.variants or ():
-            fields = settled(variant.fields, self.now)
-            row = {**rules.stock_tracking_default(fields), **fields, "id": next(ids), "product_id": id}
-            row["option_values"] = variant.option_values
-            row["image_id"] = images.get(variant.image) if variant.image else None
-            self.rows[Variant].append(row)
-            default = row["id"] if variant.is_default else default
-        return default
-
-    def _add_options(self, id: int, parsed: ParsedProduct, ids: Iterator[int]) -> None:
-        for order, option in enumerate(parsed.options or ()):
-            row = {"sort_order": order, **option.fields, "id": next(ids), "product_id": id, "name": option.name}
-            self.rows[Option].append(row)
-            self.rows[OptionValue] += [
-                {"sort_order": place, **fields, "option_id": row["id"], "label": label}
-                for place, (label, fields) in enumerate(option.values)
-            ]
-
-    def write(self) -> None:
-        now, shop = self.now, self.shop.pk
-        for model in (OptionValue, ProductCategory, BundleItem):
-            for row, id in zip(self.rows[model], allocate_ids(model, len(self.rows[model])), strict=True):
-                row["id"] = id
-        with deferred_totals(connection, [row["id"] for row in self.rows[Product]]):
-            for model, rows in self.rows.items():
-                stamps = {"created_at": now, "updated_at": now} if model in (Product, Variant, ProductCategory) else {}
-                bulk_table(model).insert(rows, shop_id=shop, **stamps)
-        self.references.words.add(self.texts)
+    return links
 
 
-def all_pictures(parsed: ParsedProduct) -> list[ParsedMedia]:
-    """The product's pictures, followed by pictures that only its variants name."""
-    found = list(parsed.media or ())
-    if not parsed.variants:
-        return found
-    urls = {picture.url for picture in found}
-    for variant in parsed.variants:
-        if variant.image and variant.image not in urls:
-            urls.add(variant.image)
-            found.append(ParsedMedia(variant.image))
-    return found
+def _with_ids(model: Any, rows: Sequence[Row]) -> Iterator[Row]:
+    return ({**row, "id": id} for row, id in zip(rows, allocate_ids(model, len(rows)), strict=True))
 
 
 def bundle_item_row(shop: Shop, bundle: int, item: ParsedBundleItem) -> Row:

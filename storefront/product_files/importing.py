@@ -6,7 +6,7 @@ A batch is one transaction; if the database rejects it, its products are importe
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -27,12 +27,12 @@ from storefront.product_files.creating import insert_products
 from storefront.product_files.csv_reading import UnreadableFile
 from storefront.product_files.existing import existing_products
 from storefront.product_files.matching import Match, Matcher, link
+from storefront.product_files.new_rows import NewTables, with_new_rows
 from storefront.product_files.opening import OpenedFile, open_source
 from storefront.product_files.parsed_products import Failure, Notice, ParsedProduct, Problem, ReadResult
 from storefront.product_files.references import References
 from storefront.product_files.related import PendingRelations, resolve_related
 from storefront.product_files.row_store import SeenProducts
-from storefront.product_files.search import with_search_texts
 from storefront.product_files.sources import source_of
 from storefront.product_files.updating import Changes, update_product
 from storefront.shops import audit
@@ -125,7 +125,9 @@ def import_products(
 
 
 def _import_batches(run: "_Import", opened: OpenedFile, progress: Progress | None) -> None:
-    results = with_search_texts(opened.results, run.shop.language)
+    results = _within_limits(opened.results)
+    if run.write and not run.update:
+        results = with_new_rows(results, run.tables)
     with read_ahead.read_batches(results, opened.position, opened.size) as batches:
         for read, position in batches:
             run.import_all(read)
@@ -135,10 +137,15 @@ def _import_batches(run: "_Import", opened: OpenedFile, progress: Progress | Non
                 progress(position or opened.size, opened.size)
 
 
-def _too_many(parsed: ParsedProduct) -> list[Problem]:
+def _within_limits(results: Iterator[ReadResult]) -> Iterator[ReadResult]:
+    """The results, each product that has too many of anything as a failure."""
     names = ("categories", "media", "variants", "options", "bundle_items")
-    found = rules.too_many({name: getattr(parsed, name) for name in names})
-    return [Problem(parsed.line, name, problem) for name, problem in found.items()]
+    for parsed in results:
+        problems = []
+        if isinstance(parsed, ParsedProduct):
+            too_many = rules.too_many({name: getattr(parsed, name) for name in names})
+            problems = [Problem(parsed.line, name, problem) for name, problem in too_many.items()]
+        yield Failure(problems) if problems else parsed
 
 
 @dataclass
@@ -177,7 +184,7 @@ class _Import:
         self.file = file[:100]  # What the stock ledger names.
         self.matcher, self.source, self.baselines, self.related = matcher, matcher.source, baselines, related
         self.upkeep, self.pictures = upkeep, pictures
-        self.references = References(shop)
+        self.references, self.tables = References(shop), NewTables(shop, now)
         self.report = Report()
 
     def import_all(self, results: list[ReadResult]) -> None:
@@ -188,8 +195,6 @@ class _Import:
                 self._add_problem(parsed.problem)
             elif isinstance(parsed, Failure):
                 self.fail(parsed.problems)
-            elif problems := _too_many(parsed):
-                self.fail(problems)
             else:
                 batch.append(parsed)
         if batch:
@@ -257,6 +262,7 @@ class _Import:
             outcome.created_ids = insert_products(
                 shop=self.shop,
                 products=outcome.created,
+                tables=self.tables,
                 references=self.references,
                 pictures=self.pictures,
                 now=self.now,

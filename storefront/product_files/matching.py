@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 from storefront.catalogue import rules
-from storefront.kit.bulk_insert import allocate_ids, bulk_table
+from storefront.kit.bulk_insert import BulkTable, allocate_ids
 from storefront.product_files.models import ExternalId
 from storefront.product_files.parsed_products import ParsedProduct
 from storefront.product_files.row_store import SeenProducts, TextCounts
@@ -278,12 +278,9 @@ def _agrees(parsed: ParsedProduct, found: Found) -> bool:
 def link(source: Source, ids: Sequence[tuple[int, int]]) -> None:
     """Store (id in the source, product) pairs, in place of those of deleted products."""
     ExternalId.objects.filter(source=source.pk, external_id__in=[external for external, _ in ids]).delete()
-    bulk_table(ExternalId).insert(
-        [
-            {"id": id, "external_id": external, "product_id": product}
-            for id, (external, product) in zip(allocate_ids(ExternalId, len(ids)), ids, strict=True)
-        ],
-        source_id=source.pk,
+    BulkTable(ExternalId, {"source_id": source.pk}).insert(
+        {"id": id, "external_id": external, "product_id": product}
+        for id, (external, product) in zip(allocate_ids(ExternalId, len(ids)), ids, strict=True)
     )
 
 

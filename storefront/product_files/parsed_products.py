@@ -5,9 +5,10 @@ default in a new one. A blank value in the file is present, and clears the field
 """
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from storefront.catalogue.search_texts import SearchText
+if TYPE_CHECKING:
+    from storefront.product_files.new_rows import NewRows
 
 # (column, value) that identifies a product, such as ("sku", "A-1").
 ProductKey = tuple[str, Any]
@@ -142,8 +143,9 @@ class ParsedProduct(CompactPickle):
 
     `slug` is the one that the product gets if it is new. `related_names` holds the names of brand, vendor, shipping
     origin and tax class; None removes it. `if_new` are fields that only a new product gets, where `fields` lack them.
-    `search` is the search text of a new product. `refusal_if_new` is the reason why the product cannot be created, if
-    it can only update an existing one; `refusal_if_variable` why it cannot update a product with variants.
+    `rows` are those of a new product, which then stand for what they are made of (`new_rows.with_new_rows`).
+    `refusal_if_new` is the reason why the product cannot be created, if it can only update an existing one;
+    `refusal_if_variable` why it cannot update a product with variants.
     """
 
     line: int
@@ -163,7 +165,7 @@ class ParsedProduct(CompactPickle):
     # By kind of relation, where the file states it.
     related: dict[str, ParsedRelated] = field(default_factory=dict)
     if_new: dict[str, Any] = field(default_factory=dict)
-    search: SearchText | None = None
+    rows: "NewRows | None" = None
     refusal_if_new: str = ""
     refusal_if_variable: str = ""
     warnings: list[Problem] = field(default_factory=list)

@@ -26,8 +26,9 @@ from storefront.catalogue.plans import Plan, plan_of
 from storefront.catalogue.sale_periods import columns_to_write
 from storefront.pictures.requesting import PictureRequests
 from storefront.product_files.baselines import Baselines
-from storefront.product_files.creating import all_pictures, bundle_item_row
+from storefront.product_files.creating import bundle_item_row
 from storefront.product_files.existing import ExistingProduct
+from storefront.product_files.new_rows import all_pictures
 from storefront.product_files.parsed_products import (
     CategoryPath,
     ParsedMedia,

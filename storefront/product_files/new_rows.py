@@ -1,0 +1,162 @@
+"""The rows of new products, packed by the process that reads the file: it has more time than the one that writes to the
+database, which adds only what it alone knows, such as ids."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from storefront.catalogue import rules
+from storefront.catalogue.models import (
+    BundleItem,
+    Media,
+    Option,
+    OptionValue,
+    Product,
+    ProductCategory,
+    ProductSearch,
+    Variant,
+)
+from storefront.catalogue.parsing import InvalidValue
+from storefront.catalogue.search_texts import SearchText, search_text
+from storefront.kit.bulk_insert import BulkTable, Packed
+from storefront.product_files.parsed_products import (
+    NAMED,
+    CompactPickle,
+    ParsedMedia,
+    ParsedProduct,
+    ParsedVariant,
+    ReadResult,
+)
+from storefront.product_files.sale_periods import settled
+from storefront.shops.models import Shop
+
+
+@dataclass(slots=True)
+class PackedVariant(CompactPickle):
+    """A variant's row, and the place of its picture among the product's."""
+
+    row: Packed
+    picture: int | None
+
+
+@dataclass(slots=True)
+class NewRows(CompactPickle):
+    """A new product's rows without the later columns of `NewTables`. `words` are those for spelling, `media` has
+    each picture's address and row, `default` is the place of the default variant, `options` has each option's row with
+    those of its values."""
+
+    product: Packed
+    search: Packed
+    words: frozenset[str]
+    media: list[tuple[str, Packed]]
+    variants: list[PackedVariant]
+    default: int | None
+    options: list[tuple[Packed, list[Packed]]]
+
+
+class NewTables:
+    """Packs and inserts the rows of a shop's new products."""
+
+    def __init__(self, shop: Shop, now: datetime) -> None:
+        self.shop, self.now = shop, now
+        of_shop = {"shop_id": shop.pk}
+        stamped = {"shop_id": shop.pk, "created_at": now, "updated_at": now}
+        related = [f"{kind}_id" for kind in NAMED]
+        self.products = BulkTable(Product, stamped, later=["id", "slug", "default_variant_id", *related])
+        self.search = BulkTable(ProductSearch, of_shop, later=["product_id"])
+        self.media = BulkTable(Media, of_shop, later=["id", "product_id"])
+        self.variants = BulkTable(Variant, stamped, later=["id", "product_id", "image_id"])
+        self.options = BulkTable(Option, of_shop, later=["id", "product_id"])
+        self.values = BulkTable(OptionValue, of_shop, later=["id", "option_id"])
+        # These have nothing that reading knows.
+        self.links, self.items = BulkTable(ProductCategory, stamped), BulkTable(BundleItem, of_shop)
+
+    def pack(self, parsed: ParsedProduct) -> NewRows:
+        """The product's rows if it is new. Raises InvalidValue for a sale period that cannot be."""
+        fields = settled(parsed.fields, self.now)
+        row = {**rules.stock_tracking_default(fields), **parsed.if_new, **fields}
+        row["sort_name"] = rules.sort_name(row["name"])
+        if row.get("status") == Product.Status.ACTIVE and "published_on" not in row:
+            # rules.published_on, without the cost of a model instance.
+            row["published_on"] = max(self.now, row.get("publish_at") or self.now)
+        # A trigger would set `listed` anyway; setting it here saves a second write.
+        listed = row.get("status") == Product.Status.ACTIVE and not row.get("exclude_from_catalog")
+        text = _search_text(parsed, row, self.shop.language)
+        pictures = all_pictures(parsed)
+        # Of pictures with one address, the first.
+        places: dict[str | None, int] = {picture.url: place for place, picture in reversed([*enumerate(pictures)])}
+        variants = parsed.variants or []
+        return NewRows(
+            product=self.products.pack(row),
+            search=self.search.pack({"text": text.text, "listed": listed}),
+            words=text.words,
+            media=[(each.url, self._picture(order, each)) for order, each in enumerate(pictures)],
+            variants=[PackedVariant(self._variant(each), places.get(each.image)) for each in variants],
+            default=max((place for place, each in enumerate(variants) if each.is_default), default=None),
+            options=self._options(parsed),
+        )
+
+    def _picture(self, order: int, picture: ParsedMedia) -> Packed:
+        return self.media.pack({"sort_order": order, **picture.fields, "source_url": picture.url})
+
+    def _variant(self, variant: ParsedVariant) -> Packed:
+        fields = settled(variant.fields, self.now)
+        row = {**rules.stock_tracking_default(fields), **fields, "option_values": variant.option_values}
+        return self.variants.pack(row)
+
+    def _options(self, parsed: ParsedProduct) -> list[tuple[Packed, list[Packed]]]:
+        return [
+            (
+                self.options.pack({"sort_order": order, **option.fields, "name": option.name}),
+                [
+                    self.values.pack({"sort_order": place, **fields, "label": label})
+                    for place, (label, fields) in enumerate(option.values)
+                ],
+            )
+            for order, option in enumerate(parsed.options or ())
+        ]
+
+
+def with_new_rows(results: Iterator[ReadResult], tables: NewTables) -> Iterator[ReadResult]:
+    """The results of an import that only creates products, each with its rows instead of what they are made of."""
+    for parsed in results:
+        if isinstance(parsed, ParsedProduct) and parsed.fields.get("name") and not parsed.refusal_if_new:
+            try:
+                parsed.rows = tables.pack(parsed)
+            except InvalidValue:
+                # Raised and reported when it is written.
+                yield parsed
+                continue
+            parsed.fields, parsed.if_new, parsed.media, parsed.variants, parsed.options = {}, {}, None, None, None
+        yield parsed
+
+
+def all_pictures(parsed: ParsedProduct) -> list[ParsedMedia]:
+    """The product's pictures, followed by pictures that only its variants name."""
+    found = list(parsed.media or ())
+    if not parsed.variants:
+        return found
+    urls = {picture.url for picture in found}
+    for variant in parsed.variants:
+        if variant.image and variant.image not in urls:
+            urls.add(variant.image)
+            found.append(ParsedMedia(variant.image))
+    return found
+
+
+def _search_text(parsed: ParsedProduct, row: dict[str, Any], language: str) -> SearchText:
+    return search_text(
+        language=language,
+        name=row["name"],
+        sku=row.get("sku", ""),
+        description=row.get("description", ""),
+        brand=parsed.related_names.get("brand"),
+        tags=row.get("tags"),
+        attributes=row.get("attributes"),
+        variants=[
+            (variant.fields["name"], variant.fields.get("sku", ""), variant.option_values)
+            for variant in parsed.variants or ()
+            if variant.fields.get("is_active", True)
+        ],
+    )
