@@ -159,7 +159,9 @@ def deferred_totals(connection: Any, products: Sequence[int]) -> Iterator[None]:
     if not products:
         yield
         return
-    ids = {"products": list(products)} if connection.vendor == "postgresql" else _span(products)
+    # A text, which the driver need not take apart.
+    array = f"{{{','.join(map(str, products))}}}"
+    ids = {"products": array} if connection.vendor == "postgresql" else _span(products)
     with connection.cursor() as cursor:
         for statement in _QUIET[connection.vendor]:
             cursor.execute(statement)
@@ -181,40 +183,44 @@ _QUIET = {
         "SELECT set_config('storefront.quiet', 'on', true), set_config('gin_pending_list_limit', '65536', true)"
     ],
 }
-# The changes of totals that the triggers would have made for these products: (shop, category, products).
-_NOTES = {
-    "sqlite": f"""
-        SELECT p.shop_id, 0 AS category, count(*) FILTER (WHERE {_P}) AS products
-        FROM catalogue_product p WHERE p.id BETWEEN %(first)s AND %(last)s GROUP BY p.shop_id
-        UNION ALL SELECT l.shop_id, l.category_id, count(*) FROM catalogue_productcategory l
-        JOIN catalogue_product p ON p.id = l.product_id
-        WHERE l.product_id BETWEEN %(first)s AND %(last)s AND {_P} GROUP BY l.shop_id, l.category_id
-    """,
-    # Product by product: with outdated statistics, PostgreSQL would read whole tables for each batch. OFFSET 0 keeps it
-    # from doing so.
-    "postgresql": f"""
-        SELECT p.shop_id, 0 AS category, count(*) FILTER (WHERE {_P}) AS products
-        FROM unnest(%(products)s::bigint[]) made (id),
-        LATERAL (SELECT * FROM catalogue_product WHERE id = made.id OFFSET 0) p GROUP BY p.shop_id
-        UNION ALL SELECT l.shop_id, l.category_id, count(*) FROM unnest(%(products)s::bigint[]) made (id),
-        LATERAL (SELECT * FROM catalogue_product WHERE id = made.id OFFSET 0) p,
-        LATERAL (SELECT * FROM catalogue_productcategory WHERE product_id = made.id OFFSET 0) l
-        WHERE {_P} GROUP BY l.shop_id, l.category_id
-    """,
-}
-# Corrects `listed` where the writer of a search text set it wrongly.
-_LISTED = {
-    "sqlite": f"""
+# What the triggers would have done for these products: correct `listed` where the writer of a search text set it
+# wrongly, and note the changes of totals.
+_TOTALS = {
+    "sqlite": [
+        f"""
         UPDATE catalogue_productsearch SET listed = NOT listed WHERE product_id BETWEEN %(first)s AND %(last)s
         AND listed <> EXISTS (
             SELECT 1 FROM catalogue_product p WHERE p.id = catalogue_productsearch.product_id AND {_P}
         )
-    """,
-    "postgresql": f"""
-        UPDATE catalogue_productsearch s SET listed = NOT s.listed FROM unnest(%(products)s::bigint[]) made (id),
-        LATERAL (SELECT * FROM catalogue_product WHERE id = made.id OFFSET 0) p
-        WHERE s.product_id = made.id AND s.listed <> {_P}
-    """,
+        """,
+        f"""
+        INSERT INTO catalogue_note SELECT p.shop_id, 0, count(*) FILTER (WHERE {_P})
+        FROM catalogue_product p WHERE p.id BETWEEN %(first)s AND %(last)s GROUP BY p.shop_id
+        UNION ALL SELECT l.shop_id, l.category_id, count(*) FROM catalogue_productcategory l
+        JOIN catalogue_product p ON p.id = l.product_id
+        WHERE l.product_id BETWEEN %(first)s AND %(last)s AND {_P} GROUP BY l.shop_id, l.category_id
+        """,
+    ],
+    # Product by product: with outdated statistics, PostgreSQL would read whole tables for each batch. OFFSET 0 keeps it
+    # from doing so.
+    "postgresql": [
+        f"""
+        WITH made AS MATERIALIZED (
+            SELECT p.id, p.shop_id, {_P} AS listed FROM unnest(CAST(%(products)s AS bigint[])) given (id),
+            LATERAL (SELECT * FROM catalogue_product WHERE id = given.id OFFSET 0) p
+        ), corrected AS (
+            UPDATE catalogue_productsearch s SET listed = made.listed FROM made
+            WHERE s.product_id = made.id AND s.listed <> made.listed
+        )
+        SELECT catalogue_note(noted.shop_id, noted.category, noted.products) FROM (
+            SELECT made.shop_id, 0 AS category, count(*) FILTER (WHERE made.listed) AS products
+            FROM made GROUP BY made.shop_id
+            UNION ALL SELECT l.shop_id, l.category_id, count(*) FROM made,
+            LATERAL (SELECT * FROM catalogue_productcategory WHERE product_id = made.id OFFSET 0) l
+            WHERE made.listed GROUP BY l.shop_id, l.category_id
+        ) noted
+        """
+    ],
 }
 _TEXT_CHANGES = (
     "INSERT INTO catalogue_textchange (shop_id, first_product, last_product)"
@@ -224,15 +230,13 @@ _LOUD = {
     "sqlite": [
         "DELETE FROM catalogue_quiet",
         f"{FILL_INDEX} WHERE listed AND product_id BETWEEN %(first)s AND %(last)s ORDER BY 1",
-        _LISTED["sqlite"],
-        f"INSERT INTO catalogue_note {_NOTES['sqlite']}",
+        *_TOTALS["sqlite"],
         f"{_TEXT_CHANGES} WHERE product_id BETWEEN %(first)s AND %(last)s GROUP BY shop_id",
     ],
     "postgresql": [
         "SELECT set_config('storefront.quiet', '', true)",
-        _LISTED["postgresql"],
-        f"SELECT catalogue_note(made.shop_id, made.category, made.products) FROM ({_NOTES['postgresql']}) made",
-        f"{_TEXT_CHANGES} WHERE product_id = ANY (%(products)s::bigint[]) GROUP BY shop_id",
+        *_TOTALS["postgresql"],
+        f"{_TEXT_CHANGES} WHERE product_id = ANY (CAST(%(products)s AS bigint[])) GROUP BY shop_id",
     ],
 }
 

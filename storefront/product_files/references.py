@@ -28,6 +28,7 @@ class References:
         """Clear the cache: after a rollback, the rows created in that transaction are gone."""
         self._ids: dict[str, dict[str, int]] = {name: {} for name in NAMED}
         self._paths: dict[Names, int] = {}
+        self._slugs: set[str] = set()
         self.words = NewWords(self.shop)
 
     def resolve(self, products: list[ParsedProduct], now: datetime) -> None:
@@ -72,9 +73,10 @@ class References:
         return unknown
 
     def _read_categories(self) -> None:
-        rows = Category.objects.filter(shop=self.shop).order_by("lft", "id").values_list("id", "parent_id", "name")
-        parents = {id: (parent, name.casefold()) for id, parent, name in rows}
-        self._paths = {}
+        categories = Category.objects.filter(shop=self.shop).order_by("lft", "id")
+        rows = list(categories.values_list("id", "parent_id", "name", "slug"))
+        parents = {id: (parent, name.casefold()) for id, parent, name, _ in rows}
+        self._paths, self._slugs = {}, {slug for *_, slug in rows}
         for id in parents:
             names: list[str] = []
             node = id
@@ -94,14 +96,14 @@ class References:
                 fields = {**node.fields, "slug": slug, "created_at": now, "updated_at": now}
                 created = Category.objects.create(shop=self.shop, name=node.name, parent_id=parent, **fields)
                 self._paths[names] = created.pk
+                self._slugs.add(slug)
             parent = self._paths[names]
 
     def _free_slug(self, stated: str | None, names: Names) -> str:
-        """The first free slug: the stated one, the name's, that of parent and name, or that followed by a number."""
+        """The first slug that no category has: the stated one, the name's, that of parent and name, or that followed
+        by a number. `look_up` has read the existing ones."""
         own = rules.slug_of(names[-1], fallback="category")
         together = rules.slug_of(" ".join(names[-2:]), fallback="category")
         numbered = (f"{together}-{number}" for number in count(2))
-        return next(slug for slug in chain(filter(None, [stated, own, together]), numbered) if not self._exists(slug))
-
-    def _exists(self, slug: str) -> bool:
-        return Category.objects.filter(shop=self.shop, slug=slug).exists()
+        candidates = chain(filter(None, [stated, own, together]), numbered)
+        return next(slug for slug in candidates if slug not in self._slugs)

@@ -4,16 +4,15 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+
     dependencies = [
-        ("orders", "0017_words"),
+        ('orders', '0017_words'),
     ]
 
     operations = [
         migrations.AddField(
-            model_name="order",
-            name="erased_at",
-            field=models.DateTimeField(
-                editable=False, help_text="When the customer was erased from it (`erasing.py`).", null=True
-            ),
+            model_name='order',
+            name='erased_at',
+            field=models.DateTimeField(editable=False, help_text='When the customer was erased from it (`erasing.py`).', null=True),
         ),
     ]
