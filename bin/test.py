@@ -148,11 +148,16 @@ def main(arguments: Sequence[str]) -> int:
         print(f"{outcome.step:<12}{outcome.word:<9}{outcome.note}")
     for outcome in outcomes:
         # Once more at the end, where whoever sees only the last lines of a long run finds them.
-        for line in sorted(outcome.named)[:SHOWN]:
+        for line in sorted(outcome.named, key=by_weight)[:SHOWN]:
             print(f"{outcome.step:<12}{line:.{WIDTH}}")
         if len(outcome.named) > SHOWN:
             print(f"{outcome.step:<12}and {len(outcome.named) - SHOWN} more")
     return int(any(outcome.is_bad for outcome in outcomes))
+
+
+def by_weight(line: str) -> tuple[int, str]:
+    """Failures first: errors often follow from one."""
+    return ("FAILED", "ERROR", "RERUN").index(line.split()[0]), line
 
 
 def run(name: str, kind: str, arguments: Sequence[str]) -> Outcome:

@@ -217,3 +217,32 @@ def test_a_file_can_be_imported_within_a_running_transaction(shop, tmp_path):
         cursor.execute("CREATE TEMPORARY TABLE busy (id integer)")
         assert imported(shop, as_lines({"name": "Mug"}), tmp_path).created == 1
         transaction.set_rollback(True)
+
+
+def test_a_product_is_the_same_whether_its_import_may_update_or_not(shop, other_shop, tmp_path):
+    """The rows are packed by the reading process, or by the writing one."""
+    awkward = r"\N \. \\ a\tb 'x' " + '{"y": 1}\tline\nbreak'
+    mug = {
+        "name": f"Mug {awkward}", "slug": "mug", "sku": "M", "price": "9.50", "status": "active", "brand": "B",
+        "description": awkward, "short_description": awkward, "tags": [awkward], "categories": ["Cups > Large", "Gift"],
+        "attributes": [{"name": "Made of", "values": [awkward]}], "translations": {"de": {"name": awkward}},
+        "media": [{"url": "https://a.example.com/1.png", "alt": awkward}, "https://a.example.com/2.png"],
+        "options": [{"name": "Text", "type": "select", "values": [{"label": awkward, "price": "5.0"}, {"label": "B"}]}],
+    }  # fmt: skip
+    pictures = {"S": "https://a.example.com/s.png", "M": None, "L": "https://a.example.com/s.png"}
+    variants = [
+        {"option_values": {"Size": size}, "sku": size, "price": "21.00", "image": picture}
+        for size, picture in pictures.items()
+    ]
+    shirt = {"name": "Shirt", "slug": "shirt", "price": "20.00", "status": "active", "variants": variants}
+    pair = {"name": "Pair", "price": "25.00", "type": "bundle", "bundle_items": [{"product": "mug", "qty": 2}]}
+    for products in ([mug, shirt], [pair]):
+        assert imported(shop, as_lines(*products), tmp_path).created == len(products)
+        assert imported(other_shop, as_lines(*products), tmp_path, update=True).created == len(products)
+    assert exported(shop) == exported(other_shop)
+    stored = Product.objects.get(shop=shop, slug="mug")
+    assert {stored.description, stored.short_description, *stored.tags, stored.attributes[0]["values"][0]} == {awkward}
+    assert Variant.objects.get(shop=shop, sku="L").image == Variant.objects.get(shop=shop, sku="S").image
+    texts = [dict(each.products.values_list("slug", "search__text")) for each in (shop, other_shop)]
+    assert texts[0] == texts[1]
+    assert imported(shop, exported(shop), tmp_path, update=True).updated == 0

@@ -7,12 +7,12 @@ from decimal import Decimal
 import pytest
 from django.core.management import call_command
 
-from storefront.catalogue.models import ListingTotal, Product
+from storefront.catalogue.models import ListingTotal, Media, OptionValue, Product
 from storefront.orders.models import Order
 from storefront.payments import actions as payments
 from storefront.payments.models import Payment
 from storefront.server.command import Failed
-from tests.catalogue.factories import make_category, make_product
+from tests.catalogue.factories import make_category, make_option, make_product
 from tests.orders.factories import make_order, sale_line
 from tests.shops.factories import NOW
 
@@ -46,15 +46,20 @@ def test_each_deviation_is_named_with_its_shop(shop, other_shop, order):
     Payment.objects.update(captured=Decimal("28.00"))
     with_trigger = Product.objects.get()
     with_trigger.adjustments.all().delete()
+    option = make_option(with_trigger, "Size")
+    OptionValue.objects.create(shop=other_shop, option=option, label="Large")
+    Media.objects.create(shop=other_shop, product=with_trigger, source_url="https://a.example.com/1.png")
     found, said = verify("--shop", shop.domain)
     assert {each.pop("shop") for each in found} == {shop.domain}
     assert [tuple(each.values()) for each in found] == [
         ("stock", f"product {with_trigger.pk}", "7", "0"),
+        ("shop of a row", f"media of {with_trigger.pk}", str(other_shop.pk), str(shop.pk)),
+        ("shop of a row", f"optionvalue of {option.pk}", str(other_shop.pk), str(shop.pk)),
         ("category bounds", "category cups", "(7, 2)", "(1, 2)"),
         ("total of a list", "all products", "4", "1"),
         ("subtotal of the lines", f"order {order.number}", "30.00", "28.50"),
         ("total of the sums", f"order {order.number}", "28.50", "30.00"),
         ("payment log", f"payment {payment.public_id}", "28.00", "28.50"),
     ]
-    assert said == "6 stored values differ from what explains them."
+    assert said == "8 stored values differ from what explains them."
     assert verify("--shop", other_shop.domain) == ([], "Everything agrees.")
