@@ -14,7 +14,7 @@ def drop_triggers(apps, editor):
 class Migration(migrations.Migration):
     dependencies = [
         ("catalogue", "0016_uploaded_pictures"),
-        ("shops", "0015_domains"),
+        ("shops", "0001_initial"),
     ]
 
     operations = [

@@ -24,7 +24,7 @@ def drop_constraints(apps, editor):
 class Migration(migrations.Migration):
     dependencies = [
         ("catalogue", "0017_frequent_words"),
-        ("shops", "0015_domains"),
+        ("shops", "0001_initial"),
     ]
 
     operations = [

@@ -18,7 +18,7 @@ def drop_constraint(apps, editor):
 class Migration(migrations.Migration):
     dependencies = [
         ("pictures", "0001_fetches"),
-        ("shops", "0015_domains"),
+        ("shops", "0001_initial"),
     ]
 
     operations = [
