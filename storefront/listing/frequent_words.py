@@ -47,7 +47,9 @@ PAUSE = timedelta(minutes=15)
 _TEXTS = "SELECT s.product_id, s.text FROM catalogue_productsearch s WHERE +s.shop_id = %(shop)s AND s.listed"
 # How many products changed, at most.
 _CHANGED = Sum(F("last_product") - F("first_product") + 1)
-_WORD = re.compile(rf"[^\W_]{{{SHORTEST_WORD},40}}")
+# Letters of a frequent word, or of its stem: some stemmers write one letter as two.
+LONGEST_WORD = 40
+_WORD = re.compile(rf"[^\W_]{{{SHORTEST_WORD},{LONGEST_WORD}}}")
 
 
 def is_large(shop: Shop) -> bool:
@@ -179,7 +181,7 @@ def _count_changed(shop: Shop, token: UUID, changes: list[TextChange], rest: flo
 
 def wrong_words(shop: Shop) -> Iterator[tuple[str, int, int]]:
     """Each text whose bitmap is not what the shop's texts say, with how many products it has and should have. Nothing
-    if a count begins meanwhile. Only reads."""
+    if a count begins or ends meanwhile. Only reads."""
     count = WordCount.objects.filter(shop=shop).exclude(done_at=None).first()
     if count is None:
         return
@@ -196,7 +198,7 @@ def wrong_words(shop: Shop) -> Iterator[tuple[str, int, int]]:
                 wrong.append((row.text, has, should))
     # After the texts, so that none is newer.
     changed = _changed(TextChange.objects.filter(shop=shop))
-    if not WordCount.objects.filter(shop=shop, token=count.token).exclude(done_at=None).exists():
+    if not WordCount.objects.filter(shop=shop, token=count.token, done_at=count.done_at).exists():
         return
     for text, has, should in wrong:
         if has - changed != should - changed:
@@ -217,7 +219,7 @@ def _needles(shop: Shop) -> set[str]:
         seen.update(set(_WORD.findall(text)))
     words = [word for word, count in seen.most_common(MOST_WORDS) if count >= LEAST_TEXTS]
     stems = {stem_of(word, shop.language) for word in words}
-    return {*words, *(f" {stem} " for stem in stems)}
+    return {*words, *(f" {stem} " for stem in stems if len(stem) <= LONGEST_WORD)}
 
 
 def _sample(shop: Shop) -> Iterator[str]:

@@ -175,6 +175,39 @@ def test_verify_finds_what_reindex_corrects(shop, other_shop):
     check(shop)
 
 
+def test_verify_tells_nothing_wrong_while_a_count_ends(shop, monkeypatch):
+    """It has read bitmaps from before, and then finds no changes."""
+    products = fill(shop)
+    counted(shop)
+    monkeypatch.setattr(frequent_words, "MUCH", 0.2)
+    ProductSearch.objects.filter(product=products[0]).update(text=" mug wholly new ")
+    token, changes = frequent_words._begin(shop, NOW, anew=False)
+    changed = frequent_words._changed
+
+    def ending(rows):
+        monkeypatch.setattr(frequent_words, "_changed", changed)
+        frequent_words._count_changed(shop, token, changes, rest=0)
+        TextChange.objects.filter(shop=shop).delete()
+        WordCount.objects.filter(shop=shop).update(done_at=NOW + HOUR)
+        return changed(TextChange.objects.filter(shop=shop))
+
+    monkeypatch.setattr(frequent_words, "_changed", ending)
+    assert not list(frequent_words.wrong_words(shop))
+    assert not list(frequent_words.wrong_words(shop))
+
+
+def test_a_stem_that_is_longer_than_its_word_is_left_to_the_search_index(shop):
+    """The Serbian stemmer writes some letters as two."""
+    shop.language, word = "sr", "њ" * 39
+    shop.save()
+    for number in range(4):
+        make_product(shop, f"Mug {word}", slug=f"s{number}")
+    counted(shop)
+    assert FrequentWord.objects.filter(shop=shop, text=word).exists()
+    begin(shop)
+    assert found(shop, word) == {f"s{number}" for number in range(4)}
+
+
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_counts_race_with_writers_and_each_other():
