@@ -3,6 +3,7 @@
 from decimal import Decimal
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 
 from storefront.orders.queries import order_record
@@ -29,7 +30,6 @@ TAX = {"DE": "23.63", "FR": "17.50", "CH": "0.00", "IT": "0.00"}
 @pytest.mark.django_db(transaction=True)
 def test_totals_stay_the_same():
     shop_id = make_shop("old.example.com").pk
-    latest = Executor(connection).loader.graph.leaf_nodes()
     try:
         executor = Executor(connection)
         executor.migrate(BEFORE)
@@ -52,7 +52,8 @@ def test_totals_stay_the_same():
             updated_at=NOW,
         )
     finally:
-        Executor(connection).migrate(latest)
+        # The command, which puts up the catalogue's triggers again: the way back has taken them down.
+        call_command("migrate", verbosity=0)
     shop = Shop.objects.get(pk=shop_id)
     lines = [PricedLine(Decimal("100.00")), PricedLine(Decimal("100.00"), tax_class_id=reduced.pk)]
     for country, tax in TAX.items():
