@@ -198,6 +198,30 @@ def test_focus_stays_when_a_line_leaves_the_basket(products, visit):
     expect(page.locator("#basket a").first).to_be_focused()
 
 
+def test_focus_stays_and_nothing_is_stale_when_two_answers_come_at_once(products, visit):
+    page = visit().open("/products/saucer")
+    page.get_by_role("button", name="Add to basket").click()
+    page.get_by_role("link", name="View basket").wait_for()
+    page.goto(page.url.replace("saucer", "cup"))
+    page.get_by_role("radio", name="Blue").check()
+    page.get_by_label("Engraving").select_option(index=1)
+    page.get_by_role("button", name="Add to basket").click()
+    page.get_by_role("link", name="View basket").click()
+    page.wait_for_url("**/basket")
+    held = []
+    page.route("**/basket/update", lambda route: held.append(route))
+    first, second = (page.get_by_role("button", name=f"Remove {name}") for name in ("Saucer", "Cup"))
+    with page.expect_request("**/basket/update"):
+        first.press("Enter")
+    with page.expect_request("**/basket/update"):
+        second.press("Enter")
+    held[0].continue_()
+    expect(first).to_have_count(0)
+    held[1].continue_()
+    expect(page.get_by_text("Your basket is empty")).to_be_visible()
+    expect(page.locator("#basket a").first).to_be_focused()
+
+
 def test_being_offline_is_said_and_loses_nothing(products, visit):
     shopper = visit(NARROW)
     page = shopper.open("/products/saucer")
