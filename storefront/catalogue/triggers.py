@@ -66,10 +66,11 @@ def remove(editor: Any) -> None:
 def create_search_index(editor: Any) -> None:
     """Create the search index, empty on SQLite. Raises ImproperlyConfigured if PostgreSQL's extensions are missing."""
     if editor.connection.vendor == "sqlite":
-        # Texts are casefolded already, hence case_sensitive. Results are not ranked, hence no column sizes.
+        # Texts are casefolded already, hence case_sensitive. Results are not ranked, hence no column sizes. Without
+        # positions, which double the cost of a text, a search looks at the texts that have all parts of a word.
         editor.execute(
             "CREATE VIRTUAL TABLE catalogue_searchindex USING fts5"
-            "(text, content='', columnsize=0, tokenize='trigram case_sensitive 1')"
+            "(text, content='', columnsize=0, detail=none, tokenize='trigram case_sensitive 1')"
         )
         # For imports, which write many rows at once: a larger buffer (in bytes), merged less often.
         for setting, value in (("hashsize", 8_000_000), ("automerge", 8)):

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 import orjson
@@ -65,6 +66,9 @@ Packed = bytes | tuple[Any, ...]
 _COPY_NULL, _COPY_SPECIAL = r"\N", str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 # Rows that are sent at once: the server reads them while the next ones are put together.
 _COPY_ROWS = 200
+# Rows of one statement of SQLite, which for each statement looks for every table that the triggers write to in its list
+# of sequences.
+_INSERT_ROWS = 20
 
 
 class BulkTable:
@@ -88,8 +92,9 @@ class BulkTable:
         self._blank = [self._encoded(name, values[name]) for name in self._places]
         quote = connection.ops.quote_name
         table, names = quote(model._meta.db_table), ", ".join(quote(str(fields[name].column)) for name in columns)
-        marks = ", ".join(["%s"] * len(columns))
-        self._insert = f"INSERT INTO {table} ({names}) VALUES ({marks})"  # noqa: S608
+        marks = f"({', '.join(['%s'] * len(columns))})"
+        self._insert = f"INSERT INTO {table} ({names}) VALUES {marks}"  # noqa: S608
+        self._insert_rows = self._insert + f", {marks}" * (_INSERT_ROWS - 1)
         self._copy = f"COPY {table} ({names}) FROM STDIN"
 
     def pack(self, row: Mapping[str, Any]) -> Packed:
@@ -110,12 +115,18 @@ class BulkTable:
             return
         with connection.cursor() as cursor:
             if not self._is_copied:
-                cursor.executemany(self._insert, [later + packed for later, packed in rows])
+                self._execute(cursor, [later + packed for later, packed in rows])
                 return
             # Django's cursor passes `copy` on to the driver without converting its errors.
             with connection.wrap_database_errors, cursor.copy(self._copy) as copy:
                 for start in range(0, len(rows), _COPY_ROWS):
                     copy.write(b"".join([self._line(*row) for row in rows[start : start + _COPY_ROWS]]))
+
+    def _execute(self, cursor: Any, rows: Sequence[tuple[Any, ...]]) -> None:
+        rest = len(rows) - len(rows) % _INSERT_ROWS
+        joined = (chain.from_iterable(rows[start : start + _INSERT_ROWS]) for start in range(0, rest, _INSERT_ROWS))
+        cursor.executemany(self._insert_rows, map(tuple, joined))
+        cursor.executemany(self._insert, rows[rest:])
 
     def _encoded(self, name: str, value: Any) -> Any:
         return self._null if value is None else self._encoders[name](value)

@@ -13,7 +13,6 @@ from typing import Any
 
 from pyroaring import BitMap64
 
-from storefront.catalogue import rules
 from storefront.catalogue.search_texts import SearchWord
 from storefront.listing import page_sql, words_sql
 from storefront.listing.sql import HIDDEN, LISTABLE
@@ -22,7 +21,7 @@ from storefront.listing.words_sql import Shape
 Fetch = Callable[..., list[tuple]]
 
 # Products from which on a shop's frequent words are counted. In a smaller one, the search index takes few milliseconds.
-LARGE_SHOP = 20_000
+LARGE_SHOP = 5000
 # Letters of a word that is counted, and changed products whose texts a search looks at.
 SHORTEST_WORD, MOST_CHANGED = 3, 5000
 
@@ -52,7 +51,7 @@ def known_matches(
     given = params | _numbered(read)
     for other in others:
         # As the search index takes it.
-        given |= {"match": '"{}"'.format(other.replace('"', '""')), "like0": rules.like_pattern(other)}
+        given |= {"match": words_sql.match([other]), "sought_word0": words_sql.sought(shape.vendor, other)}
     (row,) = fetch(_statement(shape, len(read), bool(others)), given, prepared=False)
     state, (changes, changed, hidden, found), bitmaps = row[:5], row[5:9], row[9:]
     if changed is None or found is None or None in bitmaps:

@@ -15,12 +15,11 @@ from typing import Any
 
 from pyroaring import BitMap64
 
-from storefront.catalogue import rules
 from storefront.catalogue.search_texts import SearchWord, search_words
 from storefront.kit.lru import LruCache
 from storefront.listing import known_matches, page_sql
 from storefront.listing.page_cache import Anchors, Validity
-from storefront.listing.words_sql import MOST_LONG_WORDS, MOST_SHORT_WORDS, Shape, words_parameter
+from storefront.listing.words_sql import MOST_LONG_WORDS, MOST_SHORT_WORDS, Shape, match, sought, words_parameter
 
 Fetch = Callable[..., list[tuple]]
 
@@ -122,12 +121,6 @@ def _stem(word: SearchWord) -> str | None:
     return f" {word.stem} " if word.stem else None
 
 
-def _match(word: SearchWord) -> str:
-    """The word as a condition of SQLite's search index."""
-    texts = (text.replace('"', '""') for text in (word.text, _stem(word)) if text)
-    return "({})".format(" OR ".join(f'"{text}"' for text in texts))
-
-
 class Listing:
     """One shop's list with its filters. `language` is the shop's; `moment` and `since` are as the database compares
     them."""
@@ -158,12 +151,12 @@ class Listing:
         self.key = (shop, filters.category, category, filters.featured, *words)
         self.params = {"shop": shop, "now": moment, "category": filters.category, "since": since}
         self.params["wanted"] = page_sql.ids_parameter(vendor, filters.ids or ())
-        self.params["match"] = " AND ".join(map(_match, long))
+        self.params["match"] = " AND ".join(match(known_matches.needles_of(word)) for word in long)
         self.params["rest"] = words_parameter((word.text, _stem(word) or word.text) for word in rest)
         for number, word in enumerate(separate[0]):
-            self.params |= {f"word{number}": word.text, f"like{number}": rules.like_pattern(word.text)}
+            self.params |= {f"word{number}": word.text, f"sought_word{number}": sought(vendor, word.text)}
             if stem := _stem(word):
-                self.params |= {f"stem{number}": stem, f"stem_like{number}": rules.like_pattern(stem)}
+                self.params |= {f"stem{number}": stem, f"sought_stem{number}": sought(vendor, stem)}
         self.params |= {f"short{number}": word.text for number, word in enumerate(separate[1])}
 
     def page(self, *, offset: int, limit: int) -> tuple[list[tuple], int]:

@@ -341,15 +341,12 @@ def _matches(shape: Shape) -> str:
         conditions = [*words_sql.words(shape), *words_sql.short_words(shape)]
         words = " AND ".join([f"{plus}s.shop_id = %(shop)s", "s.listed", *conditions])
         return f"catalogue_productsearch s WHERE {words}"
-    first = f"(%(shop)s << {SHOP_BITS})"
-    short = words_sql.short_words(shape)
-    texts = ""
-    if short:
-        texts = f" JOIN catalogue_productsearch s ON s.product_id = i.rowid & {(1 << SHOP_BITS) - 1}"
+    first, ids = f"(%(shop)s << {SHOP_BITS})", (1 << SHOP_BITS) - 1
+    conditions = [*words_sql.words(shape), *words_sql.short_words(shape)]
     return (
-        f"catalogue_searchindex i{texts} WHERE i.catalogue_searchindex MATCH %(match)s"
-        f" AND i.rowid BETWEEN {first} AND {first} + {(1 << SHOP_BITS) - 1}"
-        + "".join(f" AND {condition}" for condition in short)
+        f"catalogue_searchindex i CROSS JOIN catalogue_productsearch s ON s.product_id = i.rowid & {ids}"
+        f" WHERE i.catalogue_searchindex MATCH %(match)s AND i.rowid BETWEEN {first} AND {first} + {ids}"
+        f" AND {' AND '.join(conditions)}"
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import orjson
 
+from storefront.catalogue import rules
 from storefront.catalogue.search_texts import SECTION_ENDS
 
 # Words of a search that have a condition of their own. Further words share one condition, so that searches need few
@@ -23,10 +24,10 @@ class Shape:
 
     `category` is a key of CATEGORIES_MEANT. `since`: whether `updated_since` is given. `ids`: whether `ids` are
     (parameter `wanted`, as `ids_parameter` returns it). `long_words` is the number of
-    words that the search index can find (parameters `word0` and on, `like0` and on, and `match` for SQLite); the first
-    `stems` of them also match by their stem (`stem0` and on, `stem_like0` and on). `short_words` is the number of words
-    that the index cannot find (`short0` and on). `rest`: whether there are further words than MOST_LONG_WORDS and
-    MOST_SHORT_WORDS, which are one parameter (`words_parameter`).
+    words that the search index can find (parameters `word0` and on, `sought_word0` and on as `sought` returns them, and
+    `match` for SQLite); the first `stems` of them also match by their stem (`stem0` and on, `sought_stem0` and on).
+    `short_words` is the number of words that the index cannot find (`short0` and on). `rest`: whether there are further
+    words than MOST_LONG_WORDS and MOST_SHORT_WORDS, which are one parameter (`words_parameter`).
     """
 
     vendor: str
@@ -66,10 +67,25 @@ def words(shape: Shape, *, indexed: bool = True) -> list[str]:
 
 def _long_word(shape: Shape, number: int, *, indexed: bool) -> str:
     names = [f"word{number}", f"stem{number}"] if number < shape.stems else [f"word{number}"]
-    if indexed and shape.vendor != "sqlite":
-        patterns = [name.replace("word", "like").replace("stem", "stem_like") for name in names]
-        return "({})".format(" OR ".join(rf"s.text LIKE %({pattern})s ESCAPE '\'" for pattern in patterns))
-    return "({})".format(" OR ".join(_contains(shape, name) for name in names))
+    if not indexed:
+        return "({})".format(" OR ".join(_contains(shape, name) for name in names))
+    names = [f"sought_{name}" for name in names]
+    if shape.vendor == "sqlite":
+        return "({})".format(" OR ".join(_contains(shape, name) for name in names))
+    return "({})".format(" OR ".join(rf"s.text LIKE %({name})s ESCAPE '\'" for name in names))
+
+
+def sought(vendor: str, text: str) -> str:
+    """A text as a condition with the search index takes it."""
+    return text if vendor == "sqlite" else rules.like_pattern(text)
+
+
+def match(texts: Iterable[str]) -> str:
+    """A condition of SQLite's search index, which holds runs of three characters without their places: that it has
+    those of one of these texts. Every third run is enough to leave few others, which the text itself then rules out."""
+    parts = (sorted({*(text[at : at + 3] for at in range(0, len(text) - 3, 3)), text[-3:]}) for text in texts)
+    quoted = (" AND ".join('"{}"'.format(part.replace('"', '""')) for part in each) for each in parts)
+    return "({})".format(" OR ".join(f"({each})" for each in quoted))
 
 
 def short_words(shape: Shape) -> list[str]:

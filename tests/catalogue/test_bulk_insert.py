@@ -42,6 +42,14 @@ def test_texts_arrive_as_they_are(shop, option):
     assert set(OptionValue.objects.filter(id__in=ids).values_list("price", "sort_order")) == {(Decimal("0.00"), 0)}
 
 
+def test_many_rows_arrive_in_order(shop, option):
+    table = BulkTable(OptionValue, {"shop_id": shop.pk, "option_id": option.pk})
+    ids = allocate_ids(OptionValue, 451)
+    table.insert({"id": id, "label": f"No. {number}"} for number, id in enumerate(ids))
+    stored = OptionValue.objects.filter(id__in=ids).order_by("id").values_list("label", flat=True)
+    assert list(stored) == [f"No. {number}" for number in range(451)]
+
+
 def test_packed_rows_get_their_later_values(shop, other_shop, option):
     table = BulkTable(
         Variant,

@@ -128,6 +128,7 @@ def test_a_filtered_list_is_counted_by_indexes(shop, name):
         "category": "mugs",
         "match": "mug",
         "word0": "mug",
+        "sought_word0": "mug",
         "short0": "m",
     }
     plan = plan_of(page_sql.state(shape), params | {"cached_version": -1, "cached_total": 0})

@@ -1,9 +1,13 @@
+import sqlite3
 from typing import Any
 
 from django.db import OperationalError
 from django.db.backends.sqlite3 import base, schema
 
 from storefront.server.sqlite3.writers import queue_of
+
+# The driver looks for an adapter of each NULL, and without one for an `__adapt__`, in vain. This one returns None.
+sqlite3.register_adapter(type(None), {}.get)  # type: ignore[arg-type]
 
 
 class DatabaseSchemaEditor(schema.DatabaseSchemaEditor):
