@@ -23,6 +23,7 @@ from storefront.catalogue.part_models import OptionValue as OptionValue
 from storefront.catalogue.part_models import ProductCategory as ProductCategory
 from storefront.catalogue.part_models import RelatedProduct as RelatedProduct
 from storefront.catalogue.picture_models import UploadedPicture as UploadedPicture
+from storefront.catalogue.search_models import AwaitedTexts as AwaitedTexts
 from storefront.catalogue.search_models import CleanedText as CleanedText
 from storefront.catalogue.search_models import FrequentWord as FrequentWord
 from storefront.catalogue.search_models import ListingTotal as ListingTotal

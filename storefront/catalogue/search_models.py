@@ -84,6 +84,19 @@ class TextChange(models.Model):
         return f"{self.first_product} to {self.last_product}"
 
 
+class AwaitedTexts(models.Model):
+    """The shop's new products between two ids, both included, whose search texts an import writes next
+    (`catalogue.awaited_texts`)."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    first_product = models.BigIntegerField()
+    last_product = models.BigIntegerField()
+    made_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.first_product} to {self.last_product}"
+
+
 class ListingTotal(models.Model):
     """How many LISTABLE products a shop has, in total or in one category: the sum over its rows. Written by triggers
     (catalogue/triggers.py). `trigger_sql/install_postgresql.sql` says why a total can have several rows.

@@ -151,9 +151,9 @@ def rebuild_search_index(editor: Any) -> None:
 
 
 @contextmanager
-def deferred_totals(connection: Any, products: Sequence[int]) -> Iterator[None]:
+def deferred_totals(connection: Any, products: Sequence[int], *, with_texts: bool = True) -> Iterator[None]:
     """Count and index the products that the block creates, with their links and search texts, once at its end instead
-    of once for each row. `products` are their ids.
+    of once for each row. `products` are their ids. Without texts, on PostgreSQL, the block writes none.
 
     Call it in a transaction. The block must write no other rows of the catalogue.
     """
@@ -163,12 +163,36 @@ def deferred_totals(connection: Any, products: Sequence[int]) -> Iterator[None]:
     # A text, which the driver need not take apart.
     array = f"{{{','.join(map(str, products))}}}"
     ids = {"products": array} if connection.vendor == "postgresql" else _span(products)
-    with connection.cursor() as cursor:
-        for statement in _QUIET[connection.vendor]:
-            cursor.execute(statement)
+    with quiet(connection):
         yield
-        for statement in _LOUD[connection.vendor]:
-            cursor.execute(statement, ids if "%(" in statement else None)
+    statements = [*_TEXTS[connection.vendor], *_TOTALS[connection.vendor]]
+    with connection.cursor() as cursor:
+        for statement in statements if with_texts else _TOTALS[connection.vendor]:
+            cursor.execute(statement, ids)
+
+
+@contextmanager
+def quiet(connection: Any) -> Iterator[None]:
+    """Neither count nor index rows that the block adds to the catalogue. Call it in a transaction."""
+    begin, end = _QUIET[connection.vendor]
+    with connection.cursor() as cursor:
+        cursor.execute(begin)
+        yield
+        cursor.execute(end)
+
+
+@contextmanager
+def later_texts(connection: Any, *, shop: int, first: int, last: int) -> Iterator[None]:
+    """Index the search texts that the block adds, of the shop's products between two ids, once at its end, on
+    PostgreSQL. The caller's transaction locks the products, and knows that `listed` is right."""
+    with quiet(connection):
+        yield
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO catalogue_textchange (shop_id, first_product, last_product) VALUES (%s, %s, %s)",
+            [shop, first, last],
+        )
+        cursor.execute("SELECT catalogue_note(%s, 0, 0)", [shop])
 
 
 def _span(products: Sequence[int]) -> dict[str, int]:
@@ -176,24 +200,27 @@ def _span(products: Sequence[int]) -> dict[str, int]:
     return {"first": min(products), "last": max(products)}
 
 
+# Product by product: with outdated statistics, PostgreSQL would read whole tables for each batch. OFFSET 0 keeps it
+# from doing so.
+_MADE = f"""
+    WITH made AS MATERIALIZED (
+        SELECT p.id, p.shop_id, {_P} AS listed FROM unnest(CAST(%(products)s AS bigint[])) given (id),
+        LATERAL (SELECT * FROM catalogue_product WHERE id = given.id OFFSET 0) p
+    )
+"""
+# The statements before and after.
 _QUIET = {
-    "sqlite": ["INSERT INTO catalogue_quiet VALUES (1)"],
+    "sqlite": ("INSERT INTO catalogue_quiet VALUES (1)", "DELETE FROM catalogue_quiet"),
     # With a longer list of texts that the index has not sorted yet (in KiB), a second connection can sort them
     # (`listing.statistics.Upkeep`).
-    "postgresql": [
-        "SELECT set_config('storefront.quiet', 'on', true), set_config('gin_pending_list_limit', '65536', true)"
-    ],
+    "postgresql": (
+        "SELECT set_config('storefront.quiet', 'on', true), set_config('gin_pending_list_limit', '65536', true)",
+        "SELECT set_config('storefront.quiet', '', true)",
+    ),
 }
-# What the triggers would have done for these products: correct `listed` where the writer of a search text set it
-# wrongly, and note the changes of totals.
+# What the triggers would have done for these products: note the changes of totals.
 _TOTALS = {
     "sqlite": [
-        f"""
-        UPDATE catalogue_productsearch SET listed = NOT listed WHERE product_id BETWEEN %(first)s AND %(last)s
-        AND listed <> EXISTS (
-            SELECT 1 FROM catalogue_product p WHERE p.id = catalogue_productsearch.product_id AND {_P}
-        )
-        """,
         f"""
         INSERT INTO catalogue_note SELECT p.shop_id, 0, count(*) FILTER (WHERE {_P})
         FROM catalogue_product p WHERE p.id BETWEEN %(first)s AND %(last)s GROUP BY p.shop_id
@@ -202,17 +229,9 @@ _TOTALS = {
         WHERE l.product_id BETWEEN %(first)s AND %(last)s AND {_P} GROUP BY l.shop_id, l.category_id
         """,
     ],
-    # Product by product: with outdated statistics, PostgreSQL would read whole tables for each batch. OFFSET 0 keeps it
-    # from doing so.
     "postgresql": [
         f"""
-        WITH made AS MATERIALIZED (
-            SELECT p.id, p.shop_id, {_P} AS listed FROM unnest(CAST(%(products)s AS bigint[])) given (id),
-            LATERAL (SELECT * FROM catalogue_product WHERE id = given.id OFFSET 0) p
-        ), corrected AS (
-            UPDATE catalogue_productsearch s SET listed = made.listed FROM made
-            WHERE s.product_id = made.id AND s.listed <> made.listed
-        )
+        {_MADE}
         SELECT catalogue_note(noted.shop_id, noted.category, noted.products) FROM (
             SELECT made.shop_id, 0 AS category, count(*) FILTER (WHERE made.listed) AS products
             FROM made GROUP BY made.shop_id
@@ -227,16 +246,24 @@ _TEXT_CHANGES = (
     "INSERT INTO catalogue_textchange (shop_id, first_product, last_product)"
     " SELECT shop_id, min(product_id), max(product_id) FROM catalogue_productsearch"
 )
-_LOUD = {
+# The same for their texts: index them, correct `listed` where the writer of a text set it wrongly, and note the change.
+_TEXTS = {
     "sqlite": [
-        "DELETE FROM catalogue_quiet",
         f"{FILL_INDEX} WHERE listed AND product_id BETWEEN %(first)s AND %(last)s ORDER BY 1",
-        *_TOTALS["sqlite"],
+        f"""
+        UPDATE catalogue_productsearch SET listed = NOT listed WHERE product_id BETWEEN %(first)s AND %(last)s
+        AND listed <> EXISTS (
+            SELECT 1 FROM catalogue_product p WHERE p.id = catalogue_productsearch.product_id AND {_P}
+        )
+        """,
         f"{_TEXT_CHANGES} WHERE product_id BETWEEN %(first)s AND %(last)s GROUP BY shop_id",
     ],
     "postgresql": [
-        "SELECT set_config('storefront.quiet', '', true)",
-        *_TOTALS["postgresql"],
+        f"""
+        {_MADE}
+        UPDATE catalogue_productsearch s SET listed = made.listed FROM made
+        WHERE s.product_id = made.id AND s.listed <> made.listed
+        """,
         f"{_TEXT_CHANGES} WHERE product_id = ANY (CAST(%(products)s AS bigint[])) GROUP BY shop_id",
     ],
 }

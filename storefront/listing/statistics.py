@@ -1,6 +1,8 @@
 """Keeps PostgreSQL's plans and its search index good while products are imported, since autovacuum runs only once a
 minute. On SQLite, nothing of it is needed."""
 
+from collections import deque
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import Self
@@ -14,6 +16,8 @@ log = structlog.get_logger(__name__)
 GROWTH = 6
 # Created products before the first one.
 FIRST_REFRESH = 2000
+# Jobs that are submitted and not done.
+MOST_WAITING = 2
 # How long a statement waits for another program's lock at most.
 MAX_LOCK_WAIT = "10s"
 
@@ -37,8 +41,9 @@ _SORT_TEXTS = "SELECT gin_clean_pending_list('catalogue_searchindex')"
 
 
 class Upkeep:
-    """What is done beside an import, inside a `with` block: a thread with a connection of its own sorts the new texts
-    into the search index, and updates the statistics of the columns by which the import finds existing rows.
+    """What is done beside an import, inside a `with` block: a thread with a connection of its own does what is
+    submitted to it, sorts the new texts into the search index, and updates the statistics of the columns by which the
+    import finds existing rows.
 
     The server does that on another core, while the import writes its next batch. Within a transaction, whose locks the
     thread would wait for, and after an error, it is left to the end of the import (`settle_after_import`).
@@ -47,15 +52,22 @@ class Upkeep:
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="upkeep")
         self._running: Future[bool] | None = None
+        self._submitted: deque[Future[None]] = deque()
         self._refresh_at = FIRST_REFRESH
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self._running:
+        if self._running or self._submitted:
             self._thread.submit(_disconnect).result()
         self._thread.shutdown()
+
+    def submit(self, job: Callable[[], None]) -> None:
+        """Run the job, which must not raise. Waits while there are too many."""
+        if len(self._submitted) >= MOST_WAITING:
+            self._submitted.popleft().result()
+        self._submitted.append(self._thread.submit(job))
 
     def after_batch(self, created: int) -> None:
         """Call it after each commit, with the number of products that were created so far."""

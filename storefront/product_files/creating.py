@@ -14,6 +14,7 @@ from storefront.catalogue.parsing import InvalidValue
 from storefront.catalogue.triggers import deferred_totals
 from storefront.kit.bulk_insert import Packed, allocate_ids
 from storefront.pictures.requesting import PictureRequests
+from storefront.product_files.later_texts import LaterTexts
 from storefront.product_files.matching import products_by
 from storefront.product_files.new_rows import NewRows, NewTables
 from storefront.product_files.parsed_products import NAMED, ParsedBundleItem, ParsedProduct, option_key
@@ -31,10 +32,11 @@ def insert_products(
     tables: NewTables,
     references: References,
     pictures: PictureRequests | None = None,
+    texts: LaterTexts | None = None,
     now: datetime,
 ) -> list[int]:
     """Create a product from each parsed product; returns their ids. The caller's transaction holds the shop's lock.
-    With `pictures`, the pictures are requested from the worker.
+    With `pictures`, the pictures are requested from the worker. With `texts`, the search texts follow by them.
 
     Raises InvalidValue for a bundle item that the shop does not have, or a sale period that cannot be.
     """
@@ -50,13 +52,17 @@ def insert_products(
         for id, parsed in zip(ids, products, strict=True)
         for item in parsed.bundle_items or ()
     ]
-    with deferred_totals(connection, ids):
+    with deferred_totals(connection, ids, with_texts=texts is None):
         batch.write(tables)
+        if texts is None:
+            tables.search.insert_packed(batch.search)
         tables.links.insert(_with_ids(ProductCategory, links))
         tables.items.insert(_with_ids(BundleItem, items))
     references.words.add(rows.words for rows in packed)
     if pictures:
         pictures.insert(batch.pictures)
+    if texts and ids:
+        texts.write(ids, batch.search, now)
     events.emit_created(shop, ids, now)
     return ids
 
@@ -95,7 +101,6 @@ class _Batch:
 
     def write(self, tables: NewTables) -> None:
         tables.products.insert_packed(self.products)
-        tables.search.insert_packed(self.search)
         tables.media.insert_packed(self.media)
         tables.variants.insert_packed(self.variants)
         tables.options.insert_packed(self.options)

@@ -26,6 +26,7 @@ from storefront.product_files.baselines import Baselines
 from storefront.product_files.creating import insert_products
 from storefront.product_files.csv_reading import UnreadableFile
 from storefront.product_files.existing import existing_products
+from storefront.product_files.later_texts import LaterTexts
 from storefront.product_files.matching import Match, Matcher, link
 from storefront.product_files.new_rows import NewTables, with_new_rows
 from storefront.product_files.opening import OpenedFile, open_source
@@ -117,6 +118,8 @@ def import_products(
         run.report_problems(opened.notes)
         _import_batches(run, opened, progress)
         run.relate()
+    if run.texts:
+        run.texts.finish()
     if run.write and (run.report.created or run.report.updated):
         settle_after_import()
     if progress:
@@ -185,6 +188,7 @@ class _Import:
         self.matcher, self.source, self.baselines, self.related = matcher, matcher.source, baselines, related
         self.upkeep, self.pictures = upkeep, pictures
         self.references, self.tables = References(shop), NewTables(shop, now)
+        self.texts = LaterTexts(shop, self.tables.search, upkeep) if LaterTexts.are_possible() else None
         self.report = Report()
 
     def import_all(self, results: list[ReadResult]) -> None:
@@ -265,6 +269,7 @@ class _Import:
                 tables=self.tables,
                 references=self.references,
                 pictures=self.pictures,
+                texts=self.texts,
                 now=self.now,
             )
             self._link(outcome)

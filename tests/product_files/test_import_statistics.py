@@ -42,7 +42,7 @@ def pending() -> int:
 
 def plan(shop, stems: int) -> str:
     params = {"shop": shop.pk, "now": NOW, "cached_version": -1, "cached_total": 0}
-    params |= {"like0": "%number01234%", "stem_like0": "% number01234 %", "word0": "number01234"}
+    params |= {"sought_word0": "%number01234%", "sought_stem0": "% number01234 %", "word0": "number01234"}
     params |= {"stem0": " number01234 "}
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN {page_sql.state(Shape('postgresql', long_words=1, stems=stems))}", params)

@@ -12,6 +12,7 @@ from django_tasks_db.models import DBTaskResult
 
 from storefront.apps.jobs import delete_old_extension_calls
 from storefront.carts.actions import delete_expired_carts
+from storefront.catalogue.awaited_texts import write_overdue
 from storefront.catalogue.schedule import emit_scheduled_changes
 from storefront.catalogue.turning import turn_due
 from storefront.catalogue.uploaded_pictures import delete_old_pictures
@@ -115,6 +116,7 @@ DATABASE_SWEEPS = [
     Sweep("lost tasks", timedelta(seconds=30), requeue_lost_tasks),
     Sweep("old deliveries", timedelta(hours=1), delete_old_deliveries),
     Sweep("old events", timedelta(hours=1), delete_old_events),
+    Sweep("search texts that an import left", timedelta(minutes=1), write_overdue),
     Sweep("frequent words to count", timedelta(minutes=1), queue_due_counts),
     Sweep("cleaned texts", timedelta(hours=6), delete_old_cleaned_texts),
     Sweep("old audit entries", timedelta(hours=1), delete_old_entries),

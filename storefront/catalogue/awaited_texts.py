@@ -1,0 +1,97 @@
+"""Search texts that follow their products: on PostgreSQL, an import has them written by a second connection, while it
+writes the next products.
+
+With the products, a row of `AwaitedTexts` is committed, which the transaction that writes their texts deletes. If that
+never comes, since the process was killed, the worker writes them after a while. Meanwhile lists show the products, and
+searches do not find them.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import connection, transaction
+
+from storefront.catalogue.models import AwaitedTexts, Product
+from storefront.catalogue.search_index import BATCH_ROWS, write_texts
+from storefront.catalogue.triggers import later_texts
+from storefront.kit.bulk_insert import BulkTable, Packed
+from storefront.shops.changes import publish_change
+from storefront.shops.models import Shop
+
+# After how long the worker writes them. An import takes a second.
+PATIENCE = timedelta(minutes=2)
+# How long to wait for the lock of a product that another program changes.
+MAX_LOCK_WAIT = "10s"
+# Locks the products; how many there are, and how many transactions wrote their rows: one, if none has changed.
+_LOCKED = """
+    WITH locked AS MATERIALIZED (
+        SELECT p.xmin FROM catalogue_product p
+        WHERE p.shop_id = %s AND p.id BETWEEN %s AND %s ORDER BY p.id FOR NO KEY UPDATE
+    )
+    SELECT count(*), count(DISTINCT CAST(xmin AS text)) FROM locked
+"""
+
+
+def await_texts(shop: Shop, ids: Sequence[int], now: datetime) -> AwaitedTexts:
+    """Announce the texts of these new products, in their transaction."""
+    return AwaitedTexts.objects.create(shop=shop, first_product=min(ids), last_product=max(ids), made_at=now)
+
+
+@transaction.atomic
+def write_awaited(awaited: AwaitedTexts, table: BulkTable, rows: Sequence[tuple[tuple[Any, ...], Packed]]) -> None:
+    """Write the texts, as rows of `table` that have the products' ids as later column. Where one of the products was
+    changed meanwhile, the texts are made anew. Nothing is written if the worker has written them. Raises IntegrityError
+    if `storefront reindex` has."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET LOCAL lock_timeout = '{MAX_LOCK_WAIT}'")
+        if not _begin(awaited):
+            return
+        cursor.execute(_LOCKED, [awaited.shop_id, awaited.first_product, awaited.last_product])
+        found, transactions = cursor.fetchone()
+    if found == len(rows) and transactions == 1:
+        first, last = awaited.first_product, awaited.last_product
+        with later_texts(connection, shop=awaited.shop_id, first=first, last=last):
+            table.insert_packed(rows)
+    else:
+        _make(awaited)
+
+
+def write_overdue(*, now: datetime, limit: int) -> int:
+    """Write the texts that imports left to the worker, of at most `limit` batches. Returns of how many."""
+    return sum(_write(pk) for pk in _overdue(now).values_list("pk", flat=True)[:limit])
+
+
+def write_left(awaited: Sequence[int]) -> None:
+    """Write the texts that these rows of AwaitedTexts announce, if they have not been."""
+    for pk in awaited:
+        _write(pk)
+
+
+def _overdue(now: datetime) -> Any:
+    return AwaitedTexts.objects.filter(made_at__lte=now - PATIENCE).order_by("pk")
+
+
+@transaction.atomic
+def _write(pk: int) -> bool:
+    # Who holds the lock is about to write them.
+    awaited = AwaitedTexts.objects.select_for_update(skip_locked=True).filter(pk=pk).first()
+    if awaited is None:
+        return False
+    _begin(awaited)
+    _make(awaited)
+    return True
+
+
+def _make(awaited: AwaitedTexts) -> None:
+    span = (awaited.first_product, awaited.last_product)
+    ids = list(Product.objects.filter(shop=awaited.shop, pk__range=span).order_by("pk").values_list("pk", flat=True))
+    for start in range(0, len(ids), BATCH_ROWS):
+        write_texts(awaited.shop, ids[start : start + BATCH_ROWS])
+
+
+def _begin(awaited: AwaitedTexts) -> bool:
+    """Delete the row, in the transaction that writes the texts; whether it was still there."""
+    deleted, _ = AwaitedTexts.objects.filter(pk=awaited.pk).delete()
+    publish_change(awaited.shop_id)
+    return bool(deleted)
