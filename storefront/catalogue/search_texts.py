@@ -90,19 +90,9 @@ def stem_of(word: str, language: str) -> str:
 
 def _with_stems(section: str, read: str, language: str) -> str:
     """The section with the stems of the words in `read`, which is what it says."""
-    known = _stems_of_language(language)
-    tokens = set(section.split(" "))
-    missing: set[str] = set()
-    for token in tokens if read is section else read.split():
-        stems = known.get(token)
-        if stems is None:
-            stems = _stems(token, language)
-            # Numbers would be many, and have none.
-            if stems or token.isalpha():
-                known[token] = stems
-        if stems:
-            missing.update(stems)
-    missing -= tokens
+    known, tokens = _stems_of_language(language), set(section.split(" "))
+    # Without a loop: this is a sixth of the time that reading a product takes.
+    missing = set().union(*map(known.__getitem__, tokens if read is section else set(read.split()))) - tokens
     return " ".join([section, *sorted(missing)]) if missing else section
 
 
@@ -112,13 +102,25 @@ def _stems(token: str, language: str) -> tuple[str, ...]:
     return tuple(found - {token})
 
 
-@cache
-def _known_stems(language: str) -> dict[str, tuple[str, ...]]:
+class _KnownStems(dict[str, tuple[str, ...]]):
     """The stems of texts that were read before, since stemming a word takes 15 microseconds."""
-    return {}
+
+    def __init__(self, language: str) -> None:
+        super().__init__()
+        self.language = language
+
+    def __missing__(self, token: str) -> tuple[str, ...]:
+        stems = _stems(token, self.language)
+        # Numbers would be many, and have none.
+        if stems or token.isalpha():
+            self[token] = stems
+        return stems
 
 
-def _stems_of_language(language: str) -> dict[str, tuple[str, ...]]:
+_known_stems = cache(_KnownStems)
+
+
+def _stems_of_language(language: str) -> _KnownStems:
     known = _known_stems(language)
     if len(known) > _MOST_KNOWN:
         # Not one by one: a larger shop needs most of them again anyway, in no order.
