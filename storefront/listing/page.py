@@ -251,7 +251,13 @@ class Listing:
         if cached is None:
             cached = _Total(Validity(-1, None, None), 0)
         params = {**self.params, "cached_version": cached.validity.version, "cached_total": cached.total}
-        (*dated, hides, products, total, matches), *_ = self._rows(page_sql.state(self.shape), params)
+        # As above.
+        nothing_hidden = known_matches.is_known(self.shape) and _dates_hide.get(self.shop) is False
+        if nothing_hidden:
+            rows = self.fetch(page_sql.state(self.shape, nothing_hidden=True), params)
+        if not nothing_hidden or rows[0][3]:
+            rows = self._rows(page_sql.state(self.shape), params)
+        (*dated, hides, products, total, matches), *_ = rows
         if matches is not None:
             self.matches = BitMap64(map(int, matches.split(",")))
         validity = self._validity(*dated)
@@ -301,7 +307,11 @@ class Listing:
             statement = page_sql.page_by_ids(self.shape.vendor, self.sort, self.members)
             return self.fetch(statement, {"shop": self.shop, "now": self.moment, "ids": cached.ids})
         looked_at = (offset + limit) * products // total
-        if matches and len(matches) > MOST_SORTED and looked_at < MOST_LOOKED_AT:
+        if matches and not offset and len(matches) <= limit:
+            ids = page_sql.few_ids_parameter(self.shape.vendor, matches)
+            statement = page_sql.page_by_ids(self.shape.vendor, self.sort, self.members)
+            rows = self.fetch(statement, {"shop": self.shop, "now": self.moment, "ids": ids})
+        elif matches and len(matches) > MOST_SORTED and looked_at < MOST_LOOKED_AT:
             rows = self._page_among(validity, products, matches, offset, limit)
         elif self.shape.has_filter_index and looked_at > total:
             # A scan would look at more rows than there are to sort.

@@ -27,6 +27,8 @@ ORDERS: dict[str | None, tuple[tuple[str, bool], ...]] = {
 
 # Matches of a search that are found at once for its total and its page, and ids that a list takes as a filter.
 MOST_MATCHES, MOST_IDS = 20_000, 2000
+# Elements that PostgreSQL expects an array to have whose values it does not know, and a few more.
+PLANNED_IDS = 16
 
 # Cached statements of each kind: up to 30 kilobytes each, and built again in a fraction of a millisecond.
 MAX_SQL_TEXTS = 64
@@ -50,13 +52,16 @@ def order_by(sort: str | None, alias: str = "p") -> str:
 
 
 @lru_cache(MAX_SQL_TEXTS)
-def state(shape: Shape) -> str:
+def state(shape: Shape, *, nothing_hidden: bool = False) -> str:
     """One row: the list's version, the next moments at which a date publishes and unpublishes a product, whether dates
     hide products now, how many products the shop lists without filters, how many with them, and the matches.
 
     A total that is not stored is counted only if the version is not `cached_version`; else it is `cached_total`. The
     matches are the ids, with commas between, of the products that a counted search finds, whatever their dates, so that
     the search index is read once; NULL if they are more than MOST_MATCHES, or the list is no search.
+
+    With `nothing_hidden`, the total of a search is right only if dates hide no products now. PostgreSQL then plans the
+    statement once, which takes longer than running it.
     """
     if shape.has_stored_total:
         return with_state(shape.vendor, f"{_stored_total(shape)} - {_hidden(_row_conditions(shape))}", "NULL")
@@ -64,7 +69,9 @@ def state(shape: Shape) -> str:
     total = f"CASE WHEN {known} THEN CAST(%(cached_total)s AS bigint) ELSE {{counted}} END"
     if not shape.has_words or shape.since:
         return with_state(shape.vendor, total.format(counted=_counted_total(shape)), "NULL")
-    counted = f"((SELECT count(*) FROM d) - {_hidden(_row_conditions(shape))})"
+    counted = "(SELECT count(*) FROM d)"
+    if not nothing_hidden:
+        counted = f"({counted} - {_hidden(_row_conditions(shape))})"
     few = f"NOT {known} AND (SELECT count(*) FROM d) <= {MOST_MATCHES}"
     matches = f"CASE WHEN {few} THEN (SELECT {joined(shape.vendor)} FROM d) END"
     return (
@@ -189,6 +196,13 @@ def ids_parameter(vendor: str, ids: Iterable[int | str]) -> str:
     """Ids as one parameter."""
     text = ",".join(map(str, ids))
     return f"[{text}]" if vendor == "sqlite" else f"{{{text}}}"
+
+
+def few_ids_parameter(vendor: str, ids: Iterable[int]) -> str:
+    """The same for `page_by_ids`, with one of them repeated if they are fewer than PLANNED_IDS: for fewer ids than its
+    lasting plan expects, PostgreSQL would plan the statement anew each time, which takes longer than running it."""
+    found = list(ids)
+    return ids_parameter(vendor, found + found[-1:] * (PLANNED_IDS - len(found)))
 
 
 @cache

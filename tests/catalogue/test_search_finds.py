@@ -1,6 +1,7 @@
 """What `q` finds, and that a product's text follows everything that it is made of."""
 
 import unicodedata
+from datetime import timedelta
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -98,6 +99,18 @@ def test_what_occurs_in_name_description_or_sku_is_still_found(texts, language, 
     start = data.draw(st.integers(0, len(plain)))
     for word in search_words(plain[start : start + data.draw(st.integers(0, 20))], language):
         assert word.text in text
+
+
+def test_what_a_date_hides_is_not_counted_after_searches_that_it_did_not_hide(shop, other_shop):
+    for each in (shop, other_shop):
+        make_product(each, "Red mug")
+        make_product(each, "Blue mug")
+    assert (len(found(shop, "mug")), len(found(other_shop, "mug"))) == (2, 2)
+    shop.products.filter(name="Red mug").update(publish_at=NOW + timedelta(days=1))
+    assert (found(shop, "mug"), len(found(other_shop, "mug"))) == (["Blue mug"], 2)
+    assert (found(shop, "red"), found(shop, "blue")) == ([], ["Blue mug"])
+    shop.products.update(publish_at=None, unpublish_at=NOW)
+    assert found(shop, "mug") == found(shop, "blue") == []
 
 
 def test_an_import_and_an_action_write_the_same_text(shop, mug):

@@ -6,7 +6,8 @@ import pytest
 from django.db import connection
 from structlog.testing import capture_logs
 
-from storefront.listing import page_sql, statistics
+from storefront.listing import page_sql, queries, statistics
+from storefront.listing.queries import ProductFilters
 from storefront.listing.words_sql import Shape
 from storefront.product_files.importing import import_products
 from tests.catalogue.factories import make_product
@@ -85,6 +86,19 @@ def test_an_import_works_without_the_right_to_it(postgresql, shop, file):
     assert [entry["statement"] for entry in logs if entry["event"] == "statistics_not_refreshed"] == [
         "SELECT gin_clean_pending_list('catalogue_searchindex')"
     ]
+
+
+def test_a_search_for_a_rare_word_is_planned_once(postgresql, shop, file):
+    import_products(shop=shop, file=file, now=NOW)
+    for n in range(20):
+        found = queries.product_page(shop, ProductFilters(q=f"number{n:05d}"), page=1, per_page=24, now=NOW)
+        assert [row["name"] for row in found.rows] == [f"Plate number{n:05d}"]
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT generic_plans, custom_plans, statement FROM pg_prepared_statements")
+        # PostgreSQL plans a statement for its first five values before it chooses.
+        planned_once = [statement for once, anew, statement in cursor.fetchall() if once > 5 >= anew]
+    for needed in ("LIKE", "row_to_json"):
+        assert any(needed in statement for statement in planned_once)
 
 
 @pytest.fixture
