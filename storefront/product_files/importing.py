@@ -6,7 +6,7 @@ A batch is one transaction; if the database rejects it, its products are importe
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -15,7 +15,7 @@ from typing import Any
 
 from django.db import DataError, IntegrityError, transaction
 
-from storefront.catalogue import rules, tree
+from storefront.catalogue import tree
 from storefront.catalogue.ledger import Kind, stock_changes
 from storefront.catalogue.parsing import InvalidValue
 from storefront.kit.bulk_insert import bulk_write_pragmas
@@ -27,6 +27,7 @@ from storefront.product_files.creating import insert_products
 from storefront.product_files.csv_reading import UnreadableFile
 from storefront.product_files.existing import existing_products
 from storefront.product_files.later_texts import LaterTexts
+from storefront.product_files.limits import within_limits
 from storefront.product_files.matching import Match, Matcher, link
 from storefront.product_files.new_rows import NewTables, with_new_rows
 from storefront.product_files.opening import OpenedFile, open_source
@@ -128,7 +129,7 @@ def import_products(
 
 
 def _import_batches(run: "_Import", opened: OpenedFile, progress: Progress | None) -> None:
-    results = _within_limits(opened.results)
+    results = within_limits(opened.results)
     if run.write and not run.update:
         results = with_new_rows(results, run.tables)
     with read_ahead.read_batches(results, opened.position, opened.size) as batches:
@@ -138,17 +139,6 @@ def _import_batches(run: "_Import", opened: OpenedFile, progress: Progress | Non
             del read
             if progress:
                 progress(position or opened.size, opened.size)
-
-
-def _within_limits(results: Iterator[ReadResult]) -> Iterator[ReadResult]:
-    """The results, each product that has too many of anything as a failure."""
-    names = ("categories", "media", "variants", "options", "bundle_items")
-    for parsed in results:
-        problems = []
-        if isinstance(parsed, ParsedProduct):
-            too_many = rules.too_many({name: getattr(parsed, name) for name in names})
-            problems = [Problem(parsed.line, name, problem) for name, problem in too_many.items()]
-        yield Failure(problems) if problems else parsed
 
 
 @dataclass
