@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import connection, transaction
+import structlog
+from django.db import Error, connection, transaction
 
 from storefront.catalogue.models import AwaitedTexts, Product
 from storefront.catalogue.search_index import BATCH_ROWS, write_texts
@@ -19,17 +20,20 @@ from storefront.kit.bulk_insert import BulkTable, Packed
 from storefront.shops.changes import publish_change
 from storefront.shops.models import Shop
 
-# After how long the worker writes them. An import takes a second.
+log = structlog.get_logger(__name__)
+
+# After how long the worker writes them. An import takes a second for those of a batch.
 PATIENCE = timedelta(minutes=2)
 # How long to wait for the lock of a product that another program changes.
 MAX_LOCK_WAIT = "10s"
-# Locks the products; how many there are, and how many transactions wrote their rows: one, if none has changed.
+_BOUNDED = f"SET LOCAL lock_timeout = '{MAX_LOCK_WAIT}'"
+# Locks the products; how many there are, and how many another transaction wrote than the one that made them.
 _LOCKED = """
     WITH locked AS MATERIALIZED (
         SELECT p.xmin FROM catalogue_product p
         WHERE p.shop_id = %s AND p.id BETWEEN %s AND %s ORDER BY p.id FOR NO KEY UPDATE
     )
-    SELECT count(*), count(DISTINCT CAST(xmin AS text)) FROM locked
+    SELECT count(*), count(*) FILTER (WHERE CAST(xmin AS text) <> %s) FROM locked
 """
 
 
@@ -44,12 +48,14 @@ def write_awaited(awaited: AwaitedTexts, table: BulkTable, rows: Sequence[tuple[
     changed meanwhile, the texts are made anew. Nothing is written if the worker has written them. Raises IntegrityError
     if `storefront reindex` has."""
     with connection.cursor() as cursor:
-        cursor.execute(f"SET LOCAL lock_timeout = '{MAX_LOCK_WAIT}'")
-        if not _begin(awaited):
+        cursor.execute(_BOUNDED)
+        cursor.execute("SELECT CAST(xmin AS text) FROM catalogue_awaitedtexts WHERE id = %s", [awaited.pk])
+        made = cursor.fetchone()
+        if made is None or not _begin(awaited):
             return
-        cursor.execute(_LOCKED, [awaited.shop_id, awaited.first_product, awaited.last_product])
-        found, transactions = cursor.fetchone()
-    if found == len(rows) and transactions == 1:
+        cursor.execute(_LOCKED, [awaited.shop_id, awaited.first_product, awaited.last_product, *made])
+        found, changed = cursor.fetchone()
+    if found == len(rows) and not changed:
         first, last = awaited.first_product, awaited.last_product
         with later_texts(connection, shop=awaited.shop_id, first=first, last=last):
             table.insert_packed(rows)
@@ -59,21 +65,27 @@ def write_awaited(awaited: AwaitedTexts, table: BulkTable, rows: Sequence[tuple[
 
 def write_overdue(*, now: datetime, limit: int) -> int:
     """Write the texts that imports left to the worker, of at most `limit` batches. Returns of how many."""
-    return sum(_write(pk) for pk in _overdue(now).values_list("pk", flat=True)[:limit])
+    overdue = AwaitedTexts.objects.filter(made_at__lte=now - PATIENCE).order_by("pk")
+    return write_left(list(overdue.values_list("pk", flat=True)[:limit]))
 
 
-def write_left(awaited: Sequence[int]) -> None:
-    """Write the texts that these rows of AwaitedTexts announce, if they have not been."""
+def write_left(awaited: Sequence[int]) -> int:
+    """Write the texts that these rows of AwaitedTexts announce, if they have not been. Returns of how many. What fails,
+    for example since another program holds a product for long, is logged, and the worker tries it again."""
+    written = 0
     for pk in awaited:
-        _write(pk)
-
-
-def _overdue(now: datetime) -> Any:
-    return AwaitedTexts.objects.filter(made_at__lte=now - PATIENCE).order_by("pk")
+        try:
+            written += _write(pk)
+        except Error as error:
+            log.warning("search_texts_not_written", awaited=pk, reason=str(error).strip())
+    return written
 
 
 @transaction.atomic
 def _write(pk: int) -> bool:
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(_BOUNDED)
     # Who holds the lock is about to write them.
     awaited = AwaitedTexts.objects.select_for_update(skip_locked=True).filter(pk=pk).first()
     if awaited is None:

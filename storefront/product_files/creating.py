@@ -62,7 +62,7 @@ def insert_products(
     if pictures:
         pictures.insert(batch.pictures)
     if texts and ids:
-        texts.write(ids, batch.search, now)
+        texts.write(ids, batch.search)
     events.emit_created(shop, ids, now)
     return ids
 

@@ -1,7 +1,6 @@
 """Has the search texts of new products written beside an import."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -10,6 +9,7 @@ from django.db import Error, connection, transaction
 
 from storefront.catalogue.awaited_texts import await_texts, write_awaited, write_left
 from storefront.catalogue.models import AwaitedTexts
+from storefront.kit import clock
 from storefront.kit.bulk_insert import BulkTable, Packed
 from storefront.listing.statistics import Upkeep
 from storefront.shops.models import Shop
@@ -30,9 +30,10 @@ class LaterTexts:
         """Whether a second connection sees what this one is about to write."""
         return connection.vendor == "postgresql" and not connection.in_atomic_block
 
-    def write(self, ids: Sequence[int], rows: Sequence[tuple[tuple[Any, ...], Packed]], now: datetime) -> None:
+    def write(self, ids: Sequence[int], rows: Sequence[tuple[tuple[Any, ...], Packed]]) -> None:
         """Write these rows of the table, once the transaction is committed."""
-        awaited = await_texts(self.shop, ids, now)
+        # Not the time at which the import began, after which it may run for minutes.
+        awaited = await_texts(self.shop, ids, clock.now())
         transaction.on_commit(partial(self._upkeep.submit, partial(self._write, awaited, rows)))
 
     def finish(self) -> None:

@@ -116,7 +116,7 @@ DATABASE_SWEEPS = [
     Sweep("lost tasks", timedelta(seconds=30), requeue_lost_tasks),
     Sweep("old deliveries", timedelta(hours=1), delete_old_deliveries),
     Sweep("old events", timedelta(hours=1), delete_old_events),
-    Sweep("search texts that an import left", timedelta(minutes=1), write_overdue),
+    Sweep("search texts that an import left", timedelta(minutes=1), write_overdue, limit=10),
     Sweep("frequent words to count", timedelta(minutes=1), queue_due_counts),
     Sweep("cleaned texts", timedelta(hours=6), delete_old_cleaned_texts),
     Sweep("old audit entries", timedelta(hours=1), delete_old_entries),
