@@ -38,7 +38,7 @@ class Problem:
 
 
 class CompactPickle:
-    """Pickles an object of two fields or more as its values alone, which takes a third of the time. The reading process
+    """Pickles an object of two fields or more as its values alone, in two thirds of the time. The reading process
     sends thousands of these objects."""
 
     __slots__: tuple[str, ...] = ()
