@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 THREADS = 8
 # The deadline for bodies in these tests, and how long anybody else may wait, in seconds.
-DEADLINE, BOUND = 2, 2
+DEADLINE, BOUND = 5, 4
 PREPARE = """
 from django.test import Client
 from storefront.catalogue import actions
