@@ -1,7 +1,7 @@
 """Shopping with a mouse, with the keyboard alone, without JavaScript, and with a declined card."""
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from storefront.orders.models import Order
 from tests.browser import steps
@@ -174,8 +174,8 @@ def test_sorts_as_soon_as_another_order_is_chosen(products, visit):
     plain.wait_for_url("**/products?sort=price_desc")
 
 
-def test_focus_stays_when_a_line_leaves_the_basket(products, visit):
-    page = visit().open("/products/saucer")
+def basket_of_saucer_and_cup(shopper) -> Page:
+    page = shopper.open("/products/saucer")
     page.get_by_role("button", name="Add to basket").click()
     page.get_by_role("link", name="View basket").wait_for()
     page.goto(page.url.replace("saucer", "cup"))
@@ -184,6 +184,11 @@ def test_focus_stays_when_a_line_leaves_the_basket(products, visit):
     page.get_by_role("button", name="Add to basket").click()
     page.get_by_role("link", name="View basket").click()
     page.wait_for_url("**/basket")
+    return page
+
+
+def test_focus_stays_when_a_line_leaves_the_basket(products, visit):
+    page = basket_of_saucer_and_cup(visit())
     first, second = (page.get_by_role("button", name=f"Remove {name}") for name in ("Saucer", "Cup"))
     first.press("Enter")
     expect(first).to_have_count(0)
@@ -199,15 +204,7 @@ def test_focus_stays_when_a_line_leaves_the_basket(products, visit):
 
 
 def test_focus_stays_and_nothing_is_stale_when_two_answers_come_at_once(products, visit):
-    page = visit().open("/products/saucer")
-    page.get_by_role("button", name="Add to basket").click()
-    page.get_by_role("link", name="View basket").wait_for()
-    page.goto(page.url.replace("saucer", "cup"))
-    page.get_by_role("radio", name="Blue").check()
-    page.get_by_label("Engraving").select_option(index=1)
-    page.get_by_role("button", name="Add to basket").click()
-    page.get_by_role("link", name="View basket").click()
-    page.wait_for_url("**/basket")
+    page = basket_of_saucer_and_cup(visit())
     held = []
     page.route("**/basket/update", lambda route: held.append(route))
     first, second = (page.get_by_role("button", name=f"Remove {name}") for name in ("Saucer", "Cup"))
