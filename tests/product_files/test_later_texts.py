@@ -18,6 +18,7 @@ from storefront.listing.queries import ProductFilters
 from storefront.product_files import later_texts
 from storefront.product_files.importing import import_products
 from storefront.server.worker.sweeps import DATABASE_SWEEPS
+from storefront.shops import changes
 from storefront.shops.models import Shop
 from tests.catalogue.factories import make_product
 from tests.races import run_after_waiting_for
@@ -150,9 +151,11 @@ def test_they_do_not_undo_what_was_written_meanwhile(shop, left):
 
 
 def test_searches_find_them_although_they_found_nothing_before(shop, left):
-    version = version_of(shop)
+    version, announced = version_of(shop), changes.version(shop.pk)
     assert found(shop, "number007") == []
     left.write()
+    # To this process; the announcement to others goes the same way.
+    assert changes.version(shop.pk) > announced
     assert found(shop, "number007") == ["plate-number007"]
     assert version_of(shop) != version
 
