@@ -201,6 +201,10 @@ class _Import:
             self.upkeep.after_batch(self.report.created)
         except (DataError, IntegrityError, InvalidValue) as error:
             self.references.clear()
+            if self.matcher.look_all_up():
+                # Somebody else may have changed a product that was therefore not found.
+                self.import_batch(batch)
+                return
             if len(batch) == 1:
                 self.fail([Problem(batch[0].line, "", _reason(error), key=str(batch[0].keys))])
             for parsed in batch if len(batch) > 1 else ():
@@ -313,9 +317,7 @@ class _Import:
         report.updated += len(outcome.updated)
         report.skipped += len(outcome.skipped)
         report.conflicts += len(outcome.conflicts)
-        ids = outcome.created_ids or [0] * len(outcome.created)
-        self.matcher.remember((parsed, id, True) for parsed, id in zip(outcome.created, ids, strict=True))
-        self.matcher.remember((parsed, match.product.id, False) for parsed, match in outcome.matched if match.product)
+        self.matcher.remember(outcome.created, outcome.created_ids, outcome.matched)
         self._keep_related(outcome)
         for parsed in outcome.refused:
             lines = [variant.line for variant in parsed.variants or ()] or [parsed.line]

@@ -21,6 +21,7 @@ from django.db import connection
 from storefront.catalogue import rules
 from storefront.kit.bulk_insert import BulkTable, allocate_ids
 from storefront.product_files.models import ExternalId
+from storefront.product_files.own_products import OwnProducts
 from storefront.product_files.parsed_products import ParsedProduct
 from storefront.product_files.row_store import SeenProducts, TextCounts
 from storefront.product_files.sources import Source
@@ -54,6 +55,7 @@ class Match:
     links: bool = False
 
 
+Matched = tuple[ParsedProduct, Match]
 NEW = Match()
 
 
@@ -82,6 +84,9 @@ class Matcher:
     ) -> None:
         self.shop, self.source, self.seen, self._skus = shop, source, seen, skus
         self._counts: TextCounts | None = None
+        self._own = OwnProducts(shop)
+        # Whether each product that the import has created has the slug that the file states.
+        self._states_slugs = True
 
     def match(self, products: Sequence[ParsedProduct]) -> list[Match]:
         """A match for each of the products, given in the order of the file."""
@@ -95,19 +100,28 @@ class Matcher:
             found.append(match)
         return found
 
-    def remember(self, matched: Iterable[tuple[ParsedProduct, int, bool]]) -> None:
-        """Remember that these products of the file are in the shop, as (parsed, id, whether it was created). The id of
-        a product that a dry run would create is 0."""
-        rows = list(matched)
-        self.seen.add_keys((key, parsed.line) for parsed, _, _ in rows for key in self._own_keys(parsed))
-        self.seen.add_products((id, parsed.line, created) for parsed, id, created in rows if id)
+    def remember(self, created: Sequence[ParsedProduct], ids: Sequence[int], matched: Sequence[Matched]) -> None:
+        """Remember that these products of the file are in the shop: those that were created, with their ids in
+        ascending order, none in a dry run, and those that were matched."""
+        parsed = [*created, *(parsed for parsed, _ in matched)]
+        self.seen.add_keys((key, each.line) for each in parsed for key in self._own_keys(each))
+        self.seen.add_created(ids, [each.line for each in created])
+        self.seen.add_matched((match.product.id, each.line) for each, match in matched if match.product)
+        self._own.add(ids)
+        self._states_slugs = self._states_slugs and all(each.keys.slug for each in created)
+
+    def look_all_up(self) -> bool:
+        """Look up every product from now on. Returns whether that is more than before."""
+        return self._own.give_up()
 
     def by_source_id(self, ids: set[int]) -> dict[int, int]:
         """The ids of existing products by these ids in the source."""
         return {id: found.id for id, found in self._by_id(ids).items()} if self.source and ids else {}
 
     def _existing(self, products: Sequence[ParsedProduct], own_keys: set[str]) -> _Existing:
-        existing = _Existing()
+        existing = _Existing(seen=self.seen.lines_of(own_keys))
+        if self._own.are_alone():
+            products = [parsed for parsed in products if not self._is_known(parsed)]
         keys = [parsed.keys for parsed in products]
         ids = {each.external_id for each in keys if each.external_id}
         if self.source and ids:
@@ -124,11 +138,18 @@ class Matcher:
         if self.source and ids and named:
             linked = ExternalId.objects.filter(source=self.source.pk, product__in=named)
             existing.with_id = named if self.source.is_own else set(linked.values_list("product_id", flat=True))
-        existing.seen = self.seen.lines_of(own_keys)
         candidates = named | {found.id for found in (*existing.by_id.values(), *existing.by_slug.values())}
         candidates |= {found.id for same in existing.by_legacy_id.values() for found in same}
         existing.lines = self.seen.products(candidates)
         return existing
+
+    def _is_known(self, parsed: ParsedProduct) -> bool:
+        """Whether the keys that were seen say everything about the product, in a shop that has only products of this
+        import: then it need not be looked up."""
+        keys = parsed.keys
+        if not keys.name or (self.source and self.source.is_own):
+            return False
+        return self._states_slugs if keys.slug else bool(keys.external_id or keys.sku)
 
     def _by_id(self, ids: set[int]) -> dict[int, Found]:
         assert self.source

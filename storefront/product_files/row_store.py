@@ -2,10 +2,13 @@
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator
+from array import array
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from itertools import groupby
 from typing import Any
+
+from storefront.product_files.own_products import runs_of
 
 CHUNK_ROWS = 500
 
@@ -56,9 +59,12 @@ class SeenProducts(ExitStack):
         super().__init__()
         self._database = _temporary_database(
             "CREATE TABLE key (text TEXT PRIMARY KEY, line INTEGER NOT NULL) WITHOUT ROWID;"
-            "CREATE TABLE product (id INTEGER PRIMARY KEY, line INTEGER NOT NULL, created INTEGER NOT NULL);"
+            "CREATE TABLE matched (id INTEGER PRIMARY KEY, line INTEGER NOT NULL);"
+            "CREATE TABLE created (last INTEGER PRIMARY KEY, first INTEGER NOT NULL, lines BLOB NOT NULL);"
         )
         self.callback(self._database.close)
+        # Between the lowest and the highest id of those that were created.
+        self._created: range = range(0)
 
     def enter(self, counts: "TextCounts") -> "TextCounts":
         """Close the counts together with this object."""
@@ -73,15 +79,31 @@ class SeenProducts(ExitStack):
         statement = "SELECT text, line FROM key WHERE text IN (SELECT value FROM json_each(?))"
         return dict(self._database.execute(statement, [json.dumps(list(keys))]).fetchall())
 
-    def add_products(self, products: Iterable[tuple[int, int, bool]]) -> None:
-        """Add existing products as (id, line, whether this import created it)."""
-        self._database.executemany("INSERT OR IGNORE INTO product VALUES (?, ?, ?)", products)
+    def add_matched(self, products: Iterable[tuple[int, int]]) -> None:
+        """Add existing products as (id, line)."""
+        self._database.executemany("INSERT OR IGNORE INTO matched VALUES (?, ?)", products)
+
+    def add_created(self, ids: Sequence[int], lines: Sequence[int]) -> None:
+        """Add products that the import has created, with their lines. Ids are in ascending order, and higher than those
+        that were added before."""
+        place = 0
+        for first, last in runs_of(ids):
+            of_run = array("q", lines[place : place + last - first + 1])
+            self._database.execute("INSERT INTO created VALUES (?, ?, ?)", (last, first, of_run.tobytes()))
+            place += len(of_run)
+            self._created = range(self._created.start or first, last + 1)
 
     def products(self, ids: Collection[int]) -> dict[int, tuple[int, bool]]:
         """(line, whether this import created it) of each of these products that was added."""
-        statement = "SELECT id, line, created FROM product WHERE id IN (SELECT value FROM json_each(?))"
+        statement = "SELECT id, line FROM matched WHERE id IN (SELECT value FROM json_each(?))"
         rows = self._database.execute(statement, [json.dumps(list(ids))]).fetchall()
-        return {id: (line, bool(created)) for id, line, created in rows}
+        found = {id: (line, False) for id, line in rows}
+        for id in (id for id in ids if id in self._created):
+            statement = "SELECT first, lines FROM created WHERE last >= ? ORDER BY last LIMIT 1"
+            for first, lines in self._database.execute(statement, (id,)):
+                if first <= id:
+                    found[id] = (array("q", lines)[id - first], True)
+        return found
 
 
 class TextCounts(AbstractContextManager["TextCounts"]):
