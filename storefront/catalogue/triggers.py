@@ -40,6 +40,8 @@ LEDGER = (
 # A rowid of the search index contains the shop's and the product's id, so that a search reads only rows of its shop.
 SHOP_BITS = 40
 
+# On PostgreSQL: no import is creating products with all that belongs to them (`deferred_totals`).
+NOT_QUIET = "current_setting('storefront.quiet', true) IS DISTINCT FROM 'on'"
 FILL_INDEX = (
     "INSERT INTO catalogue_searchindex (rowid, text)"
     f" SELECT (shop_id << {SHOP_BITS}) + product_id, text FROM catalogue_productsearch"
@@ -293,7 +295,7 @@ def statements(vendor: str) -> list[str]:
         "PLACED_OLD": ", ".join(f"OLD.{column}" for column in PLACED_BY),
         "PLACED_N": ", ".join(f"n.{column}" for column in PLACED_BY),
         "PLACED_O": ", ".join(f"o.{column}" for column in PLACED_BY),
-        "NOT_QUIET": "current_setting('storefront.quiet', true) IS DISTINCT FROM 'on'",
+        "NOT_QUIET": NOT_QUIET,
         "SHOP_BITS": str(SHOP_BITS),
     }.items():
         text = text.replace(f"<{mark}>", sql)

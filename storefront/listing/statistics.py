@@ -2,8 +2,9 @@
 minute. On SQLite, nothing of it is needed."""
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from types import TracebackType
 from typing import Self
 
@@ -21,22 +22,28 @@ MOST_WAITING = 2
 # How long a statement waits for another program's lock at most.
 MAX_LOCK_WAIT = "10s"
 
-_COLUMNS = {
+_FOUND_BY = {
     "catalogue_product": ("shop_id", "deleted_at", "legacy_source_id", "sku", "slug"),
     "catalogue_productsearch": ("product_id",),
     "catalogue_productcategory": ("product_id",),
 }
-_TABLES = (
-    "catalogue_product",
-    "catalogue_productsearch",
-    "catalogue_productcategory",
-    "catalogue_searchword",
-    "catalogue_variant",
-    "catalogue_media",
-    "catalogue_option",
-    "catalogue_optionvalue",
-    "catalogue_bundleitem",
-)
+# The tables that an import writes, each with the columns by which plans choose, where it also has long texts: reading
+# those would take most of the time. Autovacuum does so within a minute.
+_TABLES: dict[str, tuple[str, ...]] = {
+    "catalogue_product": (
+        *("id", "shop_id", "slug", "sku", "legacy_source_id", "deleted_at", "status", "exclude_from_catalog"),
+        *("publish_at", "unpublish_at", "is_pinned", "is_featured", "sort_order", "sort_name", "price", "brand_id"),
+        *("created_at", "updated_at"),
+    ),
+    "catalogue_productsearch": (),
+    "catalogue_productcategory": (),
+    "catalogue_searchword": (),
+    "catalogue_variant": ("id", "shop_id", "product_id", "sku", "is_active", "sort_order"),
+    "catalogue_media": ("id", "shop_id", "product_id", "sort_order"),
+    "catalogue_option": (),
+    "catalogue_optionvalue": (),
+    "catalogue_bundleitem": (),
+}
 _SORT_TEXTS = "SELECT gin_clean_pending_list('catalogue_searchindex')"
 
 
@@ -52,7 +59,7 @@ class Upkeep:
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="upkeep")
         self._running: Future[bool] | None = None
-        self._submitted: deque[Future[None]] = deque()
+        self._submitted: deque[Future[object]] = deque()
         self._refresh_at = FIRST_REFRESH
 
     def __enter__(self) -> Self:
@@ -63,7 +70,7 @@ class Upkeep:
             self._thread.submit(_disconnect).result()
         self._thread.shutdown()
 
-    def submit(self, job: Callable[[], None]) -> None:
+    def submit(self, job: Callable[[], object]) -> None:
         """Run the job, which must not raise. Waits while there are too many."""
         if len(self._submitted) >= MOST_WAITING:
             self._submitted.popleft().result()
@@ -78,16 +85,32 @@ class Upkeep:
         statements = [_SORT_TEXTS]
         if created >= self._refresh_at:
             self._refresh_at = GROWTH * created
-            statements += [f"ANALYZE {table} ({', '.join(columns)})" for table, columns in _COLUMNS.items()]
+            statements += _analyze(_FOUND_BY)
         self._running = self._thread.submit(_run, *statements)
 
 
 def settle_after_import() -> None:
     """Update the statistics of all tables that an import writes, and sort its texts into the search index: until then,
     each search reads them one by one. Does nothing on SQLite."""
-    if connection.vendor == "postgresql":
-        for statement in (*(f"ANALYZE {table}" for table in _TABLES), _SORT_TEXTS):
+    if connection.vendor != "postgresql":
+        return
+    products, *others = [*_analyze(_TABLES), _SORT_TEXTS]
+    with Upkeep() as upkeep:
+        if connection.in_atomic_block:
+            # Another connection would not see the products.
+            _run(products)
+        else:
+            # As much work as all others together.
+            upkeep.submit(partial(_run, products))
+        for statement in others:
             _run(statement)
+
+
+def _analyze(tables: Mapping[str, Sequence[str]]) -> list[str]:
+    return [
+        f"ANALYZE {table} ({', '.join(columns)})" if columns else f"ANALYZE {table}"
+        for table, columns in tables.items()
+    ]
 
 
 def _disconnect() -> None:

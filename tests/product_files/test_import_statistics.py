@@ -140,6 +140,27 @@ def test_texts_are_sorted_and_statistics_updated_beside_an_import(committing, sh
     assert open_connections() <= before + 1  # that of the announcer
 
 
+def test_the_end_of_an_import_updates_the_statistics_of_all_tables(transactional_db, shop, file):
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite's search needs no statistics and has no list of unsorted texts")
+    import_products(shop=shop, file=file, now=NOW)
+    assert known_products() == 3000
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT attname FROM pg_stats WHERE tablename = 'catalogue_product'")
+        of_product = {name for (name,) in cursor.fetchall()}
+        cursor.execute("SELECT relname FROM pg_class WHERE reltuples >= 0 AND relname LIKE 'catalogue_%%'", [])
+        analyzed = {name for (name,) in cursor.fetchall()}
+        # The columns of the indexes by which lists are read.
+        cursor.execute(
+            "SELECT DISTINCT a.attname FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid"
+            " AND a.attnum = ANY (i.indkey) WHERE i.indexrelid IN (SELECT oid FROM pg_class WHERE relname LIKE"
+            " 'product_list_%%')",
+            [],
+        )
+        assert {name for (name,) in cursor.fetchall()} <= of_product
+    assert set(statistics._TABLES) <= analyzed
+
+
 def test_what_fails_beside_an_import_is_not_tried_after_each_batch(committing, shop, monkeypatch):
     monkeypatch.setattr(statistics, "_SORT_TEXTS", "SELECT no_such_function()")
     with capture_logs() as logs, statistics.Upkeep() as upkeep:
