@@ -17,6 +17,8 @@ log = structlog.get_logger(__name__)
 GROWTH = 6
 # Created products before the first one.
 FIRST_REFRESH = 2000
+# Created products whose texts are sorted at once: more cost less, but meanwhile searches read them one by one.
+SORTED_AT_ONCE = 8000
 # Jobs that are submitted and not done.
 MOST_WAITING = 2
 # How long a statement waits for another program's lock at most.
@@ -60,7 +62,7 @@ class Upkeep:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="upkeep")
         self._running: Future[bool] | None = None
         self._submitted: deque[Future[object]] = deque()
-        self._refresh_at = FIRST_REFRESH
+        self._refresh_at, self._sort_at = FIRST_REFRESH, SORTED_AT_ONCE
 
     def __enter__(self) -> Self:
         return self
@@ -78,15 +80,19 @@ class Upkeep:
 
     def after_batch(self, created: int) -> None:
         """Call it after each commit, with the number of products that were created so far."""
-        if connection.vendor != "postgresql" or connection.in_atomic_block or created < FIRST_REFRESH:
+        if connection.vendor != "postgresql" or connection.in_atomic_block:
             return
         if self._running and not (self._running.done() and self._running.result()):
             return
-        statements = [_SORT_TEXTS]
+        statements = []
+        if created >= self._sort_at:
+            self._sort_at = created + SORTED_AT_ONCE
+            statements.append(_SORT_TEXTS)
         if created >= self._refresh_at:
             self._refresh_at = GROWTH * created
             statements += _analyze(_FOUND_BY)
-        self._running = self._thread.submit(_run, *statements)
+        if statements:
+            self._running = self._thread.submit(_run, *statements)
 
 
 def settle_after_import() -> None:

@@ -56,7 +56,9 @@ def insert_products(
         batch.write(tables)
         if texts is None:
             tables.search.insert_packed(batch.search)
-        tables.links.insert(_with_ids(ProductCategory, links))
+        blank = tables.links.pack({})
+        link_ids = allocate_ids(ProductCategory, len(links))
+        tables.links.insert_packed([((id, *link), blank) for id, link in zip(link_ids, links, strict=True)])
         tables.items.insert(_with_ids(BundleItem, items))
     references.words.add(rows.words for rows in packed)
     if pictures:
@@ -107,7 +109,10 @@ class _Batch:
         tables.values.insert_packed(self.values)
 
 
-def _category_links(ids: Sequence[int], products: Sequence[ParsedProduct], references: References) -> list[Row]:
+def _category_links(
+    ids: Sequence[int], products: Sequence[ParsedProduct], references: References
+) -> list[tuple[int, int, int]]:
+    """The (product, category, sort order) of each."""
     links = []
     for id, parsed in zip(ids, products, strict=True):
         sort_orders: dict[int, int] = {}
@@ -115,9 +120,7 @@ def _category_links(ids: Sequence[int], products: Sequence[ParsedProduct], refer
             category = references.category_id(path)
             if category is not None:
                 sort_orders.setdefault(category, path.sort_order or 0)
-        links += [
-            {"product_id": id, "category_id": category, "sort_order": order} for category, order in sort_orders.items()
-        ]
+        links += [(id, category, order) for category, order in sort_orders.items()]
     return links
 
 

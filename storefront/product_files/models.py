@@ -128,4 +128,4 @@ class ProductImport(models.Model):
     @property
     def awaits_pictures(self) -> bool:
         """Whether pictures of this import are still to be fetched."""
-        return self.pictures.filter(state="waiting").exists()
+        return self.picture_requests.exists() or self.pictures.filter(state="waiting").exists()

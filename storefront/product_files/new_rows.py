@@ -70,7 +70,8 @@ class NewTables:
         self.options = BulkTable(Option, of_shop, later=["id", "product_id"])
         self.values = BulkTable(OptionValue, of_shop, later=["id", "option_id"])
         # These have nothing that reading knows.
-        self.links, self.items = BulkTable(ProductCategory, stamped), BulkTable(BundleItem, of_shop)
+        self.links = BulkTable(ProductCategory, stamped, later=["id", "product_id", "category_id", "sort_order"])
+        self.items = BulkTable(BundleItem, of_shop)
 
     def pack(self, parsed: ParsedProduct) -> NewRows:
         """The product's rows if it is new. Raises InvalidValue for a sale period that cannot be."""

@@ -53,7 +53,7 @@ class CompactPickle:
 
 
 @dataclass(slots=True)
-class CategoryNode:
+class CategoryNode(CompactPickle):
     """One step of a category path; `fields` are used if the category has to be created."""
 
     name: str
@@ -73,6 +73,9 @@ class CategoryPath:
     def __post_init__(self) -> None:
         self.names = tuple(node.name for node in self.nodes)
         self.key = tuple(name.casefold() for name in self.names)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CategoryPath, (self.nodes, self.sort_order)
 
 
 @dataclass(slots=True)

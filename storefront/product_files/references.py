@@ -33,27 +33,27 @@ class References:
 
     def resolve(self, products: list[ParsedProduct], now: datetime) -> None:
         """Create the missing rows that these products refer to, and renumber the tree."""
-        self.look_up(products)
-        missing: dict[Names, CategoryPath] = {}
-        for parsed in products:
-            for path in parsed.categories or ():
-                if path.key not in self._paths:
-                    missing.setdefault(path.key, path)
+        missing, unknown = self.look_up(products)
         for path in missing.values():
             self._create_path(path, now)
         if missing:
             tree.renumber(self.shop)
-        for kind, wanted in self._unknown_names(products).items():
+        for kind, wanted in unknown.items():
             rows = MODELS[kind].objects.bulk_create(MODELS[kind](shop=self.shop, name=name) for name in wanted.values())
             self._ids[kind].update(zip(wanted, (row.pk for row in rows), strict=True))
 
-    def look_up(self, products: list[ParsedProduct]) -> None:
-        """Read the existing rows of each kind if these products refer to a name that is not cached yet."""
-        if any(path.key not in self._paths for parsed in products for path in parsed.categories or ()):
+    def look_up(self, products: list[ParsedProduct]) -> tuple[dict[Names, CategoryPath], dict[str, dict[str, str]]]:
+        """Read the existing rows of each kind if these products refer to a name that is not cached yet. Returns the
+        paths that the shop does not have, and the names by kind and without case."""
+        missing, unknown = self._missing_paths(products), self._unknown_names(products)
+        if missing:
             self._read_categories()
-        for kind in self._unknown_names(products):
+            missing = {key: path for key, path in missing.items() if key not in self._paths}
+        for kind, names in unknown.items():
             rows = MODELS[kind].objects.filter(shop=self.shop).values_list("name", "pk")
             self._ids[kind] = {name.casefold(): pk for name, pk in rows}
+            unknown[kind] = {key: name for key, name in names.items() if key not in self._ids[kind]}
+        return missing, unknown
 
     def category_id(self, path: CategoryPath) -> int | None:
         """The category's id; None if it does not exist yet."""
@@ -62,6 +62,14 @@ class References:
     def id_of(self, kind: str, name: str | None) -> int | None:
         """The id of the brand, vendor, shipping origin or tax class of this name; `kind` is one of NAMED."""
         return self._ids[kind].get(name.casefold()) if name else None
+
+    def _missing_paths(self, products: list[ParsedProduct]) -> dict[Names, CategoryPath]:
+        missing: dict[Names, CategoryPath] = {}
+        for parsed in products:
+            for path in parsed.categories or ():
+                if path.key not in self._paths:
+                    missing.setdefault(path.key, path)
+        return missing
 
     def _unknown_names(self, products: list[ParsedProduct]) -> dict[str, dict[str, str]]:
         """The names that have no id yet, by kind and without case."""

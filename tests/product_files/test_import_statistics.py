@@ -109,6 +109,7 @@ def committing(transactional_db, monkeypatch) -> None:
     monkeypatch.setattr("storefront.product_files.importing.settle_after_import", lambda: None)
     # The first batch has two thirds of the file's products.
     monkeypatch.setattr(statistics, "FIRST_REFRESH", 2000)
+    monkeypatch.setattr(statistics, "SORTED_AT_ONCE", 2000)
 
 
 def open_connections() -> int:
