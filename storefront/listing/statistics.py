@@ -4,7 +4,6 @@ minute. On SQLite, nothing of it is needed."""
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial
 from types import TracebackType
 from typing import Self
 
@@ -37,15 +36,14 @@ _TABLES: dict[str, tuple[str, ...]] = {
         *("publish_at", "unpublish_at", "is_pinned", "is_featured", "sort_order", "sort_name", "price", "brand_id"),
         *("created_at", "updated_at"),
     ),
-    "catalogue_productsearch": (),
     "catalogue_productcategory": (),
-    "catalogue_searchword": (),
     "catalogue_variant": ("id", "shop_id", "product_id", "sku", "is_active", "sort_order"),
     "catalogue_media": ("id", "shop_id", "product_id", "sort_order"),
     "catalogue_option": (),
     "catalogue_optionvalue": (),
     "catalogue_bundleitem": (),
 }
+_TEXT_TABLES: dict[str, tuple[str, ...]] = {"catalogue_productsearch": (), "catalogue_searchword": ()}
 _SORT_TEXTS = "SELECT gin_clean_pending_list('catalogue_searchindex')"
 
 
@@ -55,7 +53,7 @@ class Upkeep:
     import finds existing rows.
 
     The server does that on another core, while the import writes its next batch. Within a transaction, whose locks the
-    thread would wait for, and after an error, it is left to the end of the import (`settle_after_import`).
+    thread would wait for, and after an error, it is left to the end of the import (`settle`).
     """
 
     def __init__(self) -> None:
@@ -68,8 +66,7 @@ class Upkeep:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self._running or self._submitted:
-            self._thread.submit(_disconnect).result()
+        self._thread.submit(_disconnect).result()
         self._thread.shutdown()
 
     def submit(self, job: Callable[[], object]) -> None:
@@ -94,22 +91,21 @@ class Upkeep:
         if statements:
             self._running = self._thread.submit(_run, *statements)
 
-
-def settle_after_import() -> None:
-    """Update the statistics of all tables that an import writes, and sort its texts into the search index: until then,
-    each search reads them one by one. Does nothing on SQLite."""
-    if connection.vendor != "postgresql":
-        return
-    products, *others = [*_analyze(_TABLES), _SORT_TEXTS]
-    with Upkeep() as upkeep:
-        if connection.in_atomic_block:
-            # Another connection would not see the products.
-            _run(products)
-        else:
-            # As much work as all others together.
-            upkeep.submit(partial(_run, products))
-        for statement in others:
-            _run(statement)
+    def settle(self) -> None:
+        """Update the statistics of all tables that an import writes, and sort its texts into the search index: until
+        then, each search reads them one by one. What was submitted before is done. Does nothing on SQLite."""
+        if connection.vendor != "postgresql":
+            return
+        sorting = [*_analyze(_TEXT_TABLES), _SORT_TEXTS]
+        # Another connection would not see the texts of a transaction.
+        is_alone = connection.in_atomic_block
+        if not is_alone:
+            self._submitted.append(self._thread.submit(_run_each, sorting))
+        _run_each(_analyze(_TABLES))
+        if is_alone:
+            _run_each(sorting)
+        while self._submitted:
+            self._submitted.popleft().result()
 
 
 def _analyze(tables: Mapping[str, Sequence[str]]) -> list[str]:
@@ -122,6 +118,11 @@ def _analyze(tables: Mapping[str, Sequence[str]]) -> list[str]:
 def _disconnect() -> None:
     # Of this thread: a connection looked up elsewhere would be another.
     connection.close()
+
+
+def _run_each(statements: Sequence[str]) -> None:
+    for statement in statements:
+        _run(statement)
 
 
 def _run(*statements: str) -> bool:

@@ -19,7 +19,7 @@ from storefront.catalogue import tree
 from storefront.catalogue.ledger import Kind, stock_changes
 from storefront.catalogue.parsing import InvalidValue
 from storefront.kit.bulk_insert import bulk_write_pragmas
-from storefront.listing.statistics import Upkeep, settle_after_import
+from storefront.listing.statistics import Upkeep
 from storefront.pictures.requesting import PictureRequests
 from storefront.product_files import read_ahead
 from storefront.product_files.baselines import Baselines
@@ -119,10 +119,10 @@ def import_products(
         run.report_problems(opened.notes)
         _import_batches(run, opened, progress)
         run.relate()
+        if run.write and (run.report.created or run.report.updated):
+            upkeep.settle()
     if run.texts:
         run.texts.finish()
-    if run.write and (run.report.created or run.report.updated):
-        settle_after_import()
     if progress:
         progress(opened.size, opened.size)
     return run.report

@@ -33,6 +33,11 @@ def file(tmp_path):
     return path
 
 
+def settle() -> None:
+    with statistics.Upkeep() as upkeep:
+        upkeep.settle()
+
+
 def pending() -> int:
     """Pages of texts that the search index has not sorted yet."""
     with connection.cursor() as cursor:
@@ -54,7 +59,7 @@ def plan(shop, stems: int) -> str:
 def test_a_search_uses_the_search_index_right_after_an_import(postgresql, shop, other_shop, file, monkeypatch, stems):
     # Statistics that say that there is one product, of another shop.
     make_product(other_shop, "Lamp")
-    statistics.settle_after_import()
+    settle()
     import_products(shop=shop, file=file, now=NOW)
     assert pending() == 0
     assert "catalogue_searchindex" in plan(shop, stems)
@@ -65,8 +70,8 @@ def test_a_search_uses_the_search_index_whatever_the_statistics_say(
     postgresql, shop, other_shop, file, monkeypatch, stems
 ):
     make_product(other_shop, "Lamp")
-    statistics.settle_after_import()
-    monkeypatch.setattr("storefront.product_files.importing.settle_after_import", lambda: None)
+    settle()
+    monkeypatch.setattr(statistics.Upkeep, "settle", lambda _upkeep: None)
     import_products(shop=shop, file=file, now=NOW)
     with connection.cursor() as cursor:
         cursor.execute("SELECT gin_clean_pending_list('catalogue_searchindex')")
@@ -106,7 +111,7 @@ def committing(transactional_db, monkeypatch) -> None:
     """Imports commit their batches, and leave at their end what was not done beside them."""
     if connection.vendor != "postgresql":
         pytest.skip("SQLite's search needs no statistics and has no list of unsorted texts")
-    monkeypatch.setattr("storefront.product_files.importing.settle_after_import", lambda: None)
+    monkeypatch.setattr(statistics.Upkeep, "settle", lambda _upkeep: None)
     # The first batch has two thirds of the file's products.
     monkeypatch.setattr(statistics, "FIRST_REFRESH", 2000)
     monkeypatch.setattr(statistics, "SORTED_AT_ONCE", 2000)
