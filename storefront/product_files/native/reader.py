@@ -10,7 +10,7 @@ categories are left out.
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from decimal import Decimal
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import orjson
@@ -102,11 +102,16 @@ def _product(line: int, text: str, unknown: set[str]) -> ReadResult:
         return Failure([Problem(line, "", 'expected an object such as {"name": "Mug"}')])
     reader = _Reader(line)
     parsed = reader.product(given)
-    for name in given.keys() - members(Product).keys() - _IGNORED - _LISTS - set(NAMED) - {"slug", "type"} - unknown:
+    for name in given.keys() - _known() - unknown:
         unknown.add(name)
-        known = [*members(Product), *_LISTS, *NAMED, "slug", "type"]
-        parsed.warn(name, f"is not a product field; ignored.{resembling(name, known)}")
+        parsed.warn(name, f"is not a product field; ignored.{resembling(name, sorted(_known() - _IGNORED))}")
     return Failure(reader.problems) if reader.problems else parsed
+
+
+@cache
+def _known() -> frozenset[str]:
+    """The members of a product that are read, or ignored without a warning."""
+    return frozenset({*members(Product), *_IGNORED, *_LISTS, *NAMED, "slug", "type"})
 
 
 # Cached, since thousands of products share a category.
