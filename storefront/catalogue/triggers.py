@@ -19,7 +19,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError, transaction
 
 from storefront.catalogue.listable import listable
-from storefront.kit.triggers import TriggerSet
+from storefront.kit.triggers import NOT_QUIET, TriggerSet
 
 # Columns that decide whether lists show a product, and where.
 PLACED_BY = (
@@ -40,8 +40,6 @@ LEDGER = (
 # A rowid of the search index contains the shop's and the product's id, so that a search reads only rows of its shop.
 SHOP_BITS = 40
 
-# On PostgreSQL: no import is creating products with all that belongs to them (`deferred_totals`).
-NOT_QUIET = "current_setting('storefront.quiet', true) IS DISTINCT FROM 'on'"
 FILL_INDEX = (
     "INSERT INTO catalogue_searchindex (rowid, text)"
     f" SELECT (shop_id << {SHOP_BITS}) + product_id, text FROM catalogue_productsearch"

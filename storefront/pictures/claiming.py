@@ -9,7 +9,7 @@ from typing import Any
 from django.db import connection
 from django.db.models import F, Q, QuerySet
 
-from storefront.pictures.models import PictureFetch
+from storefront.pictures.models import PictureFetch, PictureRequest
 from storefront.pictures.rules import LEASE, MOST_ATTEMPTS
 from storefront.shops.models import Shop
 
@@ -88,7 +88,11 @@ def claim(shop_id: int, host: str, most: int, *, lease: str, now: datetime) -> l
 
 
 def is_any_left(shop: Shop, *, besides: Collection[str], now: datetime) -> bool:
-    """Whether a picture of the shop is due now, at a host other than these, or leased to any worker."""
+    """Whether a picture of the shop is due now, at a host other than these, or leased to any worker, or in a request
+    that is to be taken up."""
+    # Read first: what another worker takes up after that is found below.
+    if PictureRequest.objects.filter(shop=shop).exists():
+        return True
     waiting = PictureFetch.objects.filter(shop=shop, state=PictureFetch.State.WAITING)
     return waiting.filter(Q(lease__isnull=False) | (Q(due_at__lte=now) & ~Q(host__in=besides))).exists()
 

@@ -1,8 +1,9 @@
 """The loop that fetches pictures: in the worker for all shops, in `storefront pictures` for one until nothing is due.
 
 It repeats `Fetcher._run_turn`. A turn uses the database once, in a thread of its own, so that the downloads never wait
-for it: it records ended downloads (`storing.py`) and claims as many pictures as may begin (`claiming.py`). Then it
-starts their downloads (`downloading.py`), which run concurrently while turns go on.
+for it: it records ended downloads (`storing.py`), takes up some of what imports asked for (`taking_up.py`), and claims
+as many pictures as may begin (`claiming.py`). Then it starts their downloads (`downloading.py`), which run concurrently
+while turns go on.
 
 From one host, one worker downloads at most MOST_OF_HOST pictures at a time, with a pause after each; a host that
 answers 429 or 503 gets no call for as long as it asks. Shops and hosts take turns.
@@ -27,11 +28,12 @@ from storefront.pictures import claiming, rules
 from storefront.pictures.claiming import Job
 from storefront.pictures.downloading import fetch
 from storefront.pictures.storing import Outcome, record_outcomes
+from storefront.pictures.taking_up import take_up
 from storefront.shops.models import Shop
 
 log = structlog.get_logger(__name__)
 
-# Seconds between turns that find nothing to do; one indexed read each.
+# Seconds between turns that find nothing to do; two small reads each.
 POLL_SECONDS = 1.0
 # Seconds between turns while downloads end, so that each turn has a batch to record.
 BATCH_SECONDS = 0.1
@@ -114,6 +116,8 @@ class Fetcher:
         self._record(ended)
         if self.is_stopping:
             return [], False
+        # Some in each turn, so that the first pictures of a large import are fetched while the rest is taken up.
+        take_up(shop=self.shop)
         jobs = self._claim()
         if self.shop is None or jobs or self.downloads:
             return jobs, False

@@ -51,6 +51,27 @@ class PictureFetch(models.Model):
         return str(self.media_id)
 
 
+class PictureRequest(models.Model):
+    """Pictures that an import asked for and the worker has not looked at yet: those of the shop's media with ids from
+    `first_media` to `last_media`. Taking them up makes a PictureFetch of each (`taking_up.py`). The ranges of a shop do
+    not overlap."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
+    product_import = models.ForeignKey(
+        "catalogue.ProductImport", null=True, on_delete=models.SET_NULL, db_index=False, related_name="picture_requests"
+    )
+    first_media = models.BigIntegerField()
+    last_media = models.BigIntegerField()
+    pictures = models.PositiveIntegerField(help_text="How many of them have an address that is fetched.")
+    made_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["shop", "last_media"], name="picture_request_media")]
+
+    def __str__(self) -> str:
+        return f"{self.first_media}-{self.last_media}"
+
+
 class StoredPicture(models.Model):
     """The file of a fetched picture, by its content, so that a shop stores the same content once. Files are kept when
     their media are removed: carts and orders show them."""

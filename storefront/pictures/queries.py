@@ -3,11 +3,12 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from django.db.models import Count
+from django.db.models import Count, Q, QuerySet, Sum
 
 from storefront.catalogue.models import Media
-from storefront.pictures.models import PictureFetch
-from storefront.pictures.requesting import failed_pictures
+from storefront.pictures.models import PictureFetch, PictureRequest
+from storefront.pictures.requesting import failed_pictures, media_of, own_files
+from storefront.pictures.rules import is_fetched
 from storefront.shops.models import Shop
 
 
@@ -26,14 +27,23 @@ class Progress:
 
 def progress_of_import(shop: Shop, product_import: int) -> Progress:
     """How many pictures of an import are fetched, waiting and failed for good."""
+    requested = _requested(PictureRequest.objects.filter(shop=shop, product_import=product_import))
     rows = PictureFetch.objects.filter(shop=shop, product_import=product_import)
-    return Progress(**dict(rows.values_list("state").annotate(Count("pk")).order_by()))
+    counts = dict(rows.values_list("state").annotate(Count("pk")).order_by())
+    return Progress(**counts | {"waiting": counts.get("waiting", 0) + requested})
 
 
 def waiting_and_failed(shop: Shop) -> Progress:
     """How many pictures of the shop are waiting and failed for good."""
+    requested = _requested(PictureRequest.objects.filter(shop=shop))
     waiting = PictureFetch.objects.filter(shop=shop, state=PictureFetch.State.WAITING).count()
-    return Progress(waiting=waiting, failed=failed_pictures(shop).count())
+    return Progress(waiting=requested + waiting, failed=failed_pictures(shop).count())
+
+
+def _requested(requests: QuerySet[PictureRequest]) -> int:
+    """How many pictures these requests have. Read before the fetches, so that what is taken up meanwhile does not seem
+    to be gone."""
+    return requests.aggregate(total=Sum("pictures"))["total"] or 0
 
 
 def failures_of_import(shop: Shop, product_import: int, most: int) -> list[PictureFetch]:
@@ -46,11 +56,18 @@ def without_file(shop: Shop, media: Collection[int]) -> set[int]:
     """Which of these media were requested and have no file: their addresses are not shown."""
     if not media:
         return set()
-    rows = PictureFetch.objects.filter(shop=shop, pk__in=media, media__file="")
-    return set(rows.exclude(state=PictureFetch.State.FETCHED).values_list("pk", flat=True))
+    unfetched = Q(fetch__state__in=[PictureFetch.State.WAITING, PictureFetch.State.FAILED])
+    rows = media_of(shop).filter(unfetched | Q(fetch=None, is_awaited=True), pk__in=media, file="")
+    own = own_files(shop)
+    found = rows.order_by().values_list("pk", "source_url", "fetch__state")
+    return {id for id, url, state in found if state or is_fetched(url, own)}
 
 
-def pictures_at(shop: Shop, products: Collection[int], urls: Collection[str]) -> list[Media]:
-    """The media of these products that were imported with one of these addresses, with their fetches if they have."""
-    rows = Media.objects.filter(shop=shop, product_id__in=products, source_url__in=urls)
-    return list(rows.select_related("fetch").order_by("sort_order", "pk"))
+def pictures_of(shop: Shop, products: Collection[int], urls: Collection[str] | None = None) -> list[tuple[Media, bool]]:
+    """The media of these products, with `urls` those that were imported with one of these addresses, and whether each
+    was requested."""
+    rows = media_of(shop).filter(product_id__in=products).select_related("fetch").order_by("sort_order", "pk")
+    if urls is not None:
+        rows = rows.filter(source_url__in=urls)
+    own = own_files(shop)
+    return [(row, hasattr(row, "fetch") or (row.is_awaited and is_fetched(row.source_url, own))) for row in rows]

@@ -1,23 +1,26 @@
 """Requests the fetching of pictures: of an import's new media, of all that have only an address, and of failed ones."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.core.files.storage import default_storage
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import BigIntegerField, F, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.db.models.lookups import LessThanOrEqual
 
 from storefront.catalogue.models import Media
-from storefront.kit.bulk_insert import BulkTable
-from storefront.pictures.models import PictureFetch
-from storefront.pictures.rules import host_of
+from storefront.pictures.models import PictureFetch, PictureRequest
+from storefront.pictures.rules import host_of, is_fetched
 from storefront.shops import audit
 from storefront.shops.models import Shop
 
 # Rows that are read and written at a time.
 BATCH_ROWS = 1000
+# Above every id of media.
+_NONE = 2**62
 
 
 @dataclass(frozen=True)
@@ -29,34 +32,56 @@ class PictureRequests:
     product_import: int | None = None
 
     def insert(self, media: Iterable[tuple[int, str]]) -> None:
-        """Insert the requests of new media, given by id and address. An address that is not http or https, or at which
-        the shop itself serves its files, is left as it is."""
+        """Request the pictures of new media, given by id and address, in the transaction that creates them. An address
+        that is not http or https, or at which the shop itself serves its files, is left as it is.
+
+        An import waits for it, so it writes a row for all of them, and the worker makes a row of each picture."""
         own = own_files(self.shop)
-        rows: list[dict[str, Any]] = []
-        for id, url in media:
-            host = host_of(url)
-            if host and not url.startswith(own):
-                rows.append({"media_id": id, "host": host})
-        common = {"shop_id": self.shop.pk, "due_at": self.now, "product_import_id": self.product_import}
-        BulkTable(PictureFetch, common).insert(rows)
+        requests = [
+            PictureRequest(
+                shop=self.shop,
+                product_import_id=self.product_import,
+                first_media=run[0][0],
+                last_media=run[-1][0],
+                pictures=count,
+                made_at=self.now,
+            )
+            for run in _runs(sorted(media))
+            if (count := sum(is_fetched(url, own) for _, url in run))
+        ]
+        if requests:
+            PictureRequest.objects.bulk_create(requests)
+
+
+def _runs(media: Sequence[tuple[int, str]]) -> Iterator[Sequence[tuple[int, str]]]:
+    """The media in runs of consecutive ids: what lies between two runs is of somebody else."""
+    start = 0
+    if media and media[-1][0] - media[0][0] == len(media) - 1:
+        yield media
+        return
+    for place in range(1, len(media) + 1):
+        if place == len(media) or media[place][0] != media[place - 1][0] + 1:
+            yield media[start:place]
+            start = place
 
 
 def request_missing(*, shop: Shop, now: datetime) -> int:
-    """Request every picture of the shop that has only an address and was never requested. Returns how many."""
+    """Request every picture of the shop that has only an address and was never requested. Returns how many. What an
+    import asked for is left to `take_up`, which knows the import's number."""
     own = own_files(shop)
-    missing = Media.objects.filter(shop=shop, file="", fetch=None, product__deleted_at=None)
-    before = PictureFetch.objects.filter(shop=shop).count()
-    last = 0
+    missing = media_of(shop).filter(file="", fetch=None, is_awaited=False, product__deleted_at=None)
+    requested, last = 0, 0
     while found := list(missing.filter(pk__gt=last).order_by("pk").values_list("pk", "source_url")[:BATCH_ROWS]):
         last = found[-1][0]
         rows = [
             PictureFetch(media_id=id, shop=shop, host=host, due_at=now)
             for id, url in found
-            if (host := host_of(url)) and not url.startswith(own)
+            if is_fetched(url, own) and (host := host_of(url))
         ]
-        # Another process may have requested them meanwhile.
+        # Another process may request them at the same time.
         PictureFetch.objects.bulk_create(rows, ignore_conflicts=True)
-    return PictureFetch.objects.filter(shop=shop).count() - before
+        requested += len(rows)
+    return requested
 
 
 @transaction.atomic
@@ -75,6 +100,14 @@ def failed_pictures(shop: Shop, product_import: int | None = None) -> QuerySet[P
     """The shop's pictures that failed for good: all of them, or those of one import."""
     failed = PictureFetch.objects.filter(shop=shop, state=PictureFetch.State.FAILED)
     return failed if product_import is None else failed.filter(product_import=product_import)
+
+
+def media_of(shop: Shop) -> Any:
+    """The shop's media. `is_awaited` says whether one is in the range of a request that was not taken up."""
+    # The next range, of which one look in an index tells whether it has begun.
+    next_range = PictureRequest.objects.filter(shop=shop, last_media__gte=OuterRef("pk")).order_by("last_media")
+    begins_at = Coalesce(Subquery(next_range.values("first_media")[:1]), _NONE, output_field=BigIntegerField())
+    return Media.objects.filter(shop=shop).annotate(is_awaited=LessThanOrEqual(begins_at, F("pk")))
 
 
 def own_files(shop: Shop) -> str:

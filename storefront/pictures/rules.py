@@ -1,6 +1,7 @@
 """Limits of fetching pictures, what is tried again and when. Durations named `..._SECONDS` are seconds, others
 timedeltas."""
 
+import re
 from datetime import timedelta
 
 # For one picture with its redirects: to connect, between two pieces of an answer, and in all.
@@ -27,6 +28,8 @@ LONGEST_RETRY_AFTER, DEFAULT_RETRY_AFTER = timedelta(hours=24), timedelta(second
 BUSY = (429, 503)
 # Statuses after which another attempt can succeed, with all from 500 on.
 TEMPORARY = (408, 425, 429)
+# How the URLs begin that have a host (`host_of`).
+_WITH_HOST = re.compile(r"https?://[^/?#]", re.ASCII | re.IGNORECASE)
 
 
 def next_wait(attempts: int, retry_after: timedelta | None = None) -> timedelta | None:
@@ -39,6 +42,12 @@ def next_wait(attempts: int, retry_after: timedelta | None = None) -> timedelta 
 def is_temporary(status: int) -> bool:
     """Whether another attempt can succeed after this status of an answer."""
     return status in TEMPORARY or status >= 500
+
+
+def is_fetched(url: str, own: str) -> bool:
+    """Whether a picture with this address is fetched: it is an http or https URL with a host, and none of the shop's
+    own files, whose URLs begin with `own`."""
+    return _WITH_HOST.match(url) is not None and not url.startswith(own)
 
 
 def host_of(url: str) -> str | None:

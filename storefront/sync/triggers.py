@@ -9,8 +9,7 @@ in their place. Stock of a variant, files to download, payments and refunds are 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from storefront.catalogue.triggers import NOT_QUIET
-from storefront.kit.triggers import TriggerSet
+from storefront.kit.triggers import NOT_QUIET, TriggerSet
 
 _LOG = "INSERT INTO sync_change (shop_id, kind, object_id, variant_id, xact, at)"
 _NOW = {"sqlite": "strftime('%Y-%m-%d %H:%M:%f', 'now')", "postgresql": "clock_timestamp()"}

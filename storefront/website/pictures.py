@@ -96,11 +96,11 @@ def line_pictures(shop: Shop, lines: Iterable[tuple[int | None, str | None]]) ->
     found = {line: picture(shop, line[1], SMALL) for line in lines}
     if external:
         products, urls = {id for id, _ in external if id}, {url for _, url in external if url}
-        for media in reversed(fetches.pictures_at(shop, products, urls)):
+        for media, is_requested in reversed(fetches.pictures_of(shop, products, urls)):
             line = media.product_id, media.source_url
             if media.file:
                 found[line] = picture(shop, records.media_url(shop, media.file.name), SMALL)
-            elif hasattr(media, "fetch"):
+            elif is_requested:
                 found[line] = None
     return found
 

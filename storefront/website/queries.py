@@ -11,10 +11,11 @@ from storefront.carts import rules as cart_rules
 from storefront.carts.models import Cart, CartLine
 from storefront.carts.purchasable import Purchasable, load_purchasables
 from storefront.catalogue.digital_files import without_file
-from storefront.catalogue.models import Category, Media, Option, Product, ProductCategory, RelatedProduct, Variant
+from storefront.catalogue.models import Category, Option, Product, ProductCategory, RelatedProduct, Variant
 from storefront.catalogue.records import media_url
 from storefront.kit.money import ZERO
 from storefront.listing.queries import ProductFilters, first_products, published_products
+from storefront.pictures.queries import pictures_of
 from storefront.pricing.queries import NO_TERMS, GroupTerms
 from storefront.shops.models import Shop
 from storefront.website.offers import VariantRange
@@ -62,11 +63,9 @@ def category_pictures(shop: Shop, categories: Collection[Category], now: datetim
         else ()
     )
     first: dict[int, str | None] = {}
-    media = Media.objects.filter(shop=shop, product_id__in=[pk for pk in product_ids.values() if pk])
-    for row in media.select_related("fetch"):
+    for row, is_requested in pictures_of(shop, [pk for pk in product_ids.values() if pk]):
         # Not from its address, if it is to be fetched.
-        is_awaited = not row.file and hasattr(row, "fetch")
-        url = None if is_awaited else media_url(shop, row.file.name, row.source_url)
+        url = None if is_requested and not row.file else media_url(shop, row.file.name, row.source_url)
         first.setdefault(row.product_id, url)
     own = {category.pk: media_url(shop, category.image.name) for category in categories if category.image}
     return own | {pk: first.get(product_id) for pk, product_id in product_ids.items()}

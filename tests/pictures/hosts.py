@@ -14,6 +14,7 @@ from storefront.catalogue.models import Media, Product
 from storefront.pictures.fetching import Fetcher
 from storefront.pictures.models import PictureFetch
 from storefront.pictures.requesting import PictureRequests
+from storefront.pictures.taking_up import take_up
 from storefront.shops.models import Shop
 from tests.catalogue.factories import make_media, make_product
 from tests.receiver import Answering, Receiver, receiving
@@ -56,12 +57,25 @@ def picture_host(**answers: bytes | int | Answering) -> Iterator[Host]:
         yield host
 
 
-def requested(shop: Shop, *urls: str, product: Product | None = None, product_import: int | None = None) -> list[Media]:
-    """Media of one product with these addresses, requested from the worker."""
+def asked_for(shop: Shop, *urls: str, product: Product | None = None, product_import: int | None = None) -> list[Media]:
+    """Media of one product with these addresses, as an import leaves them."""
     product = product or make_product(shop)
     media = [make_media(product, url, sort_order=number) for number, url in enumerate(urls)]
     PictureRequests(shop, NOW, product_import).insert([(row.pk, row.source_url) for row in media])
     return media
+
+
+def requested(shop: Shop, *urls: str, product: Product | None = None, product_import: int | None = None) -> list[Media]:
+    """The same after the worker has taken them up."""
+    media = asked_for(shop, *urls, product=product, product_import=product_import)
+    take_up_all(shop)
+    return media
+
+
+def take_up_all(shop: Shop) -> None:
+    """Take up all that imports into the shop asked for."""
+    while take_up(shop=shop):
+        pass
 
 
 def fetch_waiting(shop: Shop) -> None:

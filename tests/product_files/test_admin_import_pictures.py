@@ -3,9 +3,10 @@
 import pytest
 from django.urls import reverse
 
-from storefront.pictures.models import PictureFetch
+from storefront.pictures.models import PictureFetch, PictureRequest
 from storefront.product_files.models import ProductImport
 from tests.catalogue.factories import make_product
+from tests.pictures.hosts import take_up_all
 from tests.product_files.files import as_lines
 from tests.product_files.test_admin_imports import upload, work
 from tests.staff import make_staff, open_desk
@@ -21,7 +22,7 @@ def role() -> str:
 
 def fail(number: int, reason: str = "The host answered with status 404.", **filters) -> None:
     rows = PictureFetch.objects.filter(media__source_url=f"https://old.example.com/{number}.jpg", **filters)
-    rows.update(state="failed", reason=reason)
+    assert rows.update(state="failed", reason=reason)
 
 
 def shown(desk, row) -> str:
@@ -36,10 +37,13 @@ def test_the_page_counts_fetched_pictures_and_follows_them(desk, shop, other_sho
     upload(desk, FILE, fetch_pictures="on")
     work()
     row = ProductImport.objects.get()
-    page = shown(desk, row)
-    assert "0 of 3 fetched" in page
-    assert 'hx-trigger="every 10s"' in page
-    assert "Try failed pictures again" not in page
+    # Before and after the worker has taken them up.
+    for take_up in (lambda _shop: None, take_up_all):
+        take_up(shop)
+        page = shown(desk, row)
+        assert "0 of 3 fetched" in page
+        assert 'hx-trigger="every 10s"' in page
+        assert "Try failed pictures again" not in page
     PictureFetch.objects.update(state="fetched")
     page = shown(desk, row)
     assert "3 of 3 fetched" in page
@@ -50,6 +54,7 @@ def test_failures_are_listed_with_their_reasons_and_can_be_tried_again(desk, sho
     upload(desk, FILE, fetch_pictures="on")
     work()
     row = ProductImport.objects.get()
+    take_up_all(shop)
     PictureFetch.objects.update(state="fetched")
     fail(2)
     page = shown(desk, row)
@@ -66,6 +71,8 @@ def test_only_the_pictures_of_this_import_count(desk, shop):
     upload(desk, as_lines(CUP | {"sku": "D", "name": "Dish"}).encode(), fetch_pictures="on")
     work()
     first, second = ProductImport.objects.order_by("pk")
+    assert "0 of 3 fetched" in shown(desk, first)
+    take_up_all(shop)
     fail(1, product_import=first.pk)
     assert "0 of 3 fetched, 1 failed" in shown(desk, first)
     assert "failed" not in shown(desk, second).split("0 of 3 fetched")[1][:20]
@@ -76,6 +83,7 @@ def test_only_the_pictures_of_this_import_count(desk, shop):
 def test_the_box_leaves_pictures_at_their_addresses(desk, shop):
     upload(desk, FILE, fetch_pictures=False)
     work()
+    assert not PictureRequest.objects.exists()
     assert not PictureFetch.objects.exists()
     assert "Left at their addresses" in shown(desk, ProductImport.objects.get())
 
@@ -88,6 +96,7 @@ def test_the_box_is_ticked(desk):
 def test_another_shop_sees_nothing_and_changes_nothing(desk, shop, other_shop):
     upload(desk, FILE, fetch_pictures="on")
     work()
+    take_up_all(shop)
     fail(1)
     row = ProductImport.objects.get()
     stranger = open_desk(make_staff(other_shop, "ben"))
@@ -98,6 +107,7 @@ def test_another_shop_sees_nothing_and_changes_nothing(desk, shop, other_shop):
 def test_the_reasons_are_escaped(desk, shop):
     upload(desk, FILE, fetch_pictures="on")
     work()
+    take_up_all(shop)
     fail(1, reason="<script>alert(1)</script>")
     assert "<script>alert(1)" not in shown(desk, ProductImport.objects.get())
 

@@ -5,17 +5,19 @@ import json
 
 import pytest
 from django.core.files.base import ContentFile
+from django.db import transaction
 
 from storefront.catalogue.models import Media, Product
-from storefront.pictures.models import PictureFetch
+from storefront.pictures.models import PictureFetch, PictureRequest
 from storefront.pictures.requesting import PictureRequests, request_missing, retry_failed
 from storefront.product_files.exporting import export_products
+from storefront.product_files.models import ProductImport
 from storefront.shops.models import AuditEntry
-from tests.pictures.hosts import drawn
+from tests.pictures.hosts import drawn, take_up_all
 from tests.product_files.files import as_lines, imported, woo
 from tests.shops.factories import NOW, make_shop
 
-ONE, TWO, THREE = (f"https://Old.example.com:8443/{number}.jpg" for number in (1, 2, 3))
+ONE, TWO, THREE, FOUR = (f"https://Old.example.com:8443/{number}.jpg" for number in (1, 2, 3, 4))
 SHIRT = {
     "name": "Shirt",
     "sku": "S1",
@@ -33,6 +35,7 @@ def own_files(settings, tmp_path):
 
 
 def requests(shop) -> list[str]:
+    take_up_all(shop)
     rows = PictureFetch.objects.filter(shop=shop, state="waiting").order_by("media__sort_order")
     return list(rows.values_list("media__source_url", flat=True))
 
@@ -43,6 +46,7 @@ def with_pictures(shop, content, path, **given):
 
 def put_files(shop) -> None:
     """As if the worker had fetched every picture."""
+    take_up_all(shop)
     for media in Media.objects.filter(shop=shop, file=""):
         media.file.save(f"{media.pk}.png", ContentFile(drawn()))
     PictureFetch.objects.filter(shop=shop).update(state="fetched")
@@ -56,6 +60,9 @@ def exported(shop) -> str:
 
 def test_each_picture_of_a_new_product_is_requested_once(shop, other_shop, tmp_path):
     with_pictures(shop, as_lines(SHIRT, SHIRT | {"sku": "S2", "media": None, "variants": None}), tmp_path)
+    # The import leaves one row, of which the worker makes one of each picture.
+    assert list(PictureRequest.objects.values_list("shop", "pictures", "made_at")) == [(shop.pk, 3, NOW)]
+    assert not PictureFetch.objects.exists()
     assert requests(shop) == [ONE, TWO, THREE]
     row = PictureFetch.objects.first()
     assert (row.host, row.due_at, row.attempts, row.lease) == ("old.example.com:8443", NOW, 0, None)
@@ -76,7 +83,19 @@ def test_a_dry_run_requests_nothing(shop, tmp_path):
 def test_a_file_of_the_shop_itself_is_not_requested(shop, tmp_path):
     own = f"{shop.base_url}/media/products/cup.png"
     with_pictures(shop, as_lines(SHIRT | {"media": [own, ONE]}), tmp_path)
+    assert PictureRequest.objects.get().pictures == 2
     assert requests(shop) == [ONE, THREE]
+
+
+def test_an_import_that_is_rolled_back_leaves_no_request(shop, tmp_path, monkeypatch):
+    def killed(*_given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("storefront.product_files.importing._Import._link", killed)
+    with pytest.raises(KeyboardInterrupt), transaction.atomic():
+        with_pictures(shop, as_lines(SHIRT), tmp_path)
+    assert not Media.objects.exists()
+    assert not PictureRequest.objects.exists()
 
 
 def test_an_update_requests_new_pictures_alone(shop, tmp_path):
@@ -142,6 +161,17 @@ def test_a_picture_that_a_file_no_longer_has_is_removed_with_its_request(shop, t
     assert requests(shop) == [ONE, THREE]
 
 
+def test_what_an_import_asked_for_keeps_its_number_when_all_are_requested(shop, tmp_path):
+    number = ProductImport.objects.create(shop=shop, created_at=NOW).pk
+    imported(shop, as_lines(SHIRT), tmp_path)
+    other = {"name": "Coat", "sku": "S2", "price": "10.00", "media": [FOUR]}
+    imported(shop, as_lines(other), tmp_path, pictures=PictureRequests(shop, NOW, number))
+    assert request_missing(shop=shop, now=NOW) == 3
+    take_up_all(shop)
+    found = PictureFetch.objects.values_list("media__source_url", "product_import")
+    assert set(found) == {(ONE, None), (TWO, None), (THREE, None), (FOUR, number)}
+
+
 def test_addresses_of_earlier_imports_can_be_requested_later(shop, other_shop, tmp_path):
     for each in (shop, other_shop):
         imported(each, as_lines(SHIRT), tmp_path)
@@ -155,6 +185,7 @@ def test_addresses_of_earlier_imports_can_be_requested_later(shop, other_shop, t
 def test_failed_pictures_are_requested_again_and_that_is_in_the_audit_log(shop, other_shop, tmp_path):
     for each in (shop, other_shop):
         with_pictures(each, as_lines(SHIRT), tmp_path)
+        take_up_all(each)
         PictureFetch.objects.filter(media__source_url=TWO).update(state="failed", attempts=6, reason="No.")
     assert retry_failed(shop=shop, now=NOW) == 1
     assert requests(shop) == [ONE, TWO, THREE]

@@ -13,7 +13,7 @@ from django.core.management import call_command
 from storefront.pictures.models import PictureFetch
 from tests.catalogue.factories import make_media, make_product
 from tests.databases import database
-from tests.pictures.hosts import drawn, picture_host, requested
+from tests.pictures.hosts import asked_for, drawn, picture_host, requested
 from tests.product_files.files import as_lines
 from tests.server.programs import STOREFRONT, clean_environment, running, storefront, wait_until
 
@@ -53,6 +53,19 @@ def test_fetches_what_waits_and_says_what_failed(shop, other_shop, capsys):
     assert (counts, code) == ({"fetched": 1, "waiting": 1, "failed": 1}, 1)
     assert f"{host.url('/mug')}: The host answered with status 404." in err
     assert PictureFetch.objects.get(shop=other_shop).state == "waiting"
+
+
+def test_fetches_what_an_import_has_just_asked_for(shop, other_shop, capsys):
+    """Several imports, before the worker has looked at any; also where all that is missing is asked for."""
+    with picture_host(cup=drawn(), mug=drawn(colour="red")) as host:
+        for options, count in (((), 2), (("--all",), 3)):
+            asked_for(shop, host.url("/cup"))
+            asked_for(shop, host.url("/mug"))
+            asked_for(other_shop, host.url("/cup"))
+            if options:
+                make_media(make_product(shop), host.url("/cup"))
+            assert run(capsys, *options)[::2] == ({"fetched": count, "waiting": 0, "failed": 0}, 0)
+    assert not PictureFetch.objects.filter(shop=other_shop).exists()
 
 
 def test_failed_ones_are_fetched_again_only_when_asked(shop, other_shop, capsys):

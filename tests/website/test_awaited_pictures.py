@@ -5,11 +5,11 @@ from django.core.files.base import ContentFile
 
 from storefront.catalogue.models import Media
 from storefront.catalogue.thumbnails import make
-from storefront.pictures.models import PictureFetch
+from storefront.pictures.models import PictureFetch, PictureRequest
 from storefront.website.pictures import line_pictures
-from tests.catalogue.factories import make_category, make_product
+from tests.catalogue.factories import make_category, make_media, make_product
 from tests.orders.factories import make_order, sale_line
-from tests.pictures.hosts import drawn, requested
+from tests.pictures.hosts import asked_for, drawn, requested, take_up_all
 
 OLD = "https://old.example.com/cup.jpg"
 PAGES = ["/", "/products", "/products/cup", "/categories/cups", "/basket"]
@@ -20,22 +20,25 @@ def cup(shop, visitor, settings, tmp_path):
     """A featured product in a category and in the visitor's basket, which has the picture's first address."""
     settings.MEDIA_ROOT = tmp_path
     cup = make_product(shop, "Cup", is_featured=True, categories=(make_category(shop, "Cups"),))
-    requested(shop, OLD, product=cup)
+    asked_for(shop, OLD, product=cup)
     assert visitor.post("/basket/add", {"product": cup.pk, "qty": 1}).status_code == 302
     return cup
 
 
 def has_fetched() -> Media:
     media = Media.objects.get()
+    take_up_all(media.shop)
     media.file.save("cup.png", ContentFile(drawn(600, 400)))
     PictureFetch.objects.update(state="fetched")
     return media
 
 
-@pytest.mark.parametrize("state", ["waiting", "failed"])
+@pytest.mark.parametrize("state", ["requested", "waiting", "failed"])
 @pytest.mark.parametrize("path", PAGES)
-def test_shows_the_placeholder_meanwhile_and_where_it_never_comes(cup, page, path, state):
-    PictureFetch.objects.update(state=state)
+def test_shows_the_placeholder_meanwhile_and_where_it_never_comes(cup, shop, page, path, state):
+    if state != "requested":
+        take_up_all(shop)
+        assert PictureFetch.objects.update(state=state)
     content = page(path)
     assert 'class="placeholder"' in content
     assert f'<img src="{OLD}"' not in content
@@ -51,7 +54,7 @@ def test_shows_the_shops_own_file_once_it_is_there(cup, page, path):
 
 @pytest.mark.parametrize("path", PAGES)
 def test_without_a_request_the_address_is_shown(cup, page, path):
-    PictureFetch.objects.all().delete()
+    PictureRequest.objects.all().delete()
     assert f'<img src="{OLD}"' in page(path)
 
 
@@ -64,18 +67,32 @@ def test_an_old_order_shows_the_picture_of_then_from_the_shop(cup, shop):
     assert found.url == media.file.url
 
 
-def test_another_shops_fetch_says_nothing_of_ours(cup, other_shop, shop, page):
-    PictureFetch.objects.all().delete()
+@pytest.mark.parametrize("ask", [asked_for, requested])
+def test_another_shops_fetch_says_nothing_of_ours(cup, other_shop, shop, page, ask):
+    PictureRequest.objects.all().delete()
     theirs = make_product(other_shop, "Cup")
-    requested(other_shop, OLD, product=theirs)
-    assert f'<img src="{OLD}"' in page("/basket")
+    ask(other_shop, OLD, product=theirs)
+    # Our picture lies between two of theirs.
+    PictureRequest.objects.update(first_media=1)
+    for path in PAGES:
+        assert f'<img src="{OLD}"' in page(path)
 
 
+def test_an_address_that_is_not_fetched_is_shown_as_before(shop, page):
+    """Also if it is among those that an import asked for."""
+    own = f"{shop.base_url}/elsewhere/mug.jpg"
+    asked_for(shop, OLD, "ftp://old.example.com/cup.jpg", product=make_product(shop, "Cup", slug="cup"))
+    make_media(make_product(shop, "Mug", slug="mug"), own)
+    assert 'src="ftp://old.example.com/cup.jpg"' in page("/products/cup")
+    assert f'<img src="{own}"' in page("/products/mug")
+
+
+@pytest.mark.parametrize("ask", [asked_for, requested])
 def test_a_list_of_any_length_takes_one_more_query(
-    shop, page, django_assert_num_queries, django_assert_max_num_queries
+    shop, page, ask, django_assert_num_queries, django_assert_max_num_queries
 ):
     for number in range(3):
-        requested(shop, f"https://old.example.com/{number}.jpg", product=make_product(shop, f"Cup {number}"))
+        ask(shop, f"https://old.example.com/{number}.jpg", product=make_product(shop, f"Cup {number}"))
     # What was written since is read first.
     for _ in range(2):
         page("/products")
@@ -83,7 +100,7 @@ def test_a_list_of_any_length_takes_one_more_query(
         page("/products")
     count = len(few)
     for number in range(3, 20):
-        requested(shop, f"https://old.example.com/{number}.jpg", product=make_product(shop, f"Cup {number}"))
+        ask(shop, f"https://old.example.com/{number}.jpg", product=make_product(shop, f"Cup {number}"))
     page("/products")
     with django_assert_num_queries(count):
         assert page("/products").count('class="placeholder"') == 20

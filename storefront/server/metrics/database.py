@@ -9,13 +9,13 @@ from threading import Lock
 
 import structlog
 from django.db import DatabaseError, InterfaceError, connection
-from django.db.models import Count, Min, QuerySet
+from django.db.models import Aggregate, Count, Min, QuerySet, Sum
 from django_tasks_db.models import DBTaskResult
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from storefront.kit import clock
-from storefront.pictures.models import PictureFetch
+from storefront.pictures.models import PictureFetch, PictureRequest
 from storefront.webhooks.models import Delivery, Event
 
 log = structlog.get_logger(__name__)
@@ -24,6 +24,7 @@ log = structlog.get_logger(__name__)
 FRESH_SECONDS, DEADLINE_SECONDS = 5.0, 2.0
 # States of deliveries that partial indexes count. `storefront_deliveries_ended_total` counts the others.
 COUNTED_STATES = (Delivery.Status.PENDING, Delivery.Status.HELD)
+_ROWS, _PICTURES = Count("pk"), Sum("pictures", default=0)
 
 
 @dataclass(frozen=True)
@@ -35,15 +36,13 @@ class Reading:
 
 
 def read() -> Reading:
-    """Read all figures. Each query reads an index that has only unfinished rows."""
+    """Read all figures. Each query reads an index, or a table, that has only unfinished rows."""
     now = clock.now()
     due = {"status": Delivery.Status.PENDING, "due_at__lte": now}
     queues = {
         "events": _waiting(Event.objects.filter(sequence=None), "created_at", now),
         "deliveries": _waiting(Delivery.objects.filter(**due), "due_at", now),
-        "pictures": _waiting(
-            PictureFetch.objects.filter(state=PictureFetch.State.WAITING, due_at__lte=now), "due_at", now
-        ),
+        "pictures": _waiting_pictures(now),
     }
     tasks = DBTaskResult.objects.ready().order_by().values_list("task_path")
     for path, count, oldest in tasks.annotate(Count("pk"), Min("enqueued_at")):
@@ -54,8 +53,16 @@ def read() -> Reading:
     return Reading(queues, {str(state): count for state, count in deliveries.items()})
 
 
-def _waiting(rows: QuerySet, since: str, now: datetime) -> tuple[int, float]:
-    found = rows.aggregate(count=Count("pk"), oldest=Min(since))
+def _waiting_pictures(now: datetime) -> tuple[int, float]:
+    """Those that imports asked for, and those that were taken up since (`pictures/taking_up.py`)."""
+    requested, since_request = _waiting(PictureRequest.objects.all(), "made_at", now, _PICTURES)
+    due = PictureFetch.objects.filter(state=PictureFetch.State.WAITING, due_at__lte=now)
+    count, since_due = _waiting(due, "due_at", now)
+    return requested + count, max(since_request, since_due)
+
+
+def _waiting(rows: QuerySet, since: str, now: datetime, count: Aggregate = _ROWS) -> tuple[int, float]:
+    found = rows.aggregate(count=count, oldest=Min(since))
     return found["count"], (now - found["oldest"]).total_seconds() if found["oldest"] else 0.0
 
 
