@@ -19,7 +19,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError, transaction
 
 from storefront.catalogue.listable import listable
-from storefront.kit.triggers import NOT_QUIET, TriggerSet
+from storefront.kit.triggers import TriggerSet
 
 # Columns that decide whether lists show a product, and where.
 PLACED_BY = (
@@ -293,7 +293,7 @@ def statements(vendor: str) -> list[str]:
         "PLACED_OLD": ", ".join(f"OLD.{column}" for column in PLACED_BY),
         "PLACED_N": ", ".join(f"n.{column}" for column in PLACED_BY),
         "PLACED_O": ", ".join(f"o.{column}" for column in PLACED_BY),
-        "NOT_QUIET": NOT_QUIET,
+        "NOT_QUIET": "current_setting('storefront.quiet', true) IS DISTINCT FROM 'on'",
         "SHOP_BITS": str(SHOP_BITS),
     }.items():
         text = text.replace(f"<{mark}>", sql)

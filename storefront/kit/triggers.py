@@ -16,9 +16,6 @@ from django.db import connections, router, transaction
 from django.db.migrations.loader import MigrationLoader
 from django.db.models.signals import post_migrate
 
-# On PostgreSQL, of a trigger that is to do nothing while an import creates objects with all that belongs to them: then
-# the import does it for all at once (`catalogue.triggers.deferred_totals`).
-NOT_QUIET = "current_setting('storefront.quiet', true) IS DISTINCT FROM 'on'"
 _CREATE = re.compile(r"CREATE (TRIGGER|FUNCTION|VIEW|TABLE) (\w+)")
 
 

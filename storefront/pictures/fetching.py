@@ -64,7 +64,7 @@ class Fetcher:
         self.last_host = START
         self.loop: asyncio.AbstractEventLoop | None = None
         self.wake = asyncio.Event()
-        self.is_stopping = False
+        self.is_stopping = self.is_taking_up = False
 
     def stop(self) -> None:
         """Start no more downloads. `run` returns when those in flight have ended, after STOP_GRACE_SECONDS at most."""
@@ -101,7 +101,7 @@ class Fetcher:
             self._start(session, job)
         if is_done and not self.downloads and not self.ended:
             self.is_stopping = True
-        elif ended or jobs:
+        elif ended or jobs or self.is_taking_up:
             await asyncio.sleep(BATCH_SECONDS)
         else:
             await self._sleep(POLL_SECONDS)
@@ -117,7 +117,7 @@ class Fetcher:
         if self.is_stopping:
             return [], False
         # Some in each turn, so that the first pictures of a large import are fetched while the rest is taken up.
-        take_up(shop=self.shop)
+        self.is_taking_up = take_up(shop=self.shop) > 0
         jobs = self._claim()
         if self.shop is None or jobs or self.downloads:
             return jobs, False

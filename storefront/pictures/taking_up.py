@@ -5,10 +5,12 @@ Any number of workers may do so at once. A request is taken up completely, in th
 pictures of a product wait from the same moment on, and apps hear of them once (`storing.py`).
 """
 
+import random
 from collections.abc import Sequence
 from typing import Any
 
-from django.db import IntegrityError, transaction
+import structlog
+from django.db import DatabaseError, IntegrityError, connection, transaction
 
 from storefront.catalogue.models import Media, Product
 from storefront.kit.bulk_insert import BulkTable
@@ -17,27 +19,47 @@ from storefront.pictures.requesting import own_files
 from storefront.pictures.rules import host_of, is_fetched
 from storefront.shops.models import Shop
 
-# Requests and pictures that are taken up before the worker looks for pictures to fetch: one request of a batch of new
-# products, or many of an update, which writes one for each product. The last request can have more pictures.
+# Shops of which some requests are taken up before the worker looks for pictures to fetch.
+MOST_SHOPS = 4
+# Of each: the oldest requests, until they have so many pictures. A batch of new products has 4,000.
 MOST_REQUESTS, MOST_PICTURES = 50, 4000
+# How long to wait for a product that another program changes. Sales of the other products wait meanwhile.
+MAX_LOCK_WAIT = "1s"
+
+log = structlog.get_logger(__name__)
 
 
 def take_up(*, shop: Shop | None = None) -> int:
-    """Take up the oldest requests, with `shop` of that shop alone. Returns how many requests. One read if there is
-    none."""
-    waiting = PictureRequest.objects.all() if shop is None else PictureRequest.objects.filter(shop=shop)
+    """Take up some of what waits, with `shop` of that shop alone. Returns how many requests. One read if there is
+    none. What fails, for example since another program holds a product for long, is logged, and tried again later."""
+    if shop:
+        return _take_up_some(shop.pk)
+    waiting = list(PictureRequest.objects.order_by("shop").values_list("shop", flat=True).distinct())
+    # Any of them, so that each has its turn.
+    chosen = random.sample(waiting, min(len(waiting), MOST_SHOPS))
+    return sum(_take_up_some(each) for each in chosen)
+
+
+def _take_up_some(shop_id: int) -> int:
+    waiting = PictureRequest.objects.filter(shop=shop_id).order_by("pk").values_list("pk", "pictures")
     taken = pictures = 0
-    for pk, count in list(waiting.order_by("pk").values_list("pk", "pictures")[:MOST_REQUESTS]):
+    for pk, count in list(waiting[:MOST_REQUESTS]):
         if pictures >= MOST_PICTURES:
             break
-        taken += _take_up(pk)
-        pictures += count
+        try:
+            taken += _take_up(pk)
+            pictures += count
+        except DatabaseError as error:
+            log.warning("pictures_not_taken_up", request=pk, reason=str(error).strip())
     return taken
 
 
 @transaction.atomic
 def _take_up(pk: int) -> bool:
     """Take up this request, unless another worker has, or is about to."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET LOCAL lock_timeout = '{MAX_LOCK_WAIT}'")
     request = PictureRequest.objects.select_for_update(skip_locked=True, of=("self",)).select_related("shop")
     found = request.filter(pk=pk).first()
     if found is None:

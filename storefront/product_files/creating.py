@@ -144,23 +144,32 @@ def bundle_item_row(shop: Shop, bundle: int, item: ParsedBundleItem) -> Row:
 
 
 def unused_slugs(shop: Shop, products: Sequence[ParsedProduct]) -> list[str]:
-    """A slug for each product that no existing product and no other product of the batch has.
+    """A slug for each product that no existing product and no other product of the batch has: the one that the file
+    states, which was looked for or is known to be free.
 
-    Tries the product's own slug, then that with the source id or the SKU, then that with a number. The second step
-    spares a shop with a thousand products of one name the search for a free number.
+    For others, tries the slug of the name, then that with the source id or the SKU, then that with a number. The second
+    step spares a shop with a thousand products of one name the search for a free number. Raises InvalidValue for a
+    stated slug that turns out to be taken.
     """
-    # A slug that the file states is free, or the product would have been found by it.
-    taken = _taken(shop, {parsed.slug for parsed in products if parsed.slug != parsed.keys.slug})
+    stated = {parsed.keys.slug for parsed in products if parsed.keys.slug}
+    taken = _taken(shop, {parsed.slug for parsed in products if not parsed.keys.slug})
+    if wrong := taken & stated:
+        raise InvalidValue(f"slug: {min(wrong)} is that of another product of the shop")
     first = Counter(parsed.slug for parsed in products)
     longer = {
-        parsed.line: _longer_slug(parsed) for parsed in products if parsed.slug in taken or first[parsed.slug] > 1
+        parsed.line: _longer_slug(parsed)
+        for parsed in products
+        if not parsed.keys.slug and (parsed.slug in taken or first[parsed.slug] > 1)
     }
-    taken |= _taken(shop, set(filter(None, longer.values())))
+    taken |= stated | _taken(shop, set(filter(None, longer.values())))
     slugs = []
     for parsed in products:
-        candidates = [slug for slug in (parsed.slug, longer.get(parsed.line)) if slug]
-        slug = next((slug for slug in candidates if slug not in taken), "") or _numbered(shop, candidates[-1], taken)
-        taken.add(slug)
+        slug = parsed.keys.slug
+        if not slug:
+            candidates = [slug for slug in (parsed.slug, longer.get(parsed.line)) if slug]
+            free = next((slug for slug in candidates if slug not in taken), "")
+            slug = free or _numbered(shop, candidates[-1], taken)
+            taken.add(slug)
         slugs.append(slug)
     return slugs
 

@@ -281,6 +281,7 @@ class _Import:
         # Sale periods begin and end while a long import runs; now that the products are locked, they wait.
         prices_at = self.now + timedelta(seconds=time.monotonic() - self.started)
         self.baselines.clear()
+        new_pictures: list[tuple[int, str]] = []
         for parsed, found in matched:
             changes = update_product(
                 shop=self.shop,
@@ -288,7 +289,7 @@ class _Import:
                 parsed=parsed,
                 references=self.references,
                 baselines=self.baselines,
-                pictures=self.pictures,
+                new_pictures=new_pictures,
                 now=self.now,
                 prices_at=prices_at,
                 write=self.write,
@@ -297,6 +298,8 @@ class _Import:
                 outcome.updated.append((parsed, found.slug, changes))
             else:
                 outcome.skipped.append((parsed, f"{found} does not differ"))
+        if self.pictures:
+            self.pictures.insert(new_pictures)
 
     def _link(self, outcome: _Outcome) -> None:
         """Store the source's ids of products that were created, or matched by another key."""

@@ -120,14 +120,15 @@ class Matcher:
 
     def _existing(self, products: Sequence[ParsedProduct], own_keys: set[str]) -> _Existing:
         existing = _Existing(seen=self.seen.lines_of(own_keys))
-        if self._own.are_alone():
-            products = [parsed for parsed in products if not self._is_known(parsed)]
-        keys = [parsed.keys for parsed in products]
-        ids = {each.external_id for each in keys if each.external_id}
+        ids = {each.keys.external_id for each in products if each.keys.external_id}
         if self.source and ids:
             existing.by_id = self._by_id(ids)
+        if self._own.are_alone():
+            products = [parsed for parsed in products if not self._is_known(parsed)]
+        elif self.source and ids:
             for value, found in self._by_legacy_id(ids - existing.by_id.keys()):
                 existing.by_legacy_id.setdefault(value, []).append(found)
+        keys = [parsed.keys for parsed in products]
         slugs = {slug for parsed in products for slug in _slugs(parsed)}
         existing.by_slug = dict(products_by(self.shop, "slug", slugs))
         for sku, found in products_by(self.shop, "sku", {each.sku for each in keys if each.sku}):
@@ -144,8 +145,8 @@ class Matcher:
         return existing
 
     def _is_known(self, parsed: ParsedProduct) -> bool:
-        """Whether the keys that were seen say everything about the product, in a shop that has only products of this
-        import: then it need not be looked up."""
+        """Whether the keys that were seen say everything about the product's slug and SKU, in a shop that has only
+        products of this import: then they need not be looked up."""
         keys = parsed.keys
         if not keys.name or (self.source and self.source.is_own):
             return False

@@ -27,6 +27,8 @@ class OwnProducts:
 
     def add(self, ids: Sequence[int]) -> None:
         """Add products that the import has created, in ascending order."""
+        if not self._are_alone:
+            return
         for first, last in runs_of(ids):
             before = self._runs.pop() if self._runs and self._runs[-1][1] == first - 1 else (first, last)
             self._runs.append((before[0], last))

@@ -46,14 +46,15 @@ class References:
         """Read the existing rows of each kind if these products refer to a name that is not cached yet. Returns the
         paths that the shop does not have, and the names by kind and without case."""
         missing, unknown = self._missing_paths(products), self._unknown_names(products)
+        if not missing and not unknown:
+            return missing, unknown
         if missing:
             self._read_categories()
-            missing = {key: path for key, path in missing.items() if key not in self._paths}
-        for kind, names in unknown.items():
+        for kind in unknown:
             rows = MODELS[kind].objects.filter(shop=self.shop).values_list("name", "pk")
             self._ids[kind] = {name.casefold(): pk for name, pk in rows}
-            unknown[kind] = {key: name for key, name in names.items() if key not in self._ids[kind]}
-        return missing, unknown
+        # All of them again: a name that was known can have been removed since.
+        return self._missing_paths(products), self._unknown_names(products)
 
     def category_id(self, path: CategoryPath) -> int | None:
         """The category's id; None if it does not exist yet."""

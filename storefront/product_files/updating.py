@@ -24,7 +24,6 @@ from storefront.catalogue.models import (
 from storefront.catalogue.parsing import InvalidValue
 from storefront.catalogue.plans import Plan, plan_of
 from storefront.catalogue.sale_periods import columns_to_write
-from storefront.pictures.requesting import PictureRequests
 from storefront.product_files.baselines import Baselines
 from storefront.product_files.creating import bundle_item_row
 from storefront.product_files.existing import ExistingProduct
@@ -53,7 +52,7 @@ def update_product(
     parsed: ParsedProduct,
     references: References,
     baselines: Baselines,
-    pictures: PictureRequests | None = None,
+    new_pictures: list[tuple[int, str]],
     now: datetime,
     prices_at: datetime,
     write: bool,
@@ -61,8 +60,8 @@ def update_product(
     """Apply the parsed product to the existing one; returns the changes as {member: [before, after]}. Of its sale
     periods, those hold that run at `prices_at`.
 
-    Without `write`, only compares. With `pictures`, new pictures are requested from the worker. Raises
-    InvalidValue if the parsed product cannot update this product.
+    Without `write`, only compares. Ids and addresses of new pictures are added to `new_pictures`. Raises InvalidValue
+    if the parsed product cannot update this product.
     """
     updating = _ProductUpdate(shop, existing, parsed, references, now, prices_at)
     updating.compare()
@@ -74,8 +73,7 @@ def update_product(
         # As for new products, events are recorded only if the shop has an app.
         with events.emitting_changes(shop, existing.product.pk, now=now) if events.has_apps(shop) else nullcontext():
             updating.write()
-        if pictures:
-            pictures.insert((row.pk, row.source_url) for row in updating.new_media)
+        new_pictures += [(row.pk, row.source_url) for row in updating.new_media]
     return updating.changes
 
 

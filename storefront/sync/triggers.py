@@ -9,7 +9,7 @@ in their place. Stock of a variant, files to download, payments and refunds are 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from storefront.kit.triggers import NOT_QUIET, TriggerSet
+from storefront.kit.triggers import TriggerSet
 
 _LOG = "INSERT INTO sync_change (shop_id, kind, object_id, variant_id, xact, at)"
 _NOW = {"sqlite": "strftime('%Y-%m-%d %H:%M:%f', 'now')", "postgresql": "clock_timestamp()"}
@@ -29,16 +29,13 @@ class Watched(NamedTuple):
     variant: str = "NULL"
     condition: str = "true"
     source: str = ""
-    # Whether an import writes it only together with a new object, whose own row is noted in the same transaction. On
-    # SQLite it is noted all the same.
-    is_part: bool = False
     events: tuple[str, ...] = ALL
 
 
 WATCHED = (
     Watched("catalogue_product", "product", "r.id"),
     # A first variant takes the place of the product's own stock item.
-    Watched("catalogue_variant", "product", "r.product_id", is_part=True, events=("insert",)),
+    Watched("catalogue_variant", "product", "r.product_id", events=("insert",)),
     Watched("catalogue_variant", "product", "r.product_id", variant="r.id", events=("update", "delete")),
     # Of a category that is deleted.
     Watched("catalogue_productcategory", "product", "r.product_id", events=("delete",)),
@@ -92,12 +89,11 @@ def _columns_of(watched: Watched) -> set[str]:
 
 def _on_postgresql(watched: Watched, event: str, name: str) -> list[str]:
     rows = "OLD" if event == "delete" else "NEW"
-    when = f" WHEN ({NOT_QUIET})" if watched.is_part else ""
     return [
         f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$\nBEGIN\n"
         f"  {_LOG} {_select('postgresql', watched, 'written r')};\n  RETURN NULL;\nEND $$",
         f"CREATE TRIGGER {name} AFTER {event.upper()} ON {watched.table}\n"
-        f"  REFERENCING {rows} TABLE AS written FOR EACH STATEMENT{when} EXECUTE FUNCTION {name}()",
+        f"  REFERENCING {rows} TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION {name}()",
     ]
 
 

@@ -4,7 +4,7 @@ import threading
 from datetime import timedelta
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection, transaction
 
 from storefront.catalogue.models import Media, Product
 from storefront.kit import clock
@@ -118,6 +118,58 @@ def test_the_oldest_ones_first_and_some_at_a_time(shop, monkeypatch):
         asked_for(shop, OLD)
     assert take_up() == 1
     assert PictureRequest.objects.count() == 1
+
+
+def test_each_shop_has_its_turn(shop, other_shop, monkeypatch):
+    monkeypatch.setattr(taking_up, "MOST_PICTURES", 1)
+    asked_for(shop, *addresses(3))
+    asked_for(shop, OLD)
+    theirs = asked_for(other_shop, OLD)
+    assert take_up() == 2
+    assert fetched_ids(shop=other_shop) == ids(theirs)
+    assert PictureRequest.objects.get().shop == shop
+
+
+def test_one_that_fails_is_left_for_later_and_the_others_are_taken_up(shop, monkeypatch):
+    first, second = asked_for(shop, OLD), asked_for(shop, OLD)
+    insert = taking_up._insert
+
+    def failing(request, rows) -> None:
+        if request.first_media == first[0].pk:
+            raise OperationalError("no")
+        insert(request, rows)
+
+    monkeypatch.setattr(taking_up, "_insert", failing)
+    assert take_up() == 1
+    assert fetched_ids() == ids(second)
+    monkeypatch.setattr(taking_up, "_insert", insert)
+    assert take_up() == 1
+    assert fetched_ids() == ids(first + second)
+
+
+def test_a_product_that_somebody_holds_is_not_waited_for(shop, monkeypatch):
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite has one writer at a time")
+    monkeypatch.setattr(taking_up, "MAX_LOCK_WAIT", "100ms")
+    product = make_product(shop)
+    asked_for(shop, OLD, product=product)
+    held, done = threading.Event(), threading.Event()
+
+    @transaction.atomic
+    def hold() -> None:
+        Product.objects.select_for_update().get(pk=product.pk)
+        held.set()
+        assert done.wait(10)
+
+    def work() -> int:
+        assert held.wait(10)
+        try:
+            return take_up()
+        finally:
+            done.set()
+
+    assert run_concurrently(hold, work)[1] == 0
+    assert take_up() == 1
 
 
 def test_what_was_removed_or_uploaded_before_is_not_fetched(shop):

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -41,6 +42,18 @@ def imported(shop: Shop, content: str | bytes | list[dict], path: Path, **given)
         content = as_csv(content)
     file.write_bytes(content if isinstance(content, bytes) else content.encode())
     return import_products(shop=shop, file=file, **{"now": NOW, **given})
+
+
+def after_batch(number: int, action: Callable[[], object]) -> Callable[[int, int], None]:
+    """A `progress` that does the action once, when this many batches are imported."""
+    batches: list[int] = []
+
+    def progress(done: int, total: int) -> None:
+        batches.append(done)
+        if len(batches) == number:
+            action()
+
+    return progress
 
 
 def zipped(name: str) -> bytes:

@@ -111,6 +111,15 @@ def test_an_update_requests_new_pictures_alone(shop, tmp_path):
     assert Media.objects.count() == 4
 
 
+def test_an_update_asks_for_all_new_pictures_of_a_batch_at_once(shop, tmp_path):
+    cups = [{"name": f"Cup {number}", "sku": f"C{number}", "price": "5"} for number in range(3)]
+    with_pictures(shop, as_lines(*cups), tmp_path)
+    pictured = [cup | {"media": [f"{ONE}?{number}"]} for number, cup in enumerate(cups)]
+    assert with_pictures(shop, as_lines(*pictured), tmp_path, update=True).updated == 3
+    assert PictureRequest.objects.get().pictures == 3
+    assert sorted(requests(shop)) == [f"{ONE}?{number}" for number in range(3)]
+
+
 def test_the_old_shops_csv_matches_fetched_pictures(shop, tmp_path):
     rows = [woo(sku="A", images=f"{ONE}, {TWO}")]
     with_pictures(shop, rows, tmp_path)
