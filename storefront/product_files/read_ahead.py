@@ -20,8 +20,6 @@ from typing import Any
 # Size in bytes below which a file is read in the same process.
 MIN_BYTES_FOR_A_PROCESS = 4_000_000
 BATCH_PRODUCTS = 2000
-# The first batch is this part of it, so that writing begins soon; each next one is twice as large.
-FIRST_PART = 8
 # Forked, so that modules and settings are already loaded.
 PROCESSES = multiprocessing.get_context("fork")
 
@@ -47,10 +45,8 @@ def rare_garbage_collection() -> Iterator[None]:
 
 def in_batches(items: Iterator[Any], position: Callable[[], int]) -> Iterator[Batch]:
     """The items in lists of limited length, each with the position in the file after it."""
-    size = max(BATCH_PRODUCTS // FIRST_PART, 1)
-    while batch := list(islice(items, size)):
+    while batch := list(islice(items, BATCH_PRODUCTS)):
         yield batch, position()
-        size = min(2 * size, BATCH_PRODUCTS)
         # Frees the batch before the next one is read.
         del batch
 

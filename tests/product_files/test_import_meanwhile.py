@@ -13,7 +13,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def two_rows_a_batch(monkeypatch):
     monkeypatch.setattr(read_ahead, "BATCH_PRODUCTS", 2)
-    monkeypatch.setattr(read_ahead, "FIRST_PART", 1)
 
 
 def cup(number: int, brand: str, category: str) -> dict:

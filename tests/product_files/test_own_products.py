@@ -85,7 +85,6 @@ def test_a_slug_that_a_merchant_gives_meanwhile_is_a_conflict(shop, tmp_path):
 
 def test_a_slug_that_a_merchant_gives_meanwhile_is_a_conflict_beside_rows_without_one(shop, tmp_path, monkeypatch):
     monkeypatch.setattr(read_ahead, "BATCH_PRODUCTS", 2)
-    monkeypatch.setattr(read_ahead, "FIRST_PART", 1)
 
     def rename() -> None:
         Product.objects.filter(shop=shop, slug="cup-0").update(slug="cup-3")
@@ -100,7 +99,6 @@ def test_a_slug_that_a_merchant_gives_meanwhile_is_a_conflict_beside_rows_withou
 
 def test_a_stated_slug_goes_to_the_row_that_states_it(shop, tmp_path, monkeypatch):
     monkeypatch.setattr(read_ahead, "BATCH_PRODUCTS", 10)
-    monkeypatch.setattr(read_ahead, "FIRST_PART", 1)
     rows = [{"name": "Mug", "sku": sku, "price": "5.00"} for sku in ("a", "b")]
     report = imported(shop, as_lines(*rows, cup(1, slug="mug-b")), tmp_path)
     assert (report.created, report.conflicts) == (3, 0)

@@ -26,7 +26,6 @@ LINES = [
 def a_process_for_every_file(monkeypatch):
     monkeypatch.setattr(read_ahead, "MIN_BYTES_FOR_A_PROCESS", 0)
     monkeypatch.setattr(read_ahead, "BATCH_PRODUCTS", 4)
-    monkeypatch.setattr(read_ahead, "FIRST_PART", 1)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
 
 
@@ -53,14 +52,6 @@ def test_the_file_is_read_in_another_process():
         batch, _ = next(batches)
     assert [number for _, number in batch] == [0, 1, 2, 3]
     assert {pid for pid, _ in batch}.isdisjoint({os.getpid()})
-
-
-def test_the_first_batches_are_smaller(monkeypatch):
-    monkeypatch.setattr(read_ahead, "BATCH_PRODUCTS", 16)
-    monkeypatch.setattr(read_ahead, "FIRST_PART", 8)
-    batches = [batch for batch, _ in read_ahead.in_batches(iter(range(50)), lambda: 0)]
-    assert list(map(len, batches)) == [2, 4, 8, 16, 16, 4]
-    assert [number for batch in batches for number in batch] == list(range(50))
 
 
 def test_an_error_of_reading_is_raised_after_the_earlier_batches():
