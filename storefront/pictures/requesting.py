@@ -1,6 +1,6 @@
 """Requests the fetching of pictures: of an import's new media, of all that have only an address, and of failed ones."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,6 +12,7 @@ from django.db.models.functions import Coalesce
 from django.db.models.lookups import LessThanOrEqual
 
 from storefront.catalogue.models import Media
+from storefront.kit.runs import runs_of
 from storefront.pictures.models import PictureFetch, PictureRequest
 from storefront.pictures.rules import host_of, is_fetched
 from storefront.shops import audit
@@ -36,33 +37,24 @@ class PictureRequests:
         that is not http or https, or at which the shop itself serves its files, is left as it is.
 
         An import waits for it, so it writes a row for all of them, and the worker makes a row of each picture."""
-        own = own_files(self.shop)
-        requests = [
-            PictureRequest(
-                shop=self.shop,
-                product_import_id=self.product_import,
-                first_media=run[0][0],
-                last_media=run[-1][0],
-                pictures=count,
-                made_at=self.now,
-            )
-            for run in _runs(sorted(media))
-            if (count := sum(is_fetched(url, own) for _, url in run))
-        ]
-        if requests:
-            PictureRequest.objects.bulk_create(requests)
-
-
-def _runs(media: Sequence[tuple[int, str]]) -> Iterator[Sequence[tuple[int, str]]]:
-    """The media in runs of consecutive ids: what lies between two runs is of somebody else."""
-    start = 0
-    if media and media[-1][0] - media[0][0] == len(media) - 1:
-        yield media
-        return
-    for place in range(1, len(media) + 1):
-        if place == len(media) or media[place][0] != media[place - 1][0] + 1:
-            yield media[start:place]
-            start = place
+        own, ordered = own_files(self.shop), sorted(media)
+        requests: list[PictureRequest] = []
+        place = 0
+        for first, last in runs_of([id for id, _ in ordered]):
+            run = ordered[place : place + last - first + 1]
+            place += len(run)
+            if count := sum(is_fetched(url, own) for _, url in run):
+                requests.append(
+                    PictureRequest(
+                        shop=self.shop,
+                        product_import_id=self.product_import,
+                        first_media=first,
+                        last_media=last,
+                        pictures=count,
+                        made_at=self.now,
+                    )
+                )
+        PictureRequest.objects.bulk_create(requests)
 
 
 def request_missing(*, shop: Shop, now: datetime) -> int:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from django.db import connection
 
+from storefront.kit.runs import runs_of
 from storefront.shops.models import Shop
 
 # The next product of any shop, in the order of the index that has these columns (`product_standing`): so the look-up
@@ -53,13 +54,3 @@ class OwnProducts:
             cursor.execute(_NEXT, [self.shop.pk, after])
             found = cursor.fetchone()
         return found is not None and found[0] == self.shop.pk and (before is None or found[1] < before)
-
-
-def runs_of(ids: Sequence[int]) -> list[tuple[int, int]]:
-    """The first and the last of each run of consecutive ids, which are in ascending order."""
-    if not ids:
-        return []
-    if ids[-1] - ids[0] == len(ids) - 1:
-        return [(ids[0], ids[-1])]
-    ends = [place for place in range(1, len(ids)) if ids[place] != ids[place - 1] + 1]
-    return [(ids[first], ids[end - 1]) for first, end in zip([0, *ends], [*ends, len(ids)], strict=True)]

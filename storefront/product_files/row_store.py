@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, ExitStack
 from itertools import groupby
 from typing import Any
 
-from storefront.product_files.own_products import runs_of
+from storefront.kit.runs import runs_of
 
 CHUNK_ROWS = 500
 

@@ -147,6 +147,24 @@ def test_one_that_fails_is_left_for_later_and_the_others_are_taken_up(shop, monk
     assert fetched_ids() == ids(first + second)
 
 
+def test_a_lost_connection_loses_no_picture(shop, monkeypatch):
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite has no connection that could be lost")
+    media, insert = asked_for(shop, *addresses(3)), taking_up._insert
+
+    def killed(*given) -> None:
+        insert(*given)
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+
+    monkeypatch.setattr(taking_up, "_insert", killed)
+    assert take_up() == 0
+    monkeypatch.setattr(taking_up, "_insert", insert)
+    assert fetched_ids() == []
+    assert take_up() == 1
+    assert fetched_ids() == ids(media)
+
+
 def test_a_product_that_somebody_holds_is_not_waited_for(shop, monkeypatch):
     if connection.vendor != "postgresql":
         pytest.skip("SQLite has one writer at a time")

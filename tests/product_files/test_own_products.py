@@ -8,7 +8,7 @@ from storefront.catalogue.models import Product
 from storefront.kit.bulk_insert import allocate_ids
 from storefront.product_files import read_ahead
 from storefront.product_files.models import ExternalId, ImportSource
-from storefront.product_files.own_products import OwnProducts, runs_of
+from storefront.product_files.own_products import OwnProducts
 from tests.catalogue.factories import make_product
 from tests.product_files.files import after_batch, as_lines, imported, woo
 from tests.shops.factories import NOW
@@ -153,12 +153,6 @@ def test_a_product_before_or_after_the_own_ones_is_found(shop, place):
     assert own.are_alone()
     make_product(shop, "Bowl", id=before if place == "before" else after)
     assert not own.are_alone()
-
-
-def test_runs():
-    assert runs_of([]) == []
-    assert runs_of([4, 5, 6]) == [(4, 6)]
-    assert runs_of([1, 3, 4, 9]) == [(1, 1), (3, 4), (9, 9)]
 
 
 def test_many_gaps_are_taken_for_others(shop):
