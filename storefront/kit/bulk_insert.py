@@ -88,6 +88,9 @@ class BulkTable:
         self._encoders = {name: encoder(field) for name, field in fields.items()}
         self._places = {name: place for place, name in enumerate(columns[len(later) :])}
         self._later = [self._encoders[name] for name in later]
+        # A row whose later columns are all ids is formatted at once, in half of the time.
+        self._are_ids = all(_is_integer(fields[name]) for name in later)
+        self._line_of_ids = b"%d\t" * len(later) + b"%b\n"
         values = {name: fields[name].get_default() for name in self._places} | dict(common)
         self._blank = [self._encoded(name, values[name]) for name in self._places]
         quote = connection.ops.quote_name
@@ -134,6 +137,8 @@ class BulkTable:
     def _line(self, later: tuple[Any, ...], packed: bytes) -> bytes:
         if not later:
             return packed + b"\n"
+        if self._are_ids and None not in later:
+            return self._line_of_ids % (*later, packed)
         values = [
             _COPY_NULL if value is None else encode(value) for encode, value in zip(self._later, later, strict=True)
         ]
@@ -165,6 +170,12 @@ def _copy_encoder(field: "models.Field[Any, Any]") -> Encoder:
     if isinstance(field, models.ForeignKey):
         return _copy_encoder(field.target_field)
     return str if isinstance(field, (models.DecimalField, models.IntegerField)) else _copy_text
+
+
+def _is_integer(field: "models.Field[Any, Any]") -> bool:
+    if isinstance(field, models.ForeignKey):
+        return _is_integer(field.target_field)
+    return isinstance(field, (models.IntegerField, models.AutoField))
 
 
 def _copy_text(value: Any) -> str:
