@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 from django.db import DataError, IntegrityError, connection, transaction
 
-from storefront.catalogue.models import Option, OptionValue, Variant
+from storefront.catalogue.models import Media, Option, OptionValue, Variant
 from storefront.kit.bulk_insert import BulkTable, allocate_ids
 from tests.catalogue.factories import make_option, make_product
 from tests.shops.factories import NOW
@@ -69,6 +69,22 @@ def test_packed_rows_get_their_later_values(shop, other_shop, option):
     assert (second.pk, second.name, second.price, second.weight) == (ids[1], "a\tb", Decimal("12.50"), Decimal(10))
     assert (second.barcode, second.is_active, second.option_values) == (None, False, {})
     assert {(each.shop_id, each.created_at) for each in (first, second)} == {(shop.pk, NOW)}
+
+
+def test_later_ids_may_be_null_in_some_rows(shop, option):
+    picture = Media.objects.create(shop=shop, product_id=option.product_id, source_url="https://p.example/1.jpg")
+    stamped = {"shop_id": shop.pk, "created_at": NOW, "updated_at": NOW}
+    table = BulkTable(Variant, stamped, later=["id", "product_id", "image_id"])
+    ids = allocate_ids(Variant, 3)
+    rows = zip(ids, (None, picture.pk, None), ("100 %d", "%b\\%", "plain"), strict=True)
+    table.insert_packed([((id, option.product_id, image), table.pack({"name": name})) for id, image, name in rows])
+    stored = Variant.objects.order_by("id").values_list("id", "product_id", "image_id", "name")
+    product = option.product_id
+    assert list(stored) == [
+        (ids[0], product, None, "100 %d"),
+        (ids[1], product, picture.pk, "%b\\%"),
+        (ids[2], product, None, "plain"),
+    ]
 
 
 @pytest.mark.parametrize("label", [None, "x" * 300, "nul\0"], ids=["null", "long", "nul"])
