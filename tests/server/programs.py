@@ -11,6 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 STOREFRONT = str(Path(sys.executable).with_name("storefront"))
+# Seconds that a command may take: less than a test may, and enough on a machine that is busy with others.
+PATIENCE = 240
 OURS = ("STOREFRONT_", "DATABASE_URL", "SECRET_KEY", "EMAIL_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE")
 
 
@@ -27,7 +29,7 @@ def storefront(*arguments: str, **environment: str) -> subprocess.CompletedProce
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=PATIENCE,
         check=False,
     )
 
