@@ -175,7 +175,7 @@ def _copy_encoder(field: "models.Field[Any, Any]") -> Encoder:
 def _is_integer(field: "models.Field[Any, Any]") -> bool:
     if isinstance(field, models.ForeignKey):
         return _is_integer(field.target_field)
-    return isinstance(field, (models.IntegerField, models.AutoField))
+    return isinstance(field, models.IntegerField)
 
 
 def _copy_text(value: Any) -> str:

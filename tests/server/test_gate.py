@@ -54,9 +54,9 @@ class Shop:
     def get(self, path: str) -> requests.Response:
         return requests.get(self.url + path, headers=self.authorization, timeout=PATIENCE)
 
-    def add_to_cart(self, timeout: float = PATIENCE) -> requests.Response:
+    def add_to_cart(self) -> requests.Response:
         body = {"product_id": self.product, "qty": 1}
-        return requests.post(f"{self.url}/api/v1/cart", json=body, headers=self.authorization, timeout=timeout)
+        return requests.post(f"{self.url}/api/v1/cart", json=body, headers=self.authorization, timeout=PATIENCE)
 
     def connect(self) -> socket.socket:
         connection = socket.create_connection(("127.0.0.1", self.served.port))
@@ -193,7 +193,7 @@ def test_what_needs_no_database_is_answered_while_it_holds_every_thread(shop):
         time.sleep(1)
         assert session.get(shop.url + product, timeout=PATIENCE).status_code == 200
         with stalled(shop.database):
-            calls = [callers.submit(shop.add_to_cart, timeout=PATIENCE) for _ in range(2 * THREADS)]
+            calls = [callers.submit(shop.add_to_cart) for _ in range(2 * THREADS)]
             time.sleep(0.5)
             for path in (product, "/static/website/shop.css", "/livez"):
                 assert session.get(shop.url + path, timeout=PATIENCE).status_code == 200
