@@ -204,5 +204,7 @@ def storefront(*arguments: str, environment: dict[str, str]) -> str:
 
 
 def clean_environment() -> dict[str, str]:
-    """This process's environment without any setting of the service."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
+    """This process's environment without any setting of the service. Its modules are compiled once, as those of an
+    installed service are."""
+    left_out = (*OURS, "PYTHONDONTWRITEBYTECODE")
+    return {name: value for name, value in os.environ.items() if not name.startswith(left_out)}

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
-import snowballstemmer
+import Stemmer
 
 from storefront.shops.languages import STEMMERS
 
@@ -84,8 +84,8 @@ def search_text(
 def stem_of(word: str, language: str) -> str:
     """The stem of a folded word; the word itself in a language without a stemmer."""
     stemmer = STEMMERS.get(language)
-    # A stemmer of its own for each word: it has a state, and several threads stem at once.
-    return snowballstemmer.stemmer(stemmer).stemWord(word) if stemmer else word
+    # A stemmer of its own for each word: it has a state, and several threads stem at once. It needs no cache.
+    return Stemmer.Stemmer(stemmer, 0).stemWord(word) if stemmer else word
 
 
 def _with_stems(section: str, read: str, language: str) -> str:
@@ -103,7 +103,7 @@ def _stems(token: str, language: str) -> tuple[str, ...]:
 
 
 class _KnownStems(dict[str, tuple[str, ...]]):
-    """The stems of texts that were read before, since stemming a word takes 15 microseconds."""
+    """The stems of texts that were read before, since finding and stemming the words takes several times as long."""
 
     def __init__(self, language: str) -> None:
         super().__init__()

@@ -1,0 +1,44 @@
+"""Stems of words, which are folded. Products' texts are stored with them, so a stemmer that changes them needs all texts made again."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from storefront.catalogue.search_texts import search_text, search_words, stem_of
+
+STEMS = [
+    ("ar", "أكواب", "اكواب"),
+    ("cs", "hrnky", "hrnk"),
+    ("da", "kopperne", "kop"),
+    ("de", "tassen", "tass"),
+    ("el", "κουπεσ", "κουπ"),
+    ("en", "mugs", "mug"),
+    ("es", "tazas", "taz"),
+    ("fr", "tasses", "tass"),
+    ("hu", "bögrék", "bögre"),
+    ("it", "tazze", "tazz"),
+    ("nl", "kopjes", "kop"),
+    ("pl", "kubkami", "kubk"),
+    ("pt", "canecas", "canec"),
+    ("ru", "кружками", "кружк"),
+    ("sr", "шољама", "šolj"),
+    ("sv", "muggarna", "mugg"),
+    ("tr", "bardaklar", "bardak"),
+    ("other", "mugs", "mugs"),
+]
+
+
+@pytest.mark.parametrize(("language", "word", "stem"), STEMS)
+def test_a_stored_stem_stays_what_it_is(language, word, stem):
+    assert stem_of(word, language) == stem
+    text = search_text(language=language, name=word).text.split("\x1c")[0]
+    assert text.split() == ([word] if stem == word else [word, stem])
+    assert [(each.text, each.stem) for each in search_words(word, language)] == [(word, None if stem == word else stem)]
+
+
+def test_threads_that_stem_at_once_get_the_same_as_one_after_the_other():
+    words = [f"{word}{ending}" for word in ("national", "general", "organis") for ending in ("ly", "ities", "ations")]
+    expected = [stem_of(word, "en") for word in words]
+    with ThreadPoolExecutor(8) as threads:
+        for found in threads.map(lambda _: [stem_of(word, "en") for word in words], range(400)):
+            assert found == expected
