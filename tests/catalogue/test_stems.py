@@ -1,4 +1,7 @@
-"""Stems of words, which are folded. Products' texts are stored with them, so a stemmer that changes them needs all texts made again."""
+"""Stems of words. Products' texts are stored with them, so a stemmer that changes them needs all texts made again.
+
+Words are folded before they are stemmed.
+"""
 
 from concurrent.futures import ThreadPoolExecutor
 
