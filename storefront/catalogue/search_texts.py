@@ -20,8 +20,12 @@ from storefront.shops.languages import STEMMERS
 # White space, so that no search word contains one.
 SECTION_ENDS = ("\x1c", "\x1d", "\x1e")
 _ENDS = (*SECTION_ENDS, "")
+# Marks on letters, which `re` takes for no part of a word. Hindi and Tamil write vowels with them.
+_MARKS = "".join(mark for mark in map(chr, range(0x300, 0x10000)) if unicodedata.category(mark)[0] == "M")
 # Words that have a stem, and words that spelling is corrected to.
-_WORD = re.compile(r"[^\W\d_]{3,40}")
+_WORD = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{_MARKS}]){{2,39}}")
+# The same for a text in ASCII, three times as fast.
+_ASCII_WORD = re.compile("[a-zA-Z]{3,40}")
 _TAG = re.compile(r"<[^<>]*>")
 # Texts without white space whose stems are remembered, of each language. Each takes about 200 bytes.
 _MOST_KNOWN = 50_000
@@ -78,14 +82,18 @@ def search_text(
         _with_stems(prose, read, language),
     )
     text = "".join([f" {section} {end}" for section, end in zip(sections, _ENDS, strict=True)])
-    return SearchText(text, frozenset(_WORD.findall(f"{named} {other}")))
+    return SearchText(text, frozenset(_words(f"{named} {other}")))
+
+
+def _words(text: str) -> list[str]:
+    return (_ASCII_WORD if text.isascii() else _WORD).findall(text)
 
 
 def stem_of(word: str, language: str) -> str:
     """The stem of a folded word; the word itself in a language without a stemmer."""
     stemmer = STEMMERS.get(language)
-    # A stemmer of its own for each word: it has a state, and several threads stem at once. It needs no cache.
-    return Stemmer.Stemmer(stemmer, 0).stemWord(word) if stemmer else word
+    # A stemmer of its own for each word: it has a state, and several threads stem at once.
+    return Stemmer.Stemmer(stemmer, maxCacheSize=0).stemWord(word) if stemmer else word
 
 
 def _with_stems(section: str, read: str, language: str) -> str:
@@ -98,7 +106,7 @@ def _with_stems(section: str, read: str, language: str) -> str:
 
 def _stems(token: str, language: str) -> tuple[str, ...]:
     """The stems of the words in a text without white space, but for the text itself."""
-    found = {stem_of(word, language) for word in _WORD.findall(token)}
+    found = {stem_of(word, language) for word in _words(token)}
     return tuple(found - {token})
 
 

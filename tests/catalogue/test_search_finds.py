@@ -80,6 +80,9 @@ def test_finds_nothing_else(shop, mug, q):
         ("de", "Häuser", "haus"),
         ("fr", "Tasse bleue", "tasses bleues"),
         ("ru", "Синие кружки", "кружка"),
+        # These write vowels with marks.
+        ("hi", "लाल किताब", "किताबों"),
+        ("ta", "நீல கோப்பை", "கோப்பைகள்"),
     ],
 )
 def test_stems_are_those_of_the_shop_s_language(db, language, name, q):

@@ -8,24 +8,38 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from storefront.catalogue.search_texts import search_text, search_words, stem_of
+from storefront.shops.languages import CHOICES
 
 STEMS = [
     ("ar", "أكواب", "اكواب"),
+    ("ca", "tasses", "tasse"),
     ("cs", "hrnky", "hrnk"),
     ("da", "kopperne", "kop"),
     ("de", "tassen", "tass"),
     ("el", "κουπεσ", "κουπ"),
     ("en", "mugs", "mug"),
     ("es", "tazas", "taz"),
+    ("et", "tassid", "tas"),
+    ("eu", "katiluak", "katilu"),
+    ("fa", "کتابها", "کتاب"),
+    ("fi", "mukeja", "mukej"),
     ("fr", "tasses", "tass"),
+    ("ga", "mhuga", "muga"),
+    ("hi", "कपों", "कप"),
     ("hu", "bögrék", "bögre"),
+    ("hy", "բաժակներ", "բաժ"),
+    ("id", "cangkirnya", "cangkir"),
     ("it", "tazze", "tazz"),
+    ("lt", "puodeliai", "puodel"),
     ("nl", "kopjes", "kop"),
+    ("no", "koppene", "kopp"),
     ("pl", "kubkami", "kubk"),
     ("pt", "canecas", "canec"),
+    ("ro", "canile", "can"),
     ("ru", "кружками", "кружк"),
     ("sr", "шољама", "šolj"),
     ("sv", "muggarna", "mugg"),
+    ("ta", "கோப்பைகள்", "கோப்பை"),
     ("tr", "bardaklar", "bardak"),
     ("other", "mugs", "mugs"),
 ]
@@ -37,6 +51,10 @@ def test_a_stored_stem_stays_what_it_is(language, word, stem):
     text = search_text(language=language, name=word).text.split("\x1c")[0]
     assert text.split() == ([word] if stem == word else [word, stem])
     assert [(each.text, each.stem) for each in search_words(word, language)] == [(word, None if stem == word else stem)]
+
+
+def test_every_language_of_a_shop_is_among_them():
+    assert sorted(language for language, _, _ in STEMS) == sorted(language for language, _ in CHOICES)
 
 
 def test_threads_that_stem_at_once_get_the_same_as_one_after_the_other():
