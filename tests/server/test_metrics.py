@@ -121,6 +121,24 @@ def test_a_restarted_process_keeps_the_counts_and_is_counted_once(watched):
     assert after[name] == before[name] >= 1
 
 
+def test_a_killed_process_is_not_counted_even_before_its_parent_has_taken_note(watched):
+    parent = watched.served.child("web")
+    os.kill(parent, signal.SIGSTOP)
+    try:
+        victim = int(Path(f"/proc/{parent}/task/{parent}/children").read_text().split()[0])
+        os.kill(victim, signal.SIGKILL)
+        wait_until(lambda: ") Z " in Path(f"/proc/{victim}/stat").read_text(), what="its end")
+        assert watched.figure("web_processes") == 1
+    finally:
+        os.kill(parent, signal.SIGCONT)
+    wait_until(lambda: watched.figure("web_processes") == 2, what="its successor")
+
+
+def test_a_scrape_answers_while_a_process_makes_its_files(watched):
+    (directory_of(watched) / "counter_999999999.db").touch()
+    assert watched.figure("web_processes") == 2
+
+
 def test_what_waits_is_read_from_the_database(watched):
     found = watched.figures()
     assert found["storefront_database_readable", ()] == 1

@@ -31,12 +31,17 @@ def remove() -> None:
 
 
 def is_running(pid: int) -> bool:
+    """Whether the process exists and has not ended. One that was killed exists until its parent has taken note of it,
+    which only Linux tells here."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except PermissionError:
         pass
+    with suppress(OSError):
+        # The name, in brackets, may have any character; the state follows it.
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z"
     return True
 
 

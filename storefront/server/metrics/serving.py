@@ -42,13 +42,17 @@ class ProcessFigures(Collector):
 
     def __init__(self, directory: str) -> None:
         self.directory = directory
-        self.files = MultiProcessCollector(None, directory)
+        self.lock = threading.Lock()
 
     def collect(self) -> Iterable[Metric]:
-        for name in os.listdir(self.directory):
-            if (found := _LIVE_FILE.fullmatch(name)) and not is_running(int(found[1])):
-                mark_process_dead(int(found[1]), self.directory)
-        return self.files.collect()
+        # Of two scrapes at once, the second must find the files of an ended process before or after their removal.
+        with self.lock:
+            for name in os.listdir(self.directory):
+                if (found := _LIVE_FILE.fullmatch(name)) and not is_running(int(found[1])):
+                    mark_process_dead(int(found[1]), self.directory)
+            # A process that starts makes each of its files empty, and sizes it at once: the library cannot read that.
+            files = [file.path for file in os.scandir(self.directory) if file.stat().st_size]
+            return MultiProcessCollector.merge(files)
 
 
 def run_process(host: str, port: int) -> None:
