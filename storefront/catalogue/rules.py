@@ -30,21 +30,45 @@ MOST_LEVELS = 30
 
 # A slug is one segment of a path. Letters of all scripts are allowed: imported shops have them.
 _SLUG = re.compile(r"[^\s/\\?#%\x00-\x1f\x7f]+\Z")
+# Marks on letters, which `re` takes for no part of a word: Hindi and Tamil write vowels with them. Marks on symbols, as
+# in emoji, are not among them.
+MARKS = "".join(
+    mark
+    for mark in map(chr, (*range(0x300, 0x20D0), *range(0x2100, 0xFE00), *range(0xFE10, 0x10000)))
+    if unicodedata.category(mark)[0] == "M"
+)
+_NOT_IN_SLUGS, _BETWEEN_WORDS = re.compile(rf"[^\w\s{MARKS}-]"), re.compile(r"[-\s]+")
+# Latin letters that are no letter of ASCII with a mark.
+_LATIN = {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ħ": "h", "ŧ": "t", "ŋ": "n"}
+_IN_ASCII = str.maketrans(
+    _LATIN | {letter.upper(): text for letter, text in _LATIN.items()} | {"ß": "ss", "ẞ": "ss", "ı": "i"}
+)
 _LIKE_MARKS = re.compile(r"[%_\\]")
 
 
 def slug_of(name: str, *, fallback: str = "item") -> str:
-    """A slug made from a name: in ASCII if possible, `ss` for `ß`, never empty, never digits alone."""
-    return _slug_of(name.replace("ß", "ss").replace("ẞ", "SS"), fallback)
+    """A slug made from a name, never empty, never digits alone. In ASCII if that loses no letter (`ss` for `ß`, `o` for
+    `ø`), else in the name's own script."""
+    if not name.isascii():
+        name = name.translate(_IN_ASCII)
+        if any(letter.isalnum() and not letter.isascii() for letter in unicodedata.normalize("NFKD", name)):
+            kept = _NOT_IN_SLUGS.sub("", unicodedata.normalize("NFKC", name).lower())
+            return _or_fallback(_BETWEEN_WORDS.sub("-", kept), fallback)
+    return _or_fallback(slugify(name), fallback)
 
 
-def possible_slugs(name: str, *, fallback: str = "item") -> list[str]:
-    """The slug that a product with this name gets, and the one that it got before `ß` became `ss`, if that differs."""
-    return list(dict.fromkeys([slug_of(name, fallback=fallback), _slug_of(name, fallback)]))
+def earlier_slugs(name: str, *, fallback: str = "item") -> list[str]:
+    """The slugs that a product with this name got in earlier releases, unless it is in ASCII. They lack letters and
+    marks, so products of different names may have the same."""
+    earlier = []
+    for text in (name.replace("ß", "ss").replace("ẞ", "SS"), name) if not name.isascii() else ():
+        ascii, unicode = slugify(text)[:200].strip("-_"), slugify(text, allow_unicode=True)
+        earlier.append(_or_fallback(ascii or unicode, fallback))
+    return list(dict.fromkeys(earlier))
 
 
-def _slug_of(name: str, fallback: str) -> str:
-    slug = slugify(name)[:200].strip("-_") or slugify(name, allow_unicode=True)[:200].strip("-_") or fallback
+def _or_fallback(slug: str, fallback: str) -> str:
+    slug = slug[:200].strip("-_") or fallback
     # Digits alone would be read as an id (R-CAT-27).
     return f"{fallback}-{slug}" if slug.isdigit() else slug
 

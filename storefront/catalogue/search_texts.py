@@ -15,15 +15,14 @@ from typing import Any, NamedTuple
 
 import Stemmer
 
+from storefront.catalogue import rules
 from storefront.shops.languages import STEMMERS
 
 # White space, so that no search word contains one.
 SECTION_ENDS = ("\x1c", "\x1d", "\x1e")
 _ENDS = (*SECTION_ENDS, "")
-# Marks on letters, which `re` takes for no part of a word. Hindi and Tamil write vowels with them.
-_MARKS = "".join(mark for mark in map(chr, range(0x300, 0x10000)) if unicodedata.category(mark)[0] == "M")
 # Words that have a stem, and words that spelling is corrected to.
-_WORD = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{_MARKS}]){{2,39}}")
+_WORD = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{rules.MARKS}]){{2,39}}")
 # The same for a text in ASCII, three times as fast.
 _ASCII_WORD = re.compile("[a-zA-Z]{3,40}")
 _TAG = re.compile(r"<[^<>]*>")

@@ -6,7 +6,7 @@ The keys, the most reliable first:
    agree too, since another shop's file can have the same ids.
 2. The slug, if the file states it.
 3. The SKU, if only one product of the shop and only one of the file has it.
-4. The name's slug, for a product that states nothing else.
+4. The name's slug, for a product that states nothing else. The names have to be the same too, but for their case.
 
 Keys that contradict each other, or that fit several products, are a conflict: such a product is neither created nor
 changed, and the report names the products. No two products of a file are the same product of the shop.
@@ -204,13 +204,19 @@ class Matcher:
             return Match(found)
         if named:
             return self._by_sku(parsed, named, existing)
+        return self._by_name(parsed, existing)
+
+    def _by_name(self, parsed: ParsedProduct, existing: _Existing) -> Match:
         slugs = _slugs(parsed)
-        for slug in slugs:
-            if by_name := existing.by_slug.get(slug):
-                return Match(by_name)
-        for slug in slugs:
-            if line := existing.new_slugs.get(slug):
-                return Match(conflict=f"the product on line {line} has the same slug")
+        found = [existing.by_slug[slug] for slug in slugs if slug in existing.by_slug]
+        same = next((each for each in found if _is_named(each, parsed)), None)
+        if same or not slugs:
+            return Match(same)
+        own = slugs[0]
+        if other := existing.by_slug.get(own):
+            return Match(conflict=f"the slug of its name is that of {other}; state a slug or an SKU")
+        if line := existing.new_slugs.get(own):
+            return Match(conflict=f"the product on line {line} has the same slug")
         return NEW
 
     def _found_by_id(self, parsed: ParsedProduct, existing: _Existing) -> Found | None:
@@ -259,7 +265,7 @@ class Matcher:
         found = [f"ID {keys.external_id}"] if keys.external_id else []
         found += [f"slug {keys.slug}"] if keys.slug else []
         if not found:
-            found = [f"SKU and name {keys.sku}\n{keys.name}"] if keys.sku else [f"name {_slugs(parsed)[0]}"]
+            found = [f"SKU and name {keys.sku}\n{keys.name}"] if keys.sku else [f"name {keys.name}"]
         return found
 
     def _note(self, parsed: ParsedProduct, own_keys: list[str], match: Match, existing: _Existing) -> None:
@@ -278,13 +284,23 @@ def _described(key: str) -> str:
 
 
 def _slugs(parsed: ParsedProduct) -> list[str]:
-    """The slugs by which the product is looked up: the stated one, or those of its name if it states no key."""
+    """The slugs by which the product is looked up: the stated one, or that of its name and then earlier ones if it
+    states no key."""
     keys = parsed.keys
     if keys.slug:
         return [keys.slug]
     if keys.external_id or keys.sku or not keys.name:
         return []
-    return rules.possible_slugs(keys.name, fallback="product")
+    return list(dict.fromkeys([_slug_of_name(parsed), *rules.earlier_slugs(keys.name, fallback="product")]))
+
+
+def _slug_of_name(parsed: ParsedProduct) -> str:
+    return rules.slug_of(parsed.keys.name, fallback="product")
+
+
+def _is_named(found: Found, parsed: ParsedProduct) -> bool:
+    name = parsed.keys.name
+    return bool(name) and name.casefold() == found.name.casefold()
 
 
 def _agrees(parsed: ParsedProduct, found: Found) -> bool:
@@ -293,8 +309,7 @@ def _agrees(parsed: ParsedProduct, found: Found) -> bool:
         return True
     if keys.slug:
         return keys.slug == found.slug
-    name = keys.name.casefold()
-    return bool(name) and (name == found.name.casefold() or found.slug in rules.possible_slugs(keys.name))
+    return _is_named(found, parsed) or (bool(keys.name) and found.slug == _slug_of_name(parsed))
 
 
 def link(source: Source, ids: Sequence[tuple[int, int]]) -> None:

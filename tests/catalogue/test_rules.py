@@ -12,6 +12,44 @@ def test_every_name_has_a_valid_slug_that_is_no_id(name):
     assert rules.as_id(slug) is None
 
 
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [
+        ("Große Tasse", "grosse-tasse"),
+        ("GROẞE ŒUVRE", "grosse-oeuvre"),
+        ("Żółty kubek, 2 szt.", "zolty-kubek-2-szt"),
+        ("Blåbærsyltetøy", "blabaersyltetoy"),
+        ("Kırmızı İpek Çanta", "kirmizi-ipek-canta"),
+        ("Đà Nẵng", "da-nang"),
+        ("Filter for 2 m²", "filter-for-2-m2"),
+        ("Кружка XL", "кружка-xl"),
+        ("日本茶 100g", "日本茶-100g"),
+        ("किताब नई", "किताब-नई"),
+        ("தமிழ் புத்தகம்", "தமிழ்-புத்தகம்"),
+        ("می\u200cخواهم  کتاب", "میخواهم-کتاب"),
+        ("\u2764\ufe0f Кофе -- 1\ufe0f\u20e3", "кофе-1"),
+        ("\u2764\ufe0f", "item"),
+        ("१२", "item-१२"),
+    ],
+)
+def test_a_slug_keeps_the_letters_of_its_name(name, slug):
+    assert rules.slug_of(name) == slug
+
+
+@pytest.mark.parametrize(
+    ("name", "slugs"),
+    [
+        ("Large mug", []),
+        ("Кружка XL", ["xl"]),
+        ("Кружка", ["кружка"]),
+        ("Große Tasse", ["grosse-tasse", "groe-tasse"]),
+        ("१२", ["item-१२"]),
+    ],
+)
+def test_knows_the_slugs_that_names_got_earlier(name, slugs):
+    assert rules.earlier_slugs(name) == slugs
+
+
 @pytest.mark.parametrize("text", ["", ".", "..", "a b", "a/b", "a?b", "a#b", "a%b", "a\0b", "a\nb", "x" * 256])
 def test_refuses_slugs_that_a_url_cannot_contain(text):
     assert not rules.is_slug(text)

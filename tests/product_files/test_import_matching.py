@@ -95,6 +95,46 @@ def test_slug_and_sku_of_two_products_are_a_conflict(shop, tmp_path):
     ]
 
 
+def test_names_of_another_script_are_different_products(shop, tmp_path, batches):
+    names = ["Кружка XL", "Чашка XL", "日本茶 100g", "中国茶 100g"]
+    content = as_lines(*({"name": name, "price": "5.00"} for name in names))
+    assert imported(shop, content, tmp_path).counts()["created"] == 4
+    assert imported(shop, content, tmp_path, update=True).counts()["skipped"] == 4
+    slugs = Product.objects.filter(shop=shop).order_by("id").values_list("slug", flat=True)
+    assert list(slugs) == ["кружка-xl", "чашка-xl", "日本茶-100g", "中国茶-100g"]
+
+
+def test_an_earlier_slug_alone_does_not_make_it_the_same_product(shop, tmp_path):
+    imported(shop, as_lines({"name": "Чашка XL", "price": "5.00"}), tmp_path)
+    Product.objects.update(slug="xl")
+    report = imported(shop, as_lines({"name": "Кружка XL", "price": "6.00"}), tmp_path, update=True)
+    assert report.counts()["created"] == 1
+    assert list(Product.objects.order_by("id").values_list("name", "slug", "price")) == [
+        ("Чашка XL", "xl", 5),
+        ("Кружка XL", "кружка-xl", 6),
+    ]
+
+
+@pytest.mark.parametrize("as_file", [lambda row: [woo(name=row["name"])], as_lines], ids=["WooCommerce", "native"])
+def test_names_that_share_a_slug_are_a_conflict(shop, tmp_path, as_file):
+    """A row that states neither ID, slug nor SKU would change a product of another name."""
+    imported(shop, as_lines({"name": "C++ book", "price": "5.00"}), tmp_path)
+    before = list(Product.objects.values())
+    report = imported(shop, as_file({"name": "C book", "price": "6.00"}), tmp_path, update=True)
+    assert report.counts()["conflicts"] == 1
+    assert "the slug of its name is that of “C++ book” (c-book); state a slug or an SKU" in conflicts(report)[0]
+    assert list(Product.objects.values()) == before
+    assert imported(shop, as_file({"name": "c++ BOOK", "price": "6.00"}), tmp_path).counts()["skipped"] == 1
+
+
+def test_names_of_one_file_that_share_a_slug_are_a_conflict(shop, tmp_path, batches):
+    report = imported(shop, as_lines(*({"name": name, "price": "5.00"} for name in ("C book", "C++ book"))), tmp_path)
+    (conflict,) = conflicts(report)
+    assert conflict.startswith("line 2, name C++ book: ")
+    assert "the product on line 1 has the same slug" in conflict or "that of “C book” (c-book)" in conflict
+    assert names_of(shop) == ["C book"]
+
+
 @pytest.mark.usefixtures("batches")
 def test_products_of_one_file_may_share_a_sku(shop, tmp_path):
     rings = [woo(id="1", sku="R", name="Gold ring"), woo(id="2", sku="R", name="Silver ring")]
@@ -142,7 +182,7 @@ def test_a_new_id_of_a_named_source_is_a_new_product_even_with_a_shared_sku(shop
         (woo(id="1", name="Mug"), woo(id="1", name="Other"), "ID 1"),
         (woo(name="Mug", slug="mug"), woo(name="Other", slug="mug"), "slug mug"),
         (woo(sku="M", name="Mug"), woo(sku="M", name="Mug"), "SKU and name M, Mug"),
-        (woo(name="Mug"), woo(name="Mug"), "name mug"),
+        (woo(name="Mug"), woo(name="Mug"), "name Mug"),
     ],
 )
 def test_a_product_that_a_file_has_twice_is_imported_once_and_told(shop, tmp_path, first, second, key):
