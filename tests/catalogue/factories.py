@@ -13,9 +13,11 @@ from storefront.catalogue.models import (
     OptionValue,
     Product,
     ProductCategory,
+    ProductSearch,
     RelatedProduct,
     Variant,
 )
+from storefront.catalogue.search_texts import search_text
 from storefront.shops.models import Shop
 from tests.shops.factories import NOW
 
@@ -33,10 +35,19 @@ def make_product(shop: Shop, name: str | None = None, *, categories: tuple[Categ
     } | given
     given.setdefault("slug", slugify(name))
     product = Product.objects.create(shop=shop, name=name, sort_name=rules.sort_name(name), **given)
-    search_index.write_text(product)
+    _write_text_of_new(product)
     for category in categories:
         ProductCategory.objects.create(shop=shop, product=product, category=category, created_at=NOW, updated_at=NOW)
     return product
+
+
+def _write_text_of_new(product: Product) -> None:
+    """As `search_index.write_text`, in a fifth of the time."""
+    words = {"name": product.name, "sku": product.sku, "description": product.description, "tags": product.tags}
+    brand = product.brand.name if product.brand else None
+    made = search_text(language=product.shop.language, brand=brand, attributes=product.attributes, **words)
+    ProductSearch.objects.create(product=product, shop=product.shop, text=made.text)
+    search_index.add_words_on_commit(product.shop, made.words)
 
 
 def make_public(shop: Shop, name: str | None = None, **given) -> Product:
