@@ -102,7 +102,7 @@ def _product(line: int, text: str, unknown: set[str]) -> ReadResult:
         return Failure([Problem(line, "", 'expected an object such as {"name": "Mug"}')])
     reader = _Reader(line)
     parsed = reader.product(given)
-    for name in given.keys() - _known() - unknown:
+    for name in sorted(given.keys() - _known() - unknown):
         unknown.add(name)
         parsed.warn(name, f"is not a product field; ignored.{resembling(name, sorted(_known() - _IGNORED))}")
     return Failure(reader.problems) if reader.problems else parsed
@@ -267,8 +267,9 @@ class _Reader:
         """The parsed values of the members that are columns of the model."""
         fields: dict[str, Any] = {}
         kinds = members(model)
-        for name in given.keys() & kinds.keys():
-            self.read_into(fields, name, given[name], kinds[name].parse, path)
+        for name, value in given.items():
+            if name in kinds:
+                self.read_into(fields, name, value, kinds[name].parse, path)
         return fields
 
     def read_into(self, fields: dict[str, Any], name: str, value: Any, parse: MemberParser, path: str) -> None:
