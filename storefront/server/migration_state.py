@@ -1,4 +1,4 @@
-"""Migrates as Django does, four times as fast: fewer of the models that migrations see are made again.
+"""Migrates as Django does, four times as fast forwards: fewer of the models that migrations see are made again.
 
 After each operation, Django makes anew the classes of the model that was changed and of all models around it, which in
 a shop is nearly every model. Here, only those are that hold on to the changed class: the model itself, and models that
@@ -7,9 +7,11 @@ are made anew for it.
 """
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.migration import Migration
 from django.db.migrations.state import ModelState, ProjectState, StateApps
 from django.db.models import Model
 
@@ -76,3 +78,23 @@ class Executor(MigrationExecutor):
     def _migrate_all_forwards(self, state: ProjectState, *given: Any, **options: Any) -> ProjectState:
         narrow = NarrowState(models=state.models, real_apps=state.real_apps)
         return super()._migrate_all_forwards(narrow, *given, **options)  # type: ignore[misc]
+
+    def _migrate_all_backwards(
+        self, plan: list[tuple[Migration, bool]], full_plan: list[tuple[Migration, bool]], fake: bool
+    ) -> ProjectState:
+        undone = {migration for migration, _ in plan}
+        light = [(each if each in undone else without_classes(each), backwards) for each, backwards in full_plan]
+        return super()._migrate_all_backwards(plan, light, fake)  # type: ignore[misc]
+
+
+def without_classes(migration: Migration) -> Migration:
+    """The migration, which throws away the classes of a state that it changes. They are made anew when they are needed,
+    and not after each of its operations."""
+
+    def mutate_state(state: ProjectState, preserve: bool = True) -> ProjectState:
+        state.__dict__.pop("apps", None)
+        return migration.mutate_state(state, preserve)
+
+    light: Any = copy(migration)
+    light.mutate_state = mutate_state
+    return light
