@@ -42,16 +42,22 @@ make_product(shop, "Mug", price=Decimal("9.50"), stock_qty=100)
 class Killable(Deployment):
     """A served shop that can be killed and started again, with the same data."""
 
+    @property
+    def port(self) -> int:
+        return int(self.url.rpartition(":")[2])
+
     def start(self) -> None:
         with ExitStack() as stack:
-            port = int(self.url.rpartition(":")[2])
-            self.process = stack.enter_context(running("serve", "--port", str(port), log=self.log, **self.environment))
-            wait_until(lambda: is_listening(port), process=self.process, what="the server")
+            served = running("serve", "--port", str(self.port), log=self.log, **self.environment)
+            self.process = stack.enter_context(served)
+            wait_until(lambda: is_listening(self.port), process=self.process, what="the server")
             self.stack = stack.pop_all()
 
     def kill(self) -> None:
         os.killpg(self.process.pid, signal.SIGKILL)
         self.stack.close()
+        # A web process that has not ended yet still accepts connections, and resets them when it does.
+        wait_until(lambda: not is_listening(self.port), what="the end of all its processes")
 
     def killed_while_pressing(self, method: str, is_asked: Callable[[], object]) -> requests.Session:
         """A shopper presses pay, and all processes are killed once the provider `is_asked`. Returns their browser."""
