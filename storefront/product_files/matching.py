@@ -12,6 +12,7 @@ Keys that contradict each other, or that fit several products, are a conflict: s
 changed, and the report names the products. No two products of a file are the same product of the shop.
 """
 
+import unicodedata
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -300,7 +301,12 @@ def _slug_of_name(parsed: ParsedProduct) -> str:
 
 def _is_named(found: Found, parsed: ParsedProduct) -> bool:
     name = parsed.keys.name
-    return bool(name) and name.casefold() == found.name.casefold()
+    return bool(name) and _folded(name) == _folded(found.name)
+
+
+def _folded(name: str) -> str:
+    # A file from a Mac may have an accent as a letter of its own.
+    return unicodedata.normalize("NFC", name).casefold()
 
 
 def _agrees(parsed: ParsedProduct, found: Found) -> bool:

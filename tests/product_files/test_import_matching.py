@@ -127,6 +127,12 @@ def test_names_that_share_a_slug_are_a_conflict(shop, tmp_path, as_file):
     assert imported(shop, as_file({"name": "c++ BOOK", "price": "6.00"}), tmp_path).counts()["skipped"] == 1
 
 
+def test_a_name_is_the_same_however_its_accents_are_written(shop, tmp_path):
+    composed, decomposed = "Caf\u00e9", "Cafe\u0301"
+    assert imported(shop, as_lines({"name": composed, "price": "5.00"}), tmp_path).counts()["created"] == 1
+    assert imported(shop, as_lines({"name": decomposed, "price": "5.00"}), tmp_path).counts()["skipped"] == 1
+
+
 def test_names_of_one_file_that_share_a_slug_are_a_conflict(shop, tmp_path, batches):
     report = imported(shop, as_lines(*({"name": name, "price": "5.00"} for name in ("C book", "C++ book"))), tmp_path)
     (conflict,) = conflicts(report)
