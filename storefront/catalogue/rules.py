@@ -38,7 +38,7 @@ MARKS = "".join(
     if unicodedata.category(mark)[0] == "M"
 )
 _NOT_IN_SLUGS, _BETWEEN_WORDS = re.compile(rf"[^\w\s{MARKS}-]"), re.compile(r"[-\s]+")
-# Latin letters that are no letter of ASCII with a mark.
+# Latin letters that Unicode does not take apart into a letter of ASCII and a mark.
 _LATIN = {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ħ": "h", "ŧ": "t", "ŋ": "n"}
 _IN_ASCII = str.maketrans(
     _LATIN | {letter.upper(): text for letter, text in _LATIN.items()} | {"ß": "ss", "ẞ": "ss", "ı": "i"}
