@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings as django_settings
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Route, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Route, expect, sync_playwright
 
 from storefront.server.origins import cookie_names
 from storefront.shops.models import Shop
@@ -23,6 +23,8 @@ SWITCHES = "no-sandbox disable-gpu disable-quic no-first-run disable-background-
 RESOLVER = "host-resolver-rules=MAP shop.test 127.0.0.1,MAP *.shop.test 127.0.0.1"
 ARGUMENTS = [f"--{switch}" for switch in [*SWITCHES.split(), "disable-sync", RESOLVER]]
 WIDE, NARROW = 1280, 390
+# Milliseconds. A machine that others use too stands still for seconds at times.
+PATIENCE = 60_000
 
 
 @pytest.fixture(scope="session")
@@ -32,6 +34,7 @@ def chromium() -> Iterator[Browser]:
     # Playwright runs an event loop in this thread, where Django refuses database access by default.
     with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
+        expect.set_options(timeout=PATIENCE)
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield browser
         browser.close()
@@ -61,7 +64,7 @@ class Visitor:
         self.expects: set[int] = set()
         context.route("**/*", self._block_other_hosts)
         self.page: Page = context.new_page()
-        self.page.set_default_timeout(60_000)
+        self.page.set_default_timeout(PATIENCE)
         self.page.on("console", self._listen)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
 

@@ -29,6 +29,15 @@ def click_deed(page, name: str) -> None:
     deed.click()
 
 
+# Clicks a dialog's button in the moment in which the dialog is on the page.
+AT_ONCE = """() => new MutationObserver((changes, observer) => {
+  const button = document.querySelector("#dialog button[type=submit]");
+  if (!button) return;
+  observer.disconnect();
+  button.click();
+}).observe(document.body, {childList: true, subtree: true})"""
+
+
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 def test_a_person_is_looked_up_exported_and_erased(street, sit, width):
     customer = make_customer(street)
@@ -85,3 +94,24 @@ def test_a_customers_page_leads_to_the_request(street, sit):
     page.get_by_role("button", name="Look up").click()
     expect(page.get_by_role("main")).to_contain_text("Account with its addresses")
     expect(page.get_by_role("main")).to_contain_text("Nothing is left to do")
+
+
+def test_a_dialog_works_as_soon_as_it_is_there(street, sit):
+    request = DataRequest.objects.create(shop=street, email=EMAIL, created_at=clock.now())
+    desk = sit()
+    page = desk.open(admin_url(request, "change"))
+    page.evaluate(AT_ONCE)
+    with page.expect_response(lambda answer: answer.request.method == "POST") as answer:
+        click_deed(page, "Make an export")
+    assert answer.value.request.headers["hx-request"] == "true"
+    expect(page.get_by_role("main")).to_contain_text("This page updates automatically")
+
+
+def test_a_dialogs_form_is_for_its_deed_without_scripts_too(street, sit):
+    request = DataRequest.objects.create(shop=street, email=EMAIL, created_at=clock.now())
+    desk = sit()
+    page = desk.open(admin_url(request, "change"))
+    click_deed(page, "Make an export")
+    with page.expect_navigation():
+        page.locator("#dialog form").evaluate("form => HTMLFormElement.prototype.submit.call(form)")
+    expect(page.get_by_role("main")).to_contain_text("This page updates automatically")

@@ -26,7 +26,7 @@ def heard() -> Iterator[psycopg.Connection]:
 def shops_of(heard: psycopg.Connection, *, until: int) -> list[int]:
     """The shops that were announced, up to and with this one."""
     shops = []
-    for notification in heard.notifies(timeout=10):
+    for notification in heard.notifies(timeout=60):
         shops.append(int(notification.payload))
         if shops[-1] == until:
             break
@@ -84,10 +84,10 @@ def test_changes_are_announced_after_the_connection_was_lost(heard):
 
 def test_a_process_knows_its_own_notifications(heard):
     changes.publish_change(1)
-    (own,) = heard.notifies(timeout=10, stop_after=1)
+    (own,) = heard.notifies(timeout=60, stop_after=1)
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_notify(%s, '2')", [announcing.CHANNEL])
-    (other,) = heard.notifies(timeout=10, stop_after=1)
+    (other,) = heard.notifies(timeout=60, stop_after=1)
     assert (announcing.is_own(own.pid), announcing.is_own(other.pid)) == (True, False)
 
 

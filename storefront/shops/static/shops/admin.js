@@ -2,6 +2,8 @@
 htmx.config.includeIndicatorStyles = false;
 htmx.config.allowEval = false;
 htmx.config.selfRequestsOnly = true;
+// What an answer brought works at once: a click within htmx's 20 ms would send its form as a page of its own.
+htmx.config.defaultSettleDelay = 0;
 
 // Names for what the theme's scripts make without one: areas that scroll, and lists of choices with a search.
 const nameAreas = () => {
