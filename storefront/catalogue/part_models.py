@@ -65,7 +65,7 @@ class OptionValue(models.Model):
 class Media(models.Model):
     """A picture of a product: an uploaded file, or the URL of a picture elsewhere, from an import."""
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_constraint=False)
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False, db_constraint=False)
     product = models.ForeignKey("catalogue.Product", on_delete=models.CASCADE, related_name="media", db_index=False)
     type = models.CharField(max_length=10, default="image", editable=False)
     file = models.ImageField(
@@ -94,7 +94,9 @@ class ProductCategory(models.Model):
     product = models.ForeignKey(
         "catalogue.Product", on_delete=models.CASCADE, related_name="category_links", db_index=False
     )
-    category = models.ForeignKey("catalogue.Category", on_delete=models.CASCADE, related_name="product_links")
+    category = models.ForeignKey(
+        "catalogue.Category", on_delete=models.CASCADE, related_name="product_links", db_index=False
+    )
     sort_order = models.IntegerField(default=0)
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
@@ -102,7 +104,8 @@ class ProductCategory(models.Model):
     class Meta:
         verbose_name_plural = "product categories"
         constraints = [models.UniqueConstraint(fields=["product", "category"], name="product_category_once")]
-        indexes = [models.Index(fields=["shop", "category", "product"])]
+        # The category first: the database looks for its links, too, when it is deleted.
+        indexes = [models.Index(fields=["category", "shop", "product"], name="product_category_links")]
 
     def __str__(self) -> str:
         return f"{self.product} in {self.category}"

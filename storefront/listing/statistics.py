@@ -29,13 +29,17 @@ _FOUND_BY = {
     "catalogue_productcategory": ("product_id",),
 }
 # The tables that an import writes, each with the columns by which plans choose, where it also has long texts: reading
-# those would take most of the time. Autovacuum does so within a minute.
-_TABLES: dict[str, tuple[str, ...]] = {
+# those would take most of the time. Autovacuum does so within a minute. The products take about as long as the others.
+_PRODUCTS: dict[str, tuple[str, ...]] = {
     "catalogue_product": (
         *("id", "shop_id", "slug", "sku", "legacy_source_id", "deleted_at", "status", "exclude_from_catalog"),
         *("publish_at", "unpublish_at", "is_pinned", "is_featured", "sort_order", "sort_name", "price", "brand_id"),
         *("created_at", "updated_at"),
     ),
+}
+_OTHERS: dict[str, tuple[str, ...]] = {
+    "catalogue_productsearch": (),
+    "catalogue_searchword": (),
     "catalogue_productcategory": (),
     "catalogue_variant": ("id", "shop_id", "product_id", "sku", "is_active", "sort_order"),
     "catalogue_media": ("id", "shop_id", "product_id", "sort_order"),
@@ -43,7 +47,6 @@ _TABLES: dict[str, tuple[str, ...]] = {
     "catalogue_optionvalue": (),
     "catalogue_bundleitem": (),
 }
-_TEXT_TABLES: dict[str, tuple[str, ...]] = {"catalogue_productsearch": (), "catalogue_searchword": ()}
 _SORT_TEXTS = "SELECT gin_clean_pending_list('catalogue_searchindex')"
 
 
@@ -96,14 +99,14 @@ class Upkeep:
         then, each search reads them one by one. What was submitted before is done. Does nothing on SQLite."""
         if connection.vendor != "postgresql":
             return
-        sorting = [*_analyze(_TEXT_TABLES), _SORT_TEXTS]
-        # Another connection would not see the texts of a transaction.
+        others = [*_analyze(_OTHERS), _SORT_TEXTS]
+        # Another connection would not see the rows of a transaction.
         is_alone = connection.in_atomic_block
         if not is_alone:
-            self._submitted.append(self._thread.submit(_run_each, sorting))
-        _run_each(_analyze(_TABLES))
+            self._submitted.append(self._thread.submit(_run_each, others))
+        _run_each(_analyze(_PRODUCTS))
         if is_alone:
-            _run_each(sorting)
+            _run_each(others)
         while self._submitted:
             self._submitted.popleft().result()
 

@@ -104,6 +104,13 @@ def test_no_index_repeats_the_beginning_of_another(db, model):
     assert repeated == []
 
 
+def test_links_of_a_category_are_found_by_an_index_with_and_without_the_shop(shop):
+    links = "SELECT product_id FROM catalogue_productcategory WHERE category_id = %(category)s"
+    # Without it, as the database looks when a category is deleted.
+    for statement in (f"{links} AND shop_id = 1", links):
+        assert "product_category_links" in plan_of(statement, {"category": 1})
+
+
 # The indexes that each filter uses, alone and with another, so that no list reads all products of a shop.
 FILTERS = {
     "featured": (Shape("sqlite", featured=True), ["product_list_featured"]),
