@@ -24,7 +24,8 @@ import psycopg
 PARALLEL = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "--durations=15", "--durations-min=3")
 # A machine that others use too stands still at times. A test in which something waited too long is tried once more, and
 # named; the time of a test holds for both tries.
-AGAIN = ("--reruns", "1", "--only-rerun", "TimeoutE|(Read|Connect)Timeout|timed out|did not come true", "-rfEsR")
+WAITED = "TimeoutE|(Read|Connect)Timeout|timed out|did not come true|(Locator|Page) expected"
+AGAIN = ("--reruns", "1", "--only-rerun", WAITED, "-rfEsR")
 # Tests that need no database, or do not depend on its kind, run only on SQLite.
 NOT_ON_POSTGRESQL = (
     *("benchmarks", "clients", "deploy", "docs", "examples", "kit"),
