@@ -87,11 +87,19 @@ def _columns_of(watched: Watched) -> set[str]:
     return {text.removeprefix("r.") for text in named if text.startswith("r.")}
 
 
+def _written(watched: Watched) -> str:
+    """The rows that a statement wrote. Those of one object, such as all variants of a new product, are one change."""
+    columns = _columns_of(watched)
+    if watched.source or "id" in columns:
+        return "written r"
+    return f"(SELECT DISTINCT shop_id, {', '.join(sorted(columns))} FROM written) r"
+
+
 def _on_postgresql(watched: Watched, event: str, name: str) -> list[str]:
     rows = "OLD" if event == "delete" else "NEW"
     return [
         f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$\nBEGIN\n"
-        f"  {_LOG} {_select('postgresql', watched, 'written r')};\n  RETURN NULL;\nEND $$",
+        f"  {_LOG} {_select('postgresql', watched, _written(watched))};\n  RETURN NULL;\nEND $$",
         f"CREATE TRIGGER {name} AFTER {event.upper()} ON {watched.table}\n"
         f"  REFERENCING {rows} TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION {name}()",
     ]

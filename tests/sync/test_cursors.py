@@ -8,7 +8,7 @@ import time_machine
 from django.db import connection
 
 from storefront.catalogue import actions
-from storefront.catalogue.models import Product
+from storefront.catalogue.models import Product, Variant
 from storefront.customers.models import Customer, CustomerGroup
 from storefront.kit import clock
 from storefront.kit.clock import timestamp
@@ -24,7 +24,7 @@ from tests.client import ApiClient
 from tests.customers.factories import add_address
 from tests.orders.factories import make_order, sale_line
 from tests.server.edges import EdgeClient
-from tests.shops.factories import make_token
+from tests.shops.factories import NOW, make_token
 from tests.sync.copying import Copy
 from tests.sync.lists import DAY, KINDS, Place, pages
 
@@ -329,3 +329,17 @@ def test_answers_to_after_are_never_cached(shop, cast):
     assert not asked.is_hit("/products?after=", token)
     answer = asked.ask("/products?after=", token)
     assert (answer.headers["Cache-Control"], "ETag" in answer.headers) == ("no-store", False)
+
+
+@pytest.mark.skipif("connection.vendor == 'sqlite'", reason="SQLite's triggers see one row at a time")
+def test_variants_written_by_one_statement_are_one_change_of_each_product(shop, other_shop):
+    products = [make_public(shop), make_public(shop), make_public(other_shop)]
+    first = [make_variant(product) for product in products]
+    Change.objects.all().delete()
+    same = {"price": 5, "created_at": NOW, "updated_at": NOW}
+    more = [(each.product, name) for each in first for name in ("Red", "Green", "White")]
+    Variant.objects.bulk_create(
+        Variant(shop=product.shop, product=product, name=name, **same) for product, name in more
+    )
+    found = Change.objects.order_by("object_id").values_list("shop_id", "kind", "object_id", "variant_id")
+    assert list(found) == sorted((each.shop_id, "product", each.pk, None) for each in products)
