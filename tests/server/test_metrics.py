@@ -16,6 +16,7 @@ import pytest
 import requests
 from prometheus_client.parser import text_string_to_metric_families
 
+from storefront.server.metrics.directory import is_running
 from tests.databases import database
 from tests.server.programs import free_port, is_listening, running, storefront, wait_until
 from tests.server.relays import Relay, relay
@@ -113,8 +114,10 @@ def test_a_restarted_process_keeps_the_counts_and_is_counted_once(watched):
     watched.ask("/api/v1/cart", "POST", product_id=1, qty=99)
     before = watched.figures()
     (parent,) = [watched.served.child("web")]
-    victim = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()[0]
-    os.kill(int(victim), signal.SIGKILL)
+    victim = int(Path(f"/proc/{parent}/task/{parent}/children").read_text().split()[0])
+    os.kill(victim, signal.SIGKILL)
+    # Until it has ended, it is counted itself, instead of its successor.
+    wait_until(lambda: not is_running(victim), what="its end")
     wait_until(lambda: watched.figure("web_processes") == 2, what="its successor")
     after = watched.figures()
     name = ("storefront_refusals_total", ("insufficient_stock",))
