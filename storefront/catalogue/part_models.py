@@ -104,7 +104,7 @@ class ProductCategory(models.Model):
     class Meta:
         verbose_name_plural = "product categories"
         constraints = [models.UniqueConstraint(fields=["product", "category"], name="product_category_once")]
-        # The category first: the database looks for its links, too, when it is deleted.
+        # The category first, since the database itself looks for the links of a category that is deleted.
         indexes = [models.Index(fields=["category", "shop", "product"], name="product_category_links")]
 
     def __str__(self) -> str:

@@ -29,7 +29,8 @@ _DIFFERENCES = f"""
         SELECT 0, 0, count(*) FROM catalogue_product p WHERE p.shop_id = %(shop)s AND {LISTABLE}
         UNION ALL
         SELECT l.category_id, 0, count(*) FROM catalogue_productcategory l JOIN catalogue_product p
-            ON p.id = l.product_id WHERE p.shop_id = %(shop)s AND {LISTABLE} GROUP BY l.category_id
+            ON p.id = l.product_id AND l.shop_id = p.shop_id WHERE p.shop_id = %(shop)s AND {LISTABLE}
+            GROUP BY l.category_id
     ) found GROUP BY found.category HAVING sum(found.kept) <> sum(found.counted) ORDER BY found.category
 """
 _ADD = {
