@@ -3,6 +3,7 @@ from typing import Annotated, Any, Literal
 
 from django.http import HttpResponse
 from ninja import Field, Path, Router, Schema
+from pydantic import WithJsonSchema
 
 from storefront.apps import extensions
 from storefront.apps.models import Extension
@@ -19,7 +20,13 @@ from storefront.shops.request import Request, calling_installation
 router = Router(tags=["App: Extensions"])
 
 ExtensionType = Literal["checkout_block", "product_block", "confirmation_block"]
-Timeout = Annotated[int, Field(strict=True, ge=extensions.SHORTEST_WAIT, le=extensions.LONGEST_WAIT)]
+_WAIT = {"minimum": extensions.SHORTEST_WAIT, "maximum": extensions.LONGEST_WAIT}
+# Null counts as left out. The description keeps to the integer, so that generated clients have a plain type.
+Timeout = Annotated[
+    Annotated[int, Field(strict=True, ge=_WAIT["minimum"], le=_WAIT["maximum"])] | None,
+    WithJsonSchema({"type": "integer", **_WAIT}),
+]
+TIMEOUT = "How long the shop waits for the block, in milliseconds."
 OwnId = Annotated[PathId, Path(description="The id of one of the app's own extensions.")]
 
 
@@ -33,9 +40,7 @@ class NewExtension(Schema):
         description="Public https URL that the shop calls for the block.",
         examples=["https://app.example.com/blocks/checkout"],
     )
-    timeout_ms: Timeout = Field(
-        extensions.USUAL_WAIT, description="How long the shop waits for the block, in milliseconds."
-    )
+    timeout_ms: Timeout = Field(None, description=TIMEOUT, json_schema_extra={"default": extensions.USUAL_WAIT})
 
 
 class ExtensionChange(Change):
@@ -46,9 +51,7 @@ class ExtensionChange(Change):
         description="Public https URL that the shop calls for the block.",
         examples=["https://app.example.com/blocks"],
     )
-    timeout_ms: Timeout = Field(
-        extensions.USUAL_WAIT, description="How long the shop waits for the block, in milliseconds."
-    )
+    timeout_ms: Timeout = Field(None, description=TIMEOUT)
 
 
 class ExtensionRecord(Schema):
@@ -59,7 +62,7 @@ class ExtensionRecord(Schema):
     type: ExtensionType = Field(description="Where the block appears.")
     callback_url: str = Field(description="URL that the shop calls for the block.")
     is_active: bool = Field(description="Whether the extension is active. The merchant can turn it off.")
-    timeout_ms: int = Field(description="How long the shop waits for the block, in milliseconds.")
+    timeout_ms: int = Field(description=TIMEOUT)
     created_at: Timestamp = Field(description="When the extension was registered.")
     updated_at: Timestamp = Field(
         description="When the extension was last changed, for example turned off by the merchant."
@@ -103,7 +106,7 @@ def register_extension(request: Request, body: NewExtension) -> HttpResponse:
         installation_id=calling_installation(request),
         type=body.type,
         callback_url=body.callback_url,
-        timeout_ms=body.timeout_ms,
+        timeout_ms=extensions.USUAL_WAIT if body.timeout_ms is None else body.timeout_ms,
         now=request.now,
     )
     answer = {"message": "Extension registered.", "extension": extensions.extension_record(extension)}
@@ -134,7 +137,7 @@ def update_extension(request: Request, id: OwnId, body: ExtensionChange) -> Http
             shop=request.shop,
             installation_id=calling_installation(request),
             extension_id=as_id(id) or 0,
-            changes=body.model_dump(exclude_unset=True),
+            changes=body.model_dump(exclude_unset=True, exclude_none=True),
             now=request.now,
         )
     return record_response(request, {"extension": extensions.extension_record(extension)})

@@ -31,6 +31,13 @@ class ProductUnavailable(Refusal):
     code, message, field = "product_unavailable", "This product is not available.", "product_id"
 
 
+class SubscriptionNotSold(Refusal):
+    """A product with a `billing_interval`, or a bundle with one in it: no shop can charge subscriptions (R-CART-51)."""
+
+    code, field = "subscription_not_sold", "product_id"
+    message = "This product is a subscription, and subscriptions cannot be ordered yet."
+
+
 NO_FILE = "This product is a download without a file, so it cannot be sold yet."
 
 
@@ -93,8 +100,8 @@ def check_qty(qty: int, *, least: int) -> None:
 def check_lines(shop: Shop, wanted: Sequence[WantedLine], now: datetime) -> Checked:
     """The wanted lines, checked against their products in a fixed number of queries.
 
-    Refusals are ProductUnavailable, VariantRequired, OptionRequired, InvalidOption, InvalidCustomPrice and
-    InvalidFields.
+    Refusals are ProductUnavailable, SubscriptionNotSold, VariantRequired, OptionRequired, InvalidOption,
+    InvalidCustomPrice and InvalidFields.
     """
     purchasables = load_purchasables(shop, {line.sold for line in wanted}, now)
     unsold = _unsold(shop, {line.sold for line in wanted}, purchasables, now)
@@ -111,7 +118,7 @@ def check_lines(shop: Shop, wanted: Sequence[WantedLine], now: datetime) -> Chec
 
 
 def load_for_sale(shop: Shop, product_id: int, variant_id: int | None, now: datetime) -> Purchasable:
-    """Raises ProductUnavailable and VariantRequired."""
+    """Raises ProductUnavailable, SubscriptionNotSold and VariantRequired."""
     sold = product_id, variant_id
     found = load_purchasables(shop, [sold], now)
     for refusal in _unsold(shop, {sold}, found, now).values():
@@ -223,8 +230,11 @@ def _unsold(
     refusals: dict[Sold, Refusal] = {}
     for product_id, variant_id in unsold:
         product, allowed = products.get((product_id, None)), variants.get(product_id, [])
-        if product is not None and product.lacks_file and product.product.is_published(now):
-            refusal: Refusal = ProductUnavailable(NO_FILE)
+        is_published = product is not None and product.product.is_published(now)
+        if product is not None and is_published and product.is_subscription:
+            refusal: Refusal = SubscriptionNotSold()
+        elif product is not None and is_published and product.lacks_file:
+            refusal = ProductUnavailable(NO_FILE)
         elif product is None or not product.is_for_sale(now):
             refusal = ProductUnavailable()
         elif variant_id is None:

@@ -47,16 +47,18 @@ class Purchasable:
     levels: dict[Stock, int | None] = field(default_factory=dict)
     contains_gift_card: bool = False
     lacks_file: bool = False
+    is_subscription: bool = False
 
     @property
     def name(self) -> str:
         return full_name(self.product.name, self.variant.name if self.variant else None)
 
     def is_for_sale(self, now: datetime) -> bool:
-        """Whether it is published, its variant active (R-CART-25), and its buyer gets something. A bundle would not
-        deliver a gift card, and a download without a file nothing at all."""
+        """Whether it is published, its variant active (R-CART-25), and its buyer gets what the product promises. A
+        bundle would not deliver a gift card, a download without a file nothing at all, and a subscription is one that
+        no shop can charge yet (R-CART-51)."""
         is_active = self.variant is None or self.variant.is_active
-        is_delivered = not self.contains_gift_card and not self.lacks_file
+        is_delivered = not (self.contains_gift_card or self.lacks_file or self.is_subscription)
         return self.product.is_published(now) and is_active and is_delivered
 
     @property
@@ -96,6 +98,7 @@ def load_purchasables(
             bundle_items=[_item_snapshot(item) for item in items],
             levels=_levels_of(product, variant, items),
             contains_gift_card=any(item.product.is_gift_card for item in items),
+            is_subscription=any(each.billing_interval for each in (product, *(item.product for item in items))),
             lacks_file=any(each.has_no_file and needs_file(each) for each in (product, *(i.product for i in items))),
         )
     return found

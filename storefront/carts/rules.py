@@ -122,7 +122,9 @@ def _choice(option: OfferedOption, given: Any) -> Choice | Problem | None:
         return _option_problem(OptionRequired, message, option) if option.required else None
     if option.type == Option.Type.TEXT:
         longest = min(option.max_length or MAX_TEXT, MAX_TEXT)
-        if not isinstance(given, str) or len(given) > MAX_TEXT or len(given.strip()) > longest or "\0" in given:
+        if not isinstance(given, str):
+            return _option_problem(InvalidOption, f"{option.name} must be text.", option, max_length=longest)
+        if len(given) > MAX_TEXT or len(given.strip()) > longest or "\0" in given:
             message = f"{option.name} can have at most {longest} characters."
             return _option_problem(InvalidOption, message, option, max_length=longest)
         price = option.values[0].price if option.values else money.ZERO

@@ -28,6 +28,7 @@ PRODUCT = Columns(
     "allow_backorders",
     "stock_qty",
     "is_gift_card",
+    "billing_interval",
     *SALE_COLUMNS,
     "is_preorder",
     "available_from",

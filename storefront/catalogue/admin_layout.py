@@ -29,13 +29,6 @@ FIELDSETS: list[tuple[str | None, dict[str, Any]]] = [
             ],
         },
     ),
-    (
-        "Subscription",
-        {
-            "classes": MORE,
-            "fields": ["setup_fee", ("billing_interval", "billing_interval_count"), "free_trial_days"],
-        },
-    ),
     ("Stock", {"classes": MAIN, "fields": [("stock_qty", "sku"), "track_inventory", "waiting"]}),
     (
         "More about the stock",
@@ -116,10 +109,6 @@ LABELS = {
     "exclude_from_group_discounts": "No discounts for customer groups",
     "allow_custom_price": "Let shoppers choose the price",
     "min_custom_price": "Lowest price that they can choose",
-    "setup_fee": "One-time fee at the start",
-    "billing_interval": "Charged every",
-    "billing_interval_count": "Number of intervals",
-    "free_trial_days": "Free days at the start",
     "requires_shipping": "Is sent or collected",
     "media_mail_eligible": "Can be sent as media mail (US)",
     "weight": "Weight",
@@ -156,5 +145,4 @@ HELP = {
     "og_image_url": "The address of a picture. Empty: the product's first picture.",
     "short_description": "One or two sentences for lists and search results.",
     "sort_order": "Small numbers come first.",
-    "billing_interval_count": "2 with “week”: every two weeks.",
 }

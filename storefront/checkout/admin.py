@@ -5,21 +5,23 @@ from django.contrib import admin
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from storefront.catalogue.jobs import rewrite_search_texts
-from storefront.payments.providers.registry import PROVIDERS
+from storefront.payments.accounts import available_providers
 from storefront.shops.admin import ShopAdmin, ShopForm
 from storefront.shops.models import Shop
 
 
 class ShopWithPaymentsForm(ShopForm):
     payment_methods = forms.MultipleChoiceField(
-        choices=[
-            (provider.name, provider.label_for_merchants) for provider in PROVIDERS.values() if provider.is_chosen
-        ],
         widget=UnfoldAdminCheckboxSelectMultipleWidget,
         required=False,
         label="Payment methods",
         help_text="Payment methods that shoppers can choose. Without any, shoppers can place only free orders.",
     )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        available = available_providers(self.shop).values()
+        self.fields["payment_methods"].choices = [(each.name, each.label_for_merchants) for each in available]  # type: ignore[attr-defined]
 
 
 @admin.register(Shop)

@@ -114,7 +114,13 @@ def open_shop(*, base_url: str, now: datetime, report: Callable[[str], None]) ->
     report("Filling the shop.")
     with transaction.atomic():
         shop = actions.create_shop(
-            domain=DOMAIN, name=NAME, base_url=base_url, email=EMAIL, payment_methods=("demo", "manual"), now=now
+            domain=DOMAIN,
+            name=NAME,
+            base_url=base_url,
+            email=EMAIL,
+            payment_methods=("demo", "manual"),
+            is_demo=True,
+            now=now,
         )
         shop.manual_payment_instructions, shop.steps_hidden_at = PAYMENT_WORDS, now
         shop.save(update_fields=["manual_payment_instructions", "steps_hidden_at"])

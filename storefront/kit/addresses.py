@@ -5,6 +5,7 @@ registered, without DNS, whose answer may change later. `kit.outbound` checks wi
 is about to connect to.
 """
 
+import re
 from collections.abc import Collection
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
@@ -35,6 +36,8 @@ IPV6_SPECIAL = [
 NAT64 = ip_network("64:ff9b::/96")
 
 _is_domain_name = DomainNameValidator()
+# Labels of letters, digits, underscores and hyphens, none of which begins or ends with a hyphen.
+_HOST_NAME = re.compile(r"(?!-)[\w-]{1,63}(?<!-)(\.(?!-)[\w-]{1,63}(?<!-))*\.?", re.ASCII)
 
 
 class BadAddress(ValueError):
@@ -66,6 +69,8 @@ def check_url(url: str, *, schemes: Collection[str] = ("https",)) -> str:
         raise BadAddress("The URL's port must be from 1 to 65535.")
     if not settings.ALLOW_PRIVATE_CALLBACKS:
         _check_host(host)
+    elif not (_is_ip(host) or _HOST_NAME.fullmatch(host)):
+        raise BadAddress("The URL's host is not a host name.")
     return url
 
 
@@ -82,12 +87,16 @@ def is_public(address: str | IPv4Address | IPv6Address) -> bool:
     return ip in IPV6_UNICAST and ip.is_global and not any(ip in network for network in IPV6_SPECIAL)
 
 
-def _check_host(host: str) -> None:
+def _is_ip(host: str) -> bool:
     try:
-        public = is_public(host)
+        ip_address(host)
     except ValueError:
-        public = _is_public_name(host)
-    if not public:
+        return False
+    return True
+
+
+def _check_host(host: str) -> None:
+    if not (is_public(host) if _is_ip(host) else _is_public_name(host)):
         raise BadAddress("The URL's host must be public.")
 
 

@@ -6,9 +6,9 @@ from storefront.kit.ids import LARGEST_ID
 
 
 class Number:
-    """A whole number, 0 or more."""
+    """A whole number, 0 or more, in its one spelling: without leading zeros."""
 
-    regex = "[0-9]{1,16}"
+    regex = "(?:0|[1-9][0-9]{0,15})"
 
     def to_python(self, value: str) -> int:
         number = int(value)

@@ -21,9 +21,19 @@ PURPOSE = "payments.account"
 log = structlog.get_logger(__name__)
 
 
+def available_providers(shop: Shop) -> dict[str, Provider]:
+    """The payment methods that the shop can choose, by name."""
+    return {
+        name: provider
+        for name, provider in PROVIDERS.items()
+        if provider.is_chosen and (shop.is_demo or not provider.is_for_demos)
+    }
+
+
 def offered_providers(shop: Shop) -> list[Provider]:
     """The shop's payment methods, in its order: those that need no account, or have one."""
-    chosen = [PROVIDERS[name] for name in shop.payment_methods if name in PROVIDERS and PROVIDERS[name].is_chosen]
+    available = available_providers(shop)
+    chosen = [available[name] for name in shop.payment_methods if name in available]
     if not any(provider.settings_form for provider in chosen):
         return chosen
     saved = ProviderAccount.objects.filter(shop=shop, sealed__isnull=False)

@@ -54,6 +54,8 @@ def begin(*, shop: Shop, payment: Payment, given: Mapping[str, Any], now: dateti
     """
     provider = PROVIDERS[payment.gateway]
     try:
+        if provider.is_for_demos and not shop.is_demo:
+            raise ProviderRefused("Only demo shops take demo payments.")
         charge = charge_of(shop, payment, given=given)
         step = provider.charge_saved(charge) if charge.method_reference else provider.start(charge)
     except (PaymentDeclined, ProviderRefused) as refused:

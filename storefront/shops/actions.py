@@ -26,8 +26,12 @@ def create_shop(
     language: str = "en",
     email: str | None = None,
     payment_methods: tuple[str, ...] = ("manual",),
+    is_demo: bool = False,
 ) -> Shop:
-    """Create a shop. Raises InvalidFields, which names each invalid field."""
+    """Create a shop. A demo shop is for trying out: it can have the payment method that takes no money.
+
+    Raises InvalidFields, which names each invalid field.
+    """
     domain, base_url, currency = domain.strip().lower(), base_url.strip().rstrip("/"), currency.strip().upper()
     errors: dict[str, list[str]] = {}
     if not domain or any(mark in domain for mark in "/: ") or len(domain) > 253:
@@ -54,6 +58,7 @@ def create_shop(
         language=language,
         email=email,
         payment_methods=list(payment_methods),
+        is_demo=is_demo,
         created_at=now,
         updated_at=now,
     )

@@ -140,6 +140,12 @@ class Shop(models.Model):
     steps_hidden_at = models.DateTimeField(
         null=True, editable=False, help_text="When the start page's first steps were hidden."
     )
+    is_demo = models.BooleanField(
+        default=False,
+        db_default=False,
+        editable=False,
+        help_text="Whether it is for trying out: only then it has the demo's payment method, which takes no money.",
+    )
     is_active = models.BooleanField(default=True)
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()

@@ -11,6 +11,7 @@ from storefront.kit.ids import LARGEST_ID
 from storefront.kit.refusals import Refusal
 from storefront.shops.models import Shop
 
+MAX_CURSOR_LENGTH = 400
 # How long a cursor can be used, and `deleted` tells of deletions. The log is kept for a day longer.
 RETENTION = timedelta(days=30)
 
@@ -61,6 +62,8 @@ class Cursor:
 
 def decode(text: str, shop: Shop, list_name: str, *, now: datetime) -> Cursor:
     """The cursor. Raises InvalidCursor, and CursorExpired after RETENTION."""
+    if len(text) > MAX_CURSOR_LENGTH:
+        raise InvalidCursor
     try:
         payload = _signer(shop, list_name).unsign(text)
     except BadSignature:

@@ -1,7 +1,5 @@
 """The parameters and members of lists that clients keep a copy of."""
 
-from typing import Annotated
-
 from ninja import Field, Schema
 
 from storefront.kit.app_pagination import PageQuery
@@ -19,15 +17,13 @@ IDS = "Only records with these ids: up to 100, separated by commas."
 FIELDS = "Only these members of each record: names, separated by commas."
 INCLUDE = "Members of the single record that the list shows as well: names, separated by commas."
 
-AfterCursor = Annotated[str, Field(max_length=400)]
-
 
 class CopyQuery(PageQuery):
     """Which page of a list, or which part of a copy of it."""
 
     updated_since: Moment | None = Field(None, description=SINCE, examples=["2026-11-21T07:30:00.000000Z"])
     ids: Ids | None = Field(None, description=IDS, examples=["12,34"])
-    after: AfterCursor | None = Field(None, description=AFTER)
+    after: str | None = Field(None, description=AFTER)
 
 
 class Deleted(Schema):

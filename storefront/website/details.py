@@ -76,7 +76,8 @@ class ProductDetail:
     @property
     def offers_alert(self) -> bool:
         """Whether something here can be waited for: what is chosen, or another variant."""
-        can_wait = mail.is_sent() and can_wait_for(self.record["type"]) and not self.record["is_gift_card"]
+        is_stocked = not (self.record["is_gift_card"] or self.record["billing_interval"])
+        can_wait = mail.is_sent() and can_wait_for(self.record["type"]) and is_stocked
         any_gone = any(not variant["sells"] for variant in self.variants)
         return can_wait and (any_gone if self.choice.axes else self.is_sold_out)
 
@@ -163,7 +164,8 @@ def _shown(
 
 
 def _damaged(record: Record, terms: GroupTerms) -> DamagedPieces | None:
-    if record["damaged_price"] is None or record["damaged_qty"] <= 0 or record["is_gift_card"]:
+    is_sold = not (record["is_gift_card"] or record["billing_interval"])
+    if not is_sold or record["damaged_price"] is None or record["damaged_qty"] <= 0:
         return None
     return DamagedPieces(terms.shown(Decimal(record["damaged_price"]), record["id"]), record["damaged_qty"])
 
@@ -205,6 +207,8 @@ def _variant_price(variant: Record, required: Decimal, varies: bool) -> Price:
 
 
 def _variant_availability(shop: Shop, record: Record, variant: Record, now: datetime) -> Availability:
+    if record["billing_interval"]:
+        return offers.SUBSCRIPTION
     found = offers.stock_availability(variant, threshold=record["low_stock_threshold"])
     return offers.preorder(record, shop, now) or found if found.can_sell else found
 

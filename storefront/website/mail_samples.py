@@ -57,7 +57,7 @@ class Scene:
             "shipping_method": "Delivery",
             "shipping_address": ADDRESS,
             "billing_address": ADDRESS,
-            "payment_method": "manual" if is_invoiced else "demo",
+            "payment_method": "manual" if is_invoiced else "stripe",
             "payment_status": Order.PaymentStatus.PENDING if is_invoiced else Order.PaymentStatus.PAID,
             "placed_at": self.now,
         }

@@ -53,6 +53,7 @@ class VariantRange:
 IN_STOCK = Availability(True)
 SOLD_OUT = Availability(False, "Sold out")
 BACKORDER = Availability(True, "On backorder", "warn")
+SUBSCRIPTION = Availability(False, "Subscription, not available yet")
 
 
 def at_group_prices(row: Record, terms: GroupTerms) -> Record:
@@ -120,6 +121,8 @@ def product_availability(
 ) -> Availability:
     """The availability of a product of any type. `limits`: how many of each bundle its items' stock allows, and none
     of a download without a file."""
+    if row["billing_interval"]:
+        return SUBSCRIPTION
     if row["type"] == "variable":
         availability = _variants_availability(variants)
     elif row["id"] in limits:

@@ -86,7 +86,6 @@ class TestChanging:
             ("callback_url", "ftp://app.example.com/"),
             ("timeout_ms", 99),
             ("timeout_ms", "900"),
-            ("timeout_ms", None),
         ],
     )
     def test_refuses_invalid_fields(self, app, path, field, value):

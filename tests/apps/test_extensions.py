@@ -46,8 +46,15 @@ def test_the_three_types(app, type):
     assert app.api.post("/extensions", new(type=type)).json()["extension"]["type"] == type
 
 
-def test_the_default_timeout_is_five_seconds(app):
-    assert app.api.post("/extensions", new()).json()["extension"]["timeout_ms"] == 5000
+@pytest.mark.parametrize("given", [{}, {"timeout_ms": None}])
+def test_the_default_timeout_is_five_seconds(app, given):
+    assert app.api.post("/extensions", new(**given)).json()["extension"]["timeout_ms"] == 5000
+
+
+def test_a_null_timeout_changes_nothing(app):
+    id = app.api.post("/extensions", new(timeout_ms=800)).json()["extension"]["id"]
+    changed = app.api.patch(f"/extensions/{id}", {"timeout_ms": None})
+    assert (changed.status_code, changed.json()["extension"]["timeout_ms"]) == (200, 800)
 
 
 @pytest.mark.parametrize("timeout", [100, 10_000])
@@ -72,7 +79,6 @@ def test_accepts_the_shortest_and_longest_timeout(app, timeout):
         ("timeout_ms", {"timeout_ms": "800"}),
         ("timeout_ms", {"timeout_ms": 800.5}),
         ("timeout_ms", {"timeout_ms": True}),
-        ("timeout_ms", {"timeout_ms": None}),
     ],
 )
 def test_refuses_invalid_fields(app, field, given):

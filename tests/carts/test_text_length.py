@@ -32,6 +32,13 @@ def test_the_api_keeps_to_it(api, mug, engraving):
     assert api.get("/products/mug").json()["data"]["options"][0]["max_length"] == 12
 
 
+@pytest.mark.parametrize("given", [7, 0])
+def test_a_number_is_refused_as_no_text(api, mug, engraving, given):
+    answer = add(api, mug, options={engraving.pk: given})
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid_option")
+    assert answer.json()["message"] == "Engraving must be text."
+
+
 def test_so_does_the_page(shop, mug, engraving):
     shopper = Shopper(shop)
     assert 'maxlength="12"' in shopper.read("/products/mug")

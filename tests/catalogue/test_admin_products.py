@@ -150,7 +150,6 @@ def test_a_slug_that_is_taken_or_invalid_is_a_field_error(desk, shop, slug):
         ({"choices__rows": 1, "choices__0__name": "Colour"}, "choices"),
         ({"translations__rows": 1, "translations__0__language": "de"}, "translations"),
         ({"canonical_url": "nowhere"}, "canonical_url"),
-        ({"billing_interval_count": "0"}, "billing_interval_count"),
         (
             {
                 "publish_at_0": "2026-12-02",

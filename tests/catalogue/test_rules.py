@@ -59,7 +59,7 @@ def test_refuses_slugs_that_a_url_cannot_contain(text):
     ("text", "number"),
     [
         ("1", 1),
-        ("007", 7),
+        ("007", None),
         (str(2**53 - 1), 2**53 - 1),
         (str(2**53), None),
         ("0", None),

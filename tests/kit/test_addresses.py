@@ -190,7 +190,9 @@ def test_refuses_everything_but_public_https(url, reason, in_production):
 
 
 @pytest.mark.rule("R-APP-14")
-@pytest.mark.parametrize("url", ["http://127.0.0.1:8201/hooks", "http://localhost:8201/", "https://10.0.0.1/", *GOOD])
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:8201/hooks", "http://localhost:8201/", "http://my_app:80/", "https://10.0.0.1/", *GOOD]
+)
 def test_the_operator_can_allow_http_and_private_hosts(url):
     assert django_settings.ALLOW_PRIVATE_CALLBACKS
     assert check_url(url) == url
@@ -203,6 +205,10 @@ def test_the_operator_can_allow_http_and_private_hosts(url):
         ("/hooks", NO_HTTPS),
         ("http://user:secret@127.0.0.1/", CREDENTIALS),
         ("http://127.0.0.1:0/", "from 1 to 65535"),
+        ("http://x..example/", "not a host name"),
+        ("http://-x.example/", "not a host name"),
+        ("http://x-.example/", "not a host name"),
+        (f"http://{'x' * 64}.example/", "not a host name"),
         ("http://127.0.0.1/é", NOT_ASCII),
         ("http://127.0.0.1/" + "a" * 2048, "2,048"),
     ],

@@ -73,6 +73,7 @@ def test_every_refusal_is_a_422_with_message_and_code(shop, api):
     make_variant(shirt)
     refused = {
         "product_unavailable": add(api, make_product(shop, status="draft")),
+        "subscription_not_sold": add(api, make_product(shop, billing_interval="month")),
         "insufficient_stock": add(api, mug, 99),
         "variant_required": add(api, shirt),
         "invalid_option": add(api, mug, options={"1": 1}),

@@ -13,6 +13,7 @@ def make_shop(domain: str = "shop.example.com", **given) -> Shop:
         "base_url": f"https://{domain}",
         "now": NOW,
         "payment_methods": ("manual", "demo"),
+        "is_demo": True,
     } | given
     return actions.create_shop(domain=domain, **given)
 

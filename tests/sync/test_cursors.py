@@ -60,12 +60,10 @@ def test_other_cursors_are_refused_by_name(place, other_shop):
     other_list = ApiClient(make_token(other_shop, f"read_{other_kind}")).get(f"/{other_kind}?after=").json()["next"]
     wrong = [begun[:-1] + ("a" if begun[-1] != "a" else "b"), begun.partition(".")[0], "x", other_list]
     wrong.append(elsewhere.get(f"{place.path}?after=").json()["next"])
-    for after in wrong:
+    for after in (*wrong, "a" * 401, "a%00b"):
         answer = place.api.get(f"{place.path}?after={after}")
         assert (answer.status_code, answer.json()["code"]) == (422, "invalid_cursor")
         assert list(answer.json()["errors"]) == ["after"]
-    answer = place.api.get(f"{place.path}?after={'a' * 401}")
-    assert (answer.status_code, list(answer.json()["errors"])) == (422, ["after"])
 
 
 @pytest.mark.rule("R-SYNC-10")

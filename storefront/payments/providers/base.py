@@ -203,6 +203,8 @@ class Provider(Protocol):
     keeps_books: ClassVar[bool] = True
     # Whether shops and shoppers choose it as a payment method.
     is_chosen: ClassVar[bool] = True
+    # Whether only demo shops have it (`Shop.is_demo`), since it takes no money.
+    is_for_demos: ClassVar[bool] = False
     # What the page of a ClientStep and the payment step may load, by directive of the Content-Security-Policy.
     csp: ClassVar[Mapping[str, tuple[str, ...]]]
     # The features of the Permissions-Policy that these pages need, with their origins.

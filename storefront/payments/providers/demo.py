@@ -91,6 +91,7 @@ class Demo(Provider):
     secrets = frozenset()
     can_hold = True
     keeps_books = False
+    is_for_demos = True
     csp: ClassVar[Any] = {}
 
     PAYS = "4242424242424242"

@@ -104,6 +104,11 @@ CODES: dict[str, Code] = {
         "The shop has no such product or variant, or does not offer it now: a draft, unpublished, inactive or deleted.",
         "Read the product, and choose one that the catalogue shows.",
     ),
+    "subscription_not_sold": Code(
+        422,
+        "The product, or one in the bundle, has a `billing_interval`. Subscriptions cannot be charged yet.",
+        "Offer it without a `billing_interval`, or leave it out of the cart.",
+    ),
     "variant_required": Code(
         422,
         "The product has variants, and none was chosen.",
@@ -239,6 +244,7 @@ CODES: dict[str, Code] = {
 REFUSALS: dict[str, tuple[str, ...]] = {
     "add_to_cart": (
         "product_unavailable",
+        "subscription_not_sold",
         "variant_required",
         "option_required",
         "invalid_option",
@@ -247,7 +253,7 @@ REFUSALS: dict[str, tuple[str, ...]] = {
         "cart_too_large",
     ),
     "add_cart_lines": ("invalid_lines",),
-    "update_cart_line": ("line_not_found", "insufficient_stock", "product_unavailable"),
+    "update_cart_line": ("line_not_found", "insufficient_stock", "product_unavailable", "subscription_not_sold"),
     "remove_cart_line": ("line_not_found",),
     "set_discount_codes": ("discount_code_unknown",),
     "set_gift_cards": ("gift_cards_refused",),

@@ -19,10 +19,15 @@ class Command(Base):
         parser.add_argument("--language", default="en", help="language of the products (default: %(default)s)")
         parser.add_argument("--email", help="contact email address")
         parser.add_argument(
+            "--demo",
+            action="store_true",
+            help="a shop for trying out: it also offers a card payment that takes no money, only test cards",
+        )
+        parser.add_argument(
             "--closed", action="store_true", help="show visitors a password page until the owner opens the doors"
         )
 
-    def handle(self, *, domain, name, base_url, currency, timezone, language, email, closed, **_options) -> None:
+    def handle(self, *, domain, name, base_url, currency, timezone, language, email, demo, closed, **_options) -> None:
         now = clock.now()
         shop = actions.create_shop(
             domain=domain,
@@ -32,6 +37,8 @@ class Command(Base):
             timezone=timezone,
             language=language,
             email=email,
+            payment_methods=("demo", "manual") if demo else ("manual",),
+            is_demo=demo,
             now=now,
         )
         add_usual_pages(shop=shop, now=now)
