@@ -154,8 +154,8 @@ def test_an_unknown_host_name_is_unreachable(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["app..example.com", "a" * 64 + ".example.com"])
-def test_an_unencodable_host_name_is_unreachable(name):
-    with pytest.raises(Unreachable, match="The host name could not be resolved"):
+def test_a_host_that_is_no_host_name_is_unreachable(name):
+    with pytest.raises(Unreachable, match="The URL's host is not a host name"):
         post(f"http://{name}/")
 
 
