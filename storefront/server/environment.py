@@ -1,5 +1,5 @@
 """Reads settings from environment variables. A wrong value ends the process with a sentence and exit 2. Values that may
-contain a password are not repeated in it. The README has every variable in one table.
+contain a password are not repeated in it. docs/configuration.md lists every variable.
 """
 
 import os

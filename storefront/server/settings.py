@@ -1,4 +1,4 @@
-"""Django's settings. Values come from the environment; the README has the table."""
+"""Django's settings. Values come from the environment; docs/configuration.md lists them."""
 
 from pathlib import Path
 

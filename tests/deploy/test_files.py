@@ -76,7 +76,7 @@ def test_the_site_of_nginx_is_valid(tmp_path):
 
 
 def test_every_variable_of_the_service_exists():
-    known = set(re.findall(r"^\| `([A-Z_]+)`", (ROOT / "README.md").read_text(), re.MULTILINE))
+    known = set(re.findall(r"^\| `([A-Z_]+)`", (ROOT / "docs" / "configuration.md").read_text(), re.MULTILINE))
     text = (ROOT / "compose.yaml").read_text()
     used = set(re.findall(r"^    ([A-Z_]+):", text.partition("services:")[0], re.MULTILINE))
     assert used <= known

@@ -276,14 +276,13 @@ def test_pictures_and_private_files_need_a_bucket_each(tmp_path, media, private,
     assert refused.stderr.endswith("expected a bucket of its own: pictures and private files need one each.\n")
 
 
-def test_the_readme_lists_every_variable_that_is_read():
-
+def test_the_configuration_page_lists_every_variable_that_is_read():
     root = Path(__file__).resolve().parents[2]
     source = (root / "storefront/server/environment.py").read_text() + (
         root / "storefront/server/settings.py"
     ).read_text()
     read = set(re.findall(r'"(STOREFRONT_[A-Z0-9_]+|SECRET_KEY|[A-Z_]+_URL)"', source))
-    listed = set(re.findall(r"^\| `([A-Z0-9_]+)` \|", (root / "README.md").read_text(), re.MULTILINE))
+    listed = set(re.findall(r"^\| `([A-Z0-9_]+)` \|", (root / "docs" / "configuration.md").read_text(), re.MULTILINE))
     assert read == listed
 
 
