@@ -6,6 +6,7 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from storefront.catalogue.jobs import rewrite_search_texts
 from storefront.payments.providers.registry import PROVIDERS
+from storefront.pricing.currency_changes import problem_of_change
 from storefront.shops.admin import ShopAdmin, ShopForm
 from storefront.shops.models import Shop
 
@@ -20,6 +21,12 @@ class ShopWithPaymentsForm(ShopForm):
         label="Payment methods",
         help_text="Payment methods that shoppers can choose. Without any, shoppers can place only free orders.",
     )
+
+    def clean_currency(self) -> str:
+        currency = self.cleaned_data["currency"].strip().upper()
+        if currency != self.instance.currency and (problem := problem_of_change(self.shop, currency)):
+            raise forms.ValidationError(problem)
+        return currency
 
 
 @admin.register(Shop)
