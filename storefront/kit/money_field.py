@@ -64,8 +64,9 @@ class MoneyField(models.Field):
         name, path, args, options = super().deconstruct()
         return name, path, args, options | ({"signed": True} if self.signed else {})
 
-    def get_internal_type(self) -> str:
-        return "BigIntegerField"
+    def db_type(self, connection: Any) -> str:
+        # Not by an internal type of integers: Django would cut off what an expression returns behind the point.
+        return "bigint"
 
     @cached_property
     def validators(self) -> list[Any]:
