@@ -1,5 +1,5 @@
 from django.contrib import admin
-from django.db.models import DecimalField, F, QuerySet, Sum
+from django.db.models import F, QuerySet, Sum
 from django.http import HttpRequest
 from unfold.decorators import display
 
@@ -68,6 +68,6 @@ class CartAdmin(ReadOnlyAdmin):
         return "Active" if row.is_live(clock.now()) else "Expired"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
-        subtotal = Sum(F("lines__qty") * F("lines__price_snapshot"), output_field=DecimalField())
+        subtotal = Sum(F("lines__qty") * F("lines__price_snapshot"))
         rows = super().get_queryset(request).defer("token_digest")
         return rows.annotate(pieces=Sum("lines__qty"), subtotal=subtotal)

@@ -7,7 +7,7 @@ from django.db.models import Q
 
 from storefront.catalogue.models import Product, Variant
 from storefront.customers.models import Customer
-from storefront.kit.money import MoneyField
+from storefront.kit.money_field import MoneyField
 from storefront.shops.models import Shop
 
 # After the last write (R-CART-8).

@@ -24,6 +24,7 @@ from storefront.catalogue.models import LONGEST_TEXT, BundleItem, MeasureField, 
 from storefront.catalogue.parsing import LARGEST_INTEGER, InvalidValue, quoted
 from storefront.kit import clock, markup, money
 from storefront.kit.ids import LARGEST_ID
+from storefront.kit.money_field import MoneyField
 from storefront.kit.schemas import Moment, MoneyGiven
 
 # The largest whole number that every JSON parser reads exactly.
@@ -214,7 +215,7 @@ def _text(column: Any) -> Kind:
 # By the class of a column: the function that returns its kind. The most specific class applies.
 KINDS: dict[type[models.Field], Callable[[Any], Kind]] = {
     models.ForeignKey: _reference,
-    money.MoneyField: _money,
+    MoneyField: _money,
     MeasureField: _measure,
     models.BooleanField: _flag,
     models.DateTimeField: _moment,

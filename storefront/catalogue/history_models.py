@@ -3,7 +3,7 @@
 from django.db import models
 
 from storefront.installations.models import Installation
-from storefront.kit.money import MoneyField
+from storefront.kit.money_field import MoneyField
 from storefront.shops.models import ApiToken, Shop, User
 
 

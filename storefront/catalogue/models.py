@@ -33,7 +33,7 @@ from storefront.catalogue.search_models import SearchWord as SearchWord
 from storefront.catalogue.search_models import TextChange as TextChange
 from storefront.catalogue.search_models import WantedThumbnails as WantedThumbnails
 from storefront.catalogue.search_models import WordCount as WordCount
-from storefront.kit.money import MoneyField
+from storefront.kit.money_field import MoneyField
 from storefront.shops.models import Shop
 
 # Stock can fall below zero only if it is not tracked or backorders are allowed.

@@ -8,7 +8,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 
-from storefront.kit.money import MoneyField
+from storefront.kit.money_field import MoneyField
 from storefront.shops.models import Shop
 
 # Characters of a custom text.

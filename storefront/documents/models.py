@@ -2,7 +2,7 @@ from django.core.validators import MaxLengthValidator
 from django.db import models
 from django.db.models import Q
 
-from storefront.kit.money import MoneyField
+from storefront.kit.money_field import MoneyField
 from storefront.orders.models import Order
 from storefront.payments.models import Refund
 from storefront.shops.models import Shop

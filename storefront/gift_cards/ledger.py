@@ -10,11 +10,12 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F, Q, Sum
+from django.db.models import F, Q, Sum, Value
 
 from storefront.gift_cards.models import GiftCard, GiftCardEntry
 from storefront.kit.format import format_money
 from storefront.kit.money import ZERO
+from storefront.kit.money_field import MoneyField
 from storefront.kit.refusals import Refusal
 from storefront.shops.models import Shop
 
@@ -37,7 +38,7 @@ def spend(
     card = GiftCard.objects.filter(shop=shop, pk=card_id)
     usable = card.filter(currency=currency, disabled_at=None, digest__isnull=False, balance__gte=amount)
     # Of two at once, the second waits here, and then finds what the first has left.
-    if not usable.filter(Q(expires_at=None) | Q(expires_at__gt=now)).update(balance=F("balance") - amount):
+    if not usable.filter(Q(expires_at=None) | Q(expires_at__gt=now)).update(balance=F("balance") - Value(amount, MoneyField())):
         last_four = card.values_list("last_four", flat=True).first() or ""
         wanted = format_money(amount, currency)
         raise GiftCardChanged(f"The gift card …{last_four} can no longer pay {wanted}.")
@@ -92,5 +93,5 @@ def _put_back(spent: GiftCardEntry, kind: Kind, amount: Decimal, key: UUID, now:
     cards.select_for_update(of=("self",), no_key=True).get()
     if GiftCardEntry.objects.filter(shop=spent.shop_id, kind=kind, key=key).exists():
         return
-    cards.update(balance=F("balance") + amount)
+    cards.update(balance=F("balance") + Value(amount, MoneyField()))
     write_entry(cards, kind, amount, now, key=key, payment=spent.payment)

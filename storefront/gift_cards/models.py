@@ -1,10 +1,9 @@
 from datetime import datetime
-from decimal import Decimal
 
 from django.db import models
 from django.db.models import F, Q
 
-from storefront.kit.money import MoneyField
+from storefront.kit.money_field import MoneyField
 from storefront.shops.models import Shop
 
 
@@ -91,7 +90,7 @@ class GiftCardEntry(models.Model):
     card = models.ForeignKey(GiftCard, on_delete=models.CASCADE, related_name="entries")
     at = models.DateTimeField()
     kind = models.CharField(max_length=10, choices=Kind)
-    amount = models.DecimalField(max_digits=14, decimal_places=2, default=Decimal("0.00"))
+    amount = MoneyField(signed=True)
     balance = MoneyField(help_text="Balance after it.")
     key = models.UUIDField(null=True)
     payment = models.UUIDField(null=True, db_index=True, help_text="Key of the payment that it belongs to.")

@@ -9,6 +9,8 @@ from typing import Any
 import orjson
 from django.db import connection, models
 
+from storefront.kit.money_field import MoneyField, hundredths
+
 # SQLite's page cache in KiB, and the number of pages in its write-ahead log before a checkpoint. Both are raised during
 # bulk writes, since these change index pages all over the file, and many pages again with the next batch.
 CACHE_KIB, LOG_PAGES = 64_000, 32_000
@@ -154,6 +156,8 @@ def _sqlite_encoder(field: "models.Field[Any, Any]") -> Encoder:
         return _json
     if isinstance(field, models.DateTimeField):
         return _cached(connection.ops.adapt_datetimefield_value)
+    if isinstance(field, MoneyField):
+        return hundredths
     if isinstance(field, models.DecimalField):
         return str
     return int if isinstance(field, models.BooleanField) else _unchanged
@@ -167,6 +171,8 @@ def _copy_encoder(field: "models.Field[Any, Any]") -> Encoder:
         return _cached(str)
     if isinstance(field, models.BooleanField):
         return lambda value: "t" if value else "f"
+    if isinstance(field, MoneyField):
+        return lambda value: str(hundredths(value))
     if isinstance(field, models.ForeignKey):
         return _copy_encoder(field.target_field)
     return str if isinstance(field, (models.DecimalField, models.IntegerField)) else _copy_text

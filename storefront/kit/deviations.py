@@ -22,5 +22,4 @@ def differing(check: str, object: str, stored: Any, expected: Any) -> Iterator[D
 
 
 def _text(value: Any) -> str:
-    # SQLite returns sums without trailing zeros.
     return f"{value:.2f}" if isinstance(value, Decimal) else str(value)

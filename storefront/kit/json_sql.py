@@ -12,13 +12,15 @@ from collections.abc import Callable, Iterable
 import orjson
 from django.db import models
 
+from storefront.kit.money_field import MoneyField
+
 STORED_FILE, STORED_JSON = "\n", "\t"
 
 Member = tuple[str, str]
 
 
 def column(vendor: str, field: models.Field, name: str) -> str:
-    """The value of the field's column `name` as JSON: decimals as strings with all their digits, flags as true or false
+    """The value of the field's column `name` as JSON: money and decimals as strings with all their digits, flags as true or false
     (R-CALL-6), times as ISO 8601 UTC with six fraction digits, files as their URLs, null if empty (R-CALL-7)."""
     if isinstance(field, models.FileField):
         return file_url(vendor, name)
@@ -74,6 +76,8 @@ def _sqlite_column(field: models.Field, name: str) -> str:
     match field:
         case models.BooleanField():
             written = f"CASE WHEN {name} THEN 'true' ELSE 'false' END"
+        case MoneyField():
+            written = f"""printf('"%%d.%%02d"', {name} / 100, {name} %% 100)"""
         case models.DecimalField():
             # SQLite stores floats; they are exact to more digits than a column has.
             written = f"""printf('"%%.{field.decimal_places}f"', {name})"""
@@ -95,6 +99,9 @@ def _sqlite_column(field: models.Field, name: str) -> str:
 def _postgresql_column(field: models.Field, name: str) -> str:
     """An expression that `row_to_json` turns into the wanted JSON."""
     match field:
+        case MoneyField():
+            # Of a product, PostgreSQL adds up the scales.
+            return f"({name} * 0.01)::text"
         case models.DecimalField():
             # PostgreSQL keeps the column's scale.
             return f"{name}::text"

@@ -21,16 +21,15 @@ Fetch = Callable[..., list[tuple]]
 # Names and values of attributes that are longer are no filters.
 LONGEST_VALUE = 100
 
-_CENTS = "CAST(ROUND({} * 100) AS bigint)"
 _SELLS = "(NOT {0}.track_inventory OR {0}.allow_backorders OR {0}.stock_qty > 0)"
 # The pluses keep SQLite from reading all rows of the shop by its index: those of some products are wanted.
 _PRODUCTS = (
-    f"SELECT p.id, p.type, {_CENTS.format('p.price')}, p.compare_price > p.price, {_SELLS.format('p')}, p.brand_id,"
+    f"SELECT p.id, p.type, p.price, p.compare_price > p.price, {_SELLS.format('p')}, p.brand_id,"
     " CAST(p.attributes AS text), p.publish_at, p.unpublish_at"
     f" FROM catalogue_product p WHERE +p.shop_id = %(shop)s AND {LISTABLE}"
 )
 _VARIANTS = (
-    f"SELECT v.product_id, {_CENTS.format('v.price')}, v.compare_price > v.price, {_SELLS.format('v')},"
+    f"SELECT v.product_id, v.price, v.compare_price > v.price, {_SELLS.format('v')},"
     " CAST(v.option_values AS text) FROM catalogue_variant v WHERE +v.shop_id = %(shop)s AND v.is_active"
 )
 _CATEGORIES = "SELECT l.product_id, l.category_id FROM catalogue_productcategory l WHERE +l.shop_id = %(shop)s"
@@ -41,7 +40,7 @@ _IDS = (
 )
 # The least that each required option adds to the price.
 _OPTIONS = (
-    f"SELECT o.product_id, (SELECT COALESCE(min({_CENTS.format('e.price')}), 0) FROM catalogue_optionvalue e"
+    f"SELECT o.product_id, (SELECT COALESCE(min(e.price), 0) FROM catalogue_optionvalue e"
     " WHERE e.option_id = o.id) FROM catalogue_option o WHERE +o.shop_id = %(shop)s AND o.required"
 )
 

@@ -8,17 +8,18 @@ from django.db import connection
 from django.db.models import F, Sum
 
 from storefront.catalogue.models import Product
-from storefront.kit.money import CENT, ZERO, quantize
+from storefront.kit.money import ZERO, quantize
+from storefront.kit.money_field import from_hundredths
 from storefront.orders.models import Order, OrderLine
 from storefront.orders.periods import Period, Span
 from storefront.shops.models import Shop
 
 BEST_SELLERS = 5
 
-# Whole cents, since SQLite would add decimals as floats. All columns of the orders are in the index `order_figures`.
+# All columns of the orders are in the index `order_figures`.
 _STATEMENT = """
     WITH spans (place, since, until) AS (VALUES {spans})
-    SELECT place, COUNT(o.id), COALESCE(SUM(CAST(ROUND(o.total * 100) AS BIGINT)), 0)
+    SELECT place, COUNT(o.id), COALESCE(SUM(o.total), 0)
     FROM spans LEFT JOIN orders_order o
       ON o.shop_id = %s AND o.placed_at >= since AND o.placed_at < until AND o.currency = %s AND o.status <> 'cancelled'
     GROUP BY place
@@ -47,7 +48,9 @@ def sold_in(shop: Shop, spans: list[Span]) -> list[Sold]:
     statement = _STATEMENT.format(spans=", ".join(["(%s, %s, %s)"] * len(spans)))
     with connection.cursor() as cursor:
         cursor.execute(statement, [*values, shop.pk, shop.currency])
-        found = {place: Sold(count, int(cents) * CENT, shop.currency) for place, count, cents in cursor.fetchall()}
+        found = {
+            place: Sold(count, from_hundredths(total), shop.currency) for place, count, total in cursor.fetchall()
+        }
     return [found[place] for place in range(len(spans))]
 
 
@@ -71,7 +74,7 @@ def best_sellers(shop: Shop, period: Period) -> list[dict[str, Any]]:
             "id": row["product_id"],
             "name": names[row["product_id"]],
             "pieces": row["pieces"],
-            "total": quantize(row["total"], shop.currency),
+            "total": row["total"],
         }
         for row in best
         if row["product_id"] in names

@@ -8,7 +8,8 @@ from django.db.models.functions import Lower
 from storefront.carts.models import Attributed
 from storefront.catalogue.models import Product, StoredFile, Variant
 from storefront.customers.models import Customer
-from storefront.kit.money import ZERO, MoneyField
+from storefront.kit.money import ZERO
+from storefront.kit.money_field import MoneyField
 from storefront.orders.desk_models import OrderMail as OrderMail
 from storefront.orders.desk_models import OrderWord as OrderWord
 from storefront.orders.rules import amount_due

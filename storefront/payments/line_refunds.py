@@ -71,8 +71,7 @@ def paid_for_delivery(order: Order) -> Decimal:
 def delivery_left(order: Order) -> Decimal:
     """What was paid for the delivery and was not refunded."""
     refunded = _standing(order).aggregate(sum=Sum("shipping"))["sum"]
-    # SQLite adds up with more digits.
-    return paid_for_delivery(order) - (refunded or ZERO).quantize(CENT)
+    return paid_for_delivery(order) - (refunded or ZERO)
 
 
 def rest_of_share(whole: Decimal, pieces: int, qty: int, before: Decimal, currency: str) -> Decimal:

@@ -5,7 +5,8 @@ from django.db.models import F, Q
 
 from storefront.carts.models import Cart
 from storefront.customers.models import Customer
-from storefront.kit.money import ZERO, MoneyField
+from storefront.kit.money import ZERO
+from storefront.kit.money_field import MoneyField
 from storefront.orders.models import Order, OrderLine
 from storefront.payments.rules import State
 from storefront.shops.models import Shop
@@ -157,7 +158,7 @@ class PaymentEntry(models.Model):
     payment = models.ForeignKey(Payment, on_delete=models.CASCADE, related_name="entries")
     at = models.DateTimeField()
     kind = models.CharField(max_length=10, choices=Kind)
-    amount = models.DecimalField(max_digits=14, decimal_places=2, default=0)
+    amount = MoneyField(signed=True)
     from_state = models.CharField(max_length=10)
     to_state = models.CharField(max_length=10)
     source = models.CharField(max_length=10, help_text="Who told: call, news, look or staff.")

@@ -6,8 +6,8 @@ from django.db.models import Count
 
 from storefront.catalogue.models import OptionValue, Product, Variant
 from storefront.kit.currencies import decimals, problem_of
-from storefront.kit.money import MoneyField
 from storefront.kit.money import problem_of as problem_of_amount
+from storefront.kit.money_field import MoneyField
 from storefront.pricing.models import Discount, GroupPrice, PickupPlace, ShippingRate, ShippingRateStep
 from storefront.shops.models import Shop
 

@@ -8,7 +8,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Lower
 
 from storefront.catalogue.models import ShippingOrigin
-from storefront.kit.money import MoneyField
+from storefront.kit.money_field import MoneyField
 from storefront.shops.models import Shop
 
 

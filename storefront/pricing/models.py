@@ -7,7 +7,7 @@ from django.db.models import F, Q
 
 from storefront.catalogue.models import Brand, Category, Product, TaxClass, Variant
 from storefront.customers.models import Customer, CustomerGroup
-from storefront.kit.money import MoneyField
+from storefront.kit.money_field import MoneyField
 from storefront.pricing.delivery_models import DeliveryZone as DeliveryZone
 from storefront.pricing.delivery_models import PickupPlace as PickupPlace
 from storefront.pricing.delivery_models import ShippingRate as ShippingRate

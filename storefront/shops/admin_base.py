@@ -25,8 +25,10 @@ from unfold.contrib.filters.admin import RelatedDropdownFilter
 from unfold.dataclasses import UnfoldAction
 from unfold.forms import PaginationInlineFormSet
 from unfold.paginator import InfinitePaginator
+from unfold.widgets import UnfoldAdminDecimalFieldWidget
 
 from storefront.kit.format import format_money, format_time
+from storefront.kit.money_field import MoneyField
 from storefront.kit.refusals import Refusal
 from storefront.shops import changes, shown_fields
 from storefront.shops.admin_audit import AuditedAdmin
@@ -69,6 +71,8 @@ class ScopedToShop:
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         if isinstance(db_field, models.URLField):
             kwargs["assume_scheme"] = "https"
+        if isinstance(db_field, MoneyField):
+            kwargs.setdefault("widget", UnfoldAdminDecimalFieldWidget)
         field = super().formfield_for_dbfield(db_field, request, **kwargs)  # type: ignore[misc]
         if field and "rows" in field.widget.attrs and db_field.name != "description":
             field.widget.attrs["rows"] = 3

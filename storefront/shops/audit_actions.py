@@ -123,6 +123,7 @@ ACTIONS: dict[str, str] = {
     "gift_card.disabled": "Gift card disabled",
     "gift_card.enabled": "Gift card enabled",
     "gift_card.expiry_changed": "Expiry of a gift card changed",
+    "gift_card.balance_corrected": "Balance of a gift card corrected to its log",
     "order.placed": "Order placed",
     "order.marked_paid": "Order marked as paid",
     "order.fulfilled": "Order fulfilled or partly fulfilled",

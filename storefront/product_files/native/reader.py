@@ -29,7 +29,8 @@ from storefront.catalogue.models import (
     Variant,
 )
 from storefront.catalogue.parsing import InvalidValue
-from storefront.kit.money import MoneyField, problem_of
+from storefront.kit.money import problem_of
+from storefront.kit.money_field import MoneyField
 from storefront.product_files import parsers
 from storefront.product_files.csv_reading import Table, UnreadableFile
 from storefront.product_files.native.members import RELATED, members
