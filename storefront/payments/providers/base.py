@@ -213,6 +213,10 @@ class Provider(Protocol):
         """As `Stripe: card, wallet or bank`."""
         return f"{self.company}: {self.label[:1].lower()}{self.label[1:]}" if self.company else self.label
 
+    def minimum(self, currency: str) -> Decimal | None:
+        """The smallest payment in this currency that it takes; None if it takes none in it."""
+        return ZERO
+
     def start(self, charge: Charge) -> Step:
         """Begin the payment. Raises PaymentDeclined, ProviderUnavailable or ProviderRefused."""
         ...

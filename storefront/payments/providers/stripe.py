@@ -32,7 +32,7 @@ from storefront.payments.providers.base import (
     Standing,
     Step,
 )
-from storefront.payments.providers.stripe_amounts import from_units, to_units
+from storefront.payments.providers.stripe_amounts import from_units, minimum_of, to_units
 from storefront.payments.providers.stripe_calls import KeysRefused, open_client, stripe_errors
 from storefront.payments.providers.stripe_library import stripe
 from storefront.payments.providers.stripe_settings import StripeSettings, is_test, permissions_policy, policy, problems
@@ -75,6 +75,9 @@ class Stripe(Provider):
     @classproperty
     def permissions(cls) -> Mapping[str, tuple[str, ...]]:  # noqa: N805 - of the class
         return permissions_policy(deployment.STRIPE_SCRIPT)
+
+    def minimum(self, currency: str) -> Decimal | None:
+        return minimum_of(currency)
 
     @sensitive_variables("charge", "intent")
     def start(self, charge: Charge) -> Step:
