@@ -166,7 +166,8 @@ class OrderRecord(Schema):
     total: Money = Field(description="Total of the order.")
     refunded: Money = Field(description="Amount refunded.")
     amount_due: Money = Field(
-        description="What is left to pay after gift cards, which are a payment. Zero once the order is paid or cancelled."
+        description="What is left to pay after gift cards, which are a payment; zero once the order is paid or "
+        "cancelled."
     )
     gift_cards: list[SpentGiftCard] = Field(description="What gift cards paid of the total.")
     prices_include_tax: bool = Field(description="The same as `tax_included`.")
