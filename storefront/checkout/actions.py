@@ -24,6 +24,7 @@ from storefront.orders.models import Order
 from storefront.orders.rules import Address, Sale, SaleLine
 from storefront.payments import drafts
 from storefront.payments.asking import ask, begin, continue_payment, due_call, end_payment
+from storefront.payments.methods import paid_with
 from storefront.payments.models import Payment
 from storefront.payments.providers.base import Provider, Step
 from storefront.payments.providers.gift_card import GIFT_CARD
@@ -196,6 +197,7 @@ def freeze(
         raise NotAsShown
     quote = _agreed_quote(shop, cart, checkout, agreed, now)
     basket, arrivals = merging.ordered_lines(shop=shop, cart=cart)
+    quote = replace(quote, totals=paid_with(provider, quote.totals, shop.currency))
     sale = _sale(shop, cart, checkout, quote, shopper_note, place)
     if arrivals:
         # Of several links, the one that was followed last.

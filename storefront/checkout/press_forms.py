@@ -1,5 +1,6 @@
 """The forms of the payment page, validated together."""
 
+from decimal import Decimal
 from typing import Any
 
 from django.forms import Form
@@ -7,19 +8,20 @@ from django.forms import Form
 from storefront.checkout.forms import PaymentForm, focus_first_error, forget
 from storefront.checkout.queries import Quote
 from storefront.customers.session import customer_of
-from storefront.payments.accounts import offered_providers
+from storefront.payments.methods import PaymentMethod, payment_methods
 from storefront.payments.providers.base import Provider
 from storefront.payments.providers.registry import PROVIDERS
-from storefront.payments.saved_methods import Keeping, offered_methods
+from storefront.payments.saved_methods import Keeping, SavedMethod, offered_methods
 from storefront.shops.request import Request
 
 
 class PressForms:
-    """The choice of a method, saved or new, and each offered provider's own form."""
+    """The choice of a method, saved or new, and the own form of each that can be used."""
 
     def __init__(self, request: Request, quote: Quote) -> None:
         is_free = not quote.totals.amount_due
-        self.offered = offered_providers(request.shop)
+        self.methods = payment_methods(request.shop, quote.totals)
+        self.offered = [each.provider for each in self.methods if each.usable]
         self.customer = customer_of(request)
         saved = [] if is_free else offered_methods(request.shop, self.customer, self.offered)
         self.saved = {f"saved-{method.pk}": method for method in saved}
@@ -31,10 +33,23 @@ class PressForms:
         chosen = "" if is_free else request.POST.get("method", "")
         # The providers with a tick at "Save this method".
         self.saves = request.POST.getlist("saves_method") if self.customer else []
-        self.by_provider: list[tuple[Provider, Form | None]] = [
-            (each, each.form(submitted if each.name == chosen else None) if each.form else None)
-            for each in self.offered
+        self.by_method: list[tuple[PaymentMethod, Form | None]] = [
+            (each, form(submitted if each.provider.name == chosen else None) if form and each.usable else None)
+            for each in self.methods
+            for form in [each.provider.form]
         ]
+
+    @property
+    def shown_saved(self) -> list[tuple[str, SavedMethod, PaymentMethod]]:
+        """The saved methods by the value of their choice, with what their provider takes."""
+        of_provider = {each.provider.name: each for each in self.methods}
+        return [(value, method, of_provider[method.provider]) for value, method in self.saved.items()]
+
+    @property
+    def amount(self) -> Decimal | None:
+        """What is paid with each method that can be used; None if these differ."""
+        amounts = {each.amount_due for each in self.methods if each.usable}
+        return amounts.pop() if len(amounts) == 1 else None
 
     @property
     def chosen(self) -> Provider | None:
@@ -51,17 +66,17 @@ class PressForms:
     @property
     def given(self) -> dict[str, Any]:
         """What was entered in the chosen provider's form."""
-        return next((form.cleaned_data for _, form in self.by_provider if form is not None and form.is_bound), {})
+        return next((form.cleaned_data for _, form in self.by_method if form is not None and form.is_bound), {})
 
     def are_valid(self) -> bool:
         """Validates all forms, so that all errors are shown at once."""
-        bound = [form for _, form in self.by_provider if form is not None and form.is_bound]
+        bound = [form for _, form in self.by_method if form is not None and form.is_bound]
         for form in bound:
             focus_first_error(form)
         return all([self.choice.is_valid(), *(form.is_valid() for form in bound)])
 
     def forget(self) -> None:
         """Drop what was entered in a provider's form, which is never rendered back."""
-        for _, form in self.by_provider:
+        for _, form in self.by_method:
             if form is not None:
                 forget(form)

@@ -15,6 +15,7 @@ from storefront.customers.queries import ADDRESS_FIELDS, default_address
 from storefront.kit.clock import timestamp
 from storefront.kit.countries import countries
 from storefront.kit.money import ZERO, quantize
+from storefront.payments.methods import with_minimum
 from storefront.pricing import queries as pricing
 from storefront.pricing.models import PickupPlace
 from storefront.pricing.rules import Totals
@@ -126,6 +127,7 @@ def quote(shop: Shop, cart: Cart, checkout: Checkout | None, now: datetime) -> Q
         shipping=delivery.price if delivery else ZERO,
         is_shipping_covered=delivery is None or delivery.is_covered,
     )
+    totals = with_minimum(shop, totals)
     if totals.delivery_part != 1:
         deliveries = [_at_part(shop, each, totals.delivery_part) for each in deliveries]
         delivery = _at_part(shop, delivery, totals.delivery_part) if delivery else None

@@ -31,9 +31,8 @@ def credited_taxes(
 def taxes_of_pieces(order: Order, refund: Refund, amount: Decimal) -> Shares | None:
     """The taxes in this amount of a refund by line, by rate: of what it pays back in all, as the amount is of that.
     None for a refund of an amount, and for orders from before each line kept its taxes."""
-    whole = refund.part_of or refund
-    parts = list(whole.lines.select_related("line"))
-    planned = sum((part.amount for part in parts), whole.shipping)
+    parts = list(refund.lines.select_related("line"))
+    planned = sum((part.amount for part in parts), refund.shipping)
     lines = list(order.lines.all())
     if not planned or any(_sum(line.tax_lines) != line.tax for line in lines):
         return None
@@ -46,8 +45,8 @@ def taxes_of_pieces(order: Order, refund: Refund, amount: Decimal) -> Shares | N
             _add(found, taxes, amount / planned)
         else:
             _add(found, taxes, Decimal(part.qty) / part.line.qty * amount / planned)
-    if whole.shipping and (paid := paid_for_delivery(order)):
-        share = whole.shipping / paid * amount / planned
+    if refund.shipping and (paid := paid_for_delivery(order)):
+        share = refund.shipping / paid * amount / planned
         _add(found, order.tax_lines, share)
         for line in lines:
             _add(found, line.tax_lines, -share)

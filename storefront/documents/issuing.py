@@ -114,28 +114,50 @@ def _lock(shop: Shop, order: Order) -> Order:
 
 
 def _credit_missing(order: Order, seller: InvoiceSettings, invoice: Document, now: datetime) -> list[Document]:
-    """Credit notes over what was refunded and not credited yet: one for each refund, and one for what the provider told
-    of without a refund of ours. Of a cancelled order, everything is credited."""
-    refunded = order.refunded - _credited(invoice)
+    """A credit note for each refund that was carried out and is not credited yet. Of a cancelled order, everything is
+    credited."""
     issued = []
-    for refund in _refunds_to_credit(order, invoice) if refunded > ZERO else []:
-        if amount := min(refund.amount, refunded):
-            issued.append(_issue_credit_note(order, seller, invoice, amount, "refund", refund, now))
-            refunded -= amount
-    if refunded > ZERO:
-        issued.append(_issue_credit_note(order, seller, invoice, refunded, "refund", None, now))
+    for refund, amount in _to_credit(order, invoice):
+        if credited := min(amount, left_to_credit(invoice)):
+            issued.append(_issue_credit_note(order, seller, invoice, credited, "refund", refund, now))
     left = left_to_credit(invoice)
     if order.status == Order.Status.CANCELLED and left > ZERO:
         issued.append(_issue_credit_note(order, seller, invoice, left, "cancellation", None, now))
     return issued
 
 
-def _refunds_to_credit(order: Order, invoice: Document) -> list[Refund]:
-    """The order's refunds that no credit note of this invoice has credited. Those that were carried out come first,
-    since a provider can tell of one that is still pending here."""
-    rows = Refund.objects.filter(shop=order.shop, order=order).exclude(credit_notes__invoice=invoice)
-    found = rows.exclude(status=Refund.Status.FAILED).order_by("pk")
-    return sorted(found, key=lambda refund: refund.status == Refund.Status.PENDING)
+def _to_credit(order: Order, invoice: Document) -> list[tuple[Refund, Decimal]]:
+    """The order's refunds to credit, with how much of each. Those that are paid back to several payments are one, once
+    all of them have an outcome.
+
+    What was credited for a refund that failed since then counts for the next ones, as does what was credited without
+    naming a refund, as credit notes did for those that were made at the provider.
+    """
+    families: dict[int, list[Refund]] = {}
+    for refund in Refund.objects.filter(shop=order.shop, order=order).order_by("pk"):
+        families.setdefault(refund.part_of_id or refund.pk, []).append(refund)
+    credited = _credited_by_refund(invoice)
+    spare, missing = credited.pop(None, ZERO), []
+    for pk, family in families.items():
+        done = sum((each.amount for each in family if each.status == Refund.Status.DONE), ZERO)
+        more = done - credited.get(pk, ZERO)
+        spare += max(-more, ZERO)
+        if more > ZERO and all(each.status != Refund.Status.PENDING for each in family):
+            missing.append((family[0], more))
+    for i, (refund, amount) in enumerate(missing):
+        covered = min(spare, amount)
+        spare -= covered
+        missing[i] = (refund, amount - covered)
+    return missing
+
+
+def _credited_by_refund(invoice: Document) -> dict[int | None, Decimal]:
+    """What credit notes over refunds have credited, by the refund, or the one that it is a part of."""
+    found: dict[int | None, Decimal] = {}
+    for note in invoice.credit_notes.filter(record__reason="refund").select_related("refund"):
+        key = (note.refund.part_of_id or note.refund_id) if note.refund else None
+        found[key] = found.get(key, ZERO) + note.amount
+    return found
 
 
 def _issue_invoice(

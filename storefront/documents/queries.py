@@ -16,7 +16,11 @@ def settings_of(shop: Shop) -> InvoiceSettings | None:
 
 def documents_of(shop: Shop, order: Order) -> QuerySet[Document]:
     """The order's invoices and credit notes, oldest first, without what they print."""
-    return Document.objects.filter(shop=shop, order=order).select_related("invoice").defer("record", "invoice__record")
+    return (
+        Document.objects.filter(shop=shop, order=order)
+        .select_related("invoice", "refund")
+        .defer("record", "invoice__record")
+    )
 
 
 def document_of(shop: Shop, document_id: int, order: Order | None = None) -> Document | None:

@@ -161,16 +161,14 @@ def _plain_line(text: str, amount: Decimal) -> Record:
 
 
 def _refunded_lines(refund: Refund, amount: Decimal) -> list[Record]:
-    """What was refunded, with tax and after discounts; empty for a refund of an amount alone. Lines of their own say
-    what the sum is less than that."""
+    """What was refunded, with tax and after discounts; empty for a refund of an amount alone. A line of its own says
+    how much less the credited amount is."""
     pieces = [_refunded_line(part) for part in refund.lines.select_related("line")]
     delivery = [_plain_line("Delivery", refund.shipping)] if refund.shipping else []
     if not pieces and not delivery:
         return []
-    planned = sum((Decimal(line["total"]) for line in [*pieces, *delivery]), ZERO)
-    in_all = refund.amount + sum(refund.parts.values_list("amount", flat=True), ZERO)
-    less = {"Not refunded": in_all - planned, "Credited for another payment of the order": amount - in_all}
-    return [*pieces, *delivery, *(_plain_line(text, difference) for text, difference in less.items() if difference)]
+    less = amount - sum((Decimal(line["total"]) for line in [*pieces, *delivery]), ZERO)
+    return [*pieces, *delivery, *([_plain_line("Not refunded", less)] if less else [])]
 
 
 def _refunded_line(part: RefundLine) -> Record:

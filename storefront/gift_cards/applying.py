@@ -1,7 +1,7 @@
 """What the gift cards of a basket pay, or why not. Reads only: `ledger.spend` takes the money when pay is pressed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 
@@ -36,12 +36,14 @@ class UnknownGiftCard(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class AppliedCard:
-    """What a card pays of a basket. `refused` is why it pays nothing: empty, or one of the reasons above."""
+    """What a card pays of a basket. `refused` is why it pays nothing: empty, or one of the reasons above. `spared` is
+    how much less it pays than it could, so that what is left to pay is not too little for a payment method."""
 
     id: int
     last_four: str
     amount: Decimal
     refused: str = ""
+    spared: Decimal = ZERO
 
     @property
     def message(self) -> str:
@@ -72,6 +74,16 @@ def applied_cards(
         payable -= amount
         applied.append(AppliedCard(card.pk, card.last_four, amount, refused))
     return tuple(applied)
+
+
+def spare(cards: Sequence[AppliedCard], amount: Decimal) -> tuple[AppliedCard, ...]:
+    """The cards, paying this much less in all; those that pay last first."""
+    spared = []
+    for card in reversed(cards):
+        less = min(card.amount, amount)
+        amount -= less
+        spared.append(replace(card, amount=card.amount - less, spared=card.spared + less))
+    return tuple(reversed(spared))
 
 
 def refusal_of(card: GiftCard, balance: Decimal, shop: Shop, now: datetime) -> str:

@@ -64,11 +64,12 @@ def refund(*, shop: Shop, payment: UUID, key: UUID, amount: Decimal, now: dateti
     _put_back(spent, Kind.REFUNDED, amount, key, now)
 
 
-def amounts(shop: Shop, payment: UUID) -> tuple[Decimal, Decimal, Decimal]:
-    """What the payment has spent, and what of it was released, and refunded."""
-    rows = GiftCardEntry.objects.filter(shop=shop, payment=payment).values("kind").annotate(sum=Sum("amount"))
-    sums = {row["kind"]: row["sum"] for row in rows}
-    return -sums.get(Kind.SPENT, ZERO), sums.get(Kind.RELEASED, ZERO), sums.get(Kind.REFUNDED, ZERO)
+def amounts(shop: Shop, payment: UUID) -> tuple[Decimal, Decimal, list[tuple[UUID | None, Decimal]]]:
+    """What the payment has spent, what of it was released, and its refunds: their keys and amounts."""
+    rows = GiftCardEntry.objects.filter(shop=shop, payment=payment).order_by("pk")
+    found: dict[str, list[GiftCardEntry]] = {kind: [row for row in rows if row.kind == kind] for kind in Kind}
+    spent, released = (sum((row.amount for row in found[kind]), ZERO) for kind in (Kind.SPENT, Kind.RELEASED))
+    return -spent, released, [(row.key, row.amount) for row in found[Kind.REFUNDED]]
 
 
 def held_by(shop: Shop, cart_id: int | None) -> dict[int, Decimal]:

@@ -55,7 +55,7 @@ def create_order(*, shop: Shop, sale: Sale, taken: list[StockUse], payment_metho
     keep_words([(order, lines)])
     if not payment_method:
         _deliver(order, now)
-        _have_documents_issued(order, now)
+        have_documents_issued(order, now)
     return order
 
 
@@ -77,7 +77,7 @@ def set_paid(order: Order, now: datetime) -> None:
     order.payment_status, order.updated_at = Order.PaymentStatus.PAID, now
     order.save(update_fields=["payment_status", "updated_at"])
     _deliver(order, now)
-    _have_documents_issued(order, now)
+    have_documents_issued(order, now)
     record_event(shop=order.shop, topic="order.paid", data=order_record(order), now=now)
     if now > order.placed_at:
         # The confirmation of an order that is paid as it is placed says so.
@@ -85,14 +85,12 @@ def set_paid(order: Order, now: datetime) -> None:
     _complete(order, now)
 
 
-def set_refunded(order: Order, refunded: Decimal, *, is_all: bool, now: datetime) -> None:
-    """Record how much of a locked order has been refunded in all."""
-    amount, carried_out = refunded - order.refunded, order.refunds.filter(status="done", updated_at=now)
-    jobs.send_change_mail.enqueue(order.pk, "refunded", str(amount), list(carried_out.values_list("pk", flat=True)))
+def set_refunded(order: Order, refunded: Decimal, *, refund: Any, is_all: bool, now: datetime) -> None:
+    """Record how much of a locked order has been refunded in all, with this refund. It is of a higher room."""
+    jobs.send_change_mail.enqueue(order.pk, "refunded", str(refund.amount), [refund.pk])
     order.refunded, order.updated_at = refunded, now
     order.payment_status = Order.PaymentStatus.REFUNDED if is_all else Order.PaymentStatus.PARTIALLY_REFUNDED
     order.save(update_fields=["refunded", "payment_status", "updated_at"])
-    _have_documents_issued(order, now)
     if is_all:
         withdraw_gift_cards(order=order, now=now)
     record_event(shop=order.shop, topic="order.refunded", data=order_record(order), now=now)
@@ -132,7 +130,7 @@ def cancel_order(*, shop: Shop, order: Order, reason: str = "", restock: bool = 
     order.cancel_reason = reason
     order.save(update_fields=["status", "cancelled_at", "cancel_reason", "restocked_at", "updated_at"])
     if order.payment_status != Order.PaymentStatus.PENDING:
-        _have_documents_issued(order, now)
+        have_documents_issued(order, now)
     withdraw_gift_cards(order=order, now=now)
     jobs.send_change_mail.enqueue(order.pk, "cancelled")
     record_event(shop=shop, topic="order.cancelled", data=order_record(order), now=now)
@@ -297,7 +295,7 @@ def _order_line(order: Order, line: SaleLine, taken: list[StockUse]) -> OrderLin
     return OrderLine(shop=order.shop, order=order, stock_taken=stock_taken, **columns)
 
 
-def _have_documents_issued(order: Order, now: datetime) -> None:
+def have_documents_issued(order: Order, now: datetime) -> None:
     """Have the worker issue the order's invoice and credit notes. They are of a higher room, which is reached by its
     relation."""
     if order.total:

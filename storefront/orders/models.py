@@ -144,8 +144,10 @@ class Order(Attributed):
 
     @property
     def amount_due(self) -> Decimal:
-        """What was left to pay after gift cards, which are a payment and no part of `total`."""
-        return amount_due(self.total, self.gift_cards)
+        """What is left to pay after gift cards, which are a payment and no part of `total`: nothing of an order that is
+        paid or cancelled (R-APP-45)."""
+        is_awaited = self.payment_status == Order.PaymentStatus.PENDING and self.status != Order.Status.CANCELLED
+        return amount_due(self.total, self.gift_cards) if is_awaited else ZERO
 
 
 class OrderLine(models.Model):

@@ -233,6 +233,7 @@ def refund_record(refund: Any) -> dict[str, Any]:
         "order_id": refund.order_id,
         "payment_id": refund.payment_id,
         "part_of": refund.part_of_id,
+        "origin": "provider" if refund.is_foreign else "shop",
         "status": refund.status,
         "amount": to_wire(refund.amount),
         "currency": refund.currency,

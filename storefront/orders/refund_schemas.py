@@ -59,18 +59,21 @@ class RefundedLine(Schema):
 
 
 class RefundRecord(Schema):
-    """A refund, pending or completed."""
+    """A refund, pending or completed: asked for in the shop, or made at the gateway."""
 
     id: int = Field(description="The refund's id.")
     order_id: int = Field(description="The order's id.")
     payment_id: int = Field(description="The id of the refunded payment.")
     status: Literal["pending", "done", "failed"] = Field(
-        description="The gateway processes a pending refund within seconds. Get the order to see the result. A refund "
-        "that is done can fail days later, if the bank sends the money back."
+        description="The gateway processes a pending refund within seconds, with some payment methods within days. Get "
+        "the order to see the result. A refund that is done can fail days later, if the bank sends the money back."
     )
     part_of: int | None = Field(
         description="Where several payments are refunded, each by a refund: the id of the one that has `lines` and "
         "`shipping`. Otherwise null."
+    )
+    origin: Literal["shop", "provider"] = Field(
+        description="`provider`: made at the gateway, as in its dashboard. `shop`: asked for in the admin or the API."
     )
     amount: Money = Field(description="The amount.")
     currency: str = Field(description="ISO 4217 code.")

@@ -165,7 +165,10 @@ class OrderRecord(Schema):
     tax: Money = Field(description="Tax added to the prices, or included in them.")
     total: Money = Field(description="Total of the order.")
     refunded: Money = Field(description="Amount refunded.")
-    amount_due: Money = Field(description="What was left to pay after gift cards, which are a payment.")
+    amount_due: Money = Field(
+        description="What is left to pay after gift cards, which are a payment; zero once the order is paid or "
+        "cancelled."
+    )
     gift_cards: list[SpentGiftCard] = Field(description="What gift cards paid of the total.")
     prices_include_tax: bool = Field(description="The same as `tax_included`.")
     tax_included: bool = Field(

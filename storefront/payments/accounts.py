@@ -117,7 +117,7 @@ def charge_of(shop: Shop, payment: Payment, *, given: Mapping[str, Any] | None =
         currency=payment.currency,
         settings=settings_of(shop, payment.gateway),
         reference=payment.reference,
-        returned=payment.returned,
+        refunded=payment.refunded,
         return_url=page_address("checkout:payment_return", payment.public_id, shop=shop),
         description=shop.name,
         email=draft.email if draft else "",

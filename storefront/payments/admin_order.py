@@ -21,7 +21,7 @@ def money_of(order: Order, log: Log, *, may_see: bool) -> dict[str, Any]:
     """The page's part about money. Sums are everybody's who sees the order; payments are theirs who may see these."""
     payments = list(order.payments.prefetch_related("entries"))
     refunds = list(order.refunds.prefetch_related("lines__line"))
-    happened = [_refund_happened(row, log) for row in refunds]
+    happened = [_refund_happened(row, log) for row in refunds if not row.is_foreign]
     happened += [told for row in payments for entry in row.entries.all() if (told := _entry(row, entry))]
     return {
         "sums": paid_sums(order, payments),
@@ -61,7 +61,7 @@ def provider_name(row: Payment) -> str:
 def refund_text(row: Refund) -> str:
     state = f"{row.get_status_display()}: {row.failure}" if row.failure else row.get_status_display()
     facts = [f"Refund {format_money(row.amount, row.currency)}", state, pieces_of(row), row.reason]
-    facts.append("restocked" if row.restocked else "")
+    facts += ["restocked" if row.restocked else "", "made at the provider" if row.is_foreign else ""]
     return " · ".join(filter(None, facts))
 
 

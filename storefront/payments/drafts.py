@@ -112,6 +112,7 @@ def place_draft(*, shop: Shop, draft: OrderDraft, payments: list[Payment], now: 
     for payment in payments:
         payment.order = order
         payment.save(update_fields=["order"])
+        payment.refunds.update(order=order)
     number, placed_at = order.number, order.placed_at
     merging.record_order(shop=shop, cart_ids=sources, order_id=order.pk, number=number, placed_at=placed_at)
     orders.announce_order(shop=shop, order=order, sale=sale, now=now)

@@ -54,9 +54,9 @@ def delete_old_drafts(*, now: datetime, limit: int) -> int:
 
 def pay_back_refunds(*, now: datetime, limit: int) -> int:
     """Have providers carry out the refunds that are due, including those of a worker that was killed. Returns how many
-    were completed or failed."""
-    pending = Refund.objects.filter(status=Refund.Status.PENDING, due_at__lte=now)
-    due = pending.select_related("shop", "order", "payment__draft").order_by("due_at", "pk")[:limit]
+    have an answer. One that the provider has named is there: what becomes of it is asked with its payment."""
+    unnamed = Refund.objects.filter(status=Refund.Status.PENDING, reference="", due_at__lte=now)
+    due = unnamed.select_related("shop", "order", "payment__draft").order_by("due_at", "pk")[:limit]
     return sum(carry_out_refund(shop=refund.shop, refund=refund, now=now) for refund in due)
 
 

@@ -60,8 +60,8 @@ class Payment(models.Model):
     """A payment of an order, or of the draft that becomes one, through one provider.
 
     Only `settling.settle` moves `state` and the sums. `status` is the coarser form of `state` that the API has always
-    had. `captured`, `bounced` and `returned + bounced` are sums that the provider told and that only grow; `refunded`
-    is what was given back or is reserved for that.
+    had. `captured` is a sum that the provider told and that only grows. `returned` is what its refunds that are done
+    come to, and `refunded` what they come to with those that are pending (`refund_ledger`).
     """
 
     class Status(models.TextChoices):
@@ -86,9 +86,6 @@ class Payment(models.Model):
     amount = MoneyField()
     captured = MoneyField(help_text="Amount that was ever taken.")
     returned = MoneyField(help_text="Amount that the provider has given back.")
-    bounced = MoneyField(
-        help_text="Amount of the refunds that failed after the provider had accepted them.", db_default=ZERO
-    )
     disputed = MoneyField(help_text="Amount that a bank has taken back, for now or for good.")
     refunded = MoneyField(help_text="Amount that has been refunded or is being refunded.")
     currency = models.CharField(max_length=3)
@@ -179,8 +176,11 @@ class PaymentEntry(models.Model):
 
 
 class Refund(models.Model):
-    """A refund of a payment. While pending, it is sent to the provider at `due_at`, with `key` as idempotency key. The
-    order is null where money came for a draft that had ended."""
+    """A refund of a payment: asked for here or, if foreign, made elsewhere, as in the provider's dashboard.
+
+    One of ours is pending until the provider has carried it out; until that has named it, it is sent at `due_at`, with
+    `key` as idempotency key. The order is null where money came for a draft that had ended.
+    """
 
     class Status(models.TextChoices):
         PENDING = "pending"
@@ -191,6 +191,9 @@ class Refund(models.Model):
     order = models.ForeignKey(Order, null=True, on_delete=models.CASCADE, related_name="refunds")
     payment = models.ForeignKey(Payment, on_delete=models.CASCADE, related_name="refunds")
     key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    is_foreign = models.BooleanField(
+        default=False, db_default=False, help_text="Whether it was made at the provider, and not asked for here."
+    )
     status = models.CharField(max_length=10, choices=Status, default=Status.PENDING)
     part_of = models.ForeignKey(
         "self",
@@ -215,7 +218,13 @@ class Refund(models.Model):
     class Meta:
         db_table = "orders_refund"
         ordering = ["id"]
-        constraints = [models.CheckConstraint(condition=Q(amount__gt=0), name="refund_amount_positive")]
+        constraints = [
+            models.CheckConstraint(condition=Q(amount__gt=0), name="refund_amount_positive"),
+            # A payment is one shop's, in one account of its provider.
+            models.UniqueConstraint(
+                fields=["payment", "reference"], condition=~Q(reference=""), name="refund_reference_once"
+            ),
+        ]
         indexes = [models.Index(fields=["due_at"], condition=Q(status="pending"), name="refund_due")]
 
     def __str__(self) -> str:

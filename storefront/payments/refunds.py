@@ -5,6 +5,7 @@ provider carry it out (`jobs.pay_back_refunds`).
 """
 
 from collections.abc import Collection
+from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 
@@ -18,14 +19,14 @@ from storefront.kit.refusals import InvalidFields, Refusal
 from storefront.orders.actions import lock_order, restock_order
 from storefront.orders.models import Order
 from storefront.payments.accounts import charge_of
-from storefront.payments.failed_refunds import announce
-from storefront.payments.line_refunds import Pieces, Plan, carry_out_plan, plan_refund, release_lines
+from storefront.payments.line_refunds import Pieces, Plan, carry_out_plan, plan_refund
 from storefront.payments.models import Payment, Refund
-from storefront.payments.providers.base import RefundDeclined, Report, Standing
+from storefront.payments.providers.base import RefundDeclined, RefundReport, RefundStanding, Report, Standing
 from storefront.payments.providers.gift_card import GIFT_CARD
 from storefront.payments.providers.registry import PROVIDERS
-from storefront.payments.rules import YOUNG, clean
-from storefront.payments.settling import alert_of, apply_report, lock_payment
+from storefront.payments.refund_ledger import reserve
+from storefront.payments.rules import LONGEST_REFERENCE, YOUNG, clean
+from storefront.payments.settling import apply_report, lock_payment
 from storefront.shops import audit
 from storefront.shops.models import Shop
 
@@ -89,7 +90,7 @@ def request_refund(
         restocked = restock and restock_order(order, reason, now)
     order.updated_at = now
     order.save(update_fields=["restocked_at", "updated_at"])
-    refunds = [_reserve(payment, share, reason, restocked, now) for payment, share in shares]
+    refunds = [reserve(payment, share, reason, now, restocked=restocked) for payment, share in shares]
     first, *parts = refunds
     Refund.objects.filter(shop=shop, pk__in=[part.pk for part in parts]).update(part_of=first)
     if plan:
@@ -114,71 +115,53 @@ def return_gift_cards(*, shop: Shop, order: Order, now: datetime) -> None:
     cards = Payment.objects.filter(shop=shop, order=order, gateway=GIFT_CARD, status=Payment.Status.PAID)
     for payment in cards.select_for_update(of=("self",), no_key=True).order_by("pk"):
         if left := refundable(payment):
-            _reserve(payment, left, "The order was cancelled before it was paid.", False, now)
+            reserve(payment, left, "The order was cancelled before it was paid.", now)
 
 
 def carry_out_refund(*, shop: Shop, refund: Refund, now: datetime) -> bool:
-    """Have the provider carry out a pending refund, and record the result.
+    """Have the provider carry out a pending refund, and record what it says.
 
-    False if that failed or another worker has claimed the refund: then it stays pending, and the worker tries again.
+    False if there was no answer or another worker has claimed the refund: then it stays pending, and the worker tries
+    again.
     """
     if not claim_refund(shop=shop, refund=refund, now=now):
         return False
     payment = refund.payment
     provider = PROVIDERS.get(payment.gateway)
-    if provider is None:
-        why = "This payment method is no longer available. The shop must refund the payment itself."
-        return record_refund_failed(shop=shop, refund=refund, why=why, now=now)
+    told = RefundReport(refund.amount, key=refund.key, standing=RefundStanding.FAILED)
     try:
-        reference = provider.refund(charge_of(shop, payment), key=refund.key, amount=refund.amount)
+        if provider is None:
+            raise RefundDeclined("This payment method is no longer available. The shop must refund the payment itself.")
+        told = provider.refund(charge_of(shop, payment), key=refund.key, amount=refund.amount)
     except RefundDeclined as declined:
-        return record_refund_failed(shop=shop, refund=refund, why=declined.text, now=now)
+        told = replace(told, why=declined.text)
     except Exception as error:
         # It is unknown whether the money was refunded, so the retry must use the same key.
-        log.warning("refund_not_settled", refund=refund.pk, provider=provider.name, error=type(error).__name__)
+        log.warning("refund_not_settled", refund=refund.pk, provider=payment.gateway, error=type(error).__name__)
         return False
-    return record_refunded(shop=shop, refund=refund, reference=clean(reference, 255), now=now)
+    return record_refund(shop=shop, refund=refund, told=told, now=now)
 
 
 def claim_refund(*, shop: Shop, refund: Refund, now: datetime) -> bool:
     """Whether the caller has claimed the refund and must send it to the provider now. Without a recorded result, the
     refund is due again after `AGAIN`, with the same key."""
-    pending = Refund.objects.filter(shop=shop, pk=refund.pk, status=Refund.Status.PENDING, due_at=refund.due_at)
-    return pending.update(due_at=now + AGAIN) == 1
+    unnamed = Refund.objects.filter(shop=shop, pk=refund.pk, status=Refund.Status.PENDING, reference="")
+    return unnamed.filter(due_at=refund.due_at).update(due_at=now + AGAIN) == 1
 
 
 @transaction.atomic
-def record_refunded(*, shop: Shop, refund: Refund, reference: str, now: datetime) -> bool:
-    """Record that the provider refunded the money. False if a result was recorded before.
+def record_refund(*, shop: Shop, refund: Refund, told: RefundReport, now: datetime) -> bool:
+    """Record what the provider answered to the refund. False if it was told before.
 
-    The payment's sum is what our refunds come to, or more where a report has told of others already. The provider is
-    asked for the whole sum soon.
+    The provider is asked for all refunds of the payment soon.
     """
     payment = lock_payment(shop, refund.payment)
-    if not _finish(shop, refund, now, status=Refund.Status.DONE, reference=reference):
+    if not Refund.objects.filter(shop=shop, pk=refund.pk, status=Refund.Status.PENDING, reference="").exists():
         return False
-    done = Refund.objects.filter(shop=shop, payment=payment, status=Refund.Status.DONE)
-    # Those that failed later were accepted too.
-    accepted = sum(done.values_list("amount", flat=True), payment.bounced)
-    report = Report(Standing.PAID, refunded=accepted)
+    told = replace(told, amount=refund.amount, key=refund.key, reference=clean(told.reference, LONGEST_REFERENCE))
+    report = Report(Standing.PAID, refunds=(told,))
     apply_report(shop=shop, payment=payment, report=report, source="call", is_fresh=False, now=now)
     Payment.objects.filter(shop=shop, pk=payment.pk).update(due_at=now + YOUNG)
-    return True
-
-
-@transaction.atomic
-def record_refund_failed(*, shop: Shop, refund: Refund, why: str, now: datetime) -> bool:
-    """Record that the provider declined the refund, and release the reserved amount. False if a result was recorded
-    before."""
-    payment = lock_payment(shop, refund.payment)
-    if not _finish(shop, refund, now, status=Refund.Status.FAILED, failure=clean(why, 255)):
-        return False
-    payment.refunded = max(payment.refunded - refund.amount, payment.returned)
-    payment.alert = alert_of(payment)
-    payment.save(update_fields=["refunded", "alert"])
-    refund.refresh_from_db()
-    announce(shop=shop, refund=refund, now=now)
-    release_lines(shop=shop, refund=refund, now=now)
     return True
 
 
@@ -223,31 +206,7 @@ def _shares(payments: list[Payment], amount: Decimal | None) -> list[tuple[Payme
     return shares
 
 
-def _reserve(payment: Payment, amount: Decimal, reason: str, restocked: bool, now: datetime) -> Refund:
-    """Reserve this amount of the locked payment."""
-    payment.refunded += amount
-    payment.updated_at = now
-    payment.save(update_fields=["refunded", "updated_at"])
-    return Refund.objects.create(
-        shop_id=payment.shop_id,
-        order=payment.order,
-        payment=payment,
-        amount=amount,
-        currency=payment.currency,
-        reason=reason,
-        restocked=restocked,
-        due_at=now,
-        created_at=now,
-        updated_at=now,
-    )
-
-
 def _too_large(currency: str, left: Decimal) -> str:
     if not left:
         return "The full amount has been refunded or is being refunded."
     return f"At most {format_money(left, currency)} can still be refunded."
-
-
-def _finish(shop: Shop, refund: Refund, now: datetime, **columns: str) -> bool:
-    pending = Refund.objects.filter(shop=shop, pk=refund.pk, status=Refund.Status.PENDING)
-    return pending.update(**columns, updated_at=now) == 1

@@ -8,7 +8,7 @@ from enum import StrEnum
 from django.db.models import TextChoices
 
 from storefront.kit.money import CENT, LARGEST, ZERO
-from storefront.payments.providers.base import Report, Standing
+from storefront.payments.providers.base import RefundStanding, Report, Standing
 
 
 class State(TextChoices):
@@ -73,15 +73,20 @@ def next_state(current: State, report: Report, *, is_fresh: bool) -> State:
 def contradiction(report: Report, *, amount: Decimal, currency: str, reference: str) -> str:
     """What in the report cannot be true of a payment of this amount and with this reference, in words for the merchant;
     empty if nothing. Such a report is not believed."""
-    sums = [report.captured, report.refunded, report.disputed, *(each.amount for each in report.failed_refunds)]
-    sums += [report.amount] if report.amount is not None else []
-    if not all(map(_is_sum, sums)) or len(report.reference) > LONGEST_REFERENCE or "\0" in report.reference:
+    refunds = report.refunds or ()
+    sums = [report.captured, report.disputed, *(each.amount for each in refunds)]
+    sums += [each for each in (report.amount, report.refunded) if each is not None]
+    ids = [report.reference, *(each.reference for each in refunds)]
+    if not all(map(_is_sum, sums)) or any(len(each) > LONGEST_REFERENCE or "\0" in each for each in ids):
+        return "The provider's answer makes no sense."
+    if any(not each.amount or not (each.reference or each.key) for each in refunds):
         return "The provider's answer makes no sense."
     if reference and report.reference not in ("", reference):
         return f"The provider answered about another payment, {report.reference[:100]}."
     if report.captured > amount:
         return f"The provider took {report.captured:.2f}, more than the {amount:.2f} that were asked for."
-    if report.failed > report.refunded or report.refunded - report.failed > report.captured:
+    given_back = sum((each.amount for each in refunds if each.standing == RefundStanding.DONE), report.refunded or ZERO)
+    if given_back > report.captured:
         return "The provider says that more was given back than was taken."
     if report.standing == Standing.CANCELLED and not report.captured:
         return ""

@@ -5,6 +5,7 @@ and the shop's order counter last. Those of payments, orders and drafts are lock
 PostgreSQL may look at the keys of rows that are referred to, out of that order.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -19,7 +20,7 @@ from storefront.kit.money import ZERO
 from storefront.orders import actions as orders
 from storefront.orders.gift_cards import follow_payments
 from storefront.orders.models import Order
-from storefront.payments import drafts, failed_refunds
+from storefront.payments import drafts, refund_ledger
 from storefront.payments.frozen import thaw_sale
 from storefront.payments.models import OrderDraft, Payment, PaymentEntry, Refund
 from storefront.payments.providers.base import Report, Standing
@@ -45,11 +46,6 @@ log = structlog.get_logger(__name__)
 
 TOO_LATE = "The payment came after the order could no longer be placed."
 CANCELLED_MEANWHILE = "The money was taken when the order had been cancelled."
-_SUMS = {
-    "captured": (PaymentEntry.Kind.CAPTURED, 1),
-    "returned": (PaymentEntry.Kind.RETURNED, -1),
-    "disputed": (PaymentEntry.Kind.DISPUTED, -1),
-}
 
 
 @transaction.atomic
@@ -66,7 +62,7 @@ def settle(
     """
     locked = lock_payment(shop, payment)
     known: Any = {"amount": locked.amount, "currency": locked.currency, "reference": locked.reference}
-    if problem := contradiction(report, **known):
+    if problem := contradiction(report, **known) or refund_ledger.contradiction(locked, report):
         _refuse(locked, problem, source, now)
         return locked
     is_fresh = seen is None or seen == locked.version
@@ -99,15 +95,19 @@ def lock_draft(shop: Shop, draft_id: int) -> OrderDraft:
 
 def apply_report(*, shop: Shop, payment: Payment, report: Report, source: str, is_fresh: bool, now: datetime) -> None:
     """Apply, log and follow up a report about a locked payment."""
-    captured, taken_back = payment.captured, (payment.returned, payment.disputed)
-    released = failed_refunds.take_back(shop=shop, payment=payment, report=report, now=now)
-    if _move(payment, report, source, is_fresh, now, released):
+    captured, disputed = payment.captured, payment.disputed
+    before = _facts(payment)
+    refunds = refund_ledger.record(shop=shop, payment=payment, report=report, is_fresh=is_fresh, now=now)
+    _move(payment, report, source, is_fresh, now, refunds)
+    if before != _facts(payment):
         payment.looks, payment.updated_at = 0, now
         payment.version += 1
         payment.save()
     if payment.order is not None:
-        _update_order(shop, payment.order, now)
-        if (payment.returned, payment.disputed) != taken_back:
+        _follow_money(shop, payment.order, now)
+    refund_ledger.follow(shop=shop, order=payment.order, changes=refunds, now=now)
+    if payment.order is not None:
+        if refunds or payment.disputed != disputed:
             is_disputed = Payment.objects.filter(shop=shop, order=payment.order, disputed__gt=ZERO).exists()
             follow_payments(order=payment.order, is_disputed=is_disputed, now=now)
         if payment.order.status == Order.Status.CANCELLED and payment.captured > captured:
@@ -141,7 +141,7 @@ def place_order(*, shop: Shop, draft: OrderDraft, payments: list[Payment], now: 
     for each in cards:
         _move_card(each, Report(Standing.PAID, captured=each.amount), now)
     order = drafts.place_draft(shop=shop, draft=draft, payments=[*payments, *cards], now=now)
-    _update_order(shop, order, now)
+    _follow_money(shop, order, now)
     return order
 
 
@@ -176,30 +176,26 @@ def _alert(payment: Payment, text: str, now: datetime) -> bool:
 
 
 def _move(
-    payment: Payment, report: Report, source: str, is_fresh: bool, now: datetime, released: Decimal = ZERO
-) -> bool:
-    """Write the report into the payment and the log. `released` is what was reserved or done for refunds that have
-    failed now. Whether it said anything new."""
+    payment: Payment,
+    report: Report,
+    source: str,
+    is_fresh: bool,
+    now: datetime,
+    refunds: Sequence[refund_ledger.Change] = (),
+) -> None:
+    """Write the report, whose `refunds` are in their rows, into the payment and the log."""
     was, becomes = payment.state, next_state(State(payment.state), report, is_fresh=is_fresh)
-    before = _facts(payment)
-    accepted, bounced = max(payment.returned + payment.bounced, report.refunded), max(payment.bounced, report.failed)
-    released = max(released, payment.returned - (accepted - bounced))
-    sums = {
-        "captured": max(payment.captured, report.captured),
-        "returned": accepted - bounced,
-        "disputed": report.disputed if is_fresh else payment.disputed,
-    }
-    entries = [
-        (kind, sign * (sums[name] - getattr(payment, name)))
-        for name, (kind, sign) in _SUMS.items()
-        if sums[name] != getattr(payment, name)
+    captured = max(payment.captured, report.captured)
+    disputed = report.disputed if is_fresh else payment.disputed
+    amounts = [
+        (PaymentEntry.Kind.CAPTURED, captured - payment.captured),
+        *((PaymentEntry.Kind.RETURNED, -change.amount) for change in refunds),
+        (PaymentEntry.Kind.DISPUTED, payment.disputed - disputed),
     ]
+    entries = [(kind, amount) for kind, amount in amounts if amount]
     if was != becomes and not entries:
         entries = [(PaymentEntry.Kind.STATE, ZERO)]
-    for name, amount in sums.items():
-        setattr(payment, name, amount)
-    payment.bounced = bounced
-    payment.refunded = min(max(payment.refunded - released, payment.returned), payment.amount)
+    payment.captured, payment.disputed = captured, disputed
     payment.state, payment.status = becomes, STATUSES[becomes]
     payment.reference = payment.reference or report.reference
     if is_fresh:
@@ -209,11 +205,10 @@ def _move(
     if payment.status != Payment.Status.PENDING:
         payment.place = ""
     _log(payment, entries, was, source, now)
-    return before != _facts(payment)
 
 
 def _facts(payment: Payment) -> tuple:
-    sums = (payment.captured, payment.returned, payment.bounced, payment.disputed, payment.refunded)
+    sums = (payment.captured, payment.returned, payment.disputed, payment.refunded)
     texts = (payment.failure, payment.dispute, payment.method)
     return (payment.state, payment.reference, *sums, *texts)
 
@@ -279,7 +274,7 @@ def _move_card(payment: Payment, report: Report, now: datetime) -> None:
 
 
 def _secured_amount(payment: Payment) -> Decimal:
-    return payment.captured if payment.state == State.PAID else payment.amount
+    return payment.captured - payment.refunded if payment.state == State.PAID else payment.amount
 
 
 def _has_stock(shop: Shop, draft: OrderDraft, now: datetime) -> bool:
@@ -298,14 +293,9 @@ def _give_back(payment: Payment, now: datetime, reason: str = TOO_LATE) -> None:
     cancelled by the worker (`rules.next_call`)."""
     left = payment.captured - payment.refunded
     if payment.state == State.PAID and left > ZERO:
-        if payment.refunds.filter(status=Refund.Status.FAILED).exists():
-            return
-        # Reserved first, so that a second report gives nothing back twice.
-        payment.refunded += left
-        payment.save(update_fields=["refunded"])
-        given = {"payment": payment, "order": payment.order, "amount": left, "currency": payment.currency}
-        given["reason"] = reason
-        Refund.objects.create(shop_id=payment.shop_id, due_at=now, created_at=now, updated_at=now, **given)
+        if not payment.refunds.filter(status=Refund.Status.FAILED, is_foreign=False).exists():
+            # Reserved, so that a second report gives nothing back twice.
+            refund_ledger.reserve(payment, left, reason, now)
     elif payment.state == State.PROMISED:
         _move(payment, Report(Standing.CANCELLED), "call", True, now)
         payment.save()
@@ -314,17 +304,11 @@ def _give_back(payment: Payment, now: datetime, reason: str = TOO_LATE) -> None:
         payment.save(update_fields=["due_at"])
 
 
-def _update_order(shop: Shop, order: Order, now: datetime) -> None:
-    """Bring the order's payment status and refunded sum up to its payments."""
-    payments = list(Payment.objects.filter(shop=shop, order=order))
-    captured = sum((each.captured for each in payments), ZERO)
-    returned = min(sum((each.returned for each in payments), ZERO), order.total)
+def _follow_money(shop: Shop, order: Order, now: datetime) -> None:
+    """Record that the order is paid, once its payments have taken its total."""
+    captured = sum(Payment.objects.filter(shop=shop, order=order).values_list("captured", flat=True), ZERO)
     if order.payment_status == Order.PaymentStatus.PENDING and captured >= order.total:
         orders.set_paid(order, now)
-    if returned > order.refunded:
-        orders.set_refunded(order, returned, is_all=returned >= min(captured, order.total), now=now)
-    elif returned < order.refunded:
-        orders.take_back_refund(order, returned, is_paid=captured >= order.total, now=now)
 
 
 def _next_due(payment: Payment, now: datetime) -> datetime | None:

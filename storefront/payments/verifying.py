@@ -1,6 +1,7 @@
-"""Compares payments with their log, and order lines with what was refunded of them."""
+"""Compares payments with their log and their refunds, and orders and their lines with what was refunded of them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
 from typing import Any
 
 from django.db.models import F, OuterRef, Q, Subquery, Sum
@@ -8,7 +9,7 @@ from django.db.models.functions import Coalesce
 
 from storefront.kit.deviations import Deviation, differing
 from storefront.kit.money import ZERO
-from storefront.orders.models import OrderLine
+from storefront.orders.models import Order, OrderLine
 from storefront.payments import card_payments
 from storefront.payments.models import Payment, PaymentEntry, Refund, RefundLine
 from storefront.shops.models import Shop
@@ -23,12 +24,35 @@ def deviations(shop: Shop) -> Iterator[Deviation]:
     last = changes.order_by("-id").values("to_state")[:1]
     payments: Any = Payment.objects.filter(shop=shop).order_by("pk")
     explained = payments.annotate(logged=Sum("entries__amount"), logged_state=Subquery(last))
+    explained = explained.prefetch_related("refunds")
     for payment in explained.iterator(chunk_size=BATCH_ROWS):
         has = payment.captured - payment.returned - payment.disputed
         yield from differing("payment log", f"payment {payment.public_id}", has, payment.logged or ZERO)
+        yield from _refunds(payment)
         yield from differing("payment state", f"payment {payment.public_id}", payment.state, payment.logged_state)
     yield from card_payments.deviations(shop)
     yield from _refunded_pieces(shop)
+    yield from _refunded_orders(shop)
+
+
+def _refunds(payment: Payment) -> Iterator[Deviation]:
+    """Sums of the payment that are not those of its refunds."""
+    name, rows = f"payment {payment.public_id}", payment.refunds.all()
+    standing = sum((row.amount for row in rows if row.status != Refund.Status.FAILED), ZERO)
+    yield from differing("given back", name, payment.returned, _done(rows))
+    yield from differing("being given back", name, payment.refunded, min(standing, payment.amount))
+
+
+def _refunded_orders(shop: Shop) -> Iterator[Deviation]:
+    """Orders whose refunded sum is not that of their refunds."""
+    orders = Order.objects.filter(shop=shop).filter(Q(refunds__isnull=False) | Q(refunded__gt=ZERO)).distinct()
+    for order in orders.prefetch_related("refunds").order_by("pk").iterator(chunk_size=BATCH_ROWS):
+        done = min(_done(order.refunds.all()), order.total)
+        yield from differing("refunded", f"order {order.number}", order.refunded, done)
+
+
+def _done(refunds: Iterable[Refund]) -> Decimal:
+    return sum((row.amount for row in refunds if row.status == Refund.Status.DONE), ZERO)
 
 
 def _refunded_pieces(shop: Shop) -> Iterator[Deviation]:

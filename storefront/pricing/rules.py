@@ -1,12 +1,12 @@
 """Price rules, without database or clock. Amounts are Decimal in the shop's currency."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 
 from storefront.catalogue.models import Product, Variant
-from storefront.gift_cards.applying import AppliedCard
+from storefront.gift_cards.applying import AppliedCard, spare
 from storefront.kit.money import ZERO, quantize
 from storefront.pricing.discounts import Candidate, CodeResult, DiscountLine, PricedLine, apply_discounts
 from storefront.pricing.net_prices import at_net_prices
@@ -50,6 +50,14 @@ class Totals:
     def amount_due(self) -> Decimal:
         """What is left to pay after gift cards, which are a payment and no part of `total`."""
         return self.total - sum((card.amount for card in self.gift_cards), ZERO)
+
+    def leaving(self, minimum: Decimal) -> "Totals":
+        """The totals with gift cards that leave at least the minimum to pay, if they leave anything and so much is to
+        be paid at all."""
+        missing = minimum - self.amount_due
+        if missing <= ZERO or not self.amount_due or self.total < minimum:
+            return self
+        return replace(self, gift_cards=spare(self.gift_cards, missing))
 
 
 def unit_price(

@@ -12,7 +12,7 @@ from storefront.orders.queries import order_record
 from storefront.payments import actions, refunds
 from storefront.payments.jobs import pay_back_refunds
 from storefront.payments.models import Refund
-from storefront.payments.providers.base import Charge, RefundDeclined
+from storefront.payments.providers.base import Charge, RefundDeclined, RefundReport
 from storefront.payments.providers.demo import Demo
 from storefront.payments.providers.registry import PROVIDERS
 from storefront.payments.refunds import AGAIN, carry_out_refund, request_refund
@@ -20,6 +20,7 @@ from storefront.server.worker.sweeps import SWEEPS
 from storefront.webhooks.models import Event
 from tests.catalogue.factories import make_product
 from tests.orders.factories import Promise, capture, make_order, sale_line
+from tests.payments.refunding import record_refund_failed, record_refunded
 from tests.races import run_concurrently
 from tests.shops.factories import NOW
 
@@ -34,14 +35,14 @@ class Bank(Demo):
         self.asked: list[UUID] = []
         self.trouble: Exception | None = None
 
-    def refund(self, charge: Charge, *, key: UUID, amount: Decimal) -> str:
+    def refund(self, charge: Charge, *, key: UUID, amount: Decimal) -> RefundReport:
         self.asked.append(key)
         if isinstance(self.trouble, RefundDeclined):
             raise self.trouble
         self.given.setdefault(key, (charge.reference, amount, charge.currency))
         if self.trouble:
             raise self.trouble
-        return f"bank_{key}"
+        return RefundReport(amount, f"bank_{key}", key)
 
     @property
     def total(self) -> Decimal:
@@ -138,7 +139,7 @@ def test_another_worker_finishes_the_refund_of_a_killed_one(order, bank, monkeyp
         raise SystemExit
 
     with monkeypatch.context() as patched:
-        patched.setattr(refunds, "record_refunded", killed)
+        patched.setattr(refunds, "record_refund", killed)
         with pytest.raises(SystemExit):
             sweep()
     assert sweep() == 0
@@ -177,8 +178,8 @@ def test_result_of_a_refund_is_recorded_once(shop, order, bank):
     refund = ask(order, "5.00")
     sweep()
     known = {"shop": shop, "refund": refund, "now": LATER}
-    assert not refunds.record_refunded(**known, reference="again")
-    assert not refunds.record_refund_failed(**known, why="late")
+    assert not record_refunded(**known, reference="again")
+    assert not record_refund_failed(**known, why="late")
     order.refresh_from_db()
     assert (order.refunded, order.payments.get().refunded) == (Decimal("5.00"), Decimal("5.00"))
 

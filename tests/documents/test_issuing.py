@@ -20,7 +20,7 @@ from storefront.documents.models import Document, DueOrder, InvoiceSettings, Num
 from storefront.documents.numbering import SeriesInUse, begin_series
 from storefront.orders.models import Order
 from storefront.payments import actions as payments
-from storefront.payments.models import Payment
+from storefront.payments.models import Payment, Refund
 from storefront.payments.providers.base import Report, Standing
 from storefront.payments.refunds import request_refund
 from storefront.payments.settling import settle
@@ -140,7 +140,7 @@ def test_a_refund_that_only_the_provider_told_of_gets_a_credit_note(shop, seller
     settle(shop=shop, payment=order.payments.get(), report=report, source="news", now=NOW)
     work()
     _, note = issued(order)
-    assert (note.amount, note.refund) == (D("2.00"), None)
+    assert (note.amount, note.refund, note.refund.is_foreign) == (D("2.00"), Refund.objects.get(), True)
 
 
 def test_a_requested_refund_gets_no_credit_note_until_money_went_back(shop, seller):

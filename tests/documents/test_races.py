@@ -18,7 +18,8 @@ from storefront.documents.models import Document, NumberSeries
 from storefront.documents.numbering import begin_series
 from storefront.orders.models import Order
 from storefront.payments import actions as payments
-from storefront.payments.refunds import record_refunded, request_refund
+from storefront.payments.refunds import request_refund
+from tests.payments.refunding import record_refunded
 from tests.documents.factories import issued, make_settings, numbers, paid_order, refund, work
 from tests.races import run_concurrently
 from tests.shops.factories import NOW

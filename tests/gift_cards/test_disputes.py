@@ -12,7 +12,7 @@ from storefront.orders.models import Order
 from storefront.payments.jobs import pay_back_refunds
 from storefront.payments.line_refunds import Pieces
 from storefront.payments.models import Payment, Refund
-from storefront.payments.providers.base import FailedRefund, Report, Standing
+from storefront.payments.providers.base import RefundReport, RefundStanding, Report, Standing
 from storefront.payments.refunds import request_refund
 from storefront.payments.settling import settle
 from storefront.shops.audit_models import AuditEntry
@@ -105,7 +105,7 @@ def test_a_refund_of_everything_that_fails_gives_the_cards_back(shop, order):
     pay_back_refunds(now=clock.now(), limit=9)
     assert states(order) == [False, False]
     refund = Refund.objects.get()
-    hear(shop, order, refunded=TOTAL, failed_refunds=(FailedRefund(TOTAL, refund.key, "account closed"),))
+    hear(shop, order, refunds=(RefundReport(TOTAL, "re_1", refund.key, RefundStanding.FAILED, "account closed"),))
     order.refresh_from_db()
     assert (order.payment_status, states(order)) == ("paid", [True, True])
     assert logs(order)[2:] == [f"enabled: Order {order.number} stands again."] * 2

@@ -49,7 +49,7 @@ def test_the_bank_takes_what_is_left(bank, shopper, pressed):  # noqa: F811
     bank.pay(account_of(bank))
     come_back(shopper)
     order = Order.objects.get()
-    assert (order.payment_status, order.amount_due, balance(pressed)) == ("paid", 15, 0)
+    assert (order.payment_status, order.amount_due, balance(pressed)) == ("paid", 0, 0)
 
 
 def test_reading_the_page_again_still_shows_the_card(shopper, pressed):

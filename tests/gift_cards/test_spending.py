@@ -7,7 +7,9 @@ from limits import parse
 
 from storefront.gift_cards.models import GiftCardEntry
 from storefront.kit import clock
+from storefront.orders.jobs import confirmation_mail
 from storefront.orders.models import Order
+from storefront.payments.actions import cancel_order, mark_paid
 from storefront.payments.jobs import pay_back_refunds
 from storefront.payments.models import OrderDraft, Payment
 from storefront.webhooks.models import Event
@@ -68,7 +70,7 @@ def test_a_provider_takes_what_is_left(shop, shopper, mug):
     assert "Place order and pay €15.00" in enter(shopper, code)
     shopper.post("/checkout/payment", shopper.payment_fields("demo"))
     order = Order.objects.get()
-    assert (order.payment_status, order.payment_method, order.amount_due) == ("paid", "demo", 15)
+    assert (order.payment_status, order.payment_method, order.amount_due) == ("paid", "demo", 0)
     paid = {payment.gateway: (payment.state, payment.captured) for payment in order.payments.all()}
     assert paid == {"gift_card": ("paid", 5), "demo": ("paid", 15)}
     assert balance(card) == 0
@@ -225,13 +227,37 @@ def test_an_invoice_is_paid_for_by_both_parts(shop, shopper, mug, desk):
     enter(shopper, code)
     shopper.post("/checkout/payment", shopper.payment_fields("manual"))
     order = Order.objects.get()
-    from storefront.payments.actions import mark_paid
-
     mark_paid(shop=shop, order=order, now=clock.now())
     order.refresh_from_db()
     assert order.payment_status == "paid"
     assert sum(payment.captured for payment in order.payments.all()) == order.total
     assert f"…{card.last_four}" in desk.page(order).content.decode()
+
+
+@pytest.mark.rule("R-APP-45")
+@pytest.mark.parametrize("end", ["paid", "cancelled"])
+def test_nothing_is_left_to_pay_of_an_order_that_is_paid_or_cancelled(shop, shopper, mug, api, end):
+    """In the API, its lists, its events, on its page and in its mail."""
+    install(shop)
+    _, code = make_card(shop, "5.00")
+    fill(shopper, mug)
+    enter(shopper, code)
+    url = shopper.post("/checkout/payment", shopper.payment_fields("manual"))["Location"]
+    order = Order.objects.get()
+    assert "To pay" in shopper.read(url)
+    assert "To pay: €15.00" in confirmation_mail(order).body
+    if end == "paid":
+        mark_paid(shop=shop, order=order, now=clock.now())
+    else:
+        cancel_order(shop=shop, order=order, now=clock.now())
+    order.refresh_from_db()
+    assert order.amount_due == 0
+    assert api.get(f"/orders/{order.pk}").json()["data"]["amount_due"] == "0.00"
+    assert [each["amount_due"] for each in api.get("/orders").json()["data"]] == ["0.00"]
+    events = {event.topic: event.data["amount_due"] for event in Event.objects.filter(topic__startswith="order.")}
+    assert (events["order.placed"], events[f"order.{end}"]) == ("15.00", "0.00")
+    assert "To pay" not in shopper.read(url)
+    assert "To pay" not in confirmation_mail(order).body
 
 
 def test_a_press_repeated_spends_once(shop, shopper, mug):

@@ -19,7 +19,8 @@ from storefront.orders.fulfilling import fulfil_order
 from storefront.orders.models import Order
 from storefront.payments import actions as payments
 from storefront.payments.line_refunds import Pieces
-from storefront.payments.refunds import record_refunded, request_refund
+from storefront.payments.refunds import request_refund
+from tests.payments.refunding import record_refunded
 from storefront.shops.models import Shop
 from tests.catalogue.factories import make_product
 from tests.documents.factories import issued, make_settings, work

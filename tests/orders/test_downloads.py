@@ -18,7 +18,8 @@ from storefront.orders.downloads import MOST_DAYS, RESUMED_SIZES, RESUMED_WITHIN
 from storefront.orders.models import Download
 from storefront.orders.queries import order_record
 from storefront.payments import actions
-from storefront.payments.refunds import record_refunded, request_refund
+from storefront.payments.refunds import request_refund
+from tests.payments.refunding import record_refunded
 from storefront.shops.models import AuditEntry
 from storefront.webhooks.models import Event
 from tests.catalogue.factories import make_product, make_variant

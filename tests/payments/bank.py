@@ -32,15 +32,24 @@ class Account:
     state: str = "open"
     captured: Decimal = Decimal("0.00")
     currency: str = "EUR"
-    # What the bank accepted to give back, and the keys of those of them that failed.
+    # What the bank accepted to give back; and the keys of those of them that are on their way, and that failed.
     refunds: dict[str, Decimal] = field(default_factory=dict)
+    pending: set[str] = field(default_factory=set)
     failed: set[str] = field(default_factory=set)
     failure: str = ""
 
     @property
     def refunded(self) -> Decimal:
         """What went back for good."""
-        return sum((amount for key, amount in self.refunds.items() if key not in self.failed), Decimal("0.00"))
+        return self.sum_without(self.failed | self.pending)
+
+    @property
+    def left(self) -> Decimal:
+        """What can still be given back."""
+        return self.captured - self.sum_without(self.failed)
+
+    def sum_without(self, keys: set[str]) -> Decimal:
+        return sum((amount for key, amount in self.refunds.items() if key not in keys), Decimal("0.00"))
 
 
 class Bank:
@@ -54,6 +63,8 @@ class Bank:
         self.silent: set[str] = set()
         self.deaf: set[str] = set()
         self.gated: set[str] = set()
+        # Whether refunds take days, and whether it tells what they come to, and does not name them.
+        self.is_slow = self.tells_sums = False
         # Members of its answers that are not true.
         self.lies: dict[str, Any] = {}
         self.arrived, self.gate = threading.Semaphore(0), threading.Event()
@@ -86,6 +97,7 @@ class Bank:
         sums = {"amount": str(account.amount), "captured": str(account.captured)}
         refunds = {"refunds": {key: str(amount) for key, amount in account.refunds.items()}}
         refunds["failed"] = dict.fromkeys(account.failed, "account closed")
+        refunds |= {"pending": [*account.pending], "tells_sums": self.tells_sums, "refunded": str(account.refunded)}
         return facts | sums | refunds | {"url": f"{self.url}/pay/{account.id}"} | self.lies
 
     def pay(self, account: Account, outcome: str = "pay") -> None:
@@ -119,10 +131,11 @@ class Bank:
     def _refund(self, account: Account, body: dict[str, Any]) -> dict[str, Any]:
         amount = Decimal(body["amount"])
         if body["refund"] not in account.refunds:
-            if account.refunded + amount > account.captured:
+            if amount > account.left:
                 raise ValueError
             account.refunds[body["refund"]] = amount
-        return {"id": f"re_{body['refund']}"}
+            account.pending |= {body["refund"]} if self.is_slow else set()
+        return self.told(account)
 
 
 def sign(body: bytes, secret: str) -> str:

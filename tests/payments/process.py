@@ -34,7 +34,7 @@ def kill_at(step: str) -> None:
         "settle": [(asking, "settle")] if when == "after" else [(settling, "apply_report")],
         "freeze": [(checkout, "freeze")] if when == "after" else [(drafts, "_create_payment")],
         "place": [(settling.orders, "announce_order")],
-        "record": [(refunds, "record_refunded")] if when == "after" else [(refunds, "apply_report")],
+        "record": [(refunds, "record_refund")] if when == "after" else [(refunds, "apply_report")],
     }
     if name in functions:
         for module, attribute in functions[name]:

@@ -15,13 +15,14 @@ from django.http import HttpRequest
 
 from storefront.payments.providers.base import (
     Charge,
-    FailedRefund,
     News,
     Provider,
     ProviderRefused,
     ProviderUnavailable,
     Redirect,
     RefundDeclined,
+    RefundReport,
+    RefundStanding,
     Report,
     SavedMethodReport,
     Standing,
@@ -72,11 +73,10 @@ class BankRedirect(Provider):
     def cancel(self, charge: Charge) -> Report:
         return _report(self._ask(charge, "cancel"))
 
-    def refund(self, charge: Charge, *, key: UUID, amount: Decimal) -> str:
+    def refund(self, charge: Charge, *, key: UUID, amount: Decimal) -> RefundReport:
+        body = {"id": charge.reference, "refund": str(key), "amount": str(amount)}
         try:
-            return self.send(
-                charge.settings, "refund", {"id": charge.reference, "refund": str(key), "amount": str(amount)}
-            )["id"]
+            return _refund_report(self.send(charge.settings, "refund", body), str(key))
         except ProviderRefused:
             raise RefundDeclined from None
 
@@ -122,11 +122,22 @@ def _report(told: dict[str, Any]) -> Report:
         amount=Decimal(told["amount"]),
         currency=told["currency"],
         captured=Decimal(told["captured"]),
-        refunded=sum(map(Decimal, told["refunds"].values()), Decimal("0.00")),
-        failed_refunds=tuple(
-            FailedRefund(Decimal(told["refunds"][key]), _key(key), why) for key, why in told["failed"].items()
-        ),
+        refunds=None if told["tells_sums"] else tuple(_refund_report(told, key) for key in told["refunds"]),
+        refunded=Decimal(told["refunded"]) if told["tells_sums"] else None,
         failure=told["failure"],
+    )
+
+
+def _refund_report(told: dict[str, Any], key: str) -> RefundReport:
+    standings = dict.fromkeys(told["pending"], RefundStanding.PENDING) | dict.fromkeys(
+        told["failed"], RefundStanding.FAILED
+    )
+    return RefundReport(
+        Decimal(told["refunds"][key]),
+        f"re_{key}",
+        _key(key),
+        standings.get(key, RefundStanding.DONE),
+        told["failed"].get(key, ""),
     )
 
 

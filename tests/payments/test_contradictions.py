@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from storefront.orders.models import Order
 from storefront.payments.models import OrderDraft, Payment, PaymentEntry, ProviderAccount
-from storefront.payments.providers.base import FailedRefund, Report, Standing
+from storefront.payments.providers.base import RefundReport, RefundStanding, Report, Standing
 from storefront.payments.rules import contradiction
 from tests.payments.conftest import account_of, press, return_path, stock
 from tests.payments.test_news import send
@@ -23,15 +23,22 @@ IMPOSSIBLE = [
     *({"amount": Decimal(amount)} for amount in ("9.49", "950", "NaN", "sNaN", "1e400")),
     *({"currency": currency} for currency in ("JPY", "eur", "EUR" * 1000)),
     *({"reference": reference} for reference in ("acc_2", "acc_1\0", "x" * 5000)),
-    {"failed_refunds": (FailedRefund(Decimal("1.00")),)},
-    {"refunded": Decimal("1.00"), "failed_refunds": (FailedRefund(Decimal("NaN")),)},
+    {"refunds": (RefundReport(Decimal("1.00")),)},
+    *({"refunds": (RefundReport(Decimal(amount), "re_1"),)} for amount in ("9.51", "0", "-1", "NaN", "1e400")),
+    *({"refunds": (RefundReport(Decimal("1.00"), name),)} for name in ("re\0", "x" * 5000)),
+    {"refunds": (RefundReport(Decimal("5.00"), "re_1"), RefundReport(Decimal("5.00"), "re_2"))},
 ]
 POSSIBLE = [
     {},
     {"captured": Decimal("9.49")},
     {"amount": None, "currency": "", "reference": ""},
     {"refunded": Decimal("9.50"), "disputed": Decimal("9.80")},
-    {"refunded": Decimal("19.00"), "failed_refunds": (FailedRefund(Decimal("9.50")),)},
+    {
+        "refunds": (
+            RefundReport(Decimal("9.50"), "re_1", standing=RefundStanding.FAILED),
+            RefundReport(Decimal("9.50"), "re_2"),
+        )
+    },
 ]
 # Answers that the provider's code cannot read: no answer at all.
 GARBAGE = [{"captured": None}, {"captured": []}, {"state": "settled"}, {"state": None}, {"refunds": 7}]

@@ -1,5 +1,6 @@
 """Refunds that the provider accepts, and that fail later: they do not count as refunded any more."""
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -7,8 +8,9 @@ from django.utils import timezone
 
 from storefront.orders.models import Order
 from storefront.payments.models import OrderDraft, Payment, PaymentEntry, Refund
-from storefront.payments.providers.base import FailedRefund, Report, Standing
-from storefront.payments.refunds import record_refunded, refundable, request_refund
+from storefront.payments.providers.base import RefundReport, RefundStanding, Report, Standing
+from storefront.payments.refunds import refundable, request_refund
+from tests.payments.refunding import record_refunded
 from storefront.payments.settling import settle
 from storefront.webhooks.models import Event
 from tests.payments.conftest import account_of, press, return_path
@@ -106,9 +108,9 @@ def test_one_whose_acceptance_was_never_heard_of_fails_once(bank, shop, order):
 
 def test_old_answers_and_repetitions_change_nothing(bank, shop, order, refunded):
     payment = Payment.objects.get()
-    before = Report(Standing.PAID, captured=order.total, refunded=order.total)
-    failed = (FailedRefund(order.total, refunded.key, "account closed"),)
-    after = Report(Standing.PAID, captured=order.total, refunded=order.total, failed_refunds=failed)
+    done = RefundReport(order.total, f"re_{refunded.key}", refunded.key)
+    failed = replace(done, standing=RefundStanding.FAILED, why="account closed")
+    before, after = (Report(Standing.PAID, captured=order.total, refunds=(told,)) for told in (done, failed))
     account_of(bank).failed.add(str(refunded.key))
     for report in (after, before, after, before):
         settle(shop=shop, payment=payment, report=report, source="look", seen=payment.version, now=timezone.now())

@@ -14,7 +14,8 @@ from storefront.orders.models import Order, OrderLine
 from storefront.payments import actions as payments
 from storefront.payments.line_refunds import NotLeftToRefund, Pieces, ShippingRefundTooLarge, rest_of_share
 from storefront.payments.models import Payment, Refund, RefundLine
-from storefront.payments.refunds import RefundTooLarge, record_refund_failed, record_refunded, request_refund
+from storefront.payments.refunds import RefundTooLarge, request_refund
+from tests.payments.refunding import record_refund_failed, record_refunded
 from storefront.webhooks.models import Event
 from tests.catalogue.factories import make_product
 from tests.client import ApiClient
@@ -276,18 +277,14 @@ def test_a_failed_refund_releases_its_pieces_but_restocks_nothing_twice(app, sho
 
 
 def test_a_refund_that_bounces_later_releases_its_pieces(shop, paid):
-    from storefront.payments.providers.base import FailedRefund, Report, Standing
+    from storefront.payments.providers.base import RefundReport, RefundStanding, Report, Standing
     from storefront.payments.settling import settle
 
     mugs = paid.lines.first()
     made = refund(paid, Pieces(mugs.pk, 1))
     record_refunded(shop=shop, refund=made, reference="re_1", now=NOW)
-    report = Report(
-        Standing.PAID,
-        captured=paid.total,
-        refunded=made.amount,
-        failed_refunds=(FailedRefund(made.amount, made.key, "Account closed"),),
-    )
+    failed = RefundReport(made.amount, "re_1", made.key, RefundStanding.FAILED, "Account closed")
+    report = Report(Standing.PAID, captured=paid.total, refunds=(failed,))
     settle(shop=shop, payment=Payment.objects.get(), report=report, source="news", now=NOW)
     assert Refund.objects.get().status == "failed"
     assert pieces_of(mugs) == {}

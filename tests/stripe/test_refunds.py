@@ -6,8 +6,12 @@ from uuid import uuid4
 
 import pytest
 
-from storefront.payments.providers.base import ProviderUnavailable, RefundDeclined, Standing
+from storefront.payments.providers.base import ProviderUnavailable, RefundDeclined, RefundStanding, Standing
 from tests.stripe.client import KEYS
+
+
+def given_back(report) -> Decimal:
+    return sum(each.amount for each in report.refunds if each.standing == RefundStanding.DONE)
 
 
 def test_refunds_parts_and_says_what_went_back(fake, provider, paid):
@@ -16,8 +20,8 @@ def test_refunds_parts_and_says_what_went_back(fake, provider, paid):
     first = provider.refund(told, key=uuid4(), amount=Decimal("5.00"))
     provider.refund(told, key=uuid4(), amount=Decimal("2.50"))
 
-    assert fake.objects("refund")[1]["id"] == first
-    assert provider.look(told).refunded == Decimal("7.50")
+    assert fake.objects("refund")[1]["id"] == first.reference
+    assert given_back(provider.look(told)) == Decimal("7.50")
     assert provider.look(told).captured == Decimal("12.50")
 
 
@@ -29,7 +33,7 @@ def test_a_repeated_refund_moves_no_money_even_after_a_day(fake, provider, paid)
     fake("age", seconds=90_000)
 
     assert provider.refund(told, key=key, amount=Decimal("5.00")) == first
-    assert provider.look(told).refunded == Decimal("5.00")
+    assert given_back(provider.look(told)) == Decimal("5.00")
 
 
 def test_never_refunds_more_than_was_paid(provider, paid):
@@ -39,7 +43,7 @@ def test_never_refunds_more_than_was_paid(provider, paid):
     with pytest.raises(RefundDeclined, match="greater than unrefunded amount"):
         provider.refund(told, key=uuid4(), amount=Decimal("10.00"))
 
-    assert provider.look(told).refunded == Decimal("10.00")
+    assert given_back(provider.look(told)) == Decimal("10.00")
 
 
 def test_wrong_keys_do_not_decline_a_refund_for_good(provider, paid):

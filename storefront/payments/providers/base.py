@@ -62,40 +62,49 @@ class Standing(StrEnum):
     PROMISED = "promised"
 
 
+class RefundStanding(StrEnum):
+    """How a refund stands with its provider."""
+
+    # Accepted, and on its way.
+    PENDING = "pending"
+    # The money went back.
+    DONE = "done"
+    # The money stayed with the shop, or came back to it.
+    FAILED = "failed"
+
+
 @dataclass(frozen=True)
-class FailedRefund:
-    """A refund that failed after the provider had accepted it: the money stayed with the shop. `key` is ours, as
-    `refund` was given it; None for a refund that was made elsewhere. `why` is for the merchant."""
+class RefundReport:
+    """What the provider says of one refund. `reference` is its id; `key` is ours, as `refund` was given it, and None
+    for a refund that was made elsewhere. `why` says for the merchant why it failed."""
 
     amount: Decimal
+    reference: str = ""
     key: UUID | None = None
+    standing: RefundStanding = RefundStanding.DONE
     why: str = ""
 
 
 @dataclass(frozen=True)
 class Report:
     """What the provider says of a payment now. Amounts are in the payment's currency. `captured` is what was ever
-    taken, `refunded` what it ever accepted to give back of it, both sums that only grow; `failed_refunds` are those of
-    the refunds in that sum that failed; `disputed` is what a bank has taken back for now or for good. `amount` and
-    `currency` are what the provider was asked to take, as it has them, if it tells. `failure` is why the last try
-    failed, for the shopper; `method` what was paid with, for people, as `Visa •••• 4242`."""
+    taken, a sum that only grows; `refunds` are all refunds of it that there ever were, None if this does not tell;
+    `refunded` is what has been given back, from a provider that tells no more than this sum. `disputed` is what a bank
+    has taken back for now or for good. `amount` and `currency` are what the provider was asked to take, as it has them,
+    if it tells. `failure` is why the last try failed, for the shopper; `method` what was paid with, for people, as
+    `Visa •••• 4242`."""
 
     standing: Standing
     reference: str = ""
     amount: Decimal | None = None
     currency: str = ""
     captured: Decimal = ZERO
-    refunded: Decimal = ZERO
-    failed_refunds: tuple[FailedRefund, ...] = ()
+    refunds: tuple[RefundReport, ...] | None = None
+    refunded: Decimal | None = None
     disputed: Decimal = ZERO
     dispute: str = ""
     failure: str = ""
     method: str = ""
-
-    @property
-    def failed(self) -> Decimal:
-        """What the failed refunds come to."""
-        return sum((each.amount for each in self.failed_refunds), ZERO)
 
 
 @dataclass(frozen=True)
@@ -152,8 +161,8 @@ class Charge:
     reference: str = ""
     # Where the shopper comes back to.
     return_url: str = ""
-    # What the provider was known to have given back: it may say meanwhile that this failed.
-    returned: Decimal = ZERO
+    # What is known to be given back, or on its way: the provider may say meanwhile that this failed.
+    refunded: Decimal = ZERO
     # What a bank statement or the provider's pages may say: the shop's name.
     description: str = ""
     email: str = ""
@@ -215,6 +224,10 @@ class Provider(Protocol):
         """As `Stripe: card, wallet or bank`."""
         return f"{self.company}: {self.label[:1].lower()}{self.label[1:]}" if self.company else self.label
 
+    def minimum(self, currency: str) -> Decimal | None:
+        """The smallest payment in this currency that it takes; None if it takes none in it."""
+        return ZERO
+
     def start(self, charge: Charge) -> Step:
         """Begin the payment. Raises PaymentDeclined, ProviderUnavailable or ProviderRefused."""
         ...
@@ -236,9 +249,8 @@ class Provider(Protocol):
         too late."""
         ...
 
-    def refund(self, charge: Charge, *, key: UUID, amount: Decimal) -> str:
-        """Give back this much of what was taken. Returns the provider's id of the refund; empty if it has none. Raises
-        RefundDeclined or ProviderUnavailable."""
+    def refund(self, charge: Charge, *, key: UUID, amount: Decimal) -> RefundReport:
+        """Give back this much of what was taken. Raises RefundDeclined or ProviderUnavailable."""
         ...
 
     def save_method(self, charge: Charge) -> SavedMethodReport | None:

@@ -19,6 +19,7 @@ from storefront.payments.providers.base import (
     PaymentDeclined,
     Provider,
     ProviderRefused,
+    RefundReport,
     Report,
     Standing,
     Step,
@@ -122,9 +123,9 @@ class Demo(Provider):
     def cancel(self, charge: Charge) -> Report:
         return Report(Standing.CANCELLED, reference=charge.reference)
 
-    def refund(self, charge: Charge, *, key: UUID, amount: Any) -> str:
+    def refund(self, charge: Charge, *, key: UUID, amount: Any) -> RefundReport:
         """No money moves. The id depends on the key alone, so that a repeated call returns the same."""
-        return f"demo_refund_{key}"
+        return RefundReport(amount, f"demo_refund_{key}", key)
 
     def save_method(self, charge: Charge) -> None:
         return None

@@ -6,7 +6,16 @@ from django.http import HttpRequest
 
 from storefront.gift_cards import ledger
 from storefront.kit import clock
-from storefront.payments.providers.base import Charge, News, Provider, ProviderRefused, Report, Standing, Step
+from storefront.payments.providers.base import (
+    Charge,
+    News,
+    Provider,
+    ProviderRefused,
+    RefundReport,
+    Report,
+    Standing,
+    Step,
+)
 from storefront.shops.models import Shop
 
 GIFT_CARD = "gift_card"
@@ -34,10 +43,11 @@ class GiftCards(Provider):
         raise ProviderRefused("Gift cards have no step of their own.")
 
     def look(self, charge: Charge) -> Report:
-        spent, released, refunded = ledger.amounts(Shop.objects.get(pk=charge.shop_id), charge.key)
+        spent, released, refunds = ledger.amounts(Shop.objects.get(pk=charge.shop_id), charge.key)
         if released or not spent:
             return Report(Standing.CANCELLED)
-        return Report(Standing.PAID, captured=spent, refunded=refunded)
+        told = tuple(RefundReport(amount, key=key) for key, amount in refunds)
+        return Report(Standing.PAID, captured=spent, refunds=told)
 
     def capture(self, charge: Charge) -> Report:
         return self.look(charge)
@@ -45,11 +55,11 @@ class GiftCards(Provider):
     def cancel(self, charge: Charge) -> Report:
         return self.look(charge)
 
-    def refund(self, charge: Charge, *, key: UUID, amount: Any) -> str:
+    def refund(self, charge: Charge, *, key: UUID, amount: Any) -> RefundReport:
         shop = Shop.objects.get(pk=charge.shop_id)
         with transaction.atomic():
             ledger.refund(shop=shop, payment=charge.key, key=key, amount=amount, now=clock.now())
-        return ""
+        return RefundReport(amount, key=key)
 
     def save_method(self, charge: Charge) -> None:
         return None

@@ -3,7 +3,17 @@ from uuid import UUID
 
 from django.http import HttpRequest
 
-from storefront.payments.providers.base import Charge, Done, News, Provider, ProviderRefused, Report, Standing, Step
+from storefront.payments.providers.base import (
+    Charge,
+    Done,
+    News,
+    Provider,
+    ProviderRefused,
+    RefundReport,
+    Report,
+    Standing,
+    Step,
+)
 
 
 class Manual(Provider):
@@ -36,9 +46,9 @@ class Manual(Provider):
     def cancel(self, charge: Charge) -> Report:
         return Report(Standing.CANCELLED)
 
-    def refund(self, charge: Charge, *, key: UUID, amount: Any) -> str:
+    def refund(self, charge: Charge, *, key: UUID, amount: Any) -> RefundReport:
         """The shop refunds the money itself; here it is only recorded."""
-        return ""
+        return RefundReport(amount, key=key)
 
     def save_method(self, charge: Charge) -> None:
         return None

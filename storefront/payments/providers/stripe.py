@@ -20,19 +20,20 @@ from storefront.payments.providers.base import (
     Charge,
     ClientStep,
     Done,
-    FailedRefund,
     News,
     PaymentDeclined,
     Provider,
     ProviderRefused,
     ProviderUnavailable,
     RefundDeclined,
+    RefundReport,
+    RefundStanding,
     Report,
     SavedMethodReport,
     Standing,
     Step,
 )
-from storefront.payments.providers.stripe_amounts import from_units, to_units
+from storefront.payments.providers.stripe_amounts import from_units, minimum_of, to_units
 from storefront.payments.providers.stripe_calls import KeysRefused, open_client, stripe_errors
 from storefront.payments.providers.stripe_library import stripe
 from storefront.payments.providers.stripe_settings import StripeSettings, is_test, permissions_policy, policy, problems
@@ -52,7 +53,8 @@ STANDINGS = {
 }
 # Disputes in these states hold no money of the shop: inquiries, and those that it won.
 HARMLESS_DISPUTES = ("warning_needs_response", "warning_under_review", "warning_closed", "won", "prevented")
-FAILED_REFUNDS = ("failed", "canceled")
+# The others are on their way: some methods give back only after days.
+REFUNDS = {"succeeded": RefundStanding.DONE, "failed": RefundStanding.FAILED, "canceled": RefundStanding.FAILED}
 # The charge says what was paid with and given back.
 WITH_CHARGE = ["latest_charge"]
 
@@ -75,6 +77,9 @@ class Stripe(Provider):
     @classproperty
     def permissions(cls) -> Mapping[str, tuple[str, ...]]:  # noqa: N805 - of the class
         return permissions_policy(deployment.STRIPE_SCRIPT)
+
+    def minimum(self, currency: str) -> Decimal | None:
+        return minimum_of(currency)
 
     @sensitive_variables("charge", "intent")
     def start(self, charge: Charge) -> Step:
@@ -99,7 +104,7 @@ class Stripe(Provider):
         return self._move(charge, "cancel")
 
     @sensitive_variables("charge", "refunds")
-    def refund(self, charge: Charge, *, key: UUID, amount: Decimal) -> str:
+    def refund(self, charge: Charge, *, key: UUID, amount: Decimal) -> RefundReport:
         """Stripe forgets keys after a day, so a refund is looked up by ours before it is made."""
         refunds = open_client(charge.settings["secret_key"]).v1.refunds
         try:
@@ -118,9 +123,7 @@ class Stripe(Provider):
             raise ProviderUnavailable(str(refusal)) from None
         except (ProviderRefused, PaymentDeclined) as refusal:
             raise RefundDeclined(str(refusal)) from None
-        if refund.status in FAILED_REFUNDS:
-            raise RefundDeclined(_failure_words(refund.to_dict()))
-        return refund.id
+        return _refund_report(refund.to_dict())
 
     @sensitive_variables("charge", "intent", "method")
     def save_method(self, charge: Charge) -> SavedMethodReport | None:
@@ -281,16 +284,14 @@ class Stripe(Provider):
         standing = STANDINGS.get(intent["status"], Standing.PROCESSING)
         disputed, dispute = self._disputes(charge, intent["id"]) if paid.get("disputed") else (ZERO, "")
         took_money = standing in (Standing.AUTHORISED, Standing.PAID)
-        gave_back = took_money and (paid.get("amount_refunded") or charge.returned)
-        refunded, failed = self._refunds(charge, intent["id"]) if gave_back else (ZERO, ())
+        gave_back = took_money and (paid.get("amount_refunded") or charge.refunded)
         return Report(
             standing,
             reference=intent["id"],
             amount=from_units(intent["amount"], currency),
             currency=currency,
             captured=from_units(intent["amount_received"], charge.currency),
-            refunded=refunded,
-            failed_refunds=failed,
+            refunds=self._refunds(charge, intent["id"]) if gave_back else (),
             disputed=disputed,
             dispute=dispute,
             failure=decline_words(failure.get("code"), failure.get("decline_code"))
@@ -299,17 +300,11 @@ class Stripe(Provider):
             method=method_label(paid.get("payment_method_details")) if took_money else "",
         )
 
-    def _refunds(self, charge: Charge, reference: str) -> tuple[Decimal, tuple[FailedRefund, ...]]:
-        """What Stripe ever accepted to give back of the payment, and those refunds of it that failed."""
+    def _refunds(self, charge: Charge, reference: str) -> tuple[RefundReport, ...]:
         with stripe_errors():
             refunds = open_client(charge.settings["secret_key"]).v1.refunds
-            made = [each.to_dict() for each in _all(refunds.list({"payment_intent": reference, "limit": 100}))]
-        failed = tuple(
-            FailedRefund(from_units(each["amount"], charge.currency), _our_key(each), _failure_words(each))
-            for each in made
-            if each["status"] in FAILED_REFUNDS
-        )
-        return from_units(sum(each["amount"] for each in made), charge.currency), failed
+            made = _all(refunds.list({"payment_intent": reference, "limit": 100}))
+            return tuple(_refund_report(each.to_dict()) for each in made)
 
     def _disputes(self, charge: Charge, reference: str) -> tuple[Decimal, str]:
         """What disputes hold of the payment now, and the newest in words."""
@@ -324,8 +319,16 @@ def _all(found: Any) -> Iterator[Any]:
     return found.auto_paging_iter()
 
 
-def _failure_words(refund: Mapping[str, Any]) -> str:
-    return f"Stripe could not give the money back ({refund.get('failure_reason') or refund['status']})."
+def _refund_report(refund: Mapping[str, Any]) -> RefundReport:
+    standing = REFUNDS.get(refund["status"], RefundStanding.PENDING)
+    why = f"Stripe could not give the money back ({refund.get('failure_reason') or refund['status']})."
+    return RefundReport(
+        from_units(refund["amount"], refund["currency"].upper()),
+        refund["id"],
+        _our_key(refund),
+        standing,
+        why if standing == RefundStanding.FAILED else "",
+    )
 
 
 def _our_key(subject: Any) -> UUID | None:

@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from storefront.kit.money import CENT
+from storefront.kit.money import CENT, ZERO
 from storefront.payments.providers.base import ProviderRefused
 
 ZERO_DECIMALS = frozenset(
@@ -13,6 +13,39 @@ THREE_DECIMALS = frozenset(["BHD", "JOD", "KWD", "OMR", "TND"])
 WHOLE = frozenset(["ISK"])
 # Stripe's documentation counts it both in whole shillings and in hundredths. One of them would charge a hundredfold.
 CONTRADICTED = frozenset(["UGX"])
+# The smallest payments that Stripe takes, where its documentation says so
+# (docs.stripe.com/currencies#minimum-and-maximum-charge-amounts).
+MINIMUMS = {
+    "AED": Decimal("2.00"),
+    "AUD": Decimal("0.50"),
+    "BGN": Decimal("1.00"),
+    "BRL": Decimal("0.50"),
+    "CAD": Decimal("0.50"),
+    "CHF": Decimal("0.50"),
+    "CZK": Decimal("15.00"),
+    "DKK": Decimal("2.50"),
+    "EUR": Decimal("0.50"),
+    "GBP": Decimal("0.30"),
+    "HKD": Decimal("4.00"),
+    "HUF": Decimal("175.00"),
+    "INR": Decimal("0.50"),
+    "JPY": Decimal("50.00"),
+    "MXN": Decimal("10.00"),
+    "MYR": Decimal("2.00"),
+    "NOK": Decimal("3.00"),
+    "NZD": Decimal("0.50"),
+    "PLN": Decimal("2.00"),
+    "RON": Decimal("2.00"),
+    "SEK": Decimal("3.00"),
+    "SGD": Decimal("0.50"),
+    "THB": Decimal("10.00"),
+    "USD": Decimal("0.50"),
+}
+
+
+def minimum_of(currency: str) -> Decimal | None:
+    """The smallest payment in this currency; None if it cannot be charged. Zero where Stripe does not say."""
+    return None if currency in CONTRADICTED else MINIMUMS.get(currency, ZERO)
 
 
 def to_units(amount: Decimal, currency: str) -> int:

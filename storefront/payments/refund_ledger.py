@@ -1,0 +1,192 @@
+"""The ledger of money that goes back: a row for each refund of a provider, asked for here or made elsewhere.
+
+What providers tell becomes rows. The sums of payments and orders, the entries of the log, events, mails and credit
+notes follow from rows, so it does not matter in which order, how often or how late something is told.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+import structlog
+
+from storefront.kit.money import ZERO
+from storefront.orders import actions as orders
+from storefront.orders.models import Order
+from storefront.orders.queries import refund_record
+from storefront.payments.line_refunds import release_lines
+from storefront.payments.models import Payment, Refund
+from storefront.payments.providers.base import RefundReport, RefundStanding, Report
+from storefront.payments.rules import clean
+from storefront.shops.models import Shop
+from storefront.webhooks.actions import record_event
+
+log = structlog.get_logger(__name__)
+
+Status = Refund.Status
+
+NO_REASON = "The provider could not give the money back."
+NOT_THERE = "The provider does not know this refund."
+# Statuses in the order in which a refund moves through them.
+_RANKS = {Status.PENDING: 0, Status.DONE: 1, Status.FAILED: 2}
+
+
+@dataclass(frozen=True)
+class Change:
+    """A refund that has got another status. `was` is the one before, empty for one that was not known."""
+
+    refund: Refund
+    was: str
+
+    @property
+    def amount(self) -> Decimal:
+        """How much more has gone back by that; below zero if it came back."""
+        return self.refund.amount * ((self.refund.status == Status.DONE) - (self.was == Status.DONE))
+
+
+def reserve(payment: Payment, amount: Decimal, reason: str, now: datetime, *, restocked: bool = False) -> Refund:
+    """Have this amount of a locked payment given back. The worker sends it to the provider."""
+    payment.refunded += amount
+    payment.updated_at = now
+    payment.save(update_fields=["refunded", "updated_at"])
+    return _create(payment, amount, now, reason=reason, restocked=restocked)
+
+
+def contradiction(payment: Payment, report: Report) -> str:
+    """What in the report cannot be true of the refunds that were asked for; empty if nothing."""
+    asked = dict(payment.refunds.values_list("key", "amount")) if report.refunds else {}
+    if any(told.key in asked and asked[told.key] != told.amount for told in report.refunds or ()):
+        return "The provider gave back another amount than was asked for."
+    return ""
+
+
+def record(*, shop: Shop, payment: Payment, report: Report, is_fresh: bool, now: datetime) -> list[Change]:
+    """Write what the report tells of refunds into the rows of the locked payment, and what they come to into the
+    payment, which the caller saves."""
+    if report.refunds is None and report.refunded is None:
+        return []
+    rows = list(Refund.objects.select_for_update(of=("self",), no_key=True).filter(shop=shop, payment=payment))
+    changes = [change for told in report.refunds or () for change in _record(payment, rows, told, now)]
+    if is_fresh and report.refunds is not None:
+        # All of them were named, so what stands unnamed for a sum from before is not there.
+        changes += [_move(row, Status.FAILED, NOT_THERE, now) for row in rows if _is_unnamed(row)]
+    if is_fresh and report.refunded is not None:
+        # More than was asked for here, and may be on its way.
+        extra = report.refunded - _sum(rows, Status.DONE, Status.PENDING)
+        if extra > ZERO:
+            rows.append(_create(payment, extra, now, is_foreign=True, status=Status.DONE))
+            changes.append(Change(rows[-1], ""))
+    payment.returned = _sum(rows, Status.DONE)
+    payment.refunded = min(_sum(rows, Status.DONE, Status.PENDING), payment.amount)
+    return changes
+
+
+def follow(*, shop: Shop, order: Order | None, changes: Sequence[Change], now: datetime) -> None:
+    """Bring the locked order up to the changes of its refunds: one event and one mail for each that was carried out.
+    Those that failed come first, so that the order's sum never exceeds what went back."""
+    if order is not None and changes:
+        payments = Payment.objects.filter(shop=shop, order=order)
+        captured = sum(payments.values_list("captured", flat=True), ZERO)
+        refunded = _sum(order.refunds.all(), Status.DONE) - sum((change.amount for change in changes), ZERO)
+        for change in sorted(changes, key=lambda change: change.amount):
+            refunded += change.amount
+            told = min(refunded, order.total)
+            if told > order.refunded:
+                is_all = told >= min(captured, order.total)
+                orders.set_refunded(order, told, refund=change.refund, is_all=is_all, now=now)
+            elif told < order.refunded:
+                orders.take_back_refund(order, told, is_paid=captured >= order.total, now=now)
+        orders.have_documents_issued(order, now)
+    for change in changes:
+        if change.refund.status == Status.FAILED and change.was:
+            _announce_failed(shop, change.refund, now)
+            release_lines(shop=shop, refund=change.refund, now=now)
+    if order is not None and changes:
+        order.refresh_from_db(fields=["status", "fulfilment_status", "updated_at"])
+
+
+def _record(payment: Payment, rows: list[Refund], told: RefundReport, now: datetime) -> Iterable[Change]:
+    """Write one refund into its row, or a new one. What that changes in what has gone back."""
+    row = _row_of(told, rows)
+    status, why = Status(told.standing), clean(told.why or NO_REASON, 255)
+    failure = why if status == Status.FAILED else ""
+    if row is None:
+        if _may_be_ours(told, rows):
+            # Its own call has no answer yet: then that names it.
+            return []
+        stand_in = _stand_in(told, rows)
+        if stand_in is not None and stand_in.amount == told.amount:
+            stand_in.reference = told.reference
+            stand_in.save(update_fields=["reference"])
+            return []
+        if stand_in is not None:
+            stand_in.amount -= told.amount
+            stand_in.save(update_fields=["amount"])
+        given = {"is_foreign": True, "reference": told.reference, "status": status, "failure": failure}
+        rows.append(_create(payment, told.amount, now, **given))
+        return [] if stand_in else [Change(rows[-1], "")]
+    if not row.reference and not any(told.reference == other.reference for other in rows):
+        row.reference = told.reference
+        row.save(update_fields=["reference"])
+    return [_move(row, status, failure, now)] if _RANKS[status] > _RANKS[Status(row.status)] else []
+
+
+def _row_of(told: RefundReport, rows: Sequence[Refund]) -> Refund | None:
+    """The row of this refund, by our key, or else by the provider's id. One that was declined, so that it has no id,
+    is not one that went back."""
+    went = told.reference and told.standing != RefundStanding.FAILED
+    asked = (row for row in rows if row.key == told.key and (row.reference or row.status != Status.FAILED or not went))
+    named = (row for row in rows if row.reference and row.reference == told.reference)
+    return next(asked, None) or next(named, None)
+
+
+def _may_be_ours(told: RefundReport, rows: Iterable[Refund]) -> bool:
+    """Whether a refund without our key may be one that was asked for here: the provider may keep no keys."""
+    unnamed = (row for row in rows if row.status == Status.PENDING and not row.reference)
+    return told.key is None and any(row.amount == told.amount for row in unnamed)
+
+
+def _stand_in(told: RefundReport, rows: Iterable[Refund]) -> Refund | None:
+    """The row that has this amount of a sum whose refunds were not named until now."""
+    if told.standing != RefundStanding.DONE:
+        return None
+    return next((row for row in rows if _is_unnamed(row) and row.amount >= told.amount), None)
+
+
+def _is_unnamed(row: Refund) -> bool:
+    return row.is_foreign and not row.reference and row.status == Status.DONE
+
+
+def _move(row: Refund, status: Refund.Status, failure: str, now: datetime) -> Change:
+    change = Change(row, row.status)
+    row.status, row.failure, row.updated_at = status, failure, now
+    row.save(update_fields=["status", "failure", "updated_at"])
+    return change
+
+
+def _create(payment: Payment, amount: Decimal, now: datetime, **given: object) -> Refund:
+    return Refund.objects.create(
+        shop_id=payment.shop_id,
+        order=payment.order,
+        payment=payment,
+        amount=amount,
+        currency=payment.currency,
+        due_at=now,
+        created_at=now,
+        updated_at=now,
+        **given,
+    )
+
+
+def _sum(rows: Iterable[Refund], *statuses: Refund.Status) -> Decimal:
+    return sum((row.amount for row in rows if row.status in statuses), ZERO)
+
+
+def _announce_failed(shop: Shop, refund: Refund, now: datetime) -> None:
+    """Tell apps that a refund failed, or the log where no order stands for it."""
+    if refund.order_id is None:
+        # No app hears of it: the merchant sees it with the payment.
+        log.error("late_money_not_returned", payment=refund.payment_id, refund=refund.pk, reason=refund.failure)
+    else:
+        record_event(shop=shop, topic="refund.failed", data=refund_record(refund), now=now)
