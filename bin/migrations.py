@@ -1,7 +1,7 @@
 """`make check`: a released migration is never edited, renamed or removed, since existing databases have applied it.
 
-tests/upgrades/migrations.json has the SHA-256 of each one. `python bin/migrations.py --add` adds new migrations to it,
-and changes no existing entry.
+tests/upgrades/migrations.json has the SHA-256 of each one. `python bin/migrations.py --add` adds new migrations to it
+if nothing is wrong with any, and changes no existing entry.
 
 A column that is added to an existing table has a default in the database, since processes of the release before still
 insert rows while the new ones start.
@@ -29,15 +29,15 @@ OLDER = {
 def main(arguments: list[str]) -> int:
     recorded: dict[str, str] = json.loads(LANDED.read_text()) if LANDED.exists() else {}
     present = digests()
-    if arguments == ["--add"]:
-        recorded = present | recorded
-        LANDED.write_text(json.dumps(recorded, indent=2, sort_keys=True) + "\n")
+    added = present | recorded if arguments == ["--add"] else recorded
     older = {f"storefront/{app}/migrations/{name}.py" for app, names in OLDER.items() for name in names}
-    problems = differences(recorded, present)
+    problems = differences(added, present)
     for path in sorted(present.keys() - older):
         problems += [f"{path}: {each}" for each in columns_without_default(Path(path).read_text())]
     for problem in problems:
         print(problem)
+    if added != recorded and not problems:
+        LANDED.write_text(json.dumps(added, indent=2, sort_keys=True) + "\n")
     return int(bool(problems))
 
 

@@ -38,6 +38,7 @@ def test_columns_that_the_release_before_cannot_fill_are_refused(tmp_path):
     )
     refused = [line.partition(" needs ")[0].split()[-1] for line in done.stdout.splitlines()]
     assert (done.returncode, refused) == (1, ["shop.motto", "shop.size"]), done.stdout
+    assert not (tmp_path / "tests" / "upgrades" / "migrations.json").exists()
 
 
 @pytest.mark.django_db
