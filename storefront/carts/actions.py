@@ -111,7 +111,7 @@ def add_line(
     If the cart has the same line, its quantity is increased. A new cart gets a token unless `with_token` is false.
 
     Raises ProductUnavailable, VariantRequired, OptionRequired, InvalidOption, InvalidCustomPrice, InsufficientStock,
-    CartTooLarge and InvalidFields; then no cart is created (R-CART-5), and an existing one stays as it was (R-CART-17).
+    TotalTooLarge, CartTooLarge and InvalidFields; then no cart is created (R-CART-5), and an existing one stays as it was (R-CART-17).
     """
     wanted = [
         WantedLine(product_id, qty, variant_id, options, custom_fields or (), custom_price, is_damaged, gift_card)
@@ -188,8 +188,8 @@ def change_line(
 ) -> Changed:
     """Set the line's quantity; 0 removes the line (R-CART-13, R-CART-14).
 
-    Raises LineNotFound, also without a usable token (R-CART-7), InsufficientStock, ProductUnavailable and
-    InvalidFields.
+    Raises LineNotFound, also without a usable token (R-CART-7), InsufficientStock, TotalTooLarge, ProductUnavailable
+    and InvalidFields.
     """
     check_qty(qty, least=0)
     with transaction.atomic():
@@ -350,6 +350,8 @@ def _check_raised_qty(shop: Shop, now: datetime, line: CartLine, lines: list[Car
     fits = rules.addable_qty(one, rules.stock_needed(other for other in lines if other is not line), levels)
     if fits is not None and qty > fits:
         raise InsufficientStock(f"Only {fits} of {line.name_snapshot} available.", available=fits)
+    if qty > rules.affordable_qty(line.price_snapshot, rules.subtotal(other for other in lines if other is not line)):
+        raise rules.TotalTooLarge
 
 
 def _reprice_line(
@@ -360,7 +362,7 @@ def _reprice_line(
         if purchasable is None or not purchasable.is_for_sale(now) or purchasable.needs_variant:
             raise ProductUnavailable
         choices = rules.resolve_choices(purchasable.options, rules.choices_to_resolve(line.options))
-        rules.check_custom_price(purchasable.product, purchasable.variant, choices, line.custom_price)
+        rules.check_custom_price(purchasable.product, purchasable.variant, choices, line.custom_price, terms.currency)
         rules.check_damaged(purchasable.product, line.is_damaged)
         snapshot(line, purchasable, choices, terms)
     except Refusal:

@@ -5,7 +5,7 @@ Reads the catalogue, and stores nothing: `actions` does.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -111,7 +111,7 @@ def check_lines(shop: Shop, wanted: Sequence[WantedLine], now: datetime) -> Chec
             checked.refused[index] = unsold[line.sold]
             continue
         try:
-            checked.lines[index] = _checked(line, purchasables[line.sold], shop.local_time(now).date())
+            checked.lines[index] = _checked(shop, line, purchasables[line.sold], now)
         except Refusal as refusal:
             checked.refused[index] = refusal
     return checked
@@ -133,7 +133,7 @@ class FillingCart:
         self.shop, self.now, self.lines = shop, now, lines
         self.changed: dict[str, CartLine] = {}
         self._by_key = {line.key: line for line in lines}
-        self._taken = rules.stock_needed(lines)
+        self._taken, self._subtotal = rules.stock_needed(lines), rules.subtotal(lines)
         self._text_bytes: int | None = None
         self._levels: Levels = {
             stock: level for line in added.lines.values() for stock, level in line.purchasable.levels.items()
@@ -144,15 +144,17 @@ class FillingCart:
     def add(self, checked: CheckedLine) -> CartLine:
         """The cart's line after adding, new or with its quantity raised, at today's price.
 
-        Raises CartTooLarge, InsufficientStock, InvalidCustomPrice and InvalidFields; then the cart must not be stored.
+        Raises CartTooLarge, InsufficientStock, TotalTooLarge, InvalidCustomPrice and InvalidFields; then the cart must not be stored.
         """
         qty, line = checked.wanted.qty, self._by_key.get(checked.key)
         if line is None:
             line = self._new_line(checked)
         else:
             self._taken.subtract(rules.stock_needed([line]))
+            self._subtotal -= line.price_snapshot * line.qty
         snapshot(line, checked.purchasable, checked.choices, self._terms)
         self._taken.update(rules.stock_needed([line]))
+        self._subtotal += line.price_snapshot * line.qty
         if line.key not in self._by_key:
             self._append(line)
         fits = rules.addable_qty(rules.line_stock_uses(line, 1), self._taken, self._levels)
@@ -160,7 +162,10 @@ class FillingCart:
             raise _insufficient_stock(checked.purchasable.name, fits)
         if line.qty + qty > rules.MAX_QTY:
             raise InvalidFields(errors={"qty": [f"A line can have a quantity of at most {rules.MAX_QTY}."]})
+        if qty > rules.affordable_qty(line.price_snapshot, self._subtotal):
+            raise rules.TotalTooLarge
         line.qty += qty
+        self._subtotal += line.price_snapshot * qty
         self._taken.update({(use.kind, use.id): use.qty for use in rules.line_stock_uses(line, qty)})
         self.changed[line.key] = line
         return line
@@ -201,6 +206,7 @@ def snapshot(line: CartLine, purchasable: Purchasable, choices: Sequence[rules.C
         purchasable.product,
         purchasable.variant,
         [choice.price for choice in choices],
+        currency=terms.currency,
         group_price=terms.price(line.product_id, line.variant_id),
         group_percent=terms.percent_off(line.product_id),
         custom_price=line.custom_price,
@@ -248,13 +254,16 @@ def _unsold(
     return refusals
 
 
-def _checked(wanted: WantedLine, purchasable: Purchasable, today: date) -> CheckedLine:
+def _checked(shop: Shop, wanted: WantedLine, purchasable: Purchasable, now: datetime) -> CheckedLine:
     check_qty(wanted.qty, least=1)
     choices = rules.resolve_choices(purchasable.options, wanted.options)
     fields = rules.custom_fields(wanted.custom_fields)
-    rules.check_custom_price(purchasable.product, purchasable.variant, choices, wanted.custom_price)
+    rules.check_custom_price(purchasable.product, purchasable.variant, choices, wanted.custom_price, shop.currency)
+    if problem_of_price := money.problem_of(wanted.custom_price or money.ZERO, shop.currency):
+        text = f"The price {problem_of_price}."
+        raise rules.InvalidCustomPrice(text, errors={"custom_price": [text]})
     rules.check_damaged(purchasable.product, wanted.is_damaged)
-    gift_card = gift_card_lines.checked(purchasable.product, wanted.gift_card, today)
+    gift_card = gift_card_lines.checked(purchasable.product, wanted.gift_card, shop.local_time(now).date())
     key = rules.line_key(
         wanted.product_id,
         wanted.variant_id,

@@ -229,6 +229,7 @@ class _Basket:
         fits = rules.addable_qty(rules.line_stock_uses(line, 1), rules.stock_needed(self.lines), levels)
         same = next((other for other in self.lines if other.key == line.key), None)
         qty = min(line.qty, rules.MAX_QTY - same.qty if same else line.qty)
+        qty = min(qty, rules.affordable_qty((same or line).price_snapshot, rules.subtotal(self.lines)))
         qty = qty if fits is None else min(qty, fits)
         is_full = len(self.lines) >= rules.MAX_LINES or not rules.has_room_for_text(line, self.lines)
         if qty <= 0 or (same is None and is_full):

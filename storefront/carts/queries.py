@@ -103,6 +103,7 @@ def cart_totals(
     products = _taxed_products(shop, lines) if terms.rates else {}
     found_totals = rules.totals(
         [_priced_line(line, products) for line in lines],
+        currency=shop.currency,
         now=now,
         discounts=found,
         shipping=shipping,
@@ -146,9 +147,10 @@ def cart_discounts(
     )
 
 
-def is_delivery_free(lines: Iterable[CartLine], discounts: Iterable[Candidate], now: datetime) -> bool:
+def is_delivery_free(shop: Shop, lines: Iterable[CartLine], discounts: Iterable[Candidate], now: datetime) -> bool:
     """Whether a discount makes delivery free, by a method that it covers."""
-    return apply_discounts([_priced_line(line, {}) for line in lines], discounts, now).is_delivery_free
+    priced = [_priced_line(line, {}) for line in lines]
+    return apply_discounts(priced, discounts, now, shop.currency).is_delivery_free
 
 
 def shopper_of(cart: Cart | None, email: str = "") -> Shopper:

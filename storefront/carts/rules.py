@@ -51,6 +51,12 @@ class InvalidCustomPrice(Refusal):
     code, message = "invalid_custom_price", "This product does not accept a custom price."
 
 
+class TotalTooLarge(Refusal):
+    """The lines together would come to more than an order can (R-LIM-5)."""
+
+    code, message, field = "total_too_large", f"A cart can come to at most {money.LARGEST:,}.", "qty"
+
+
 @dataclass(frozen=True, slots=True)
 class OfferedValue:
     """One value of an option; `price` is added to the line's price."""
@@ -154,13 +160,13 @@ def choices_to_resolve(stored: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def check_custom_price(
-    product: Product, variant: Variant | None, choices: Iterable[Choice], custom_price: Decimal | None
+    product: Product, variant: Variant | None, choices: Iterable[Choice], custom_price: Decimal | None, currency: str
 ) -> None:
     """Raises InvalidCustomPrice if the product allows no custom price, or only a higher one."""
     least = product.min_custom_price
     if custom_price is None:
         # A pay-what-you-want product may be listed at 0; without a custom price, its minimum still applies.
-        listed = unit_price(product, variant, [choice.price for choice in choices])
+        listed = unit_price(product, variant, [choice.price for choice in choices], currency=currency)
         too_low = product.allow_custom_price and least is not None and listed < least
     elif not product.allow_custom_price:
         raise InvalidCustomPrice(errors={"custom_price": [InvalidCustomPrice.message]})
@@ -169,6 +175,16 @@ def check_custom_price(
     if too_low:
         message = f"Please choose a price of at least {money.to_wire(least)}."
         raise InvalidCustomPrice(message, errors={"custom_price": [message]})
+
+
+def subtotal(lines: Iterable[CartLine]) -> Decimal:
+    """What these lines come to before discounts."""
+    return sum((line.price_snapshot * line.qty for line in lines), money.ZERO)
+
+
+def affordable_qty(price: Decimal, taken: Decimal) -> int:
+    """How many pieces at this price can be added to a cart whose other lines come to `taken`."""
+    return int(max(money.LARGEST - taken, money.ZERO) // price) if price else MAX_QTY
 
 
 def check_damaged(product: Product, is_damaged: bool) -> None:

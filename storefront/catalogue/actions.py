@@ -83,6 +83,7 @@ def update_product(
     fresh = Product.objects.select_for_update(no_key=True).filter(shop=shop, pk=product.pk, deleted_at=None).first()
     if fresh is None:
         raise NotFound
+    fresh.shop = shop
     before = before or events.take_snapshot(shop, [fresh.pk])
     lists = Lists(categories=categories, options=options, variants=variants, media=media, bundle_items=bundle_items)
     _write_product(fresh, changes, slug, lists, now)

@@ -16,7 +16,7 @@ from storefront.catalogue.ledger import Author
 from storefront.catalogue.models import Category, Product
 from storefront.catalogue.parsing import LARGEST_INTEGER
 from storefront.kit.format import format_count
-from storefront.kit.money import LARGEST
+from storefront.kit.money import LARGEST, ZERO, problem_of
 from storefront.kit.refusals import Refusal
 from storefront.shops.admin_base import sentence_of
 
@@ -52,6 +52,7 @@ class BulkForm(forms.Form):
 
     def __init__(self, shop: Any, data: Any = None) -> None:
         super().__init__(data, prefix="edit")
+        self.currency = shop.currency
         categories = Category.objects.filter(shop=shop).order_by("lft")
         paths = _paths(categories.values_list("pk", "name", "lft", "rgt"))
         for name in ("add_category", "remove_category"):
@@ -69,6 +70,9 @@ class BulkForm(forms.Form):
                 self.add_error(how, "Choose what to do with the number.")
             elif given.get(how) == "set" and (given.get(number) or 0) < 0:
                 self.add_error(number, "Enter zero or more.")
+        problem = problem_of(given.get("price") or ZERO, self.currency)
+        if given.get("price_how") in ("set", "by") and problem:
+            self.add_error("price", f"The price {problem}.")
         if given.get("price_how") == "percent" and (given.get("price") or 0) < -100:
             self.add_error("price", "A price can fall by 100 percent at most.")
         if given.get("add_category") and given.get("add_category") == given.get("remove_category"):

@@ -74,7 +74,7 @@ def plan_edit(shop: Shop, products: QuerySet[Product], edit: BulkEdit) -> list[E
     )
     if len(found) > MOST_PRODUCTS:
         raise TooManyProducts
-    planned = [_edited(product, edit) for product in found]
+    planned = [_edited(product, edit, shop.currency) for product in found]
     if edit.status == Product.Status.ACTIVE:
         lacking = without_file(shop, [each.product.pk for each in planned if "status" in each.changes])
         if lacking:
@@ -115,10 +115,13 @@ def apply_edit(
     return len(planned)
 
 
-def _edited(product: Product, edit: BulkEdit) -> Edited:
+def _edited(product: Product, edit: BulkEdit, currency: str) -> Edited:
     edited = Edited(product)
     entries: dict[int, dict[str, Any]] = {}
-    changes: list[tuple[Product | Variant, str, Any, Any]] = [*_prices(product, edit), *_stocks(product, edit)]
+    changes: list[tuple[Product | Variant, str, Any, Any]] = [
+        *_prices(product, edit, currency),
+        *_stocks(product, edit),
+    ]
     for row, name, before, after in changes:
         if after == before:
             continue
@@ -144,7 +147,9 @@ def _variant_name(row: Product | Variant) -> str:
     return row.name if isinstance(row, Variant) else ""
 
 
-def _prices(product: Product, edit: BulkEdit) -> Iterator[tuple[Product | Variant, str, Decimal, Decimal]]:
+def _prices(
+    product: Product, edit: BulkEdit, currency: str
+) -> Iterator[tuple[Product | Variant, str, Decimal, Decimal]]:
     if edit.price is None:
         return
     variants = list(product.variants.all())
@@ -153,13 +158,13 @@ def _prices(product: Product, edit: BulkEdit) -> Iterator[tuple[Product | Varian
     for row in rows:
         if sale_periods.holds(row):
             raise EditRefused(f"{full_name(product.name, _variant_name(row))}: {sale_periods.PRICE_HOLDS}")
-        yield row, "price", row.price, _price_after(row.price, *edit.price)
+        yield row, "price", row.price, _price_after(row.price, *edit.price, currency)
 
 
-def _price_after(price: Decimal, how: str, number: Decimal) -> Decimal:
+def _price_after(price: Decimal, how: str, number: Decimal, currency: str) -> Decimal:
     if how == "set":
-        return quantize(number)
-    return quantize(price * (100 + number) / 100 if how == "percent" else price + number)
+        return number
+    return quantize(price * (100 + number) / 100, currency) if how == "percent" else price + number
 
 
 def _stocks(product: Product, edit: BulkEdit) -> Iterator[tuple[Product | Variant, str, int, int]]:

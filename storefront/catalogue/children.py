@@ -200,7 +200,7 @@ def plan_options(product: Product, entries: Sequence[Entry], errors: Errors) -> 
     )
     existing: dict[int, dict[int, OptionValue]] = defaultdict(dict)
     for value in OptionValue.objects.filter(shop=product.shop, option__product=product.pk):
-        existing[value.option_id][value.pk] = value
+        existing[value.option_id][value.pk] = _of_shop(product, value)
     values = Plan()
     for (number, entry), (option, _) in zip(kept, options.writes, strict=True):
         if "values" in entry or option.pk is None:
@@ -295,7 +295,7 @@ def _plan_values(
         OptionValue,
         existing,
         entries,
-        lambda: OptionValue(shop_id=option.shop_id, option=option),
+        lambda: OptionValue(shop=option.shop, option=option),
         VALUE_FIELDS,
         errors,
         path,
@@ -313,4 +313,10 @@ def _existing(model: Any, product: Product) -> dict[int, Any]:
     rows = model.objects.select_for_update(no_key=True).filter(
         shop=product.shop, **{_OWNER.get(model, "product"): product}
     )
-    return {row.pk: row for row in rows.order_by("pk")}
+    return {row.pk: _of_shop(product, row) for row in rows.order_by("pk")}
+
+
+def _of_shop(product: Product, row: Any) -> Any:
+    """The row, with its shop at hand: prices are checked by the shop's currency."""
+    row.shop = product.shop
+    return row

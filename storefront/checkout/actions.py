@@ -12,12 +12,13 @@ from django.views.decorators.debug import sensitive_variables
 from storefront.carts import actions as carts
 from storefront.carts import merging
 from storefront.carts.models import Cart, CartLine
-from storefront.carts.rules import line_stock_uses
+from storefront.carts.rules import TotalTooLarge, line_stock_uses
 from storefront.catalogue.models import Product, Variant
 from storefront.checkout import queries
 from storefront.checkout.models import Checkout
 from storefront.checkout.order_summary import OrderSummary, summarise
 from storefront.checkout.queries import Quote
+from storefront.kit.money import LARGEST
 from storefront.kit.refusals import Refusal
 from storefront.orders.models import Order
 from storefront.orders.rules import Address, Sale, SaleLine
@@ -130,8 +131,8 @@ def press_pay(
 
     `agreed` is what the payment page showed; an order that differs is refused. `given` is what was entered in the
     provider's own form. `place` is a digest of the shopper's network address. Raises InsufficientStock, DiscountUsedUp,
-    GiftCardChanged, TooManyUnpaid, NotAsShown, NotReady, NothingToBuy, PaymentDeclined or MethodUnavailable; then
-    nothing was charged, and no stock is held.
+    GiftCardChanged, TooManyUnpaid, NotAsShown, NotReady, NothingToBuy, TotalTooLarge, PaymentDeclined or
+    MethodUnavailable; then nothing was charged, and no stock is held.
     """
     if checkout.order is not None:
         return Pressed(order=checkout.order)
@@ -272,6 +273,9 @@ def _agreed_quote(shop: Shop, cart: Cart, checkout: Checkout, agreed: OrderSumma
         raise NotReady
     if summarise(shop, checkout, quote) != agreed:
         raise NotAsShown
+    if max(quote.totals.subtotal, quote.totals.total) > LARGEST:
+        # Its prices were raised after it was filled, or delivery and taxes were added.
+        raise TotalTooLarge("Your order comes to more than one order can. Please order less at once.")
     return quote
 
 

@@ -113,7 +113,7 @@ def quote(shop: Shop, cart: Cart, checkout: Checkout | None, now: datetime) -> Q
     if pickup is not None:
         deliveries = [pickup_option(pickup)]
     elif address and needs_delivery:
-        is_free = carts.is_delivery_free(lines, discounts, now)
+        is_free = carts.is_delivery_free(shop, lines, discounts, now)
         deliveries = _deliveries(shop, lines, address, is_free=is_free)
     delivery, is_chosen = _chosen(checkout, deliveries)
     totals = carts.cart_totals(
@@ -127,8 +127,8 @@ def quote(shop: Shop, cart: Cart, checkout: Checkout | None, now: datetime) -> Q
         is_shipping_covered=delivery is None or delivery.is_covered,
     )
     if totals.delivery_part != 1:
-        deliveries = [_at_part(each, totals.delivery_part) for each in deliveries]
-        delivery = _at_part(delivery, totals.delivery_part) if delivery else None
+        deliveries = [_at_part(shop, each, totals.delivery_part) for each in deliveries]
+        delivery = _at_part(shop, delivery, totals.delivery_part) if delivery else None
     lines = carts.shown_lines(lines, totals)
     return Quote(lines, totals, needs_delivery, address, deliveries, delivery, is_chosen, pickup)
 
@@ -188,9 +188,9 @@ def _tax_terms(
     return pricing.tax_terms(shop, goods=address, buyer=buyer, vat_id_country=country, is_net=is_net)
 
 
-def _at_part(option: ShippingOption, part: Decimal) -> ShippingOption:
+def _at_part(shop: Shop, option: ShippingOption, part: Decimal) -> ShippingOption:
     """The delivery method at its net price."""
-    return replace(option, price=quantize(option.price * part))
+    return replace(option, price=quantize(option.price * part, shop.currency))
 
 
 def _deliveries(shop: Shop, lines: list[CartLine], address: dict[str, str], *, is_free: bool) -> list[ShippingOption]:

@@ -223,7 +223,7 @@ def _date_preorders_and_sale(shop: Shop, now: datetime) -> None:
     for product in Product.objects.filter(shop=shop, is_preorder=True):
         update_product(shop=shop, product=product, available_from=day + PREORDERS_AHEAD, now=now)
     on_sale = Product.objects.get(shop=shop, sku=ON_SALE)
-    reduced = quantize(on_sale.price * Decimal("0.8"))
+    reduced = quantize(on_sale.price * Decimal("0.8"), shop.currency)
     update_product(shop=shop, product=on_sale, sale_price=reduced, sale_until=day + SALE_AHEAD, now=now)
 
 

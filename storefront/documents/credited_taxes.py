@@ -25,7 +25,7 @@ def credited_taxes(
     each rate's share is in proportion. Never more than earlier credit notes have left, and all credit notes together
     have exactly the invoice's taxes."""
     left = invoice.amount - sum((each.amount for each in earlier), ZERO)
-    return [_credited(i, tax, earlier, amount / left, own) for i, tax in enumerate(invoice.record["taxes"])]
+    return [_credited(invoice, i, tax, earlier, amount / left, own) for i, tax in enumerate(invoice.record["taxes"])]
 
 
 def taxes_of_pieces(order: Order, refund: Refund, amount: Decimal) -> Shares | None:
@@ -58,7 +58,9 @@ def _sum(taxes: Sequence[Row]) -> Decimal:
     return sum((Decimal(tax["amount"]) for tax in taxes), ZERO)
 
 
-def _credited(i: int, tax: Row, earlier: Sequence[Document], part: Decimal, own: Shares | None) -> dict[str, Any]:
+def _credited(
+    invoice: Document, i: int, tax: Row, earlier: Sequence[Document], part: Decimal, own: Shares | None
+) -> dict[str, Any]:
     kept = {"name": tax["name"], "percent": tax["percent"], "treatment": tax.get("treatment", TAXED)}
     mine = own.get(_key(tax), {}) if own is not None else None
 
@@ -69,8 +71,8 @@ def _credited(i: int, tax: Row, earlier: Sequence[Document], part: Decimal, own:
         if part == 1:
             return to_wire(left)
         if mine is None:
-            return to_wire(quantize(left * part))
-        given = min(max(quantize(mine.get(member, ZERO)), ZERO), left)
+            return to_wire(quantize(left * part, invoice.currency))
+        given = min(max(quantize(mine.get(member, ZERO), invoice.currency), ZERO), left)
         if mine:
             # Another row of the invoice may be of the same rate.
             mine[member] = mine[member] - given

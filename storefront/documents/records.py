@@ -174,7 +174,7 @@ def _refunded_lines(refund: Refund, amount: Decimal) -> list[Record]:
 
 
 def _refunded_line(part: RefundLine) -> Record:
-    each = quantize(part.amount / part.qty)
+    each = quantize(part.amount / part.qty, part.refund.currency)
     if each * part.qty != part.amount:
         whole = _plain_line(f"{part.qty} × {part.line.name}", part.amount)
         return _line(part.line) | {name: whole[name] for name in ("name", "qty", "unit_price", "total")}

@@ -12,7 +12,7 @@ from storefront.gift_cards import jobs
 from storefront.gift_cards.ledger import Kind, write_entry
 from storefront.gift_cards.models import GiftCard
 from storefront.gift_cards.new_codes import GiftCardNotSendable
-from storefront.kit.money import LARGEST, ZERO, quantize
+from storefront.kit.money import LARGEST, ZERO, problem_of
 from storefront.kit.refusals import InvalidFields
 from storefront.shops import audit
 from storefront.shops.models import Shop
@@ -41,7 +41,7 @@ def issue_card(
     Without `expires_at`, the shop's setting holds, counted from the sending. `sold_with`: `order_id`, `line_id` and
     `number` of a card that was sold. Raises InvalidFields.
     """
-    if not ZERO < quantize(value) <= LARGEST:
+    if not ZERO < value <= LARGEST:
         raise InvalidFields(errors={"value": ["Enter an amount of more than 0.00."]})
     begins = max(send_at or now, now)
     if expires_at is None and shop.gift_card_expiry_days:
@@ -51,8 +51,8 @@ def issue_card(
     card = GiftCard.objects.create(
         shop=shop,
         currency=shop.currency,
-        value=quantize(value),
-        balance=quantize(value),
+        value=value,
+        balance=value,
         email=email,
         message=message,
         send_at=begins if email else None,
@@ -65,9 +65,11 @@ def issue_card(
 
 
 @transaction.atomic
-def issue_by_hand(*, shop: Shop, now: datetime, **given: Any) -> GiftCard:
+def issue_by_hand(*, shop: Shop, value: Decimal, now: datetime, **given: Any) -> GiftCard:
     """Issue a card that nobody bought, as `issue_card`, with an audit entry."""
-    card = issue_card(shop=shop, now=now, **given)
+    if problem := problem_of(value, shop.currency):
+        raise InvalidFields(errors={"value": [f"The value {problem}."]})
+    card = issue_card(shop=shop, value=value, now=now, **given)
     after = {"value": card.value, "currency": card.currency, "expires_at": card.expires_at}
     audit.record(shop=shop, action="gift_card.issued", object=card, after=after, now=now)
     return card

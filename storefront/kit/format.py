@@ -1,17 +1,27 @@
 """Money, times and counts for people to read, on the shop's pages and in the admin."""
 
+from copy import copy
 from datetime import datetime
 from decimal import Decimal
+from functools import cache
 from zoneinfo import ZoneInfo
 
-from babel.numbers import format_currency, format_decimal
+from babel import Locale
+from babel.numbers import NumberPattern, format_decimal
+
+from storefront.kit.currencies import decimals
 
 LOCALE = "en"
 
 
 def format_money(amount: Decimal | None, currency: str) -> str:
-    """`Decimal("1234.5")` in EUR as `€1,234.50`; a currency without cents keeps none. None is empty."""
-    return "" if amount is None else format_currency(amount, currency, locale=LOCALE)
+    """`Decimal("1234.5")` in EUR as `€1,234.50`, in JPY as `¥1,234.5`: with the decimals that the currency has, and
+    with all that the amount has. None is empty."""
+    if amount is None:
+        return ""
+    return _pattern(decimals(currency)).apply(
+        amount, LOCALE, currency=currency, currency_digits=False, decimal_quantization=False
+    )
 
 
 def format_time(moment: datetime | None, timezone: str) -> str:
@@ -42,3 +52,10 @@ def format_bytes(size: int) -> str:
         amount /= 1024
         units.pop(0)
     return f"{format_decimal(round(amount, 1), locale=LOCALE)} {units[0]}"
+
+
+@cache
+def _pattern(decimals: int) -> NumberPattern:
+    pattern = copy(Locale.parse(LOCALE).currency_formats["standard"])
+    pattern.frac_prec = decimals, decimals
+    return pattern

@@ -1,10 +1,17 @@
-"""Money: Decimal with two fraction digits inside, a decimal string on the wire, never a float (R-CALL-2)."""
+"""Money: Decimal with two fraction digits inside, a decimal string on the wire, never a float (R-CALL-2).
+
+Amounts are whole units of their currency, which for some is not a hundredth: yen have no decimals.
+"""
 
 import re
 from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.core.validators import MinValueValidator
 from django.db import models
+
+from storefront.kit.currencies import decimals
 
 CENT = Decimal("0.01")
 ZERO = Decimal("0.00")
@@ -13,9 +20,20 @@ LARGEST = Decimal("999999999999.99")
 _MONEY = re.compile(r"[0-9]{1,12}(\.[0-9]{1,2})?\Z")
 
 
-def quantize(amount: Decimal) -> Decimal:
-    """The amount in whole cents, halves rounded away from zero as on an invoice."""
-    return amount.quantize(CENT, rounding=ROUND_HALF_UP)
+def unit(currency: str) -> Decimal:
+    """The smallest amount: 0.01 euros, 1 yen. Where a shop still has a currency with more decimals, 0.01, too."""
+    return CENT if decimals(currency) else Decimal(1)
+
+
+def quantize(amount: Decimal, currency: str) -> Decimal:
+    """The amount in whole units of its currency, halves rounded away from zero as on an invoice."""
+    return amount.quantize(unit(currency), rounding=ROUND_HALF_UP).quantize(CENT)
+
+
+def problem_of(amount: Decimal, currency: str) -> str:
+    """Why the currency does not have this amount, as a phrase that follows the amount's name; empty if it has."""
+    is_unit = decimals(currency) > 0 or amount == amount.to_integral_value()
+    return "" if is_unit else f"must be a whole number: {currency} has no decimals"
 
 
 def to_wire(amount: Decimal | float | None) -> str | None:
@@ -40,3 +58,9 @@ class MoneyField(models.DecimalField):
             kwargs.setdefault("default", ZERO)
         super().__init__(*args, **kwargs)
         self.validators.append(MinValueValidator(ZERO))
+
+    def validate(self, value: Any, model_instance: Any) -> None:
+        super().validate(value, model_instance)
+        currency = getattr(model_instance, "currency", None) or model_instance.shop.currency
+        if value is not None and (problem := problem_of(value, currency)):
+            raise ValidationError(f"{problem[0].upper()}{problem[1:]}.")

@@ -31,10 +31,11 @@ class Sold:
 
     count: int
     total: Decimal
+    currency: str
 
     @property
     def average(self) -> Decimal:
-        return quantize(self.total / self.count) if self.count else ZERO
+        return quantize(self.total / self.count, self.currency) if self.count else ZERO
 
 
 def sold_in(shop: Shop, spans: list[Span]) -> list[Sold]:
@@ -46,12 +47,12 @@ def sold_in(shop: Shop, spans: list[Span]) -> list[Sold]:
     statement = _STATEMENT.format(spans=", ".join(["(%s, %s, %s)"] * len(spans)))
     with connection.cursor() as cursor:
         cursor.execute(statement, [*values, shop.pk, shop.currency])
-        found = {place: Sold(count, int(cents) * CENT) for place, count, cents in cursor.fetchall()}
+        found = {place: Sold(count, int(cents) * CENT, shop.currency) for place, count, cents in cursor.fetchall()}
     return [found[place] for place in range(len(spans))]
 
 
 def together(parts: list[Sold]) -> Sold:
-    return Sold(sum(each.count for each in parts), sum((each.total for each in parts), ZERO))
+    return Sold(sum(each.count for each in parts), sum((each.total for each in parts), ZERO), parts[0].currency)
 
 
 def best_sellers(shop: Shop, period: Period) -> list[dict[str, Any]]:
@@ -70,7 +71,7 @@ def best_sellers(shop: Shop, period: Period) -> list[dict[str, Any]]:
             "id": row["product_id"],
             "name": names[row["product_id"]],
             "pieces": row["pieces"],
-            "total": quantize(row["total"]),
+            "total": quantize(row["total"], shop.currency),
         }
         for row in best
         if row["product_id"] in names

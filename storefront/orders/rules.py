@@ -95,9 +95,8 @@ def with_discounts(sale: Sale) -> list[SaleLine]:
     if sum((line.discount for line in sale.lines), ZERO) == sale.discount:
         return sale.lines
     weights = [ZERO if line.gift_card is not None else line.line_total for line in sale.lines]
-    return [
-        replace(line, discount=share) for line, share in zip(sale.lines, share_out(sale.discount, weights), strict=True)
-    ]
+    shares = share_out(sale.discount, weights, sale.currency)
+    return [replace(line, discount=share) for line, share in zip(sale.lines, shares, strict=True)]
 
 
 def amount_due(total: Decimal, gift_cards: Iterable[dict[str, Any]]) -> Decimal:

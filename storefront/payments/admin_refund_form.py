@@ -91,7 +91,7 @@ class RefundForm(BaseDialogForm):
             return
         self.rows[name] = line.pk, sent
         which = {None: "", False: ", not sent", True: ", sent"}[sent]
-        paid = format_money(quantize(paid_for_line(order, line) / line.qty), order.currency)
+        paid = format_money(quantize(paid_for_line(order, line) / line.qty, order.currency), order.currency)
         self.fields[name] = forms.IntegerField(
             label=f"{line.name}{which}",
             min_value=0,

@@ -13,7 +13,7 @@ from decimal import Decimal
 from django.db.models import Q, QuerySet, Sum
 
 from storefront.kit.format import format_money
-from storefront.kit.money import ZERO, quantize
+from storefront.kit.money import CENT, ZERO, quantize
 from storefront.kit.refusals import Refusal
 from storefront.orders.actions import put_back_pieces, record_updated
 from storefront.orders.gift_cards import withdraw_pieces
@@ -72,12 +72,14 @@ def delivery_left(order: Order) -> Decimal:
     """What was paid for the delivery and was not refunded."""
     refunded = _standing(order).aggregate(sum=Sum("shipping"))["sum"]
     # SQLite adds up with more digits.
-    return paid_for_delivery(order) - quantize(refunded or ZERO)
+    return paid_for_delivery(order) - (refunded or ZERO).quantize(CENT)
 
 
-def rest_of_share(whole: Decimal, pieces: int, qty: int, before: Decimal) -> Decimal:
+def rest_of_share(whole: Decimal, pieces: int, qty: int, before: Decimal, currency: str) -> Decimal:
     """What this many pieces of `qty` cost, less what was refunded `before`. So all pieces together cost the whole."""
-    return max(quantize(whole * pieces / qty) - quantize(before), ZERO)
+    # The whole is not always in units of its currency: an earlier release sold at half a yen.
+    part = whole if pieces == qty else quantize(whole * pieces / qty, currency)
+    return max(part - before.quantize(CENT), ZERO)
 
 
 def plan_refund(order: Order, chosen: Collection[Pieces], shipping: Decimal) -> Plan:
@@ -171,8 +173,10 @@ def _price(order: Order, part: RefundLine) -> None:
     line, refunded = part.line, part.line.refunded_qty + part.qty
     done = RefundLine.objects.filter(shop=order.shop_id, line=line, refund__in=_standing(order).values("pk"))
     before = done.aggregate(amount=Sum("amount"), tax=Sum("tax"))
-    part.amount = rest_of_share(paid_for_line(order, line), refunded, line.qty, before["amount"] or ZERO)
-    part.tax = rest_of_share(line.tax, refunded, line.qty, before["tax"] or ZERO)
+    part.amount = rest_of_share(
+        paid_for_line(order, line), refunded, line.qty, before["amount"] or ZERO, order.currency
+    )
+    part.tax = rest_of_share(line.tax, refunded, line.qty, before["tax"] or ZERO, order.currency)
 
 
 def _standing(order: Order) -> QuerySet[Refund]:

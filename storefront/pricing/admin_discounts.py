@@ -11,6 +11,7 @@ from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminIntegerFieldWidget, UnfoldAdminTextInputWidget
 
 from storefront.kit.format import format_money
+from storefront.kit.money import ZERO, problem_of
 from storefront.pricing import codes
 from storefront.pricing.models import Discount, DiscountCode, DiscountGroup, DiscountTarget
 from storefront.pricing.tables import UnusableTable
@@ -35,6 +36,9 @@ class DiscountForm(ShopScopedForm):
             self.add_error("ends_at", "The end must be after the start.")
         if not self.cleaned_data.get("value") and self.cleaned_data.get("kind") != Discount.Kind.FREE_DELIVERY:
             self.add_error("value", "Enter how much it takes off.")
+        problem = problem_of(self.cleaned_data.get("value") or ZERO, self.shop.currency)
+        if self.cleaned_data.get("kind") == Discount.Kind.AMOUNT and problem:
+            self.add_error("value", f"The amount {problem}.")
 
 
 class TargetForm(ShopScopedForm):

@@ -108,10 +108,7 @@ def _of_codes(shop: Shop, codes: Sequence[str]) -> list[Candidate]:
     rows = DiscountCode.objects.filter(shop=shop, code__in=codes).select_related("discount")
     known = {row.code: row for row in rows}
     return [
-        Candidate(known[code].discount, code, known[code], currency=shop.currency)
-        if code in known
-        else Candidate(None, code)
-        for code in codes
+        Candidate(known[code].discount, code, known[code]) if code in known else Candidate(None, code) for code in codes
     ]
 
 

@@ -64,7 +64,6 @@ class Candidate:
 
     `product_ids` are the products that it is limited to; None: all. `refused` is why it does not apply to this shopper,
     whatever the lines: empty, or one of the reasons above. A code that the shop does not have is without `discount`.
-    `currency` is for what is said of a code.
     """
 
     discount: Discount | None
@@ -72,7 +71,6 @@ class Candidate:
     code_row: DiscountCode | None = None
     product_ids: frozenset[int] | None = None
     refused: str = ""
-    currency: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +108,9 @@ class Applied:
         return Applied(tuple(line for line in self.lines if not line.is_free_delivery), tuple(codes))
 
 
-def apply_discounts(lines: Sequence[PricedLine], candidates: Iterable[Candidate], now: datetime) -> Applied:
+def apply_discounts(
+    lines: Sequence[PricedLine], candidates: Iterable[Candidate], now: datetime, currency: str
+) -> Applied:
     """The discounts that apply, in the order of the candidates: automatic ones, oldest first, then codes as entered.
 
     They add up; each takes at most what is left of its lines. A percentage is of the lines' full amounts, regardless of
@@ -118,7 +118,7 @@ def apply_discounts(lines: Sequence[PricedLine], candidates: Iterable[Candidate]
     combined if it is the same. A discount applies once, whatever leads to it.
     """
     candidates = list(candidates)
-    refusals = [_refusal(candidate, lines, now) for candidate in candidates]
+    refusals = [_refusal(candidate, lines, now, currency) for candidate in candidates]
     fitting, seen = [], set()
     for candidate, refusal in zip(candidates, refusals, strict=True):
         if candidate.discount and not refusal and id_of(candidate.discount) not in seen:
@@ -126,7 +126,7 @@ def apply_discounts(lines: Sequence[PricedLine], candidates: Iterable[Candidate]
             fitting.append(candidate)
     together = [each for each in fitting if each.discount and each.discount.is_combinable]
     choices = [together, *([each] for each in fitting if each not in together)]
-    taken = max((_take_off(lines, choice) for choice in choices), key=_worth)
+    taken = max((_take_off(lines, choice, currency) for choice in choices), key=_worth)
     results = (
         _result(candidate, refusal, taken)
         for candidate, refusal in zip(candidates, refusals, strict=True)
@@ -146,19 +146,19 @@ def _worth(taken: Sequence[DiscountLine]) -> tuple[Decimal, bool]:
     return sum((line.amount for line in taken), ZERO), any(line.is_free_delivery for line in taken)
 
 
-def _take_off(lines: Sequence[PricedLine], candidates: Iterable[Candidate]) -> list[DiscountLine]:
+def _take_off(lines: Sequence[PricedLine], candidates: Iterable[Candidate], currency: str) -> list[DiscountLine]:
     left = [line.amount for line in lines]
     applied = []
     for candidate in candidates:
         discount = candidate.discount
         assert discount is not None
-        weights, face_value = _face_value(discount, lines, _fits(candidate, lines))
+        weights, face_value = _face_value(discount, lines, _fits(candidate, lines), currency)
         weights = [min(weight, rest) for weight, rest in zip(weights, left, strict=True)]
         amount = min(face_value, sum(weights, ZERO))
         is_free_delivery = discount.kind == Discount.Kind.FREE_DELIVERY
         if amount <= 0 and not is_free_delivery:
             continue
-        shares = share_out(amount, weights)
+        shares = share_out(amount, weights, currency)
         left = [rest - share for rest, share in zip(left, shares, strict=True)]
         applied.append(
             DiscountLine(
@@ -175,16 +175,18 @@ def _take_off(lines: Sequence[PricedLine], candidates: Iterable[Candidate]) -> l
     return applied
 
 
-def _face_value(discount: Discount, lines: Sequence[PricedLine], fits: Sequence[bool]) -> tuple[list[Decimal], Decimal]:
+def _face_value(
+    discount: Discount, lines: Sequence[PricedLine], fits: Sequence[bool], currency: str
+) -> tuple[list[Decimal], Decimal]:
     """What of each line the discount is shared out over, and what it takes off if enough of that is left."""
     amounts = [line.amount if fit else ZERO for line, fit in zip(lines, fits, strict=True)]
     if discount.kind == Discount.Kind.FREE_DELIVERY:
         return amounts, ZERO
     if discount.kind == Discount.Kind.AMOUNT:
-        return amounts, quantize(discount.value)
+        return amounts, quantize(discount.value, currency)
     if discount.kind == Discount.Kind.BUY_GET:
         amounts = _cheaper_pieces(discount, lines, fits)
-    return amounts, quantize(sum(amounts, ZERO) * discount.value / HUNDRED)
+    return amounts, quantize(sum(amounts, ZERO) * discount.value / HUNDRED, currency)
 
 
 def _cheaper_pieces(discount: Discount, lines: Sequence[PricedLine], fits: Sequence[bool]) -> list[Decimal]:
@@ -195,7 +197,7 @@ def _cheaper_pieces(discount: Discount, lines: Sequence[PricedLine], fits: Seque
     amounts = [ZERO] * len(lines)
     for i in sorted((i for i, fit in enumerate(fits) if fit), key=lambda i: (lines[i].amount / lines[i].qty, i)):
         qty = min(lines[i].qty, cheaper)
-        amounts[i] = quantize(lines[i].amount * qty / lines[i].qty)
+        amounts[i] = lines[i].amount * qty / lines[i].qty
         cheaper -= qty
     return amounts
 
@@ -205,7 +207,7 @@ def _fits(candidate: Candidate, lines: Iterable[PricedLine]) -> list[bool]:
     return [not line.is_gift_card and (wanted is None or line.product_id in wanted) for line in lines]
 
 
-def _refusal(candidate: Candidate, lines: Sequence[PricedLine], now: datetime) -> tuple[str, str] | None:
+def _refusal(candidate: Candidate, lines: Sequence[PricedLine], now: datetime, currency: str) -> tuple[str, str] | None:
     """Why the discount does not apply, for programs and for shoppers; None if it does. Other discounts do not count
     yet."""
     discount = candidate.discount
@@ -219,11 +221,11 @@ def _refusal(candidate: Candidate, lines: Sequence[PricedLine], now: datetime) -
         return candidate.refused, MESSAGES[candidate.refused]
     subtotal = sum((line.amount for line in lines if not line.is_gift_card), ZERO)
     if subtotal < discount.minimum_subtotal:
-        minimum = format_money(discount.minimum_subtotal, candidate.currency)
+        minimum = format_money(discount.minimum_subtotal, currency)
         return NOT_APPLICABLE, f"This code needs a subtotal of at least {minimum}."
     fits = _fits(candidate, lines)
     is_free_delivery = discount.kind == Discount.Kind.FREE_DELIVERY
-    if not any(fits) or (not is_free_delivery and _face_value(discount, lines, fits)[1] <= 0):
+    if not any(fits) or (not is_free_delivery and _face_value(discount, lines, fits, currency)[1] <= 0):
         return NOT_APPLICABLE, MESSAGES[NOT_APPLICABLE]
     return None
 

@@ -24,19 +24,19 @@ class NetPrices:
     delivery_part: Decimal
 
 
-def at_net_prices(lines: Sequence[PricedLine], applied: Applied, terms: TaxTerms) -> NetPrices:
-    net = tuple(replace(line, amount=net_price(line, terms) * line.qty) for line in lines)
-    applied = _net_discounts(lines, net, applied)
+def at_net_prices(lines: Sequence[PricedLine], applied: Applied, terms: TaxTerms, currency: str) -> NetPrices:
+    net = tuple(replace(line, amount=net_price(line, terms, currency) * line.qty) for line in lines)
+    applied = _net_discounts(lines, net, applied, currency)
     left = [line.amount - sum((each.shares[i] for each in applied.lines), ZERO) for i, line in enumerate(net)]
     return NetPrices(net, applied, _delivery_part(net, left, terms))
 
 
-def net_price(line: PricedLine, terms: TaxTerms) -> Decimal:
+def net_price(line: PricedLine, terms: TaxTerms, currency: str) -> Decimal:
     """The price of one piece without the tax that it contains, rounded."""
-    return quantize(line.amount / line.qty * included_in(line, terms).net_part)
+    return quantize(line.amount / line.qty * included_in(line, terms).net_part, currency)
 
 
-def _net_discounts(lines: Sequence[PricedLine], net: Sequence[PricedLine], applied: Applied) -> Applied:
+def _net_discounts(lines: Sequence[PricedLine], net: Sequence[PricedLine], applied: Applied, currency: str) -> Applied:
     """The same part of each net line. Rounded on the sum of the discounts so far, so that they never take off more than
     there is, and all of it where they took off everything."""
     so_far, done = [ZERO] * len(lines), [ZERO] * len(lines)
@@ -45,7 +45,7 @@ def _net_discounts(lines: Sequence[PricedLine], net: Sequence[PricedLine], appli
         shares = []
         for i, (line, to) in enumerate(zip(lines, net, strict=True)):
             so_far[i] += each.shares[i]
-            off = quantize(to.amount * so_far[i] / line.amount) if line.amount else ZERO
+            off = quantize(to.amount * so_far[i] / line.amount, currency) if line.amount else ZERO
             shares.append(off - done[i])
             done[i] = off
         converted.append(replace(each, shares=tuple(shares), amount=sum(shares, ZERO)))

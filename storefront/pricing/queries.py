@@ -15,7 +15,7 @@ from storefront.pricing.discounts import PricedLine
 from storefront.pricing.models import DeliveryZone, GroupPrice, PickupPlace, ShippingRate, TaxRate
 from storefront.pricing.rules import price_for_group
 from storefront.pricing.shipping import Step
-from storefront.pricing.taxes import TaxTerms, included_in
+from storefront.pricing.taxes import ONE, TaxTerms, included_in
 from storefront.shops.models import Shop
 
 
@@ -24,14 +24,20 @@ class GroupTerms:
     """What a customer group pays for some products: group prices, or a percentage off the list price.
 
     `prices` is keyed by product and variant id. `excluded` are the ids of products without the percentage. A group that
-    sees prices without tax (`is_net`) has `net_parts`: by product, what of its price is net.
+    sees prices without tax (`is_net`) has `net_parts`: by product, what of its price is net. Without any of them, as for
+    everybody without a group (`is_plain`), these are the list prices.
     """
 
+    currency: str
     percent: Decimal = ZERO
     prices: dict[tuple[int, int | None], Decimal] = field(default_factory=dict)
     excluded: frozenset[int] = frozenset()
     net_parts: dict[int, Decimal] = field(default_factory=dict)
     is_net: bool = False
+
+    @property
+    def is_plain(self) -> bool:
+        return not (self.percent or self.prices or self.is_net)
 
     def price(self, product_id: int, variant_id: int | None) -> Decimal | None:
         """The group price of the variant, else of the product; None without one."""
@@ -42,26 +48,23 @@ class GroupTerms:
         return ZERO if product_id in self.excluded else self.percent
 
     def price_of(self, list_price: Decimal, product_id: int, variant_id: int | None = None) -> Decimal:
-        """The unit price that the group sees, without options, rounded to cents."""
+        """The unit price that the group sees, without options, rounded."""
         own = self.price(product_id, variant_id)
-        priced = quantize(price_for_group(list_price, own=own, percent=self.percent_off(product_id)))
+        priced = quantize(price_for_group(list_price, own=own, percent=self.percent_off(product_id)), self.currency)
         return self.shown(priced, product_id)
 
     def shown(self, amount: Decimal, product_id: int) -> Decimal:
         """An amount of a product's price, such as that of an option, as the group sees it."""
-        return quantize(amount * self.net_parts[product_id]) if product_id in self.net_parts else amount
-
-
-NO_TERMS = GroupTerms()
+        return quantize(amount * self.net_parts.get(product_id, ONE), self.currency)
 
 
 def group_terms(shop: Shop, customer_id: int | None, product_ids: Collection[int]) -> GroupTerms:
-    """The terms of the customer's group for these products; NO_TERMS without a group. No query without a customer."""
+    """The terms of the customer's group for these products; plain ones without a group. No query without a customer."""
     if customer_id is None:
-        return NO_TERMS
+        return GroupTerms(shop.currency)
     group = CustomerGroup.objects.filter(shop=shop, customer__id=customer_id, customer__shop=shop).first()
     if group is None:
-        return NO_TERMS
+        return GroupTerms(shop.currency)
     # A gift card is sold at its value: for less, it would make money.
     rows = GroupPrice.objects.filter(shop=shop, group=group, product_id__in=product_ids, product__is_gift_card=False)
     prices = {(row.product_id, row.variant_id): row.price for row in rows}
@@ -69,13 +72,13 @@ def group_terms(shop: Shop, customer_id: int | None, product_ids: Collection[int
     if group.sees_net_prices and shop.prices_include_tax:
         net = {"net_parts": _net_parts(shop, product_ids), "is_net": True}
     if not group.discount_percent:
-        return GroupTerms(prices=prices, **net)
+        return GroupTerms(shop.currency, prices=prices, **net)
     excluded = Product.objects.filter(
         Q(exclude_from_group_discounts=True) | Q(categories__exclude_from_group_discounts=True) | Q(is_gift_card=True),
         shop=shop,
         pk__in=product_ids,
     ).values_list("pk", flat=True)
-    return GroupTerms(group.discount_percent, prices, frozenset(excluded), **net)
+    return GroupTerms(shop.currency, group.discount_percent, prices, frozenset(excluded), **net)
 
 
 def _net_parts(shop: Shop, product_ids: Collection[int]) -> dict[int, Decimal]:

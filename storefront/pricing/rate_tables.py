@@ -55,7 +55,7 @@ def import_rates(*, shop: Shop, content: bytes, now: datetime) -> int:
     """Replace the prices of the rates in this file. Returns how many rates it names. Raises UnusableTable for any
     problem; then nothing changed."""
     rates = list(_rates(shop).select_for_update(of=("self",), no_key=True))
-    found = _read(content, rates)
+    found = _read(content, rates, shop.currency)
     for rate in rates:
         if rate.pk in found:
             _replace(rate, found[rate.pk], now)
@@ -94,14 +94,14 @@ def _audited(steps: list[Step]) -> list[str]:
     return [f"{'above' if up_to is None else f'up to {up_to.normalize():f}'}: {price:.2f}" for up_to, price in steps]
 
 
-def _read(content: bytes, rates: list[ShippingRate]) -> dict[int, Prices]:
+def _read(content: bytes, rates: list[ShippingRate], currency: str) -> dict[int, Prices]:
     """The prices of each rate by its id."""
     by_name = defaultdict(list)
     for rate in rates:
         by_name[rate.zone.name.casefold(), rate.name.casefold()].append(rate)
     found: dict[int, Prices] = {}
     lines, has_comma = read_table(content, COLUMNS)
-    read_each(lines, lambda number, cells: _read_line(number, cells, by_name, found, has_comma=has_comma))
+    read_each(lines, lambda number, cells: _read_line(number, cells, by_name, found, currency, has_comma=has_comma))
     if not found:
         raise UnusableTable(["The file has no prices."])
     return found
@@ -112,6 +112,7 @@ def _read_line(
     cells: list[str],
     by_name: dict[tuple[str, str], list[ShippingRate]],
     found: dict[int, Prices],
+    currency: str,
     *,
     has_comma: bool,
 ) -> None:
@@ -130,7 +131,7 @@ def _read_line(
     up_to = _up_to(up_to_text, basis, has_comma=has_comma)
     if up_to in prices.steps:
         raise WrongLine(f"line {prices.lines[up_to]} has a price up to the same.")
-    prices.steps[up_to], prices.lines[up_to] = _price(price_text, has_comma=has_comma), number
+    prices.steps[up_to], prices.lines[up_to] = _price(price_text, currency, has_comma=has_comma), number
 
 
 def _up_to(text: str, basis: str, *, has_comma: bool) -> Decimal | None:
@@ -146,8 +147,11 @@ def _up_to(text: str, basis: str, *, has_comma: bool) -> Decimal | None:
     return Decimal(number)
 
 
-def _price(text: str, *, has_comma: bool) -> Decimal:
+def _price(text: str, currency: str, *, has_comma: bool) -> Decimal:
     try:
-        return money.parse(text.replace(",", ".") if has_comma else text)
+        price = money.parse(text.replace(",", ".") if has_comma else text)
     except (ValueError, InvalidOperation):
         raise WrongLine(f"the price must be an amount such as 4.90, not {text or 'empty'}.") from None
+    if problem := money.problem_of(price, currency):
+        raise WrongLine(f"the price {problem}, not {text}.")
+    return price

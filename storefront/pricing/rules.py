@@ -57,6 +57,7 @@ def unit_price(
     variant: Variant | None = None,
     option_prices: Iterable[Decimal] = (),
     *,
+    currency: str,
     group_price: Decimal | None = None,
     group_percent: Decimal = ZERO,
     custom_price: Decimal | None = None,
@@ -73,7 +74,7 @@ def unit_price(
         price = product.damaged_price
     else:
         price = price_for_group((variant or product).price, own=group_price, percent=group_percent)
-    return quantize(price + sum(option_prices, ZERO))
+    return quantize(price + sum(option_prices, ZERO), currency)
 
 
 def price_for_group(list_price: Decimal, *, own: Decimal | None, percent: Decimal) -> Decimal:
@@ -84,6 +85,7 @@ def price_for_group(list_price: Decimal, *, own: Decimal | None, percent: Decima
 def totals(
     lines: Sequence[PricedLine],
     *,
+    currency: str,
     now: datetime,
     discounts: Iterable[Candidate] = (),
     shipping: Decimal = ZERO,
@@ -95,19 +97,19 @@ def totals(
 
     total = subtotal - discount + shipping, plus tax if prices do not include it. Never below zero.
     """
-    applied = apply_discounts(lines, discounts, now)
+    applied = apply_discounts(lines, discounts, now, currency)
     applied = applied if is_shipping_covered else applied.without_free_delivery()
-    shipping = ZERO if applied.is_delivery_free else shipping
+    shipping = ZERO if applied.is_delivery_free else quantize(shipping, currency)
     dues = [due_on(line, terms) for line in lines]
     included, part = terms.included, ONE
     if included and (terms.is_net or any(is_without_tax(due, terms) for due in dues)):
-        net = at_net_prices(lines, applied, terms)
+        net = at_net_prices(lines, applied, terms, currency)
         lines, applied, part = net.lines, net.applied, net.delivery_part
-        included, shipping = False, quantize(shipping * part)
+        included, shipping = False, quantize(shipping * part, currency)
     subtotal = sum((line.amount for line in lines), ZERO)
     off = [sum((each.shares[i] for each in applied.lines), ZERO) for i in range(len(lines))]
     amounts = [line.amount - share for line, share in zip(lines, off, strict=True)]
-    taxed = tax_basket(lines, dues, amounts, shipping, terms, included=included)
+    taxed = tax_basket(lines, dues, amounts, shipping, terms, currency, included=included)
     discount = sum(off, ZERO)
     tax = sum((line.amount for line in taxed.lines), ZERO)
     return Totals(

@@ -1,6 +1,6 @@
 """Which delivery methods a basket can have, and what they cost, without database (docs/delivery.md).
 
-Amounts are Decimal in the shop's currency, in whole cents; weights have the unit of the products.
+Amounts are Decimal in whole units of the shop's currency; weights have the unit of the products.
 """
 
 from collections.abc import Iterable, Sequence

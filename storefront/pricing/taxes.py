@@ -1,6 +1,6 @@
 """Tax rules, without database or clock: which rates a line has, and what they come to (docs/prices.md).
 
-Amounts are Decimal in the shop's currency, in whole cents; addresses are those of a checkout.
+Amounts are Decimal in whole units of the shop's currency; addresses are those of a checkout.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -178,6 +178,7 @@ def tax_basket(
     amounts: Sequence[Decimal],
     shipping: Decimal,
     terms: TaxTerms,
+    currency: str,
     *,
     included: bool,
 ) -> Taxed:
@@ -186,7 +187,7 @@ def tax_basket(
     Tax is rounded once for each rate and split over its lines, or rounded on each line, as the shop has chosen.
     """
     items = [_Item(amount, due, i) for i, (amount, due) in enumerate(zip(amounts, dues, strict=True))]
-    items += _delivery_items(lines, dues, amounts, shipping, terms)
+    items += _delivery_items(lines, dues, amounts, shipping, terms, currency)
     members: dict[int, list[tuple[_Item, int]]] = {}
     rates: dict[int, TaxRate] = {}
     for item in items:
@@ -195,7 +196,7 @@ def tax_basket(
             members.setdefault(rate.pk, []).append((item, i))
         item.taxes = [ZERO] * len(item.due.rates)
     for of_rate in members.values():
-        _tax(of_rate, included=included, by_line=terms.rounding == Shop.TaxRounding.LINE)
+        _tax(of_rate, currency, included=included, by_line=terms.rounding == Shop.TaxRounding.LINE)
     found = [_tax_line(rates[pk], of_rate, included=included) for pk, of_rate in members.items()]
     for treatment, name in NAMES.items():
         free = [item.amount for item in items if item.due.treatment == treatment]
@@ -276,29 +277,35 @@ def _rank(rate: TaxRate, address: Address) -> tuple[int, ...] | None:
 
 
 def _delivery_items(
-    lines: Sequence[PricedLine], dues: Sequence[Due], amounts: Sequence[Decimal], shipping: Decimal, terms: TaxTerms
+    lines: Sequence[PricedLine],
+    dues: Sequence[Due],
+    amounts: Sequence[Decimal],
+    shipping: Decimal,
+    terms: TaxTerms,
+    currency: str,
 ) -> list[_Item]:
     if not shipping:
         return []
     if terms.delivery_tax == Shop.DeliveryTax.CLASS:
         return [_Item(shipping, delivery_due(terms))]
     parts: dict[Due, Decimal] = {}
-    for due, share in zip(dues, share_out(shipping, delivery_weights(lines, amounts)), strict=True):
+    shares = share_out(shipping, delivery_weights(lines, amounts), currency)
+    for due, share in zip(dues, shares, strict=True):
         if share:
             parts[due.for_delivery] = parts.get(due.for_delivery, ZERO) + share
     return [_Item(amount, due) for due, amount in parts.items()]
 
 
-def _tax(members: Sequence[tuple[_Item, int]], *, included: bool, by_line: bool) -> None:
+def _tax(members: Sequence[tuple[_Item, int]], currency: str, *, included: bool, by_line: bool) -> None:
     """Write the tax of one rate into its items."""
     exact = [item.exact(item.due.rates[i][1], included=included) for item, i in members]
     # Several rates that are included never come to more than what they are included in.
     most = [item.net(included=True) if included else None for item, _ in members]
     if by_line:
-        shares = [_at_most(quantize(each), limit) for each, limit in zip(exact, most, strict=True)]
+        shares = [_at_most(quantize(each, currency), limit) for each, limit in zip(exact, most, strict=True)]
     else:
         limit = sum((each for each in most if each is not None), ZERO) if included else None
-        shares = share_out(_at_most(quantize(sum(exact, Decimal(0))), limit), exact)
+        shares = share_out(_at_most(quantize(sum(exact, Decimal(0)), currency), limit), exact, currency)
     for (item, i), share in zip(members, shares, strict=True):
         item.taxes[i] = share
 

@@ -56,7 +56,7 @@ def open_source(file: Path, format: str, encoding: str = "", *, shop: Shop, upda
                 "native",
                 table.size,
                 table.position,
-                native_reader.read(table),
+                native_reader.read(table, shop.currency),
                 partial(native_reader.skus, copy(table)),
                 table.notes,
             )

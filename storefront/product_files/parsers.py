@@ -5,6 +5,7 @@ Every parser takes the trimmed text of a value and raises InvalidValue with a ph
 
 from collections.abc import Sized
 from decimal import ROUND_FLOOR, Decimal
+from functools import cache
 from typing import Any, TypeVar
 
 from django.db import models
@@ -12,7 +13,7 @@ from django.db import models
 from storefront.catalogue import rules
 from storefront.catalogue.models import Category, Media, Option, OptionValue, Product, Variant
 from storefront.catalogue.parsing import LARGEST_INTEGER, InvalidValue, Parse, check_text, number, quoted
-from storefront.kit.money import LARGEST, ZERO, quantize
+from storefront.kit.money import LARGEST, ZERO, problem_of, quantize
 from storefront.product_files.parsed_products import ParsedProduct
 
 
@@ -63,20 +64,23 @@ def required(parse: Parse) -> Parse:
     return parse_unless_blank
 
 
-def money(value: str) -> Decimal:
-    """An amount that is not negative, in whole cents; blank is zero."""
-    if not value:
-        return ZERO
-    amount = number(value)
-    if amount.is_signed() and amount:
-        raise InvalidValue(f"expected an amount that is not negative, found {quoted(value)}")
-    if amount > LARGEST:
-        raise InvalidValue(f"is larger than {LARGEST}")
-    return quantize(abs(amount))
+@cache
+def money(currency: str, blank: Decimal | None = ZERO) -> Parse:
+    """A parser for amounts that are not negative, in hundredths, or whole where the currency has no decimals."""
 
+    def parse(value: str) -> Decimal | None:
+        if not value:
+            return blank
+        amount = number(value)
+        if amount.is_signed() and amount:
+            raise InvalidValue(f"expected an amount that is not negative, found {quoted(value)}")
+        if amount > LARGEST:
+            raise InvalidValue(f"is larger than {LARGEST}")
+        if problem := problem_of(amount, currency):
+            raise InvalidValue(f"{problem}, found {quoted(value)}")
+        return quantize(abs(amount), currency)
 
-def money_or_none(value: str) -> Decimal | None:
-    return money(value) if value else None
+    return parse
 
 
 def integer(low: int = -LARGEST_INTEGER, high: int = LARGEST_INTEGER, blank: int | None = 0) -> Parse:

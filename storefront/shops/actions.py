@@ -3,10 +3,9 @@ from functools import cache
 from urllib.parse import urlsplit
 from zoneinfo import available_timezones
 
-from babel.numbers import list_currencies
 from django.db import transaction
 
-from storefront.kit import tokens
+from storefront.kit import currencies, tokens
 from storefront.kit.refusals import InvalidFields, Refusal
 from storefront.shops import audit, changes, domains, languages, places, staff_jobs, staff_sessions
 from storefront.shops.invitations import withdraw_invitations
@@ -173,8 +172,8 @@ def _keep_an_owner(shop: Shop, *, without: list[int]) -> None:
 
 def _wrong_choices(*, currency: str, timezone: str, language: str) -> dict[str, list[str]]:
     errors = {}
-    if currency not in list_currencies():
-        errors["currency"] = ["Expected an ISO 4217 code such as EUR."]
+    if problem := currencies.problem_of(currency):
+        errors["currency"] = [problem]
     if timezone not in _time_zones():
         errors["timezone"] = ["Expected a time zone name such as Europe/Berlin."]
     if language not in dict(languages.CHOICES):

@@ -31,7 +31,7 @@ class ShopScopedForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if self.instance._state.adding and hasattr(self.instance, "shop_id"):
+        if hasattr(self.instance, "shop_id"):
             self.instance.shop = self.shop
 
     @cached_property

@@ -11,6 +11,7 @@ from storefront.catalogue.models import Product
 from storefront.kit.callers import client_network
 from storefront.kit.money import ZERO, to_wire
 from storefront.listing import queries as listing_queries
+from storefront.pricing.queries import GroupTerms
 from storefront.shops.models import Shop
 from storefront.shops.request import Request
 from storefront.website.pages import require_shop
@@ -33,7 +34,11 @@ def product_blocks(request: Request, slug: str) -> HttpResponse:
 
 def _price(shop: Shop, record: dict[str, Any]) -> str | None:
     """The product's price; of a product with variants, the lowest, as the page shows it."""
-    ranges = variant_ranges(shop, [record["id"]]) if record["type"] == Product.Type.VARIABLE else {}
+    ranges = (
+        variant_ranges(shop, [record["id"]], GroupTerms(shop.currency))
+        if record["type"] == Product.Type.VARIABLE
+        else {}
+    )
     return to_wire(ranges[record["id"]].lowest) if ranges else record["price"]
 
 

@@ -77,5 +77,5 @@ def estimate(
     problem = "" if options else "No delivery method fits these items."
     found = cheapest(options)
     if found is not None and part != ONE:
-        found = replace(found, price=quantize(found.price * part))
+        found = replace(found, price=quantize(found.price * part, shop.currency))
     return DeliveryEstimate(found, problem, served, country, postal_code)

@@ -10,7 +10,7 @@ from storefront.catalogue.past_prices import lowest_before
 from storefront.customers.models import Customer
 from storefront.kit.format import format_money
 from storefront.kit.money import ZERO
-from storefront.pricing.queries import NO_TERMS, GroupTerms, group_terms
+from storefront.pricing.queries import GroupTerms, group_terms
 from storefront.shops import mail
 from storefront.shops.models import Shop
 from storefront.stock_alerts.actions import can_wait_for
@@ -110,7 +110,7 @@ def product_detail(
     price = replace(offers.price(record, ranges.get(record["id"]), *required), is_net=terms.is_net)
     reduced = [variant for variant in variants if Decimal(variant["compare_price"]) > Decimal(variant["price"])]
     # Prices of a customer group have no past.
-    lowest = lowest_before(shop, record["id"]) if (price.old or reduced) and terms is NO_TERMS else {}
+    lowest = lowest_before(shop, record["id"]) if (price.old or reduced) and terms.is_plain else {}
     lowest = {variant: amount + required[0] for variant, amount in lowest.items()}
     availability = offers.product_availability(record, ranges.get(record["id"]), limits, shop, now)
     shown = Shown(price, lowest.get(None) if price.old and not variants else None, availability, record["sku"])

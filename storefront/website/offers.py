@@ -8,7 +8,7 @@ from typing import Any
 
 from storefront.kit.format import format_day
 from storefront.kit.money import ZERO
-from storefront.pricing.queries import NO_TERMS, GroupTerms
+from storefront.pricing.queries import GroupTerms
 from storefront.shops.models import Shop
 
 Record = dict[str, Any]
@@ -58,8 +58,6 @@ SUBSCRIPTION = Availability(False, "Subscription, not available yet")
 
 def at_group_prices(row: Record, terms: GroupTerms) -> Record:
     """The product record with the prices of the visitor's customer group (R-CART-30)."""
-    if terms is NO_TERMS:
-        return row
     priced = row | _priced(row, terms, row["id"])
     if "variants" in row:
         priced["variants"] = [

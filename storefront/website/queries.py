@@ -16,7 +16,7 @@ from storefront.catalogue.records import media_url
 from storefront.kit.money import ZERO
 from storefront.listing.queries import ProductFilters, first_products, published_products
 from storefront.pictures.queries import pictures_of
-from storefront.pricing.queries import NO_TERMS, GroupTerms
+from storefront.pricing.queries import GroupTerms
 from storefront.shops.models import Shop
 from storefront.website.offers import VariantRange
 
@@ -88,7 +88,7 @@ def related_records(
     return sorted(found, key=lambda record: ids.index(record["id"]))
 
 
-def variant_ranges(shop: Shop, product_ids: Collection[int], terms: GroupTerms = NO_TERMS) -> dict[int, VariantRange]:
+def variant_ranges(shop: Shop, product_ids: Collection[int], terms: GroupTerms) -> dict[int, VariantRange]:
     """A summary of the active variants of each product, by product id, at the prices of the customer group's terms."""
     if not product_ids:
         return {}
@@ -116,9 +116,7 @@ def _range(variants: list[Variant], terms: GroupTerms) -> VariantRange:
     )
 
 
-def required_options(
-    shop: Shop, product_ids: Collection[int], terms: GroupTerms = NO_TERMS
-) -> dict[int, tuple[Decimal, bool]]:
+def required_options(shop: Shop, product_ids: Collection[int], terms: GroupTerms) -> dict[int, tuple[Decimal, bool]]:
     """By product id: the least that required options add to the price, and whether other choices add more; at the
     prices of the customer group's terms."""
     if not product_ids:

@@ -68,8 +68,9 @@ def test_a_day_of_a_changed_clock_has_23_hours_and_wrong_dates_are_refused(shop)
 
 def test_a_change_is_a_percentage_of_the_period_before():
     assert [change_text(*each) for each in [(112, 100), (50, 100), (100, 100), (5, 0)]] == ["+12%", "−50%", "±0%", ""]
-    assert Sold(0, ZERO).average == ZERO
-    assert Sold(3, Decimal("10.00")).average == Decimal("3.33")
+    assert Sold(0, ZERO, "EUR").average == ZERO
+    assert Sold(3, Decimal("10.00"), "EUR").average == Decimal("3.33")
+    assert Sold(3, Decimal("10.00"), "JPY").average == 3
 
 
 def test_the_start_page_shows_figures_tasks_and_low_stock(desk, shop, other_shop):

@@ -29,6 +29,7 @@ from storefront.catalogue.models import (
     Variant,
 )
 from storefront.catalogue.parsing import InvalidValue
+from storefront.kit.money import MoneyField, problem_of
 from storefront.product_files import parsers
 from storefront.product_files.csv_reading import Table, UnreadableFile
 from storefront.product_files.native.members import RELATED, members
@@ -63,7 +64,7 @@ def recognises(table: Table) -> bool:
     return table.start()[:1] in ("{", "[")
 
 
-def read(table: Table) -> Iterator[ReadResult]:
+def read(table: Table, currency: str) -> Iterator[ReadResult]:
     """Every product of the file; bundles come last, so that their items exist by then."""
     if table.start()[:1] != "{":
         raise UnreadableFile(
@@ -75,13 +76,13 @@ def read(table: Table) -> Iterator[ReadResult]:
             text = text.strip("\ufeff \t\r\n")
             if not text:
                 continue
-            found = _product(line, text, unknown)
+            found = _product(line, text, unknown, currency)
             if isinstance(found, ParsedProduct) and found.bundle_items:
                 bundles.add(f"line {line}", line, [text])
             else:
                 yield found
         for _, rows in bundles.groups():
-            yield from (_product(line, text, unknown) for line, (text,) in rows)
+            yield from (_product(line, text, unknown, currency) for line, (text,) in rows)
 
 
 def skus(table: Table) -> Iterator[str]:
@@ -93,14 +94,14 @@ def skus(table: Table) -> Iterator[str]:
                 yield sku.strip()
 
 
-def _product(line: int, text: str, unknown: set[str]) -> ReadResult:
+def _product(line: int, text: str, unknown: set[str], currency: str) -> ReadResult:
     try:
         given = orjson.loads(text)
     except orjson.JSONDecodeError as error:
         return Failure([Problem(line, "", f"is not JSON ({error})")])
     if not isinstance(given, dict):
         return Failure([Problem(line, "", 'expected an object such as {"name": "Mug"}')])
-    reader = _Reader(line)
+    reader = _Reader(line, currency)
     parsed = reader.product(given)
     for name in sorted(given.keys() - _known() - unknown):
         unknown.add(name)
@@ -129,8 +130,8 @@ def _parser_of(model: type[models.Model], column: str) -> MemberParser:
 class _Reader:
     """Reads one line. Every problem is recorded with the member's path, such as `variants.0.price`."""
 
-    def __init__(self, line: int) -> None:
-        self.line = line
+    def __init__(self, line: int, currency: str) -> None:
+        self.line, self.currency = line, currency
         self.problems: list[Problem] = []
 
     def product(self, given: dict[str, Any]) -> ParsedProduct:
@@ -270,7 +271,13 @@ class _Reader:
         for name, value in given.items():
             if name in kinds:
                 self.read_into(fields, name, value, kinds[name].parse, path)
+                if isinstance(model._meta.get_field(name), MoneyField) and fields.get(name) is not None:
+                    self.check_amount(fields[name], f"{path}.{name}" if path else name)
         return fields
+
+    def check_amount(self, amount: Decimal, path: str) -> None:
+        if problem := problem_of(amount, self.currency):
+            self.refuse(path, f"{problem}, found {str(amount)!r}")
 
     def read_into(self, fields: dict[str, Any], name: str, value: Any, parse: MemberParser, path: str) -> None:
         try:

@@ -46,7 +46,7 @@ def recognises(columns: ColumnIndex) -> bool:
 
 def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> Iterator[ReadResult]:
     """Every product of the file, by handle; a row without a handle belongs to the row above."""
-    reader, uncarried = _Reader(columns), UncarriedColumns(table.headers, harmless_values)
+    reader, uncarried = _Reader(columns, shop), UncarriedColumns(table.headers, harmless_values)
     handle = ""
     with RowStore() as store:
         for row in table.rows():
@@ -69,7 +69,7 @@ def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> It
 def product_of(columns: ColumnIndex, rows: list[list[str]], *, shop: Shop, now: datetime) -> ReadResult:
     """The one product of these rows, which have the same handle."""
     read = [RowReader(columns, line, values) for line, values in enumerate(rows, 1)]
-    return _Reader(columns).product(read[0]["handle"], read)
+    return _Reader(columns, shop).product(read[0]["handle"], read)
 
 
 def skus(table: Table, columns: ColumnIndex) -> Iterator[str]:
@@ -82,9 +82,9 @@ def skus(table: Table, columns: ColumnIndex) -> Iterator[str]:
 class _Reader:
     """Reads the groups of one file with the given columns."""
 
-    def __init__(self, columns: ColumnIndex) -> None:
+    def __init__(self, columns: ColumnIndex, shop: Shop) -> None:
         self.columns = columns
-        product, variant = LIMITS[Product], LIMITS[Variant]
+        product, variant, money = LIMITS[Product], LIMITS[Variant], parsers.money(shop.currency)
         self.product_mappings = mappings_in_file(
             columns,
             [
@@ -108,9 +108,9 @@ class _Reader:
                     "barcode",
                     lambda value: parsing.check_text(value.removeprefix("'"), variant["barcode"]) or None,
                 ),
-                ("price", "price", parsers.money),
-                ("compare price", "compare_price", parsers.money),
-                ("cost", "cost_price", parsers.money),
+                ("price", "price", money),
+                ("compare price", "compare_price", money),
+                ("cost", "cost_price", money),
                 ("grams", "weight", parsing.measure(_GRAM, blank=Decimal("0.000"))),
             ],
         )

@@ -11,15 +11,17 @@ from storefront.product_files import parsers
 from storefront.product_files.parsed_products import ParsedProduct, ParsedVariant
 from storefront.product_files.rows import RowReader
 from storefront.product_files.woocommerce.parsers import moment
+from storefront.shops.models import Shop
 
 _NO_SALE = {"sale_price": None, "sale_from": None, "sale_until": None}
 
 
-def read_price(row: RowReader, parsed: ParsedProduct, fields: dict[str, Any], *, zone: ZoneInfo, now: datetime) -> None:
+def read_price(row: RowReader, parsed: ParsedProduct, fields: dict[str, Any], *, shop: Shop, now: datetime) -> None:
     """The regular price, and a sale price with its dates. A sale without dates is the price, with the regular one as
-    compare price. Adds a warning for a sale that is left out. `zone` is the shop's."""
-    regular = row.read("regular price", parsers.money_or_none)
-    sale = row.read("sale price", parsers.money_or_none)
+    compare price. Adds a warning for a sale that is left out."""
+    parse, zone = parsers.money(shop.currency, blank=None), ZoneInfo(shop.timezone)
+    regular = row.read("regular price", parse)
+    sale = row.read("sale price", parse)
     starts = row.read("sale starts", lambda value: moment(value, zone))
     ends = row.read("sale ends", lambda value: moment(value, zone, end=True))
     reason = _unfit(sale, regular, starts, ends, now)

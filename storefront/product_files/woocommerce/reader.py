@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from storefront.catalogue import parsing, rules
 from storefront.catalogue.models import Product, RelatedProduct, Variant
@@ -128,7 +127,7 @@ class _Reader:
     """Reads the rows of one file with the row columns."""
 
     def __init__(self, columns: ColumnIndex, shop: Shop, now: datetime) -> None:
-        self.columns, self.now, self.zone = columns, now, ZoneInfo(shop.timezone)
+        self.columns, self.shop, self.now = columns, shop, now
         self.seo = SeoColumns(columns, shop.name)
         self.related = [(column, kind) for column, kind in RELATED.items() if column in columns]
         limits = LIMITS[Product]
@@ -136,7 +135,7 @@ class _Reader:
         self.priced = "regular price" in columns or "sale price" in columns
         self.common: list[FieldMapping] = [
             ("barcode", "barcode", parsers.text_or_none(limits["barcode"])),
-            ("cost", "cost_price", parsers.money),
+            ("cost", "cost_price", parsers.money(shop.currency)),
             ("sku", "sku", parsers.text(limits["sku"])),
             ("position", "sort_order", parsers.integer()),
         ]
@@ -192,7 +191,7 @@ class _Reader:
             fields["type"] = "digital" if "downloadable" in words else "simple"
             fields["requires_shipping"] = "virtual" not in words
         if self.priced:
-            read_price(row, parsed, fields, zone=self.zone, now=self.now)
+            read_price(row, parsed, fields, shop=self.shop, now=self.now)
         if kind in ("grouped", "external"):
             self._draft(parsed, row, "type", f"{kind} products are not supported; imported as a draft")
         elif self.priced and not (row["regular price"] or row["sale price"]):
@@ -341,7 +340,7 @@ class _Reader:
             fields["is_active"] = row["published"] != "0"
         self._variation_stock(parsed, row, parent, fields)
         if self.priced:
-            read_price(row, parsed, fields, zone=self.zone, now=self.now)
+            read_price(row, parsed, fields, shop=self.shop, now=self.now)
             if not (row["regular price"] or row["sale price"]):
                 parsed.warn(
                     self.columns.header.get("regular price", "Regular price"),

@@ -150,6 +150,9 @@ CODES: dict[str, Code] = {
     "cart_too_large": Code(
         422, "The cart has as many lines, or as much text, as a cart can have.", "Remove lines, or begin another cart."
     ),
+    "total_too_large": Code(
+        422, "The lines would come to more than 999,999,999,999.99, the largest amount.", "Add fewer pieces."
+    ),
     "invalid_lines": Code(
         422,
         "Some of the lines cannot be added, so none was. `problems` says of each, by its position, which and why.",
@@ -251,9 +254,16 @@ REFUSALS: dict[str, tuple[str, ...]] = {
         "invalid_custom_price",
         "insufficient_stock",
         "cart_too_large",
+        "total_too_large",
     ),
     "add_cart_lines": ("invalid_lines",),
-    "update_cart_line": ("line_not_found", "insufficient_stock", "product_unavailable", "subscription_not_sold"),
+    "update_cart_line": (
+        "line_not_found",
+        "insufficient_stock",
+        "total_too_large",
+        "product_unavailable",
+        "subscription_not_sold",
+    ),
     "remove_cart_line": ("line_not_found",),
     "set_discount_codes": ("discount_code_unknown",),
     "set_gift_cards": ("gift_cards_refused",),
