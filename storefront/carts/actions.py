@@ -110,8 +110,8 @@ def add_line(
 
     If the cart has the same line, its quantity is increased. A new cart gets a token unless `with_token` is false.
 
-    Raises ProductUnavailable, VariantRequired, OptionRequired, InvalidOption, InvalidCustomPrice, InsufficientStock,
-    TotalTooLarge, CartTooLarge and InvalidFields; then no cart is created (R-CART-5), and an existing one stays as it was (R-CART-17).
+    Raises the refusals of `check_lines`, InsufficientStock, TotalTooLarge and CartTooLarge; then no cart is created
+    (R-CART-5), and an existing one stays as it was (R-CART-17).
     """
     wanted = [
         WantedLine(product_id, qty, variant_id, options, custom_fields or (), custom_price, is_damaged, gift_card)

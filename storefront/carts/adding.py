@@ -144,7 +144,8 @@ class FillingCart:
     def add(self, checked: CheckedLine) -> CartLine:
         """The cart's line after adding, new or with its quantity raised, at today's price.
 
-        Raises CartTooLarge, InsufficientStock, TotalTooLarge, InvalidCustomPrice and InvalidFields; then the cart must not be stored.
+        Raises CartTooLarge, InsufficientStock, TotalTooLarge, InvalidCustomPrice and InvalidFields; then the cart must
+        not be stored.
         """
         qty, line = checked.wanted.qty, self._by_key.get(checked.key)
         if line is None:

@@ -17,7 +17,7 @@ from storefront.catalogue.digital_files import without_file
 from storefront.catalogue.ledger import Author, Kind, stock_changes
 from storefront.catalogue.models import Category, Product, Variant
 from storefront.catalogue.rules import full_name
-from storefront.kit.money import quantize
+from storefront.kit.money import CENT, quantize
 from storefront.kit.refusals import InvalidFields, Refusal
 from storefront.shops.models import Shop
 
@@ -162,9 +162,9 @@ def _prices(
 
 
 def _price_after(price: Decimal, how: str, number: Decimal, currency: str) -> Decimal:
-    if how == "set":
-        return number
-    return quantize(price * (100 + number) / 100, currency) if how == "percent" else price + number
+    if how == "percent":
+        return quantize(price * (100 + number) / 100, currency)
+    return (number if how == "set" else price + number).quantize(CENT)
 
 
 def _stocks(product: Product, edit: BulkEdit) -> Iterator[tuple[Product | Variant, str, int, int]]:

@@ -24,8 +24,8 @@ class GroupTerms:
     """What a customer group pays for some products: group prices, or a percentage off the list price.
 
     `prices` is keyed by product and variant id. `excluded` are the ids of products without the percentage. A group that
-    sees prices without tax (`is_net`) has `net_parts`: by product, what of its price is net. Without any of them, as for
-    everybody without a group (`is_plain`), these are the list prices.
+    sees prices without tax (`is_net`) has `net_parts`: by product, what of its price is net. With none of all that
+    (`is_plain`), as for everybody without a group, these are the list prices.
     """
 
     currency: str

@@ -110,8 +110,7 @@ def totals(
     off = [sum((each.shares[i] for each in applied.lines), ZERO) for i in range(len(lines))]
     amounts = [line.amount - share for line, share in zip(lines, off, strict=True)]
     taxed = tax_basket(lines, dues, amounts, shipping, terms, currency, included=included)
-    discount = sum(off, ZERO)
-    tax = sum((line.amount for line in taxed.lines), ZERO)
+    discount, tax = sum(off, ZERO), sum((line.amount for line in taxed.lines), ZERO)
     return Totals(
         subtotal=subtotal,
         discount=discount,

@@ -119,7 +119,7 @@ def test_whatever_the_parts_of_a_line_they_come_to_what_was_paid(paid, tries, qt
     standing, refunded = [], 0
     for pieces, fails in [*tries, *[(1, False)] * qty]:
         taken = min(pieces, qty - refunded)
-        part = rest_of_share(paid, refunded + taken, qty, sum(standing, Decimal(0)))
+        part = rest_of_share(paid, refunded + taken, qty, sum(standing, Decimal(0)), "EUR")
         if taken and not fails:
             standing.append(part)
             refunded += taken

@@ -15,7 +15,7 @@ CUPS = {1}
 def taken(lines, *discounts, now=NOW):
     """The lines of these discounts, or of candidates."""
     given = [each if isinstance(each, Candidate) else candidate(each) for each in discounts]
-    return apply_discounts(lines, given, now).lines
+    return apply_discounts(lines, given, now, "EUR").lines
 
 
 def applied(lines, *discounts, now=NOW):
@@ -99,7 +99,7 @@ def test_of_discounts_that_cannot_be_combined_what_takes_off_most_applies():
 def test_a_discount_applies_once_automatically_and_by_any_number_of_codes():
     spring = percent("10")
     found = apply_discounts(
-        [line("10.00")], [candidate(spring), candidate(spring, code="A"), candidate(spring, code="B")], NOW
+        [line("10.00")], [candidate(spring), candidate(spring, code="A"), candidate(spring, code="B")], NOW, "EUR"
     )
     assert [(each.name, each.amount) for each in found.lines] == [("10 percent", 1)]
     assert [each.refused for each in found.codes] == ["discount_code_not_combinable"] * 2
@@ -116,7 +116,7 @@ def test_a_discount_applies_once_automatically_and_by_any_number_of_codes():
     ],
 )
 def test_a_code_says_why_it_takes_nothing_off(given, refused):
-    (result,) = apply_discounts([line("10.00")], [candidate(percent("10", **given), code="A")], NOW).codes
+    (result,) = apply_discounts([line("10.00")], [candidate(percent("10", **given), code="A")], NOW, "EUR").codes
     assert (result.refused, bool(result.message)) == (refused, bool(refused))
     assert result.amount == (0 if refused else 1)
 
@@ -129,7 +129,7 @@ def test_a_code_that_fits_no_item_or_is_used_up_or_unknown_says_so():
         candidate(percent("1", is_combinable=False), code="D"),
         candidate(percent("2"), code="E"),
     ]
-    found = {each.code: each.refused for each in apply_discounts([line("10.00")], codes, NOW).codes}
+    found = {each.code: each.refused for each in apply_discounts([line("10.00")], codes, NOW, "EUR").codes}
     assert found == {
         "A": "discount_code_not_applicable",
         "B": "discount_code_used_up",
@@ -167,7 +167,7 @@ discounts = st.lists(
 
 @given(lines, discounts)
 def test_no_line_is_discounted_below_zero(lines, discounts):
-    found = apply_discounts(lines, discounts, NOW).lines
+    found = apply_discounts(lines, discounts, NOW, "EUR").lines
     for one in found:
         assert sum(one.shares) == one.amount >= 0
         assert one.amount > 0 or one.is_free_delivery

@@ -15,7 +15,7 @@ FULL, REDUCED = rate("19", 1), rate("7", 2, tax_class_id=5)
 def summed(lines, rates=(FULL, REDUCED), country="DE", prices_include_tax=True, **given):
     place = {"country": country} if country else None
     terms = TaxTerms(rates, home="DE", goods=place, buyer=place, included=prices_include_tax)
-    return totals(lines, now=NOW, terms=terms, **given)
+    return totals(lines, currency="EUR", now=NOW, terms=terms, **given)
 
 
 def test_tax_included_in_a_price():

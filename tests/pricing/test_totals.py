@@ -11,13 +11,14 @@ from tests.shops.factories import NOW
 
 
 def test_empty_basket_has_zero_totals():
-    sums = totals([], now=NOW, discounts=[candidate(percent("10"))])
+    sums = totals([], currency="EUR", now=NOW, discounts=[candidate(percent("10"))])
     assert (sums.subtotal, sums.discount, sums.total, sums.item_count, sums.line_count) == (0, 0, 0, 0, 0)
 
 
 def test_sums_and_counts():
     sums = totals(
         [line("19.00", qty=2), line("6.00", qty=3)],
+        currency="EUR",
         now=NOW,
         discounts=[candidate(percent("10"))],
         shipping=Decimal("4.90"),
@@ -37,6 +38,7 @@ discounts = st.lists(
 def test_totals_are_consistent(lines, discounts, shipping, included, tax):
     sums = totals(
         lines,
+        currency="EUR",
         now=NOW,
         discounts=map(candidate, discounts),
         shipping=shipping,

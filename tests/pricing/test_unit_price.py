@@ -2,8 +2,12 @@ from decimal import Decimal
 
 import pytest
 
-from storefront.pricing.rules import unit_price
+from storefront.pricing import rules
 from tests.pricing.factories import product, variant
+
+
+def unit_price(*given, **more):
+    return rules.unit_price(*given, **{"currency": "EUR"} | more)
 
 
 def test_list_price_is_the_default():
@@ -16,6 +20,7 @@ def test_variant_price_plus_options():
 
 def test_a_percentage_off_is_rounded_half_up():
     assert unit_price(product("0.99"), group_percent=Decimal("50")) == Decimal("0.50")
+    assert unit_price(product("105.00"), group_percent=Decimal("10"), currency="JPY") == 95
 
 
 def test_group_price_comes_before_the_percentage():
