@@ -20,6 +20,7 @@ from storefront.content.queries import published_pages
 from storefront.customers.models import Address
 from storefront.customers.queries import ADDRESS_FIELDS
 from storefront.customers.session import customer_of
+from storefront.kit.currencies import decimals
 from storefront.kit.format import format_money
 from storefront.pricing.queries import tax_name
 from storefront.shops import doors
@@ -87,6 +88,9 @@ def notice_kind(level: str) -> str:
 def money(amount: Decimal | str | None, currency: str) -> str:
     """An amount with its currency symbol: `12.50` in `EUR` becomes €12.50. Accepts a Decimal or a money string."""
     return "" if amount in (None, "") else format_money(Decimal(amount), currency)
+
+
+register.filter("decimals", decimals)
 
 
 @register.simple_tag(takes_context=True)

@@ -10,7 +10,14 @@
   const variants = data ? JSON.parse(data.textContent) : [];
   const button = form.querySelector("[data-buy]");
   const label = button?.textContent;
-  const money = new Intl.NumberFormat("en", { style: "currency", currency: form.dataset.currency });
+  // The browser's own decimals are not those of ISO 4217: it has none for RSD.
+  const digits = Number(form.dataset.decimals);
+  const money = new Intl.NumberFormat("en", {
+    style: "currency",
+    currency: form.dataset.currency,
+    minimumFractionDigits: digits,
+    maximumFractionDigits: Math.max(digits, 2),
+  });
   const price = document.getElementById("price");
   const priceOfAll = document.getElementById("price-of-all");
   const lowest = document.getElementById("lowest");
