@@ -6,6 +6,7 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from storefront.catalogue.jobs import rewrite_search_texts
 from storefront.payments.accounts import available_providers
+from storefront.pricing.currency_changes import problem_of_change
 from storefront.shops.admin import ShopAdmin, ShopForm
 from storefront.shops.models import Shop
 
@@ -22,6 +23,12 @@ class ShopWithPaymentsForm(ShopForm):
         super().__init__(*args, **kwargs)
         available = available_providers(self.shop).values()
         self.fields["payment_methods"].choices = [(each.name, each.label_for_merchants) for each in available]  # type: ignore[attr-defined]
+
+    def clean_currency(self) -> str:
+        currency = self.cleaned_data["currency"].strip().upper()
+        if currency != self.instance.currency and (problem := problem_of_change(self.shop, currency)):
+            raise forms.ValidationError(problem)
+        return currency
 
 
 @admin.register(Shop)

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from storefront.kit.format import format_money
-from storefront.kit.money import ZERO
+from storefront.kit.money import ZERO, problem_of
 from storefront.kit.refusals import InvalidFields, Refusal
 from storefront.orders.actions import lock_order, restock_order
 from storefront.orders.models import Order
@@ -71,6 +71,9 @@ def request_refund(
     the first is returned, which has the lines. Raises NothingPaid, RefundTooLarge, OrderStillOpen, NotLeftToRefund,
     ShippingRefundTooLarge, GiftCardSpent and InvalidFields.
     """
+    for name, given in (("amount", amount), ("shipping", shipping)):
+        if given is not None and (problem := problem_of(given, order.currency)):
+            raise InvalidFields(errors={name: [f"{name} {problem}."]})
     order = lock_order(shop, order)
     payments = list(paid_payments(order).select_for_update(no_key=True).order_by("-pk"))
     if not payments:

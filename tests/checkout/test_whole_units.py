@@ -1,12 +1,12 @@
-"""Whatever is bought in euros, yen and dinars: each amount is whole units of its currency, what is paid back comes to what
-was paid, and the stored values agree."""
+"""Whatever is bought in euros, yen and dinars: each amount is whole units of its currency, what is paid back comes to
+what was paid, and the stored values agree."""
 
 from decimal import Decimal
 from itertools import count
 
 import pytest
 from django.utils.html import escape
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from storefront.gift_cards.models import GiftCard
@@ -46,9 +46,11 @@ SALES = st.fixed_dictionaries(
 
 
 @pytest.mark.parametrize("currency", ["EUR", "JPY", "RSD"])
-@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=5, deadline=None, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(sale=SALES, pieces=st.lists(st.integers(1, 3), max_size=9))
-def test_an_order_and_its_refunds_are_whole_units(currency, sale, pieces, mailoutbox):
+def test_an_order_and_its_refunds_are_whole_units(currency, sale, pieces):
     least = unit(currency)
     shop = open_shop(currency, sale)
     products = [make_product(shop, price=price * least, stock_qty=99) for price, _ in sale["lines"]]
@@ -59,11 +61,12 @@ def test_an_order_and_its_refunds_are_whole_units(currency, sale, pieces, mailou
     shopper.fill_details()
     shopper.post("/checkout/gift-cards", {"gift_card": code})
     page = shopper.read("/checkout/payment")
-    shopper.post("/checkout/payment", shopper.payment_fields("manual"))
+    shopper.post("/checkout/payment", shopper.payment_fields("manual" if 'name="method"' in page else ""))
     order = Order.objects.get(shop=shop)
     assert escape(format_money(order.total, currency)) in page
     assert order.total == order.subtotal - order.discount + order.shipping + (0 if sale["included"] else order.tax)
-    payments.mark_paid(shop=shop, order=order, now=clock.now())
+    if order.payment_status == "pending":
+        payments.mark_paid(shop=shop, order=order, now=clock.now())
     refund_in_pieces(shop, order, pieces)
     order.refresh_from_db()
     paid = Payment.objects.filter(shop=shop, order=order)
@@ -73,9 +76,8 @@ def test_an_order_and_its_refunds_are_whole_units(currency, sale, pieces, mailou
     stored = [getattr(order, name) for name in ("subtotal", "discount", "shipping", "tax", "total")]
     stored += [value for line in lines for value in (line.unit_price, line.line_total, line.discount, line.tax)]
     stored += [value for each in refunds for part in each.lines.all() for value in (part.amount, part.tax)]
-    stored += [each.amount for each in (*paid, *refunds)] + [
-        card.balance for card in GiftCard.objects.filter(shop=shop)
-    ]
+    stored += [each.amount for each in (*paid, *refunds)]
+    stored += GiftCard.objects.filter(shop=shop).values_list("balance", flat=True)
     stored += [Decimal(tax[name]) for tax in order.tax_lines for name in ("base", "amount")]
     assert [value for value in stored if value % least] == []
     assert list(deviations(shop)) == []

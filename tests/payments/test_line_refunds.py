@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from storefront.catalogue.models import StockAdjustment
 from storefront.gift_cards.models import GiftCard
+from storefront.kit.money import unit
 from storefront.orders.fulfilling import cancel_fulfilment, fulfil_order
 from storefront.orders.models import Order, OrderLine
 from storefront.payments import actions as payments
