@@ -12,8 +12,8 @@ from pydantic import ValidationError as NotGiven
 from storefront.catalogue.fields import kind_of
 from storefront.catalogue.models import BundleItem, Media, Option, OptionValue, Product, Variant
 from storefront.catalogue.parsing import InvalidValue
-from storefront.shops.models import Shop
 from storefront.product_files.native.members import members
+from storefront.shops.models import Shop
 
 MOMENT = datetime(2026, 11, 21, 7, 30, tzinfo=UTC)
 # A column of each kind: the value that files and apps send, and the value that is stored.
