@@ -129,3 +129,15 @@ def test_a_mail_is_offered_for_what_is_sold_out(lamp, visit, settings):
     expect(page.get_by_text("We have written to ada@example.com.")).to_be_visible()
     expect(page.locator("#sku")).to_have_text("SKU L-SY")
     assert StockAlert.objects.get().variant.sku == "L-SY"
+
+
+def test_the_button_says_every_digit_that_is_charged(street, visit):
+    """Browsers have no decimals for RSD."""
+    street.currency = "RSD"
+    street.save()
+    scarf = make_product(street, "Scarf", price="0.00", type="variable")
+    for name, price in (("Blue", "98.50"), ("Moss", "1099.50")):
+        make_variant(scarf, name, price=price, stock_qty=5)
+    page = visit(NARROW).open("/products/scarf")
+    page.get_by_role("radio", name="Moss").check()
+    expect(page.locator("[data-buy]")).to_have_text("Add to basket · RSD\u00a01,099.50")

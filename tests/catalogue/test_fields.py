@@ -13,6 +13,7 @@ from storefront.catalogue.fields import kind_of
 from storefront.catalogue.models import BundleItem, Media, Option, OptionValue, Product, Variant
 from storefront.catalogue.parsing import InvalidValue
 from storefront.product_files.native.members import members
+from storefront.shops.models import Shop
 
 MOMENT = datetime(2026, 11, 21, 7, 30, tzinfo=UTC)
 # A column of each kind: the value that files and apps send, and the value that is stored.
@@ -53,7 +54,7 @@ def test_files_and_apps_send_a_column_in_the_same_form(name, sent, stored):
     assert kind(name).parse(sent) == stored
     assert TypeAdapter(kind(name).given).validate_python(sent) == stored
     assert kind(name).dump(stored) == sent
-    assert kind(name).clean(Product(), Product._meta.get_field(name), stored) == stored
+    assert kind(name).clean(Product(shop=Shop()), Product._meta.get_field(name), stored) == stored
 
 
 @pytest.mark.parametrize(("name", "sent"), REFUSED)

@@ -1,8 +1,12 @@
 from decimal import Decimal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from storefront.kit.money import quantize, unit
 from storefront.pricing import rules
+from storefront.pricing.queries import GroupTerms
 from tests.pricing.factories import product, variant
 
 
@@ -47,3 +51,17 @@ def test_custom_price_comes_first():
 @pytest.mark.parametrize("percent", ["0", "100"])
 def test_percentages_of_0_and_100(percent):
     assert unit_price(product(), group_percent=Decimal(percent)) == (10 if percent == "0" else 0)
+
+
+@pytest.mark.parametrize("currency", ["EUR", "JPY", "RSD"])
+@given(st.integers(0, 10**9), st.integers(0, 10_000), st.sampled_from([None, "0.05", "0.19", "0.255"]))
+def test_what_a_group_sees_is_whole_units_and_what_it_pays(currency, price, percent, tax):
+    """A page shows `price_of`, a cart charges `unit_price`, of which net prices are taken."""
+    listed, percent = price * unit(currency), Decimal(percent) / 100
+    net_parts = {} if tax is None else {1: 1 / (1 + Decimal(tax))}
+    terms = GroupTerms(currency, percent, net_parts=net_parts, is_net=bool(net_parts))
+    shown = terms.price_of(listed, 1)
+    paid = unit_price(product(str(listed)), group_percent=percent, currency=currency)
+    assert shown == quantize(paid * net_parts.get(1, 1), currency)
+    assert shown % unit(currency) == paid % unit(currency) == 0
+    assert shown <= paid <= listed

@@ -1,0 +1,89 @@
+"""A cart that comes to more than an order can is refused when it is filled (R-LIM-5), never when it is paid for."""
+
+from decimal import Decimal
+
+import pytest
+
+from storefront.carts import actions, merging
+from storefront.carts.models import CartLine
+from storefront.orders.models import Order
+from tests.carts.factories import add, contents, filled, make_cart, only_key, quantities
+from tests.catalogue.factories import make_product
+from tests.checkout.shopper import Shopper
+from tests.shops.factories import NOW
+
+MOST = "999999999999.99"
+
+
+@pytest.fixture
+def donation(shop):
+    return make_product(shop, "Donation", price="1.00", allow_custom_price=True, track_inventory=False)
+
+
+def refusal(answer) -> tuple:
+    assert answer.status_code == 422, answer.content
+    return answer.json()["code"], list(answer.json()["errors"])
+
+
+def test_adding_is_refused(api, donation):
+    assert refusal(add(api, donation, 2, custom_price=MOST)) == ("total_too_large", ["qty"])
+    assert refusal(add(api, donation, 9_999, custom_price=MOST)) == ("total_too_large", ["qty"])
+    token = filled(api, donation, custom_price=MOST)
+    assert refusal(add(api, donation, custom_price=MOST, cart=token)) == ("total_too_large", ["qty"])
+    assert refusal(add(api, donation, custom_price="0.01", cart=token)) == ("total_too_large", ["qty"])
+    assert contents(api, token)["totals"]["total"] == MOST
+
+
+def test_of_many_lines_those_that_are_too_much_are_named(api, donation):
+    lines = [{"product_id": donation.pk, "qty": 1, "custom_price": price} for price in ("500000000000.00",) * 2]
+    lines += [{"product_id": donation.pk, "qty": 1, "custom_price": price} for price in ("1.00", MOST)]
+    answer = api.post("/cart/lines", {"lines": lines})
+    assert [(each["field"], each["code"]) for each in answer.json()["problems"]] == [
+        ("lines.1.qty", "total_too_large"),
+        ("lines.3.qty", "total_too_large"),
+    ]
+
+
+def test_a_quantity_is_not_raised_beyond_it_and_can_be_lowered(api, donation):
+    token = filled(api, donation, 3, custom_price="300000000000.00")
+    path = f"/cart/{only_key(api, token)}"
+    assert refusal(api.patch(path, {"qty": 4}, cart=token)) == ("total_too_large", ["qty"])
+    assert api.patch(path, {"qty": 2}, cart=token).status_code == 200
+
+
+def test_merging_takes_what_fits(shop, donation):
+    source, basket = make_cart(shop), make_cart(shop)
+    for cart in (source, basket):
+        actions.add_line(
+            shop=shop, now=NOW, cart=cart, product_id=donation.pk, qty=3, custom_price=Decimal("300000000000.00")
+        )
+    merging.merge_carts(shop=shop, source=source, target=basket, now=NOW)
+    basket.refresh_from_db()
+    assert CartLine.objects.get(cart=basket).qty == 3
+    assert basket.merge_report["missing"] == [{"name": "Donation", "wanted": 3, "qty": 0}]
+
+
+def test_the_shop_says_so(shop, donation):
+    shopper = Shopper(shop)
+    given = {"product": donation.pk, "custom_price": MOST}
+    page = shopper.post("/basket/add", given | {"qty": "2"}, follow=True).content.decode()
+    assert "A cart can come to at most 999,999,999,999.99." in page
+    shopper.post("/basket/add", given | {"qty": "1"})
+    key = CartLine.objects.get().key
+    page = shopper.post("/basket/update", {"key": key, "qty": "2"}, follow=True).content.decode()
+    assert "A cart can come to at most 999,999,999,999.99." in page
+
+
+def test_prices_that_were_raised_meanwhile_are_no_error_at_payment(shop, api):
+    yacht = make_product(shop, "Yacht", price="100.00", stock_qty=9_999)
+    shopper = Shopper(shop)
+    shopper.post("/basket/add", {"product": yacht.pk, "qty": "9000"})
+    yacht.price = Decimal(MOST)
+    yacht.save()
+    shopper.fill_details()
+    shopper.get("/checkout/payment")
+    answer = shopper.post("/checkout/payment", shopper.payment_fields())
+    assert answer.status_code in (200, 422)
+    assert "comes to more than one order can" in answer.content.decode()
+    assert not Order.objects.exists()
+    assert len(quantities(api, filled(api, make_product(shop)))) == 1
