@@ -123,9 +123,7 @@ def test_a_balance_is_what_the_moves_add_up_to(foreign, value, moves):
 def test_refunds_come_to_the_total_and_never_to_more(foreign, prices, parts):
     smallest = SMALLEST[foreign.currency]
     with transaction.atomic():
-        lines = [
-            sale_line(make_product(foreign, stock_qty=5, price=units * smallest), qty) for units, qty in prices
-        ]
+        lines = [sale_line(make_product(foreign, stock_qty=5, price=units * smallest), qty) for units, qty in prices]
         order = make_order(foreign, *lines)
         mark_paid(shop=foreign, order=order, now=NOW)
         left = order.total
