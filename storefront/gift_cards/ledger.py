@@ -38,7 +38,8 @@ def spend(
     card = GiftCard.objects.filter(shop=shop, pk=card_id)
     usable = card.filter(currency=currency, disabled_at=None, digest__isnull=False, balance__gte=amount)
     # Of two at once, the second waits here, and then finds what the first has left.
-    if not usable.filter(Q(expires_at=None) | Q(expires_at__gt=now)).update(balance=F("balance") - Value(amount, MoneyField())):
+    rest = F("balance") - Value(amount, MoneyField())
+    if not usable.filter(Q(expires_at=None) | Q(expires_at__gt=now)).update(balance=rest):
         last_four = card.values_list("last_four", flat=True).first() or ""
         wanted = format_money(amount, currency)
         raise GiftCardChanged(f"The gift card …{last_four} can no longer pay {wanted}.")

@@ -20,7 +20,7 @@ Member = tuple[str, str]
 
 
 def column(vendor: str, field: models.Field, name: str) -> str:
-    """The value of the field's column `name` as JSON: money and decimals as strings with all their digits, flags as true or false
+    """The value of the field's column `name` as JSON: decimals as strings with all their digits, flags as true or false
     (R-CALL-6), times as ISO 8601 UTC with six fraction digits, files as their URLs, null if empty (R-CALL-7)."""
     if isinstance(field, models.FileField):
         return file_url(vendor, name)

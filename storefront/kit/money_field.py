@@ -112,7 +112,7 @@ class MoneyField(models.Field):
         return None if value is None else from_hundredths(value)
 
     def formfield(self, **options: Any) -> Any:
-        given = {"form_class": forms.DecimalField, "max_digits": DIGITS, "decimal_places": PLACES}
+        given: dict[str, Any] = {"form_class": forms.DecimalField, "max_digits": DIGITS, "decimal_places": PLACES}
         return super().formfield(**(given | options))
 
 

@@ -37,16 +37,16 @@ class MoneyInHundredths(Operation):
                 fields.update(changed)
                 state.reload_model(label, model, delay=True)
 
-    def database_forwards(self, app_label: str, editor: Any, from_state: Any, to_state: Any) -> None:
+    def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
         for new in to_state.apps.get_app_config(app_label).get_models():
-            if not self.allow_migrate_model(editor.connection.alias, new):
+            if not self.allow_migrate_model(schema_editor.connection.alias, new):
                 continue
             old = from_state.apps.get_model(app_label, new._meta.model_name)
             both = [(field, new._meta.get_field(field.name)) for field in old._meta.local_concrete_fields]
             pairs = [pair for pair in both if isinstance(pair[0], MoneyField) != isinstance(pair[1], MoneyField)]
             if pairs:
-                with _without_triggers(editor, new._meta.db_table):
-                    _CONVERT[editor.connection.vendor](editor, old, new, pairs)
+                with _without_triggers(schema_editor, new._meta.db_table):
+                    _CONVERT[schema_editor.connection.vendor](schema_editor, old, new, pairs)
 
     database_backwards = database_forwards
 

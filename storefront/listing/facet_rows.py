@@ -40,7 +40,7 @@ _IDS = (
 )
 # The least that each required option adds to the price.
 _OPTIONS = (
-    f"SELECT o.product_id, (SELECT COALESCE(min(e.price), 0) FROM catalogue_optionvalue e"
+    "SELECT o.product_id, (SELECT COALESCE(min(e.price), 0) FROM catalogue_optionvalue e"
     " WHERE e.option_id = o.id) FROM catalogue_option o WHERE +o.shop_id = %(shop)s AND o.required"
 )
 

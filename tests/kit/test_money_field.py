@@ -56,7 +56,10 @@ def test_whole_numbers_times_money_are_money(line):
     lines = OrderLine.objects.annotate(sum=F("qty") * F("unit_price"), less=-F("unit_price"))
     assert [(str(each.sum), str(each.less)) for each in lines] == [("0.30", "-0.10")]
     assert lines.filter(sum=Decimal("0.3"), line_total=F("sum"), unit_price__in=[Decimal("0.1")]).count() == 1
-    assert lines.filter(unit_price__range=(Decimal("0.1"), Decimal("0.1"))).aggregate(all=Sum("sum"))["all"] == line.line_total
+    assert (
+        lines.filter(unit_price__range=(Decimal("0.1"), Decimal("0.1"))).aggregate(all=Sum("sum"))["all"]
+        == line.line_total
+    )
 
 
 WRONG_VALUES = {

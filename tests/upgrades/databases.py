@@ -121,8 +121,8 @@ def database_of(release: str, directory: Path) -> Iterator[Database]:
     with new_database(directory) as database:
         if database.url:
             script = gzip.decompress((HERE / release / "postgresql.sql.gz").read_bytes()).decode()
-            # Lines for psql, which is not what runs them here.
-            database.run("\n".join(line for line in script.splitlines() if not line.startswith("\\")))
+            # Lines for psql, which is not what runs them here. A text may hold what `splitlines` splits at.
+            database.run("\n".join(line for line in script.split("\n") if not line.startswith("\\")))
         else:
             database.file.write_bytes(gzip.decompress((HERE / release / "storefront.sqlite3.gz").read_bytes()))
         yield database

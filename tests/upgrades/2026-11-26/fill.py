@@ -39,7 +39,9 @@ now = clock.now()
 
 
 def fill(shop: Shop) -> None:
-    vase = make_product(shop, "Vase", stock_qty=50, price=Decimal("4.35"), cost_price=Decimal("0.29"), sku=f"V{shop.pk}")
+    vase = make_product(
+        shop, "Vase", stock_qty=50, price=Decimal("4.35"), cost_price=Decimal("0.29"), sku=f"V{shop.pk}"
+    )
     make_variant(vase, name="Red", price=Decimal("19.99"), compare_price=Decimal("1.15"), stock_qty=50)
     bowl = make_product(
         shop, "Bowl", stock_qty=50, price=Decimal("1.10"), compare_price=LARGEST, setup_fee=Decimal("0.07"),
@@ -52,11 +54,18 @@ def fill(shop: Shop) -> None:
     group = CustomerGroup.objects.filter(shop=shop).first()
     GroupPrice.objects.create(shop=shop, group=group, product=bowl, price=Decimal("1.05"))
     Discount.objects.create(
-        shop=shop, name="Autumn", kind="amount", value=Decimal("0.35"), minimum_subtotal=Decimal("8.20"), is_active=False
+        shop=shop,
+        name="Autumn",
+        kind="amount",
+        value=Decimal("0.35"),
+        minimum_subtotal=Decimal("8.20"),
+        is_active=False,
     )
     PickupPlace.objects.create(shop=shop, name="Kiosk", price=Decimal("0.55"))
     zone = DeliveryZone.objects.filter(shop=shop).first()
-    rate = ShippingRate.objects.create(shop=shop, zone=zone, name="By weight", free_from=Decimal("64.10"), basis="weight")
+    rate = ShippingRate.objects.create(
+        shop=shop, zone=zone, name="By weight", free_from=Decimal("64.10"), basis="weight"
+    )
     ShippingRateStep.objects.create(shop=shop, rate=rate, price=Decimal("4.10"))
     cart = {"shop": shop, "token": None, "now": now, "product_id": bowl.pk, "qty": 3}
     carts.add_line(**cart, custom_price=Decimal("9.95"))
