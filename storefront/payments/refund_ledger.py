@@ -64,7 +64,8 @@ def contradiction(payment: Payment, report: Report) -> str:
 def record(*, shop: Shop, payment: Payment, report: Report, is_fresh: bool, now: datetime) -> list[Change]:
     """Write what the report tells of refunds into the rows of the locked payment, and what they come to into the
     payment, which the caller saves."""
-    if report.refunds is None and report.refunded is None:
+    is_silent = report.refunds is None and report.refunded is None
+    if is_silent or not (report.refunds or report.refunded or payment.refunded):
         return []
     rows = list(Refund.objects.select_for_update(of=("self",), no_key=True).filter(shop=shop, payment=payment))
     changes = [change for told in report.refunds or () for change in _record(payment, rows, told, now)]
