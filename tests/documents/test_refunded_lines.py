@@ -10,10 +10,10 @@ from storefront.orders.models import Order
 from storefront.payments import actions as payments
 from storefront.payments.line_refunds import Pieces
 from storefront.payments.refunds import request_refund
-from tests.payments.refunding import record_refund_failed, record_refunded
 from tests.catalogue.factories import make_product
 from tests.documents.factories import issued, texts_of, work
 from tests.orders.factories import Promise, add_payment, make_order, sale_line
+from tests.payments.refunding import record_refund_failed, record_refunded
 from tests.shops.factories import NOW
 
 
