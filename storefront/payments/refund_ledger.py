@@ -1,7 +1,7 @@
 """The ledger of money that goes back: a row for each refund of a provider, asked for here or made elsewhere.
 
 What providers tell becomes rows. The sums of payments and orders, the entries of the log, events, mails and credit
-notes follow from rows, so it does not matter in which order, how often or how late something is told.
+notes follow from rows, so it does not matter in which order, how often or how late something is told (R-APP-46).
 """
 
 from collections.abc import Iterable, Sequence

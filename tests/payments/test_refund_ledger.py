@@ -63,6 +63,7 @@ def refunded_events() -> list[str]:
     return [event.data["refunded"] for event in Event.objects.filter(topic="order.refunded").order_by("pk")]
 
 
+@pytest.mark.rule("R-APP-46")
 def test_one_made_at_the_bank_and_one_made_here_with_late_news_are_two(bank, shop, order, desk):
     account_of(bank).refunds["elsewhere"] = FIVE
     assert send(shop, *bank.news(account_of(bank))).status_code == 200
