@@ -1,7 +1,7 @@
 """The ledger of money that goes back: a row for each refund of a provider, asked for here or made elsewhere.
 
 What providers tell becomes rows. The sums of payments and orders, the entries of the log, events, mails and credit
-notes follow from rows, so it does not matter in which order, how often or how late something is told.
+notes follow from rows, so it does not matter in which order, how often or how late something is told (R-APP-46).
 """
 
 from collections.abc import Iterable, Sequence
@@ -64,7 +64,8 @@ def contradiction(payment: Payment, report: Report) -> str:
 def record(*, shop: Shop, payment: Payment, report: Report, is_fresh: bool, now: datetime) -> list[Change]:
     """Write what the report tells of refunds into the rows of the locked payment, and what they come to into the
     payment, which the caller saves."""
-    if report.refunds is None and report.refunded is None:
+    is_silent = report.refunds is None and report.refunded is None
+    if is_silent or not (report.refunds or report.refunded or payment.refunded):
         return []
     rows = list(Refund.objects.select_for_update(of=("self",), no_key=True).filter(shop=shop, payment=payment))
     changes = [change for told in report.refunds or () for change in _record(payment, rows, told, now)]

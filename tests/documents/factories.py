@@ -13,10 +13,10 @@ from storefront.orders.models import Order
 from storefront.payments import actions as payments
 from storefront.payments.models import Refund
 from storefront.payments.refunds import request_refund
-from tests.payments.refunding import record_refunded
 from storefront.shops.models import Shop
 from tests.catalogue.factories import make_product
 from tests.orders.factories import make_order, sale_line
+from tests.payments.refunding import record_refunded
 from tests.shops.factories import NOW
 
 

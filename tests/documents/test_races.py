@@ -19,8 +19,8 @@ from storefront.documents.numbering import begin_series
 from storefront.orders.models import Order
 from storefront.payments import actions as payments
 from storefront.payments.refunds import request_refund
-from tests.payments.refunding import record_refunded
 from tests.documents.factories import issued, make_settings, numbers, paid_order, refund, work
+from tests.payments.refunding import record_refunded
 from tests.races import run_concurrently
 from tests.shops.factories import NOW
 

@@ -10,10 +10,10 @@ from storefront.orders.models import Order
 from storefront.payments import actions as payments
 from storefront.payments.line_refunds import Pieces
 from storefront.payments.refunds import request_refund
-from tests.payments.refunding import record_refunded
 from tests.catalogue.factories import make_product
 from tests.documents.factories import issued, texts_of, work
 from tests.orders.factories import Promise, add_payment, make_order, sale_line
+from tests.payments.refunding import record_refund_failed, record_refunded
 from tests.shops.factories import NOW
 
 
@@ -132,15 +132,15 @@ def taxes(document) -> list[str]:
     return [each["amount"] for each in document.record["taxes"]]
 
 
-def test_a_refund_that_was_carried_out_is_credited_before_a_pending_one(shop, two_rates):
+def test_a_refund_that_was_carried_out_is_credited_and_a_pending_one_is_not(shop, two_rates):
     book, mug = two_rates.lines.all()
     request_refund(shop=shop, order=two_rates, lines=[Pieces(book.pk, 1)], now=NOW)
     done = request_refund(shop=shop, order=two_rates, lines=[Pieces(mug.pk, 1)], now=NOW)
-    record_refunded(shop=shop, refund=done, reference="re_1", now=NOW)
+    for part in (done, *done.parts.all()):
+        record_refunded(shop=shop, refund=part, reference=f"re_{part.pk}", now=NOW)
     work()
     (note,) = issued(two_rates)[1:]
-    # The newer payment pays 10.00 of 11.90 back.
-    assert (note.refund, taxes(note)) == (done, ["0.00", "1.60"])
+    assert (note.refund, note.amount, taxes(note)) == (done, Decimal("11.90"), ["0.00", "1.90"])
 
 
 def test_a_corrected_invoice_is_credited_with_the_pieces_rates_again(shop, two_rates):
@@ -149,17 +149,26 @@ def test_a_corrected_invoice_is_credited_with_the_pieces_rates_again(shop, two_r
     assert taxes(issued(two_rates)[-1]) == ["0.70", "0.00"]
 
 
-def test_pieces_that_two_payments_pay_back_keep_their_rates(shop, two_rates):
-    mug = two_rates.lines.last()
-    made = request_refund(shop=shop, order=two_rates, lines=[Pieces(mug.pk, 1)], now=NOW)
-    family = [made, *made.parts.all()]
-    for refund in family:
-        record_refunded(shop=shop, refund=refund, reference=f"re_{refund.pk}", now=NOW)
+@pytest.mark.parametrize("first_fails", [False, True])
+def test_pieces_that_two_payments_pay_back_are_one_credit_note(shop, two_rates, first_fails):
+    """Once both have an outcome, over what went back."""
+    pieces = [Pieces(line.pk, 1) for line in two_rates.lines.all()]
+    first = request_refund(shop=shop, order=two_rates, lines=pieces, amount=Decimal("20.00"), now=NOW)
+    second = first.parts.get()
+    record_refunded(shop=shop, refund=second, reference="re_2", now=NOW)
     work()
-    notes = issued(two_rates)[1:]
-    assert len(notes) == len(family)
-    assert sum(Decimal(taxes(note)[0]) for note in notes) == 0
-    assert sum(Decimal(taxes(note)[1]) for note in notes) == Decimal("1.90")
+    assert len(issued(two_rates)) == 1
+    if first_fails:
+        record_refund_failed(shop=shop, refund=first, why="Closed", now=NOW)
+    else:
+        record_refunded(shop=shop, refund=first, reference="re_1", now=NOW)
+    work()
+    (note,) = issued(two_rates)[1:]
+    less, rates = ("-12.60", ["0.31", "0.84"]) if first_fails else ("-2.60", ["0.62", "1.68"])
+    assert (note.refund, note.amount, taxes(note)) == (first, 10 if first_fails else 20, rates)
+    names = [(line["name"], line["total"]) for line in note.record["lines"]]
+    assert names == [("Book", "10.70"), ("Mug", "11.90"), ("Not refunded", less)]
+    assert (work(), len(issued(two_rates))) == (0, 2)
 
 
 def test_an_order_from_before_lines_kept_their_taxes_is_credited_in_proportion(shop, two_rates):

@@ -20,12 +20,12 @@ from storefront.orders.models import Order
 from storefront.payments import actions as payments
 from storefront.payments.line_refunds import Pieces
 from storefront.payments.refunds import request_refund
-from tests.payments.refunding import record_refunded
 from storefront.shops.models import Shop
 from tests.catalogue.factories import make_product
 from tests.documents.factories import issued, make_settings, work
 from tests.mails import html_of, words
 from tests.orders.factories import make_order, sale_line
+from tests.payments.refunding import record_refunded
 from tests.shops.factories import NOW
 from tests.staff import make_staff
 

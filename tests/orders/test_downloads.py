@@ -19,12 +19,12 @@ from storefront.orders.models import Download
 from storefront.orders.queries import order_record
 from storefront.payments import actions
 from storefront.payments.refunds import request_refund
-from tests.payments.refunding import record_refunded
 from storefront.shops.models import AuditEntry
 from storefront.webhooks.models import Event
 from tests.catalogue.factories import make_product, make_variant
 from tests.orders.factories import make_order, sale, sale_line
 from tests.orders.files import BOOK, add_file
+from tests.payments.refunding import record_refunded
 from tests.shops.factories import NOW
 
 DAY = timedelta(days=1)

@@ -10,10 +10,10 @@ from storefront.orders.models import Order
 from storefront.payments.models import OrderDraft, Payment, PaymentEntry, Refund
 from storefront.payments.providers.base import RefundReport, RefundStanding, Report, Standing
 from storefront.payments.refunds import refundable, request_refund
-from tests.payments.refunding import record_refunded
 from storefront.payments.settling import settle
 from storefront.webhooks.models import Event
 from tests.payments.conftest import account_of, press, return_path
+from tests.payments.refunding import record_refunded
 from tests.payments.test_news import send
 from tests.payments.test_redirect import later
 from tests.races import run_concurrently

@@ -15,13 +15,13 @@ from storefront.payments import actions as payments
 from storefront.payments.line_refunds import NotLeftToRefund, Pieces, ShippingRefundTooLarge, rest_of_share
 from storefront.payments.models import Payment, Refund, RefundLine
 from storefront.payments.refunds import RefundTooLarge, request_refund
-from tests.payments.refunding import record_refund_failed, record_refunded
 from storefront.webhooks.models import Event
 from tests.catalogue.factories import make_product
 from tests.client import ApiClient
 from tests.factories.apps import install
 from tests.orders.conftest import one
 from tests.orders.factories import Promise, add_payment, make_order, sale_line
+from tests.payments.refunding import record_refund_failed, record_refunded
 from tests.races import run_concurrently
 from tests.shops.factories import NOW
 from tests.verifying import everything_agrees as everything_agrees

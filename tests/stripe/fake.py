@@ -248,7 +248,7 @@ class Control:
 
     async def configure(self, **members: Any) -> None:
         for name, value in members.items():
-            setattr(self.fake.state if name in ("is_ready", "account_id") else self.fake, name, value)
+            setattr(self.fake.state if name in ("is_ready", "account_id", "refund_status") else self.fake, name, value)
 
     async def deliver(self, type: str = "", backwards: bool = False, times: int = 1, **how: Any) -> list[int]:
         """Send the events of a type, so often each; `secret` and `age` in seconds say how they are signed."""
@@ -265,7 +265,7 @@ class Control:
             return refusal.error
 
     async def act(self, verb: str, intent: str) -> Data:
-        """What the bank does: authorise, fail, finish or dispute a payment, or fail_refund."""
+        """What the bank does: authorise, fail, finish or dispute a payment, finish_refund or fail_refund."""
         return getattr(self.fake.state, verb)(self.fake.intent(intent))
 
     async def lie(self, **members: Any) -> None:

@@ -41,6 +41,8 @@ class State:
     numbers: dict[str, str] = field(default_factory=dict)
     is_ready: bool = True
     account_id: str = "acct_fake"
+    # What refunds are at first: with some methods they take days.
+    refund_status: str = "succeeded"
 
     def of(self, kind: str) -> list[Data]:
         """All objects of a kind, newest first."""
@@ -189,21 +191,36 @@ class State:
             currency=intent["currency"],
             metadata=given.get("metadata", {}),
             payment_intent=intent["id"],
-            status="succeeded",
+            status=self.refund_status,
         )
         charge["amount_refunded"] += amount
         charge["refunded"] = charge["amount_refunded"] == charge["amount_captured"]
+        self.emit("refund.created", refund)
         self.emit("charge.refunded", charge)
         return refund
 
+    def refund_in_dashboard(self, intent: Data) -> Data:
+        """The merchant gives 4.00 back there."""
+        return self.refund({"payment_intent": intent["id"], "amount": "400"})
+
+    def finish_refund(self, intent: Data) -> Data:
+        """The newest refund of the payment, which was pending, has arrived."""
+        return self._change_refund(intent, {"status": "succeeded"})
+
     def fail_refund(self, intent: Data) -> Data:
         """The newest refund of the payment comes back, as from a closed account."""
-        refund = next(each for each in self.of("refund") if each["payment_intent"] == intent["id"])
-        refund |= {"status": "failed", "failure_reason": "expired_or_canceled_card"}
+        refund = self._change_refund(intent, {"status": "failed", "failure_reason": "expired_or_canceled_card"})
         charge = self.get("charge", refund["charge"])
         charge["amount_refunded"] -= refund["amount"]
         charge["refunded"] = False
         self.emit("refund.failed", refund)
+        return refund
+
+    def _change_refund(self, intent: Data, members: Data) -> Data:
+        refund = next(each for each in self.of("refund") if each["payment_intent"] == intent["id"])
+        refund |= members
+        for kind in ("charge.refund.updated", "refund.updated"):
+            self.emit(kind, refund)
         return refund
 
     def dispute(self, intent: Data) -> Data:

@@ -107,7 +107,8 @@ def test_refunds_a_part_once(provider, paid):
     with pytest.raises(RefundDeclined):
         provider.refund(replace(told, reference="pi_unknown"), key=uuid4(), amount=Decimal("1.00"))
 
-    assert provider.look(told).refunded == Decimal("5.00")
+    assert provider.look(told).refunds == (first,)
+    assert (first.key, first.amount, first.standing) == (key, Decimal("5.00"), "done")
 
 
 def test_saves_and_forgets_a_card(provider, paid):

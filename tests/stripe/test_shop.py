@@ -14,6 +14,8 @@ from storefront.orders.models import Order
 from storefront.payments.actions import cancel_order
 from storefront.payments.models import Payment, Refund
 from storefront.payments.refunds import request_refund
+from storefront.shops.models import Shop
+from storefront.webhooks.models import Event
 from tests.catalogue.factories import make_product
 from tests.checkout.shopper import Shopper
 from tests.shops.factories import make_shop
@@ -239,6 +241,50 @@ def test_a_refund_that_fails_later_is_taken_back(press, fake, shop, heard):
     request_refund(shop=shop, order=order, now=clock.now())
     run_worker()
     assert Order.objects.get().payment_status == "refunded"
+
+
+@pytest.mark.parametrize("end", ["finish_refund", "fail_refund"])
+def test_a_refund_that_takes_days_counts_once_it_has_arrived(press, fake, end):
+    intent = press()
+    fake("confirm", intent=intent["id"], number=PAYS)
+    run_worker(after=timedelta(minutes=2))
+    fake("configure", refund_status="pending")
+    request_refund(shop=Shop.objects.get(), order=Order.objects.get(), amount=Decimal("4.00"), now=clock.now())
+    run_worker()
+    run_worker(after=timedelta(minutes=5))
+    refund = Refund.objects.get()
+    assert (refund.status, refund.reference) == ("pending", fake.objects("refund")[0]["id"])
+    assert (Order.objects.get().refunded, Payment.objects.get().refunded) == (0, Decimal("4.00"))
+
+    fake("act", verb=end, intent=intent["id"])
+    for event in fake("seen")["events"]:
+        assert send(event) == 200
+    run_worker()
+
+    refund.refresh_from_db()
+    status, sum_of_order = ("done", Decimal("4.00")) if end == "finish_refund" else ("failed", 0)
+    assert (refund.status, Order.objects.get().refunded) == (status, sum_of_order)
+    assert books_agree(Payment.objects.get(), fake.intent())
+
+
+def test_refunds_in_the_dashboard_and_here_are_each_their_own(press, fake):
+    """One of the same amount each, of which the news come late and backwards."""
+    intent = press()
+    fake("confirm", intent=intent["id"], number=PAYS)
+    run_worker(after=timedelta(minutes=2))
+    fake("act", verb="refund_in_dashboard", intent=intent["id"])
+    request_refund(shop=Shop.objects.get(), order=Order.objects.get(), amount=Decimal("4.00"), now=clock.now())
+    run_worker()
+    for event in reversed(fake("seen")["events"]):
+        assert send(event) == 200
+    run_worker(after=timedelta(hours=2))
+
+    rows = dict(Refund.objects.values_list("reference", "is_foreign"))
+    assert rows == {each["id"]: not each["metadata"] for each in fake.objects("refund")}
+    assert (len(rows), Order.objects.get().refunded) == (2, Decimal("8.00"))
+    events = [event.data["refunded"] for event in Event.objects.filter(topic="order.refunded").order_by("pk")]
+    assert events == ["4.00", "8.00"]
+    assert books_agree(Payment.objects.get(), fake.intent())
 
 
 @pytest.mark.parametrize("lie", [{"amount_received": 0}, {"currency": "usd"}, {"amount": 1}, {"amount_received": 9999}])

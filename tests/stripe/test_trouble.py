@@ -41,7 +41,7 @@ def test_a_lost_answer_to_a_refund_refunds_once(fake, provider, paid):
 
     refund = provider.refund(told, key=key, amount=Decimal("5.00"))
 
-    assert [each["id"] for each in fake.objects("refund")] == [refund]
+    assert [each["id"] for each in fake.objects("refund")] == [refund.reference]
 
 
 def test_a_lost_answer_to_a_capture_is_told_by_the_next(fake, provider, paid):

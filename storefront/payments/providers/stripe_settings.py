@@ -32,6 +32,7 @@ EVENTS = (
     "payment_intent.processing",
     "payment_intent.succeeded",
     "refund.failed",
+    "refund.updated",
 )
 # An intent that no account has: a publishable key that Stripe knows is told that it does not exist.
 NO_INTENT = "pi_000000000000000000000000"
