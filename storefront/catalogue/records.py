@@ -173,7 +173,7 @@ def _columns(model: type[models.Model], alias: str, dated: Mapping[str, str] | N
     expressions than the column's name, by it."""
     dated = dated or {}
     return {
-        str(field.column): json_sql.column(vendor(), field, dated.get(field.column, f"{alias}.{field.column}"))
+        str(field.column): json_sql.column(vendor(), field, dated.get(str(field.column), f"{alias}.{field.column}"))
         for field in model._meta.concrete_fields
         if field.column not in HIDDEN_COLUMNS[model]
     }

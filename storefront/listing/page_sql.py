@@ -18,19 +18,18 @@ from storefront.listing.sql import HIDDEN, LISTABLE, LISTED, next_dates
 from storefront.listing.words_sql import Shape
 
 # The columns of each order, and whether they descend. Ties break on the id, so that pages never overlap (R-CAT-23).
-# While sale prices have begun or ended that the worker has not written yet, an index by the stored prices is in another
-# order: `AT_ONCE` names the orders to take then.
 ORDERS: dict[str | None, tuple[tuple[str, bool], ...]] = {
     None: (("is_pinned", True), ("sort_order", False), ("created_at", True), ("id", True)),
     "newest": (("created_at", True), ("id", True)),
     "price_asc": (("price", False), ("id", False)),
     "price_desc": (("price", True), ("id", True)),
-    "price_asc at once": (("price", False), ("id", False)),
-    "price_desc at once": (("price", True), ("id", True)),
     "name": (("sort_name", False), ("id", False)),
 }
 
+# The orders to take while sale prices have begun or ended that the worker has not written yet: the index has the stored
+# prices, so these sort.
 AT_ONCE: dict[str | None, str] = {"price_asc": "price_asc at once", "price_desc": "price_desc at once"}
+_ORDERS = ORDERS | {at_once: ORDERS[sort] for sort, at_once in AT_ONCE.items()}
 
 # Matches of a search that are found at once for its total and its page, and ids that a list takes as a filter.
 MOST_MATCHES, MOST_IDS = 20_000, 2000
@@ -64,19 +63,19 @@ Members = frozenset[str] | None
 
 def order_by(sort: str | None, alias: str = "p") -> str:
     """The order of a list. `alias` is `p`, the product, or another table with its sort columns."""
-    columns = _sort_columns(sort) if alias == "p" else [f"{alias}.{column}" for column, _ in ORDERS[sort]]
-    return ", ".join(f"{name}{' DESC' if each[1] else ''}" for name, each in zip(columns, ORDERS[sort], strict=True))
+    columns = _sort_columns(sort) if alias == "p" else [f"{alias}.{column}" for column, _ in _ORDERS[sort]]
+    return ", ".join(f"{name}{' DESC' if each[1] else ''}" for name, each in zip(columns, _ORDERS[sort], strict=True))
 
 
 def _sort_columns(sort: str | None) -> list[str]:
     """The sort columns of the product `p`."""
     dated = dates.product_columns("p") if sort in AT_ONCE.values() else {}
-    return [f"({dated[column]})" if column in dated else f"p.{column}" for column, _ in ORDERS[sort]]
+    return [f"({dated[column]})" if column in dated else f"p.{column}" for column, _ in _ORDERS[sort]]
 
 
 def _keys(sort: str | None) -> str:
     """The same as a select list."""
-    named = zip(_sort_columns(sort), ORDERS[sort], strict=True)
+    named = zip(_sort_columns(sort), _ORDERS[sort], strict=True)
     return ", ".join(f"{expression} AS {column}" for expression, (column, _) in named)
 
 
@@ -229,7 +228,7 @@ def few_ids_parameter(vendor: str, ids: Iterable[int]) -> str:
 def positions(sort: str | None) -> str:
     """The position and the sort columns of every `step`th row of the unfiltered list."""
     keys = _keys(sort)
-    names = ", ".join(column for column, _ in ORDERS[sort])
+    names = ", ".join(column for column, _ in _ORDERS[sort])
     return (
         f"SELECT place, {names} FROM (SELECT {keys}, row_number() OVER (ORDER BY {order_by(sort)}) AS place"
         f" FROM catalogue_product p WHERE p.shop_id = %(shop)s AND {LISTED}) w WHERE place %% %(step)s = 0"
@@ -265,7 +264,7 @@ def _after(vendor: str, sort: str | None) -> tuple[str, ...]:
 
     SQLite always gets a range for each column: in row values it seeks by the columns before the id only, and an import
     can create any number of products at one moment."""
-    columns = [(name, descends) for name, (_, descends) in zip(_sort_columns(sort), ORDERS[sort], strict=True)]
+    columns = [(name, descends) for name, (_, descends) in zip(_sort_columns(sort), _ORDERS[sort], strict=True)]
     ranges, equal = [], ""
     for number, (column, _) in enumerate(columns):
         rest = columns[number:]
