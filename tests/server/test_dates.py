@@ -175,7 +175,7 @@ def elsewhere(other_shop) -> Reader:
     return Reader(other_shop)
 
 
-@pytest.mark.rule("R-CAT-2", "R-CAT-39")
+@pytest.mark.rule("R-CAT-2", "R-CAT-41")
 @pytest.mark.parametrize("is_new_process", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 def test_everything_changes_at_the_date(shop, elsewhere, kind, is_new_process):
@@ -212,7 +212,7 @@ def test_everything_changes_at_the_date(shop, elsewhere, kind, is_new_process):
         assert AuditEntry.objects.filter(action="product.updated").count() == ("sale" in kind)
 
 
-@pytest.mark.rule("R-CAT-39")
+@pytest.mark.rule("R-CAT-41")
 def test_variants_and_pre_orders_change_at_their_dates(shop, other_shop):
     scarf = make_public(shop, "Scarf", type="variable", price=Decimal("0.00"))
     blue = make_variant(scarf, "Blue", price=Decimal("10.00"), **SALE, sale_from=DATE)
