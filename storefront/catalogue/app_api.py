@@ -52,6 +52,7 @@ def list_products_for_app(request: Request, asked: Query[schemas.AppProductQuery
         count=asked.per_page,
         ids=asked.ids,
         members=asked.members,
+        now=request.now,
     )
     deleted, deleted_total = deleted_of_app(source, asked, now=request.now)
     where = pagination(
@@ -135,13 +136,13 @@ def _only_if_match(request: Request, product: Product) -> AbstractContextManager
 
 
 def _body(request: Request, product_id: int | None, members: frozenset[str] | None = None) -> dict[str, Any]:
-    record = app_queries.product_record(request.shop, product_id, members)
+    record = app_queries.product_record(request.shop, product_id, members, now=request.now)
     if record is None:
         raise NotFound
     return {"product": record}
 
 
 def _answer(request: Request, product: Product, status: int = 200) -> HttpResponse:
-    record = app_queries.product_record(request.shop, product.pk)
+    record = app_queries.product_record(request.shop, product.pk, now=request.now)
     assert record is not None, "it was written in this request"
     return written_response(request, "product", record, reading="read_products", status=status)

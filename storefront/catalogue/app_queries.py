@@ -8,12 +8,13 @@ import orjson
 from django.db import connection
 from django.db.models import Q
 
-from storefront.catalogue import records
+from storefront.catalogue import dates, records
 from storefront.catalogue.models import Product
 from storefront.catalogue.records import Record
 from storefront.catalogue.search_texts import search_words
 from storefront.kit.sql import fetch
 from storefront.shops.models import Shop
+from storefront.sync.log import as_stored
 
 
 def existing_product(shop: Shop, product_id: int | None) -> Product | None:
@@ -32,6 +33,7 @@ def product_page(
     count: int,
     ids: Collection[int] | None = None,
     members: frozenset[str] | None = None,
+    now: datetime,
 ) -> tuple[list[Record], int]:
     """`count` products from index `start` on, most recently changed first, as records of the list or with these
     members; and the total."""
@@ -39,7 +41,9 @@ def product_page(
     if status is not None:
         found = found.filter(status=status)
     if updated_since is not None:
-        found = found.filter(updated_at__gte=updated_since)
+        params = {"shop": shop.pk, "since": as_stored(updated_since), "now": as_stored(now)}
+        turned = {id for _, id in fetch(connection, dates.turned(), params)}
+        found = found.filter(Q(updated_at__gte=updated_since) | Q(pk__in=turned))
     if ids is not None:
         found = found.filter(pk__in=ids)
     # Without the search index, which holds only the products that the shop lists.
@@ -48,26 +52,28 @@ def product_page(
         found = found.filter(Q(search__text__contains=word.text) | stem)
     page = list(found.order_by("-updated_at", "-pk").values_list("pk", flat=True)[start : start + count])
     record = records.product() if members is None else records.chosen_product(members, for_apps=True)
-    listed = _records(shop, page, record)
+    listed = _records(shop, page, record, now)
     return [listed[id] for id in page if id in listed], found.count()
 
 
-def product_record(shop: Shop, product_id: int | None, members: frozenset[str] | None = None) -> Record | None:
+def product_record(
+    shop: Shop, product_id: int | None, members: frozenset[str] | None = None, *, now: datetime
+) -> Record | None:
     """One product with its categories, variants, options and bundle items, or with these members alone."""
     if product_id is None:
         return None
     record = records.whole_product(for_apps=True)
     if members is not None:
         record = records.chosen_product(members, for_apps=True)
-    return _records(shop, [product_id], record).get(product_id)
+    return _records(shop, [product_id], record, now).get(product_id)
 
 
-def whole_products(shop: Shop, ids: Collection[int]) -> dict[int, Record]:
-    """The single records of these products by id, without deleted ones, in one query."""
-    return _records(shop, ids, records.whole_product(for_apps=True))
+def stored_products(shop: Shop, ids: Collection[int]) -> dict[int, Record]:
+    """The single records of these products by id as they are stored, without deleted ones, in one query."""
+    return _records(shop, ids, records.stored_product())
 
 
-def _records(shop: Shop, ids: Collection[int], record: str) -> dict[int, Record]:
+def _records(shop: Shop, ids: Collection[int], record: str, now: datetime | None = None) -> dict[int, Record]:
     if not ids:
         return {}
     chosen = ", ".join(str(int(id)) for id in ids)
@@ -76,5 +82,6 @@ def _records(shop: Shop, ids: Collection[int], record: str) -> dict[int, Record]
         f" WHERE p.shop_id = %(shop)s AND p.id IN ({chosen}) AND p.deleted_at IS NULL"
     )
     # On the connection of the write, since events contain what was just written.
-    rows = fetch(connection, statement, {"shop": shop.pk}, prepared=len(ids) == 1)
+    params = {"shop": shop.pk, "now": now and as_stored(now)}
+    rows = fetch(connection, statement, params, prepared=len(ids) == 1)
     return {id: orjson.loads(records.with_media_urls(shop, text)) for id, text in rows}

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import orjson
 from django.db import connection
 
-from storefront.catalogue import inventory, records
+from storefront.catalogue import dates, inventory, records
 from storefront.catalogue.inventory import item_id
 from storefront.catalogue.models import Product, Variant
 from storefront.kit.clock import timestamp
@@ -30,8 +30,20 @@ class Products(Source):
     name, kind = "app-products", "product"
     # Which products `p` the list has, and which were changed since `%(since)s`.
     listed: ClassVar[str] = "p.deleted_at IS NULL"
-    recent: ClassVar[str] = "p.updated_at >= %(since)s"
+    recent: ClassVar[str] = f"(p.updated_at >= %(since)s OR p.id IN (SELECT t.id FROM ({dates.turned()}) t))"
+    # What a date has shown or hidden since then, without a write: the SQL of `at` and `id`, after a UNION ALL.
+    published: ClassVar[str] = ""
     for_apps: ClassVar[bool] = True
+
+    def dated(self, since: datetime, last: int, now: datetime, count: int) -> Sequence[tuple[datetime, int]]:
+        # What is not listed is told where it leaves the list.
+        turned = f"({dates.turned()}) t JOIN catalogue_product p ON p.id = t.id WHERE {self.listed}"
+        statement = (
+            f"SELECT d.at, d.id FROM (SELECT t.at, t.id FROM {turned}{self.published}) d"
+            " WHERE d.at > %(since)s OR d.id > %(last)s ORDER BY d.at, d.id LIMIT %(count)s"
+        )
+        params = {"shop": self.shop.pk, "since": as_stored(since), "last": last, "now": as_stored(now), "count": count}
+        return [(as_utc(at), id) for at, id in fetch(connection, statement, params)]
 
     def scan(self, after: int, count: int, now: datetime) -> Sequence[tuple[int, Sequence[str]]]:
         recent = "" if self.since is None else f" AND {self.recent}"

@@ -12,7 +12,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from storefront.catalogue.app_queries import Record, whole_products
+from storefront.catalogue.app_queries import Record, stored_products
 from storefront.catalogue.inventory import Item, stock_of
 from storefront.catalogue.models import Variant
 from storefront.installations.models import Installation
@@ -38,7 +38,7 @@ class Snapshot:
 
 def take_snapshot(shop: Shop, products: Collection[int]) -> Snapshot:
     """What apps can read of these products at this moment."""
-    records = whole_products(shop, products)
+    records = stored_products(shop, products)
     variants = [variant["id"] for record in records.values() for variant in record["variants"]]
     costs = Variant.objects.filter(shop=shop, pk__in=variants).values_list("pk", "cost_price") if variants else ()
     return Snapshot(records, stock_of(shop, products), dict(costs))
@@ -70,7 +70,7 @@ def emit_changes(shop: Shop, before: Snapshot, products: Collection[int], now: d
 
 def emit_updated(shop: Shop, products: Collection[int], now: datetime) -> None:
     """Emit `product.updated` for products that have changed, apart from their stock, in the given order."""
-    records = whole_products(shop, products)
+    records = stored_products(shop, products)
     _record(shop, [("product.updated", records[id]) for id in products if id in records], now)
 
 

@@ -5,6 +5,7 @@ from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 
+from storefront.catalogue import dates
 from storefront.catalogue.file_models import DigitalFile as DigitalFile
 from storefront.catalogue.file_models import StoredFile as StoredFile
 from storefront.catalogue.file_models import stored_name as stored_name
@@ -50,19 +51,11 @@ class MeasureField(models.DecimalField):
         self.validators.append(MinValueValidator(Decimal(0)))
 
 
-def sale_turns(table: str) -> list[models.Index]:
-    """Indexes of the rows whose sale price is still to begin, and of those whose sale price holds and has an end."""
+def turns(table: str, *columns: str) -> list[models.Index]:
+    """Indexes of the rows that change at the date in one of these columns."""
     return [
-        models.Index(
-            fields=["sale_from"],
-            condition=Q(sale_price__isnull=False, regular_compare_price__isnull=True),
-            name=f"{table}_sale_begins",
-        ),
-        models.Index(
-            fields=["sale_until"],
-            condition=Q(sale_until__isnull=False, regular_compare_price__isnull=False),
-            name=f"{table}_sale_ends",
-        ),
+        models.Index(fields=["shop", column], condition=dates.turns_at(column), name=f"{table}_{column}_turns")
+        for column in columns
     ]
 
 
@@ -110,7 +103,11 @@ class Category(models.Model):
                 condition=Q(parent__isnull=True) | ~Q(parent=F("id")), name="category_not_own_parent"
             ),
         ]
-        indexes = [models.Index(fields=["shop", "lft"])]
+        indexes = [
+            models.Index(fields=["shop", "lft"]),
+            # They hide what is below them (catalogue/shown.py).
+            models.Index(fields=["shop", "lft", "rgt"], condition=Q(is_active=False), name="category_inactive"),
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -302,13 +299,7 @@ class Product(models.Model):
                 condition=LISTABLE & Q(is_featured=True),
                 name="product_list_featured",
             ),
-            *sale_turns("product"),
-            # Pre-orders whose date is still to come.
-            models.Index(
-                fields=["available_from"],
-                condition=Q(is_preorder=True, available_from__isnull=False),
-                name="product_preorder_ends",
-            ),
+            *turns("product", *dates.SALE_TURNS, "available_from"),
             # Products that a date hides from lists, because it is still to come or has passed.
             models.Index(
                 fields=["shop", "publish_at", "id"],
@@ -385,7 +376,7 @@ class Variant(models.Model):
             models.Index(fields=["product", "sort_order", "id"]),
             models.Index(fields=["shop", "sku"]),
             *stated("variant", "image"),
-            *sale_turns("variant"),
+            *turns("variant", *dates.SALE_TURNS),
         ]
 
     def __str__(self) -> str:

@@ -2,16 +2,18 @@
 
 Columns are taken from the models, so that the API has a new column at once. `shop_id` is left out: it is the same in
 every row that a caller can see. The database writes records as JSON (`kit.json_sql`); the functions here return the
-SQL expressions for it. Their aliases are `p` for products and `c` for categories.
+SQL expressions for it. Their aliases are `p` for products and `c` for categories. Products are as at `%(now)s`
+(`dates.py`).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from typing import Any
 
 from django.core.files.storage import default_storage
 from django.db import connections, models, router
 
+from storefront.catalogue import dates
 from storefront.catalogue.models import (
     BundleItem,
     Category,
@@ -22,6 +24,7 @@ from storefront.catalogue.models import (
     ProductCategory,
     Variant,
 )
+from storefront.catalogue.shown import SHOWN
 from storefront.kit import json_sql
 from storefront.kit.json_sql import Member
 from storefront.shops.models import Shop
@@ -73,6 +76,12 @@ def whole_product(*, for_apps: bool = False) -> str:
     return _product(_single(for_apps))
 
 
+@cache
+def stored_product() -> str:
+    """The same for apps, as the rows are stored, whatever the moment: writes are told by it (`events.py`)."""
+    return _product(_single(for_apps=True, is_stored=True), is_stored=True)
+
+
 # Up to 30 kilobytes each.
 @lru_cache(64)
 def chosen_product(names: frozenset[str], *, for_apps: bool = False) -> str:
@@ -80,7 +89,7 @@ def chosen_product(names: frozenset[str], *, for_apps: bool = False) -> str:
     return _product(_single(for_apps), names)
 
 
-def _single(for_apps: bool) -> list[Member]:
+def _single(for_apps: bool, is_stored: bool = False) -> list[Member]:
     """The members that only the single read shows."""
     pivot = _object(_columns(ProductCategory, "l").items())
     # The pluses keep SQLite from using the indexes by shop, which hold all links, categories and variants of the shop;
@@ -89,11 +98,11 @@ def _single(for_apps: bool) -> list[Member]:
         category(("pivot", pivot)),
         "catalogue_productcategory l JOIN catalogue_category c ON c.id = l.category_id"
         " WHERE +l.shop_id = %(shop)s AND +c.shop_id = %(shop)s AND l.product_id = p.id"
-        + ("" if for_apps else " AND c.is_active"),
+        + ("" if for_apps else f" AND {SHOWN}"),
         "c._lft, c.id",
     )
     variants = _array(
-        _variant(),
+        _variant(is_stored),
         "catalogue_variant v LEFT JOIN catalogue_media m ON m.id = v.image_id"
         " WHERE +v.shop_id = %(shop)s AND v.product_id = p.id",
         "v.sort_order, v.id",
@@ -123,8 +132,8 @@ def media_url(shop: Shop, file: str | None, source_url: str | None = None) -> st
     return shop.base_url + url if url.startswith("/") else url
 
 
-def _product(single: list[Member], names: frozenset[str] | None = None) -> str:
-    members = _columns(Product, "p")
+def _product(single: list[Member], names: frozenset[str] | None = None, *, is_stored: bool = False) -> str:
+    members = _columns(Product, "p", {} if is_stored else dates.product_columns("p"))
     own = [(name, members.pop(name)) for name in OWN_MEMBERS]
     media = _array(_media(), "catalogue_media m WHERE m.product_id = p.id", "m.sort_order, m.id")
     every = [*members.items(), ("media", media), *single, *own]
@@ -136,8 +145,8 @@ def _media() -> str:
     return _object(("url" if name == "file" else name, value) for name, value in members.items())
 
 
-def _variant() -> str:
-    members = _columns(Variant, "v")
+def _variant(is_stored: bool) -> str:
+    members = _columns(Variant, "v", {} if is_stored else dates.sale_columns("v"))
     own = [(name, members.pop(name)) for name in OWN_MEMBERS_OF_VARIANT]
     return _object([*members.items(), ("image", json_sql.file_url(vendor(), "m.file", "m.source_url")), *own])
 
@@ -159,10 +168,12 @@ def _text(record: str) -> str:
     return f"CAST({record} AS text)"
 
 
-def _columns(model: type[models.Model], alias: str) -> dict[str, str]:
-    """The SQL expressions of the columns that records show, by name, in the table's order."""
+def _columns(model: type[models.Model], alias: str, dated: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The SQL expressions of the columns that records show, by name, in the table's order. `dated` are other
+    expressions than the column's name, by it."""
+    dated = dated or {}
     return {
-        str(field.column): json_sql.column(vendor(), field, f"{alias}.{field.column}")
+        str(field.column): json_sql.column(vendor(), field, dated.get(str(field.column), f"{alias}.{field.column}"))
         for field in model._meta.concrete_fields
         if field.column not in HIDDEN_COLUMNS[model]
     }

@@ -5,9 +5,9 @@ the regular one. The columns say which it is: `regular_compare_price` is what `c
 unless the sale price holds. So a row can be brought to any time from whatever state it is in (`settle`), and nothing is
 lost where the worker was away.
 
-The worker writes begin and end into the rows (`turning.py`), so lists, pages, search, caches and programs need to know
-nothing of sales. What a basket or an order costs does not wait for the worker: carts settle the rows that they have
-read (`carts/purchasable.py`).
+The worker writes begin and end into the rows (`turning.py`), and tells programs. What is shown and charged does not
+wait for it: the catalogue's reads take these columns as they are at their moment (`dates.py`), and carts settle the
+rows that they have read (`carts/purchasable.py`).
 """
 
 from collections.abc import Iterable, Mapping

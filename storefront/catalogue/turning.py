@@ -2,6 +2,7 @@
 for them every second."""
 
 from collections import defaultdict
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -9,6 +10,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from storefront.catalogue import auditing, events
+from storefront.catalogue.dates import SALE_TURNS, turns_at
 from storefront.catalogue.models import Product, Variant
 from storefront.catalogue.sale_periods import COLUMNS, end_preorder, settle
 from storefront.shops.changes import publish_change
@@ -21,26 +23,18 @@ def turn_due(*, now: datetime, limit: int) -> int:
     Two workers can run it at once, and beside an editor's save: each product is locked, and read again then.
     """
     due: dict[int, set[int]] = defaultdict(set)
-    products = [*_due_rows(Product, now, "shop_id", "pk", limit), *_ended_preorders(now, limit)]
-    for shop, product in products:
-        due[shop].add(product)
-    for shop, product in _due_rows(Variant, now, "shop_id", "product_id", limit):
+    products = _due_rows(Product, "pk", (*SALE_TURNS, "available_from"), now, limit)
+    for shop, product in [*products, *_due_rows(Variant, "product_id", SALE_TURNS, now, limit)]:
         due[shop].add(product)
     return sum(_turn(shop, sorted(found)[:limit], now) for shop, found in sorted(due.items()))
 
 
-def _due_rows(model: Any, now: datetime, shop: str, product: str, limit: int) -> list[tuple[int, int]]:
-    begins = model.objects.filter(sale_price__isnull=False, regular_compare_price__isnull=True, sale_from__lte=now)
-    ends = model.objects.filter(sale_until__isnull=False, regular_compare_price__isnull=False, sale_until__lte=now)
+def _due_rows(model: Any, product: str, columns: Iterable[str], now: datetime, limit: int) -> list[tuple[int, int]]:
     found = []
-    for rows, column in ((begins, "sale_from"), (ends, "sale_until")):
-        found += rows.order_by(column).values_list(shop, product)[:limit]
+    for column in columns:
+        rows = model.objects.filter(turns_at(column), **{f"{column}__lte": now})
+        found += rows.order_by(column).values_list("shop_id", product)[:limit]
     return found
-
-
-def _ended_preorders(now: datetime, limit: int) -> list[tuple[int, int]]:
-    rows = Product.objects.filter(is_preorder=True, available_from__isnull=False, available_from__lte=now)
-    return list(rows.order_by("available_from").values_list("shop_id", "pk")[:limit])
 
 
 @transaction.atomic

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -82,14 +83,17 @@ def record_response(request: HttpRequest, body: Any, *, status: int = 200) -> Ht
 
 class Revalidated(HttpResponse):
     """A response that the edge can cache. `representation` is the whole content, also of a 304 or a response to HEAD.
-    `caller` is the authenticated caller; the API's frame sets it."""
+    It holds until the moment `until`, unless somebody writes; None: for ever. `caller` is the authenticated caller; the
+    API's frame sets it."""
 
     representation: bytes
+    until: datetime | None
     caller: Any
 
 
-def revalidated_response(request: HttpRequest, body: str) -> Revalidated:
-    """A response with this JSON body and its ETag, or a 304 without a body if the caller has it already."""
+def revalidated_response(request: HttpRequest, body: str, *, until: datetime | None) -> Revalidated:
+    """A response with this JSON body and its ETag, or a 304 without a body if the caller has it already. A date changes
+    the body at the moment `until`."""
     content = body.encode()
     headers = {"ETag": etag_of(content), "Cache-Control": CACHE_CONTROL}
     if_none_match = request.headers.get("If-None-Match")
@@ -98,5 +102,5 @@ def revalidated_response(request: HttpRequest, body: str) -> Revalidated:
         del response["Content-Type"]
     else:
         response = Revalidated(content, content_type=JSON, headers=headers)
-    response.representation = content
+    response.representation, response.until = content, until
     return response

@@ -59,7 +59,7 @@ def list_products(request: Request, asked: Query[schemas.ProductQuery]) -> HttpR
         **deleted_beside(source, asked, now=request.now),
         **more,
     )
-    return revalidated_response(request, body)
+    return revalidated_response(request, body, until=found.until)
 
 
 @router.get(
@@ -81,9 +81,8 @@ def get_product(request: Request, id_or_slug: ProductKey, asked: Query[schemas.S
     summary="List categories",
 )
 def list_categories(request: Request) -> HttpResponse:
-    """All active categories of the shop as one flat list, in tree order."""
-    records = queries.categories_json(request.shop, now=request.now)
-    return revalidated_response(request, f'{{"data":[{",".join(records)}]}}')
+    """All active categories of the shop as one flat list, in tree order, without those below an inactive one."""
+    return _one(request, queries.categories_json(request.shop, now=request.now))
 
 
 @router.get(
@@ -93,12 +92,12 @@ def list_categories(request: Request) -> HttpResponse:
     summary="Get a category",
 )
 def get_category(request: Request, id_or_slug: CategoryKey) -> HttpResponse:
-    """An active category with its product count."""
+    """An active category with its product count. One below an inactive category is not found."""
     return _one(request, queries.category_json(request.shop, id_or_slug, now=request.now))
 
 
-def _one(request: Request, record: str | None) -> HttpResponse:
-    """The record. What is not public is not found, as if it had never existed (R-CAT-4)."""
-    if record is None:
+def _one(request: Request, found: queries.Found | None) -> HttpResponse:
+    """The data. What is not public is not found, as if it had never existed (R-CAT-4)."""
+    if found is None:
         raise NotFound
-    return revalidated_response(request, f'{{"data":{record}}}')
+    return revalidated_response(request, f'{{"data":{found.json}}}', until=found.until)

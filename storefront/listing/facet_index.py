@@ -68,6 +68,8 @@ class FacetIndex:
         self.categories: defaultdict[int, BitMap64] = defaultdict(BitMap64)
         self.attributes: dict[str, Attribute] = {}
         self._dated: dict[int, tuple[datetime | None, datetime | None]] = {}
+        # When the prices of a product next change by a date.
+        self._turns: dict[int, datetime] = {}
         self._bundles: defaultdict[int, set[int]] = defaultdict(set)
         self._position, self._generation = (0, 0), 0
         # Changes after the position that were already read.
@@ -107,10 +109,10 @@ class FacetIndex:
         self._seen = {at: id for at, id in (self._seen | changes.objects).items() if at > changes.complete_to}
         self._read_at = now
         # A bundle's stock is that of its items.
-        changed = set(changes.objects.values())
+        changed = {*changes.objects.values(), *(id for id, at in self._turns.items() if at <= now)}
         changed |= {bundle for id in changed & self._bundles.keys() for bundle in self._bundles[id]}
         if changed:
-            self._replace(changed, read_rows(fetch, self.shop, changed), now)
+            self._replace(changed, read_rows(fetch, self.shop, changed, now), now)
 
     def hidden(self, now: datetime) -> BitMap64:
         """The products that a date hides now."""
@@ -140,7 +142,7 @@ class FacetIndex:
         horizon = log.settled(self.shop)
         self._clear()
         self._position, self._generation, self._read_at = horizon.position, horizon.generation, now
-        for rows in read_all_rows(fetch, self.shop, BATCH_ROWS):
+        for rows in read_all_rows(fetch, self.shop, BATCH_ROWS, now):
             self._add(rows, now)
             yield
 
@@ -162,6 +164,7 @@ class FacetIndex:
                     del attribute.values[each.label.casefold()]
         for id in ids:
             self._dated.pop(id, None)
+            self._turns.pop(id, None)
         self._add(rows, now)
 
     def _add(self, rows: list[FacetRow], now: datetime) -> None:
@@ -174,6 +177,8 @@ class FacetIndex:
         for row in rows:
             if row.ends is not None or (row.starts is not None and row.starts > now):
                 self._dated[row.id] = row.starts, row.ends
+            if row.turns is not None:
+                self._turns[row.id] = row.turns
             for item in row.items:
                 self._bundles[item].add(row.id)
         self._add_values(rows)

@@ -10,27 +10,31 @@ from typing import Any
 
 import orjson
 
+from storefront.catalogue import dates
 from storefront.catalogue.digital_files import without_file
 from storefront.catalogue.models import BundleItem
 from storefront.listing.sql import LISTABLE
 from storefront.shops.models import Shop
-from storefront.sync.log import as_utc
+from storefront.sync.log import as_stored, as_utc
 
 Fetch = Callable[..., list[tuple]]
 
 # Names and values of attributes that are longer are no filters.
 LONGEST_VALUE = 100
 
+_P, _V = dates.product_columns("p"), dates.sale_columns("v")
 _SELLS = "(NOT {0}.track_inventory OR {0}.allow_backorders OR {0}.stock_qty > 0)"
 # The pluses keep SQLite from reading all rows of the shop by its index: those of some products are wanted.
 _PRODUCTS = (
-    f"SELECT p.id, p.type, p.price, p.compare_price > p.price, {_SELLS.format('p')}, p.brand_id,"
-    " CAST(p.attributes AS text), p.publish_at, p.unpublish_at"
+    f"SELECT p.id, p.type, {_P['price']}, ({_P['compare_price']}) > ({_P['price']}),"
+    f" {_SELLS.format('p')}, p.brand_id, CAST(p.attributes AS text), p.publish_at, p.unpublish_at,"
+    f" {dates.next_sale_turn('p')}"
     f" FROM catalogue_product p WHERE +p.shop_id = %(shop)s AND {LISTABLE}"
 )
 _VARIANTS = (
-    f"SELECT v.product_id, v.price, v.compare_price > v.price, {_SELLS.format('v')},"
-    " CAST(v.option_values AS text) FROM catalogue_variant v WHERE +v.shop_id = %(shop)s AND v.is_active"
+    f"SELECT v.product_id, {_V['price']}, ({_V['compare_price']}) > ({_V['price']}),"
+    f" {_SELLS.format('v')}, CAST(v.option_values AS text), {dates.next_sale_turn('v')}"
+    " FROM catalogue_variant v WHERE +v.shop_id = %(shop)s AND v.is_active"
 )
 _CATEGORIES = "SELECT l.product_id, l.category_id FROM catalogue_productcategory l WHERE +l.shop_id = %(shop)s"
 # The next ids of the products that the shop lists. Many at once: SQLite sorts all of the shop for them.
@@ -50,7 +54,7 @@ class FacetRow:
     """A product that lists show, but for its dates. `prices` are in hundredths, one for each active variant.
 
     `values` are (name, value, whether it can be bought): of attributes, and of active variants. `items` are the
-    products that a bundle consists of.
+    products that a bundle consists of. `turns` is when one of its prices next begins or ends.
     """
 
     id: int
@@ -60,16 +64,17 @@ class FacetRow:
     on_sale: bool
     starts: datetime | None
     ends: datetime | None
+    turns: datetime | None
     values: dict[tuple[str, str], bool] = field(default_factory=dict)
     categories: list[int] = field(default_factory=list)
     items: Collection[int] = ()
 
 
-def read_all_rows(fetch: Fetch, shop: Shop, batch: int) -> Iterator[list[FacetRow]]:
+def read_all_rows(fetch: Fetch, shop: Shop, batch: int, now: datetime) -> Iterator[list[FacetRow]]:
     """The rows of all products that the shop lists, a batch of products at a time, by id."""
     for ids in listed_ids(fetch, shop):
         for start in range(0, len(ids), batch):
-            yield read_rows(fetch, shop, ids[start : start + batch])
+            yield read_rows(fetch, shop, ids[start : start + batch], now)
 
 
 def listed_ids(fetch: Fetch, shop: Shop) -> Iterator[list[int]]:
@@ -80,14 +85,16 @@ def listed_ids(fetch: Fetch, shop: Shop) -> Iterator[list[int]]:
         last = ids[-1]
 
 
-def read_rows(fetch: Fetch, shop: Shop, ids: Collection[int]) -> list[FacetRow]:
-    """The rows of those of these products that the shop lists. The number of queries is constant."""
+def read_rows(fetch: Fetch, shop: Shop, ids: Collection[int], now: datetime) -> list[FacetRow]:
+    """The rows of those of these products that the shop lists, at the prices of now. The number of queries is
+    constant."""
     if not ids:
         return []
     among = f"IN ({', '.join(str(int(id)) for id in ids)})"
 
     def read(statement: str, column: str) -> list[tuple]:
-        return fetch(f"{statement} AND {column} {among}", {"shop": shop.pk}, prepared=False)
+        params = {"shop": shop.pk, "now": as_stored(now)}
+        return fetch(f"{statement} AND {column} {among}", params, prepared=False)
 
     variants: dict[int, list[tuple]] = defaultdict(list)
     for product_id, *variant in read(_VARIANTS, "v.product_id"):
@@ -111,10 +118,12 @@ def read_rows(fetch: Fetch, shop: Shop, ids: Collection[int]) -> list[FacetRow]:
 
 
 def _row(id: int, type: str, columns: Sequence[Any], variants: Sequence[tuple], added: int) -> FacetRow:
-    cents, reduced, sells, brand, attributes, starts, ends = columns
-    row = FacetRow(id, {cents + added}, brand, bool(sells), bool(reduced), _moment(starts), _moment(ends))
+    cents, reduced, sells, brand, attributes, *stored = columns
+    starts, ends, turns = map(_moment, stored)
+    row = FacetRow(id, {cents + added}, brand, bool(sells), bool(reduced), starts, ends, turns)
     if type == "variable":
         row.prices = {each[0] + added for each in variants} or row.prices
+        row.turns = min((at for at in (turns, *(_moment(each[4]) for each in variants)) if at), default=None)
         row.sells, row.on_sale = any(each[2] for each in variants), any(each[1] for each in variants)
     listed = _attributes(attributes)
     options = [(_option_values(each[3]), bool(each[2])) for each in variants] if type == "variable" else []

@@ -11,6 +11,7 @@ from datetime import datetime
 from pyroaring import BitMap64
 
 from storefront.catalogue.models import Brand, Category
+from storefront.catalogue.shown import shown_categories
 from storefront.listing.facet_index import Attribute, FacetIndex, ValueSet, index_of
 from storefront.listing.queries import ProductFilters, database_fetch, match_ids
 from storefront.shops.models import Shop
@@ -123,7 +124,7 @@ def facets_of(
 
 @dataclass(frozen=True, slots=True)
 class _Branches:
-    """The ids of the active categories of the list's branch, and of those of each category that is counted."""
+    """The ids of the shown categories of the list's branch, and of those of each category that is counted."""
 
     of_list: list[int]
     of_each: dict[int, list[int]]
@@ -132,7 +133,7 @@ class _Branches:
 def _branches(shop: Shop, slug: str | None, counted: Collection[Category]) -> _Branches:
     if slug is None and not counted:
         return _Branches([], {})
-    rows = list(Category.objects.filter(shop=shop, is_active=True).values_list("pk", "slug", "lft", "rgt"))
+    rows = list(shown_categories(shop).values_list("pk", "slug", "lft", "rgt"))
     root = next(((lft, rgt) for _, each, lft, rgt in rows if each == slug), None)
 
     def below(lft: int, rgt: int) -> list[int]:

@@ -15,6 +15,7 @@ from pyroaring import BitMap64
 
 from storefront.catalogue.search_texts import SearchWord
 from storefront.listing import page_sql, words_sql
+from storefront.listing.page_sql import STATE_COLUMNS
 from storefront.listing.sql import HIDDEN, LISTABLE
 from storefront.listing.words_sql import Shape
 
@@ -53,7 +54,7 @@ def known_matches(
         # As the search index takes it.
         given |= {"match": words_sql.match([other]), "sought_word0": words_sql.sought(shape.vendor, other)}
     (row,) = fetch(_statement(shape, len(read), bool(others)), given, prepared=False)
-    state, (changes, changed, hidden, found), bitmaps = row[:5], row[5:9], row[9:]
+    state, (changes, changed, hidden, found, *bitmaps) = row[:STATE_COLUMNS], row[STATE_COLUMNS:]
     if changed is None or found is None or None in bitmaps:
         return None
     by_text = {text: BitMap64.deserialize(bytes(each)) for text, each in zip(read, bitmaps, strict=True)}
@@ -132,4 +133,4 @@ def _statement(shape: Shape, stored: int, has_other: bool) -> str:
     ]
     if has_other:
         tables.append(f"o AS MATERIALIZED ({page_sql.ids_of(Shape(shape.vendor, long_words=1))})")
-    return f"WITH {', '.join(tables)} {page_sql.with_state(shape.vendor, *columns)}"
+    return f"WITH {', '.join(tables)} {page_sql.with_state(*columns)}"

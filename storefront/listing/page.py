@@ -146,6 +146,8 @@ class Listing:
         self.shape = Shape(vendor, category, filters.featured, since is not None, has_ids, *counts)
         if self.sort == RELEVANCE and not self.shape.has_words:
             self.sort = None
+        # Until when what was read holds, unless somebody writes; None: for ever.
+        self.until: Any = None
         # Whether what the list has is worth remembering for the next read.
         self.is_cached = since is None and not has_ids
         self.key = (shop, filters.category, category, filters.featured, *words)
@@ -171,7 +173,7 @@ class Listing:
 
     def first_rows(self, limit: int) -> list[tuple]:
         """The first rows of the list, without its total."""
-        if not self.shape.is_unfiltered:
+        if not self.shape.is_unfiltered or self.sort in page_sql.AT_ONCE:
             return self.page(offset=0, limit=limit)[0]
         params = {**self.params, "limit": limit, "offset": 0, "span": limit}
         return self._rows(page_sql.scanned_page(self.shape, self.sort, False, self.members), params)
@@ -255,7 +257,7 @@ class Listing:
         nothing_hidden = known_matches.is_known(self.shape) and _dates_hide.get(self.shop) is False
         if nothing_hidden:
             rows = self.fetch(page_sql.state(self.shape, nothing_hidden=True), params)
-        if not nothing_hidden or rows[0][3]:
+        if not nothing_hidden or rows[0][page_sql.HIDES]:
             rows = self._rows(page_sql.state(self.shape), params)
         (*dated, hides, products, total, matches), *_ = rows
         if matches is not None:
@@ -287,8 +289,13 @@ class Listing:
         if self.is_cached and not self.shape.has_stored_total:
             _totals.put(self.key, _Total(validity, total))
 
-    def _validity(self, version: int, starts: Any, ends: Any) -> Validity:
-        return Validity(version, self.moment, min((at for at in (starts, ends) if at is not None), default=None))
+    def _validity(self, version: int, *dates: Any) -> Validity:
+        """The validity of what was read with these columns. Notes in the list until when it holds, and which order it
+        has."""
+        self.until = min((at for at in dates if at is not None), default=None)
+        if any(at is not None and at <= self.moment for at in dates):
+            self.sort = page_sql.AT_ONCE.get(self.sort, self.sort)
+        return Validity(version, self.moment, self.until)
 
     def _filtered_page(self, validity: Validity, products: int, total: int, params: dict[str, Any]) -> list[tuple]:
         offset, limit = params["offset"], params["limit"]

@@ -16,7 +16,8 @@ Key = tuple[Any, ...]
 class Validity:
     """The version of a list and the time span in which its dates change nothing.
 
-    Moments are as the database compares them. `since` belongs to the span, `until` does not; None: no end.
+    Moments are as the database compares them. `since` belongs to the span, `until` does not; None: no end. The span is
+    empty while the worker has yet to write what a date has changed.
     """
 
     version: int

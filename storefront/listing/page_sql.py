@@ -6,14 +6,15 @@ ways, and `page.py` chooses: *scanned*, along the index of its order until it is
 all matching rows are found by the index of a filter, then sorted. A page whose products are cached is read by ids.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 
-from storefront.catalogue import records
+from storefront.catalogue import dates, records
+from storefront.catalogue.shown import SHOWN
 from storefront.catalogue.triggers import SHOP_BITS
 from storefront.listing import words_sql
-from storefront.listing.sql import HIDDEN, LISTABLE, LISTED
+from storefront.listing.sql import HIDDEN, LISTABLE, LISTED, next_dates
 from storefront.listing.words_sql import Shape
 
 # The columns of each order, and whether they descend. Ties break on the id, so that pages never overlap (R-CAT-23).
@@ -25,6 +26,11 @@ ORDERS: dict[str | None, tuple[tuple[str, bool], ...]] = {
     "name": (("sort_name", False), ("id", False)),
 }
 
+# The orders to take while sale prices have begun or ended that the worker has not written yet: the index has the stored
+# prices, so these sort.
+AT_ONCE: dict[str | None, str] = {"price_asc": "price_asc at once", "price_desc": "price_desc at once"}
+_ORDERS = ORDERS | {at_once: ORDERS[sort] for sort, at_once in AT_ONCE.items()}
+
 # Matches of a search that are found at once for its total and its page, and ids that a list takes as a filter.
 MOST_MATCHES, MOST_IDS = 20_000, 2000
 # Elements that PostgreSQL expects an array to have whose values it does not know, and a few more.
@@ -33,28 +39,50 @@ PLANNED_IDS = 16
 # Cached statements of each kind: up to 30 kilobytes each, and built again in a fraction of a millisecond.
 MAX_SQL_TEXTS = 64
 
+# The columns of `state` up to the number of products without filters, and the place of the one before it.
+STATE_COLUMNS, HIDES = 10, 8
+
 # A category alone, as integrations filter, or with its subcategories, as shoppers expect.
 CATEGORIES_MEANT = {
     "alone": "c.slug = %(category)s",
     "branch": (
         "EXISTS (SELECT 1 FROM catalogue_category a WHERE a.shop_id = %(shop)s AND a.slug = %(category)s"
-        " AND a.is_active AND c._lft BETWEEN a._lft AND a._rgt)"
+        " AND c._lft BETWEEN a._lft AND a._rgt)"
     ),
 }
 
+
+# Products that a date has changed since `%(since)s` without a write to their row.
+_TURNED = f"p.id IN (SELECT t.id FROM ({dates.turned()}) t)"
+# Products that were updated since then, or changed or published by a date, although their rows were not written.
+RECENT = f"(p.updated_at >= %(since)s OR p.publish_at >= %(since)s OR {_TURNED})"
 
 # The members of the records, or None for those that lists show.
 Members = frozenset[str] | None
 
 
 def order_by(sort: str | None, alias: str = "p") -> str:
-    return ", ".join(f"{alias}.{column}{' DESC' if descends else ''}" for column, descends in ORDERS[sort])
+    """The order of a list. `alias` is `p`, the product, or another table with its sort columns."""
+    columns = _sort_columns(sort) if alias == "p" else [f"{alias}.{column}" for column, _ in _ORDERS[sort]]
+    return ", ".join(f"{name}{' DESC' if each[1] else ''}" for name, each in zip(columns, _ORDERS[sort], strict=True))
+
+
+def _sort_columns(sort: str | None) -> list[str]:
+    """The sort columns of the product `p`."""
+    dated = dates.product_columns("p") if sort in AT_ONCE.values() else {}
+    return [f"({dated[column]})" if column in dated else f"p.{column}" for column, _ in _ORDERS[sort]]
+
+
+def _keys(sort: str | None) -> str:
+    """The same as a select list."""
+    named = zip(_sort_columns(sort), _ORDERS[sort], strict=True)
+    return ", ".join(f"{expression} AS {column}" for expression, (column, _) in named)
 
 
 @lru_cache(MAX_SQL_TEXTS)
 def state(shape: Shape, *, nothing_hidden: bool = False) -> str:
-    """One row: the list's version, the next moments at which a date publishes and unpublishes a product, whether dates
-    hide products now, how many products the shop lists without filters, how many with them, and the matches.
+    """One row: the list's version, `sql.next_dates`, whether dates hide products now, how many products
+    the shop lists without filters, how many with them, and the matches.
 
     A total that is not stored is counted only if the version is not `cached_version`; else it is `cached_total`. The
     matches are the ids, with commas between, of the products that a counted search finds, whatever their dates, so that
@@ -64,19 +92,17 @@ def state(shape: Shape, *, nothing_hidden: bool = False) -> str:
     statement once, which takes longer than running it.
     """
     if shape.has_stored_total:
-        return with_state(shape.vendor, f"{_stored_total(shape)} - {_hidden(_row_conditions(shape))}", "NULL")
+        return with_state(f"{_stored_total(shape)} - {_hidden(_row_conditions(shape))}", "NULL")
     known = "s.version = CAST(%(cached_version)s AS bigint)"
     total = f"CASE WHEN {known} THEN CAST(%(cached_total)s AS bigint) ELSE {{counted}} END"
     if not shape.has_words or shape.since:
-        return with_state(shape.vendor, total.format(counted=_counted_total(shape)), "NULL")
+        return with_state(total.format(counted=_counted_total(shape)), "NULL")
     counted = "(SELECT count(*) FROM d)"
     if not nothing_hidden:
         counted = f"({counted} - {_hidden(_row_conditions(shape))})"
     few = f"NOT {known} AND (SELECT count(*) FROM d) <= {MOST_MATCHES}"
     matches = f"CASE WHEN {few} THEN (SELECT {joined(shape.vendor)} FROM d) END"
-    return (
-        f"WITH d AS MATERIALIZED ({ids_of(shape)}) {with_state(shape.vendor, total.format(counted=counted), matches)}"
-    )
+    return f"WITH d AS MATERIALIZED ({ids_of(shape)}) {with_state(total.format(counted=counted), matches)}"
 
 
 @lru_cache(MAX_SQL_TEXTS)
@@ -84,7 +110,7 @@ def all_matches(shape: Shape) -> str:
     """The same of the whole list, without subtracting what dates hide, with the ids of all products that the search
     finds, however many."""
     matches = f"(SELECT COALESCE({joined(shape.vendor)}, '') FROM d)"
-    return f"WITH d AS MATERIALIZED ({ids_of(shape)}) {with_state(shape.vendor, 's.products', matches)}"
+    return f"WITH d AS MATERIALIZED ({ids_of(shape)}) {with_state('s.products', matches)}"
 
 
 def joined(vendor: str) -> str:
@@ -95,27 +121,20 @@ def joined(vendor: str) -> str:
 @cache
 def stored_state(shape: Shape) -> str:
     """The same for a list whose total is stored, without subtracting what dates hide."""
-    return with_state(shape.vendor, _stored_total(shape), "NULL")
+    return with_state(_stored_total(shape), "NULL")
 
 
-def with_state(vendor: str, *columns: str) -> str:
-    """One row: the first five columns of `state`, then these."""
+def with_state(*columns: str) -> str:
+    """One row: the columns of `state` up to the number of products without filters (STATE_COLUMNS), then these."""
     source = f"FROM catalogue_product p WHERE p.shop_id = %(shop)s AND {LISTABLE} AND"
-    # ORDER BY with LIMIT instead of min() or a count: PostgreSQL reuses a generic plan only if it looks no more
-    # expensive than one for this moment, and for any moment it estimates that a third of all products is later.
-    # The plus keeps SQLite's driver from converting the text to a Python datetime.
-    plus = "+" if vendor == "sqlite" else ""
-    starts, ends = (
-        f"(SELECT {plus}p.{column} {source} p.{column} > %(now)s ORDER BY p.{column} LIMIT 1)"
-        for column in ("publish_at", "unpublish_at")
-    )
-    # The same instead of EXISTS, for which it would rather read the whole table than an index without any row.
+    # ORDER BY with LIMIT instead of EXISTS, for which PostgreSQL would rather read the whole table than an index
+    # without any row.
     hides = " OR ".join(
         f"(SELECT p.id {source} {hidden} ORDER BY p.{column} LIMIT 1) IS NOT NULL"
         for column, hidden in zip(("publish_at", "unpublish_at"), HIDDEN, strict=True)
     )
     return (
-        f"SELECT s.version, {starts}, {ends}, {hides}, s.products, {', '.join(columns)} FROM (SELECT"
+        f"SELECT s.version, {', '.join(next_dates())}, {hides}, s.products, {', '.join(columns)} FROM (SELECT"
         " CAST(COALESCE(sum(version), 0) AS bigint) AS version, CAST(COALESCE(sum(products), 0) AS bigint) AS products"
         " FROM catalogue_listingtotal WHERE shop_id = %(shop)s AND category = 0) s"
     )
@@ -126,7 +145,7 @@ def scanned_page(shape: Shape, sort: str | None, anchored: bool, members: Member
     """The records and sort columns of one page: `limit` rows after `offset`, counted from the start of the list or, if
     `anchored`, after the row whose sort columns are `a0` and on. `span` is the sum of limit and offset."""
     conditions = " AND ".join(["p.shop_id = %(shop)s", LISTED, *_row_conditions(shape)])
-    keys = ", ".join(f"p.{column}" for column, _ in ORDERS[sort])
+    keys = _keys(sort)
     scans = [
         f"SELECT {keys} FROM catalogue_product p WHERE {conditions}{beyond} ORDER BY {order_by(sort)}"
         for beyond in (_after(shape.vendor, sort) if anchored else ("",))
@@ -140,7 +159,7 @@ def scanned_page(shape: Shape, sort: str | None, anchored: bool, members: Member
 @lru_cache(MAX_SQL_TEXTS)
 def sorted_page(shape: Shape, sort: str | None, members: Members = None) -> str:
     """The records and sort columns of one page: `limit` rows after `offset`."""
-    keys = ", ".join(f"p.{column}" for column, _ in ORDERS[sort])
+    keys = _keys(sort)
     ids = _recent_ids(shape) if shape.since else ids_of(shape)
     if shape.vendor == "sqlite":
         found = f"SELECT {keys} FROM {_products_of(shape, ids)}"
@@ -157,7 +176,7 @@ def sorted_page(shape: Shape, sort: str | None, members: Members = None) -> str:
 def ranked_page(shape: Shape, found_by: Shape, members: Members = None) -> str:
     """The records and ids of one page of a search, the most relevant first: `limit` rows after `offset`. Reads the
     text of every match. `found_by` is the search itself, or `ids` if its matches are known."""
-    keys = ", ".join(f"p.{column}" for column, _ in ORDERS[None])
+    keys = _keys(None)
     ranked = f"{keys}, {words_sql.rank(shape)} AS rank"
     found = (
         f"SELECT {ranked} FROM d CROSS JOIN catalogue_product p ON p.id = d.id"
@@ -208,8 +227,8 @@ def few_ids_parameter(vendor: str, ids: Iterable[int]) -> str:
 @cache
 def positions(sort: str | None) -> str:
     """The position and the sort columns of every `step`th row of the unfiltered list."""
-    keys = ", ".join(f"p.{column}" for column, _ in ORDERS[sort])
-    names = ", ".join(column for column, _ in ORDERS[sort])
+    keys = _keys(sort)
+    names = ", ".join(column for column, _ in _ORDERS[sort])
     return (
         f"SELECT place, {names} FROM (SELECT {keys}, row_number() OVER (ORDER BY {order_by(sort)}) AS place"
         f" FROM catalogue_product p WHERE p.shop_id = %(shop)s AND {LISTED}) w WHERE place %% %(step)s = 0"
@@ -233,8 +252,8 @@ def _page(shape: Shape, sort: str | None, rows: str, members: Members) -> str:
 
 def _records(vendor: str, sort: str | None, condition: str, members: Members) -> str:
     # Sort columns as the database has them, not converted to Python datetimes and decimals.
-    plain = "+p.{}" if vendor == "sqlite" else "CAST(p.{} AS text)"
-    keys = ", ".join(plain.format(column) for column, _ in ORDERS[sort])
+    plain = "+{}" if vendor == "sqlite" else "CAST({} AS text)"
+    keys = ", ".join(map(plain.format, _sort_columns(sort)))
     record = records.product() if members is None else records.chosen_product(members)
     return f"SELECT {record}, {keys} FROM catalogue_product p WHERE {condition} ORDER BY {order_by(sort)}"
 
@@ -245,7 +264,7 @@ def _after(vendor: str, sort: str | None) -> tuple[str, ...]:
 
     SQLite always gets a range for each column: in row values it seeks by the columns before the id only, and an import
     can create any number of products at one moment."""
-    columns = ORDERS[sort]
+    columns = [(name, descends) for name, (_, descends) in zip(_sort_columns(sort), _ORDERS[sort], strict=True)]
     ranges, equal = [], ""
     for number, (column, _) in enumerate(columns):
         rest = columns[number:]
@@ -253,12 +272,12 @@ def _after(vendor: str, sort: str | None) -> tuple[str, ...]:
             ranges.append(equal + _range_after(rest, number))
             break
         ranges.append(equal + _range_after(columns[number : number + 1], number))
-        equal += f" AND p.{column} = %(a{number})s"
+        equal += f" AND {column} = %(a{number})s"
     return tuple(reversed(ranges))
 
 
-def _range_after(columns: tuple[tuple[str, bool], ...], first: int) -> str:
-    names = ", ".join(f"p.{column}" for column, _ in columns)
+def _range_after(columns: Sequence[tuple[str, bool]], first: int) -> str:
+    names = ", ".join(column for column, _ in columns)
     values = ", ".join(f"%(a{number})s" for number in range(first, first + len(columns)))
     return f" AND ({names}) {'<' if columns[0][1] else '>'} ({values})"
 
@@ -330,8 +349,8 @@ def ids_of(shape: Shape) -> str:
 
 
 def _recent(shape: Shape) -> list[str]:
-    """The listed products that were updated since then, and those that were published by their date since then without
-    an update: two disjoint FROM clauses, each a range of its own index."""
+    """The listed products that were updated since then, and those that were published, or whose prices were changed, by
+    their date since then without an update: disjoint FROM clauses, each a range of indexes of its own."""
     others = replace(shape, since=False)
     rest = "" if others.is_unfiltered else f" AND p.id IN ({ids_of(others)})"
     return [
@@ -339,6 +358,7 @@ def _recent(shape: Shape) -> list[str]:
         for recent in (
             "p.updated_at >= %(since)s",
             "p.publish_at >= %(since)s AND p.updated_at < %(since)s",
+            f"{_TURNED} AND p.updated_at < %(since)s AND NOT COALESCE(p.publish_at >= %(since)s, false)",
         )
     ]
 
@@ -372,8 +392,7 @@ def _row_conditions(shape: Shape) -> list[str]:
     if shape.featured:
         conditions.append("p.is_featured")
     if shape.since:
-        # A product that was published by its date since then counts as updated, although its row was not written.
-        conditions.append("(p.updated_at >= %(since)s OR p.publish_at >= %(since)s)")
+        conditions.append(RECENT)
     if shape.category:
         # A scalar subquery, since a planner would turn an EXISTS into a join.
         conditions.append(
@@ -389,5 +408,5 @@ def _categories(shape: Shape) -> str:
     assert shape.category is not None
     return (
         "SELECT c.id FROM catalogue_category c WHERE c.shop_id = %(shop)s"
-        f" AND {CATEGORIES_MEANT[shape.category]} AND c.is_active"
+        f" AND {CATEGORIES_MEANT[shape.category]} AND {SHOWN}"
     )

@@ -1,7 +1,7 @@
 """Reads of the catalogue for integrations and pages. The database writes records as JSON, without model instances.
 Integrations get this JSON unchanged (`..._json`), pages get it parsed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -20,6 +20,7 @@ from storefront.listing import page_sql, sql
 from storefront.listing.page import RELEVANCE, Listing
 from storefront.listing.page import ProductFilters as ProductFilters
 from storefront.shops.models import Shop
+from storefront.sync.log import as_utc
 
 
 def published(now: datetime) -> Q:
@@ -38,10 +39,12 @@ def published_products(shop: Shop, now: datetime) -> QuerySet[Product]:
 
 @dataclass(frozen=True)
 class ProductPage:
-    """The records of one page's products as JSON, and how many products all pages have."""
+    """The records of one page's products as JSON, how many products all pages have, and the next moment at which a date
+    may change either, if any."""
 
     records_json: list[str]
     total: int
+    until: datetime | None = None
 
     @property
     def rows(self) -> list[Record]:
@@ -55,7 +58,8 @@ def product_page(shop: Shop, filters: ProductFilters, *, page: int, per_page: in
         return ProductPage([], 0)
     # Bounded, so that the offset fits the databases' integers. Such a page is empty in any case.
     rows, total = listing.page(offset=min((page - 1) * per_page, 2**62), limit=per_page)
-    return ProductPage([records.with_media_urls(shop, row[0]) for row in rows], total)
+    until = None if listing.until is None else as_utc(listing.until)
+    return ProductPage([records.with_media_urls(shop, row[0]) for row in rows], total, until)
 
 
 def narrowed_page(
@@ -87,23 +91,33 @@ def first_products(shop: Shop, filters: ProductFilters, *, count: int, now: date
 
 def product_record(shop: Shop, id_or_slug: str, *, now: datetime) -> Record | None:
     """A published product by id, else by slug, with its categories, variants and options."""
-    text = product_json(shop, id_or_slug, now=now)
-    return None if text is None else orjson.loads(text)
+    found = product_json(shop, id_or_slug, now=now)
+    return None if found is None else orjson.loads(found.json)
 
 
-def product_json(shop: Shop, id_or_slug: str, *, now: datetime, members: frozenset[str] | None = None) -> str | None:
+@dataclass(frozen=True)
+class Found:
+    """JSON of the catalogue, and the next moment at which a date changes it, if any."""
+
+    json: str
+    until: datetime | None
+
+
+def product_json(shop: Shop, id_or_slug: str, *, now: datetime, members: frozenset[str] | None = None) -> Found | None:
     """The same as JSON, with these members alone if they are given."""
     return _by_id_or_slug(partial(sql.product, members=members), shop, id_or_slug, now=now)
 
 
-def categories_json(shop: Shop, *, now: datetime) -> list[str]:
-    """All active categories of the shop in the tree's order, each with `products_count` (R-CAT-33)."""
+def categories_json(shop: Shop, *, now: datetime) -> Found:
+    """All categories of the shop that are shown, as a list in the tree's order, each with `products_count`
+    (R-CAT-33)."""
     rows = database_fetch(sql.categories(), {"shop": shop.pk, "now": _moment(now)})
-    return [records.with_media_urls(shop, text) for (text,) in rows]
+    texts = [records.with_media_urls(shop, text) for text, *_ in rows]
+    return Found(f"[{','.join(texts)}]", _next(rows[0][1:] if rows else (), now))
 
 
-def category_json(shop: Shop, id_or_slug: str, *, now: datetime) -> str | None:
-    """One active category by id, else by slug, with `products_count` (R-CAT-35)."""
+def category_json(shop: Shop, id_or_slug: str, *, now: datetime) -> Found | None:
+    """One category that is shown, by id, else by slug, with `products_count` (R-CAT-35)."""
     return _by_id_or_slug(sql.category, shop, id_or_slug, now=now)
 
 
@@ -126,11 +140,19 @@ def _moment(moment: datetime) -> Any:
     return connections[router.db_for_read(Product)].ops.adapt_datetimefield_value(moment)
 
 
-def _by_id_or_slug(statement: Callable[[str], str], shop: Shop, id_or_slug: str, *, now: datetime) -> str | None:
+def _next(stored: Iterable[Any], now: datetime) -> datetime | None:
+    """The first of these times that is still to come, as hand-written statements return them."""
+    return min((at for at in map(as_utc, filter(None, stored)) if at > now), default=None)
+
+
+def _by_id_or_slug(statement: Callable[[str], str], shop: Shop, id_or_slug: str, *, now: datetime) -> Found | None:
     """A record by id if the key consists of digits (R-CAT-27), else or if there is none by slug. A key that can be
     neither is not looked up."""
     params = {"shop": shop.pk, "now": _moment(now), "key": rules.as_id(id_or_slug)}
     found = database_fetch(statement("id"), params) if params["key"] is not None else []
     if not found and len(id_or_slug) <= rules.LONGEST_SLUG and "\0" not in id_or_slug:
         found = database_fetch(statement("slug"), params | {"key": id_or_slug})
-    return records.with_media_urls(shop, found[0][0]) if found else None
+    if not found:
+        return None
+    ((text, *dates),) = found
+    return Found(records.with_media_urls(shop, text), _next(dates, now))

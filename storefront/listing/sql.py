@@ -5,10 +5,12 @@ Written by hand so that conditions are literals: partial indexes cannot serve pa
 `%(shop)s`; `%(now)s` is the moment that decides which products are public.
 """
 
+from collections.abc import Iterator
 from functools import cache, lru_cache
 
-from storefront.catalogue import records
+from storefront.catalogue import dates, records
 from storefront.catalogue.listable import listable
+from storefront.catalogue.shown import SHOWN
 
 # Which products are public (R-CAT-2). `queries.published` is the same for the ORM, `Product.is_published` for one row;
 # a test compares the three.
@@ -27,9 +29,48 @@ HIDDEN = (
 @lru_cache(64)
 def product(key: str, members: frozenset[str] | None = None) -> str:
     """The record of the published product whose `key` column is `%(key)s`, as the single read shows it, or with these
-    members alone."""
+    members alone; and the next moments at which dates change it."""
     record = records.whole_product() if members is None else records.chosen_product(members)
-    return f"SELECT {record} FROM catalogue_product p WHERE p.shop_id = %(shop)s AND p.{key} = %(key)s AND {PUBLISHED}"
+    changes_at = ", ".join(
+        (
+            _plain("p.unpublish_at"),
+            "CASE WHEN p.available_from > %(now)s THEN p.available_from END",
+            dates.next_sale_turn("p"),
+            f"(SELECT min({dates.next_sale_turn('v')}) FROM catalogue_variant v WHERE v.product_id = p.id)",
+        )
+    )
+    row = f"catalogue_product p WHERE p.shop_id = %(shop)s AND p.{key} = %(key)s AND {PUBLISHED}"
+    return f"SELECT {record}, {changes_at} FROM {row}"
+
+
+def next_dates() -> Iterator[str]:
+    """The next moments at which a date publishes and unpublishes a product, each as a column; then the first ones at
+    which sale prices of products begin and end, pre-orders end, and sale prices of variants begin and end: these can
+    have passed, if the worker has not written the change yet."""
+    yield from next_publications()
+    for table, columns in (("product", (*dates.SALE_TURNS, "available_from")), ("variant", dates.SALE_TURNS)):
+        for column in columns:
+            yield _first(
+                f"r.{column}", f"catalogue_{table} r WHERE r.shop_id = %(shop)s AND {dates.pending('r', column)}"
+            )
+
+
+def next_publications() -> Iterator[str]:
+    """The first two of these."""
+    for column in ("publish_at", "unpublish_at"):
+        listed = f"catalogue_product r WHERE r.shop_id = %(shop)s AND {listable('r')}"
+        yield _first(f"r.{column}", f"{listed} AND r.{column} > %(now)s")
+
+
+def _first(column: str, rows: str) -> str:
+    # ORDER BY with LIMIT instead of min(): PostgreSQL reuses a generic plan only if it looks no more expensive than one
+    # for this moment, and for any moment it estimates that a third of all products is later.
+    return f"(SELECT {_plain(column)} FROM {rows} ORDER BY {column} LIMIT 1)"
+
+
+def _plain(column: str) -> str:
+    """A time as the database has it: the plus keeps SQLite's driver from converting the text to a Python datetime."""
+    return f"+{column}" if records.vendor() == "sqlite" else column
 
 
 # How many products of a category lists show (R-CAT-36): the stored total minus those that a date hides now.
@@ -45,21 +86,22 @@ _HIDDEN_IN = " UNION ALL ".join(
 
 @cache
 def categories() -> str:
-    """The records of the active categories with their product counts, in the tree's order."""
+    """The records of the categories that are shown with their product counts, in the tree's order; and the next moments
+    at which dates change a count."""
     return f"{_categories()} ORDER BY c._lft, c.id"
 
 
 @cache
 def category(key: str) -> str:
-    """The same for the active category whose `key` column is `%(key)s`."""
+    """The same for the category whose `key` column is `%(key)s`."""
     return f"{_categories()} AND c.{key} = %(key)s"
 
 
 def _categories() -> str:
-    """The active categories; others are in no answer (R-CAT-34)."""
+    """The categories that are shown; others are in no answer (R-CAT-34)."""
     return (
         f"WITH hidden AS (SELECT l.category_id, count(*) AS products FROM ({_HIDDEN_IN}) p"
         " JOIN catalogue_productcategory l ON l.product_id = p.id GROUP BY l.category_id)"
-        f" SELECT {records.category(('products_count', _LISTED_IN))} FROM catalogue_category c"
-        " WHERE c.shop_id = %(shop)s AND c.is_active"
+        f" SELECT {records.category(('products_count', _LISTED_IN))}, {', '.join(next_publications())}"
+        f" FROM catalogue_category c WHERE c.shop_id = %(shop)s AND {SHOWN}"
     )

@@ -1,7 +1,7 @@
 """One answer of a run through a list (R-SYNC-1 to R-SYNC-8).
 
 A run has two parts. The first pass reads all rows by their key. From then on the client reads what has changed since
-that pass began: products that a publication date has shown or hidden, then the log of changes. A change says only which
+that pass began: products that a date has shown, hidden or changed, then the log of changes. A change says only which
 object was written; the answer has the object as it is now, or names it in `deleted` if the list no longer has it.
 
 Nothing is missed while others write: the end of the log is read before everything else, so a row that is written later
@@ -67,7 +67,8 @@ class Source(ABC):
         as JSON. Fewer rows are the last ones."""
 
     def dated(self, since: datetime, last: int, now: datetime, count: int) -> Sequence[tuple[datetime, int]]:
-        """What a date has shown or hidden without a write, from (`since`, `last`) to now: (date, id), in this order."""
+        """What a date has shown, hidden or changed without a write, from (`since`, `last`) to now: (date, id), in this
+        order."""
         return []
 
     @abstractmethod
@@ -108,7 +109,7 @@ def first_cursor(end: log.Horizon, now: datetime) -> Cursor:
 def _changed(
     source: Source, cursor: Cursor, end: log.Position, count: int, now: datetime
 ) -> tuple[dict[int, Changed], Cursor]:
-    """The next objects to show, by id: those that a date has shown or hidden, else those of the log."""
+    """The next objects to show, by id: those that a date has shown, hidden or changed, else those of the log."""
     dates = source.dated(as_moment(cursor.moment), cursor.dated, now, count)
     if dates:
         return {id: Changed(at, {None}) for at, id in dates}, cursor.at(*dates[-1])

@@ -1,5 +1,6 @@
 """The URL from which a product page loads apps' blocks after the page itself."""
 
+from datetime import datetime
 from typing import Any
 
 from django.http import Http404, HttpResponse
@@ -25,17 +26,17 @@ def product_blocks(request: Request, slug: str) -> HttpResponse:
     record = listing_queries.product_record(request.shop, slug, now=request.now)
     if record is None:
         raise Http404("This product does not exist or is no longer available.")
-    price = _price(request.shop, record)
+    price = _price(request.shop, record, request.now)
     items, totals = [_item(record, price)], _totals(price, tax_included=request.shop.prices_include_tax)
     return shared_blocks_page(
         request, Extension.Type.PRODUCT_BLOCK, items=items, totals=totals, place=client_network(request)
     )
 
 
-def _price(shop: Shop, record: dict[str, Any]) -> str | None:
+def _price(shop: Shop, record: dict[str, Any], now: datetime) -> str | None:
     """The product's price; of a product with variants, the lowest, as the page shows it."""
     ranges = (
-        variant_ranges(shop, [record["id"]], GroupTerms(shop.currency))
+        variant_ranges(shop, [record["id"]], GroupTerms(shop.currency), now=now)
         if record["type"] == Product.Type.VARIABLE
         else {}
     )

@@ -29,7 +29,7 @@ def product_cards(shop: Shop, rows: list[Record], customer: Customer | None, now
     """Cards for product records, in the same order, at the visitor's prices. The number of queries is constant."""
     terms = group_terms(shop, customer.pk if customer else None, ids(rows))
     rows = [offers.at_group_prices(row, terms) for row in rows]
-    ranges = queries.variant_ranges(shop, ids(rows, "variable"), terms)
+    ranges = queries.variant_ranges(shop, ids(rows, "variable"), terms, now=now)
     required = queries.required_options(shop, ids(rows), terms)
     limits = queries.bundle_limits(shop, ids(rows, "bundle"), now) | queries.undelivered(shop, ids(rows, "digital"))
     awaited = pictures.awaited_media(shop, [row["media"][0] for row in rows if row["media"]])

@@ -92,7 +92,7 @@ def product_detail(
     """The page's view of a product record. `given`: what the visitor has already chosen, by form field."""
     terms = group_terms(shop, customer.pk if customer else None, [record["id"]])
     record = offers.at_group_prices(record, terms)
-    ranges = queries.variant_ranges(shop, [record["id"]], terms) if record["type"] == "variable" else {}
+    ranges = queries.variant_ranges(shop, [record["id"]], terms, now=now) if record["type"] == "variable" else {}
     limits, bundle_items = queries.bundle(shop, record["id"], now) if record["type"] == "bundle" else ({}, [])
     if record["type"] == "digital":
         limits = queries.undelivered(shop, [record["id"]])
@@ -110,7 +110,7 @@ def product_detail(
     price = replace(offers.price(record, ranges.get(record["id"]), *required), is_net=terms.is_net)
     reduced = [variant for variant in variants if Decimal(variant["compare_price"]) > Decimal(variant["price"])]
     # Prices of a customer group have no past.
-    lowest = lowest_before(shop, record["id"]) if (price.old or reduced) and terms.is_plain else {}
+    lowest = lowest_before(shop, record["id"], now) if (price.old or reduced) and terms.is_plain else {}
     lowest = {variant: amount + required[0] for variant, amount in lowest.items()}
     availability = offers.product_availability(record, ranges.get(record["id"]), limits, shop, now)
     shown = Shown(price, lowest.get(None) if price.old and not variants else None, availability, record["sku"])

@@ -100,7 +100,7 @@ def _lead_picture(shop: Shop, lead: dict[str, Any]) -> Picture | None:
 @require_shop
 def listing(request: Request) -> HttpResponse:
     query = request.GET
-    category = queries.active_category(request.shop, query["category"]) if query.get("category") else None
+    category = queries.shown_category(request.shop, query["category"]) if query.get("category") else None
     if category and not query.get("q"):
         return redirect_to_category(request, category)
     return _listing(request, category, search=query.get("q", "").strip()[:LONGEST_SEARCH])
@@ -109,7 +109,7 @@ def listing(request: Request) -> HttpResponse:
 @require_safe
 @require_shop
 def category(request: Request, slug: str) -> HttpResponse:
-    found = queries.active_category(request.shop, slug)
+    found = queries.shown_category(request.shop, slug)
     if found is None:
         raise Http404("This category does not exist or is no longer available.")
     return _listing(request, found)

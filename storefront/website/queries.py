@@ -10,9 +10,11 @@ from django.db.models import OuterRef, QuerySet, Subquery, Sum
 from storefront.carts import rules as cart_rules
 from storefront.carts.models import Cart, CartLine
 from storefront.carts.purchasable import Purchasable, load_purchasables
+from storefront.catalogue import sale_periods
 from storefront.catalogue.digital_files import without_file
 from storefront.catalogue.models import Category, Option, Product, ProductCategory, RelatedProduct, Variant
 from storefront.catalogue.records import media_url
+from storefront.catalogue.shown import shown_categories
 from storefront.kit.money import ZERO
 from storefront.listing.queries import ProductFilters, first_products, published_products
 from storefront.pictures.queries import pictures_of
@@ -29,20 +31,18 @@ def main_categories(shop: Shop) -> list[Category]:
 
 
 def categories_above(shop: Shop, lft: int, rgt: int) -> list[Category]:
-    """The active categories above one with these places in the tree, from the main category down."""
-    above = Category.objects.filter(shop=shop, is_active=True, lft__lt=lft, rgt__gt=rgt)
+    """The categories above a shown one with these places in the tree, from the main category down."""
+    above = Category.objects.filter(shop=shop, lft__lt=lft, rgt__gt=rgt)
     return list(above.order_by("lft"))
 
 
 def subcategories(shop: Shop, category: Category) -> list[Category]:
-    """The active categories directly under this one."""
+    """The active categories directly under a shown one."""
     return list(Category.objects.filter(shop=shop, is_active=True, parent=category).order_by("lft"))
 
 
-def active_category(shop: Shop, slug: str) -> Category | None:
-    if "\0" in slug:
-        return None
-    return Category.objects.filter(shop=shop, is_active=True, slug=slug).first()
+def shown_category(shop: Shop, slug: str) -> Category | None:
+    return None if "\0" in slug else shown_categories(shop).filter(slug=slug).first()
 
 
 def category_pictures(shop: Shop, categories: Collection[Category], now: datetime) -> dict[int, str | None]:
@@ -88,15 +88,18 @@ def related_records(
     return sorted(found, key=lambda record: ids.index(record["id"]))
 
 
-def variant_ranges(shop: Shop, product_ids: Collection[int], terms: GroupTerms) -> dict[int, VariantRange]:
+def variant_ranges(
+    shop: Shop, product_ids: Collection[int], terms: GroupTerms, *, now: datetime
+) -> dict[int, VariantRange]:
     """A summary of the active variants of each product, by product id, at the prices of the customer group's terms."""
     if not product_ids:
         return {}
     rows = Variant.objects.filter(shop=shop, product_id__in=product_ids, is_active=True).order_by("price", "pk")
     by_product: dict[int, list[Variant]] = {}
     for variant in rows.only(
-        "product_id", "price", "compare_price", "is_active", "track_inventory", "allow_backorders", "stock_qty"
+        "product_id", *sale_periods.COLUMNS, "is_active", "track_inventory", "allow_backorders", "stock_qty"
     ):
+        sale_periods.settle(variant, now)
         by_product.setdefault(variant.product_id, []).append(variant)
     return {product_id: _range(variants, terms) for product_id, variants in by_product.items()}
 
@@ -104,7 +107,8 @@ def variant_ranges(shop: Shop, product_ids: Collection[int], terms: GroupTerms) 
 def _range(variants: list[Variant], terms: GroupTerms) -> VariantRange:
     for variant in variants:
         variant.price = terms.price_of(variant.price, variant.product_id, variant.pk)
-    # Sorted again, since group prices can change the order. The sort is stable, so equal prices keep theirs.
+    # Sorted again, since a sale that just began and group prices can change the order. The sort is stable, so equal
+    # prices keep theirs.
     variants = sorted(variants, key=lambda variant: variant.price)
     sellable = [variant for variant in variants if variant.can_sell(1)]
     return VariantRange(
@@ -178,7 +182,7 @@ def sitemap_size(shop: Shop, now: datetime) -> int:
 
 def sitemap_categories(shop: Shop) -> list[tuple[str, datetime]]:
     """Slug and last change of the categories that search engines may list."""
-    rows = Category.objects.filter(shop=shop, is_active=True, noindex=False).order_by("lft")
+    rows = shown_categories(shop).filter(noindex=False).order_by("lft")
     return [
         (slug, lastmod or updated)
         for slug, lastmod, updated in rows.values_list("slug", "sitemap_lastmod", "updated_at")

@@ -6,7 +6,7 @@ from django.views.decorators.http import require_safe
 
 from storefront.listing import queries
 from storefront.listing.page import RELEVANCE
-from storefront.listing.queries import ProductFilters
+from storefront.listing.queries import ProductFilters, ProductPage
 from storefront.shops.request import Request
 from storefront.website.pages import LONGEST_SEARCH, require_shop
 
@@ -22,13 +22,11 @@ MAX_AGE = 60
 def suggestions(request: Request) -> HttpResponse:
     """The products that match `q` best, as a JSON list of {name, url}. The same for all visitors."""
     q = request.GET.get("q", "").strip()[:LONGEST_SEARCH]
-    rows = []
+    page = ProductPage([], 0)
     if len(q) >= SHORTEST:
-        rows = queries.first_products(
-            request.shop,
-            ProductFilters(q=q, sort=RELEVANCE, members=frozenset({"id", "name", "slug"})),
-            count=MOST,
-            now=request.now,
-        )
-    found = [{"name": row["name"], "url": reverse("website:product", args=[row["slug"]])} for row in rows]
-    return JsonResponse(found, safe=False, headers={"Cache-Control": f"public, max-age={MAX_AGE}"})
+        filters = ProductFilters(q=q, sort=RELEVANCE, members=frozenset({"id", "name", "slug"}))
+        page = queries.product_page(request.shop, filters, page=1, per_page=MOST, now=request.now)
+    found = [{"name": row["name"], "url": reverse("website:product", args=[row["slug"]])} for row in page.rows]
+    # Nor longer than until the next date that changes the list.
+    left = MAX_AGE if page.until is None else max(0, int((page.until - request.now).total_seconds()))
+    return JsonResponse(found, safe=False, headers={"Cache-Control": f"public, max-age={min(MAX_AGE, left)}"})

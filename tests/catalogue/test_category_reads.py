@@ -1,6 +1,14 @@
 from datetime import timedelta
 
+import pytest
+from django.test import Client
+
+from storefront.catalogue import actions
+from storefront.catalogue.models import Category
+from storefront.listing.facets import Chosen, facets_of
+from storefront.listing.queries import ProductFilters
 from tests.catalogue.factories import make_category, make_product
+from tests.factories.apps import install
 from tests.shops.factories import NOW
 
 
@@ -66,3 +74,51 @@ def test_all_categories_take_one_query_besides_authentication(api, shop, django_
         make_product(shop, name, categories=(make_category(shop, name),))
     with django_assert_max_num_queries(2):
         assert len(api.get("/categories").json()["data"]) == 6
+
+
+@pytest.mark.rule("R-CAT-34")
+def test_an_inactive_category_hides_all_below_it(api, shop, other_shop, other_api):
+    visitor = Client(headers={"host": shop.domain})
+    kitchen, theirs = make_category(shop, "Kitchen"), make_category(other_shop, "Kitchen")
+    cups = make_category(shop, "Cups", kitchen)
+    mugs = make_category(shop, "Mugs", cups)
+    make_category(shop, "Garden")
+    make_category(other_shop, "Cups", theirs)
+    mug = make_product(shop, "Mug", categories=(mugs,))
+    app = install(shop, "read_products", now=NOW).api
+    places = list(Category.objects.order_by("pk").values_list("lft", "rgt"))
+    facets = facets_of(shop, ProductFilters(category="kitchen"), Chosen(), categories=[cups], now=NOW)
+    assert (facets.total, facets.categories) == (1, {cups.pk: 1})
+
+    def seen() -> tuple:
+        """What a category is found by; each of them is asked at the same moment."""
+        listed = {each["slug"] for each in api.get("/categories").json()["data"]}
+        single = {slug for slug in ("cups", "mugs") if api.get(f"/categories/{slug}").status_code == 200}
+        by_id = {each.slug for each in (cups, mugs) if api.get(f"/categories/{each.pk}").status_code == 200}
+        totals = {slug for slug in ("cups", "mugs") if visitor.get(f"/categories/{slug}").status_code == 200}
+        sitemap = visitor.get("/sitemap-0.xml").content.decode()
+        mapped = {slug for slug in ("cups", "mugs") if f"/categories/{slug}<" in sitemap}
+        assert single == by_id == totals == mapped == listed & {"cups", "mugs"}
+        total = api.get("/products?category=mugs").json()["total"]
+        record = api.get(f"/products/{mug.pk}").json()["data"]
+        assert total == len(record["categories"]) == len(single & {"mugs"})
+        branch = facets_of(shop, ProductFilters(category="kitchen"), Chosen(), now=NOW).total
+        return listed, total, branch, mug.name in visitor.get("/categories/kitchen").content.decode()
+
+    assert seen() == ({"kitchen", "cups", "mugs", "garden"}, 1, 1, True)
+    etag = api.get("/categories")["ETag"]
+    actions.update_category(shop=shop, category=cups, is_active=False, now=NOW)
+    assert seen() == ({"kitchen", "garden"}, 0, 0, False)
+    assert api.get("/categories", if_none_match=etag).status_code == 200
+    actions.update_category(shop=shop, category=kitchen, is_active=False, now=NOW)
+    actions.update_category(shop=shop, category=cups, is_active=True, now=NOW)
+    assert api.get("/categories").json()["data"][0]["slug"] == "garden"
+    assert visitor.get("/categories/mugs").status_code == 404
+    # Products stay what they are, and apps and the tree know nothing of it.
+    assert visitor.get("/products/mug").status_code == 200
+    assert api.get("/products").json()["total"] == 1
+    assert len(app.get(f"/products/{mug.pk}").json()["product"]["categories"]) == 1
+    assert list(Category.objects.order_by("pk").values_list("lft", "rgt")) == places
+    assert {each["slug"] for each in other_api.get("/categories").json()["data"]} == {"kitchen", "cups"}
+    actions.update_category(shop=shop, category=kitchen, is_active=True, now=NOW)
+    assert seen() == ({"kitchen", "cups", "mugs", "garden"}, 1, 1, True)

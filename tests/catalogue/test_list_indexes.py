@@ -62,7 +62,7 @@ def test_what_filters_read_of_products_is_found_by_their_ids(shop):
         plans.append(plan_of(statement, params))
         return queries.database_fetch(statement, params)
 
-    assert len(facet_rows.read_rows(explained, shop, ids)) == 3
+    assert len(facet_rows.read_rows(explained, shop, ids, NOW)) == 3
     assert "SEARCH p USING INTEGER PRIMARY KEY" in "".join(plans)
     assert not any("shop_id=?" in plan or "SCAN" in plan for plan in plans)
 

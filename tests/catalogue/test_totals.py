@@ -36,13 +36,13 @@ def counted(shop, now) -> dict:
 
 
 def categories(shop, now) -> list[dict]:
-    return [orjson.loads(written) for written in queries.categories_json(shop, now=now)]
+    return list(orjson.loads(queries.categories_json(shop, now=now).json))
 
 
 def stored(shop, now) -> dict:
     found = {record["slug"]: record["products_count"] for record in categories(shop, now)}
     for slug in found:
-        assert orjson.loads(queries.category_json(shop, slug, now=now))["products_count"] == found[slug]
+        assert orjson.loads(queries.category_json(shop, slug, now=now).json)["products_count"] == found[slug]
         listed = queries.product_page(shop, ProductFilters(category=slug), page=1, per_page=1, now=now)
         assert listed.total == found[slug]
     return {None: queries.product_page(shop, ProductFilters(), page=1, per_page=1, now=now).total} | found

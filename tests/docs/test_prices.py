@@ -77,7 +77,7 @@ def test_sale_period_is_right(shop, example):
         cart = actions.add_line(shop=shop, now=day(at), product_id=product.pk, qty=1).cart
         assert cart.lines.get().price_snapshot == product.price
         for name, amount in (figure.split() for figure in figures.split(", ")):
-            found = lowest_before(shop, product.pk)[None] if name == "lowest" else getattr(product, name)
+            found = lowest_before(shop, product.pk, day(at))[None] if name == "lowest" else getattr(product, name)
             assert (at, name, found) == (at, name, Decimal(amount))
 
 

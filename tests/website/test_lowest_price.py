@@ -42,8 +42,8 @@ def test_the_lowest_of_the_30_days_before_the_present_price(shop, other_shop, pa
     at_prices(other_shop, mug(other_shop), (9, "0.50"), (8, "3.00"))
     at_prices(shop, product, *changes)
     found = {None: Decimal(lowest)} if lowest else {}
-    assert lowest_before(shop, product.pk) == found
-    assert lowest_before(other_shop, product.pk) == {}
+    assert lowest_before(shop, product.pk, NOW) == found
+    assert lowest_before(other_shop, product.pk, NOW) == {}
     text = page(f"/products/{product.slug}")
     assert (f"{TEXT}{lowest}" in text) if lowest else TEXT not in text
 
@@ -58,7 +58,7 @@ def test_each_variant_has_its_own(shop, page):
     scarf = make_product(shop, "Scarf")
     blue, _ = (make_variant(scarf, name, price=Decimal("5.00"), compare_price=Decimal("9.00")) for name in "BR")
     at_prices(shop, blue, (3, "4.00"))
-    assert lowest_before(shop, scarf.pk) == {blue.pk: Decimal("5.00")}
+    assert lowest_before(shop, scarf.pk, NOW) == {blue.pk: Decimal("5.00")}
     text = page(f"/products/{scarf.slug}")
     assert text.count('"lowest": "\\u20ac5.00"') + text.count('"lowest": "€5.00"') == 1
     assert text.count('"lowest": ""') == 1

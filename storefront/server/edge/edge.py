@@ -5,13 +5,14 @@ requests go to Django, and its 200 responses of the catalogue are cached. A call
 accepted its token, under the digest of the header. A response is cached by shop, path and query, and depends on nothing
 else: no cart, no customer, no host, no cookie. Errors are never cached.
 
-An entry is valid while its shop has not changed (`shops.changes`), and for `changes.MAX_STALE_SECONDS` seconds at most,
-which also covers changes by the clock, such as `publish_at`.
+An entry is valid while its shop has not changed (`shops.changes`), until the next date that changes it, such as a
+product's `publish_at`, and for `changes.MAX_STALE_SECONDS` seconds at most.
 """
 
 import math
 import time
 from collections.abc import Callable, Iterable
+from datetime import datetime
 from functools import lru_cache
 from hashlib import sha256
 from threading import Lock
@@ -21,6 +22,7 @@ from django.conf import settings
 from django.http import QueryDict
 
 from storefront.catalogue.schemas import ProductQuery, SingleQuery
+from storefront.kit import clock
 from storefront.kit.callers import request_id
 from storefront.kit.conditional import Revalidated
 from storefront.server.api.ignored import header_value
@@ -69,18 +71,21 @@ class CachedCaller:
 class CacheEntry:
     """A caller or a representation that was read from the database for a shop.
 
-    `shop` is the shop's id, `mark` that of `changes.latest_change()` before the read, `size` is in bytes, and
-    `expires_at` is in seconds of `time.monotonic()`.
+    `shop` is the shop's id, `mark` that of `changes.latest_change()` before the read, `size` is in bytes, `until` is
+    when a date changes it, and `expires_at` is in seconds of `time.monotonic()`.
     """
 
-    __slots__ = ("expires_at", "mark", "shop", "size", "value")
+    __slots__ = ("expires_at", "mark", "shop", "size", "until", "value")
 
-    def __init__(self, value: Any, shop: int, mark: int, started: float, size: int) -> None:
-        self.value, self.shop, self.mark, self.size = value, shop, mark, size
+    def __init__(
+        self, value: Any, shop: int, mark: int, started: float, size: int, until: datetime | None = None
+    ) -> None:
+        self.value, self.shop, self.mark, self.size, self.until = value, shop, mark, size, until
         self.expires_at = started + changes.MAX_STALE_SECONDS
 
     def is_fresh(self, now: float) -> bool:
-        return now < self.expires_at and changes.version(self.shop) <= self.mark
+        is_current = now < self.expires_at and changes.version(self.shop) <= self.mark
+        return is_current and (self.until is None or clock.now() < self.until)
 
 
 class Edge:
@@ -292,4 +297,4 @@ def _entry(response: Revalidated, headers: Headers, mark: int, started: float) -
             shared.append((name, value))
     representation = Representation(response.representation, etag, shared)
     size = len(response.representation) + ENTRY_OVERHEAD_BYTES
-    return CacheEntry(representation, response.caller.shop.pk, mark, started, size), own
+    return CacheEntry(representation, response.caller.shop.pk, mark, started, size, response.until), own
