@@ -15,7 +15,7 @@ from storefront.customers.models import Customer, CustomerGroup
 from storefront.gift_cards.applying import applied_cards
 from storefront.kit import tokens
 from storefront.kit.money import ZERO
-from storefront.kit.sql import fetch
+from storefront.kit.sql import fetch, unwrapped
 from storefront.pricing import queries as pricing
 from storefront.pricing import rules
 from storefront.pricing.candidates import Shopper
@@ -47,8 +47,9 @@ def cart_with_lines(
         return None, []
     if not rows:
         return None, []
-    found = sql.CART.instance(connection, rows[0])
-    lines = [sql.LINE.instance(connection, columns) for row in rows if (columns := row[len(sql.CART) :])[0] is not None]
+    database = unwrapped(connection)
+    found = sql.CART.instance(database, rows[0])
+    lines = [sql.LINE.instance(database, columns) for row in rows if (columns := row[len(sql.CART) :])[0] is not None]
     for line in lines:
         line.cart = found
     return found, lines
