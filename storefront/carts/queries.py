@@ -32,7 +32,8 @@ TOKEN_PREFIX = "cart"  # noqa: S105, a token's prefix is no secret
 def cart_with_lines(
     shop: Shop, now: datetime, *, token: str | None = None, cart: Cart | None = None
 ) -> tuple[Cart | None, list[CartLine]]:
-    """The live cart with this token, or the given cart even if it has expired, and its lines, in one query.
+    """The live cart with this token, or the given cart even if it has expired, and its lines with their products and
+    variants, in one query.
 
     (None, []) if there is none: a token that is missing, malformed, unknown, expired or of another shop is no error
     (R-CART-4).
@@ -49,10 +50,7 @@ def cart_with_lines(
         return None, []
     database = unwrapped(connection)
     found = sql.CART.instance(database, rows[0])
-    lines = [sql.LINE.instance(database, columns) for row in rows if (columns := row[len(sql.CART) :])[0] is not None]
-    for line in lines:
-        line.cart = found
-    return found, lines
+    return found, sql.lines_of(database, rows, found)
 
 
 def cart_by_public_id(shop: Shop, public_id: UUID | str, now: datetime) -> Cart | None:

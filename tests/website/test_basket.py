@@ -178,7 +178,7 @@ def test_shows_that_a_price_has_changed(shop, page, add):
     cup.price = "11.00"
     cup.save()
     basket = page("/basket")
-    assert "Price changed, was €9.50" in basket
+    assert "Price changed from €9.50 to €11.00" in basket
     assert "€11.00 each" in basket
 
 
