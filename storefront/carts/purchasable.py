@@ -6,18 +6,17 @@ from datetime import datetime
 from typing import Any
 
 from django.db import connection
-from django.db.models import Exists, OuterRef, Q
 
 from storefront.carts import sql
 from storefront.carts.models import CartLine
 from storefront.carts.rules import OfferedOption, OfferedValue
 from storefront.catalogue.digital_files import needs_file
-from storefront.catalogue.models import BundleItem, DigitalFile, Option, Product, Variant
+from storefront.catalogue.models import BundleItem, Product, Variant
 from storefront.catalogue.records import media_url
 from storefront.catalogue.rules import full_name
 from storefront.catalogue.sale_periods import end_preorder, settle
 from storefront.catalogue.stock import Kind
-from storefront.kit.sql import fetch
+from storefront.kit.sql import fetch, unwrapped
 from storefront.shops.models import Shop
 
 # Ids of a product and its variant, if any.
@@ -144,13 +143,17 @@ def _purchasables(
 def _products(shop: Shop, ids: Collection[int]) -> dict[int, Any]:
     if not ids:
         return {}
-    given = {"shop": shop.pk} | {f"id{number}": id for number, id in enumerate(ids)}
     found = {}
-    for row in fetch(connection, sql.products(len(ids)), given):
+    for row in fetch(connection, sql.products(len(ids)), _given(shop, ids)):
         product: Any = sql.PRODUCT.instance(connection, row)
         product.picture_file, product.picture_source, product.has_options, product.has_no_file = row[len(sql.PRODUCT) :]
         found[product.pk] = product
     return found
+
+
+def _given(shop: Shop, ids: Collection[int]) -> dict[str, int]:
+    """The parameters of the queries of `sql`."""
+    return {"shop": shop.pk} | {f"id{number}": id for number, id in enumerate(ids)}
 
 
 def _variants(shop: Shop, ids: Collection[int]) -> dict[int, Variant]:
@@ -163,33 +166,30 @@ def _variants(shop: Shop, ids: Collection[int]) -> dict[int, Variant]:
 def _options(shop: Shop, product_ids: Collection[int]) -> dict[int, list[OfferedOption]]:
     if not product_ids:
         return {}
-    rows = (
-        Option.objects.filter(shop=shop, product_id__in=product_ids)
-        .order_by("sort_order", "id", "values__sort_order", "values__id")
-        .values_list(
-            *("product_id", "id", "name", "type", "required", "max_length"),
-            *("values__id", "values__label", "values__price"),
-        )
-    )
+    database = unwrapped(connection)
     found: dict[int, dict[int, OfferedOption]] = {}
-    for product_id, id, name, type, required, max_length, value_id, label, price in rows:
-        option = found.setdefault(product_id, {}).setdefault(
-            id, OfferedOption(id, name, type, required, [], max_length)
-        )
-        if value_id is not None:
-            option.values.append(OfferedValue(value_id, label, price))
+    for row in fetch(database, sql.options(len(product_ids)), _given(shop, product_ids)):
+        option = sql.OPTION.instance(database, row)
+        offered = OfferedOption(option.pk, option.name, option.type, option.required, [], option.max_length)
+        offered = found.setdefault(option.product_id, {}).setdefault(option.pk, offered)
+        value = sql.VALUE.instance(database, row[len(sql.OPTION) :])
+        if value.pk is not None:
+            offered.values.append(OfferedValue(value.pk, value.label, value.price))
     return {product_id: list(options.values()) for product_id, options in found.items()}
 
 
 def _bundle_items(shop: Shop, product_ids: Collection[int]) -> dict[int, list[BundleItem]]:
     if not product_ids:
         return {}
+    database = unwrapped(connection)
     found: dict[int, list[BundleItem]] = {}
-    rows = BundleItem.objects.filter(shop=shop, bundle_id__in=product_ids).select_related("product", "variant")
-    files = DigitalFile.objects.filter(product=OuterRef("product"))
-    for item in rows.annotate(has_no_file=Q(product__type=Product.Type.DIGITAL) & ~Exists(files)):
-        product: Any = item.product
-        product.has_no_file = item.has_no_file
+    for row in fetch(database, sql.bundle_items(len(product_ids)), _given(shop, product_ids)):
+        item = sql.ITEM.instance(database, row)
+        product: Any = sql.ITEM_PRODUCT.instance(database, row[len(sql.ITEM) :])
+        product.has_no_file = row[-1]
+        item.product = product
+        if item.variant_id is not None:
+            item.variant = sql.ITEM_VARIANT.instance(database, row[len(sql.ITEM) + len(sql.ITEM_PRODUCT) :])
         found.setdefault(item.bundle_id, []).append(item)
     return found
 

@@ -8,7 +8,7 @@ from django.db import connection, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from storefront.carts.models import SNAPSHOTS, Cart, CartLine
-from storefront.catalogue.models import Product, Variant
+from storefront.catalogue.models import BundleItem, Option, OptionValue, Product, Variant
 from storefront.catalogue.sale_periods import COLUMNS as SALE_COLUMNS
 from storefront.kit.sql import Columns, fetch
 
@@ -75,6 +75,24 @@ _PRODUCTS = (
     " FROM catalogue_product p WHERE p.shop_id = %(shop)s AND p.id IN ({})"
 )
 
+# Options with their values, and the items of bundles, of which a cart needs these columns.
+OPTION = Columns(Option, "id", "product_id", "name", "type", "required", "max_length")
+VALUE = Columns(OptionValue, "id", "label", "price")
+_OPTIONS = (
+    f"SELECT {OPTION.of('o')}, {VALUE.of('v')} FROM catalogue_option o"
+    " LEFT JOIN catalogue_optionvalue v ON v.option_id = o.id WHERE o.shop_id = %(shop)s AND o.product_id IN ({})"
+    " ORDER BY o.sort_order, o.id, v.sort_order, v.id"
+)
+ITEM = Columns(BundleItem, "id", "bundle_id", "product_id", "variant_id", "qty")
+_STOCK = ("track_inventory", "allow_backorders", "stock_qty")
+ITEM_PRODUCT = Columns(Product, "id", "name", "sku", "type", "is_gift_card", "is_preorder", *_STOCK)
+ITEM_VARIANT = Columns(Variant, "id", "name", "sku", "is_active", *_STOCK)
+_ITEMS = (
+    f"SELECT {ITEM.of('i')}, {ITEM_PRODUCT.of('p')}, {ITEM_VARIANT.of('v')}, {_HAS} FROM catalogue_bundleitem i"
+    " JOIN catalogue_product p ON p.id = i.product_id LEFT JOIN catalogue_variant v ON v.id = i.variant_id"
+    " WHERE i.shop_id = %(shop)s AND i.bundle_id IN ({}) ORDER BY i.sort_order, i.id"
+)
+
 _NEW_CART = Columns(Cart, without=["id", "ordered_at"])
 _NEW_LINE = Columns(CartLine, without=["id"])
 _INSERT_CART = f"{_NEW_CART.insertion()} RETURNING id"
@@ -95,7 +113,23 @@ def products(count: int) -> str:
     """The query for `count` products, with the parameters `shop`, `id0`, `id1` and so on. Each row has the PRODUCT
     columns, file and source URL of the first picture, whether the product has options, and whether it is digital
     and has no file."""
-    return _PRODUCTS.format(", ".join(f"%(id{number})s" for number in range(count)))
+    return _PRODUCTS.format(_ids(count))
+
+
+def options(count: int) -> str:
+    """The query for the options of `count` products. Each row has the OPTION and the VALUE columns, these null for an
+    option without values."""
+    return _OPTIONS.format(_ids(count))
+
+
+def bundle_items(count: int) -> str:
+    """The query for the items of `count` bundles. Each row has the columns ITEM, ITEM_PRODUCT, ITEM_VARIANT, and the
+    two of `_HAS`."""
+    return _ITEMS.format(_ids(count))
+
+
+def _ids(count: int) -> str:
+    return ", ".join(f"%(id{number})s" for number in range(count))
 
 
 def lines_of(database: BaseDatabaseWrapper, rows: Sequence[tuple], cart: Cart) -> list[CartLine]:
@@ -109,9 +143,10 @@ def lines_of(database: BaseDatabaseWrapper, rows: Sequence[tuple], cart: Cart) -
         line = LINE.instance(database, row[after_cart:])
         product: Any = PRODUCT.instance(database, row[after_line:])
         product.has_options, product.has_no_file = row[-2:]
-        line.cart, line.product = cart, product
+        # As `select_related` does.
+        line._state.fields_cache |= {"cart": cart, "product": product}
         if line.variant_id is not None:
-            line.variant = VARIANT.instance(database, row[after_product:])
+            line._state.fields_cache["variant"] = VARIANT.instance(database, row[after_product:])
         lines.append(line)
     return lines
 
