@@ -127,7 +127,7 @@ def check_lines(
 
 def cart_problems(shop: Shop, checks: Iterable[LineCheck]) -> list[dict[str, Any]]:
     """What is wrong with the cart, for programs: `{key, code, message}` and what helps to correct it, in the order of
-    the lines (R-CART-52). A changed price keeps nothing from being bought."""
+    the lines (R-CART-53). A changed price keeps nothing from being bought."""
     found = []
     for check in checks:
         for each in check.problems:

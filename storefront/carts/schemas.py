@@ -338,7 +338,7 @@ def item_record(line: CartLine) -> dict[str, Any]:
 
 
 def check_record(check: LineCheck) -> dict[str, Any]:
-    """The line's members that depend on the catalogue as it is now (R-CART-51)."""
+    """The line's members that depend on the catalogue as it is now (R-CART-52)."""
     return {"available": check.is_available, "current_price": to_wire(check.price)}
 
 

@@ -85,7 +85,7 @@ _OPTIONS = (
 )
 ITEM = Columns(BundleItem, "id", "bundle_id", "product_id", "variant_id", "qty")
 _STOCK = ("track_inventory", "allow_backorders", "stock_qty")
-ITEM_PRODUCT = Columns(Product, "id", "name", "sku", "type", "is_gift_card", "is_preorder", *_STOCK)
+ITEM_PRODUCT = Columns(Product, "id", "name", "sku", "type", "is_gift_card", "billing_interval", "is_preorder", *_STOCK)
 ITEM_VARIANT = Columns(Variant, "id", "name", "sku", "is_active", *_STOCK)
 _ITEMS = (
     f"SELECT {ITEM.of('i')}, {ITEM_PRODUCT.of('p')}, {ITEM_VARIANT.of('v')}, {_HAS} FROM catalogue_bundleitem i"
