@@ -240,7 +240,9 @@ def open_basket(*, shop: Shop, public_id: UUID, now: datetime) -> Cart:
 
 
 @transaction.atomic
-def reprice_cart(*, shop: Shop, cart: Cart, now: datetime, held: Mapping[Stock, int] | None = None) -> list[LineCheck]:
+def reprice_cart(
+    *, shop: Shop, cart: Cart, now: datetime, held: Callable[[], Mapping[Stock, int]] | None = None
+) -> list[LineCheck]:
     """Update the snapshots of every line from the catalogue. Returns the lines whose price changed and those that
     cannot be bought as they are. Writes only lines that changed; an unavailable line keeps its snapshots.
 

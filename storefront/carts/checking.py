@@ -5,7 +5,7 @@ The rules and codes are those of adding (`adding.py`), so a line has a problem w
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -98,14 +98,14 @@ def check_lines(
     purchasables: Mapping[Sold, Purchasable],
     terms: GroupTerms,
     now: datetime,
-    held: Mapping[Stock, int] | None = None,
+    held: Callable[[], Mapping[Stock, int]] | None = None,
 ) -> list[LineCheck]:
     """The check of each line, in their order. Lines that use the same stock have it in their order, so a later one has
-    what earlier ones leave. `held` are pieces that the cart's own payment has taken from the stock."""
+    what earlier ones leave. `held` returns the pieces that the cart's own payment has taken from the stock; it is only
+    called if a line is short."""
     lines = list(lines)
     refusals = unsold(shop, {(line.product_id, line.variant_id) for line in lines}, purchasables, now)
-    taken: Counter[Stock] = Counter()
-    taken.subtract(held or {})
+    stocks = _Stocks(held)
     checks = []
     for line in lines:
         sold = line.product_id, line.variant_id
@@ -118,11 +118,36 @@ def check_lines(
             found = purchasables[sold]
             check.choices = checked_choices(found, chosen, line.custom_price, is_damaged=line.is_damaged)
             check.price = current_price(line, found, check.choices, terms)
-            _check_stock(check, found, taken)
+            check.left = stocks.take(line, found)
+            if check.left < line.qty:
+                raise short_of(found.name, check.left)
         except Refusal as refusal:
             check.problems = refusal.body()["problems"]
-            check.left = refusal.available if isinstance(refusal, InsufficientStock) else 0
+            check.left = check.left if isinstance(refusal, InsufficientStock) else 0
     return checks
+
+
+class _Stocks:
+    """What lines take of the stocks, one after the other."""
+
+    def __init__(self, held: Callable[[], Mapping[Stock, int]] | None) -> None:
+        self._held = held
+        self._taken: Counter[Stock] = Counter()
+
+    def take(self, line: CartLine, purchasable: Purchasable) -> int:
+        """Take the line's pieces, as many as there are. Returns how many."""
+        one = rules.stock_uses(
+            line.product_id, line.variant_id, 1, is_damaged=line.is_damaged, bundle_items=purchasable.bundle_items
+        )
+        fits = rules.addable_qty(one, self._taken, purchasable.levels)
+        if fits is not None and fits < line.qty and self._held is not None:
+            self._taken.subtract(self._held())
+            self._held = None
+            fits = rules.addable_qty(one, self._taken, purchasable.levels)
+        qty = line.qty if fits is None else min(line.qty, fits)
+        for use in one:
+            self._taken[use.kind, use.id] += use.qty * qty
+        return qty
 
 
 def cart_problems(shop: Shop, checks: Iterable[LineCheck]) -> list[dict[str, Any]]:
@@ -143,20 +168,6 @@ def cart_problems(shop: Shop, checks: Iterable[LineCheck]) -> list[dict[str, Any
 
 def _problem(line: CartLine, code: str, message: str, **help: Any) -> dict[str, Any]:
     return {"key": line.key, "code": code, "message": message, **help}
-
-
-def _check_stock(check: LineCheck, purchasable: Purchasable, taken: Counter[Stock]) -> None:
-    """Raises InsufficientStock if the stock has less than the line's quantity. What it has is `taken`."""
-    line = check.line
-    one = rules.stock_uses(
-        line.product_id, line.variant_id, 1, is_damaged=line.is_damaged, bundle_items=purchasable.bundle_items
-    )
-    fits = rules.addable_qty(one, taken, purchasable.levels)
-    left = line.qty if fits is None else min(line.qty, fits)
-    for use in one:
-        taken[use.kind, use.id] += use.qty * left
-    if left < line.qty:
-        raise short_of(purchasable.name, left)
 
 
 def short_of(name: str, available: int) -> InsufficientStock:

@@ -1,6 +1,6 @@
 """The checkout's pages: details, delivery, payment, confirmation."""
 
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 from uuid import UUID
 
@@ -225,7 +225,7 @@ def _current_checkout(request: Request, *, is_press: bool = False) -> tuple[Cart
     cart = basket_of(request)
     if cart is None:
         raise EmptyBasket
-    held = held_stock(request.shop, cart)
+    held = partial(held_stock, request.shop, cart)
     _report_changes(request, reprice_cart(shop=request.shop, cart=cart, held=held, now=request.now), is_press=is_press)
     checkout = queries.open_checkout(request.shop, cart, owner_of(request))
     quote = queries.quote(request.shop, cart, checkout, request.now)

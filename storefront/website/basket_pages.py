@@ -1,6 +1,7 @@
 """Pages to view, fill and change the visitor's basket. The forms work without JavaScript; htmx avoids page reloads."""
 
 from decimal import Decimal
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -140,7 +141,7 @@ def _basket_context(request: Request) -> dict[str, Any]:
     shop, cart = request.shop, basket_of(request)
     checks = []
     if cart is not None:
-        checks = actions.reprice_cart(shop=shop, cart=cart, held=held_stock(shop, cart), now=request.now)
+        checks = actions.reprice_cart(shop=shop, cart=cart, held=partial(held_stock, shop, cart), now=request.now)
     lines = carts.cart_lines(shop, cart) if cart else []
     terms = tax_terms(shop, is_net=carts.sees_net_prices(shop, cart))
     totals = carts.cart_totals(shop, lines, request.now, cart=cart, terms=terms) if lines else None

@@ -25,8 +25,8 @@ TOTALS = ["subtotal", "shipping", "tax", "discount", "total", "amount_due", "ite
 def test_get_answers_token_items_and_totals(shop, api):
     body = api.get("/cart", cart=filled(api, make_product(shop))).json()
     assert list(body) == ["cart_token", "data"]
-    # `orders`: R-CART-36, `discount_codes`: R-CART-42, `gift_cards`: R-CART-47.
-    assert list(body["data"]) == ["items", "totals", "orders", "discount_codes", "gift_cards"]
+    # `orders`: R-CART-36, `discount_codes`: R-CART-42, `gift_cards`: R-CART-47, `problems`: R-CART-53.
+    assert list(body["data"]) == ["items", "totals", "orders", "discount_codes", "gift_cards", "problems"]
     assert list(body["data"]["items"][0]) == ["key", *LINE, "line_total", "options", "gift_card", "available_from"]
     assert list(body["data"]["totals"]) == TOTALS
 
