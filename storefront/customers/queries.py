@@ -1,4 +1,5 @@
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -53,10 +54,8 @@ def mailbox_of(email: str) -> str:
     """The mailbox behind an address, for counting people: `Ada+shop@Example.com` is `ada@example.com`. A domain is the
     same in its own letters and in ASCII. Dots stay, since at most providers they tell mailboxes apart."""
     name, at, domain = normal_email(email).rpartition("@")
-    try:
+    with suppress(UnicodeError):
         domain = domain.encode("idna").decode()
-    except UnicodeError:
-        pass
     return f"{name.partition('+')[0] or name}{at}{domain}"
 
 

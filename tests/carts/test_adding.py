@@ -13,7 +13,7 @@ def test_adding_makes_a_cart_with_the_line(shop, api):
     answer = add(api, mug, 2)
     assert answer.status_code == 201
     body = answer.json()
-    assert list(body) == ["message", "cart_token", "data"]
+    assert list(body) == ["message", "cart_token", "data", "problems"]
     assert body["message"] == "Item added to cart."
     assert body["data"] == {
         "product_id": mug.pk,
