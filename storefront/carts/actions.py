@@ -1,6 +1,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -12,21 +12,20 @@ from storefront.carts import queries, rules, sql
 from storefront.carts.adding import (
     Checked,
     FillingCart,
-    ProductUnavailable,
     WantedLine,
     check_lines,
     check_qty,
     load_for_sale,
     snapshot,
 )
+from storefront.carts.checking import LineCheck, short_of
+from storefront.carts.checking import check_lines as check_cart_lines
 from storefront.carts.models import LIFETIME, SNAPSHOTS, Cart, CartLine
-from storefront.carts.purchasable import Purchasable, load_purchasables, stock_levels
-from storefront.catalogue.stock import InsufficientStock
+from storefront.carts.purchasable import Purchasable, Sold, Stock, load_purchasables, stock_levels
 from storefront.customers.models import Customer
 from storefront.kit import tokens
 from storefront.kit.refusals import Refusal
 from storefront.pricing import queries as pricing
-from storefront.pricing.queries import GroupTerms
 from storefront.shops.models import Shop
 
 NO_CART = "There is no cart: X-Cart-Token is missing, unknown or expired. Send the cart_token of an earlier response."
@@ -63,30 +62,24 @@ Precondition = Callable[[Cart | None, Sequence[CartLine]], None]
 @dataclass(frozen=True, slots=True)
 class Added:
     """A line after the write, its cart with all lines, and the cart's token: a new one for a new cart, None for a
-    shopper's basket."""
+    shopper's basket. `known` are the purchasables that were read."""
 
     cart: Cart
     line: CartLine
     lines: list[CartLine]
     token: str | None
+    known: Mapping[Sold, Purchasable]
 
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A cart after a write, all its lines, and its token. After a dry run, `cart` is None if there is none."""
+    """A cart after a write, all its lines, and its token. After a dry run, `cart` is None if there is none. `known` are
+    the purchasables that were read."""
 
     cart: Cart | None
     lines: list[CartLine]
     token: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class LineChange:
-    """What repricing found for a line. An unavailable line keeps its snapshots; the cart cannot be ordered with it."""
-
-    line: CartLine
-    old_price: Decimal
-    is_unavailable: bool = False
+    known: Mapping[Sold, Purchasable] = field(default_factory=dict)
 
 
 def add_line(
@@ -138,7 +131,7 @@ def add_line(
         # The merchant may have deleted the variant since it was read: then raise the refusal instead.
         check_lines(shop, wanted, now).raise_first()
         raise
-    return Added(locked, line, filling.lines, token if locked.token_digest else None)
+    return Added(locked, line, filling.lines, token if locked.token_digest else None, checked.purchasables)
 
 
 def add_lines(
@@ -163,7 +156,7 @@ def add_lines(
             cart, lines = (_read_cart if is_dry_run else lock_cart)(shop, now, token, None, precondition)
             filling = _fill(shop, now, cart, lines, checked)
             if is_dry_run:
-                return Changed(cart, filling.lines, token if cart else None)
+                return Changed(cart, filling.lines, token if cart else None, checked.purchasables)
             if cart is None:
                 cart, token = new_cart(shop, now, like=None, with_token=True)
                 cart.save(force_insert=True)
@@ -173,7 +166,7 @@ def add_lines(
         if refused := check_lines(shop, wanted, now).refused:
             raise InvalidLines(refused) from None
         raise
-    return Changed(cart, filling.lines, token)
+    return Changed(cart, filling.lines, token, checked.purchasables)
 
 
 def change_line(
@@ -247,22 +240,28 @@ def open_basket(*, shop: Shop, public_id: UUID, now: datetime) -> Cart:
 
 
 @transaction.atomic
-def reprice_cart(*, shop: Shop, cart: Cart, now: datetime) -> list[LineChange]:
-    """Update the snapshots of every line from the catalogue. Returns the lines whose price changed and those that can
-    no longer be bought. Writes only lines that changed."""
+def reprice_cart(
+    *, shop: Shop, cart: Cart, now: datetime, held: Callable[[], Mapping[Stock, int]] | None = None
+) -> list[LineCheck]:
+    """Update the snapshots of every line from the catalogue. Returns the lines whose price changed and those that
+    cannot be bought as they are. Writes only lines that changed; an unavailable line keeps its snapshots.
+
+    `held` is as in `checking.check_lines`."""
     locked = Cart.objects.select_for_update().filter(shop=shop, pk=cart.pk).first()
     lines = queries.cart_lines(shop, cart) if locked else []
     wanted = {(line.product_id, line.variant_id) for line in lines}
     purchasables = load_purchasables(shop, wanted, now) if lines else {}
     customer_id = locked.customer_id if locked else None
     terms = pricing.group_terms(shop, customer_id, {line.product_id for line in lines})
-    changes = []
-    for line in lines:
-        found = purchasables.get((line.product_id, line.variant_id))
-        change = _reprice_line(line, found, terms, now)
-        if change is not None:
-            changes.append(change)
-    return changes
+    checks = check_cart_lines(shop, lines, purchasables, terms, now, held)
+    for check in checks:
+        line = check.line
+        if not check.is_unavailable:
+            before = [getattr(line, name) for name in SNAPSHOTS]
+            snapshot(line, purchasables[line.product_id, line.variant_id], check.choices, terms)
+            if [getattr(line, name) for name in SNAPSHOTS] != before:
+                line.save(update_fields=SNAPSHOTS)
+    return [check for check in checks if check.problems or check.is_price_changed]
 
 
 def delete_expired_carts(*, now: datetime, limit: int = 500) -> int:
@@ -349,24 +348,6 @@ def _check_raised_qty(shop: Shop, now: datetime, line: CartLine, lines: list[Car
     levels = purchasable.levels | stock_levels(shop, {(use.kind, use.id) for use in one} - purchasable.levels.keys())
     fits = rules.addable_qty(one, rules.stock_needed(other for other in lines if other is not line), levels)
     if fits is not None and qty > fits:
-        raise InsufficientStock(f"Only {fits} of {line.name_snapshot} available.", available=fits)
+        raise short_of(line.name_snapshot, fits)
     if qty > rules.affordable_qty(line.price_snapshot, rules.subtotal(other for other in lines if other is not line)):
         raise rules.TotalTooLarge
-
-
-def _reprice_line(
-    line: CartLine, purchasable: Purchasable | None, terms: GroupTerms, now: datetime
-) -> LineChange | None:
-    old, before = line.price_snapshot, [getattr(line, name) for name in SNAPSHOTS]
-    try:
-        if purchasable is None or not purchasable.is_for_sale(now) or purchasable.needs_variant:
-            raise ProductUnavailable
-        choices = rules.resolve_choices(purchasable.options, rules.choices_to_resolve(line.options))
-        rules.check_custom_price(purchasable.product, purchasable.variant, choices, line.custom_price, terms.currency)
-        rules.check_damaged(purchasable.product, line.is_damaged)
-        snapshot(line, purchasable, choices, terms)
-    except Refusal:
-        return LineChange(line, old, is_unavailable=True)
-    if [getattr(line, name) for name in SNAPSHOTS] != before:
-        line.save(update_fields=SNAPSHOTS)
-    return LineChange(line, old) if line.price_snapshot != old else None

@@ -11,7 +11,7 @@ from typing import Any
 
 from storefront.carts import gift_card_lines, rules
 from storefront.carts.models import Cart, CartLine
-from storefront.carts.purchasable import Levels, Purchasable, load_purchasables, offered_variants
+from storefront.carts.purchasable import Levels, Purchasable, Sold, load_purchasables, offered_variants
 from storefront.catalogue.stock import InsufficientStock
 from storefront.kit import money
 from storefront.kit.refusals import InvalidFields, Refusal, problem
@@ -19,9 +19,6 @@ from storefront.pricing import queries as pricing
 from storefront.pricing.queries import GroupTerms
 from storefront.pricing.rules import unit_price
 from storefront.shops.models import Shop
-
-# Ids of a product and its variant, if any.
-Sold = tuple[int, int | None]
 
 
 # Programs rely on the codes of the refusals here, in `rules.py` and in `catalogue/stock.py` (R-ERR-9).
@@ -86,6 +83,10 @@ class Checked:
     lines: dict[int, CheckedLine] = field(default_factory=dict)
     refused: dict[int, Refusal] = field(default_factory=dict)
 
+    @property
+    def purchasables(self) -> dict[Sold, Purchasable]:
+        return {line.wanted.sold: line.purchasable for line in self.lines.values()}
+
     def raise_first(self) -> None:
         for refusal in self.refused.values():
             raise refusal
@@ -104,11 +105,11 @@ def check_lines(shop: Shop, wanted: Sequence[WantedLine], now: datetime) -> Chec
     InvalidCustomPrice and InvalidFields.
     """
     purchasables = load_purchasables(shop, {line.sold for line in wanted}, now)
-    unsold = _unsold(shop, {line.sold for line in wanted}, purchasables, now)
+    refusals = unsold(shop, {line.sold for line in wanted}, purchasables, now)
     checked = Checked()
     for index, line in enumerate(wanted):
-        if line.sold in unsold:
-            checked.refused[index] = unsold[line.sold]
+        if line.sold in refusals:
+            checked.refused[index] = refusals[line.sold]
             continue
         try:
             checked.lines[index] = _checked(shop, line, purchasables[line.sold], now)
@@ -121,9 +122,56 @@ def load_for_sale(shop: Shop, product_id: int, variant_id: int | None, now: date
     """Raises ProductUnavailable, SubscriptionNotSold and VariantRequired."""
     sold = product_id, variant_id
     found = load_purchasables(shop, [sold], now)
-    for refusal in _unsold(shop, {sold}, found, now).values():
+    for refusal in unsold(shop, {sold}, found, now).values():
         raise refusal
     return found[sold]
+
+
+def unsold(
+    shop: Shop, wanted: Collection[Sold], found: Mapping[Sold, Purchasable], now: datetime
+) -> dict[Sold, Refusal]:
+    """Why some of these cannot be sold, with the variants that can be. No query if all can be."""
+    refused = [sold for sold in wanted if not (sold in found and found[sold].is_for_sale(now))]
+    refused += [sold for sold in wanted if sold not in refused and found[sold].needs_variant]
+    if not refused:
+        return {}
+    products = load_purchasables(shop, {(product_id, None) for product_id, _ in refused}, now)
+    variants = offered_variants(shop, {product_id for product_id, _ in refused})
+    refusals: dict[Sold, Refusal] = {}
+    for product_id, variant_id in refused:
+        product, allowed = products.get((product_id, None)), variants.get(product_id, [])
+        is_published = product is not None and product.product.is_published(now)
+        if product is not None and is_published and product.is_subscription:
+            refusal: Refusal = SubscriptionNotSold()
+        elif product is not None and is_published and product.lacks_file:
+            refusal = ProductUnavailable(NO_FILE)
+        elif product is None or not product.is_for_sale(now):
+            refusal = ProductUnavailable()
+        elif variant_id is None:
+            text = VariantRequired.message
+            refusal = VariantRequired(problems=[problem("variant_id", VariantRequired.code, text, allowed=allowed)])
+        else:
+            text = f"The product has no variant {variant_id} for sale."
+            problems = [problem("variant_id", ProductUnavailable.code, text, allowed=allowed)]
+            refusal = ProductUnavailable(text, problems=problems)
+        refusals[product_id, variant_id] = refusal
+    return refusals
+
+
+def checked_choices(
+    purchasable: Purchasable,
+    options: Mapping[str, Any] | None,
+    custom_price: Decimal | None,
+    currency: str,
+    *,
+    is_damaged: bool,
+) -> list[rules.Choice]:
+    """The chosen options of a line, whose price and damage its product allows. Raises OptionRequired, InvalidOption,
+    InvalidCustomPrice and InvalidFields."""
+    choices = rules.resolve_choices(purchasable.options, options)
+    rules.check_custom_price(purchasable.product, purchasable.variant, choices, custom_price, currency)
+    rules.check_damaged(purchasable.product, is_damaged)
+    return choices
 
 
 class FillingCart:
@@ -178,8 +226,8 @@ class FillingCart:
         return CartLine(
             shop=self.shop,
             key=checked.key,
-            product_id=product.pk,
-            variant_id=variant.pk if variant else None,
+            product=product,
+            variant=variant,
             qty=0,
             is_digital=product.type == "digital",
             is_bundle=product.type == "bundle",
@@ -201,8 +249,10 @@ class FillingCart:
         self._by_key[line.key] = line
 
 
-def snapshot(line: CartLine, purchasable: Purchasable, choices: Sequence[rules.Choice], terms: GroupTerms) -> None:
-    """Copy price, name, picture and the like from the catalogue to the line. Raises InvalidCustomPrice."""
+def current_price(
+    line: CartLine, purchasable: Purchasable, choices: Sequence[rules.Choice], terms: GroupTerms
+) -> Decimal:
+    """What a piece of the line costs now, with its options. Raises InvalidCustomPrice."""
     price = unit_price(
         purchasable.product,
         purchasable.variant,
@@ -215,7 +265,12 @@ def snapshot(line: CartLine, purchasable: Purchasable, choices: Sequence[rules.C
     )
     if price > money.LARGEST:
         raise rules.InvalidCustomPrice("The price is too high.", errors={"custom_price": ["Too high."]})
-    line.price_snapshot = price
+    return price
+
+
+def snapshot(line: CartLine, purchasable: Purchasable, choices: Sequence[rules.Choice], terms: GroupTerms) -> None:
+    """Copy price, name, picture and the like from the catalogue to the line. Raises InvalidCustomPrice."""
+    line.price_snapshot = current_price(line, purchasable, choices, terms)
     line.name_snapshot = purchasable.name
     line.image_snapshot = purchasable.image
     line.bundle_items = purchasable.bundle_items
@@ -224,46 +279,15 @@ def snapshot(line: CartLine, purchasable: Purchasable, choices: Sequence[rules.C
     line.available_from = purchasable.product.available_from if purchasable.product.is_preorder else None
 
 
-def _unsold(
-    shop: Shop, wanted: Collection[Sold], found: Mapping[Sold, Purchasable], now: datetime
-) -> dict[Sold, Refusal]:
-    """Why some of these cannot be sold, with the variants that can be."""
-    unsold = [sold for sold in wanted if not (sold in found and found[sold].is_for_sale(now))]
-    unsold += [sold for sold in wanted if sold not in unsold and found[sold].needs_variant]
-    if not unsold:
-        return {}
-    products = load_purchasables(shop, {(product_id, None) for product_id, _ in unsold}, now)
-    variants = offered_variants(shop, {product_id for product_id, _ in unsold})
-    refusals: dict[Sold, Refusal] = {}
-    for product_id, variant_id in unsold:
-        product, allowed = products.get((product_id, None)), variants.get(product_id, [])
-        is_published = product is not None and product.product.is_published(now)
-        if product is not None and is_published and product.is_subscription:
-            refusal: Refusal = SubscriptionNotSold()
-        elif product is not None and is_published and product.lacks_file:
-            refusal = ProductUnavailable(NO_FILE)
-        elif product is None or not product.is_for_sale(now):
-            refusal = ProductUnavailable()
-        elif variant_id is None:
-            text = VariantRequired.message
-            refusal = VariantRequired(problems=[problem("variant_id", VariantRequired.code, text, allowed=allowed)])
-        else:
-            text = f"The product has no variant {variant_id} for sale."
-            problems = [problem("variant_id", ProductUnavailable.code, text, allowed=allowed)]
-            refusal = ProductUnavailable(text, problems=problems)
-        refusals[product_id, variant_id] = refusal
-    return refusals
-
-
 def _checked(shop: Shop, wanted: WantedLine, purchasable: Purchasable, now: datetime) -> CheckedLine:
     check_qty(wanted.qty, least=1)
-    choices = rules.resolve_choices(purchasable.options, wanted.options)
+    choices = checked_choices(
+        purchasable, wanted.options, wanted.custom_price, shop.currency, is_damaged=wanted.is_damaged
+    )
     fields = rules.custom_fields(wanted.custom_fields)
-    rules.check_custom_price(purchasable.product, purchasable.variant, choices, wanted.custom_price, shop.currency)
     if problem_of_price := money.problem_of(wanted.custom_price or money.ZERO, shop.currency):
         text = f"The price {problem_of_price}."
         raise rules.InvalidCustomPrice(text, errors={"custom_price": [text]})
-    rules.check_damaged(purchasable.product, wanted.is_damaged)
     gift_card = gift_card_lines.checked(purchasable.product, wanted.gift_card, shop.local_time(now).date())
     key = rules.line_key(
         wanted.product_id,

@@ -1,6 +1,6 @@
 """The cart API. Every answer with a cart has its ETag, and every write takes `If-Match` (R-CART-40)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -9,9 +9,11 @@ from ninja import Path, Query, Router
 
 from storefront.carts import actions, discount_codes, gift_cards, queries, schemas
 from storefront.carts.adding import WantedLine
+from storefront.carts.checking import cart_problems, check_cart
 from storefront.carts.code_entry import limited_tries_of_token
 from storefront.carts.gift_card_schemas import SetGiftCards
 from storefront.carts.models import Cart, CartLine
+from storefront.carts.purchasable import Purchasable, Sold
 from storefront.kit.conditional import PreconditionFailed, has_if_match, require_match
 from storefront.kit.http import json_response
 from storefront.kit.refusals import InvalidFields, problem
@@ -50,9 +52,7 @@ def get_cart(request: Request) -> HttpResponse:
     """The cart that `X-Cart-Token` identifies. Without a usable token: an empty cart, and `cart_token` is null."""
     token = _cart_token(request)
     cart, lines = queries.cart_with_lines(request.shop, request.now, token=token)
-    totals = queries.cart_totals(request.shop, lines, request.now, cart=cart)
-    contents = schemas.cart_record(lines, totals, queries.cart_orders(request.shop, cart))
-    body = {"cart_token": token if cart else None, "data": contents}
+    body = {"cart_token": token if cart else None, "data": _contents(request, cart, lines)}
     return json_response(body, headers=_etag(cart, lines))
 
 
@@ -67,11 +67,14 @@ def add_to_cart(request: Request, body: schemas.AddToCart) -> HttpResponse:
     """Add a product to the cart that `X-Cart-Token` identifies, or to a new cart. If the cart already has the same
     line, its quantity is increased."""
     added = actions.add_line(**_write(request), **asdict(_wanted(body)))
+    checks = check_cart(request.shop, added.cart, added.lines, request.now, added.known)
+    check = next(each for each in checks if each.line is added.line)
     # The members and the message of R-CART-10.
     answer = {
         "message": "Item added to cart.",
         "cart_token": added.token,
-        "data": schemas.line_record(added.line),
+        "data": schemas.line_record(added.line) | schemas.check_record(check),
+        "problems": cart_problems(request.shop, checks),
     }
     return json_response(answer, status=201, headers=_etag(added.cart, added.lines))
 
@@ -209,10 +212,18 @@ def _changed(request: Request, changed: actions.Changed, message: str, *, status
 
 
 def _changed_body(request: Request, changed: actions.Changed, message: str) -> dict[str, Any]:
-    totals = queries.cart_totals(request.shop, changed.lines, request.now, cart=changed.cart)
-    orders = queries.cart_orders(request.shop, changed.cart)
-    contents = schemas.cart_record(changed.lines, totals, orders)
+    contents = _contents(request, changed.cart, changed.lines, changed.known)
     return {"message": message, "cart_token": changed.token, "data": contents}
+
+
+def _contents(
+    request: Request, cart: Cart | None, lines: list[CartLine], known: Mapping[Sold, Purchasable] | None = None
+) -> dict[str, Any]:
+    shop, now = request.shop, request.now
+    totals = queries.cart_totals(shop, lines, now, cart=cart)
+    checks = check_cart(shop, cart, lines, now, known)
+    orders = queries.cart_orders(shop, cart)
+    return schemas.cart_record(checks, totals, orders, cart_problems(shop, checks))
 
 
 def _etag(cart: Cart | None, lines: Sequence[CartLine]) -> dict[str, str]:

@@ -6,33 +6,24 @@ from datetime import datetime
 from typing import Any
 
 from django.db import connection
-from django.db.models import Exists, OuterRef, Q
 
 from storefront.carts import sql
+from storefront.carts.models import CartLine
 from storefront.carts.rules import OfferedOption, OfferedValue
 from storefront.catalogue.digital_files import needs_file
-from storefront.catalogue.models import BundleItem, DigitalFile, Option, Product, Variant
+from storefront.catalogue.models import BundleItem, Product, Variant
 from storefront.catalogue.records import media_url
 from storefront.catalogue.rules import full_name
-from storefront.catalogue.sale_periods import COLUMNS as SALE_COLUMNS
 from storefront.catalogue.sale_periods import end_preorder, settle
 from storefront.catalogue.stock import Kind
-from storefront.kit.sql import fetch
+from storefront.kit.sql import fetch, unwrapped
 from storefront.shops.models import Shop
 
+# Ids of a product and its variant, if any.
+Sold = tuple[int, int | None]
 Stock = tuple[Kind, int]
 # Sellable pieces by stock; None without a limit.
 Levels = Mapping[Stock, int | None]
-
-_VARIANT_COLUMNS = (
-    "product_id",
-    "name",
-    "is_active",
-    "track_inventory",
-    "allow_backorders",
-    "stock_qty",
-    *SALE_COLUMNS,
-)
 
 
 @dataclass(slots=True)
@@ -40,8 +31,8 @@ class Purchasable:
     """A product, or one of its variants, with what a cart line copies or checks. `levels` includes its bundle items."""
 
     product: Product
-    image: str | None
     variant: Variant | None = None
+    image: str | None = None
     options: list[OfferedOption] = field(default_factory=list)
     bundle_items: list[dict[str, Any]] = field(default_factory=list)
     levels: dict[Stock, int | None] = field(default_factory=dict)
@@ -66,42 +57,32 @@ class Purchasable:
         return self.product.type == Product.Type.VARIABLE and self.variant is None
 
 
-def load_purchasables(
-    shop: Shop, wanted: Collection[tuple[int, int | None]], now: datetime
-) -> dict[tuple[int, int | None], Purchasable]:
+def load_purchasables(shop: Shop, wanted: Collection[Sold], now: datetime) -> dict[Sold, Purchasable]:
     """Purchasables by product and variant id, published or not. Ids that the shop does not have are left out.
 
     Prices and pre-orders are those of `now`, whether or not the worker has let a sale begin or a pre-order end.
     """
     products = _products(shop, {product_id for product_id, _ in wanted})
     variants = _variants(shop, {variant_id for _, variant_id in wanted if variant_id is not None})
-    for row in (*products.values(), *variants.values()):
-        settle(row, now)
-    for product in products.values():
-        end_preorder(product, now)
-    options = _options(shop, [product.pk for product in products.values() if product.has_options])
-    bundle_items = _bundle_items(
-        shop, [product.pk for product in products.values() if product.type == Product.Type.BUNDLE]
-    )
-    found = {}
-    for product_id, variant_id in wanted:
-        product = products.get(product_id)
-        variant = variants.get(variant_id) if variant_id is not None else None
-        if product is None or (variant_id is not None and (variant is None or variant.product_id != product_id)):
-            continue
-        items = bundle_items.get(product_id, [])
-        found[product_id, variant_id] = Purchasable(
-            product=product,
-            image=_image(shop, product, variant),
-            variant=variant,
-            options=options.get(product_id, []),
-            bundle_items=[_item_snapshot(item) for item in items],
-            levels=_levels_of(product, variant, items),
-            contains_gift_card=any(item.product.is_gift_card for item in items),
-            is_subscription=any(each.billing_interval for each in (product, *(item.product for item in items))),
-            lacks_file=any(each.has_no_file and needs_file(each) for each in (product, *(i.product for i in items))),
-        )
+    found = _purchasables(shop, wanted, products, variants, now)
+    for purchasable in found.values():
+        purchasable.image = _image(shop, purchasable.product, purchasable.variant)
     return found
+
+
+def purchasables_of(
+    shop: Shop, lines: Iterable[CartLine], now: datetime, known: Mapping[Sold, Purchasable] | None = None
+) -> dict[Sold, Purchasable]:
+    """The purchasables of lines that were read with their products and variants, without pictures.
+
+    No query, but for two: the options and the bundle items of all of them together. Those of `known` are not asked for.
+    """
+    known = known or {}
+    unknown = [line for line in lines if (line.product_id, line.variant_id) not in known]
+    products: dict[int, Any] = {line.product_id: line.product for line in unknown}
+    variants = {line.variant.pk: line.variant for line in unknown if line.variant_id is not None and line.variant}
+    sold = dict.fromkeys((line.product_id, line.variant_id) for line in unknown)
+    return {**known, **_purchasables(shop, sold, products, variants, now)}
 
 
 def offered_variants(shop: Shop, product_ids: Collection[int]) -> dict[int, list[dict[str, Any]]]:
@@ -123,60 +104,92 @@ def stock_levels(shop: Shop, stocks: Iterable[Stock]) -> dict[Stock, int | None]
             levels |= _levels_of(product, None, [])
     variants = {id for kind, id in stocks if kind == "variant"}
     if variants:
-        for variant in Variant.objects.filter(shop=shop, pk__in=variants).only(*_VARIANT_COLUMNS):
+        for variant in Variant.objects.filter(shop=shop, pk__in=variants).only(*sql.VARIANT.names):
             levels["variant", variant.pk] = _level(variant)
     return levels
+
+
+def _purchasables(
+    shop: Shop, wanted: Iterable[Sold], products: dict[int, Any], variants: dict[int, Variant], now: datetime
+) -> dict[Sold, Purchasable]:
+    for row in (*products.values(), *variants.values()):
+        settle(row, now)
+    for product in products.values():
+        end_preorder(product, now)
+    options = _options(shop, [product.pk for product in products.values() if product.has_options])
+    bundle_items = _bundle_items(
+        shop, [product.pk for product in products.values() if product.type == Product.Type.BUNDLE]
+    )
+    found = {}
+    for product_id, variant_id in wanted:
+        product = products.get(product_id)
+        variant = variants.get(variant_id) if variant_id is not None else None
+        if product is None or (variant_id is not None and (variant is None or variant.product_id != product_id)):
+            continue
+        items = bundle_items.get(product_id, [])
+        found[product_id, variant_id] = Purchasable(
+            product=product,
+            variant=variant,
+            options=options.get(product_id, []),
+            bundle_items=[_item_snapshot(item) for item in items],
+            levels=_levels_of(product, variant, items),
+            contains_gift_card=any(item.product.is_gift_card for item in items),
+            is_subscription=any(each.billing_interval for each in (product, *(item.product for item in items))),
+            lacks_file=any(each.has_no_file and needs_file(each) for each in (product, *(i.product for i in items))),
+        )
+    return found
 
 
 def _products(shop: Shop, ids: Collection[int]) -> dict[int, Any]:
     if not ids:
         return {}
-    given = {"shop": shop.pk} | {f"id{number}": id for number, id in enumerate(ids)}
     found = {}
-    for row in fetch(connection, sql.products(len(ids)), given):
+    for row in fetch(connection, sql.products(len(ids)), _given(shop, ids)):
         product: Any = sql.PRODUCT.instance(connection, row)
         product.picture_file, product.picture_source, product.has_options, product.has_no_file = row[len(sql.PRODUCT) :]
         found[product.pk] = product
     return found
 
 
+def _given(shop: Shop, ids: Collection[int]) -> dict[str, int]:
+    """The parameters of the queries of `sql`."""
+    return {"shop": shop.pk} | {f"id{number}": id for number, id in enumerate(ids)}
+
+
 def _variants(shop: Shop, ids: Collection[int]) -> dict[int, Variant]:
     if not ids:
         return {}
     rows = Variant.objects.filter(shop=shop, pk__in=ids).select_related("image")
-    return {row.pk: row for row in rows.only(*_VARIANT_COLUMNS, "image__file", "image__source_url")}
+    return {row.pk: row for row in rows.only(*sql.VARIANT.names, "image__file", "image__source_url")}
 
 
 def _options(shop: Shop, product_ids: Collection[int]) -> dict[int, list[OfferedOption]]:
     if not product_ids:
         return {}
-    rows = (
-        Option.objects.filter(shop=shop, product_id__in=product_ids)
-        .order_by("sort_order", "id", "values__sort_order", "values__id")
-        .values_list(
-            *("product_id", "id", "name", "type", "required", "max_length"),
-            *("values__id", "values__label", "values__price"),
-        )
-    )
+    database = unwrapped(connection)
     found: dict[int, dict[int, OfferedOption]] = {}
-    for product_id, id, name, type, required, max_length, value_id, label, price in rows:
-        option = found.setdefault(product_id, {}).setdefault(
-            id, OfferedOption(id, name, type, required, [], max_length)
-        )
-        if value_id is not None:
-            option.values.append(OfferedValue(value_id, label, price))
+    for row in fetch(database, sql.options(len(product_ids)), _given(shop, product_ids)):
+        option = sql.OPTION.instance(database, row)
+        offered = OfferedOption(option.pk, option.name, option.type, option.required, [], option.max_length)
+        offered = found.setdefault(option.product_id, {}).setdefault(option.pk, offered)
+        value = sql.VALUE.instance(database, row[len(sql.OPTION) :])
+        if value.pk is not None:
+            offered.values.append(OfferedValue(value.pk, value.label, value.price))
     return {product_id: list(options.values()) for product_id, options in found.items()}
 
 
 def _bundle_items(shop: Shop, product_ids: Collection[int]) -> dict[int, list[BundleItem]]:
     if not product_ids:
         return {}
+    database = unwrapped(connection)
     found: dict[int, list[BundleItem]] = {}
-    rows = BundleItem.objects.filter(shop=shop, bundle_id__in=product_ids).select_related("product", "variant")
-    files = DigitalFile.objects.filter(product=OuterRef("product"))
-    for item in rows.annotate(has_no_file=Q(product__type=Product.Type.DIGITAL) & ~Exists(files)):
-        product: Any = item.product
-        product.has_no_file = item.has_no_file
+    for row in fetch(database, sql.bundle_items(len(product_ids)), _given(shop, product_ids)):
+        item = sql.ITEM.instance(database, row)
+        product: Any = sql.ITEM_PRODUCT.instance(database, row[len(sql.ITEM) :])
+        product.has_no_file = row[-1]
+        item.product = product
+        if item.variant_id is not None:
+            item.variant = sql.ITEM_VARIANT.instance(database, row[len(sql.ITEM) + len(sql.ITEM_PRODUCT) :])
         found.setdefault(item.bundle_id, []).append(item)
     return found
 

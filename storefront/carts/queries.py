@@ -15,7 +15,7 @@ from storefront.customers.models import Customer, CustomerGroup
 from storefront.gift_cards.applying import applied_cards
 from storefront.kit import tokens
 from storefront.kit.money import ZERO
-from storefront.kit.sql import fetch
+from storefront.kit.sql import fetch, unwrapped
 from storefront.pricing import queries as pricing
 from storefront.pricing import rules
 from storefront.pricing.candidates import Shopper
@@ -32,7 +32,8 @@ TOKEN_PREFIX = "cart"  # noqa: S105, a token's prefix is no secret
 def cart_with_lines(
     shop: Shop, now: datetime, *, token: str | None = None, cart: Cart | None = None
 ) -> tuple[Cart | None, list[CartLine]]:
-    """The live cart with this token, or the given cart even if it has expired, and its lines, in one query.
+    """The live cart with this token, or the given cart even if it has expired, and its lines with their products and
+    variants, in one query.
 
     (None, []) if there is none: a token that is missing, malformed, unknown, expired or of another shop is no error
     (R-CART-4).
@@ -47,11 +48,9 @@ def cart_with_lines(
         return None, []
     if not rows:
         return None, []
-    found = sql.CART.instance(connection, rows[0])
-    lines = [sql.LINE.instance(connection, columns) for row in rows if (columns := row[len(sql.CART) :])[0] is not None]
-    for line in lines:
-        line.cart = found
-    return found, lines
+    database = unwrapped(connection)
+    found = sql.CART.instance(database, rows[0])
+    return found, sql.lines_of(database, rows, found)
 
 
 def cart_by_public_id(shop: Shop, public_id: UUID | str, now: datetime) -> Cart | None:

@@ -252,7 +252,7 @@ def stock_uses(
     qty: int,
     *,
     is_damaged: bool = False,
-    bundle_items: Iterable[Mapping[str, Any]] = (),
+    bundle_items: Sequence[Mapping[str, Any]] = (),
 ) -> list[StockUse]:
     """The stocks that `qty` pieces use: those of a bundle's items, else the variant's, else the product's.
 
@@ -261,11 +261,11 @@ def stock_uses(
     """
     if is_damaged:
         return [StockUse("damaged", product_id, qty)]
+    if not bundle_items:
+        return [StockUse(*_stock_of(product_id, variant_id), qty)]
     pieces: Counter[tuple[Kind, int]] = Counter()
     for item in bundle_items:
         pieces[_stock_of(item["product_id"], item["variant_id"])] += item["qty"] * qty
-    if not pieces:
-        pieces[_stock_of(product_id, variant_id)] = qty
     return [StockUse(kind, id, count) for (kind, id), count in pieces.items()]
 
 

@@ -5,9 +5,10 @@ from typing import Annotated, Any
 
 import orjson
 from ninja import Field, Schema
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import BeforeValidator, ConfigDict, WithJsonSchema
 
 from storefront.carts import rules
+from storefront.carts.checking import LineCheck
 from storefront.carts.gift_card_schemas import (
     CartGiftCard,
     GiftCardObject,
@@ -146,6 +147,18 @@ class Line(Schema):
     is_damaged: bool = Field(description="Whether the line sells damaged units.")
 
 
+class CurrentLine(Schema):
+    """What of a line depends on the catalogue as it is now."""
+
+    available: bool = Field(
+        description="Whether the line can be bought now as it is. If not, the cart's `problems` say why."
+    )
+    current_price: Money | None = Field(
+        description="Unit price with options that the checkout charges now; null if the line cannot be bought in any "
+        "quantity."
+    )
+
+
 class AddedLine(Line):
     """A line as the answer to adding shows it."""
 
@@ -162,6 +175,35 @@ class CartItem(Line):
     options: list[LineOption] = Field(description="The chosen options.")
     gift_card: LineGiftCard | None = Field(description="Of a gift card, who gets it and when; null for other products.")
     available_from: Timestamp | None = Field(description="Of a pre-order with a date, when it is sent; else null.")
+
+
+class CheckedAddedLine(CurrentLine, AddedLine):
+    """A line as the answer to adding shows it."""
+
+
+class CheckedItem(CurrentLine, CartItem):
+    """A line of the cart, and whether it can be bought now."""
+
+
+class CartProblem(Schema):
+    """What is wrong with a line of the cart. Members beside these three help to correct it, and depend on the code."""
+
+    model_config = ConfigDict(extra="allow")
+
+    key: str = Field(description="The line's key.", examples=["p12"])
+    code: str = Field(
+        description="A code with which adding the line would be refused, such as `product_unavailable` or "
+        "`insufficient_stock`, which has `available`; or `price_changed`, which has `old_price` and `new_price` and "
+        "keeps nothing from being bought.",
+        examples=["insufficient_stock"],
+    )
+    message: str = Field(description="The problem in words.", examples=["Only 2 of Mug available."])
+
+
+Problems = Annotated[
+    list[CartProblem],
+    Field(description="What keeps lines from being bought as they are, and changed prices; empty if nothing does."),
+]
 
 
 class CartTotals(Schema):
@@ -223,13 +265,14 @@ class PlacedOrder(Schema):
 class CartContents(Schema):
     """Lines, totals and placed orders of the cart."""
 
-    items: list[CartItem] = Field(description="The lines, in the order they were added.")
+    items: list[CheckedItem] = Field(description="The lines, in the order they were added.")
     totals: CartTotals = Field(description="The cart's totals.")
     orders: list[PlacedOrder] = Field(
         description="Orders placed through checkout links of this cart. Ordered items are removed from the cart."
     )
     discount_codes: list[CartDiscountCode] = Field(description="The cart's discount codes, in the order of entering.")
     gift_cards: list[CartGiftCard] = Field(description="The cart's gift cards, in the order in which they pay.")
+    problems: Problems
 
 
 class CartRead(Schema):
@@ -246,7 +289,8 @@ class CartAdded(Schema):
     cart_token: str = Field(
         description="The cart's token. Send it as X-Cart-Token with later requests. Treat it like a session id."
     )
-    data: AddedLine = Field(description="The line after the change.")
+    data: CheckedAddedLine = Field(description="The line after the change.")
+    problems: Problems
 
 
 class CartChanged(Schema):
@@ -293,6 +337,11 @@ def item_record(line: CartLine) -> dict[str, Any]:
     return record | {"line_total": to_wire(line.price_snapshot * line.qty)} | last
 
 
+def check_record(check: LineCheck) -> dict[str, Any]:
+    """The line's members that depend on the catalogue as it is now (R-CART-52)."""
+    return {"available": check.is_available, "current_price": to_wire(check.price)}
+
+
 def contents_record(lines: Sequence[CartLine], totals: Totals) -> dict[str, Any]:
     """Lines and totals (R-CART-34)."""
     return {
@@ -311,14 +360,24 @@ def contents_record(lines: Sequence[CartLine], totals: Totals) -> dict[str, Any]
     }
 
 
-def cart_record(lines: Sequence[CartLine], totals: Totals, orders: Iterable[CartOrder]) -> dict[str, Any]:
+def cart_record(
+    checks: Sequence[LineCheck], totals: Totals, orders: Iterable[CartOrder], problems: list[dict[str, Any]]
+) -> dict[str, Any]:
     """An integration's cart, as reads and changes return it."""
+    contents = contents_record([check.line for check in checks], totals)
+    for item, check in zip(contents["items"], checks, strict=True):
+        item |= check_record(check)
     placed = [
         {"id": order.order_id, "number": order.number, "placed_at": timestamp(order.placed_at)} for order in orders
     ]
     codes = [code_record(each) for each in totals.codes]
     gift_cards = [applied_record(each) for each in totals.gift_cards]
-    return contents_record(lines, totals) | {"orders": placed, "discount_codes": codes, "gift_cards": gift_cards}
+    return contents | {
+        "orders": placed,
+        "discount_codes": codes,
+        "gift_cards": gift_cards,
+        "problems": problems,
+    }
 
 
 def code_record(result: CodeResult) -> dict[str, Any]:

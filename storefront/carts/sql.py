@@ -1,12 +1,14 @@
 # ruff: noqa: S608, the f-strings insert only column lists and conditions of this file; values are parameters.
 """The SQL of every cart call, built once at import: building it with the ORM took most of a call's time."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db import connection, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 from storefront.carts.models import SNAPSHOTS, Cart, CartLine
-from storefront.catalogue.models import Product
+from storefront.catalogue.models import BundleItem, Option, OptionValue, Product, Variant
 from storefront.catalogue.sale_periods import COLUMNS as SALE_COLUMNS
 from storefront.kit.sql import Columns, fetch
 
@@ -33,14 +35,35 @@ PRODUCT = Columns(
     "is_preorder",
     "available_from",
 )
+# The columns of a variant that a cart needs.
+VARIANT = Columns(
+    Variant,
+    "id",
+    "product_id",
+    "name",
+    "is_active",
+    "track_inventory",
+    "allow_backorders",
+    "stock_qty",
+    *SALE_COLUMNS,
+)
 CART = Columns(
     Cart, "id", "shop_id", "public_id", "token_digest", "customer_id", "ordered_at", "discount_codes", "gift_cards"
 )
 LINE = Columns(CartLine)
 
-# One row per line, with the cart's columns first. A cart without lines is one row with nulls for the line.
+# Whether a product has options, and whether it is digital and has no file.
+_HAS = (
+    "EXISTS (SELECT 1 FROM catalogue_option o WHERE o.product_id = p.id),"
+    " p.type = 'digital' AND NOT EXISTS (SELECT 1 FROM catalogue_digitalfile d WHERE d.product_id = p.id)"
+)
+# One row per line: the columns of cart, line, product and variant, and the two of `_HAS`. A cart without lines is one
+# row with nulls for the rest.
 _LINES = (
-    f"SELECT {CART.of('c')}, {LINE.of('l')} FROM carts_cart c LEFT JOIN carts_cartline l ON l.cart_id = c.id"
+    f"SELECT {CART.of('c')}, {LINE.of('l')}, {PRODUCT.of('p')}, {VARIANT.of('v')}, {_HAS}"
+    " FROM carts_cart c LEFT JOIN carts_cartline l ON l.cart_id = c.id"
+    " LEFT JOIN catalogue_product p ON p.id = l.product_id AND p.shop_id = c.shop_id"
+    " LEFT JOIN catalogue_variant v ON v.id = l.variant_id AND v.shop_id = c.shop_id"
     " WHERE c.shop_id = %(shop)s AND {} ORDER BY l.id"
 )
 LINES_BY_TOKEN = _LINES.format("c.token_digest = %(digest)s AND c.customer_id IS NULL AND c.expires_at > %(now)s")
@@ -48,10 +71,26 @@ LINES_BY_CART = _LINES.format("c.id = %(cart)s")
 
 _PICTURE = "(SELECT m.{} FROM catalogue_media m WHERE m.product_id = p.id ORDER BY m.sort_order, m.id LIMIT 1)"
 _PRODUCTS = (
-    f"SELECT {PRODUCT.of('p')}, {_PICTURE.format('file')}, {_PICTURE.format('source_url')},"
-    " EXISTS (SELECT 1 FROM catalogue_option o WHERE o.product_id = p.id),"
-    " p.type = 'digital' AND NOT EXISTS (SELECT 1 FROM catalogue_digitalfile d WHERE d.product_id = p.id)"
+    f"SELECT {PRODUCT.of('p')}, {_PICTURE.format('file')}, {_PICTURE.format('source_url')}, {_HAS}"
     " FROM catalogue_product p WHERE p.shop_id = %(shop)s AND p.id IN ({})"
+)
+
+# Options with their values, and the items of bundles, of which a cart needs these columns.
+OPTION = Columns(Option, "id", "product_id", "name", "type", "required", "max_length")
+VALUE = Columns(OptionValue, "id", "label", "price")
+_OPTIONS = (
+    f"SELECT {OPTION.of('o')}, {VALUE.of('v')} FROM catalogue_option o"
+    " LEFT JOIN catalogue_optionvalue v ON v.option_id = o.id WHERE o.shop_id = %(shop)s AND o.product_id IN ({})"
+    " ORDER BY o.sort_order, o.id, v.sort_order, v.id"
+)
+ITEM = Columns(BundleItem, "id", "bundle_id", "product_id", "variant_id", "qty")
+_STOCK = ("track_inventory", "allow_backorders", "stock_qty")
+ITEM_PRODUCT = Columns(Product, "id", "name", "sku", "type", "is_gift_card", "billing_interval", "is_preorder", *_STOCK)
+ITEM_VARIANT = Columns(Variant, "id", "name", "sku", "is_active", *_STOCK)
+_ITEMS = (
+    f"SELECT {ITEM.of('i')}, {ITEM_PRODUCT.of('p')}, {ITEM_VARIANT.of('v')}, {_HAS} FROM catalogue_bundleitem i"
+    " JOIN catalogue_product p ON p.id = i.product_id LEFT JOIN catalogue_variant v ON v.id = i.variant_id"
+    " WHERE i.shop_id = %(shop)s AND i.bundle_id IN ({}) ORDER BY i.sort_order, i.id"
 )
 
 _NEW_CART = Columns(Cart, without=["id", "ordered_at"])
@@ -74,7 +113,42 @@ def products(count: int) -> str:
     """The query for `count` products, with the parameters `shop`, `id0`, `id1` and so on. Each row has the PRODUCT
     columns, file and source URL of the first picture, whether the product has options, and whether it is digital
     and has no file."""
-    return _PRODUCTS.format(", ".join(f"%(id{number})s" for number in range(count)))
+    return _PRODUCTS.format(_ids(count))
+
+
+def options(count: int) -> str:
+    """The query for the options of `count` products. Each row has the OPTION and the VALUE columns, these null for an
+    option without values."""
+    return _OPTIONS.format(_ids(count))
+
+
+def bundle_items(count: int) -> str:
+    """The query for the items of `count` bundles. Each row has the columns ITEM, ITEM_PRODUCT, ITEM_VARIANT, and the
+    two of `_HAS`."""
+    return _ITEMS.format(_ids(count))
+
+
+def _ids(count: int) -> str:
+    return ", ".join(f"%(id{number})s" for number in range(count))
+
+
+def lines_of(database: BaseDatabaseWrapper, rows: Sequence[tuple], cart: Cart) -> list[CartLine]:
+    """The lines of these rows of `LINES_BY_TOKEN` or `LINES_BY_CART`, each with its cart, product and variant."""
+    after_cart, after_line = len(CART), len(CART) + len(LINE)
+    after_product = after_line + len(PRODUCT)
+    lines = []
+    for row in rows:
+        if row[after_cart] is None:
+            continue
+        line = LINE.instance(database, row[after_cart:])
+        product: Any = PRODUCT.instance(database, row[after_line:])
+        product.has_options, product.has_no_file = row[-2:]
+        # As `select_related` does.
+        line._state.fields_cache |= {"cart": cart, "product": product}
+        if line.variant_id is not None:
+            line._state.fields_cache["variant"] = VARIANT.instance(database, row[after_product:])
+        lines.append(line)
+    return lines
 
 
 def insert_cart(cart: Cart, line: CartLine) -> None:

@@ -35,7 +35,7 @@ PRICE_HOLDS = (
     " end."
 )
 TOO_LONG = "This is too much to store. Shorten it."
-NEGATIVE = "The stock is below zero. Set it to zero or more, or allow backorders."
+NEGATIVE = "The stock would fall below zero. Set it to zero or more, or allow backorders."
 
 
 class StockForm(ShopScopedForm):
@@ -48,8 +48,6 @@ class StockForm(ShopScopedForm):
 
     COUNTED = ("stock_qty", "damaged_qty")
     constraint_errors = {
-        "product_stock_holds": ("stock_qty", NEGATIVE),
-        "variant_stock_holds": ("stock_qty", NEGATIVE),
         "product_damaged_not_negative": ("damaged_qty", "More units have been sold in the meantime than would remain."),
     }
 
@@ -83,6 +81,9 @@ class StockForm(ShopScopedForm):
 
     def _post_clean(self) -> None:
         super()._post_clean()
+        before = 0 if self.instance._state.adding else self.initial.get("stock_qty", 0)
+        if "stock_qty" in self.changed_data and rules.falls_below_zero(self.instance, before):
+            self.add_error("stock_qty", NEGATIVE)
         given = {name: self.cleaned_data[name] for name in self.changed_data if name in self.cleaned_data}
         if not self.errors and given.keys() & {*sale_periods.COLUMNS, "is_gift_card"}:
             sale_periods.forget_dates(self.instance, given)

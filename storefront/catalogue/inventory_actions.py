@@ -107,7 +107,7 @@ def _check(row: Product | Variant, change: AdjustBy | AdjustTo, stock: int) -> N
     field = "delta" if isinstance(change, AdjustBy) else "set"
     if abs(stock) > LARGEST_INTEGER:
         raise InvalidFields(errors={field: [f"Stock must be from -{LARGEST_INTEGER} to {LARGEST_INTEGER}."]})
-    if stock >= 0 or not row.track_inventory or row.allow_backorders:
+    if stock >= min(row.stock_qty, 0) or not row.track_inventory or row.allow_backorders:
         return
     if isinstance(change, AdjustTo):
         raise InvalidFields(

@@ -37,9 +37,6 @@ from storefront.catalogue.search_models import WordCount as WordCount
 from storefront.kit.money_field import MoneyField
 from storefront.shops.models import Shop
 
-# Stock can fall below zero only if it is not tracked or backorders are allowed.
-STOCK_HOLDS = Q(stock_qty__gte=0) | Q(allow_backorders=True) | Q(track_inventory=False)
-
 
 class MeasureField(models.DecimalField):
     """A weight or a length: a decimal with three fraction digits (R-CALL-3)."""
@@ -241,7 +238,6 @@ class Product(models.Model):
             models.CheckConstraint(
                 condition=Q(price__gte=0, compare_price__gte=0, cost_price__gte=0), name="product_prices_not_negative"
             ),
-            models.CheckConstraint(condition=STOCK_HOLDS, name="product_stock_holds"),
             models.CheckConstraint(condition=Q(damaged_qty__gte=0), name="product_damaged_not_negative"),
             models.CheckConstraint(condition=Q(billing_interval_count__gte=1), name="product_billing_count"),
             models.CheckConstraint(
@@ -370,7 +366,6 @@ class Variant(models.Model):
             models.CheckConstraint(
                 condition=Q(price__gte=0, compare_price__gte=0, cost_price__gte=0), name="variant_prices_not_negative"
             ),
-            models.CheckConstraint(condition=STOCK_HOLDS, name="variant_stock_holds"),
         ]
         indexes = [
             models.Index(fields=["product", "sort_order", "id"]),

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 from django.utils.text import slugify
 
-from storefront.catalogue.models import Product
+from storefront.catalogue.models import Product, Variant
 from storefront.kit.ids import LARGEST_ID as LARGEST_ID
 from storefront.kit.ids import as_id as as_id
 
@@ -183,3 +183,10 @@ def full_name(product: str, variant: str | None) -> str:
     if not variant:
         return product
     return variant if variant.startswith(product) else f"{product} – {variant}"
+
+
+def falls_below_zero(row: Product | Variant, before: int) -> bool:
+    """Whether the row's stock falls below zero, from what it was before, although it is tracked and not backordered.
+
+    A stock that is below zero already can stay so: the pieces are owed, also when backorders have ended."""
+    return row.stock_qty < min(before, 0) and row.track_inventory and not row.allow_backorders

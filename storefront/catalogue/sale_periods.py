@@ -37,6 +37,8 @@ def runs(row: Any, now: datetime) -> bool:
 def settle(row: Any, now: datetime) -> bool:
     """Bring the prices of a product or variant to this time, in memory. After its end, a sale period is forgotten.
     Returns whether anything changed."""
+    if row.sale_price is None and row.sale_until is None and not holds(row):
+        return False
     before = [getattr(row, name) for name in COLUMNS]
     if not runs(row, now):
         lift(row)

@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 from storefront.catalogue import sale_periods
 from storefront.catalogue.fields import LEAST, kind_of
 from storefront.catalogue.models import Product, Variant
+from storefront.catalogue.rules import falls_below_zero
 
 Errors = dict[str, list[str]]
 
@@ -26,6 +27,8 @@ def assign(row: Any, values: Mapping[str, Any], errors: Errors, *, within: str =
             cleaned = _cleaned(row, field, value)
             if name == "price" and isinstance(row, Product | Variant):
                 _check_price(row, cleaned)
+            if name == "stock_qty":
+                row.stock_before = row.stock_qty
             setattr(row, field.name, cleaned)
             given.append(field.name)
         except ValidationError as problem:
@@ -77,7 +80,8 @@ def _check_price(row: Product | Variant, price: Any) -> None:
 
 
 def _check_stock(row: Any, errors: Errors, *, within: str = "") -> None:
-    if row.stock_qty < 0 and row.track_inventory and not row.allow_backorders:
+    # Without a stock before, none was given.
+    if falls_below_zero(row, getattr(row, "stock_before", row.stock_qty)):
         _add(
             errors, f"{within}stock_qty", "Stock can be below 0 only if backorders are allowed or stock is not tracked."
         )

@@ -193,7 +193,8 @@ def freeze(
         if existing.digest != digest or existing.owner != checkout.owner:
             raise PaymentUnderWay
         return Pressed(payment=drafts.payment_of(existing))
-    if carts.reprice_cart(shop=shop, cart=cart, now=now):
+    # What is short is named when its stock is taken.
+    if any(not each.is_short or each.is_price_changed for each in carts.reprice_cart(shop=shop, cart=cart, now=now)):
         raise NotAsShown
     quote = _agreed_quote(shop, cart, checkout, agreed, now)
     basket, arrivals = merging.ordered_lines(shop=shop, cart=cart)

@@ -5,6 +5,7 @@ from ninja import Header, Router
 
 from storefront.carts import queries as carts
 from storefront.carts.actions import NO_CART
+from storefront.carts.checking import cart_problems, check_cart
 from storefront.checkout import link
 from storefront.checkout.schemas import CheckoutLink, CheckoutLinkGiven
 from storefront.kit.http import json_response
@@ -26,6 +27,12 @@ class EmptyCart(Refusal):
     message = "The cart is empty. Add something before going to checkout."
 
 
+class NothingAvailable(Refusal):
+    """No line of the cart can be bought now, not even in a lower quantity (R-LINK-25)."""
+
+    code, message = "nothing_available", "Nothing in the cart can be bought at the moment."
+
+
 @router.post(
     "/cart/checkout",
     response=answers({200: CheckoutLink}, 400, 413, 415, 422),
@@ -37,15 +44,20 @@ def create_checkout_link(
 ) -> HttpResponse:
     """A signed link that takes the shopper to the shop's checkout with this cart. It is valid for one hour.
 
-    The order has what the body gives, and can be found by it.
+    The order has what the body gives, and can be found by it. `problems` are those of the cart; if nothing in it can be
+    bought, there is no link.
     """
     cart, lines = carts.cart_with_lines(request.shop, request.now, token=cart_token)
     if cart is None:
         raise EmptyCart(NO_CART)
     if not lines:
         raise EmptyCart
+    checks = check_cart(request.shop, cart, lines, request.now)
+    problems = cart_problems(request.shop, checks)
+    if not any(check.left for check in checks):
+        raise NothingAvailable(problems=[each | {"field": each["key"]} for each in problems])
     attribution = body.model_dump(exclude_none=True) if body else {}
     url = link.issue_checkout_link(shop=request.shop, cart=cart, attribution=attribution, now=request.now)
     # The members of R-LINK-1.
-    answer = {"cart_token": cart_token, "checkout_url": url, "expires_in": link.LIFETIME_SECONDS}
+    answer = {"cart_token": cart_token, "checkout_url": url, "expires_in": link.LIFETIME_SECONDS, "problems": problems}
     return json_response(answer, headers={"Cache-Control": "no-store"})

@@ -1,6 +1,6 @@
 """The checkout's pages: details, delivery, payment, confirmation."""
 
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 from uuid import UUID
 
@@ -12,7 +12,8 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from storefront.carts import merging
-from storefront.carts.actions import LineChange, reprice_cart
+from storefront.carts.actions import reprice_cart
+from storefront.carts.checking import LineCheck
 from storefront.carts.code_entry import change_codes, change_gift_cards
 from storefront.carts.models import Cart
 from storefront.carts.session import basket_of
@@ -40,7 +41,7 @@ from storefront.kit.http import SeeOther
 from storefront.kit.refusals import Refusal
 from storefront.orders.models import Order
 from storefront.payments.asking import MethodUnavailable
-from storefront.payments.drafts import open_draft, payment_of
+from storefront.payments.drafts import held_stock, open_draft, payment_of
 from storefront.payments.providers.base import PaymentDeclined
 from storefront.payments.providers.registry import PROVIDERS
 from storefront.shops.places import SECURE, page_url
@@ -49,7 +50,7 @@ from storefront.shops.request import Request
 
 
 class ToBasket(Exception):
-    """The basket is empty or has an unavailable line, so the shopper is redirected to the basket."""
+    """The basket is empty or has a line that cannot be bought as it is, so the shopper is redirected to the basket."""
 
 
 class EmptyBasket(ToBasket):
@@ -217,12 +218,15 @@ def _to_basket(request: Request) -> HttpResponse:
     return SeeOther(page_url(request, "website:basket"))
 
 
-def _current_checkout(request: Request, *, report_prices: bool = True) -> tuple[Cart, Checkout | None, Quote]:
-    """The visitor's basket at current prices, its open checkout if any, and the quote. Raises ToBasket."""
+def _current_checkout(request: Request, *, is_press: bool = False) -> tuple[Cart, Checkout | None, Quote]:
+    """The visitor's basket at current prices, its open checkout if any, and the quote. Raises ToBasket.
+
+    After a press of pay, the payment page itself says what changed since it was shown, and what is short."""
     cart = basket_of(request)
     if cart is None:
         raise EmptyBasket
-    _report_changes(request, reprice_cart(shop=request.shop, cart=cart, now=request.now), report_prices=report_prices)
+    held = partial(held_stock, request.shop, cart)
+    _report_changes(request, reprice_cart(shop=request.shop, cart=cart, held=held, now=request.now), is_press=is_press)
     checkout = queries.open_checkout(request.shop, cart, owner_of(request))
     quote = queries.quote(request.shop, cart, checkout, request.now)
     if not quote.lines:
@@ -233,17 +237,17 @@ def _current_checkout(request: Request, *, report_prices: bool = True) -> tuple[
     return cart, checkout, quote
 
 
-def _report_changes(request: Request, changes: list[LineChange], *, report_prices: bool) -> None:
-    """Add messages about changes since the lines were added. Raises ToBasket if a line is unavailable."""
-    currency = request.shop.currency
-    for change in changes:
-        name = change.line.name_snapshot
-        if change.is_unavailable:
-            messages.error(request, f"{name} is no longer available. Please remove it from your basket to continue.")
-        elif report_prices:
-            old, new = format_money(change.old_price, currency), format_money(change.line.price_snapshot, currency)
-            messages.warning(request, f"The price of {name} changed from {old} to {new}.")
-    if any(change.is_unavailable for change in changes):
+def _report_changes(request: Request, checks: list[LineCheck], *, is_press: bool) -> None:
+    """Add messages about changes since the lines were added. Raises ToBasket if a line cannot be bought as it is."""
+    currency, is_blocked = request.shop.currency, False
+    for check in checks:
+        if check.is_unavailable or (check.is_short and not is_press):
+            is_blocked = True
+            messages.error(request, f"{check.sentence} Please change your basket to continue.")
+        elif check.is_price_changed and not is_press:
+            old, new = format_money(check.old_price, currency), format_money(check.price, currency)
+            messages.warning(request, f"The price of {check.line.name_snapshot} changed from {old} to {new}.")
+    if is_blocked:
         raise ToBasket
 
 
@@ -259,8 +263,7 @@ def _redirect_if_placed(request: Request) -> HttpResponse | None:
 
 
 def _pay(request: Request) -> HttpResponse:
-    # For a POST, the payment page lists all changes since the form was shown, including prices.
-    cart, checkout, quote = _current_checkout(request, report_prices=request.method != "POST")
+    cart, checkout, quote = _current_checkout(request, is_press=request.method == "POST")
     if checkout is None or quote.address is None:
         return SeeOther(reverse("checkout:checkout"))
     if not quote.is_deliverable:
@@ -294,7 +297,7 @@ def _place(request: Request, cart: Cart, checkout: Checkout, quote: Quote) -> Ht
     except Refusal as refusal:
         metrics.REFUSALS.labels(refusal.code).inc()
         # Anything may have changed meanwhile, so show the page with the current quote.
-        cart, checkout_now, quote = _current_checkout(request, report_prices=False)
+        cart, checkout_now, quote = _current_checkout(request, is_press=True)
         return _payment_page(request, cart, checkout_now or checkout, quote, forms, refusal=refusal)
     return next_page(pressed)
 

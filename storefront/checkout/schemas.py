@@ -1,6 +1,6 @@
 from ninja import Field, Schema
 
-from storefront.carts.schemas import CartItem
+from storefront.carts.schemas import CartItem, Problems
 from storefront.kit.schemas import Money, Timestamp
 from storefront.orders.schemas import ClientReference, Metadata, WebAddress
 
@@ -36,6 +36,7 @@ class CheckoutLink(Schema):
         examples=["https://shop.example.com/cart/resume?cart=8b1f...&expires=1795250000&signature=5d0c..."],
     )
     expires_in: int = Field(description="Seconds until the link stops working.", examples=[3600])
+    problems: Problems
 
 
 class CheckoutTotals(Schema):

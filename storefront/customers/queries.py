@@ -1,4 +1,5 @@
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -37,9 +38,25 @@ def customer_by_email(shop: Shop, email: str) -> Customer | None:
     return Customer.objects.filter(shop=shop, email=normal_email(email)).first()
 
 
+def account_of(shop: Shop, email: str) -> Customer | None:
+    """The account whose owner has proven this address: a password is only chosen by a link that was mailed to it, and
+    an account's address only changes by another one."""
+    customer = customer_by_email(shop, email)
+    return customer if customer is not None and customer.can_sign_in else None
+
+
 def normal_email(email: str) -> str:
     """The email address as stored and compared: in lowercase, without surrounding spaces."""
     return email.strip().lower()
+
+
+def mailbox_of(email: str) -> str:
+    """The mailbox behind an address, for counting people: `Ada+shop@Example.com` is `ada@example.com`. A domain is the
+    same in its own letters and in ASCII. Dots stay, since at most providers they tell mailboxes apart."""
+    name, at, domain = normal_email(email).rpartition("@")
+    with suppress(UnicodeError):
+        domain = domain.encode("idna").decode()
+    return f"{name.partition('+')[0] or name}{at}{domain}"
 
 
 def customer_page(

@@ -7,13 +7,14 @@ import re
 import secrets
 
 from storefront.kit import tokens
+from storefront.kit.codes import typed_code
 from storefront.shops.models import Shop
 
 # Characters that nobody takes for another one.
 _ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 _LENGTH = 20
 _FORM = re.compile(rf"[{_ALPHABET}]{{{_LENGTH}}}\Z")
-_SEPARATORS = re.compile(r"[\s\-–]+")
+_SEPARATORS = re.compile(r"[ \-\u2010\u2011\u2013]+")
 
 
 def new_code() -> str:
@@ -21,8 +22,8 @@ def new_code() -> str:
 
 
 def normal_code(text: str) -> str:
-    """The code in capitals, without white space and hyphens."""
-    return _SEPARATORS.sub("", text).upper()
+    """The code as it is compared: in capitals, without white space and hyphens."""
+    return _SEPARATORS.sub("", typed_code(text))
 
 
 def is_well_formed(code: str) -> bool:

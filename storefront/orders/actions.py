@@ -7,6 +7,7 @@ from django.db import transaction
 from django.db.models import F
 
 from storefront.catalogue.stock import InsufficientStock, StockUse, put_back_stock, take_stock
+from storefront.customers.queries import account_of
 from storefront.kit import metrics
 from storefront.kit.refusals import Refusal
 from storefront.orders import jobs
@@ -49,7 +50,11 @@ def create_order(*, shop: Shop, sale: Sale, taken: list[StockUse], payment_metho
     """
     # Updating the counter locks its row until the commit, and all other sales of the shop wait for it.
     number = _next_number(shop)
-    order = Order.objects.create(number=number, **_order_columns(shop, sale, payment_method, now))
+    order = Order(number=number, **_order_columns(shop, sale, payment_method, now))
+    if sale.customer_id is None:
+        # Read after the counter was locked, for `history.attach_guest_orders`.
+        order.customer = account_of(shop, sale.email)
+    order.save(force_insert=True)
     lines = OrderLine.objects.bulk_create([_order_line(order, line, taken) for line in with_discounts(sale)])
     copy_files(order=order, lines=lines)
     keep_words([(order, lines)])

@@ -48,9 +48,7 @@ def sold_in(shop: Shop, spans: list[Span]) -> list[Sold]:
     statement = _STATEMENT.format(spans=", ".join(["(%s, %s, %s)"] * len(spans)))
     with connection.cursor() as cursor:
         cursor.execute(statement, [*values, shop.pk, shop.currency])
-        found = {
-            place: Sold(count, from_hundredths(total), shop.currency) for place, count, total in cursor.fetchall()
-        }
+        found = {place: Sold(count, from_hundredths(total), shop.currency) for place, count, total in cursor.fetchall()}
     return [found[place] for place in range(len(spans))]
 
 

@@ -2,10 +2,12 @@
 
 from datetime import datetime
 
+from django.db import transaction
 from django.db.models import QuerySet, Value
 from django.db.models.functions import Lower
 
 from storefront.customers.models import Customer
+from storefront.orders.actions import lock_counter
 from storefront.orders.models import Order
 from storefront.orders.queries import shown_to_shoppers
 from storefront.shops.models import Shop
@@ -31,11 +33,14 @@ def order_ids_of(shop: Shop, *, email: str, customer: Customer | None = None) ->
     return sorted(found)
 
 
+@transaction.atomic
 def attach_guest_orders(*, shop: Shop, customer: Customer, now: datetime) -> int:
     """Assign to the customer the guest orders with their email address. Returns how many.
 
     Call only after the customer has proven that the address is theirs, because orders show what somebody bought and
-    where they live.
+    where they live. Orders that are placed later join the account by themselves (`actions.create_order`). One that is
+    being placed at this moment has not seen the account yet: it is waited for.
     """
+    lock_counter(shop)
     guests = Order.objects.alias(address=Lower("email")).filter(shop=shop, customer=None)
     return guests.filter(address=Lower(Value(customer.email))).update(customer=customer, updated_at=now)

@@ -1,5 +1,6 @@
 """Drafts: the order is frozen and its stock taken when the shopper presses pay; it becomes the order, or ends."""
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -10,6 +11,7 @@ from django.db import transaction
 from storefront.carts import merging
 from storefront.carts.merging import Ordered
 from storefront.carts.models import Cart
+from storefront.carts.purchasable import Stock
 from storefront.catalogue.models import Product, Variant
 from storefront.catalogue.stock import put_back_stock
 from storefront.customers.models import Customer
@@ -88,6 +90,12 @@ def freeze_order(*, shop: Shop, press: Press, provider: Provider | None, now: da
     if provider:
         _create_payment(draft, press, provider, now)
     return draft
+
+
+def held_stock(shop: Shop, cart: Cart) -> Counter[Stock]:
+    """The pieces that this cart's open draft has taken from the stock: for the cart itself they are not sold out."""
+    draft = open_draft(shop, cart)
+    return Counter({(use.kind, use.id): use.qty for use in thaw_stock(draft.stock_taken)} if draft else {})
 
 
 def payment_of(draft: OrderDraft) -> Payment | None:

@@ -10,7 +10,7 @@ from django.db import connection
 from django.db.models import Q
 
 from storefront.customers.models import Customer
-from storefront.customers.queries import normal_email
+from storefront.customers.queries import mailbox_of, normal_email
 from storefront.kit import tokens
 from storefront.kit.sql import Columns, fetch
 from storefront.pricing.discounts import NOT_APPLICABLE, USED_UP, Candidate
@@ -79,8 +79,13 @@ def known_codes(shop: Shop, codes: Iterable[str]) -> set[str]:
 
 
 def email_digest(shop: Shop, email: str) -> str:
-    """What stands for the email address of a guest: uses are compared by it."""
-    return tokens.digest(f"{shop.pk}:{normal_email(email)}")
+    """What stands for the mailbox of a shopper: uses are compared by it."""
+    return tokens.digest(f"{shop.pk}:{mailbox_of(email)}")
+
+
+def email_digests(shop: Shop, email: str) -> set[str]:
+    """The digests of uses by this address. Older ones are of the address itself."""
+    return {email_digest(shop, email), tokens.digest(f"{shop.pk}:{normal_email(email)}")}
 
 
 def shopper_email(shop: Shop, shopper: Shopper) -> str:
@@ -94,7 +99,7 @@ def shopper_email(shop: Shop, shopper: Shopper) -> str:
 def redemptions_of(shop: Shop, shopper: Shopper) -> Q:
     """The redemptions of this shopper: by account, or by email address."""
     email = shopper_email(shop, shopper)
-    by_email = Q(email_digest=email_digest(shop, email)) if email else Q(pk__in=())
+    by_email = Q(email_digest__in=email_digests(shop, email)) if email else Q(pk__in=())
     return by_email | Q(customer_id=shopper.customer_id) if shopper.customer_id is not None else by_email
 
 

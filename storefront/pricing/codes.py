@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
+from storefront.kit.codes import typed_code
 from storefront.kit.refusals import InvalidFields
 from storefront.kit.spreadsheets import escape_formula
 from storefront.pricing.models import Discount, DiscountCode
@@ -37,8 +38,8 @@ class ImportedCodes:
 
 
 def normal_code(text: str) -> str:
-    """The code in capitals and without surrounding white space, as it is stored and compared."""
-    return text.strip().upper()
+    """The code as it is stored and compared."""
+    return typed_code(text)
 
 
 def is_well_formed(code: str) -> bool:

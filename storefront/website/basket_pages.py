@@ -1,6 +1,7 @@
 """Pages to view, fill and change the visitor's basket. The forms work without JavaScript; htmx avoids page reloads."""
 
 from decimal import Decimal
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -14,9 +15,10 @@ from django.views.decorators.http import require_POST, require_safe
 from storefront.carts import actions
 from storefront.carts import queries as carts
 from storefront.carts.adding import ProductUnavailable, VariantRequired
+from storefront.carts.checking import LineCheck
 from storefront.carts.code_entry import change_codes
 from storefront.carts.gift_card_lines import PLAIN
-from storefront.carts.models import Cart, CartLine
+from storefront.carts.models import CartLine
 from storefront.carts.session import basket_of, basket_to_add_to, remember_basket
 from storefront.catalogue.models import RelatedProduct
 from storefront.checkout.ways_back import way_back_of_basket
@@ -26,6 +28,7 @@ from storefront.kit import money
 from storefront.kit.http import SeeOther
 from storefront.kit.refusals import InvalidFields, Refusal
 from storefront.listing import queries as listing_queries
+from storefront.payments.drafts import held_stock
 from storefront.pricing.queries import tax_terms
 from storefront.shops.request import Request
 from storefront.website import choices, pictures, queries
@@ -42,9 +45,7 @@ _SHOWN = ("variant", "qty", "damaged", "custom_price", "send_on")
 @never_cache
 @require_shop
 def basket(request: Request) -> HttpResponse:
-    cart = basket_of(request)
-    changes = actions.reprice_cart(shop=request.shop, cart=cart, now=request.now) if cart else []
-    return render(request, "website/basket.html", _basket_context(request, cart, changes))
+    return render(request, "website/basket.html", _basket_context(request))
 
 
 @require_POST
@@ -105,7 +106,7 @@ def update(request: Request) -> HttpResponse:
             messages.error(request, _message(refusal))
     if not _is_htmx(request):
         return redirect("website:basket")
-    return render(request, "website/basket_lines.html", _basket_context(request, cart, []) | {"swap": True})
+    return render(request, "website/basket_lines.html", _basket_context(request) | {"swap": True})
 
 
 @require_POST
@@ -118,9 +119,7 @@ def discount_codes(request: Request) -> HttpResponse:
         messages.error(request, refusal)
     if not _is_htmx(request):
         return redirect("website:basket")
-    return render(
-        request, "website/basket_lines.html", _basket_context(request, basket_of(request), []) | {"swap": True}
-    )
+    return render(request, "website/basket_lines.html", _basket_context(request) | {"swap": True})
 
 
 @require_POST
@@ -134,18 +133,20 @@ def delivery(request: Request) -> HttpResponse:
         messages.error(request, "We do not deliver to this country. Please choose another one.")
     if not _is_htmx(request):
         return redirect("website:basket")
-    return render(
-        request, "website/basket_lines.html", _basket_context(request, basket_of(request), []) | {"swap": True}
-    )
+    return render(request, "website/basket_lines.html", _basket_context(request) | {"swap": True})
 
 
-def _basket_context(request: Request, cart: Cart | None, changes: list[actions.LineChange]) -> dict[str, Any]:
-    shop = request.shop
+def _basket_context(request: Request) -> dict[str, Any]:
+    """The basket at today's prices, with what is wrong with its lines."""
+    shop, cart = request.shop, basket_of(request)
+    checks = []
+    if cart is not None:
+        checks = actions.reprice_cart(shop=shop, cart=cart, held=partial(held_stock, shop, cart), now=request.now)
     lines = carts.cart_lines(shop, cart) if cart else []
     terms = tax_terms(shop, is_net=carts.sees_net_prices(shop, cart))
     totals = carts.cart_totals(shop, lines, request.now, cart=cart, terms=terms) if lines else None
     entered, lines = lines, carts.shown_lines(lines, totals) if totals else []
-    changed = {change.line.key: change for change in changes}
+    checked = {check.line.key: check for check in checks}
     slugs = dict(
         listing_queries.published_products(shop, request.now)
         .filter(pk__in={line.product_id for line in lines})
@@ -156,7 +157,7 @@ def _basket_context(request: Request, cart: Cart | None, changes: list[actions.L
     found = pictures.line_pictures(shop, [(line.product_id, line.image_snapshot) for line in lines])
     return {
         "cart_lines": lines,
-        "lines": [_line_context(line, slugs, found, changed) for line in lines],
+        "lines": [_line_context(line, slugs, found, checked) for line in lines],
         "related": _cross_sells(request, lines),
         "totals": totals,
         "delivery": totals
@@ -168,7 +169,7 @@ def _basket_context(request: Request, cart: Cart | None, changes: list[actions.L
             part=totals.delivery_part,
         ),
         "way_back": way_back_of_basket(shop, cart, lines) if cart and lines else None,
-        "blocked": any(change.is_unavailable for change in changes),
+        "blocked": any(not check.is_available for check in checks),
     }
 
 
@@ -184,14 +185,14 @@ def _cross_sells(request: Request, lines: list[CartLine]) -> list[ProductCard]:
 
 
 def _line_context(
-    line: CartLine, slugs: dict[int, str], found: dict[Any, Picture | None], changed: dict[str, actions.LineChange]
+    line: CartLine, slugs: dict[int, str], found: dict[Any, Picture | None], checked: dict[str, LineCheck]
 ) -> dict[str, Any]:
     return {
         "line": line,
         "slug": slugs.get(line.product_id),
         "picture": found[line.product_id, line.image_snapshot],
         "amount": line.price_snapshot * line.qty,
-        "change": changed.get(line.key),
+        "check": checked.get(line.key),
     }
 
 

@@ -13,7 +13,7 @@ def test_adding_makes_a_cart_with_the_line(shop, api):
     answer = add(api, mug, 2)
     assert answer.status_code == 201
     body = answer.json()
-    assert list(body) == ["message", "cart_token", "data"]
+    assert list(body) == ["message", "cart_token", "data", "problems"]
     assert body["message"] == "Item added to cart."
     assert body["data"] == {
         "product_id": mug.pk,
@@ -30,6 +30,8 @@ def test_adding_makes_a_cart_with_the_line(shop, api):
         "options": [],
         "gift_card": None,
         "available_from": None,
+        "available": True,
+        "current_price": "9.50",
     }
 
 
@@ -38,7 +40,7 @@ def test_cart_read_has_the_line_with_key_and_total(shop, api):
     token = filled(api, mug, 2)
     (item,) = contents(api, token)["items"]
     assert next(iter(item)) == "key"
-    assert list(item)[-4:] == ["line_total", "options", "gift_card", "available_from"]
+    assert list(item)[-6:-2] == ["line_total", "options", "gift_card", "available_from"]
     assert (item["key"], item["line_total"]) == (f"p{mug.pk}", "19.00")
 
 

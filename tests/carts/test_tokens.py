@@ -23,6 +23,7 @@ EMPTY = {
     "orders": [],
     "discount_codes": [],
     "gift_cards": [],
+    "problems": [],
 }
 UNKNOWN = "cart_" + "A" * 43
 

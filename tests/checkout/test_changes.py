@@ -6,8 +6,11 @@ import pytest
 
 from storefront.catalogue.models import Product
 from storefront.orders.models import Order
+from storefront.payments.models import OrderDraft
 from storefront.pricing.models import Discount
 from tests.catalogue.factories import make_product, make_variant
+from tests.checkout.shopper import Shopper
+from tests.payments.conftest import bank  # noqa: F401, a fixture
 
 
 @pytest.fixture
@@ -87,6 +90,32 @@ def test_sold_out_line_is_named_with_what_is_left_and_the_basket_is_kept(api, sh
     assert api.get("/cart", cart=token).json()["data"]["items"][0]["qty"] == 3
     Product.objects.filter(pk=mug.pk).update(stock_qty=0)
     assert "Mug is sold out." in shopper.post("/checkout/payment", fields).content.decode()
+
+
+@pytest.mark.parametrize("path", ["/checkout", "/checkout/payment"])
+def test_a_short_line_leads_back_to_the_basket(api, shopper, mug, path):
+    shopper.bring(api, {"product_id": mug.pk, "qty": 3})
+    shopper.fill_details()
+    Product.objects.filter(pk=mug.pk).update(stock_qty=1)
+    answer = shopper.get(path, follow=True)
+    assert answer.redirect_chain[-1][0] == "/basket"
+    page = answer.content.decode()
+    assert "Only 1 of Mug available. Please change your basket to continue." in page
+    assert "Reduce to 1" in page
+
+
+def test_pieces_that_the_own_payment_holds_are_not_sold_out(shop, bank, shopper):  # noqa: F811
+    mug = make_product(shop, "Mug", stock_qty=1)
+    shopper.post("/basket/add", {"product": mug.pk, "qty": "1"})
+    shopper.fill_details()
+    shopper.order("bank")
+    mug.refresh_from_db()
+    assert (OrderDraft.objects.get().state, mug.stock_qty) == ("open", 0)
+    assert "Go to checkout" in shopper.read("/basket")
+    assert "Place order and pay" in shopper.read("/checkout/payment")
+    # For another shopper they are.
+    other = Shopper(shop)
+    assert other.post("/basket/add", {"product": mug.pk, "qty": "1"}).status_code == 422
 
 
 def test_missing_basket_redirects_to_the_basket_page(shopper, db):

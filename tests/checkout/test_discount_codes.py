@@ -3,6 +3,8 @@
 import pytest
 from django.utils import timezone
 
+from storefront.carts.models import Cart
+from storefront.kit import tokens
 from storefront.orders.jobs import confirmation_mail
 from storefront.orders.models import Order
 from storefront.orders.queries import order_record
@@ -165,6 +167,33 @@ def test_uses_per_customer_are_counted_by_email_or_account(shop, mug):
     assert buy(shop, mug, "SPRING10", email="bo@example.com").status_code == 303
     assert sorted(Order.objects.values_list("total", flat=True)) == [9, 9, 10]
     assert uses() == (2, 2, 2)
+
+
+@pytest.mark.parametrize("email", ["ada+again@example.com", "Ada+1+2@EXAMPLE.com"])
+def test_tags_of_an_address_are_no_further_customers(shop, mug, email):
+    make_code(shop, customer_limit=1)
+    assert buy(shop, mug, "SPRING10", email="ada+first@example.com").status_code == 303
+    buy(shop, mug, "SPRING10", email=email)
+    buy(shop, mug, "SPRING10", email="ada@example.com")
+    # Most providers deliver these to somebody else.
+    assert buy(shop, mug, "SPRING10", email="a.da@example.com").status_code == 303
+    assert sorted(Order.objects.values_list("total", flat=True)) == [9, 9, 10, 10]
+
+
+def test_uses_that_were_counted_by_the_whole_address_still_count(shop, mug):
+    make_code(shop, customer_limit=1)
+    buy(shop, mug, "SPRING10", email="ada+first@example.com")
+    Redemption.objects.update(email_digest=tokens.digest(f"{shop.pk}:ada+first@example.com"))
+    buy(shop, mug, "SPRING10", email="ada+first@example.com")
+    assert sorted(Order.objects.values_list("total", flat=True)) == [9, 10]
+
+
+@pytest.mark.parametrize("pasted", ["SPRING\u200b10", "SPRING10\u00a0", "\ufeffspring10"])
+def test_a_code_works_with_what_was_copied_along(shop, shopper, mug, pasted):
+    make_code(shop)
+    fill(shopper, mug, pasted)
+    assert "SPRING10" in shopper.read("/basket")
+    assert Cart.objects.get().discount_codes == ["SPRING10"]
 
 
 def test_an_automatic_discount_is_counted_only_with_a_limit(shop, mug):

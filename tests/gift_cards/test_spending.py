@@ -50,6 +50,16 @@ def test_it_pays_for_an_order_without_a_provider_and_keeps_the_rest(shop, shoppe
     assert f"Gift card …{card.last_four}" in shopper.read(answer["Location"])
 
 
+@pytest.mark.parametrize("between", ["\u00a0", "\u200b-", "\u2011", " \u2013 "])
+def test_its_code_works_with_what_was_copied_along(shop, api, shopper, mug, between):
+    card, code = make_card(shop)
+    pasted = "\ufeff" + code.replace("-", between)
+    fill(shopper, mug)
+    assert f"Gift card …{card.last_four}" in enter(shopper, pasted)
+    answer = api.put("/cart/gift-cards", {"codes": [pasted]})
+    assert [each["last_four"] for each in answer.json()["data"]["gift_cards"]] == [card.last_four]
+
+
 def test_it_pays_over_several_orders_until_it_is_used_up(shop, shopper, mug):
     card, code = make_card(shop, "30.00")
     for due in (0, 10):

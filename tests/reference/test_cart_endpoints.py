@@ -18,6 +18,7 @@ LINE = [
     "custom_fields",
     "is_damaged",
 ]
+MORE = ["options", "gift_card", "available_from", "available", "current_price"]
 TOTALS = ["subtotal", "shipping", "tax", "discount", "total", "amount_due", "item_count", "line_count", "tax_included"]
 
 
@@ -25,9 +26,9 @@ TOTALS = ["subtotal", "shipping", "tax", "discount", "total", "amount_due", "ite
 def test_get_answers_token_items_and_totals(shop, api):
     body = api.get("/cart", cart=filled(api, make_product(shop))).json()
     assert list(body) == ["cart_token", "data"]
-    # `orders`: R-CART-36, `discount_codes`: R-CART-42, `gift_cards`: R-CART-47.
-    assert list(body["data"]) == ["items", "totals", "orders", "discount_codes", "gift_cards"]
-    assert list(body["data"]["items"][0]) == ["key", *LINE, "line_total", "options", "gift_card", "available_from"]
+    # `orders`: R-CART-36, `discount_codes`: R-CART-42, `gift_cards`: R-CART-47, `problems`: R-CART-53.
+    assert list(body["data"]) == ["items", "totals", "orders", "discount_codes", "gift_cards", "problems"]
+    assert list(body["data"]["items"][0]) == ["key", *LINE, "line_total", *MORE]
     assert list(body["data"]["totals"]) == TOTALS
 
 
@@ -42,8 +43,8 @@ def test_get_takes_the_token_or_none(shop, api):
 def test_post_takes_product_id_and_qty_and_answers_message_token_and_line(shop, api):
     answer = api.post("/cart", {"product_id": make_product(shop).pk, "qty": 2})
     assert answer.status_code == 201
-    assert list(answer.json()) == ["message", "cart_token", "data"]
-    assert list(answer.json()["data"]) == [*LINE, "options", "gift_card", "available_from"]
+    assert list(answer.json()) == ["message", "cart_token", "data", "problems"]
+    assert list(answer.json()["data"]) == [*LINE, *MORE]
 
 
 @pytest.mark.rule("R-CART-10")

@@ -12,7 +12,7 @@ from tests.shops.factories import NOW
 
 UNKNOWN = "cart_" + "A" * 43
 ZEROS = dict.fromkeys(["subtotal", "shipping", "tax", "discount", "total", "amount_due"], "0.00")
-ENTERED = {"discount_codes": [], "gift_cards": []}
+ENTERED = {"discount_codes": [], "gift_cards": [], "problems": []}
 EMPTY = ZEROS | {"item_count": 0, "line_count": 0, "tax_included": True}
 NOTHING = {"items": [], "totals": EMPTY, "orders": [], **ENTERED}
 NO_CART = {"cart_token": None, "data": NOTHING}

@@ -153,5 +153,5 @@ def test_a_cart_is_attached_to_no_customer_and_holds_no_addresses_and_no_deliver
     body = api.get("/cart", cart=filled(api, make_product(shop))).json()
     assert Cart.objects.get().customer is None
     assert set(body) == {"cart_token", "data"}
-    assert set(body["data"]) == {"items", "totals", "orders", "discount_codes", "gift_cards"}
+    assert set(body["data"]) == {"items", "totals", "orders", "discount_codes", "gift_cards", "problems"}
     assert not {field.name for field in Cart._meta.get_fields()} & {"address", "shipping_address", "shipping_rate"}

@@ -49,7 +49,7 @@ def link(api, cart):
 def test_checkout_answers_the_cart_token_the_checkout_url_and_the_seconds(api, cart):
     answer = api.post("/cart/checkout", cart=cart)
     assert answer.status_code == 200
-    assert list(answer.json()) == ["cart_token", "checkout_url", "expires_in"]
+    assert list(answer.json()) == ["cart_token", "checkout_url", "expires_in", "problems"]
     assert answer.json()["cart_token"] == cart
 
 
@@ -248,7 +248,7 @@ def test_the_link_is_in_no_mail(shopper, link, mailoutbox):
 def test_no_payment_is_taken_through_the_api_and_no_card_details_reach_the_integration(api, cart):
     card = {"number": "4242424242424242", "cvc": "123", "payment_method": "demo"}
     answer = api.post("/cart/checkout", {"card": card}, cart=cart)
-    assert set(answer.json()) == {"cart_token", "checkout_url", "expires_in"}
+    assert set(answer.json()) == {"cart_token", "checkout_url", "expires_in", "problems"}
     assert not Order.objects.exists()
     assert not Payment.objects.exists()
     api.prefix = "/api"

@@ -1,6 +1,7 @@
 import pytest
 
 from storefront.carts.models import Cart, CartLine
+from storefront.catalogue.models import Product
 from storefront.website import basket_pages
 from tests.catalogue.factories import make_option, make_product, make_variant
 
@@ -178,7 +179,7 @@ def test_shows_that_a_price_has_changed(shop, page, add):
     cup.price = "11.00"
     cup.save()
     basket = page("/basket")
-    assert "Price changed, was €9.50" in basket
+    assert "Price changed from €9.50 to €11.00" in basket
     assert "€11.00 each" in basket
 
 
@@ -190,6 +191,51 @@ def test_an_unavailable_product_blocks_checkout(shop, page, add):
     basket = page("/basket")
     assert "No longer available" in basket
     assert "Go to checkout" not in basket
+
+
+@pytest.mark.parametrize("is_htmx", [False, True])
+def test_a_short_line_blocks_checkout_and_can_be_reduced(shop, visitor, page, add, is_htmx):
+    cup = make_product(shop, "Cup", stock_qty=5)
+    add(cup, qty=5)
+    Product.objects.update(stock_qty=2)
+    basket = page("/basket")
+    assert "Only 2 of Cup available." in basket
+    assert "Reduce to 2" in basket
+    assert "Go to checkout" not in basket
+    headers = {"HX-Request": "true"} if is_htmx else {}
+    visitor.post("/basket/update", {"key": f"p{cup.pk}", "qty": 2}, headers=headers)
+    assert "Go to checkout" in page("/basket")
+    Product.objects.update(stock_qty=0)
+    basket = page("/basket")
+    assert "Cup is sold out. Please remove it." in basket
+    assert "Reduce to" not in basket
+
+
+def test_a_line_that_must_be_chosen_again_leads_to_its_product(shop, page, add):
+    cup = make_product(shop, "Cup")
+    add(cup)
+    make_option(cup, "Engraving", required=True)
+    basket = page("/basket")
+    assert "No longer available as you chose it." in basket
+    assert 'href="/products/cup">choose again</a>' in basket
+    assert "Go to checkout" not in basket
+
+
+def test_what_is_wrong_is_still_said_after_a_change_of_another_line(shop, visitor, add):
+    cup, pot = make_product(shop, "Cup"), make_product(shop, "Pot")
+    add(cup)
+    add(pot)
+    Product.objects.filter(pk=cup.pk).update(status="draft")
+    change = {"key": f"p{pot.pk}", "qty": 2}
+    part = visitor.post("/basket/update", change, headers={"HX-Request": "true"}).content.decode()
+    assert "No longer available. Please remove it." in part
+    assert "Go to checkout" not in part
+
+
+def test_another_shop_s_products_block_nothing(shop, other_shop, page, add):
+    add(make_product(shop, "Cup"))
+    make_product(other_shop, "Cup", status="draft", stock_qty=0)
+    assert "Go to checkout" in page("/basket")
 
 
 def test_htmx_gets_the_changed_part_of_the_page(shop, visitor):

@@ -247,6 +247,24 @@ CREATE TRIGGER catalogue_product_stock_made AFTER INSERT ON catalogue_product
 CREATE TRIGGER catalogue_variant_stock_made AFTER INSERT ON catalogue_variant
   REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION catalogue_stock_made()
 ;;
+-- Stock falls below zero only if it is not tracked or backorders are allowed. A stock that is below zero already stays
+-- known when backorders end.
+CREATE FUNCTION catalogue_stock_falls() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'violates check constraint %', TG_NAME USING ERRCODE = 'check_violation', TABLE = TG_TABLE_NAME;
+END
+$$
+;;
+CREATE TRIGGER catalogue_product_stock_holds BEFORE UPDATE OF stock_qty ON catalogue_product
+  FOR EACH ROW WHEN (NEW.stock_qty < 0 AND NEW.stock_qty < OLD.stock_qty AND NEW.track_inventory
+    AND NOT NEW.allow_backorders)
+  EXECUTE FUNCTION catalogue_stock_falls()
+;;
+CREATE TRIGGER catalogue_variant_stock_holds BEFORE UPDATE OF stock_qty ON catalogue_variant
+  FOR EACH ROW WHEN (NEW.stock_qty < 0 AND NEW.stock_qty < OLD.stock_qty AND NEW.track_inventory
+    AND NOT NEW.allow_backorders)
+  EXECUTE FUNCTION catalogue_stock_falls()
+;;
 CREATE TRIGGER catalogue_product_stock_changed AFTER UPDATE OF stock_qty, damaged_qty ON catalogue_product
   FOR EACH ROW WHEN (OLD.stock_qty <> NEW.stock_qty OR OLD.damaged_qty <> NEW.damaged_qty)
   EXECUTE FUNCTION catalogue_stock_changed()

@@ -128,6 +128,18 @@ CREATE TRIGGER catalogue_variant_stock_made AFTER INSERT ON catalogue_variant WH
     FROM (SELECT 1) LEFT JOIN catalogue_stockchange said;
 END
 ;;
+-- Stock falls below zero only if it is not tracked or backorders are allowed. A stock that is below zero already stays
+-- known when backorders end.
+CREATE TRIGGER catalogue_product_stock_holds BEFORE UPDATE OF stock_qty ON catalogue_product
+WHEN NEW.stock_qty < 0 AND NEW.stock_qty < OLD.stock_qty AND NEW.track_inventory AND NOT NEW.allow_backorders BEGIN
+  SELECT RAISE(ABORT, 'CHECK constraint failed: product_stock_holds');
+END
+;;
+CREATE TRIGGER catalogue_variant_stock_holds BEFORE UPDATE OF stock_qty ON catalogue_variant
+WHEN NEW.stock_qty < 0 AND NEW.stock_qty < OLD.stock_qty AND NEW.track_inventory AND NOT NEW.allow_backorders BEGIN
+  SELECT RAISE(ABORT, 'CHECK constraint failed: variant_stock_holds');
+END
+;;
 CREATE TRIGGER catalogue_product_stock_changed AFTER UPDATE OF stock_qty, damaged_qty ON catalogue_product
 WHEN OLD.stock_qty <> NEW.stock_qty OR OLD.damaged_qty <> NEW.damaged_qty BEGIN
   INSERT INTO catalogue_stockadjustment (<LEDGER>)

@@ -173,6 +173,12 @@ CODES: dict[str, Code] = {
         "The cart has no lines, or `X-Cart-Token` is missing, unknown or expired.",
         "Send the `cart_token` of the response that added the product, as `X-Cart-Token`.",
     ),
+    "nothing_available": Code(
+        422,
+        "No line of the cart can be bought at the moment, not even in a lower quantity. `problems` says why, by the "
+        "lines' keys.",
+        "Read the cart, and remove, lower or choose again what its `problems` name.",
+    ),
     "origin_not_allowed": Code(
         422,
         "`return_url` or `cancel_url` is on an origin that the shop does not allow.",
@@ -267,7 +273,7 @@ REFUSALS: dict[str, tuple[str, ...]] = {
     "remove_cart_line": ("line_not_found",),
     "set_discount_codes": ("discount_code_unknown",),
     "set_gift_cards": ("gift_cards_refused",),
-    "create_checkout_link": ("empty_cart", "origin_not_allowed"),
+    "create_checkout_link": ("empty_cart", "nothing_available", "origin_not_allowed"),
     "adjust_inventory": ("insufficient_stock",),
     "fulfil_order": ("order_not_open", "not_left_to_fulfil", "preorder_not_due"),
     "cancel_fulfilment": ("fulfilment_cancelled",),
