@@ -14,6 +14,7 @@ from storefront.gift_cards.models import GiftCard
 from storefront.kit.refusals import InvalidFields
 from storefront.orders.models import Order
 from storefront.payments import actions as payments
+from storefront.payments.models import Refund
 from storefront.pricing.models import Discount, GroupPrice, PickupPlace, ShippingRate
 from storefront.pricing.rate_tables import UnusableTable, import_rates
 from storefront.shops.models import User
@@ -23,6 +24,9 @@ from tests.catalogue.test_bulk_edits import edit
 from tests.checkout.shopper import Shopper
 from tests.client import ApiClient
 from tests.factories.apps import install
+from tests.gift_cards.factories import balance as balance_of
+from tests.gift_cards.factories import make_card
+from tests.orders.test_admin_orders import dialog
 from tests.pricing.rows import make_code, make_discount, make_rate, make_zone
 from tests.pricing.test_admin_pricing import errors_of
 from tests.product_files.files import imported
@@ -44,7 +48,7 @@ def app(shop) -> ApiClient:
     return install(shop, *scopes).api
 
 
-def test_ten_percent_off_is_whole_yen_from_the_cart_to_the_refund(shop, api, app):
+def test_ten_percent_off_is_whole_yen_from_the_cart_to_the_refund(shop, api, app, desk):
     onigiri = make_product(shop, "Onigiri", price=Decimal("105.00"))
     make_code(shop, "TEN", make_discount(shop, needs_code=True))
     shopper = Shopper(shop)
@@ -63,6 +67,9 @@ def test_ten_percent_off_is_whole_yen_from_the_cart_to_the_refund(shop, api, app
     refused = app.post(f"/orders/{order.pk}/refunds", {"shipping": "0.50"})
     assert refused.json()["errors"] == {"shipping": [f"shipping {WHOLE}."]}
     assert app.post(f"/orders/{order.pk}/refunds", {"amount": "10.00"}).status_code == 201
+    page = dialog(desk, order, "refund", amount="10.25").content.decode()
+    assert f"amount {WHOLE}." in page
+    assert Refund.objects.get().amount == 10
 
 
 def test_apps_cannot_write_fractions(shop, app, other_shop):
@@ -190,6 +197,18 @@ def test_what_an_earlier_release_stored_is_charged_as_it_is_shown(shop, api):
     shopper.order()
     order = Order.objects.get()
     assert (order.subtotal, order.shipping, order.total) == (106, 5, 111)
+
+
+def test_a_card_with_a_fraction_pays_what_is_whole(shop):
+    card, code = make_card(shop, "94.50")
+    make_product(shop, "Bowl", price=Decimal("50.00"))
+    shopper = Shopper(shop)
+    for due, balance in ((0, "44.50"), (6, "0.50")):
+        shopper.post("/basket/add", {"product": Product.objects.get().pk, "qty": "1"})
+        shopper.fill_details()
+        shopper.post("/checkout/gift-cards", {"gift_card": code})
+        shopper.post("/checkout/payment", shopper.payment_fields("manual" if due else ""))
+        assert (Order.objects.latest("pk").amount_due, balance_of(card)) == (due, Decimal(balance))
 
 
 def test_a_shop_with_cents_does_not_become_one_in_yen(other_shop):
