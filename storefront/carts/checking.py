@@ -17,7 +17,7 @@ from storefront.carts.models import Cart, CartLine
 from storefront.carts.purchasable import Purchasable, Sold, Stock, purchasables_of
 from storefront.catalogue.stock import InsufficientStock
 from storefront.kit.format import format_money
-from storefront.kit.money import to_wire
+from storefront.kit.money import ZERO, to_wire
 from storefront.kit.refusals import Problem, Refusal
 from storefront.pricing import queries as pricing
 from storefront.pricing.queries import GroupTerms
@@ -56,7 +56,7 @@ class LineCheck:
 
     @property
     def is_short(self) -> bool:
-        """Whether there is less stock than the line's quantity."""
+        """Whether there is less stock than the line's quantity, or the cart comes to too much with it."""
         return bool(self.problems) and not self.is_unavailable
 
     @property
@@ -105,7 +105,7 @@ def check_lines(
     called if a line is short."""
     lines = list(lines)
     refusals = unsold(shop, {(line.product_id, line.variant_id) for line in lines}, purchasables, now)
-    stocks = _Stocks(held)
+    stocks, subtotal = _Stocks(held), ZERO
     checks = []
     for line in lines:
         sold = line.product_id, line.variant_id
@@ -121,9 +121,13 @@ def check_lines(
             check.left = stocks.take(line, found)
             if check.left < line.qty:
                 raise short_of(found.name, check.left)
+            check.left = min(line.qty, rules.affordable_qty(check.price, subtotal))
+            if check.left < line.qty:
+                raise rules.TotalTooLarge
+            subtotal += check.price * line.qty
         except Refusal as refusal:
             check.problems = refusal.body()["problems"]
-            check.left = check.left if isinstance(refusal, InsufficientStock) else 0
+            check.left = check.left if isinstance(refusal, InsufficientStock | rules.TotalTooLarge) else 0
     return checks
 
 

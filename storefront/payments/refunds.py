@@ -72,15 +72,13 @@ def request_refund(
     the first is returned, which has the lines. Raises NothingPaid, RefundTooLarge, OrderStillOpen, NotLeftToRefund,
     ShippingRefundTooLarge, GiftCardSpent and InvalidFields.
     """
-    for name, given in (("amount", amount), ("shipping", shipping)):
-        if given is not None and (problem := problem_of(given, order.currency)):
-            raise InvalidFields(errors={name: [f"{name} {problem}."]})
     order = lock_order(shop, order)
     payments = list(paid_payments(order).select_for_update(no_key=True).order_by("-pk"))
     if not payments:
         raise NothingPaid
     if restock and not lines and order.status == Order.Status.OPEN:
         raise OrderStillOpen
+    _check_units(order, payments, amount, shipping)
     before = {"refunded": sum((payment.refunded for payment in payments), ZERO)}
     plan = plan_refund(order, lines, shipping or ZERO) if lines or shipping is not None else None
     shares = _shares(payments, _planned(plan, amount, order) if plan else amount)
@@ -113,6 +111,7 @@ def refund_total(
     payments = list(paid_payments(order).order_by("-pk"))
     if not payments:
         raise NothingPaid
+    _check_units(order, payments, amount, shipping)
     plan = plan_refund(order, lines, shipping or ZERO) if lines or shipping is not None else None
     return sum((share for _, share in _shares(payments, _planned(plan, amount, order) if plan else amount)), ZERO)
 
@@ -183,6 +182,16 @@ def record_refund(*, shop: Shop, refund: Refund, told: RefundReport, now: dateti
 def refundable(payment: Payment) -> Decimal:
     """What can still be refunded of the payment."""
     return max(payment.captured - payment.refunded - payment.disputed, ZERO)
+
+
+def _check_units(order: Order, payments: list[Payment], amount: Decimal | None, shipping: Decimal | None) -> None:
+    """Raises InvalidFields for fractions that the order's currency lacks, unless they are all that is left: an earlier
+    release sold at half a yen."""
+    problem = problem_of(amount or ZERO, order.currency)
+    if problem and amount != sum(map(refundable, payments), ZERO):
+        raise InvalidFields(errors={"amount": [f"amount {problem}."]})
+    if problem := problem_of(shipping or ZERO, order.currency):
+        raise InvalidFields(errors={"shipping": [f"shipping {problem}."]})
 
 
 def _planned(plan: Plan, amount: Decimal | None, order: Order) -> Decimal:

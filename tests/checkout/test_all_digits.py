@@ -50,7 +50,7 @@ def test_dinars_have_their_hundredths_everywhere(db, desk, shop):
     assert sums <= amounts(desk.page(order).content.decode())
     payments.mark_paid(shop=shop, order=order, now=NOW)
     work()
-    (paper,) = texts_of(pdf_of(Document.objects.get().record))
+    (paper,) = texts_of(pdf_of([Document.objects.get().record]))
     assert amounts(paper) >= sums
 
 
