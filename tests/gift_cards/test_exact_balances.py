@@ -54,10 +54,10 @@ def test_the_last_hundredths_can_be_spent(shop, shopper):
 
 
 def test_an_order_comes_back_in_three_parts(shop, shopper):
-    """4.17 + 4.17 + 4.16 is more than 12.50 in binary fractions, and more than the card's value."""
+    """4.07 + 4.28 + 4.15 is more than 12.50 in binary fractions, and more than the card's value."""
     card, code = make_card(shop, "12.50")
     order = pay_with(shopper, make_product(shop, "Bowl", stock_qty=1, price=Decimal("12.50")), code)
-    for part in ("4.17", "4.17", "4.16"):
+    for part in ("4.07", "4.28", "4.15"):
         request_refund(shop=shop, order=order, amount=Decimal(part), now=clock.now())
         pay_back_refunds(now=clock.now(), limit=10)
     order.refresh_from_db()
