@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 import structlog
 
@@ -34,7 +35,8 @@ _RANKS = {Status.PENDING: 0, Status.DONE: 1, Status.FAILED: 2}
 
 @dataclass(frozen=True)
 class Change:
-    """A refund that has got another status. `was` is the one before, empty for one that was not known."""
+    """A refund that has got another status, which `follow` stores. `was` is the one before, empty for one that was not
+    known."""
 
     refund: Refund
     was: str
@@ -50,7 +52,9 @@ def reserve(payment: Payment, amount: Decimal, reason: str, now: datetime, *, re
     payment.refunded += amount
     payment.updated_at = now
     payment.save(update_fields=["refunded", "updated_at"])
-    return _create(payment, amount, now, reason=reason, restocked=restocked)
+    refund = _new(payment, amount, now, reason=reason, restocked=restocked)
+    refund.save()
+    return refund
 
 
 def contradiction(payment: Payment, report: Report) -> str:
@@ -62,8 +66,8 @@ def contradiction(payment: Payment, report: Report) -> str:
 
 
 def record(*, shop: Shop, payment: Payment, report: Report, is_fresh: bool, now: datetime) -> list[Change]:
-    """Write what the report tells of refunds into the rows of the locked payment, and what they come to into the
-    payment, which the caller saves."""
+    """What the report tells of refunds changes in the rows of the locked payment. What they come to then is written
+    into the payment, which the caller saves; the changes go to `follow`."""
     is_silent = report.refunds is None and report.refunded is None
     if is_silent or not (report.refunds or report.refunded or payment.refunded):
         return []
@@ -76,7 +80,7 @@ def record(*, shop: Shop, payment: Payment, report: Report, is_fresh: bool, now:
         # More than was asked for here, and may be on its way.
         extra = report.refunded - _sum(rows, Status.DONE, Status.PENDING)
         if extra > ZERO:
-            rows.append(_create(payment, extra, now, is_foreign=True, status=Status.DONE))
+            rows.append(_new(payment, extra, now, is_foreign=True, status=Status.DONE))
             changes.append(Change(rows[-1], ""))
     payment.returned = _sum(rows, Status.DONE)
     payment.refunded = min(_sum(rows, Status.DONE, Status.PENDING), payment.amount)
@@ -84,31 +88,35 @@ def record(*, shop: Shop, payment: Payment, report: Report, is_fresh: bool, now:
 
 
 def follow(*, shop: Shop, order: Order | None, changes: Sequence[Change], now: datetime) -> None:
-    """Bring the locked order up to the changes of its refunds: one event and one mail for each that was carried out.
-    Those that failed come first, so that the order's sum never exceeds what went back."""
-    if order is not None and changes:
-        payments = Payment.objects.filter(shop=shop, order=order)
-        captured = sum(payments.values_list("captured", flat=True), ZERO)
-        refunded = _sum(order.refunds.all(), Status.DONE) - sum((change.amount for change in changes), ZERO)
-        for change in sorted(changes, key=lambda change: change.amount):
-            refunded += change.amount
-            told = min(refunded, order.total)
-            if told > order.refunded:
-                is_all = told >= min(captured, order.total)
-                orders.set_refunded(order, told, refund=change.refund, is_all=is_all, now=now)
-            elif told < order.refunded:
-                orders.take_back_refund(order, told, is_paid=captured >= order.total, now=now)
-        orders.have_documents_issued(order, now)
+    """Store the changes of refunds, and bring the locked order up to each in turn: one event and one mail for each that
+    was carried out. Those that failed come first, so that the order's sum never exceeds what went back."""
+    for change in sorted(changes, key=lambda change: change.amount):
+        change.refund.save()
+        if order is not None:
+            _follow(shop, order, change, now)
     for change in changes:
         if change.refund.status == Status.FAILED and change.was:
             _announce_failed(shop, change.refund, now)
             release_lines(shop=shop, refund=change.refund, now=now)
     if order is not None and changes:
-        order.refresh_from_db(fields=["status", "fulfilment_status", "updated_at"])
+        orders.have_documents_issued(order, now)
+        order.refresh_from_db()
+
+
+def _follow(shop: Shop, order: Order, change: Change, now: datetime) -> None:
+    # With its refunds as they are now, which its events tell.
+    order.refresh_from_db()
+    refunded = min(_sum(order.refunds.all(), Status.DONE), order.total)
+    paid = Payment.objects.filter(shop=shop, order=order).values_list("captured", flat=True)
+    captured = min(sum(paid, ZERO), order.total)
+    if refunded > order.refunded:
+        orders.set_refunded(order, refunded, refund=change.refund, is_all=refunded >= captured, now=now)
+    elif refunded < order.refunded:
+        orders.take_back_refund(order, refunded, is_paid=captured >= order.total, now=now)
 
 
 def _record(payment: Payment, rows: list[Refund], told: RefundReport, now: datetime) -> Iterable[Change]:
-    """Write one refund into its row, or a new one. What that changes in what has gone back."""
+    """What is told of one refund changes in its row, or in a new one."""
     row = _row_of(told, rows)
     status, why = Status(told.standing), clean(told.why or NO_REASON, 255)
     failure = why if status == Status.FAILED else ""
@@ -125,8 +133,11 @@ def _record(payment: Payment, rows: list[Refund], told: RefundReport, now: datet
             stand_in.amount -= told.amount
             stand_in.save(update_fields=["amount"])
         given = {"is_foreign": True, "reference": told.reference, "status": status, "failure": failure}
-        rows.append(_create(payment, told.amount, now, **given))
-        return [] if stand_in else [Change(rows[-1], "")]
+        rows.append(_new(payment, told.amount, now, **given))
+        if stand_in is None:
+            return [Change(rows[-1], "")]
+        rows[-1].save()
+        return []
     if not row.reference and not any(told.reference == other.reference for other in rows):
         row.reference = told.reference
         row.save(update_fields=["reference"])
@@ -162,12 +173,11 @@ def _is_unnamed(row: Refund) -> bool:
 def _move(row: Refund, status: Refund.Status, failure: str, now: datetime) -> Change:
     change = Change(row, row.status)
     row.status, row.failure, row.updated_at = status, failure, now
-    row.save(update_fields=["status", "failure", "updated_at"])
     return change
 
 
-def _create(payment: Payment, amount: Decimal, now: datetime, **given: object) -> Refund:
-    return Refund.objects.create(
+def _new(payment: Payment, amount: Decimal, now: datetime, **given: Any) -> Refund:
+    return Refund(
         shop_id=payment.shop_id,
         order=payment.order,
         payment=payment,

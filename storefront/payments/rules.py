@@ -79,7 +79,8 @@ def contradiction(report: Report, *, amount: Decimal, currency: str, reference: 
     ids = [report.reference, *(each.reference for each in refunds)]
     if not all(map(_is_sum, sums)) or any(len(each) > LONGEST_REFERENCE or "\0" in each for each in ids):
         return "The provider's answer makes no sense."
-    if any(not each.amount or not (each.reference or each.key) for each in refunds):
+    names = [each.reference or each.key for each in refunds]
+    if not all(names) or len(set(names)) < len(names) or not all(each.amount for each in refunds):
         return "The provider's answer makes no sense."
     if reference and report.reference not in ("", reference):
         return f"The provider answered about another payment, {report.reference[:100]}."

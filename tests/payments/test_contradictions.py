@@ -27,6 +27,7 @@ IMPOSSIBLE = [
     *({"refunds": (RefundReport(Decimal(amount), "re_1"),)} for amount in ("9.51", "0", "-1", "NaN", "1e400")),
     *({"refunds": (RefundReport(Decimal("1.00"), name),)} for name in ("re\0", "x" * 5000)),
     {"refunds": (RefundReport(Decimal("5.00"), "re_1"), RefundReport(Decimal("5.00"), "re_2"))},
+    {"refunds": (RefundReport(Decimal("1.00"), "re_1"), RefundReport(Decimal("1.00"), "re_1"))},
 ]
 POSSIBLE = [
     {},

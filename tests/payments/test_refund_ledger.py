@@ -12,7 +12,7 @@ from storefront.documents.models import Document
 from storefront.orders.models import Order
 from storefront.orders.queries import refund_record
 from storefront.payments.models import Payment, PaymentEntry, Refund
-from storefront.payments.providers.base import RefundReport, Report, Standing
+from storefront.payments.providers.base import RefundReport, RefundStanding, Report, Standing
 from storefront.payments.refunds import carry_out_refund, refundable, request_refund
 from storefront.payments.settling import settle
 from storefront.server.migration_state import Executor
@@ -100,6 +100,22 @@ def test_a_provider_without_our_keys_names_ours_in_its_answer(shop, order):
     record_refunded(shop=shop, refund=own, reference="re_1", now=timezone.now())
     look(shop, RefundReport(TWO, "re_1"), RefundReport(FIVE, "re_2"))
     assert rows() == [("re_1", "done", False, TWO), ("re_2", "done", True, FIVE)]
+
+
+def test_several_in_one_answer_are_told_one_by_one(shop, order):
+    """Each event has what had gone back by then."""
+    look(shop, RefundReport(TWO, "re_1"), RefundReport(FIVE, "re_2"))
+    look(
+        shop,
+        RefundReport(TWO, "re_1", standing=RefundStanding.FAILED),
+        RefundReport(FIVE, "re_2"),
+        RefundReport(TWO, "re_3"),
+    )
+    for event in Event.objects.filter(topic="order.refunded"):
+        done = sum(Decimal(each["amount"]) for each in event.data["refunds"] if each["status"] == "done")
+        assert Decimal(event.data["refunded"]) == done
+    assert refunded_events() == ["2.00", "7.00", "7.00"]
+    assert [(note, Refund.objects.get(pk=pk).reference) for note, pk in notes()] == [(FIVE, "re_2"), (TWO, "re_3")]
 
 
 def test_one_that_takes_days_counts_once_it_is_there(bank, shop, order):
