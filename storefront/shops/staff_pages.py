@@ -45,12 +45,27 @@ Page = Callable[..., HttpResponse]
 
 
 def private(page: Page) -> Page:
-    """Decorator of pages that must not be cached, and must not send their URL to other sites."""
+    """Decorator of pages that must not be cached."""
 
     @wraps(page)
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         response = page(request, *args, **kwargs)
         response["Cache-Control"] = "no-store"
+        return response
+
+    return answer
+
+
+def mailed_link(page: Page) -> Page:
+    """Decorator of the pages behind mailed links: private, and the browser sends their URL, with its secret, to nobody.
+
+    They hold no forms: a form of a page without a referrer is posted with `Origin: null`, which the protection against
+    forged forms refuses.
+    """
+
+    @wraps(page)
+    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        response = private(page)(request, *args, **kwargs)
         response["Referrer-Policy"] = "no-referrer"
         return response
 
@@ -58,7 +73,7 @@ def private(page: Page) -> Page:
 
 
 @require_safe
-@private
+@mailed_link
 @sensitive_variables()
 def follow_invitation(request: Any) -> HttpResponse:
     """Follow a mailed invitation: store the proof in the session, and redirect to a URL without the token."""
@@ -178,7 +193,7 @@ def mailed(request: Any) -> HttpResponse:
 
 
 @require_safe
-@private
+@mailed_link
 @sensitive_variables()
 def follow_reset(request: Any) -> HttpResponse:
     """Follow a mailed link for a new password. If the link is invalid, the next page says so."""
