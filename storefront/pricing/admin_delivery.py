@@ -131,6 +131,10 @@ class ShippingRateForm(ShopScopedForm):
         "shipping_rate_weight_range": ("maximum_weight", "The maximum weight must not be below the minimum weight.")
     }
 
+    class Meta:
+        # A new shop has no zone yet.
+        help_texts = {"zone": "Where it delivers to. The button beside it adds a zone."}
+
 
 EXPLANATION = (
     f"A CSV file with the columns {', '.join(COLUMNS)}. Export the prices, change them in a spreadsheet, and import the"

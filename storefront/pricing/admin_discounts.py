@@ -1,4 +1,5 @@
 import csv
+import re
 from typing import Any
 
 from django import forms
@@ -16,25 +17,83 @@ from storefront.pricing.models import Discount, DiscountCode, DiscountGroup, Dis
 from storefront.pricing.tables import UnusableTable
 from storefront.shops.admin_base import ShopScopedAdmin, ShopScopedTabularInline, moment, view_and_edit
 from storefront.shops.admin_forms import ShopScopedForm
+from storefront.shops.admin_lookups import possible_ids
 from storefront.shops.rights import Right
 
 RIGHTS = view_and_edit(Right.VIEW_PRICES, Right.CHANGE_PRICES)
+_CODE_OF_ROW = re.compile(r"codes-[0-9]+-code\Z")
+
+
+def clean_code(text: str) -> str:
+    """The code as it is stored. Raises ValidationError for a text that cannot be one."""
+    code = codes.normal_code(text)
+    if not codes.is_well_formed(code):
+        raise forms.ValidationError("Use letters, digits, hyphens and underscores; begin with a letter or digit.")
+    return code
 
 
 class DiscountForm(ShopScopedForm):
+    """Has one code beside the switch that makes a discount need one; the other codes are rows of their own."""
+
+    code = forms.CharField(required=False, max_length=codes.MAX_LENGTH, widget=UnfoldAdminTextInputWidget)
+
     constraint_errors = {
         "discount_value_range": ("value", "Enter a percentage from 0 to 100."),
         "discount_buy_get_pieces": ("buy_qty", "Enter how many pieces to buy, and how many of them cost less."),
         "discount_uses_within_limit": ("use_limit", "More orders than that have used it. Make it inactive to end it."),
     }
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        has_codes = self.instance.pk is not None and self.instance.codes.exists()
+        field = self.fields["code"]
+        field.label = "Another code" if has_codes else "Code"
+        more = "Its codes are listed under Discount codes." if has_codes else "More of them can be added afterwards."
+        field.help_text = f"What shoppers enter, such as SPRING10, in any case. {more}"
+
     def clean(self) -> None:
         super().clean()
+        if self.cleaned_data.get("needs_code"):
+            self._clean_codes()
+        else:
+            self.cleaned_data["code"] = ""
+            self.errors.pop("code", None)
         starts, ends = self.cleaned_data.get("starts_at"), self.cleaned_data.get("ends_at")
         if starts and ends and ends <= starts:
             self.add_error("ends_at", "The end must be after the start.")
         if not self.cleaned_data.get("value") and self.cleaned_data.get("kind") != Discount.Kind.FREE_DELIVERY:
             self.add_error("value", "Enter how much it takes off.")
+
+    def _clean_codes(self) -> None:
+        """Check the code. A discount that is only with a code must have one, or nobody could use it. One that was saved
+        without any can still be changed, but not made active."""
+        given = self.cleaned_data.get("code")
+        if given:
+            try:
+                self.cleaned_data["code"] = code = clean_code(given)
+            except forms.ValidationError as error:
+                self.add_error("code", error)
+            else:
+                if DiscountCode.objects.filter(shop=self.shop, code=code).exists():
+                    self.add_error("code", "This shop has this code already.")
+        elif "code" not in self.errors and not self._keeps_a_code() and not self._was_without():
+            self.add_error("code", "Enter a code, since this discount is only for those who have one.")
+
+    def _keeps_a_code(self) -> bool:
+        """Whether a code is left when the rows of this page are saved, too."""
+        # Locked, so that two people who remove the last codes at once do so one after the other.
+        Discount.objects.select_for_update(no_key=True).filter(shop=self.shop, pk=self.instance.pk).first()
+        posted = [name.removesuffix("-code") for name in self.data if _CODE_OF_ROW.match(name)]
+        if any(self.data[f"{row}-code"].strip() and f"{row}-DELETE" not in self.data for row in posted):
+            return True
+        shown = possible_ids(DiscountCode, [self.data.get(f"{row}-id", "") for row in posted])
+        return DiscountCode.objects.filter(shop=self.shop, discount=self.instance.pk).exclude(pk__in=shown).exists()
+
+    def _was_without(self) -> bool:
+        """Whether the discount needed a code and had none before, and does not begin now."""
+        begins = "is_active" in self.changed_data and self.cleaned_data["is_active"]
+        is_old = self.instance.pk is not None and "needs_code" not in self.changed_data
+        return is_old and not begins and not self.instance.codes.exists()
 
 
 class TargetForm(ShopScopedForm):
@@ -74,10 +133,7 @@ class CodeForm(ShopScopedForm):
     }
 
     def clean_code(self) -> str:
-        code = codes.normal_code(self.cleaned_data["code"])
-        if not codes.is_well_formed(code):
-            raise forms.ValidationError("Use letters, digits, hyphens and underscores; begin with a letter or digit.")
-        return code
+        return clean_code(self.cleaned_data["code"])
 
     def save(self, commit: bool = True) -> Any:
         if self.instance._state.adding:
@@ -146,7 +202,7 @@ class DiscountAdmin(ShopScopedAdmin):
     inlines = [DiscountCodeInline, DiscountTargetInline, DiscountGroupInline]
     actions_detail = ["generate", "download_codes", "import_codes"]
     fieldsets: Any = [
-        (None, {"fields": ["name", "is_active", "needs_code", "kind", "value", "buy_qty", "get_qty"]}),
+        (None, {"fields": ["name", "is_active", "needs_code", "code", "kind", "value", "buy_qty", "get_qty"]}),
         (
             "Applies to",
             {
@@ -163,6 +219,7 @@ class DiscountAdmin(ShopScopedAdmin):
     ]
     # Shows only the fields of the chosen kind (Unfold evaluates these in the browser; without scripts all are shown).
     conditional_fields = {
+        "code": "needs_code == true",
         "buy_qty": "kind == 'buy_get'",
         "get_qty": "kind == 'buy_get'",
         "value": "kind != 'free_delivery'",
@@ -171,6 +228,19 @@ class DiscountAdmin(ShopScopedAdmin):
 
     starts = moment("starts_at")
     ends = moment("ends_at")
+
+    def save_related(self, request: Any, form: Any, formsets: Any, change: bool) -> None:
+        super().save_related(request, form, formsets, change)
+        if code := form.cleaned_data["code"]:
+            # It may be one of the rows just saved, too.
+            given = {"discount": form.instance, "created_at": request.now}
+            DiscountCode.objects.get_or_create(shop=request.shop, code=code, defaults=given)
+
+    def construct_change_message(self, request: Any, form: Any, formsets: Any, add: bool = False) -> Any:
+        made = super().construct_change_message(request, form, formsets, add)
+        if code := form.cleaned_data["code"]:
+            made.after["code"] = code
+        return made
 
     @display(description="reduction", ordering="value")
     def reduction(self, row: Discount) -> str:

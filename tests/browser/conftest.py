@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -24,7 +25,7 @@ RESOLVER = "host-resolver-rules=MAP shop.test 127.0.0.1,MAP *.shop.test 127.0.0.
 ARGUMENTS = [f"--{switch}" for switch in [*SWITCHES.split(), "disable-sync", RESOLVER]]
 WIDE, NARROW = 1280, 390
 # Milliseconds. A machine that others use too stands still for seconds at times.
-PATIENCE = 60_000
+PATIENCE = 30_000
 
 
 @pytest.fixture(scope="session")
@@ -95,15 +96,15 @@ class Visitor:
 
 
 @pytest.fixture
-def visit(chromium, live_server, tmp_path_factory):
-    """`visit(width=390)` opens a browser as a Visitor. At the end, there must be no complaints."""
+def browse(chromium, tmp_path_factory):
+    """`browse(url, width=390)` opens a browser as a Visitor of that URL. At the end, there must be no complaints."""
     given = os.environ.get("STOREFRONT_SCREENSHOTS")
     pictures = Path(given) if given else tmp_path_factory.mktemp("screenshots")
     visitors: list[Visitor] = []
 
-    def open_browser(width: int = WIDE, **given) -> Visitor:
+    def open_browser(url: str, width: int = WIDE, **given) -> Visitor:
         given = {"viewport": {"width": width, "height": 900}, "reduced_motion": "reduce"} | given
-        visitors.append(Visitor(chromium.new_context(**given), live_server.url, pictures))
+        visitors.append(Visitor(chromium.new_context(**given), url, pictures))
         return visitors[-1]
 
     yield open_browser
@@ -111,6 +112,12 @@ def visit(chromium, live_server, tmp_path_factory):
     for visitor in visitors:
         visitor.context.close()
     assert not complaints
+
+
+@pytest.fixture
+def visit(browse, live_server):
+    """`visit(width=390)` opens a browser at the live server."""
+    return partial(browse, live_server.url)
 
 
 @pytest.fixture

@@ -11,9 +11,10 @@ from storefront.shops.models import StaffMember
 from tests.catalogue.factories import make_category, make_product
 from tests.pricing.rows import make_code, make_discount
 from tests.pricing.test_admin_pricing import errors_of
-from tests.staff import admin_url
+from tests.staff import admin_url, form_values
 
-SPRING = {"name": "Spring", "kind": "percent", "value": "10", "needs_code": "on"}
+SPRING = {"name": "Spring", "kind": "percent", "value": "10", "needs_code": "on", "code": "spring"}
+NEEDED = "Enter a code, since this discount is only for those who have one."
 
 
 def generate(desk, discount, **given: Any):
@@ -31,8 +32,10 @@ def test_a_discount_is_saved_with_its_codes_and_items(desk, shop):
         "targets-0-category": cups.pk,
     }
     assert desk.fill(Discount, **SPRING, is_limited_to_items="on", **inlines).status_code == 302
-    code = DiscountCode.objects.get()
+    code, beside = DiscountCode.objects.order_by("id")
     assert (code.code, code.use_limit, code.shop, code.discount.needs_code) == ("SPRING10", 5, shop, True)
+    assert (beside.code, beside.use_limit, beside.discount, beside.shop) == ("SPRING", None, code.discount, shop)
+    assert AuditEntry.objects.get(action="discount.created").after["code"] == "SPRING"
     assert DiscountTarget.objects.get().category == cups
     page = desk.get(admin_url(Discount, "changelist")).content.decode()
     assert ("with a code" in page, "10%" in page) == (True, True)
@@ -45,14 +48,68 @@ def test_a_discount_is_saved_with_its_codes_and_items(desk, shop):
         ({"value": "0"}, "value"),
         ({"kind": "buy_get", "buy_qty": "2"}, "buy_qty"),
         ({"codes-TOTAL_FORMS": 1, "codes-0-code": "two words"}, "code"),
+        ({"code": "two words"}, "code"),
+        ({"code": " "}, "code"),
+        ({"code": "X" * 41}, "code"),
+        ({"code": "taken"}, "code"),
+        ({"code": "theirs"}, None),
         ({"kind": "buy_get", "buy_qty": "2", "get_qty": "0"}, "buy_qty"),
         ({"targets-TOTAL_FORMS": 1}, None),
     ],
 )
-def test_a_mistake_is_named_at_its_field(desk, shop, given, field):
+def test_a_mistake_is_named_at_its_field(desk, shop, other_shop, given, field):
+    make_code(shop, "TAKEN")
+    make_code(other_shop, "THEIRS")
     answer = desk.fill(Discount, **SPRING | given)
     assert answer.status_code == (302 if field is None else 200)
     assert field is None or field in errors_of(answer)
+
+
+class TestOnlyWithACode:
+    """A discount that nobody could use, since it has no code, is refused where one begins to be so."""
+
+    def test_a_new_one_without_a_code_is_refused_and_keeps_what_was_entered(self, desk, shop):
+        answer = desk.fill(Discount, **SPRING | {"code": ""})
+        assert (answer.status_code, errors_of(answer)["code"]) == (200, [NEEDED])
+        assert 'value="Spring"' in answer.content.decode()
+        assert not Discount.objects.exists()
+
+    def test_a_code_of_the_rows_is_enough_and_the_same_one_is_stored_once(self, desk, shop):
+        row = {"codes-TOTAL_FORMS": 1, "codes-0-code": "spring"}
+        assert desk.fill(Discount, **SPRING | row | {"code": ""}).status_code == 302
+        assert desk.fill(Discount, **SPRING | {"code": "may", "codes-TOTAL_FORMS": 1, "codes-0-code": "MAY"}).status_code == 302
+        assert sorted(DiscountCode.objects.values_list("code", flat=True)) == ["MAY", "SPRING"]
+
+    def test_an_automatic_one_needs_none_and_gets_none(self, desk, shop):
+        given = {name: value for name, value in SPRING.items() if name != "needs_code"} | {"code": "two words"}
+        assert desk.fill(Discount, **given).status_code == 302
+        assert not DiscountCode.objects.exists()
+
+    def test_its_last_code_cannot_be_removed_but_replaced(self, desk, shop):
+        discount = make_code(shop).discount
+        assert errors_of(desk.fill(discount, codes__0__DELETE="on"))["code"] == [NEEDED]
+        assert desk.fill(discount, codes__0__DELETE="on", code="summer").status_code == 302
+        assert [each.code for each in discount.codes.all()] == ["SUMMER"]
+
+    def test_codes_that_the_page_does_not_show_count(self, desk, shop):
+        discount = make_code(shop).discount
+        page = form_values(desk.page(discount))
+        make_code(shop, "MANY", discount=discount)
+        assert desk.post(admin_url(discount, "change"), page | {"codes-0-DELETE": "on"}).status_code == 302
+        assert [each.code for each in discount.codes.all()] == ["MANY"]
+
+    def test_one_that_was_saved_without_a_code_can_be_changed_and_ended(self, desk, shop):
+        discount = make_discount(shop, needs_code=True)
+        assert desk.fill(discount, name="Summer").status_code == 302
+        values = {name: value for name, value in form_values(desk.page(discount)).items() if name != "is_active"}
+        assert desk.post(admin_url(discount, "change"), values).status_code == 302
+        discount.refresh_from_db()
+        assert (discount.name, discount.is_active) == ("Summer", False)
+        assert errors_of(desk.fill(discount, is_active="on"))["code"] == [NEEDED]
+        assert desk.fill(discount, is_active="on", code="summer").status_code == 302
+
+    def test_an_automatic_one_with_no_codes_cannot_become_one(self, desk, shop):
+        assert errors_of(desk.fill(make_discount(shop), needs_code="on"))["code"] == [NEEDED]
 
 
 def test_a_row_names_one_product_category_or_brand(desk, shop):
