@@ -1,5 +1,7 @@
-"""The admin's form for a refund: of items, of the delivery, of an amount."""
+"""The admin's form for a refund: of items, of the delivery, of an amount, or of everything that is left."""
 
+from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from django import forms
@@ -14,13 +16,29 @@ from unfold.widgets import (
 from storefront.kit.format import format_money
 from storefront.kit.ids import as_id
 from storefront.kit.money import CENT, ZERO, quantize
+from storefront.kit.refusals import Refusal
 from storefront.orders.models import Order, OrderLine
 from storefront.payments.line_refunds import Pieces, delivery_left, paid_for_line
+from storefront.payments.refunds import refund_total
+from storefront.shops.admin_base import sentence_of
+
+NOTHING_CHOSEN = "Choose items, delivery, an amount or everything."
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What the dialog's button says, with the sum; and why it cannot be pressed, or was not obeyed. The text comes back
+    with the form as `pressed`, so that nobody refunds another sum than the button said."""
+
+    text: str
+    is_ready: bool
+    problem: str
 
 
 class RefundForm(BaseDialogForm):
     """Pieces that were not sent and pieces that were stand apart, as the one are not sent any more."""
 
+    everything = forms.BooleanField(required=False, widget=UnfoldBooleanWidget)
     shipping = forms.DecimalField(
         label="Delivery",
         max_digits=14,
@@ -35,8 +53,7 @@ class RefundForm(BaseDialogForm):
         min_value=CENT,
         required=False,
         widget=UnfoldAdminDecimalFieldWidget,
-        help_text="Leave empty to refund what the chosen items and delivery come to. Without any of them, that refunds "
-        "the full remaining amount.",
+        help_text="Leave empty to refund what the chosen items and delivery come to.",
     )
     reason = forms.CharField(max_length=10_000, required=False, widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}))
     restock = forms.BooleanField(label="Restock all items", required=False, widget=UnfoldBooleanWidget)
@@ -44,9 +61,11 @@ class RefundForm(BaseDialogForm):
     def __init__(self, request: Any, object_id: int | str | None = None, *args: Any, **kwargs: Any) -> None:
         super().__init__(request, object_id, *args, **kwargs)
         self.rows: dict[str, tuple[int, bool | None]] = {}
-        order = Order.objects.filter(shop=request.shop, pk=as_id(str(object_id or "")) or 0).first()
+        self.total: Decimal | None = None
+        self.order = order = Order.objects.filter(shop=request.shop, pk=as_id(str(object_id or "")) or 0).first()
         left = ZERO
         if order:
+            self.fields["everything"].label = _everything(order)
             left = delivery_left(order)
             for line in order.lines.all():
                 self._add_line(order, line)
@@ -56,23 +75,52 @@ class RefundForm(BaseDialogForm):
             del self.fields["shipping"]
         if order is None or order.restocked_at or order.status == Order.Status.OPEN:
             del self.fields["restock"]
-        self.order_fields([each for name in self.rows for each in (name, _restock(name))])
+        self.order_fields(["everything", *(each for name in self.rows for each in (name, _restock(name)))])
+
+    def clean(self) -> dict[str, Any]:
+        data = self.cleaned_data
+        if self.order is None or set(self.errors) - {"_form_submitted"}:
+            return data
+        if not (data["everything"] or any(self._chosen.values())):
+            raise forms.ValidationError(NOTHING_CHOSEN)
+        try:
+            self.total = refund_total(order=self.order, **({} if data["everything"] else self._chosen))
+        except Refusal as refusal:
+            raise forms.ValidationError(sentence_of(refusal)) from None
+        if not self.errors and self.data.get("pressed", self._text) != self._text:
+            raise forms.ValidationError("The sum has changed. Please look at it, and press the button again.")
+        return data
+
+    @property
+    def summary(self) -> Summary:
+        wrong = {name: errors[0] for name, errors in self.errors.items() if name != "_form_submitted"}
+        name, problem = next(iter(wrong.items()), ("__all__", "" if self.is_bound else NOTHING_CHOSEN))
+        return Summary(
+            text=self._text,
+            is_ready=self.total is not None,
+            problem=problem if name == "__all__" else f"{self[name].label}: {problem}",
+        )
+
+    @property
+    def _text(self) -> str:
+        return f"Refund {format_money(self.total, self.order.currency)}" if self.order and self.total else "Refund"
 
     @property
     def given(self) -> dict[str, Any]:
         data = self.cleaned_data
-        chosen = [
+        # Everything is the sum that the button said, and not more of what has been paid since.
+        chosen = {"amount": self.total} if data["everything"] else self._chosen
+        return chosen | {"reason": data["reason"], "restock": data.get("restock", False)}
+
+    @property
+    def _chosen(self) -> dict[str, Any]:
+        data = self.cleaned_data
+        lines = [
             Pieces(line_id, data[name], restock=data[_restock(name)], sent=sent)
             for name, (line_id, sent) in self.rows.items()
             if data.get(name)
         ]
-        return {
-            "lines": chosen,
-            "shipping": data.get("shipping"),
-            "amount": data["amount"],
-            "reason": data["reason"],
-            "restock": data.get("restock", False),
-        }
+        return {"lines": lines, "shipping": data.get("shipping") or None, "amount": data.get("amount")}
 
     def _add_line(self, order: Order, line: OrderLine) -> None:
         """A quantity for the pieces that were not sent, and one for those that were, each with what to do with them."""
@@ -104,6 +152,14 @@ class RefundForm(BaseDialogForm):
         self.fields[_restock(name)] = forms.BooleanField(
             label=f"Restock {line.name}{which}", required=False, initial=sent is False, widget=UnfoldBooleanWidget
         )
+
+
+def _everything(order: Order) -> str:
+    try:
+        return f"Everything that is left: {format_money(refund_total(order=order), order.currency)}"
+    except Refusal:
+        # Nothing is left, which sending the form says.
+        return "Everything that is left"
 
 
 def _restock(name: str) -> str:

@@ -98,6 +98,21 @@ def request_refund(
     return first
 
 
+def refund_total(
+    *,
+    order: Order,
+    amount: Decimal | None = None,
+    lines: Collection[Pieces] = (),
+    shipping: Decimal | None = None,
+) -> Decimal:
+    """What such a refund comes to at this moment. Raises what `request_refund` raises."""
+    payments = list(paid_payments(order).order_by("-pk"))
+    if not payments:
+        raise NothingPaid
+    plan = plan_refund(order, lines, shipping or ZERO) if lines or shipping is not None else None
+    return sum((share for _, share in _shares(payments, _planned(plan, amount, order) if plan else amount)), ZERO)
+
+
 def paid_payments(order: Order) -> QuerySet[Payment]:
     """The payments of the order that can be refunded. What gift cards paid of an order that is not paid yet stays with
     it, until it is cancelled (`return_gift_cards`)."""

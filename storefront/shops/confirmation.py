@@ -67,10 +67,11 @@ def confirmation_of(url_name: str) -> str | None:
 
 
 def ask_to_confirm(request: Any) -> HttpResponse:
-    """Redirect to the page that asks for the confirmation and then redirects back. Posted data is not kept."""
+    """Redirect to the page that asks for the confirmation and then redirects back. Posted data is not kept; the browser
+    opens a dialog again as it was filled in (`admin.js`)."""
     wrote = request.method not in ("GET", "HEAD")
     back = _page_shown(request) if is_htmx(request) else request.get_full_path() if not wrote else _form_of(request)
-    given = {"next": back} | ({"again": "1"} if wrote or is_htmx(request) else {})
+    given = {"next": back} | ({"again": "1"} if wrote else {})
     url = f"{reverse('admin:confirm')}?{urlencode(given)}"
     # htmx would show the target of a plain redirect inside the dialog.
     return HttpResponse(status=204, headers={"HX-Redirect": url}) if is_htmx(request) else HttpResponseRedirect(url)

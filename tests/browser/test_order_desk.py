@@ -1,13 +1,17 @@
 """A merchant fulfils and refunds an order in a browser; the shopper sees both."""
 
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
 from playwright.sync_api import expect
 
 from storefront.kit import clock
+from storefront.kit.format import format_money
 from storefront.payments import actions as payments
 from storefront.payments.jobs import pay_back_refunds
+from storefront.payments.models import Refund
+from tests.browser.test_staff_sign_in import enter_password
 from tests.catalogue.factories import make_product
 from tests.orders.factories import make_order, sale_line
 from tests.staff import admin_url, make_staff
@@ -36,12 +40,11 @@ def test_fulfils_and_refunds_an_order(street, visit):
 
     page.get_by_role("button", name="Refund").click()
     page.get_by_label("Amount").fill("9.505")
-    page.locator("#modal-content").get_by_role("button", name="Refund").click()
     expect(page.get_by_text("no more than 2 decimal places")).to_be_visible()
-    merchant.photograph("refund-dialog")
+    expect(page.locator("#modal-content").get_by_role("button", name="Refund")).to_be_disabled()
     page.get_by_label("Amount").fill("9.50")
     page.get_by_label("Reason").fill("Scratched")
-    page.locator("#modal-content").get_by_role("button", name="Refund").click()
+    page.locator("#modal-content").get_by_role("button", name="Refund €9.50").click()
     expect(page.get_by_text("Refund started.")).to_be_visible()
     pay_back_refunds(now=clock.now(), limit=1)
     page.reload()
@@ -52,3 +55,52 @@ def test_fulfils_and_refunds_an_order(street, visit):
     expect(page.get_by_role("link", name="DHL JD0146")).to_have_attribute("href", "https://dhl.example.com/JD0146")
     expect(page.get_by_text("€9.50 refunded")).to_be_visible()
     shopper.photograph("order-on-its-way")
+
+
+def test_the_refund_dialog_says_its_sum_and_survives_the_password(street, visit):
+    pot = sale_line(make_product(street, "Pot", price=Decimal("16.20")), 3)
+    order = make_order(street, pot, now=clock.now())
+    payments.mark_paid(shop=street, order=order, now=clock.now())
+    anna = make_staff(street)
+    merchant = visit()
+    page = enter_password(merchant, admin_url(order, "change"))
+    dialog = page.locator("#modal-content")
+    button, pieces = dialog.get_by_role("button", name="Refund"), dialog.get_by_label("Pot, not sent", exact=True)
+    page.get_by_role("button", name="Refund").click()
+    expect(button).to_be_disabled()
+    expect(dialog.get_by_text("Choose items, delivery, an amount or everything.")).to_be_visible()
+    merchant.photograph("refund-nothing-chosen")
+    pieces.fill("1")
+    expect(button).to_have_text("Refund €16.20")
+    merchant.photograph("refund-one-piece")
+    pieces.fill("2")
+    expect(button).to_have_text("Refund €32.40")
+    pieces.fill("4")
+    expect(button).to_be_disabled()
+    merchant.photograph("refund-too-many")
+    pieces.fill("0")
+    dialog.get_by_label("Everything that is left").check()
+    expect(button).to_have_text(f"Refund {format_money(order.total, 'EUR')}")
+    merchant.photograph("refund-everything")
+    dialog.get_by_label("Everything that is left").uncheck()
+    pieces.fill("1")
+    dialog.get_by_label("Reason").fill("Cracked")
+    expect(button).to_have_text("Refund €16.20")
+
+    anna.staff_sessions.update(confirmed_at=clock.now() - timedelta(hours=1))
+    button.click()
+    page.get_by_label("Password").fill("lighthouse-1")
+    page.get_by_role("button", name="Confirm").click()
+    expect(pieces).to_have_value("1")
+    expect(dialog.get_by_label("Reason")).to_have_value("Cracked")
+    expect(dialog.get_by_label("Restock Pot, not sent")).to_be_checked()
+    expect(button).to_have_text("Refund €16.20")
+    merchant.photograph("refund-after-the-password")
+    assert not Refund.objects.exists()
+    button.click()
+    expect(page.get_by_text("Refund started.")).to_be_visible()
+    refund = Refund.objects.get()
+    assert (refund.amount, refund.reason) == (Decimal("16.20"), "Cracked")
+    # It comes back once.
+    page.reload()
+    expect(dialog.get_by_label("Reason")).to_have_count(0)

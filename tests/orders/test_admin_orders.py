@@ -1,5 +1,6 @@
 """Orders in the admin: display, note and tags, actions."""
 
+import re
 from decimal import Decimal
 
 import pytest
@@ -9,7 +10,7 @@ from storefront.orders.fulfilling import fulfil_order
 from storefront.orders.models import Order, OrderLine
 from storefront.orders.words import keep_words
 from storefront.payments.jobs import pay_back_refunds
-from storefront.payments.models import Payment
+from storefront.payments.models import Payment, Refund
 from storefront.shops.models import AuditEntry
 from tests.catalogue.factories import make_product
 from tests.shops.factories import NOW
@@ -162,7 +163,8 @@ def test_order_can_be_refunded_in_several_amounts(desk, shop):
     assert (
         "At most €1,200.00 can still be refunded." in dialog(desk, order, "refund", amount="1200.01").content.decode()
     )
-    dialog(desk, order, "refund")
+    assert "Everything that is left: €1,200.00" in desk.get(refund_url(order)).content.decode()
+    dialog(desk, order, "refund", everything="on")
     assert order.payments.get().refunded == order.total
     assert "/refund/" not in desk.page(order).content.decode()
 
@@ -182,9 +184,71 @@ def test_fulfilled_items_can_be_restocked_with_a_refund(desk, shop):
     assert "Restock items" not in desk.get(url).content.decode()
     dialog(desk, order, "fulfil")
     assert "Restock all items" in desk.get(url).content.decode()
-    dialog(desk, order, "refund", restock="on")
+    dialog(desk, order, "refund", everything="on", restock="on")
     assert order.lines.get().product.stock_qty == 5
     assert "Restock items" not in desk.get(url).content.decode()
+
+
+def refund_url(order: Order) -> str:
+    return admin_url(order, "change").replace("change/", "refund/")
+
+
+def paid_order(shop) -> Order:
+    """An order of two mugs at 617.25 each and of delivery for 4.90."""
+    order = make_order(shop, payment_status="paid")
+    order.payments.update(status="paid", state="paid", captured=order.total)
+    return order
+
+
+@pytest.mark.parametrize("given", [{}, {"restock": "on", "reason": "x"}, {"shipping": "0.00"}, {"amount": " "}])
+def test_a_refund_of_nothing_is_refused_and_says_why(desk, shop, given):
+    order = paid_order(shop)
+    page = dialog(desk, order, "refund", **given).content.decode()
+    assert "Choose items, delivery, an amount or everything." in page
+    assert re.search(r"<button[^>]* disabled", page)
+    assert not order.refunds.exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({}, "Refund"),
+        ({"unsent": "1"}, "Refund €617.25"),
+        ({"unsent": "2", "shipping": "4.90"}, "Refund €1,239.40"),
+        ({"unsent": "1", "amount": "5"}, "Refund €5.00"),
+        ({"amount": "16.20"}, "Refund €16.20"),
+        ({"everything": "on"}, "Refund €1,239.40"),
+        ({"everything": "on", "unsent": "1", "amount": "2"}, "Refund €1,239.40"),
+        ({"unsent": "3"}, "Refund"),
+        ({"shipping": "5.00"}, "Refund"),
+        ({"amount": "1239.41"}, "Refund"),
+        ({"unsent": "1", "amount": "700"}, "Refund"),
+    ],
+)
+def test_the_button_says_what_would_be_refunded_and_nothing_is(desk, shop, given, text):
+    order = paid_order(shop)
+    line = order.lines.get()
+    given = {f"{name}_{line.pk}" if name == "unsent" else name: value for name, value in given.items()}
+    form = desk.post(refund_url(order), {"_form_submitted": ""} | given).context["form"]
+    assert (form.summary.text, form.summary.is_ready) == (text, text != "Refund")
+    assert bool(form.summary.problem) == (text == "Refund")
+    assert not order.refunds.exists()
+
+
+def test_another_sum_than_the_button_said_is_not_refunded(desk, shop):
+    order = paid_order(shop)
+    dialog(desk, order, "refund", amount="100.00")
+    page = dialog(desk, order, "refund", everything="on", pressed="Refund €1,239.40").content.decode()
+    assert "The sum has changed." in page
+    assert order.refunds.count() == 1
+    dialog(desk, order, "refund", everything="on", pressed="Refund €1,139.40")
+    assert order.payments.get().refunded == order.total
+
+
+def test_the_dialog_knows_no_other_shops_order(desk, shop, other_shop):
+    theirs = paid_order(other_shop)
+    assert desk.post(refund_url(theirs), {"_form_submitted": "", "everything": "on"}).status_code == 404
+    assert not Refund.objects.exists()
 
 
 def test_cancellation_reason_is_saved(desk, shop):

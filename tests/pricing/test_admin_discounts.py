@@ -77,7 +77,10 @@ class TestOnlyWithACode:
     def test_a_code_of_the_rows_is_enough_and_the_same_one_is_stored_once(self, desk, shop):
         row = {"codes-TOTAL_FORMS": 1, "codes-0-code": "spring"}
         assert desk.fill(Discount, **SPRING | row | {"code": ""}).status_code == 302
-        assert desk.fill(Discount, **SPRING | {"code": "may", "codes-TOTAL_FORMS": 1, "codes-0-code": "MAY"}).status_code == 302
+        assert (
+            desk.fill(Discount, **SPRING | {"code": "may", "codes-TOTAL_FORMS": 1, "codes-0-code": "MAY"}).status_code
+            == 302
+        )
         assert sorted(DiscountCode.objects.values_list("code", flat=True)) == ["MAY", "SPRING"]
 
     def test_an_automatic_one_needs_none_and_gets_none(self, desk, shop):

@@ -62,3 +62,37 @@ addEventListener("keydown", (event) => {
   else return;
   event.preventDefault();
 });
+
+// A dialog that asks for the person's identity first comes back afterwards as it was filled in. This tab keeps it until
+// the next page but the one that asks; nothing that a field hides is kept.
+const INTERRUPTED = "interrupted-dialog";
+const pathOf = (url) => new URL(url, location.href).pathname;
+const isConfirmation = (url) => url && pathOf(url).endsWith("/confirm/");
+const keptFields = (form) => [...form.elements].filter((each) => each.name && !each.matches("[type=hidden], [type=password], [type=file], button"));
+document.addEventListener("htmx:beforeOnLoad", ({ detail: { xhr, requestConfig } }) => {
+  if (!isConfirmation(xhr.getResponseHeader("HX-Redirect"))) return;
+  const form = requestConfig.elt.closest("#dialog form");
+  const fields = form ? keptFields(form).map(({ name, value, checked }) => ({ name, value, checked })) : [];
+  const kept = { page: location.pathname, dialog: pathOf(requestConfig.path), fields };
+  sessionStorage.setItem(INTERRUPTED, JSON.stringify(kept));
+});
+addEventListener("load", () => {
+  const kept = JSON.parse(sessionStorage.getItem(INTERRUPTED));
+  if (!kept || isConfirmation(location.href)) return;
+  sessionStorage.removeItem(INTERRUPTED);
+  if (kept.page !== location.pathname || !isConfirmation(document.referrer)) return;
+  const openers = [...document.querySelectorAll("[hx-get]")];
+  const opener = openers.find((each) => pathOf(each.getAttribute("hx-get")) === kept.dialog);
+  opener?.addEventListener("htmx:afterOnLoad", () => {
+    const form = document.querySelector("#dialog form");
+    if (!form) return;
+    for (const field of keptFields(form)) {
+      const isChoice = field.matches("[type=checkbox], [type=radio]");
+      const was = kept.fields.find((each) => each.name === field.name && (!isChoice || each.value === field.value));
+      if (was && isChoice) field.checked = was.checked;
+      else if (was) field.value = was.value;
+    }
+    if (kept.fields.length) form.elements[0].dispatchEvent(new Event("input", { bubbles: true }));
+  }, { once: true });
+  opener?.click();
+});
