@@ -18,7 +18,7 @@ else:
     os.environ["DATABASE_URL"] = os.environ["TEST_POSTGRES_URL"]
 
 from storefront.server.settings import *  # noqa: E402, F403
-from storefront.server.settings import DATABASES, STORAGES  # noqa: E402
+from storefront.server.settings import DATABASES, MIDDLEWARE, STORAGES  # noqa: E402
 
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # A file, since an in-memory database has no locking between connections as a file has.
@@ -28,6 +28,10 @@ else:
     # Fifty threads share a pool of twenty connections, on busy machines: they may wait for one.
     pool = {"min_size": 1, "max_size": 20, "timeout": 60}
     DATABASES["default"] |= {"CONN_MAX_AGE": 0, "OPTIONS": DATABASES["default"]["OPTIONS"] | {"pool": pool}}
+
+# Inside of what compresses a page, and outside of all that could still set its policy.
+MIDDLEWARE = [*MIDDLEWARE]
+MIDDLEWARE.insert(MIDDLEWARE.index("storefront.server.compression.PageCompression") + 1, "tests.referrer.FormsCanBeSent")
 
 # Argon2 is slow on purpose. Tests of passwords set it again.
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -182,7 +182,7 @@ class OrderWithPaymentsAdmin(OrderAdmin):
         icon="undo",
         dialog=confirm(
             "Refund this order?",
-            "Choose items, delivery, an amount or everything. The refund goes to the original payment method.",
+            "The refund goes to the original payment method.",
             "Refund",
             RefundForm,
         ),
