@@ -25,7 +25,7 @@ RESOLVER = "host-resolver-rules=MAP shop.test 127.0.0.1,MAP *.shop.test 127.0.0.
 ARGUMENTS = [f"--{switch}" for switch in [*SWITCHES.split(), "disable-sync", RESOLVER]]
 WIDE, NARROW = 1280, 390
 # Milliseconds. A machine that others use too stands still for seconds at times.
-PATIENCE = 30_000
+PATIENCE = 60_000
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from storefront.orders.models import Order
+from storefront.pricing.models import DiscountCode
 from tests.browser import steps
 from tests.browser.conftest import NARROW, WIDE
 from tests.catalogue.factories import make_product
@@ -45,6 +46,29 @@ def test_a_code_is_entered_removed_and_paid_with(street, visit, width):
     steps.pay_by_card(page)
     steps.expect_order(page, "Spring (SPRING10)")
     assert Order.objects.get().discount == 1
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_a_discount_only_with_a_code_asks_for_it_beside_the_switch(street, sit, width):
+    merchant = sit(width)
+    page = merchant.open("/admin/pricing/discount/add/")
+    code, save = page.get_by_label("Code", exact=True), page.get_by_role("button", name="Save", exact=True)
+    page.locator("#id_name").fill("Spring")
+    page.locator("#id_value").fill("10")
+    expect(code).to_be_hidden()
+    page.get_by_label("Only with a code").check()
+    expect(code).to_be_visible()
+    save.click()
+    expect(page.get_by_text("Enter a code, since this discount is only for those who have one.")).to_be_visible()
+    expect(page.locator("#id_name")).to_have_value("Spring")
+    merchant.photograph("discount-without-a-code")
+    code.fill("spring10")
+    save.click()
+    expect(page.get_by_text("added successfully")).to_be_visible()
+    assert (DiscountCode.objects.get().code, DiscountCode.objects.get().discount.needs_code) == ("SPRING10", True)
+    page.locator("#result_list").get_by_role("link", name="Spring").click()
+    expect(page.get_by_label("Another code")).to_be_visible()
+    merchant.photograph("discount-with-a-code")
 
 
 def enter(page, code: str) -> None:

@@ -18,7 +18,8 @@ from tests.catalogue.test_admin_pictures import drawn
 from tests.server.programs import free_port, is_listening, running, storefront, wait_until
 from tests.shops.authenticators import code_of
 
-pytestmark = pytest.mark.browser
+# Every command starts a program, and the first one makes the whole database.
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
 OWNER, SECRET = "owner@example.com", "lighthouse and keeper"
 
@@ -187,7 +188,7 @@ def buy_mug(shopper, shop: NewShop) -> str:
     steps.expect_order(page, "€14.40")
     expect(page.get_by_role("main")).to_contain_text("DE02 1203")
     shopper.photograph("new-shop-ordered")
-    return re.search(r"#?(\d+)", page.get_by_role("main").inner_text())[1]
+    return re.search(r"Order (\d+)", page.get_by_role("main").inner_text())[1]
 
 
 def send_order(page: Page, shop: NewShop, number: str) -> None:
