@@ -229,6 +229,13 @@ class DiscountAdmin(ShopScopedAdmin):
     starts = moment("starts_at")
     ends = moment("ends_at")
 
+    def get_fieldsets(self, request: Any, obj: Any = None) -> Any:
+        """Without the entry of a code for those who only read."""
+        if self.has_change_permission(request):
+            return self.fieldsets
+        (title, first), *others = self.fieldsets
+        return [(title, {"fields": [name for name in first["fields"] if name != "code"]}), *others]
+
     def save_related(self, request: Any, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)
         if code := form.cleaned_data["code"]:

@@ -151,6 +151,7 @@ def test_a_prefix_that_cannot_begin_a_code_is_refused(desk, shop):
 def test_reading_staff_make_no_codes(desk, shop, role):
     discount = make_discount(shop, needs_code=True)
     assert generate(desk, discount, count="2").status_code == 403
+    assert "code" not in desk.page(discount).context["adminform"].fieldsets[0][1]["fields"]
     assert DiscountCode.objects.count() == 0
 
 
