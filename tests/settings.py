@@ -29,9 +29,9 @@ else:
     pool = {"min_size": 1, "max_size": 20, "timeout": 60}
     DATABASES["default"] |= {"CONN_MAX_AGE": 0, "OPTIONS": DATABASES["default"]["OPTIONS"] | {"pool": pool}}
 
-# Inside of what compresses a page, and outside of all that could still set its policy.
-MIDDLEWARE = [*MIDDLEWARE]
-MIDDLEWARE.insert(MIDDLEWARE.index("storefront.server.compression.PageCompression") + 1, "tests.referrer.FormsCanBeSent")
+# Inside of what compresses a page.
+_at = MIDDLEWARE.index("storefront.server.compression.PageCompression") + 1
+MIDDLEWARE = [*MIDDLEWARE[:_at], "tests.referrer.FormsCanBeSent", *MIDDLEWARE[_at:]]
 
 # Argon2 is slow on purpose. Tests of passwords set it again.
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
