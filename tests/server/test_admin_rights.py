@@ -76,7 +76,6 @@ LEAVING = {
     "mark_paid",
     "open_doors",
     "personal_data",
-    "refund",
 } | {
     *(
         "replay",
