@@ -84,7 +84,7 @@ class DiscountForm(ShopScopedForm):
         # Locked, so that two people who remove the last codes at once do so one after the other.
         Discount.objects.select_for_update(no_key=True).filter(shop=self.shop, pk=self.instance.pk).first()
         posted = [name.removesuffix("-code") for name in self.data if _CODE_OF_ROW.match(name)]
-        if any(self.data[f"{row}-code"].strip() and f"{row}-DELETE" not in self.data for row in posted):
+        if any(self.data[f"{row}-code"].strip() and not self.data.get(f"{row}-DELETE") for row in posted):
             return True
         shown = possible_ids(DiscountCode, [self.data.get(f"{row}-id", "") for row in posted])
         return DiscountCode.objects.filter(shop=self.shop, discount=self.instance.pk).exclude(pk__in=shown).exists()
