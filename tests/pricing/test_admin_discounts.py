@@ -1,5 +1,6 @@
 """The admin's pages for discounts and their codes."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ from storefront.shops.models import StaffMember
 from tests.catalogue.factories import make_category, make_product
 from tests.pricing.rows import make_code, make_discount
 from tests.pricing.test_admin_pricing import errors_of
-from tests.staff import admin_url, form_values
+from tests.races import run_concurrently
+from tests.staff import admin_url, form_values, make_staff, open_desk
 
 SPRING = {"name": "Spring", "kind": "percent", "value": "10", "needs_code": "on", "code": "spring"}
 NEEDED = "Enter a code, since this discount is only for those who have one."
@@ -100,6 +102,20 @@ class TestOnlyWithACode:
         make_code(shop, "MANY", discount=discount)
         assert desk.post(admin_url(discount, "change"), page | {"codes-0-DELETE": "on"}).status_code == 302
         assert [each.code for each in discount.codes.all()] == ["MANY"]
+
+    @pytest.mark.django_db(transaction=True)
+    def test_two_who_remove_its_last_codes_at_once_leave_one(self, shop):
+        """Each sees one code, as on two pages of the list of codes."""
+        for attempt in range(3):
+            codes = [make_code(shop, f"ONE{attempt}")]
+            discount, url = codes[0].discount, admin_url(codes[0].discount, "change")
+            desks = [open_desk(make_staff(shop, f"anna-{attempt}-{number}")) for number in range(2)]
+            page = form_values(desks[0].page(discount)) | {"codes-0-DELETE": "on"}
+            codes.append(make_code(shop, f"TWO{attempt}", discount=discount))
+            given = [page | {"codes-0-id": code.pk, "codes-0-code": code.code} for code in codes]
+            posts = [partial(desk.post, url, values) for desk, values in zip(desks, given, strict=True)]
+            assert sorted(answer.status_code for answer in run_concurrently(*posts)) == [200, 302]
+            assert discount.codes.count() == 1
 
     def test_one_that_was_saved_without_a_code_can_be_changed_and_ended(self, desk, shop):
         discount = make_discount(shop, needs_code=True)
