@@ -2,7 +2,7 @@
 """What dates change in the rows of products and variants, in SQL: sale prices that begin and end, and pre-orders.
 
 The worker writes these changes into the rows (`turning.py`), after their moment, and so that programs hear of them.
-Reads do not wait for it: they take these columns as they are at `%(now)s`, and ask for `%(shop)s`' dates. A test
+Reads do not wait for it (R-CAT-41): they take these columns as they are at `%(now)s`. A test
 compares the expressions with `sale_periods.settle` and `end_preorder`, which say the same of one row in memory.
 """
 

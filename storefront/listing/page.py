@@ -18,6 +18,7 @@ from pyroaring import BitMap64
 from storefront.catalogue.search_texts import SearchWord, search_words
 from storefront.kit.lru import LruCache
 from storefront.listing import known_matches, page_sql
+from storefront.listing.orders import AT_ONCE
 from storefront.listing.page_cache import Anchors, Validity
 from storefront.listing.words_sql import MOST_LONG_WORDS, MOST_SHORT_WORDS, Shape, match, sought, words_parameter
 
@@ -39,7 +40,7 @@ MOST_SORTED, MOST_LOOKED_AT = 2000, 50_000
 
 @dataclass(frozen=True, kw_only=True)
 class ProductFilters:
-    """The filters and the order of a product list. `sort` is a key of `page_sql.ORDERS`, or RELEVANCE: the products
+    """The filters and the order of a product list. `sort` is a key of `orders.ORDERS`, or RELEVANCE: the products
     that match the words of `q` best come first. Without words, and with more than MOST_RANKED matches, that is the
     default order.
 
@@ -173,7 +174,7 @@ class Listing:
 
     def first_rows(self, limit: int) -> list[tuple]:
         """The first rows of the list, without its total."""
-        if not self.shape.is_unfiltered or self.sort in page_sql.AT_ONCE:
+        if not self.shape.is_unfiltered or self.sort in AT_ONCE:
             return self.page(offset=0, limit=limit)[0]
         params = {**self.params, "limit": limit, "offset": 0, "span": limit}
         return self._rows(page_sql.scanned_page(self.shape, self.sort, False, self.members), params)
@@ -294,7 +295,7 @@ class Listing:
         has."""
         self.until = min((at for at in dates if at is not None), default=None)
         if any(at is not None and at <= self.moment for at in dates):
-            self.sort = page_sql.AT_ONCE.get(self.sort, self.sort)
+            self.sort = AT_ONCE.get(self.sort, self.sort)
         return Validity(version, self.moment, self.until)
 
     def _filtered_page(self, validity: Validity, products: int, total: int, params: dict[str, Any]) -> list[tuple]:

@@ -6,7 +6,7 @@ ways, and `page.py` chooses: *scanned*, along the index of its order until it is
 all matching rows are found by the index of a filter, then sorted. A page whose products are cached is read by ids.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache, lru_cache
 
@@ -14,22 +14,11 @@ from storefront.catalogue import dates, records
 from storefront.catalogue.shown import SHOWN
 from storefront.catalogue.triggers import SHOP_BITS
 from storefront.listing import words_sql
+from storefront.listing.orders import AT_ONCE as AT_ONCE
+from storefront.listing.orders import COLUMNS, after, order_by, select_keys, sort_columns
+from storefront.listing.orders import ORDERS as ORDERS
 from storefront.listing.sql import HIDDEN, LISTABLE, LISTED, next_dates
 from storefront.listing.words_sql import Shape
-
-# The columns of each order, and whether they descend. Ties break on the id, so that pages never overlap (R-CAT-23).
-ORDERS: dict[str | None, tuple[tuple[str, bool], ...]] = {
-    None: (("is_pinned", True), ("sort_order", False), ("created_at", True), ("id", True)),
-    "newest": (("created_at", True), ("id", True)),
-    "price_asc": (("price", False), ("id", False)),
-    "price_desc": (("price", True), ("id", True)),
-    "name": (("sort_name", False), ("id", False)),
-}
-
-# The orders to take while sale prices have begun or ended that the worker has not written yet: the index has the stored
-# prices, so these sort.
-AT_ONCE: dict[str | None, str] = {"price_asc": "price_asc at once", "price_desc": "price_desc at once"}
-_ORDERS = ORDERS | {at_once: ORDERS[sort] for sort, at_once in AT_ONCE.items()}
 
 # Matches of a search that are found at once for its total and its page, and ids that a list takes as a filter.
 MOST_MATCHES, MOST_IDS = 20_000, 2000
@@ -59,24 +48,6 @@ RECENT = f"(p.updated_at >= %(since)s OR p.publish_at >= %(since)s OR {_TURNED})
 
 # The members of the records, or None for those that lists show.
 Members = frozenset[str] | None
-
-
-def order_by(sort: str | None, alias: str = "p") -> str:
-    """The order of a list. `alias` is `p`, the product, or another table with its sort columns."""
-    columns = _sort_columns(sort) if alias == "p" else [f"{alias}.{column}" for column, _ in _ORDERS[sort]]
-    return ", ".join(f"{name}{' DESC' if each[1] else ''}" for name, each in zip(columns, _ORDERS[sort], strict=True))
-
-
-def _sort_columns(sort: str | None) -> list[str]:
-    """The sort columns of the product `p`."""
-    dated = dates.product_columns("p") if sort in AT_ONCE.values() else {}
-    return [f"({dated[column]})" if column in dated else f"p.{column}" for column, _ in _ORDERS[sort]]
-
-
-def _keys(sort: str | None) -> str:
-    """The same as a select list."""
-    named = zip(_sort_columns(sort), _ORDERS[sort], strict=True)
-    return ", ".join(f"{expression} AS {column}" for expression, (column, _) in named)
 
 
 @lru_cache(MAX_SQL_TEXTS)
@@ -145,10 +116,10 @@ def scanned_page(shape: Shape, sort: str | None, anchored: bool, members: Member
     """The records and sort columns of one page: `limit` rows after `offset`, counted from the start of the list or, if
     `anchored`, after the row whose sort columns are `a0` and on. `span` is the sum of limit and offset."""
     conditions = " AND ".join(["p.shop_id = %(shop)s", LISTED, *_row_conditions(shape)])
-    keys = _keys(sort)
+    keys = select_keys(sort)
     scans = [
         f"SELECT {keys} FROM catalogue_product p WHERE {conditions}{beyond} ORDER BY {order_by(sort)}"
-        for beyond in (_after(shape.vendor, sort) if anchored else ("",))
+        for beyond in (after(shape.vendor, sort) if anchored else ("",))
     ]
     if len(scans) == 1:
         return _page(shape, sort, scans[0], members)
@@ -159,7 +130,7 @@ def scanned_page(shape: Shape, sort: str | None, anchored: bool, members: Member
 @lru_cache(MAX_SQL_TEXTS)
 def sorted_page(shape: Shape, sort: str | None, members: Members = None) -> str:
     """The records and sort columns of one page: `limit` rows after `offset`."""
-    keys = _keys(sort)
+    keys = select_keys(sort)
     ids = _recent_ids(shape) if shape.since else ids_of(shape)
     if shape.vendor == "sqlite":
         found = f"SELECT {keys} FROM {_products_of(shape, ids)}"
@@ -176,7 +147,7 @@ def sorted_page(shape: Shape, sort: str | None, members: Members = None) -> str:
 def ranked_page(shape: Shape, found_by: Shape, members: Members = None) -> str:
     """The records and ids of one page of a search, the most relevant first: `limit` rows after `offset`. Reads the
     text of every match. `found_by` is the search itself, or `ids` if its matches are known."""
-    keys = _keys(None)
+    keys = select_keys(None)
     ranked = f"{keys}, {words_sql.rank(shape)} AS rank"
     found = (
         f"SELECT {ranked} FROM d CROSS JOIN catalogue_product p ON p.id = d.id"
@@ -227,8 +198,8 @@ def few_ids_parameter(vendor: str, ids: Iterable[int]) -> str:
 @cache
 def positions(sort: str | None) -> str:
     """The position and the sort columns of every `step`th row of the unfiltered list."""
-    keys = _keys(sort)
-    names = ", ".join(column for column, _ in _ORDERS[sort])
+    keys = select_keys(sort)
+    names = ", ".join(column for column, _ in COLUMNS[sort])
     return (
         f"SELECT place, {names} FROM (SELECT {keys}, row_number() OVER (ORDER BY {order_by(sort)}) AS place"
         f" FROM catalogue_product p WHERE p.shop_id = %(shop)s AND {LISTED}) w WHERE place %% %(step)s = 0"
@@ -253,33 +224,9 @@ def _page(shape: Shape, sort: str | None, rows: str, members: Members) -> str:
 def _records(vendor: str, sort: str | None, condition: str, members: Members) -> str:
     # Sort columns as the database has them, not converted to Python datetimes and decimals.
     plain = "+{}" if vendor == "sqlite" else "CAST({} AS text)"
-    keys = ", ".join(map(plain.format, _sort_columns(sort)))
+    keys = ", ".join(map(plain.format, sort_columns(sort)))
     record = records.product() if members is None else records.chosen_product(members)
     return f"SELECT {record}, {keys} FROM catalogue_product p WHERE {condition} ORDER BY {order_by(sort)}"
-
-
-def _after(vendor: str, sort: str | None) -> tuple[str, ...]:
-    """The conditions of the rows after an anchor. If all columns have the same direction, one range of row values;
-    else a range for each column that may be the first to differ, since neither database seeks by an OR of them.
-
-    SQLite always gets a range for each column: in row values it seeks by the columns before the id only, and an import
-    can create any number of products at one moment."""
-    columns = [(name, descends) for name, (_, descends) in zip(_sort_columns(sort), _ORDERS[sort], strict=True)]
-    ranges, equal = [], ""
-    for number, (column, _) in enumerate(columns):
-        rest = columns[number:]
-        if len(rest) == 1 or (vendor != "sqlite" and len({descends for _, descends in rest}) == 1):
-            ranges.append(equal + _range_after(rest, number))
-            break
-        ranges.append(equal + _range_after(columns[number : number + 1], number))
-        equal += f" AND {column} = %(a{number})s"
-    return tuple(reversed(ranges))
-
-
-def _range_after(columns: Sequence[tuple[str, bool]], first: int) -> str:
-    names = ", ".join(column for column, _ in columns)
-    values = ", ".join(f"%(a{number})s" for number in range(first, first + len(columns)))
-    return f" AND ({names}) {'<' if columns[0][1] else '>'} ({values})"
 
 
 def _stored_total(shape: Shape) -> str:
