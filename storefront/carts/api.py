@@ -9,6 +9,7 @@ from ninja import Path, Query, Router
 
 from storefront.carts import actions, discount_codes, gift_cards, queries, schemas
 from storefront.carts.adding import WantedLine
+from storefront.carts.checked_schemas import check_record
 from storefront.carts.checking import cart_problems, check_cart
 from storefront.carts.code_entry import limited_tries_of_token
 from storefront.carts.gift_card_schemas import SetGiftCards
@@ -73,7 +74,7 @@ def add_to_cart(request: Request, body: schemas.AddToCart) -> HttpResponse:
     answer = {
         "message": "Item added to cart.",
         "cart_token": added.token,
-        "data": schemas.line_record(added.line) | schemas.check_record(check),
+        "data": schemas.line_record(added.line) | check_record(check),
         "problems": cart_problems(request.shop, checks),
     }
     return json_response(answer, status=201, headers=_etag(added.cart, added.lines))

@@ -104,11 +104,11 @@ def check_lines(
     what earlier ones leave. `held` returns the pieces that the cart's own payment has taken from the stock; it is only
     called if a line is short."""
     lines = list(lines)
-    refusals = unsold(shop, {(line.product_id, line.variant_id) for line in lines}, purchasables, now)
+    wanted = [(line.product_id, line.variant_id) for line in lines]
+    refusals = unsold(shop, set(wanted), purchasables, now)
     stocks, subtotal = _Stocks(held), ZERO
     checks = []
-    for line in lines:
-        sold = line.product_id, line.variant_id
+    for line, sold in zip(lines, wanted, strict=True):
         check = LineCheck(line, line.price_snapshot, line.qty)
         checks.append(check)
         try:

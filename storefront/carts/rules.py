@@ -165,9 +165,10 @@ def check_custom_price(
     """Raises InvalidCustomPrice if the product allows no custom price, or only a higher one."""
     least = product.min_custom_price
     if custom_price is None:
+        if not product.allow_custom_price or least is None:
+            return
         # A pay-what-you-want product may be listed at 0; without a custom price, its minimum still applies.
-        listed = unit_price(product, variant, [choice.price for choice in choices], currency=currency)
-        too_low = product.allow_custom_price and least is not None and listed < least
+        too_low = unit_price(product, variant, [choice.price for choice in choices], currency=currency) < least
     elif not product.allow_custom_price:
         raise InvalidCustomPrice(errors={"custom_price": [InvalidCustomPrice.message]})
     else:

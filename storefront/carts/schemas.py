@@ -5,9 +5,10 @@ from typing import Annotated, Any
 
 import orjson
 from ninja import Field, Schema
-from pydantic import BeforeValidator, ConfigDict, WithJsonSchema
+from pydantic import BeforeValidator, WithJsonSchema
 
 from storefront.carts import rules
+from storefront.carts.checked_schemas import CurrentLine, Problems, check_record
 from storefront.carts.checking import LineCheck
 from storefront.carts.gift_card_schemas import (
     CartGiftCard,
@@ -147,18 +148,6 @@ class Line(Schema):
     is_damaged: bool = Field(description="Whether the line sells damaged units.")
 
 
-class CurrentLine(Schema):
-    """What of a line depends on the catalogue as it is now."""
-
-    available: bool = Field(
-        description="Whether the line can be bought now as it is. If not, the cart's `problems` say why."
-    )
-    current_price: Money | None = Field(
-        description="Unit price with options that the checkout charges now; null if the line cannot be bought in any "
-        "quantity."
-    )
-
-
 class AddedLine(Line):
     """A line as the answer to adding shows it."""
 
@@ -183,27 +172,6 @@ class CheckedAddedLine(CurrentLine, AddedLine):
 
 class CheckedItem(CurrentLine, CartItem):
     """A line of the cart, and whether it can be bought now."""
-
-
-class CartProblem(Schema):
-    """What is wrong with a line of the cart. Members beside these three help to correct it, and depend on the code."""
-
-    model_config = ConfigDict(extra="allow")
-
-    key: str = Field(description="The line's key.", examples=["p12"])
-    code: str = Field(
-        description="A code with which adding the line would be refused, such as `product_unavailable` or "
-        "`insufficient_stock`, which has `available`; or `price_changed`, which has `old_price` and `new_price` and "
-        "keeps nothing from being bought.",
-        examples=["insufficient_stock"],
-    )
-    message: str = Field(description="The problem in words.", examples=["Only 2 of Mug available."])
-
-
-Problems = Annotated[
-    list[CartProblem],
-    Field(description="What keeps lines from being bought as they are, and changed prices; empty if nothing does."),
-]
 
 
 class CartTotals(Schema):
@@ -335,11 +303,6 @@ def item_record(line: CartLine) -> dict[str, Any]:
     record = {"key": line.key} | line_record(line)
     last = {name: record.pop(name) for name in ("options", "gift_card", "available_from")}
     return record | {"line_total": to_wire(line.price_snapshot * line.qty)} | last
-
-
-def check_record(check: LineCheck) -> dict[str, Any]:
-    """The line's members that depend on the catalogue as it is now (R-CART-52)."""
-    return {"available": check.is_available, "current_price": to_wire(check.price)}
 
 
 def contents_record(lines: Sequence[CartLine], totals: Totals) -> dict[str, Any]:

@@ -188,12 +188,12 @@ def payment(request: Request) -> HttpResponse:
 def confirmation(request: Request, order: Order) -> HttpResponse:
     """The placed order."""
     gateway = PROVIDERS.get(order.payment_method)
-    offers_account = order.customer_id is None and order.status != Order.Status.CANCELLED
     context = {
         "order": order,
         "gateway": gateway,
         "way_back": way_back_from(order),
-        "offers_account": offers_account and customer_of(request) is None,
+        # Whether the order has joined an account is not shown: anybody can order under anybody's address.
+        "offers_account": customer_of(request) is None and order.status != Order.Status.CANCELLED,
     }
     return render(request, "checkout/confirmation.html", context)
 

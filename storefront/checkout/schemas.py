@@ -1,6 +1,7 @@
 from ninja import Field, Schema
 
-from storefront.carts.schemas import CartItem, Problems
+from storefront.carts.checked_schemas import Problems
+from storefront.carts.schemas import CartItem
 from storefront.kit.schemas import Money, Timestamp
 from storefront.orders.schemas import ClientReference, Metadata, WebAddress
 

@@ -40,11 +40,13 @@ def check_unpaid(*, shop: Shop, sale: Sale, is_promise: bool) -> None:
     pending = Payment.objects.filter(shop=shop, status=Payment.Status.PENDING)
     unpaid = pending.filter(_OF_DRAFT | _OF_ORDER if is_promise else _OF_DRAFT)
     if sale.customer_id is not None:
-        own = Q(order__customer=sale.customer_id) | Q(draft__cart__customer=sale.customer_id, order=None)
+        # An order that a guest placed under the account's address may be a stranger's: it does not count here.
+        own = Q(order__customer=sale.customer_id, place="") | Q(draft__cart__customer=sale.customer_id, order=None)
         limits: list[tuple[QuerySet[Payment], int]] = [(unpaid.filter(own), settings.MOST_UNPAID)]
     else:
         email = Lower(Value(sale.email))
-        ordered = unpaid.alias(address=Lower("order__email")).filter(order__customer=None, address=email)
+        # Of guests, also if the order has joined an account.
+        ordered = unpaid.alias(address=Lower("order__email")).filter(address=email).exclude(place="")
         drafted = unpaid.alias(address=Lower("draft__email")).filter(
             draft__cart__customer=None, address=email, order=None
         )

@@ -39,7 +39,7 @@ def test_ordered_lines_are_removed_from_the_cart_and_the_cart_has_the_order(api,
     data = read(api, cart)
     assert data["items"] == []
     assert data["orders"] == [{"id": order.pk, "number": order.number, "placed_at": timestamp(order.placed_at)}]
-    assert list(data) == ["items", "totals", "orders", "discount_codes", "gift_cards"]
+    assert list(data) == ["items", "totals", "orders", "discount_codes", "gift_cards", "problems"]
 
 
 def test_changes_return_the_orders_as_a_read_does(api, shopper, mug, pot, cart):

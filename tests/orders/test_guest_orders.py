@@ -6,7 +6,9 @@ from django.db import connection, transaction
 from storefront.customers.actions import create_customer
 from storefront.customers.models import Customer
 from storefront.orders.history import attach_guest_orders, orders_of
+from storefront.orders.models import Order
 from tests.catalogue.factories import make_product
+from tests.checkout.shopper import Shopper
 from tests.customers.factories import make_customer
 from tests.orders.factories import make_order, sale_line
 from tests.races import run_after_waiting_for
@@ -41,6 +43,18 @@ def test_another_shop_s_account_and_another_address_do_not_count(shop, other_sho
     make_customer(other_shop, ADDRESS)
     make_customer(shop, "ada.l@example.com")
     assert place(shop).customer is None
+
+
+def test_the_confirmation_does_not_tell_whether_the_address_has_an_account(shop):
+    make_customer(shop, ADDRESS)
+    pages = []
+    for email in (ADDRESS, "nobody@example.com"):
+        shopper = Shopper(shop)
+        shopper.post("/basket/add", {"product": make_product(shop, email).pk, "qty": "1"})
+        shopper.fill_details(email=email)
+        pages.append(shopper.read(shopper.post("/checkout/payment", shopper.payment_fields())["Location"]))
+    assert Order.objects.filter(customer=None).count() == 1
+    assert ["/account/register" in page for page in pages] == [True, True]
 
 
 def test_an_order_of_an_account_keeps_it_whatever_its_address(shop):

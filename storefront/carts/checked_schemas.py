@@ -1,0 +1,48 @@
+"""What responses of the cart API say of the catalogue as it is now: whether lines can be bought, and for how much."""
+
+from typing import Annotated, Any
+
+from ninja import Field, Schema
+from pydantic import ConfigDict
+
+from storefront.carts.checking import LineCheck
+from storefront.kit.money import to_wire
+from storefront.kit.schemas import Money
+
+
+class CurrentLine(Schema):
+    """What of a line depends on the catalogue as it is now."""
+
+    available: bool = Field(
+        description="Whether the line can be bought now as it is. If not, the cart's `problems` say why."
+    )
+    current_price: Money | None = Field(
+        description="Unit price with options that the checkout charges now; null if the line cannot be bought in any "
+        "quantity."
+    )
+
+
+class CartProblem(Schema):
+    """What is wrong with a line of the cart. Members beside these three help to correct it, and depend on the code."""
+
+    model_config = ConfigDict(extra="allow")
+
+    key: str = Field(description="The line's key.", examples=["p12"])
+    code: str = Field(
+        description="A code with which adding the line would be refused, such as `product_unavailable` or "
+        "`insufficient_stock`, which has `available`; or `price_changed`, which has `old_price` and `new_price` and "
+        "keeps nothing from being bought.",
+        examples=["insufficient_stock"],
+    )
+    message: str = Field(description="The problem in words.", examples=["Only 2 of Mug available."])
+
+
+Problems = Annotated[
+    list[CartProblem],
+    Field(description="What keeps lines from being bought as they are, and changed prices; empty if nothing does."),
+]
+
+
+def check_record(check: LineCheck) -> dict[str, Any]:
+    """The line's members that depend on the catalogue as it is now (R-CART-52)."""
+    return {"available": check.is_available, "current_price": to_wire(check.price)}
