@@ -88,37 +88,6 @@ class DiscountForm(ShopScopedForm):
         # Locked, so that two people who remove the last codes at once do so one after the other.
         Discount.objects.select_for_update(no_key=True).filter(shop=self.shop, pk=self.instance.pk).first()
         posted = [name.removesuffix("-code") for name in self.data if _CODE_OF_ROW.match(name)]
-        if any(self.data[f"{row}-code"].strip() and f"{row}-DELETE" not in self.data for row in posted):
-            return True
-        shown = possible_ids(DiscountCode, [self.data.get(f"{row}-id", "") for row in posted])
-        return DiscountCode.objects.filter(shop=self.shop, discount=self.instance.pk).exclude(pk__in=shown).exists()
-
-    def _was_without(self) -> bool:
-        """Whether the discount needed a code and had none before, and does not begin now."""
-        begins = "is_active" in self.changed_data and self.cleaned_data["is_active"]
-        is_old = self.instance.pk is not None and "needs_code" not in self.changed_data
-        return is_old and not begins and not self.instance.codes.exists()
-
-    def _clean_codes(self) -> None:
-        """Check the code. A discount that is only with a code must have one, or nobody could use it. One that was saved
-        without any can still be changed, but not made active."""
-        given = self.cleaned_data.get("code")
-        if given:
-            try:
-                self.cleaned_data["code"] = code = clean_code(given)
-            except forms.ValidationError as error:
-                self.add_error("code", error)
-            else:
-                if DiscountCode.objects.filter(shop=self.shop, code=code).exists():
-                    self.add_error("code", "This shop has this code already.")
-        elif "code" not in self.errors and not self._keeps_a_code() and not self._was_without():
-            self.add_error("code", "Enter a code, since this discount is only for those who have one.")
-
-    def _keeps_a_code(self) -> bool:
-        """Whether a code is left when the rows of this page are saved, too."""
-        # Locked, so that two people who remove the last codes at once do so one after the other.
-        Discount.objects.select_for_update(no_key=True).filter(shop=self.shop, pk=self.instance.pk).first()
-        posted = [name.removesuffix("-code") for name in self.data if _CODE_OF_ROW.match(name)]
         if any(self.data[f"{row}-code"].strip() and not self.data.get(f"{row}-DELETE") for row in posted):
             return True
         shown = possible_ids(DiscountCode, [self.data.get(f"{row}-id", "") for row in posted])
