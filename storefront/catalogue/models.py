@@ -268,7 +268,7 @@ class Product(models.Model):
             models.Index(
                 fields=["shop", "id"], condition=Q(deleted_at__isnull=True, id__gt=0), name="product_standing"
             ),
-            # One for each order of the list (`page_sql.ORDERS`), so that pages need no sorting. The dates at the end
+            # One for each order of the list (`listing.orders`), so that pages need no sorting. The dates at the end
             # allow rows to be skipped without reading the table.
             models.Index(
                 fields=["shop", "-is_pinned", "sort_order", "-created_at", "-id", "publish_at", "unpublish_at"],

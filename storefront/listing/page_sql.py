@@ -14,7 +14,6 @@ from storefront.catalogue import dates, records
 from storefront.catalogue.shown import SHOWN
 from storefront.catalogue.triggers import SHOP_BITS
 from storefront.listing import words_sql
-from storefront.listing.orders import AT_ONCE as AT_ONCE
 from storefront.listing.orders import COLUMNS, after, order_by, select_keys, sort_columns
 from storefront.listing.orders import ORDERS as ORDERS
 from storefront.listing.sql import HIDDEN, LISTABLE, LISTED, next_dates
