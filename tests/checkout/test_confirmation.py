@@ -2,6 +2,8 @@
 
 from uuid import uuid4
 
+import pytest
+
 from storefront.orders.fulfilling import Tracking, fulfil_order
 from storefront.orders.models import Order
 from tests.catalogue.factories import make_option, make_product
@@ -65,6 +67,7 @@ def test_shows_fulfilments_with_their_tracking(shop, api, shopper):
         assert part in page
 
 
+@pytest.mark.disagrees
 def test_shows_the_refunded_amount(shop, api, shopper):
     shopper.bring(api, {"product_id": make_product(shop).pk})
     placed = shopper.order()

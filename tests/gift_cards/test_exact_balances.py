@@ -17,13 +17,14 @@ from storefront.orders.models import Order
 from storefront.payments.actions import mark_paid
 from storefront.payments.jobs import pay_back_refunds
 from storefront.payments.models import Payment
-from storefront.payments.refunds import RefundTooLarge, record_refund_failed, record_refunded, request_refund
+from storefront.payments.refunds import RefundTooLarge, request_refund
 from storefront.server.verifying import deviations
 from storefront.shops.models import Shop
 from tests.catalogue.factories import make_product
 from tests.gift_cards.factories import balance, make_card
 from tests.gift_cards.test_spending import enter, fill
 from tests.orders.factories import make_order, sale_line
+from tests.payments.refunding import record_refund_failed, record_refunded
 from tests.shops.factories import NOW, make_shop
 
 # The smallest amount of each currency that is tried.

@@ -13,12 +13,12 @@ from storefront.orders.fulfilling import (
 )
 from storefront.orders.models import Order, OrderLine
 from storefront.payments.actions import cancel_order
-from storefront.payments.line_refunds import NotLeftToRefund, Pieces, release_lines
-from storefront.payments.models import Refund
+from storefront.payments.line_refunds import NotLeftToRefund, Pieces
 from storefront.payments.refunds import request_refund
 from storefront.webhooks.models import Event
 from tests.catalogue.factories import make_product
 from tests.orders.factories import make_order, sale_line
+from tests.payments.refunding import record_refund_failed
 from tests.races import run_concurrently
 from tests.shops.factories import NOW
 
@@ -96,8 +96,7 @@ def test_a_refund_of_closed_pieces_that_failed_leaves_them_closed(shop, paid, mu
     send(paid, mugs, 1)
     close_order(shop=shop, order=paid, now=NOW)
     made = request_refund(shop=shop, order=paid, lines=[Pieces(mugs.pk, 2, sent=False)], now=NOW)
-    Refund.objects.filter(pk=made.pk).update(status=Refund.Status.FAILED)
-    release_lines(shop=shop, refund=made, now=NOW)
+    record_refund_failed(shop=shop, refund=made, why="Closed", now=NOW)
     assert state(paid) == ("fulfilled", "fulfilled", [(1, 2, 0), (0, 1, 0)])
 
 

@@ -4,9 +4,8 @@ import pytest
 from django.core.management import call_command
 
 from storefront.catalogue.models import Product
-from storefront.checkout import press_forms
 from storefront.orders.models import Order
-from storefront.payments import asking
+from storefront.payments import asking, methods
 from storefront.payments.accounts import available_providers, offered_providers
 from storefront.payments.models import Payment
 from storefront.payments.providers.registry import PROVIDERS
@@ -57,7 +56,7 @@ def test_elsewhere_shoppers_cannot_choose_it_even_if_they_send_it(shopper, mug):
 def test_elsewhere_a_payment_with_it_is_refused_whoever_begins_it(shopper, mug, monkeypatch):
     fields = at_payment(shopper, mug).payment_fields("demo")
     Shop.objects.update(is_demo=False)
-    monkeypatch.setattr(press_forms, "offered_providers", lambda _shop: [PROVIDERS["demo"]])
+    monkeypatch.setattr(methods, "offered_providers", lambda _shop: [PROVIDERS["demo"]])
     refused = shopper.post("/checkout/payment", fields)
     assert refused.status_code == 422
     assert asking.MethodUnavailable.message in refused.content.decode()
