@@ -36,7 +36,7 @@ class Purchasable:
     options: list[OfferedOption] = field(default_factory=list)
     bundle_items: list[dict[str, Any]] = field(default_factory=list)
     levels: dict[Stock, int | None] = field(default_factory=dict)
-    contains_gift_card: bool = False
+    has_unsold_item: bool = False
     lacks_file: bool = False
     is_subscription: bool = False
 
@@ -45,11 +45,11 @@ class Purchasable:
         return full_name(self.product.name, self.variant.name if self.variant else None)
 
     def is_for_sale(self, now: datetime) -> bool:
-        """Whether it is published, its variant active (R-CART-25), and its buyer gets what the product promises. A
-        bundle would not deliver a gift card, a download without a file nothing at all, and a subscription is one that
-        no shop can charge yet (R-CART-51)."""
+        """Whether it is published, its variant active (R-CART-25), and its buyer gets what the product promises: not
+        a bundle with an item that bundles cannot sell (`_is_unsold`), nor a download without a file, nor a
+        subscription, which no shop can charge yet (R-CART-51)."""
         is_active = self.variant is None or self.variant.is_active
-        is_delivered = not (self.contains_gift_card or self.lacks_file or self.is_subscription)
+        is_delivered = not (self.has_unsold_item or self.lacks_file or self.is_subscription)
         return self.product.is_published(now) and is_active and is_delivered
 
     @property
@@ -133,7 +133,7 @@ def _purchasables(
             options=options.get(product_id, []),
             bundle_items=[_item_snapshot(item) for item in items],
             levels=_levels_of(product, variant, items),
-            contains_gift_card=any(item.product.is_gift_card for item in items),
+            has_unsold_item=any(map(_is_unsold, items)),
             is_subscription=any(each.billing_interval for each in (product, *(item.product for item in items))),
             lacks_file=any(each.has_no_file and needs_file(each) for each in (product, *(i.product for i in items))),
         )
@@ -192,6 +192,13 @@ def _bundle_items(shop: Shop, product_ids: Collection[int]) -> dict[int, list[Bu
             item.variant = sql.ITEM_VARIANT.instance(database, row[len(sql.ITEM) + len(sql.ITEM_PRODUCT) :])
         found.setdefault(item.bundle_id, []).append(item)
     return found
+
+
+def _is_unsold(item: BundleItem) -> bool:
+    """Whether a bundle with this item is not sold: its variant is inactive, it is a gift card, which nobody would send,
+    or a bundle, whose own items nobody would count."""
+    is_active = item.variant is None or item.variant.is_active
+    return not is_active or item.product.is_gift_card or item.product.type == Product.Type.BUNDLE
 
 
 def _item_snapshot(item: BundleItem) -> dict[str, Any]:

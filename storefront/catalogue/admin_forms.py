@@ -255,8 +255,8 @@ class BundleItemForm(ShopScopedForm):
         product, variant = self.cleaned_data.get("product"), self.cleaned_data.get("variant")
         if product and product.pk == self.instance.bundle_id:
             self.add_error("product", "A bundle cannot contain itself.")
-        if product and product.is_gift_card:
-            self.add_error("product", "A bundle cannot contain a gift card.")
+        if product and (problem := rules.bundle_item_problem(product)):
+            self.add_error("product", problem)
         if product and variant and variant.product_id != product.pk:
             self.add_error("variant", f"This variant does not belong to {product}.")
 

@@ -228,7 +228,7 @@ def plan_bundle(product: Product, entries: Sequence[Entry], errors: Errors) -> P
     found = Product.objects.select_for_update(no_key=True).filter(
         shop=product.shop, pk__in=product_ids, deleted_at=None
     )
-    products = dict(found.order_by("pk").values_list("pk", "is_gift_card"))
+    products = {each.pk: each for each in found.order_by("pk").only("is_gift_card", "type")}
     variant_ids = {entry["variant_id"] for entry in entries if entry.get("variant_id")}
     variants = Variant.objects.filter(shop=product.shop, pk__in=variant_ids).in_bulk()
     for (number, entry), (item, fields) in zip(kept, plan.writes, strict=True):
@@ -241,8 +241,8 @@ def plan_bundle(product: Product, entries: Sequence[Entry], errors: Errors) -> P
                 errors[f"{within}product_id"] = ["The shop has no product with this id."]
             elif item.product_id == product.pk:
                 errors[f"{within}product_id"] = ["A bundle cannot contain itself."]
-            elif products[item.product_id]:
-                errors[f"{within}product_id"] = ["A bundle cannot contain a gift card."]
+            elif problem := rules.bundle_item_problem(products[item.product_id]):
+                errors[f"{within}product_id"] = [problem]
         elif "variant_id" in entry:
             item.variant_id = entry["variant_id"]
             fields.append("variant")

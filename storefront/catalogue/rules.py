@@ -190,3 +190,10 @@ def falls_below_zero(row: Product | Variant, before: int) -> bool:
 
     A stock that is below zero already can stay so: the pieces are owed, also when backorders have ended."""
     return row.stock_qty < min(before, 0) and row.track_inventory and not row.allow_backorders
+
+
+def bundle_item_problem(product: Product) -> str:
+    """Why a bundle cannot contain this product, as a sentence; empty if it can."""
+    if product.is_gift_card:
+        return "A bundle cannot contain a gift card."
+    return "A bundle cannot contain another bundle." if product.type == Product.Type.BUNDLE else ""

@@ -5,6 +5,7 @@ from django.contrib import admin
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from storefront.catalogue.jobs import rewrite_search_texts
+from storefront.catalogue.models import PastPrice
 from storefront.payments.accounts import available_providers
 from storefront.pricing.currency_changes import problem_of_change
 from storefront.shops.admin import ShopAdmin, ShopForm
@@ -52,5 +53,8 @@ class ShopWithPaymentsAdmin(ShopAdmin):
 
     def save_model(self, request: Any, obj: Shop, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
+        if "currency" in form.changed_data:
+            # They were in the other currency.
+            PastPrice.objects.filter(shop=obj).delete()
         if "language" in form.changed_data:
             rewrite_search_texts.enqueue(obj.pk)

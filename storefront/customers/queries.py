@@ -123,11 +123,13 @@ def sales_of(shop: Shop, customers: Iterable[Customer]) -> dict[int, Sales]:
     if not ids:
         return {}
     not_cancelled = ~Q(orders__status="cancelled")
+    # Orders keep their currency when the shop gets another one, and sums are told in the shop's.
+    counted = not_cancelled & Q(orders__currency=shop.currency)
     # Through the reverse relation, since this room cannot import the orders' models.
     rows = Customer.objects.filter(shop=shop, pk__in=ids, orders__shop=shop).annotate(
         count=Count("orders", filter=not_cancelled),
-        paid=Sum("orders__total", filter=not_cancelled & ~Q(orders__payment_status="pending"), default=ZERO),
-        refunded=Sum("orders__refunded", filter=not_cancelled, default=ZERO),
+        paid=Sum("orders__total", filter=counted & ~Q(orders__payment_status="pending"), default=ZERO),
+        refunded=Sum("orders__refunded", filter=counted, default=ZERO),
     )
     sums = rows.values_list("pk", "count", "paid", "refunded")
     return {pk: Sales(count, paid - refunded) for pk, count, paid, refunded in sums}

@@ -33,11 +33,13 @@ def issue_card(
     send_at: datetime | None = None,
     expires_at: datetime | None = None,
     now: datetime,
+    currency: str = "",
     **sold_with: Any,
 ) -> GiftCard:
     """Issue a card over `value`. With an email address, its code is mailed, at `send_at` or at once; without,
     `show_code` makes one.
 
+    Its currency is the shop's, if no other one is named: that of an order from before the shop changed its own.
     Without `expires_at`, the shop's setting holds, counted from the sending. `sold_with`: `order_id`, `line_id` and
     `number` of a card that was sold. Raises InvalidFields.
     """
@@ -50,7 +52,7 @@ def issue_card(
         raise InvalidFields(errors={"expires_at": ["The card would expire before it is sent."]})
     card = GiftCard.objects.create(
         shop=shop,
-        currency=shop.currency,
+        currency=currency or shop.currency,
         value=value,
         balance=value,
         email=email,

@@ -51,7 +51,8 @@ def create_order(*, shop: Shop, sale: Sale, taken: list[StockUse], payment_metho
     # Updating the counter locks its row until the commit, and all other sales of the shop wait for it.
     number = _next_number(shop)
     order = Order(number=number, **_order_columns(shop, sale, payment_method, now))
-    if sale.customer_id is None:
+    order.placed_by_guest = sale.customer_id is None
+    if order.placed_by_guest:
         # Read after the counter was locked, for `history.attach_guest_orders`.
         order.customer = account_of(shop, sale.email)
     order.save(force_insert=True)

@@ -33,6 +33,7 @@ def issue_gift_cards(*, order: Order, now: datetime) -> None:
             issue_card(
                 shop=order.shop,
                 value=value,
+                currency=order.currency,
                 email=chosen["recipient_email"] or order.email,
                 message=chosen["message"],
                 send_at=_due(order.shop, chosen["send_on"]),

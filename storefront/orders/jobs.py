@@ -170,7 +170,7 @@ def _mail(
     """A mail to the order's email address.
 
     A shopper may have entered a stranger's address. So the mail contains texts that the shopper typed (`is_proved`)
-    only if the address belongs to the order's customer.
+    only if the order's customer, whose address it is, was signed in.
     """
     shop = order.shop
     context["is_proved"] = is_proved(order)
@@ -188,8 +188,9 @@ def _mail(
 
 
 def is_proved(order: Order) -> bool:
-    """Whether the order's email address belongs to its customer."""
-    return order.customer is not None and order.customer.email == normal_email(order.email)
+    """Whether the owner of the order's email address has placed it."""
+    is_customers = order.customer is not None and order.customer.email == normal_email(order.email)
+    return is_customers and not order.placed_by_guest
 
 
 def order_values(order: Order) -> dict[str, str]:

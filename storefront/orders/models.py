@@ -58,6 +58,12 @@ class Order(Attributed):
         help_text="Follows from the lines (orders.sending).",
     )
     customer = models.ForeignKey(Customer, null=True, blank=True, on_delete=models.SET_NULL, related_name="orders")
+    placed_by_guest = models.BooleanField(
+        default=False,
+        db_default=False,
+        editable=False,
+        help_text="Whether nobody was signed in. It may be a stranger's, also if its address belongs to a customer.",
+    )
     email = models.EmailField("email address")
     phone = models.CharField(max_length=40, blank=True)
     currency = models.CharField(max_length=3)

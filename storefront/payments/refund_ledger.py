@@ -72,7 +72,9 @@ def record(*, shop: Shop, payment: Payment, report: Report, is_fresh: bool, now:
     if is_silent or not (report.refunds or report.refunded or payment.refunded):
         return []
     rows = list(Refund.objects.select_for_update(of=("self",), no_key=True).filter(shop=shop, payment=payment))
-    changes = [change for told in report.refunds or () for change in _record(payment, rows, told, now)]
+    # Those that are known come first, so that what is left for refunds without our key is known, too.
+    reports = sorted(report.refunds or (), key=lambda told: _row_of(told, rows) is None)
+    changes = [change for told in reports for change in _record(payment, rows, told, now)]
     if is_fresh and report.refunds is not None:
         # All of them were named, so what stands unnamed for a sum from before is not there.
         changes += [_move(row, Status.FAILED, NOT_THERE, now) for row in rows if _is_unnamed(row)]

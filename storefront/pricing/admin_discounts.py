@@ -13,6 +13,7 @@ from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminIntegerFieldWi
 
 from storefront.kit.format import format_money
 from storefront.kit.money import ZERO, problem_of
+from storefront.kit.refusals import Refusal
 from storefront.pricing import codes
 from storefront.pricing.models import Discount, DiscountCode, DiscountGroup, DiscountTarget
 from storefront.pricing.tables import UnusableTable
@@ -31,6 +32,11 @@ def clean_code(text: str) -> str:
     if not codes.is_well_formed(code):
         raise forms.ValidationError("Use letters, digits, hyphens and underscores; begin with a letter or digit.")
     return code
+
+
+class WithoutCode(Refusal):
+    code = "discount_without_code"
+    message = "This discount would have no code: somebody else has just used it. Enter another one."
 
 
 class DiscountForm(ShopScopedForm):
@@ -68,10 +74,13 @@ class DiscountForm(ShopScopedForm):
         if self.cleaned_data.get("kind") == Discount.Kind.AMOUNT and problem:
             self.add_error("value", f"The amount {problem}.")
 
+    # Whether it may stay without a code, since it had none.
+    was_without = False
+
     def _clean_codes(self) -> None:
         """Check the code. A discount that is only with a code must have one, or nobody could use it. One that was saved
         without any can still be changed, but not made active."""
-        given = self.cleaned_data.get("code")
+        given, self.was_without = self.cleaned_data.get("code"), self._was_without()
         if given:
             try:
                 self.cleaned_data["code"] = code = clean_code(given)
@@ -80,7 +89,7 @@ class DiscountForm(ShopScopedForm):
             else:
                 if DiscountCode.objects.filter(shop=self.shop, code=code).exists():
                     self.add_error("code", "This shop has this code already.")
-        elif "code" not in self.errors and not self._keeps_a_code() and not self._was_without():
+        elif "code" not in self.errors and not self._keeps_a_code() and not self.was_without:
             self.add_error("code", "Enter a code, since this discount is only for those who have one.")
 
     def _keeps_a_code(self) -> bool:
@@ -246,6 +255,9 @@ class DiscountAdmin(ShopScopedAdmin):
             # It may be one of the rows just saved, too.
             given = {"discount": form.instance, "created_at": request.now}
             DiscountCode.objects.get_or_create(shop=request.shop, code=code, defaults=given)
+        if form.cleaned_data["needs_code"] and not form.was_without and not form.instance.codes.exists():
+            # Another discount got the code meanwhile.
+            raise WithoutCode
 
     def construct_change_message(self, request: Any, form: Any, formsets: Any, add: bool = False) -> Any:
         made = super().construct_change_message(request, form, formsets, add)

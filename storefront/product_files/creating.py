@@ -130,9 +130,12 @@ def _with_ids(model: Any, rows: Sequence[Row]) -> Iterator[Row]:
 
 def bundle_item_row(shop: Shop, bundle: int, item: ParsedBundleItem) -> Row:
     """The bundle item as a row. Raises InvalidValue if the shop has no such product or variant."""
-    product = Product.objects.filter(shop=shop, slug=item.product, deleted_at=None).values_list("pk", flat=True).first()
-    if product is None:
+    found = Product.objects.filter(shop=shop, slug=item.product, deleted_at=None).values_list("pk", "type").first()
+    if found is None:
         raise InvalidValue(f"the shop has no product {item.product} to be part of the bundle")
+    product, type = found
+    if type == Product.Type.BUNDLE:
+        raise InvalidValue(f"{item.product} is a bundle itself, and cannot be part of another one")
     variant = None
     if item.variant is not None:
         candidates = Variant.objects.filter(shop=shop, product=product).values_list("pk", "option_values")

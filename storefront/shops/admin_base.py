@@ -27,6 +27,7 @@ from unfold.forms import PaginationInlineFormSet
 from unfold.paginator import InfinitePaginator
 from unfold.widgets import UnfoldAdminDecimalFieldWidget
 
+from storefront.kit.form_fields import FiniteDecimalField
 from storefront.kit.format import format_money, format_time
 from storefront.kit.money_field import MoneyField
 from storefront.kit.refusals import Refusal
@@ -73,6 +74,8 @@ class ScopedToShop:
             kwargs["assume_scheme"] = "https"
         if isinstance(db_field, MoneyField):
             kwargs.setdefault("widget", UnfoldAdminDecimalFieldWidget)
+        if isinstance(db_field, MoneyField | models.DecimalField):
+            kwargs.setdefault("form_class", FiniteDecimalField)
         field = super().formfield_for_dbfield(db_field, request, **kwargs)  # type: ignore[misc]
         if field and "rows" in field.widget.attrs and db_field.name != "description":
             field.widget.attrs["rows"] = 3

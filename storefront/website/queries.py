@@ -158,7 +158,7 @@ def bundle(shop: Shop, product_id: int, now: datetime) -> tuple[dict[int, int | 
 
 
 def _bundle_limit(purchasable: Purchasable) -> int | None:
-    if purchasable.lacks_file or purchasable.is_subscription:
+    if purchasable.lacks_file or purchasable.is_subscription or purchasable.has_unsold_item:
         return 0
     one = cart_rules.stock_uses(purchasable.product.pk, None, 1, bundle_items=purchasable.bundle_items)
     return cart_rules.addable_qty(one, {}, purchasable.levels)

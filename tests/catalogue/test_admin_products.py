@@ -143,6 +143,8 @@ def test_a_slug_that_is_taken_or_invalid_is_a_field_error(desk, shop, slug):
     [
         ({"price": "-1"}, "price"),
         ({"price": "12.345"}, "price"),
+        ({"price": "sNaN"}, "price"),
+        ({"weight": "-sNaN1"}, "weight"),
         ({"stock_qty": "-1"}, "stock_qty"),
         ({"damaged_qty": "-1"}, "damaged_qty"),
         ({"details__rows": 1, "details__0__values": "Wool"}, "details"),

@@ -76,3 +76,11 @@ def test_the_database_keeps_stock_from_falling_below_zero(vase):
     with pytest.raises(IntegrityError), transaction.atomic():
         rows.update(stock_qty=-1)
     rows.update(stock_qty=-1, track_inventory=False)
+
+
+@pytest.mark.parametrize("make", [make_product, lambda shop, **given: make_variant(make_product(shop), **given)])
+def test_the_database_takes_no_row_that_owes_pieces_without_backorders(shop, make):
+    make(shop, stock_qty=-1, allow_backorders=True)
+    make(shop, stock_qty=-1, track_inventory=False)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        make(shop, stock_qty=-1)

@@ -175,3 +175,11 @@ def test_a_read_takes_four_queries(app, shop, ada, count, django_assert_num_quer
     with django_assert_num_queries(4):
         found = one(app.get(f"/customers/{ada.pk}"))
     assert (len(found["addresses"]), found["orders_count"]) == (count, count)
+
+
+def test_sums_leave_out_orders_in_a_currency_that_the_shop_had_before(app, shop, ada):
+    pay(buy(ada, "10.00"))
+    pay(buy(ada, "5000.00"))
+    ada.orders.filter(total=5000).update(currency="JPY")
+    found = one(app.get(f"/customers/{ada.pk}"))
+    assert (found["orders_count"], found["total_spent"]) == (2, "10.00")

@@ -243,3 +243,14 @@ def test_a_bundle_cannot_contain_one(shop, api, app, card_product):
     given = {"name": "Box", "type": "bundle", "bundle_items": [{"product_id": card_product.pk, "qty": 1}]}
     answer = app.post("/products", given)
     assert answer.json()["errors"] == {"bundle_items.0.product_id": ["A bundle cannot contain a gift card."]}
+
+
+def test_a_card_has_the_currency_of_its_order_though_the_shop_has_another_one_by_then(shop, shopper, card_product):
+    shop.currency = "JPY"
+    shop.save()
+    order = buy(shopper, card_product, method="manual", custom_price="5000")
+    shop.currency = "EUR"
+    shop.save()
+    mark_paid(shop=shop, order=Order.objects.get(pk=order.pk), now=clock.now())
+    card = GiftCard.objects.get()
+    assert (card.value, card.currency) == (5000, "JPY")

@@ -144,8 +144,13 @@ def bodies(shop, order) -> list[str]:
     return [jobs.confirmation_mail(order).body, jobs.fulfilment_mail(fulfilment).body]
 
 
-def test_mail_to_an_unproven_address_has_no_text_of_the_shopper(shop):
+@pytest.mark.parametrize("has_account", [False, True])
+def test_mail_to_an_unproven_address_has_no_text_of_the_shopper(shop, has_account):
+    """Nor if it is that of an account: a stranger can have placed the order without signing in."""
+    if has_account:
+        make_customer(shop)
     order = spam(shop)
+    assert (order.customer is not None) is has_account
     confirmation, fulfilment = bodies(shop, order)
     for body in (confirmation, fulfilment):
         assert "evil" not in body

@@ -2,8 +2,10 @@
 
 from datetime import timedelta
 from decimal import Decimal
+from importlib import import_module
 
 import pytest
+from django.apps import apps
 from django.db import connection
 from django.utils import timezone
 
@@ -256,3 +258,38 @@ def test_refunds_from_before_keep_their_rows_and_what_the_provider_told_of_gets_
     later()
     assert rows()[-1] == ("re_elsewhere", "done", True, FIVE)
     assert refunded_events() == [*events, "8.00"]
+
+
+@pytest.mark.parametrize("ours_first", [True, False])
+def test_ours_and_one_of_the_same_amount_are_two_in_whatever_order_they_are_told(bank, shop, order, ours_first):
+    """The answer to ours was lost."""
+    own = request_refund(shop=shop, order=order, amount=TWO, now=timezone.now())
+    told = [RefundReport(TWO, "re_own", own.key), RefundReport(TWO, "re_bank")]
+    look(shop, *(told if ours_first else reversed(told)))
+    order.refresh_from_db()
+    assert order.refunded == TWO * 2
+    assert {row[0]: row[2] for row in rows()} == {"re_own": False, "re_bank": True}
+
+
+def test_the_upgrade_counts_one_whose_answer_was_lost_once(shop, order):
+    """The earlier release had its sum from the provider's news, and its row was still pending."""
+    own = request_refund(shop=shop, order=order, amount=TWO, now=timezone.now())
+    Payment.objects.update(returned=TWO)
+    PaymentEntry.objects.create(
+        shop=shop,
+        payment=own.payment,
+        at=timezone.now(),
+        kind="returned",
+        amount=-TWO,
+        from_state="paid",
+        to_state="paid",
+        source="news",
+    )
+    Order.objects.update(refunded=TWO, payment_status="partially_refunded")
+    import_module("storefront.payments.migrations.0012_foreign_refunds").make_rows(apps, None)
+    assert rows() == [("", "done", False, TWO)]
+    record_refunded(shop=shop, refund=own, reference="re_1", now=timezone.now())
+    look(shop, RefundReport(TWO, "re_1", own.key))
+    order.refresh_from_db()
+    assert (order.refunded, rows()) == (TWO, [("re_1", "done", False, TWO)])
+    assert [amount for amount, _ in notes()] == [TWO]

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
+from storefront.pricing.admin_discounts import DiscountAdmin
 from storefront.pricing.models import Discount, DiscountCode, DiscountTarget
 from storefront.shops.audit_models import AuditEntry
 from storefront.shops.models import StaffMember
@@ -116,6 +117,22 @@ class TestOnlyWithACode:
             posts = [partial(desk.post, url, values) for desk, values in zip(desks, given, strict=True)]
             assert sorted(answer.status_code for answer in run_concurrently(*posts)) == [200, 302]
             assert discount.codes.count() == 1
+
+    def test_a_row_beyond_those_of_the_page_is_no_code(self, desk):
+        desk.fill(Discount, **SPRING | {"code": ""}, **{"codes-99-code": "ghost"})
+        assert not Discount.objects.exists()
+
+    def test_of_two_who_save_the_same_code_at_once_one_has_it(self, desk, shop, monkeypatch):
+        """The other has taken it between this one's check and its own save."""
+        other, save = make_discount(shop, name="Other"), DiscountAdmin.save_model
+
+        def save_model(*given: Any) -> None:
+            make_code(shop, "SPRING", discount=other)
+            save(*given)
+
+        monkeypatch.setattr(DiscountAdmin, "save_model", save_model)
+        desk.fill(Discount, follow=True, **SPRING)
+        assert not Discount.objects.exclude(pk=other.pk).exists()
 
     def test_one_that_was_saved_without_a_code_can_be_changed_and_ended(self, desk, shop):
         discount = make_discount(shop, needs_code=True)

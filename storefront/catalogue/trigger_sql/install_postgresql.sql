@@ -175,6 +175,10 @@ CREATE FUNCTION catalogue_stock_made() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   said jsonb := NULLIF(current_setting('storefront.stock_change', true), '')::jsonb;
 BEGIN
+  IF EXISTS (SELECT 1 FROM new_rows n WHERE n.stock_qty < 0 AND n.track_inventory AND NOT n.allow_backorders) THEN
+    RAISE EXCEPTION 'violates check constraint %_stock_holds', TG_TABLE_NAME
+      USING ERRCODE = 'check_violation', TABLE = TG_TABLE_NAME;
+  END IF;
   IF TG_TABLE_NAME = 'catalogue_product' THEN
     INSERT INTO catalogue_stockadjustment (<LEDGER>)
       SELECT n.shop_id, n.id, NULL, s.damaged, s.qty, s.qty, n.updated_at, <SAID_CREATED>

@@ -130,9 +130,19 @@ END
 ;;
 -- Stock falls below zero only if it is not tracked or backorders are allowed. A stock that is below zero already stays
 -- known when backorders end.
+CREATE TRIGGER catalogue_product_stock_begins BEFORE INSERT ON catalogue_product
+WHEN NEW.stock_qty < 0 AND NEW.track_inventory AND NOT NEW.allow_backorders BEGIN
+  SELECT RAISE(ABORT, 'CHECK constraint failed: product_stock_holds');
+END
+;;
 CREATE TRIGGER catalogue_product_stock_holds BEFORE UPDATE OF stock_qty ON catalogue_product
 WHEN NEW.stock_qty < 0 AND NEW.stock_qty < OLD.stock_qty AND NEW.track_inventory AND NOT NEW.allow_backorders BEGIN
   SELECT RAISE(ABORT, 'CHECK constraint failed: product_stock_holds');
+END
+;;
+CREATE TRIGGER catalogue_variant_stock_begins BEFORE INSERT ON catalogue_variant
+WHEN NEW.stock_qty < 0 AND NEW.track_inventory AND NOT NEW.allow_backorders BEGIN
+  SELECT RAISE(ABORT, 'CHECK constraint failed: variant_stock_holds');
 END
 ;;
 CREATE TRIGGER catalogue_variant_stock_holds BEFORE UPDATE OF stock_qty ON catalogue_variant

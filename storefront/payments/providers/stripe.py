@@ -303,8 +303,8 @@ class Stripe(Provider):
     def _refunds(self, charge: Charge, reference: str) -> tuple[RefundReport, ...]:
         with stripe_errors():
             refunds = open_client(charge.settings["secret_key"]).v1.refunds
-            made = _all(refunds.list({"payment_intent": reference, "limit": 100}))
-            return tuple(_refund_report(each.to_dict()) for each in made)
+            newest_first = _all(refunds.list({"payment_intent": reference, "limit": 100}))
+            return tuple(_refund_report(each.to_dict()) for each in newest_first)[::-1]
 
     def _disputes(self, charge: Charge, reference: str) -> tuple[Decimal, str]:
         """What disputes hold of the payment now, and the newest in words."""

@@ -11,8 +11,9 @@ ZERO_DECIMALS = frozenset(
 THREE_DECIMALS = frozenset(["BHD", "JOD", "KWD", "OMR", "TND"])
 # Counted in hundredths as most are, but only whole ones can be charged.
 WHOLE = frozenset(["ISK"])
-# Stripe's documentation counts it both in whole shillings and in hundredths. One of them would charge a hundredfold.
-CONTRADICTED = frozenset(["UGX"])
+# UGX: Stripe's documentation counts it both in whole shillings and in hundredths. One of them would charge a
+# hundredfold. MGA: Stripe has no decimals for it, and ISO 4217 two, so not every amount could be charged.
+CONTRADICTED = frozenset(["UGX", "MGA"])
 # The smallest payments that Stripe takes, where its documentation says so
 # (docs.stripe.com/currencies#minimum-and-maximum-charge-amounts).
 MINIMUMS = {

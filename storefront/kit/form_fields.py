@@ -1,0 +1,17 @@
+"""Fields of forms."""
+
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+
+
+class FiniteDecimalField(forms.DecimalField):
+    """A number in decimals. Django's field compares what was entered before it refuses what is no number, and comparing
+    with a signalling NaN raises."""
+
+    def to_python(self, value: Any) -> Decimal | None:  # type: ignore[override]
+        number = super().to_python(value)
+        if number is not None and not number.is_finite():
+            raise forms.ValidationError(self.error_messages["invalid"], code="invalid")
+        return number
