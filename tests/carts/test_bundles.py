@@ -60,7 +60,7 @@ def test_untracked_item_does_not_limit_the_bundle(shop, api, mug):
 def test_bundle_with_an_inactive_item_cannot_be_added(shop, api, red):
     red.is_active = False
     red.save()
-    assert add(api, make_bundle(shop, parts={red: 1})).json()["available"] == 0
+    assert add(api, make_bundle(shop, parts={red: 1})).json()["code"] == "product_unavailable"
 
 
 def test_change_checks_the_stock_of_the_items(shop, api, mug):
