@@ -298,6 +298,7 @@ def _place(request: Request, cart: Cart, checkout: Checkout, quote: Quote) -> Ht
         metrics.REFUSALS.labels(refusal.code).inc()
         # Anything may have changed meanwhile, so show the page with the current quote.
         cart, checkout_now, quote = _current_checkout(request, is_press=True)
+        forms.follow(request.shop, quote)
         return _payment_page(request, cart, checkout_now or checkout, quote, forms, refusal=refusal)
     return next_page(pressed)
 

@@ -12,6 +12,7 @@ from storefront.payments.methods import PaymentMethod, payment_methods
 from storefront.payments.providers.base import Provider
 from storefront.payments.providers.registry import PROVIDERS
 from storefront.payments.saved_methods import Keeping, SavedMethod, offered_methods
+from storefront.shops.models import Shop
 from storefront.shops.request import Request
 
 
@@ -38,6 +39,12 @@ class PressForms:
             for each in self.methods
             for form in [each.provider.form]
         ]
+
+    def follow(self, shop: Shop, quote: Quote) -> None:
+        """Take the methods for another quote, since the basket has changed; what was entered stays."""
+        own = {each.provider.name: form for each, form in self.by_method}
+        self.methods = payment_methods(shop, quote.totals)
+        self.by_method = [(each, own.get(each.provider.name)) for each in self.methods]
 
     @property
     def shown_saved(self) -> list[tuple[str, SavedMethod, PaymentMethod]]:
