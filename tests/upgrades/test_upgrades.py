@@ -35,9 +35,11 @@ DERIVED = {
     ("gift_cards_giftcard", "balance"),
 }
 # Tables whose rows are made anew when triggers change, and the columns that stay.
-REBUILT: dict[str, tuple[str, ...]] = {"catalogue_listingtotal": ("shop_id", "category", "products")}
-# Changes that words are still to be counted for: with the triggers, all words are counted anew.
-REBUILT["catalogue_textchange"] = ()
+REBUILT: dict[str, tuple[str, ...]] = {
+    "catalogue_listingtotal": ("shop_id", "category", "products"),
+    # Changes whose words are still to be counted: then all words are.
+    "catalogue_textchange": (),
+}
 
 # By table and column, what migrations make of a value on purpose.
 CHANGED: dict[tuple[str, str], Callable[[Any], Any]] = {
