@@ -28,7 +28,11 @@ DROP TRIGGER IF EXISTS catalogue_product_stock_made
 ;;
 DROP TRIGGER IF EXISTS catalogue_product_stock_changed
 ;;
+DROP TRIGGER IF EXISTS catalogue_product_stock_begins
+;;
 DROP TRIGGER IF EXISTS catalogue_product_stock_holds
+;;
+DROP TRIGGER IF EXISTS catalogue_variant_stock_begins
 ;;
 DROP TRIGGER IF EXISTS catalogue_variant_stock_holds
 ;;
