@@ -1,5 +1,9 @@
-"""`make test`: the suite on SQLite, on PostgreSQL and in a browser. `make proof`, with `--proof`: what takes
-long (markers `slow` and `proof`), such as programs, races, kills, generated calls and walks through every page.
+"""`make test`: the suite on SQLite, what can differ there on PostgreSQL, and twenty walks in a browser.
+
+`make proof`, with `--proof`, runs the rest: what takes long (markers `slow` and `proof`), such as programs, races,
+kills, generated calls and walks through every page, and on PostgreSQL all that uses a database. With `--part`, as in
+`.ci/run`, it is a fifth of the rest and what the changes since the last landing can reach, within MAX_PART_MINUTES.
+tests/selection.py has the rules.
 
 Two steps run at once, since each waits for a part of its time: for programs, for deadlines, for its slowest file. Steps
 that cannot run on this machine are skipped, and the summary at the end says why. Arguments are passed to pytest.
@@ -15,6 +19,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Lock
 
 import node
@@ -26,60 +31,12 @@ PARALLEL = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "--durati
 # named; the time of a test holds for both tries.
 WAITED = "TimeoutE|(Read|Connect)Timeout|timed out|did not come true|(Locator|Page) expected"
 AGAIN = ("--reruns", "1", "--only-rerun", WAITED, "-rfEsR")
-# Tests that need no database, or do not depend on its kind, run only on SQLite.
-NOT_ON_POSTGRESQL = (
-    *("benchmarks", "clients", "deploy", "docs", "examples", "kit"),
-    "checkout/test_handover.py",
-    "checkout/test_limits.py",
-    "checkout/test_links_attack.py",
-    "pictures/test_hostile_hosts.py",
-    "product_files/test_import_real_files.py",
-    "product_files/test_read_ahead.py",
-    "server/test_access_log.py",
-    "server/test_admin_rights.py",
-    "server/test_api_examples.py",
-    "server/test_app_processes.py",
-    "server/test_buckets.py",
-    "server/test_cli.py",
-    "server/test_demo.py",
-    "server/test_edge_isolation.py",
-    "server/test_edge_memory.py",
-    "server/test_gate.py",
-    "server/test_modes.py",
-    "server/test_pictures_command.py",
-    "server/test_products_commands.py",
-    "server/test_request_checks.py",
-    "server/test_reseal.py",
-    "server/test_response.py",
-    "server/test_run.py",
-    "server/test_serve.py",
-    "server/test_settings.py",
-    "server/test_token_use_served.py",
-    "shops/test_admin_security.py",
-    "shops/test_admin_words.py",
-    "shops/test_confirmation.py",
-    "shops/test_passkeys.py",
-    "stripe/test_contract.py",
-    "stripe/test_events.py",
-    "stripe/test_localstripe.py",
-    "stripe/test_paying.py",
-    "stripe/test_refunds.py",
-    "stripe/test_saved_methods.py",
-    "stripe/test_trouble.py",
-    "upgrades/test_migration_state.py",
-    "upgrades/test_remade_tables.py",
-    "website/test_pictures.py",
-)
-# Many calls with odd values, which PostgreSQL is stricter about. On SQLite they run where there is no PostgreSQL.
-RATHER_ON_POSTGRESQL = (
-    "audit/test_admin_writes.py",
-    "catalogue/test_admin_products.py",
-    "server/test_admin_hostile.py",
-    "server/test_admin_scope.py",
-    "server/test_api_schema.py",
-)
 # What `make proof` runs, and `make test` leaves out.
-LONG = "(slow or proof)"
+PARTS = 5
+LONG, SHORT = "(slow or proof)", "not (slow or proof)"
+# The fifth of the proof that is next. Whoever lands a change raises it by one, so that five landings run all of it.
+TURN = Path(".ci/turn")
+MAX_PART_MINUTES = 10
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 AT_ONCE = 2
 # How many of a step's failures and second tries the summary repeats, and how much of each.
@@ -104,46 +61,45 @@ class Outcome:
         return self.word == "FAILED"
 
 
-# A step's arguments for pytest, and the URL of its PostgreSQL server.
-Run = tuple[tuple[str, ...], str]
+# Which tests a step runs, as an expression of markers, and the URL of its PostgreSQL server.
+Run = tuple[str, str]
 
 
-def on_sqlite(kind: str, arguments: Sequence[str]) -> Run:
-    chosen = arguments or (ignoring(RATHER_ON_POSTGRESQL) if has_postgres() else ())
-    return ("-m", f"not browser and {kind}", *PARALLEL, *chosen), ""
+def on_sqlite(is_proof: bool) -> Run:
+    strict = " and not strict" if has_postgres() else ""
+    return f"not browser{strict} and {LONG if is_proof else SHORT}", ""
 
 
-def on_postgres(kind: str, arguments: Sequence[str]) -> Run:
+def on_postgres(is_proof: bool) -> Run:
     url = postgres_url()
-    if kind == LONG and not shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin"):
+    if is_proof and not shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin"):
         # Its tests are skipped without it.
         install("pgbouncer")
-    return ("-m", f"not browser and {kind}", *PARALLEL, *(arguments or ignoring(NOT_ON_POSTGRESQL))), url
+    kind = f"({LONG} or not sql)" if is_proof else f"sql and {SHORT}"
+    return f"uses_database and not any_database and not browser and {kind}", url
 
 
-def in_browser(kind: str, arguments: Sequence[str]) -> Run:
+def in_browser(is_proof: bool) -> Run:
     require_browser()
-    return ("-m", f"browser and {kind}", *PARALLEL, *(arguments or ("tests/browser",))), ""
+    return f"browser and {LONG if is_proof else SHORT}", ""
 
 
-def ignoring(paths: Sequence[str]) -> tuple[str, ...]:
-    return tuple(f"--ignore=tests/{path}" for path in paths)
-
-
-STEPS: dict[str, Callable[[str, Sequence[str]], Run]] = {
+STEPS: dict[str, Callable[[bool], Run]] = {
     "SQLite": on_sqlite,
-    "PostgreSQL": on_postgres,
     "Browser": in_browser,
+    "PostgreSQL": on_postgres,
 }
 
 
 def main(arguments: Sequence[str]) -> int:
-    kind, command = (LONG, "make proof") if "--proof" in arguments else (f"not {LONG}", "make test")
-    arguments = [each for each in arguments if each != "--proof"]
+    is_proof, command = "--proof" in arguments, "make proof" if "--proof" in arguments else "make test"
+    part = part_of_proof() if "--part" in arguments else ()
+    arguments = [*part, *(each for each in arguments if each not in ("--proof", "--part"))]
     if not node.fetch():
         print("Tests with Node are skipped: there is none, or npm could not fetch their tools.")
+    compile_tests()
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        outcomes = list(threads.map(lambda name: run(name, kind, arguments), STEPS))
+        outcomes = list(threads.map(lambda name: run(name, is_proof, arguments), STEPS))
     print("\n" + "=" * 30 + f" {command} " + "=" * 30)
     for outcome in outcomes:
         print(f"{outcome.step:<12}{outcome.word:<9}{outcome.note}")
@@ -156,16 +112,41 @@ def main(arguments: Sequence[str]) -> int:
     return int(any(outcome.is_bad for outcome in outcomes))
 
 
+def part_of_proof() -> tuple[str, ...]:
+    """The options of tests/selection.py: the turn in .ci/turn, and the commit that raised it the time before."""
+    turn = int(TURN.read_text())
+    asked = subprocess.run(
+        ["git", "log", "-2", "--format=%H", "--", str(TURN)], capture_output=True, text=True, check=False
+    )
+    since = asked.stdout.split()[1:]
+    print(f"Part {turn % PARTS + 1} of {PARTS} of the proof, and what changed since {since or 'ever'}.")
+    return (f"--part={turn % PARTS}", f"--minutes={MAX_PART_MINUTES}", *(f"--since={commit}" for commit in since))
+
+
+def compile_tests() -> None:
+    """Compile every module once, in two processes, or each of the steps' workers would do it again."""
+    folders = sorted(str(path.parent) for path in Path("tests").glob("*/__init__.py"))
+    command = [sys.executable, "-m", "pytest", "-q", "--collect-only", "-p", "no:cacheprovider"]
+    environment = os.environ.copy()
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    halves = [
+        subprocess.Popen([*command, *folders[start::2]], env=environment, stdout=subprocess.DEVNULL) for start in (0, 1)
+    ]
+    for half in halves:
+        half.wait()
+
+
 def by_weight(line: str) -> tuple[int, str]:
     """Failures first: errors often follow from one."""
     return ("FAILED", "ERROR", "RERUN").index(line.split()[0]), line
 
 
-def run(name: str, kind: str, arguments: Sequence[str]) -> Outcome:
+def run(name: str, is_proof: bool, arguments: Sequence[str]) -> Outcome:
     say(name, "starts")
     started = time.monotonic()
     try:
-        code, named = pytest(name, *STEPS[name](kind, arguments))
+        markers, url = STEPS[name](is_proof)
+        code, named = pytest(name, ["-m", markers, *PARALLEL, *arguments], url)
     except Skipped as reason:
         say(name, f"SKIPPED: {reason}")
         return Outcome(name, "SKIPPED", str(reason))

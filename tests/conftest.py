@@ -19,6 +19,7 @@ from storefront.listing.facet_index import clear_indexes
 from storefront.shops import ratelimit, token_use
 from storefront.shops import throttle as guesses
 from storefront.shops.models import Shop
+from tests import selection
 from tests.client import ApiClient
 from tests.databases import deployment, django_db_keepdb, django_db_setup, migrated  # noqa: F401, fixtures
 from tests.emptying import empty_the_database
@@ -27,6 +28,21 @@ from tests.staff import Desk, make_staff, open_desk
 
 # Tests of the admin look through its pages.
 autodiscover()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    selection.options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--minutes"):
+        config.pluginmanager.register(selection.Deadline(config.getoption("--minutes")))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    selection.mark(items)
+    selection.keep_part(config, items)
 
 
 def pytest_collection_finish() -> None:

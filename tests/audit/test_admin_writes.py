@@ -41,7 +41,7 @@ from tests.server.test_admin_scope import ROWS
 from tests.staff import admin_url, make_staff, open_desk
 from tests.webhooks.factories import emit
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.strict, pytest.mark.slow]
 
 # By model: the values to fill in its form for a new row, and the entry's action.
 ADDED = {

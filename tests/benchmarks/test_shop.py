@@ -12,6 +12,8 @@ from storefront.catalogue.models import Category, Option, Product, Variant
 from storefront.kit import clock
 from storefront.product_files.importing import import_products
 
+pytestmark = pytest.mark.any_database
+
 SIZE = 4000
 
 

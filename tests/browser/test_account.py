@@ -54,6 +54,7 @@ def sign_in(page) -> None:
     page.get_by_role("main").get_by_role("button", name="Sign in").click()
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 def test_registers_signs_in_and_orders(street, visit, mailbox, width):
     make_product(street, "Saucer", stock_qty=9)

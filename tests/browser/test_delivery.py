@@ -22,6 +22,7 @@ def to_the_checkout(shopper):
     return page
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 def test_an_order_is_collected(street, visit, width):
     make_product(street, "Saucer", price="10.00")

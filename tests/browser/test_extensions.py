@@ -38,6 +38,7 @@ def extend(app, url: str, type: str = "checkout_block", timeout_ms: int = 5000) 
     )
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 def test_a_block_is_seen_at_checkout_and_an_order_placed_while_another_app_hangs(street, visit, width):
     make_product(street, "Mug", price="9.50")

@@ -17,6 +17,7 @@ from tests.gift_cards.factories import send_due
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 def test_a_card_is_bought_mailed_and_spent_over_two_orders(street, visit, width):
     given = {"type": "digital", "requires_shipping": False, "track_inventory": False, "is_gift_card": True}

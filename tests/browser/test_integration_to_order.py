@@ -27,6 +27,7 @@ MUG = {
 }
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 def test_from_an_imported_product_to_a_placed_order(street, visit, tmp_path, width):
     file = tmp_path / "products.jsonl"

@@ -61,6 +61,7 @@ def new_shop(request, tmp_path) -> Iterator[NewShop]:
         yield NewShop(base, admin, secure, json.loads(made)["password"], link)
 
 
+@pytest.mark.walk
 def test_from_an_empty_directory_to_an_order_that_is_sent(new_shop, browse):
     merchant = browse(new_shop.base)
     owner = merchant.page

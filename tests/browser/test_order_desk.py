@@ -19,6 +19,7 @@ from tests.staff import admin_url, make_staff
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.walk
 def test_fulfils_and_refunds_an_order(street, visit):
     order = make_order(street, sale_line(make_product(street, "Mug", price=Decimal("9.50")), 2), now=clock.now())
     payments.mark_paid(shop=street, order=order, now=clock.now())

@@ -33,6 +33,7 @@ def sign_in(page) -> None:
     page.get_by_role("main").get_by_role("button", name="Sign in").click()
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 def test_from_the_basket_to_an_order_and_back(street, visit, secure, width):
     make_product(street, "Mug", price="9.50", stock_qty=9)

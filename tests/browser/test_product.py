@@ -39,6 +39,7 @@ def lamp(street):
     return lamp
 
 
+@pytest.mark.walk
 def test_price_stock_number_and_picture_follow_the_choice(lamp, visit):
     shopper = visit(NARROW)
     shopper.expects = {404}

@@ -44,6 +44,7 @@ def to_the_bank(shopper):
     return page
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 def test_to_the_bank_and_back(bank, visit, width):
     shopper = visit(width)

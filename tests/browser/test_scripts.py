@@ -48,6 +48,7 @@ def put(app, src: str, location: str = "head") -> None:
     register_script_tag(**given, src=src, location=location)
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("location", ["head", "body_start"])
 def test_an_allowed_script_runs_on_pages_and_never_at_the_checkout(street, visit, location):
     make_product(street, "Mug", price="9.50")

@@ -20,6 +20,7 @@ def api(street):
     return ApiClient(make_token(street))
 
 
+@pytest.mark.walk
 def test_a_forwarded_link_reveals_and_changes_nothing(street, api, visit):
     mug = make_product(street, "Mug", price="9.50", stock_qty=50)
     pot = make_product(street, "Pot", price="9.50", stock_qty=50)

@@ -22,6 +22,7 @@ def products(street):
     make_option(cup, "Engraving", {"Gold": "5.00"}, required=True)
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 def test_buying_from_the_front_page_to_the_confirmation(products, visit, width):
     shopper = visit(width)
@@ -83,6 +84,7 @@ def test_a_quantity_changes_without_a_new_page(products, visit):
     assert page.evaluate("window.same")
 
 
+@pytest.mark.walk
 def test_everything_works_without_javascript(products, visit):
     shopper = visit(java_script_enabled=False)
     page = shopper.open("/products/cup")

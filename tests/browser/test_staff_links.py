@@ -36,6 +36,7 @@ def press(page: Page, name: str) -> None:
         page.get_by_role("button", name=name).click()
 
 
+@pytest.mark.walk
 def test_a_forgotten_password_is_chosen_anew(street, visit, admin):
     make_staff(street)
     page = visit().open(f"{admin}/admin/password_reset/")
@@ -54,6 +55,7 @@ def test_a_forgotten_password_is_chosen_anew(street, visit, admin):
     expect(page.get_by_text("Recent orders")).to_be_visible()
 
 
+@pytest.mark.walk
 def test_somebody_with_an_account_joins_another_shop(street, visit, admin):
     anna = make_staff(make_shop("other.example.com"))
     make_staff(street, "bert")

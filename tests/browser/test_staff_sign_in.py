@@ -30,6 +30,7 @@ def sign_out(page) -> None:
     page.context.clear_cookies()
 
 
+@pytest.mark.walk
 def test_an_owner_sets_up_an_app_and_signs_in_with_it(street, visit, settings):
     settings.STAFF_SECOND_FACTOR = "owners"
     anna = make_staff(street)

@@ -83,6 +83,7 @@ def sold() -> int:
     return 9 - Product.objects.get().stock_qty
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 def test_a_new_shop_is_set_up_in_the_admin_and_sells(street, visit, buy_from, fake, settings, width):  # noqa: F811
     make_product(street, "Mug", price="9.50", stock_qty=9)

@@ -12,6 +12,7 @@ from tests.webhooks.factories import delivering, register, wait_until
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.walk
 def test_tests_a_webhook(street, visit, settings):
     settings.STAFF_SECOND_FACTOR = "none"
     make_staff(street, role="owner")

@@ -17,7 +17,7 @@ from tests.catalogue.factories import make_category, make_media, make_option, ma
 from tests.shops.factories import NOW
 from tests.staff import admin_url, make_staff, open_desk
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.strict, pytest.mark.slow]
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from tests.customers.factories import PASSWORD, make_customer
 from tests.walker import SECURE, Walker
 from tests.website.accounts import link_in
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("apart")]
+pytestmark = [pytest.mark.any_database, pytest.mark.slow, pytest.mark.usefixtures("apart")]
 
 OURS = f"http://{SECURE}/shop.example.com"
 EMAIL = "ada@example.com"

@@ -14,7 +14,7 @@ from tests.customers.factories import make_customer
 from tests.races import run_concurrently
 from tests.shops.factories import NOW
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.any_database, pytest.mark.slow]
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from tests.catalogue.factories import make_product
 from tests.checkout.shopper import Shopper, details, fill_cart, link_to
 from tests.customers.factories import make_customer
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.any_database, pytest.mark.slow]
 
 VICTIM = {"email": "victim@example.com", "phone": "0431 77", "shipping-line1": "Victim's Road 1"}
 ATTACKER = {"email": "attacker@example.com", "phone": "0431 66", "shipping-line1": "Attacker's Alley 6"}

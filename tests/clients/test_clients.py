@@ -20,7 +20,12 @@ from tests.shops.factories import NOW, make_token
 HERE = Path(__file__).parent
 NODE = Path(sys.prefix) / "node"
 
-pytestmark = [pytest.mark.proof, pytest.mark.timeout(600), pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.any_database,
+    pytest.mark.proof,
+    pytest.mark.timeout(600),
+    pytest.mark.django_db(transaction=True),
+]
 
 needs_node = pytest.mark.skipif(
     not (shutil.which("node") and (NODE / "installed").exists()),

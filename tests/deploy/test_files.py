@@ -11,6 +11,8 @@ import pytest
 import yaml
 from compose_spec import PyCompose
 
+pytestmark = pytest.mark.any_database
+
 ROOT = Path(__file__).parents[2]
 UNITS = sorted((ROOT / "deploy/systemd").glob("*.service"))
 ANALYZE, NGINX = shutil.which("systemd-analyze"), shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")

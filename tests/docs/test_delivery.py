@@ -16,6 +16,8 @@ from tests.catalogue.factories import make_product
 from tests.pricing.rows import make_discount, make_rate, make_zone
 from tests.shops.factories import NOW
 
+pytestmark = pytest.mark.any_database
+
 EXAMPLES = [
     [line.strip() for line in block.splitlines()]
     for block in re.findall(r"(?:^    \w.*\n)+", Path("docs/delivery.md").read_text(), re.MULTILINE)

@@ -13,7 +13,7 @@ from tests.docs.guides import run_guide
 from tests.pricing.rows import make_code
 from tests.shops.factories import make_token
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.any_database, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture

@@ -23,6 +23,8 @@ from tests.orders.files import add_file
 from tests.pricing.rows import make_discount
 from tests.shops.factories import NOW
 
+pytestmark = pytest.mark.any_database
+
 EXAMPLES = [
     [line.strip() for line in block.splitlines()]
     for block in re.findall(r"(?:^    \w.*\n)+", Path("docs/prices.md").read_text(), re.MULTILINE)

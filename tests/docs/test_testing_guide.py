@@ -12,7 +12,7 @@ import pytest
 from tests.docs.guides import run_guide
 from tests.server.programs import STOREFRONT, free_port, is_listening, running, storefront, wait_until
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(480)]
+pytestmark = [pytest.mark.any_database, pytest.mark.slow, pytest.mark.timeout(480)]
 
 
 class Machine:

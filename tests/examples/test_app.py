@@ -12,7 +12,7 @@ from storefront.kit import clock
 from storefront.webhooks.signing import new_secret, sign
 from tests.checkout.shopper import details
 
-pytestmark = [pytest.mark.proof, pytest.mark.timeout(480)]
+pytestmark = [pytest.mark.any_database, pytest.mark.proof, pytest.mark.timeout(480)]
 
 
 class HttpShopper:

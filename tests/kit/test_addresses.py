@@ -5,6 +5,8 @@ from django.conf import settings as django_settings
 
 from storefront.kit.addresses import BadAddress, check_url, is_public
 
+pytestmark = pytest.mark.any_database
+
 GOOD = [
     "https://app.example.com/hooks",
     "https://app.example.com",

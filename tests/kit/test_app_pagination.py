@@ -5,6 +5,8 @@ from pydantic import ValidationError
 
 from storefront.kit.app_pagination import PageQuery, pagination
 
+pytestmark = pytest.mark.any_database
+
 PATH = "https://shop.example.com/api/apps/customers"
 
 

@@ -19,6 +19,8 @@ from tests.catalogue.factories import make_product
 from tests.gift_cards.factories import make_card
 from tests.orders.factories import make_order, sale_line
 
+pytestmark = pytest.mark.any_database
+
 FIVE = Decimal("5.00")
 # Decimals of the project that are no money, and what they are.
 NO_MONEY = {

@@ -1,6 +1,9 @@
 import orjson
+import pytest
 
 from storefront.kit.pagination import envelope, shown_pages
+
+pytestmark = pytest.mark.any_database
 
 PATH = "https://shop.example.com/api/v1/products"
 KEYS = [

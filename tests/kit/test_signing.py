@@ -3,11 +3,14 @@
 import hashlib
 import hmac
 
+import pytest
 from django.test import override_settings
 from hypothesis import given
 from hypothesis import strategies as st
 
 from storefront.kit.signing import is_signed_url, sign_url
+
+pytestmark = pytest.mark.any_database
 
 URL = "https://shop.example.com/cart/resume?cart=1&expires=2"
 OLD, NEW = "o" * 50, "n" * 50

@@ -14,6 +14,7 @@ from storefront.pictures import downloading, rules
 from tests.pictures.hosts import drawn, fetch_waiting, picture_host, requested, state_of
 
 pytestmark = [
+    pytest.mark.any_database,
     pytest.mark.slow,
     pytest.mark.django_db(transaction=True),
     pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning"),

@@ -11,7 +11,7 @@ from storefront.product_files.importing import import_products
 from tests.product_files.files import real_file, warnings
 from tests.shops.factories import NOW
 
-pytestmark = pytest.mark.proof
+pytestmark = [pytest.mark.any_database, pytest.mark.proof]
 
 
 def run(shop, name: str, **given):

@@ -12,7 +12,7 @@ from storefront.product_files import importing, read_ahead
 from storefront.product_files.csv_reading import UnreadableFile
 from tests.shops.factories import NOW
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.any_database, pytest.mark.slow]
 
 LINES = [
     {"name": f"Mug {n}", "price": "9.50", "categories": [f"Cups > C{n % 3}"], "media": ["https://a.example/m.png"]}

@@ -10,7 +10,7 @@ import pytest
 from storefront.server.edge.access_log import MAX_WAITING_LINES, LineBuffer, buffer, write
 from tests.server.programs import wait_until
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.any_database, pytest.mark.slow]
 
 NOW = 1795246200.25
 

@@ -13,7 +13,7 @@ from tests.server.admin_rows import ROWS
 from tests.server.test_admin_rights import deeds_of, may, row_of
 from tests.staff import open_desk
 
-pytestmark = pytest.mark.proof
+pytestmark = [pytest.mark.strict, pytest.mark.proof]
 
 PAGES = [model._meta.label_lower.replace(".", "_") for model in admin.site._registry]
 IDS = ["abc", "0", "-1", "1.5", "99999999999999999999999", "1" * 5000, "_00", "\x00", "1/2", " ", "😀", "None"]

@@ -22,7 +22,7 @@ from tests.server.admin_pages import PAGES
 from tests.server.admin_rows import ROWS
 from tests.staff import Desk, make_staff, open_desk
 
-pytestmark = pytest.mark.proof
+pytestmark = [pytest.mark.any_database, pytest.mark.proof]
 
 ROLES = {"o": "owner", "m": "manager", "f": "fulfilment", "r": "read_only"}
 

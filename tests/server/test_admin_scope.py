@@ -19,7 +19,7 @@ from tests.catalogue.factories import make_category, make_product, make_variant
 from tests.server.admin_rows import ROWS
 from tests.staff import admin_url
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.strict, pytest.mark.slow]
 
 # What belongs to no shop: the operator's, for merchants to look at (tests/apps/test_admin_apps.py).
 OF_NO_SHOP = {App}

@@ -40,6 +40,8 @@ from tests.orders.files import add_file
 from tests.pricing.rows import make_code
 from tests.shops.factories import NOW, make_token
 
+pytestmark = pytest.mark.any_database
+
 FILE = Path("storefront/server/api/examples.json")
 PICTURE = "https://cdn.example.com/mug.jpg"
 HOOK = "https://app.example.com/webhooks"

@@ -27,7 +27,7 @@ from tests.catalogue.factories import make_category, make_media, make_option, ma
 from tests.factories.apps import Installed, install
 from tests.orders.factories import make_order, sale_line
 
-pytestmark = pytest.mark.proof
+pytestmark = [pytest.mark.strict, pytest.mark.proof]
 
 # A refused add, change or checkout is a 422 to data that fits the description: there was no such product or line.
 EXPECTED = ["2xx", "304", "404", "409", "412", "422"]

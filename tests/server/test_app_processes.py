@@ -9,7 +9,7 @@ import pytest
 
 from tests.server.test_edge_processes import Servers, two_servers
 
-pytestmark = pytest.mark.proof
+pytestmark = [pytest.mark.any_database, pytest.mark.proof]
 
 WITH_APP = (
     "from storefront.apps import actions as apps; from storefront.installations.models import App, Installation; "

@@ -28,7 +28,7 @@ from tests.server.merchants import SIGN_IN, Merchant
 from tests.server.programs import free_port, is_listening, running, storefront, wait_until
 from tests.server.test_kills import shell
 
-pytestmark = pytest.mark.proof
+pytestmark = [pytest.mark.any_database, pytest.mark.proof]
 
 SET_UP = f"""
 import json

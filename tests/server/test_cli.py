@@ -7,7 +7,7 @@ import pytest
 from storefront.server import cli
 from tests.server.programs import storefront
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.any_database, pytest.mark.slow]
 
 SHOP = ["--domain", "shop.example.com", "--name", "Lighthouse", "--base-url", "https://shop.example.com"]
 

@@ -29,7 +29,7 @@ from tests.gift_cards.factories import send_due
 from tests.orders.factories import make_order, sale_line
 from tests.shops.factories import make_shop
 
-pytestmark = pytest.mark.proof
+pytestmark = [pytest.mark.any_database, pytest.mark.proof]
 
 # Drawing and encoding take seconds and are deterministic, so they are done once.
 draw_once = cache(demo.draw_pictures)

@@ -18,7 +18,7 @@ from tests.factories.apps import install, make_app
 from tests.server.edges import EdgeClient, comparable
 from tests.shops.factories import make_shop, make_token
 
-pytestmark = pytest.mark.proof
+pytestmark = [pytest.mark.any_database, pytest.mark.proof]
 
 SCOPES = [("read_products",), ("write_cart",), ("read_products", "read_cart"), ("read_cart", "write_cart")]
 # The tokens of the app's two installations come after the shops' own.

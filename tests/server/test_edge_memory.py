@@ -15,7 +15,7 @@ from tests.catalogue.factories import make_product
 from tests.server.edges import EdgeClient
 from tests.shops.factories import make_token
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.any_database, pytest.mark.slow]
 
 
 @dataclass(eq=False)

@@ -20,7 +20,7 @@ from tests.databases import database
 from tests.server.programs import storefront, wait_until
 from tests.server.test_serve import Served, serving
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.any_database, pytest.mark.slow]
 
 THREADS = 8
 # The deadline for bodies in these tests, how long anybody else may wait, and a client's patience, in seconds.

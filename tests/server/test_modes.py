@@ -9,7 +9,7 @@ from storefront.server import readiness
 from tests.server.programs import storefront
 from tests.server.test_serve import serving
 
-pytestmark = pytest.mark.proof
+pytestmark = [pytest.mark.any_database, pytest.mark.proof]
 
 WRITE = """
 from django.core.files.base import ContentFile

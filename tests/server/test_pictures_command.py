@@ -26,7 +26,7 @@ from storefront.pictures.models import PictureFetch
 PictureFetch.objects.filter(state="waiting").update(due_at=clock.now())
 """
 
-pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.any_database, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture(autouse=True)

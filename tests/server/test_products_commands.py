@@ -17,7 +17,7 @@ from storefront.server.management.commands import exportproducts
 from tests.databases import database
 from tests.product_files.files import as_csv, woo
 
-pytestmark = pytest.mark.proof
+pytestmark = [pytest.mark.any_database, pytest.mark.proof]
 
 
 @pytest.fixture(scope="module")

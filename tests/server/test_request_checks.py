@@ -12,6 +12,8 @@ from tests.audit.entries import entries
 from tests.factories.apps import install
 from tests.server.test_serve import served  # noqa: F401, a fixture
 
+pytestmark = pytest.mark.any_database
+
 UNREADABLE = [
     "a@b",
     "",

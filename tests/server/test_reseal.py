@@ -23,7 +23,7 @@ from tests.shops.factories import make_token
 from tests.staff import make_staff, open_desk
 from tests.webhooks.factories import delivering, emit, register, wait_until
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.any_database, pytest.mark.slow]
 
 OLD, NEW = "o" * 50, "n" * 50
 # Public keys.

@@ -16,7 +16,7 @@ import requests
 from tests.databases import database
 from tests.server.programs import clean_environment, free_port, is_listening, wait_until
 
-pytestmark = pytest.mark.proof
+pytestmark = [pytest.mark.any_database, pytest.mark.proof]
 
 ROOT = Path(__file__).parents[2]
 

@@ -16,7 +16,7 @@ import pytest
 from tests.databases import database
 from tests.server.programs import free_port, is_listening, running, storefront, wait_until
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.any_database, pytest.mark.slow]
 
 
 @dataclass

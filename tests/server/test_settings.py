@@ -9,7 +9,7 @@ from limits import parse_many
 
 from tests.server.programs import storefront
 
-pytestmark = pytest.mark.proof
+pytestmark = [pytest.mark.any_database, pytest.mark.proof]
 
 PROXIES = "addresses or networks such as 127.0.0.1,10.0.0.0/8, separated by commas"
 HOST = "a host name such as admin.example.com, or with its port admin.example.com:8443"

@@ -8,7 +8,7 @@ import pytest
 from tests.databases import database
 from tests.server.programs import free_port, is_listening, running, storefront, wait_until
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.any_database, pytest.mark.slow]
 
 LOOK = """
 from storefront.shops.models import ApiToken

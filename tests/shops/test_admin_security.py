@@ -9,7 +9,7 @@ from storefront.shops.admin_security import POLICY
 from tests.shops.signing_in import admin_urls
 from tests.staff import make_staff, open_desk
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.any_database, pytest.mark.slow]
 
 # Scripts with no source, and attributes that browsers run.
 INLINE = re.compile(r"<script(?![^>]*\ssrc=)[^>]*>|<style|\son[a-z]+=|javascript:", re.IGNORECASE)

@@ -8,6 +8,8 @@ from django.test import Client
 from tests.shops.signing_in import admin_urls
 from tests.staff import make_staff, open_desk
 
+pytestmark = pytest.mark.any_database
+
 LOG = re.compile(r"\b(log|logged)[ -]?(in|out)\b", re.IGNORECASE)
 
 

@@ -21,7 +21,7 @@ from tests.shops.factories import NOW
 from tests.shops.signing_in import KEY, admin_urls, give_app
 from tests.staff import admin_url, make_staff, open_desk
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.any_database, pytest.mark.slow]
 
 PASSWORD = "lighthouse-1"
 # Forms that open something: looking at them asks already. The others ask when something is sent.

@@ -8,7 +8,7 @@ from storefront.shops.second_factor import factors_of
 from tests.shops.authenticators import SoftKey, options_of
 from tests.staff import make_staff, open_desk
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.any_database, pytest.mark.slow]
 
 SECOND, ENROL, ADD = "/admin/login/second/", "/admin/login/enrol/", "/admin/security/add/"
 

@@ -1,7 +1,11 @@
 """That the check of the fake's calls and answers sees what is wrong."""
 
+import pytest
+
 from storefront.payments.providers.stripe_calls import API_VERSION
 from tests.stripe.contract import DOCUMENT, problems_of_call, problems_of_object
+
+pytestmark = pytest.mark.any_database
 
 CREATE = "post /v1/payment_intents"
 

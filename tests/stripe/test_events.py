@@ -10,6 +10,8 @@ from storefront.payments.providers.base import ProviderRefused
 from tests.receiver import Receiver, receiving
 from tests.stripe.client import KEYS
 
+pytestmark = pytest.mark.any_database
+
 
 @pytest.fixture
 def receiver(fake) -> Iterator[Receiver]:

@@ -19,7 +19,7 @@ from tests.receiver import receiving
 from tests.server.programs import free_port, is_listening, wait_until
 from tests.stripe.client import KEYS
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.any_database, pytest.mark.slow]
 
 # What localstripe does not know in the calls that we make.
 UNKNOWN = ("automatic_payment_methods", "description", "off_session", "payment_method_options", "setup_future_usage")

@@ -8,6 +8,8 @@ import pytest
 from storefront.payments.providers.base import ClientStep, Done, ProviderRefused, Standing
 from tests.stripe.fake import PUBLISHABLE_KEY
 
+pytestmark = pytest.mark.any_database
+
 SEPA = {"type": "sepa_debit", "sepa_debit": {"iban": "DE89370400440532013000"}}
 IDEAL = {"type": "ideal", "ideal": {}}
 

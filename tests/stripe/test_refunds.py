@@ -9,6 +9,8 @@ import pytest
 from storefront.payments.providers.base import ProviderUnavailable, RefundDeclined, RefundStanding, Standing
 from tests.stripe.client import KEYS
 
+pytestmark = pytest.mark.any_database
+
 
 def given_back(report) -> Decimal:
     return sum(each.amount for each in report.refunds if each.standing == RefundStanding.DONE)

@@ -6,6 +6,8 @@ import pytest
 
 from storefront.payments.providers.base import ClientStep, Done, Standing
 
+pytestmark = pytest.mark.any_database
+
 
 def saved(fake, number: str) -> dict[str, str]:
     method = fake("method", number=number)

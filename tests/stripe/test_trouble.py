@@ -10,6 +10,8 @@ import pytest
 from storefront.payments.providers.base import ProviderRefused, ProviderUnavailable, Standing
 from tests.stripe.client import KEYS
 
+pytestmark = pytest.mark.any_database
+
 
 @pytest.mark.parametrize("how", ["silent_before", "silent_after", "slow", "broken"])
 def test_no_answer_in_time_is_an_unknown_outcome(fake, provider, charge, how):

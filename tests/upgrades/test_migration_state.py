@@ -9,7 +9,7 @@ from tests.databases import database
 from tests.server.programs import STOREFRONT, clean_environment
 from tests.upgrades.databases import Database
 
-pytestmark = pytest.mark.proof
+pytestmark = [pytest.mark.any_database, pytest.mark.proof]
 DJANGOS = """
 from django.core.management import call_command
 from django.core.management.commands import migrate

@@ -8,7 +8,7 @@ import pytest
 from tests.server.programs import clean_environment
 from tests.upgrades.databases import new_database
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.any_database, pytest.mark.slow]
 
 
 # It runs all migrations, on a machine that may do other things meanwhile.

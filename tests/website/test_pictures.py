@@ -21,7 +21,7 @@ from tests.staff import make_staff, open_desk
 from tests.worker import run_due_tasks
 
 # Some tests run the worker, which closes its database connections.
-pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.any_database, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
