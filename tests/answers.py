@@ -1,5 +1,6 @@
-"""What an error of the API says, without what belongs to a single request."""
+"""What an error of the API says, without what belongs to a single request; the words of a page."""
 
+import re
 from typing import Any
 
 from storefront.server.api.codes import CODES, PROBLEMS, codes_of
@@ -34,3 +35,8 @@ def check_code(answer: Any) -> None:
     if operation:
         assert body["code"] in codes_of(operation, answer.status_code), (operation.view_func.__name__, body["code"])
     assert {problem["code"] for problem in body.get("problems", [])} <= CODES.keys() | PROBLEMS.keys()
+
+
+def words_of(text: str) -> set[str]:
+    """The whole words of a text: a random token contains "Ada" or "4242" now and then."""
+    return set(re.findall(r"\w+", text))

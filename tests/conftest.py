@@ -1,6 +1,8 @@
 """The cast: a merchant's shop, a second shop that must never be seen, an integration of each, a stranger."""
 
 import gc
+import os
+import secrets
 import socket
 import subprocess
 import time
@@ -11,6 +13,7 @@ from shutil import which
 import pytest
 from django.contrib.admin import autodiscover
 from django.test import TransactionTestCase
+from hypothesis import HealthCheck, settings
 
 from storefront.apps import shared_blocks
 from storefront.kit.windows import Windows
@@ -28,6 +31,30 @@ from tests.staff import Desk, make_staff, open_desk
 
 # Tests of the admin look through its pages.
 autodiscover()
+
+# The one profile of generated examples. `make proof` asks for many, `make test` for few: bin/test.py says how many.
+settings.register_profile(
+    "storefront",
+    max_examples=int(os.environ.get("STOREFRONT_EXAMPLES", "10")),
+    deadline=None,
+    derandomize=False,
+    print_blob=True,
+    # They fail on busy machines, and by chance. Examples share the fixtures of their test.
+    suppress_health_check=list(HealthCheck),
+)
+settings.load_profile("storefront")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Give all processes of this run one seed for their examples."""
+    if config.option.hypothesis_seed is None:
+        config.option.hypothesis_seed = str(secrets.randbits(32))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int, config: pytest.Config) -> None:
+    if exitstatus:
+        terminalreporter.write_line(f"The same examples again: --hypothesis-seed={config.option.hypothesis_seed}")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -117,3 +117,20 @@ def test_text_limit_takes_no_queries(api, mug):
             add(api, mug, cart=token, **given)
         counts.append(len(asked))
     assert counts[0] == counts[1]
+
+
+def test_a_cart_holds_its_limit_to_the_byte(api, mug):
+    """In texts that are added, and in lines that carts bring in when they are merged."""
+    full = [{"name": f"{number:02}", "value": "😀" * 1000} for number in range(16)]
+    full.append({"name": "16", "value": "😀" * 375 + "xx"})
+    assert rules.MAX_CART_TEXT == 65_536
+    too_much = [*full[:-1], full[-1] | {"name": "016"}]
+    assert add(api, mug, custom_fields=too_much).json()["code"] == "cart_too_large"
+    assert add(api, mug, custom_fields=full).status_code == 201
+    line = CartLine.objects.get()
+    assert rules.text_bytes(line) == rules.MAX_CART_TEXT
+    assert rules.has_room_for_text(line, [])
+    one_more = CartLine(custom_fields=[{"name": "", "value": "x"}], options=[])
+    assert not rules.has_room_for_text(line, [one_more])
+    assert not rules.has_room_for_text(one_more, [line])
+    assert rules.has_room_for_text(CartLine(custom_fields=[], options=[]), [line, one_more])

@@ -6,7 +6,7 @@ from decimal import Decimal
 import orjson
 import pytest
 from django.db import models
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from storefront.catalogue import sale_periods
@@ -79,7 +79,6 @@ def public_json(shop, slug: str) -> str:
     return found.json
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.fixed_dictionaries({field.name: values_of(field) for field in FIELDS}))
 @example({field.name: CONTROLS for field in FIELDS if type(field) is models.TextField})
 @example({"tags": [CONTROLS], "attributes": {}, "translations": {CONTROLS: {"b": 1}, "a": None}})

@@ -4,7 +4,7 @@ import unicodedata
 from datetime import timedelta
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from storefront.catalogue import actions, jobs
@@ -93,7 +93,6 @@ def test_stems_are_those_of_the_shop_s_language(db, language, name, q):
     assert found(english, q) == []
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.lists(st.text(max_size=60), min_size=3, max_size=3), st.sampled_from(["en", "de", "tr", "other"]), st.data())
 def test_what_occurs_in_name_description_or_sku_is_still_found(texts, language, data):
     name, description, sku = texts

@@ -4,7 +4,7 @@ from itertools import count
 
 import pytest
 from django.db import connection
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from storefront.catalogue import actions
@@ -43,7 +43,6 @@ def has_word(row, word) -> bool:
 
 
 @pytest.mark.django_db
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     texts=st.lists(st.tuples(LETTERS, LETTERS, LETTERS, st.sampled_from(["active", "draft"])), max_size=8),
     searches=st.lists(st.lists(LETTERS, min_size=1, max_size=3).map(" ".join), min_size=1, max_size=5),

@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 from django.core.management import call_command
 from django.db import connection, transaction
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from storefront.catalogue import actions
@@ -84,7 +84,6 @@ def test_a_product_that_is_deleted_for_good_takes_its_ledger_along(shop):
 
 
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
         st.tuples(st.sampled_from(["take", "put", "adjust", "sql", "damage", "save"]), st.integers(-3, 5)), max_size=12

@@ -6,7 +6,7 @@ from itertools import count
 import orjson
 import pytest
 from django.db import connection
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from storefront.catalogue import actions
@@ -215,7 +215,6 @@ def run_product_step(kind, given, shop, categories, product) -> None:
 
 
 @pytest.mark.django_db
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(steps=st.lists(STEPS, min_size=4, max_size=16))
 def test_totals_equal_a_count_after_any_writes(steps):
     shop, other = make_shop(f"{next(_numbers)}.example.com"), make_shop(f"{next(_numbers)}.example.com")

@@ -3,7 +3,7 @@
 from uuid import uuid4
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from storefront.catalogue import actions, tree
@@ -59,7 +59,6 @@ def test_bounds_enclose_subcategories(shop):
 
 @pytest.mark.rule("R-CAT-37")
 @pytest.mark.django_db
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
 def test_bounds_are_correct_after_every_change(steps):
     shop = make_shop(f"{uuid4().hex}.example.com")

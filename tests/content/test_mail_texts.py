@@ -178,7 +178,7 @@ def test_each_mail_has_a_sample_and_standard_words_that_can_be_saved(shop, other
     assert message.subject == "S Lighthouse"
     assert "Own words" in message.body
     assert "Bye https://shop.example.com" in message.body
-    assert "jug" not in message.body
+    assert "Their jug" not in message.body
     assert "{" not in message.body
     assert set(own.standard) == set(PARTS)
     for part, text in own.standard.items():

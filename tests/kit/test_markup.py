@@ -4,7 +4,7 @@ import re
 
 import nh3
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from storefront.kit import markup
@@ -104,7 +104,6 @@ def test_what_is_left_out_never_joins_text_to_a_tag(left_out):
     assert nh3.clean(tidied, tags=TAGS).startswith("&lt;div&gt;")
 
 
-@settings(max_examples=400, deadline=None)
 @given(SOUP)
 def test_the_sanitizer_gets_bounded_depth_and_length(soup):
     """Whatever browsers would make of the text itself."""
@@ -115,7 +114,6 @@ def test_the_sanitizer_gets_bounded_depth_and_length(soup):
     assert clean.count("<") <= 2 * markup.MOST_TAGS * (markup.DEEPEST_MARKS + 2)
 
 
-@settings(max_examples=400, deadline=None)
 @given(SOUP.filter(lambda soup: '"' not in soup and "'" not in soup))
 def test_every_element_of_tidied_text_is_closed_in_order(soup):
     open: list[str] = []
@@ -129,7 +127,6 @@ def test_every_element_of_tidied_text_is_closed_in_order(soup):
     assert open == []
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.recursive(
         st.text("abc é&;", max_size=5),

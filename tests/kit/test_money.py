@@ -3,7 +3,7 @@
 import re
 from decimal import Decimal
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from iso4217 import Currency
 
@@ -43,7 +43,6 @@ def test_a_currency_without_decimals_has_no_fractions():
     assert not problem_of_amount(Decimal("105.50"), "RSD")
 
 
-@settings(max_examples=20, deadline=None)
 @given(st.integers(-(10**14), 10**14))
 def test_every_digit_of_an_amount_is_written(units):
     for code in CODES:

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from storefront.catalogue.models import Product
 from storefront.kit.refusals import Refusal
 from storefront.orders.models import Order
 from storefront.payments import jobs
@@ -111,3 +112,22 @@ def test_captures_and_cancels_at_once_end_without_money_or_with_an_order(bank, s
             # It was paid when it was cancelled, and who cancelled it was told so.
             cancelled = Event.objects.get(topic="order.cancelled", data__id=order.pk)
             assert cancelled.data["payment_status"] == "paid"
+
+
+def test_held_money_is_released_as_soon_as_the_order_is_cancelled(bank, shop, held):
+    cancel_order(shop=shop, order=held.order, now=timezone.now())
+    assert ask_providers(now=timezone.now(), limit=10) == 1
+    assert (bank.calls[-1], bank.held, account_of(bank).state) == ("cancel", 0, "cancelled")
+
+
+def test_money_held_for_a_draft_that_has_ended_is_released(bank, shop, shopper, mug):
+    account = ProviderAccount.objects.get()
+    account.values["capture"] = "on_fulfilment"
+    account.save()
+    press(shopper, mug)
+    later(minutes=40)
+    Product.objects.update(stock_qty=0)
+    bank.pay(account_of(bank))
+    later(minutes=41)
+    later(minutes=42)
+    assert (Order.objects.count(), bank.calls[-1], bank.held, account_of(bank).state) == (0, "cancel", 0, "cancelled")

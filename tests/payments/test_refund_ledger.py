@@ -293,3 +293,12 @@ def test_the_upgrade_counts_one_whose_answer_was_lost_once(shop, order):
     order.refresh_from_db()
     assert (order.refunded, rows()) == (TWO, [("re_1", "done", False, TWO)])
     assert [amount for amount, _ in notes()] == [TWO]
+
+
+def test_what_the_provider_gave_back_twice_counts_up_to_what_was_paid(shop, order):
+    for reference in ("re_1", "re_2"):
+        look(shop, RefundReport(order.total, reference))
+    order.refresh_from_db()
+    assert [row[1] for row in rows()] == ["done", "done"]
+    assert (order.refunded, Payment.objects.get().refunded) == (order.total, order.total)
+    assert refunded_events() == ["9.50"]

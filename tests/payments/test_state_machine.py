@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 from django.db import transaction
 from django_tasks_db.models import DBTaskResult
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from storefront.carts.models import Cart
@@ -257,13 +257,11 @@ class World:
         return call == Call.LOOK or due_call(payment, self.now) == call
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(holds=st.booleans(), tells_sums=st.booleans(), first=LOSSES, steps=st.lists(STEPS, max_size=14))
 def test_every_payment_ends_right(holds, tells_sums, first, steps):
     walk([("start", first), *steps], holds=holds, tells_sums=tells_sums)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(tells_sums=st.booleans(), steps=st.lists(STEPS, max_size=20))
 def test_every_refund_ends_right(tells_sums, steps):
     """The same, from a paid order on."""

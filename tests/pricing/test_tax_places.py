@@ -6,8 +6,11 @@ from decimal import Decimal
 import pytest
 
 from storefront.pricing.eu_vat import normal_vat_id, vat_area, vat_id_country
+from storefront.pricing.models import TaxRate
+from storefront.pricing.queries import tax_terms
 from storefront.pricing.rules import totals
 from storefront.pricing.taxes import TaxTerms, rates_at
+from storefront.shops.models import Shop
 from tests.pricing.factories import amount, candidate, line, rate
 from tests.shops.factories import NOW
 
@@ -209,3 +212,23 @@ def test_vat_ids_are_checked_in_form():
     for wrong in ("DE136695975", "GB980780684", "136695976", "", "EU372022452", "CHE-107.787.577 IVA"):
         with pytest.raises(ValueError):
             normal_vat_id(wrong)
+
+
+def test_included_taxes_never_come_to_more_than_what_was_paid():
+    """Each of three rates of 100% is half a cent of two cents, which is rounded up."""
+    rates = [rate("100", step, step=step, country="CA") for step in (1, 2, 3)]
+    for rounding in ("order", "line"):
+        terms = TaxTerms(rates, home="CA", goods={"country": "CA"}, rounding=rounding)
+        found = totals([line("0.02")], currency="EUR", now=NOW, terms=terms)
+        assert [str(tax.amount) for tax in found.tax_lines] == ["0.01", "0.01", "0.00"]
+        assert [str(tax.base) for tax in found.tax_lines] == ["0.00"] * 3
+
+
+@pytest.mark.django_db
+def test_monaco_is_taxed_as_france(shop):
+    shop.country, shop.eu_tax = "DE", Shop.EuTax.DESTINATION
+    for country, percent in (("DE", 19), ("FR", 20)):
+        TaxRate.objects.create(shop=shop, name="VAT", country=country, percent=percent)
+    for country in ("FR", "MC"):
+        terms = tax_terms(shop, goods={"country": country, "postal_code": "98000"})
+        assert [tax.percent for tax in totals([line("10.00")], currency="EUR", now=NOW, terms=terms).tax_lines] == [20]

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from storefront.catalogue.models import Product
@@ -78,7 +78,6 @@ def test_a_file_that_is_not_of_one_encoding_is_refused(shop, tmp_path):
         imported(shop, many + b"\x81\x8d\n", tmp_path)
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     encoding=st.sampled_from(sorted(TEXTS)),
     separator=st.sampled_from([",", ";", "\t", "|"]),

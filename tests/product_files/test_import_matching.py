@@ -3,7 +3,7 @@
 import io
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from storefront.catalogue.models import Product
@@ -323,7 +323,6 @@ PRODUCTS = st.fixed_dictionaries(
 @pytest.mark.slow
 @pytest.mark.django_db
 @pytest.mark.parametrize("format", ["native", "woocommerce", "shopify"])
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(products=st.lists(PRODUCTS, min_size=1, max_size=6), encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]))
 def test_every_format_keeps_products_that_share_skus_and_names(format, products, encoding, tmp_path, shop, other_shop):
     Product.objects.all().delete()

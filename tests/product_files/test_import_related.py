@@ -1,7 +1,7 @@
 import io
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from storefront.catalogue.models import Product, RelatedProduct
@@ -140,7 +140,6 @@ relations = st.sets(
 )
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(links=relations, format=st.sampled_from(["native", "woocommerce"]))
 def test_an_export_keeps_related_products(shop, other_shop, tmp_path, links, format):
     Product.objects.all().delete()

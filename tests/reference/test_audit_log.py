@@ -236,12 +236,12 @@ def test_whom_the_staff_invite_is_told_to_no_app(shop, app):
 def test_what_a_variant_costs_the_shop_is_told_to_no_app(shop, app):
     scarf = make_product(shop, "Scarf")
     blue = make_variant(scarf, "Blue", cost_price="4.00")
-    body = {"variants": [{"id": blue.pk, "price": "13.00", "cost_price": "4.50"}]}
+    body = {"variants": [{"id": blue.pk, "price": "13.00", "cost_price": "45678.90"}]}
     assert app.api.patch(f"/products/{scarf.pk}", body).status_code == 200
-    assert AuditEntry.objects.get(action="product.updated").after["variant_costs"] == {str(blue.pk): "4.50"}
+    assert AuditEntry.objects.get(action="product.updated").after["variant_costs"] == {str(blue.pk): "45678.90"}
     (entry,) = read(app, "?action=product.updated")
     assert "variant_costs" not in entry["after"]
-    assert "4.50" not in str(entry)
+    assert "45678.90" not in str(entry)
 
 
 @pytest.mark.rule("R-APP-36")

@@ -4,7 +4,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from storefront.apps import actions as app_actions
@@ -105,9 +105,6 @@ class Merchants:
 
 
 @pytest.mark.django_db(transaction=True)
-@settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
 @given(steps=STEPS)
 def test_callers_get_only_the_current_catalogue_of_their_own_shop(transactional_db, steps):
     Shop.objects.all().delete()

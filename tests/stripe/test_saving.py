@@ -175,7 +175,7 @@ def test_nobody_else_is_offered_it_or_charged_by_it(shop, mug, ada, fake):
     others = [visitor(shop, mug), signed_in(shop, mug, "bob@example.com"), signed_in(elsewhere, cup)]
 
     for shopper in others:
-        assert "4242" not in pay_step(shopper)
+        assert "•••• 4242" not in pay_step(shopper)
         assert shopper.order(f"saved-{kept.pk}").status_code == 422
 
     assert not Payment.objects.exists()
@@ -260,12 +260,12 @@ def test_methods_of_another_account_are_not_offered(shop, mug, ada, fake):
     for account, offered in (("acct_other", False), ("acct_fake", True)):
         change_keys(shop, fake, account)
         shopper = signed_in(shop, mug)
-        assert "4242" not in pay_step(shopper), "nobody knows yet whose secrets these are"
+        assert "•••• 4242" not in pay_step(shopper), "nobody knows yet whose secrets these are"
         identify_account(shop=shop, name="stripe")
-        assert ("4242" in shopper.read("/checkout/payment")) == offered
+        assert ("•••• 4242" in shopper.read("/checkout/payment")) == offered
         if not offered:
             assert shopper.order(f"saved-{kept.pk}").status_code == 422
-    assert "4242" in shopper.read("/account")
+    assert "•••• 4242" in shopper.read("/account")
     assert fake.objects("payment_intent") == []
 
 

@@ -147,3 +147,24 @@ def test_finding_receivers_does_not_read_the_backlog_of_one(shop, app):
         assert "delivery_of_receiver" in plan or "delivery_due" in plan
         assert "Seq Scan on webhooks_delivery" not in plan
         assert "SCAN webhooks_delivery'" not in plan
+
+
+def test_a_worker_whose_lease_has_ended_releases_nothing(shop, app):
+    register(app, HOOK)
+    receiver, now = due(shop, 1), clock.now()
+    (message,) = claim({receiver: 5}, lease="one", now=now)
+    later = now + claiming.LEASE
+    assert ids(claim({receiver: 5}, lease="two", now=later)) == [message.delivery_id]
+    claiming.release_leases([message.delivery_id], lease="one", now=later)
+    assert Delivery.objects.values_list("lease", "due_at").get() == ("two", later + claiming.LEASE)
+    claiming.release_leases([message.delivery_id], lease="two", now=later)
+    assert Delivery.objects.values_list("lease", "due_at").get() == (None, later)
+
+
+def test_a_release_leaves_other_deliveries_and_those_that_ended_meanwhile(shop, app):
+    register(app, HOOK)
+    receiver, now = due(shop, 3), clock.now()
+    ended, released, kept = ids(claim({receiver: 5}, lease="one", now=now))
+    Delivery.objects.filter(pk=ended).update(status=Delivery.Status.CANCELLED)
+    claiming.release_leases([ended, released], lease="one", now=now)
+    assert dict(Delivery.objects.values_list("pk", "lease")) == {ended: "one", released: None, kept: "one"}
