@@ -7,16 +7,13 @@ These are triggers and not Python code, because totals must stay correct with ev
 bulk updates, imports by COPY, an operator's SQL. A sale of stock changes no column that they watch.
 
 `migrate` creates them after all migrations (`kit/triggers.py`). They are created again when Django remakes a table on
-SQLite (`server/sqlite3`). A migration that removes a column named here drops them first: `remove(editor)`.
+SQLite (`server/sqlite3`). A migration that removes a column named here drops them first: `TRIGGERS.remove(editor)`.
 """
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
 from typing import Any
-
-from django.core.exceptions import ImproperlyConfigured
-from django.db import DatabaseError, transaction
 
 from storefront.catalogue.listable import listable
 from storefront.kit.triggers import TriggerSet
@@ -46,49 +43,7 @@ FILL_INDEX = (
 )
 # Separates the statements of a file.
 BREAK = "\n;;\n"
-EXTENSIONS = ("pg_trgm", "btree_gin")
 _P = f"({listable('p')})"
-
-
-def install(editor: Any) -> None:
-    """Does nothing. Migration 0002 calls it, when tables still lack columns that triggers now name."""
-
-
-fill = install
-
-
-def remove(editor: Any) -> None:
-    """Drop the triggers. The tables and their rows stay."""
-    for statement in _file(f"remove_{editor.connection.vendor}.sql").split(BREAK):
-        editor.execute(statement)
-
-
-def create_search_index(editor: Any) -> None:
-    """Create the search index, empty on SQLite. Raises ImproperlyConfigured if PostgreSQL's extensions are missing."""
-    if editor.connection.vendor == "sqlite":
-        # Texts are casefolded already, hence case_sensitive. Results are not ranked, hence no column sizes. Without
-        # positions, which double the cost of a text, a search looks at the texts that have all parts of a word.
-        editor.execute(
-            "CREATE VIRTUAL TABLE catalogue_searchindex USING fts5"
-            "(text, content='', columnsize=0, detail=none, tokenize='trigram case_sensitive 1')"
-        )
-        # For imports, which write many rows at once: a larger buffer (in bytes), merged less often.
-        for setting, value in (("hashsize", 8_000_000), ("automerge", 8)):
-            editor.execute(
-                f"INSERT INTO catalogue_searchindex (catalogue_searchindex, rank) VALUES ('{setting}', {value})"
-            )
-        return
-    for name in EXTENSIONS:
-        _create_extension(editor, name)
-    editor.execute(
-        "CREATE INDEX catalogue_searchindex ON catalogue_productsearch"
-        " USING gin (shop_id, text gin_trgm_ops) WHERE listed"
-    )
-
-
-def drop_search_index(editor: Any) -> None:
-    kind = "TABLE" if editor.connection.vendor == "sqlite" else "INDEX"
-    editor.execute(f"DROP {kind} IF EXISTS catalogue_searchindex")
 
 
 def _refill(editor: Any) -> None:
@@ -269,21 +224,9 @@ _TEXTS = {
 }
 
 
-def _create_extension(editor: Any, name: str) -> None:
-    try:
-        with transaction.atomic(using=editor.connection.alias):
-            editor.execute(f"CREATE EXTENSION IF NOT EXISTS {name}")
-    except DatabaseError:
-        raise ImproperlyConfigured(
-            f"The database's search needs its extension {name}, which this database user may not create or which is "
-            f"not installed. Have a superuser run CREATE EXTENSION {name}; in this database, then run "
-            "storefront migrate again."
-        ) from None
-
-
 def statements(vendor: str) -> list[str]:
     """The statements that create the triggers and what they need, for 'sqlite' or 'postgresql'."""
-    text = _file(f"install_{vendor}.sql")
+    text = (files(__package__) / "trigger_sql" / f"{vendor}.sql").read_text()
     for mark, sql in {
         "LEDGER": LEDGER,
         **{f"SAID_{kind.upper()}": _said(vendor, kind) for kind in ("created", "changed", "removed")},
@@ -313,14 +256,9 @@ def _said(vendor: str, kind: str) -> str:
     return ", ".join([*found, *(f"(said ->> '{name}')::bigint" for name in authors)])
 
 
-def _file(name: str) -> str:
-    return (files(__package__) / "trigger_sql" / name).read_text()
-
-
 TRIGGERS = TriggerSet(
     app_label="catalogue",
     consequence="the totals of product lists and the search go wrong with the next product that is written",
     statements=statements,
-    remove=remove,
     refill=_refill,
 )

@@ -6,8 +6,6 @@ SQL.
 (`server/sqlite3`).
 """
 
-from typing import Any
-
 from storefront.kit.triggers import TriggerSet
 
 TABLE = "documents_document"
@@ -35,18 +33,8 @@ def statements(vendor: str) -> list[str]:
     ]
 
 
-def remove(editor: Any) -> None:
-    """Drop the triggers and functions."""
-    if editor.connection.vendor == "sqlite":
-        editor.execute("DROP TRIGGER IF EXISTS documents_changed")
-        editor.execute("DROP TRIGGER IF EXISTS documents_replaced")
-    else:
-        editor.execute("DROP FUNCTION IF EXISTS documents_changed() CASCADE")
-
-
 TRIGGERS = TriggerSet(
     app_label="documents",
     consequence="issued invoices and credit notes can be changed",
     statements=statements,
-    remove=remove,
 )

@@ -5,10 +5,6 @@ Amounts are whole units of their currency, which for some is not a hundredth: ye
 
 import re
 from decimal import ROUND_HALF_UP, Decimal
-from typing import Any
-
-from django.core.validators import MinValueValidator
-from django.db import models
 
 from storefront.kit.currencies import decimals
 
@@ -45,21 +41,3 @@ def parse(text: str) -> Decimal:
     if not isinstance(text, str) or not _MONEY.match(text):
         raise ValueError('must be a decimal string such as "12.50"')
     return Decimal(text).quantize(CENT)
-
-
-class MoneyField(models.DecimalField):
-    """A column of money as it was before `kit/money_field.py`. Older migrations name it; models cannot have it."""
-
-    def __init__(self, *args, **kwargs):
-        kwargs.setdefault("max_digits", 14)
-        kwargs.setdefault("decimal_places", 2)
-        if not kwargs.get("null"):
-            kwargs.setdefault("default", ZERO)
-        super().__init__(*args, **kwargs)
-        self.validators.append(MinValueValidator(ZERO))
-
-    def contribute_to_class(self, cls: type[models.Model], name: str, *args: Any, **options: Any) -> None:
-        # The module of models that migrations see.
-        if cls.__module__ != "__fake__":
-            raise TypeError(f"{cls.__name__}.{name}: columns of money are storefront.kit.money_field.MoneyField.")
-        super().contribute_to_class(cls, name, *args, **options)

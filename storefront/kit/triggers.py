@@ -24,20 +24,19 @@ class TriggerSet:
     """The triggers of one app, with the functions, views and tables that they use.
 
     `app_label` is the app whose tables they watch; `consequence` says what goes wrong without them, as a clause.
-    `statements` returns the statements that create them, by the database's vendor. `remove` drops those that exist, and
-    `refill` rebuilds the data that they maintain, while they are removed. Both take an object with `connection` and
+    `statements` returns the statements that create them, by the database's vendor; their names begin with the
+    app's label. `refill` rebuilds the data that they maintain, while they are removed. It takes an object with `connection` and
     `execute`, such as a schema editor.
     """
 
     app_label: str
     consequence: str
     statements: Callable[[str], list[str]]
-    remove: Callable[[Any], None]
     refill: Callable[[Any], None] = lambda editor: None
 
     def missing(self, connection: Any) -> list[str]:
         """Names, such as `trigger a_b`, of those that are missing or differ, in the order of their creation."""
-        existing = (_sqlite if connection.vendor == "sqlite" else _postgresql)(connection)
+        existing = _EXISTING[connection.vendor](connection)
         return [name for name, sql in self._expected(connection.vendor).items() if existing.get(name) != sql]
 
     def restore(self, connection: Any) -> None:
@@ -48,6 +47,17 @@ class TriggerSet:
             self.refill(editor)
             for statement in self.statements(connection.vendor):
                 editor.execute(statement)
+
+    def remove(self, editor: Any) -> None:
+        """Drop them, and those that an earlier release had by other names. `editor` is as for `refill`."""
+        vendor = editor.connection.vendor
+        expected = self._expected(vendor)
+        for each in sorted(_EXISTING[vendor](editor.connection)):
+            kind, _, name = each.partition(" ")
+            is_own = each in expected or (kind in ("function", "trigger") and name.startswith(f"{self.app_label}_"))
+            # PostgreSQL's triggers go with their functions.
+            if is_own and (vendor, kind) != ("postgresql", "trigger"):
+                editor.execute(f"DROP {each}{' CASCADE' if kind == 'function' else ''}")
 
     def _expected(self, vendor: str) -> dict[str, str]:
         found = {}
@@ -119,6 +129,9 @@ def _postgresql(connection: Any) -> dict[str, str]:
             " WHERE NOT tgisinternal AND tgenabled <> 'D'"
         )
         return {name: _normal(sql) for name, sql in cursor.fetchall()}
+
+
+_EXISTING: dict[str, Callable[[Any], dict[str, str]]] = {"sqlite": _sqlite, "postgresql": _postgresql}
 
 
 def _normal(sql: str) -> str:

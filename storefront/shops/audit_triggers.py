@@ -9,10 +9,9 @@ These are triggers and not our code, because they guard against our code: a mist
 somebody's SQL. A user who may change the database's schema can remove them.
 
 `migrate` creates them after all migrations (`kit/triggers.py`). They are kept when Django rebuilds a table on SQLite
-(`server/sqlite3`). A migration that removes a column named here removes the triggers first: `remove(editor)`.
+(`server/sqlite3`). A migration that removes a column named here removes the triggers first:
+`TRIGGERS.remove(editor)`.
 """
-
-from typing import Any
 
 from storefront.kit.triggers import TriggerSet
 
@@ -39,23 +38,9 @@ CHANGED, KEPT, THERE = (
 )
 
 
-def install(editor: Any) -> None:
-    """Does nothing. Migration 0005 calls it, when tables still lack columns that the triggers use by now."""
-
-
 def statements(vendor: str) -> list[str]:
     """The statements that create the triggers on this kind of database."""
     return _sqlite() if vendor == "sqlite" else _postgresql()
-
-
-def remove(editor: Any) -> None:
-    """Drop the triggers and functions."""
-    if editor.connection.vendor == "sqlite":
-        statements = [f"DROP TRIGGER IF EXISTS shops_audit_{name}" for name in ("changed", "kept", "there")]
-    else:
-        statements = [f"DROP FUNCTION IF EXISTS shops_audit_{name}() CASCADE" for name in ("changed", "kept")]
-    for statement in statements:
-        editor.execute(statement)
 
 
 def _forged(differs: str) -> str:
@@ -115,5 +100,4 @@ TRIGGERS = TriggerSet(
     app_label="shops",
     consequence="the audit log can be changed and deleted",
     statements=statements,
-    remove=remove,
 )

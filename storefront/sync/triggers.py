@@ -115,14 +115,6 @@ def _select(vendor: str, watched: Watched, rows: str) -> str:
     )
 
 
-def _remove(editor: Any) -> None:
-    for _watched, _event, name in _each():
-        if editor.connection.vendor == "sqlite":
-            editor.execute(f"DROP TRIGGER IF EXISTS {name}")
-        else:
-            editor.execute(f"DROP FUNCTION IF EXISTS {name} CASCADE")
-
-
 def _refill(editor: Any) -> None:
     """Append a change of every object that was written while it could still be in the log, since writes may have missed
     the triggers."""
@@ -144,6 +136,5 @@ TRIGGERS = TriggerSet(
     app_label="sync",
     consequence="clients that keep a copy of a shop do not hear of changes",
     statements=statements,
-    remove=_remove,
     refill=_refill,
 )

@@ -1,12 +1,10 @@
 """An app registers the same extension again, reads it and changes it (R-APP-37, R-APP-38)."""
 
 import pytest
-from django.db import connection
 
 from storefront.apps.actions import uninstall_app
 from storefront.apps.models import Extension
 from storefront.kit import clock
-from storefront.server.migration_state import Executor
 from storefront.shops.models import AuditEntry
 from tests.answers import without_id
 from tests.factories.apps import Installed, install
@@ -130,29 +128,3 @@ class TestChanging:
             )
             assert (changed in (200, 401), gone) == (True, None)
             assert not Extension.objects.exists()
-
-
-@pytest.mark.slow
-@pytest.mark.django_db(transaction=True)
-def test_the_upgrade_keeps_one_of_the_extensions_that_were_registered_twice(shop, other_shop):
-    apps = [install(shop), install(shop), install(other_shop)]
-    latest = Executor(connection).loader.graph.leaf_nodes()
-    Executor(connection).migrate([("apps", "0002_plain_words")])
-    kept = []
-    try:
-        for app in apps:
-            rows = [
-                Extension.objects.create(
-                    shop=app.installation.shop,
-                    installation=app.installation,
-                    is_active=is_active,
-                    created_at=NOW,
-                    updated_at=NOW,
-                    **NEW,
-                )
-                for is_active in (False, True, True)
-            ]
-            kept.append(rows[1].pk)
-    finally:
-        Executor(connection).migrate(latest)
-    assert list(Extension.objects.order_by("pk").values_list("pk", flat=True)) == kept

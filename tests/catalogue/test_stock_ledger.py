@@ -16,7 +16,6 @@ from storefront.catalogue.stock import InsufficientStock, StockUse, put_back_sto
 from storefront.catalogue.triggers import TRIGGERS
 from storefront.catalogue.verifying import deviations
 from storefront.kit.deviations import Deviation
-from storefront.server.migration_state import Executor
 from tests.catalogue.factories import make_product, make_variant
 from tests.product_files.files import imported
 from tests.races import run_concurrently
@@ -161,7 +160,6 @@ def test_stock_and_adjustments_from_before_the_ledger_are_its_beginning(shop):
     )
     with connection.schema_editor() as editor:
         TRIGGERS.remove(editor)
-    Executor(connection).migrate([("catalogue", "0011_digital_files")])
     call_command("migrate", verbosity=0)
     # The mug's four sales since its adjustment are in the opening row.
     assert ledger(mug) == [("adjusted", 2, 9), ("opening", -4, 5)]

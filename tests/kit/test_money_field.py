@@ -11,7 +11,6 @@ from django.db.models import Avg, Case, Count, F, Max, Min, OuterRef, Q, Subquer
 from django.db.models.functions import Coalesce, Greatest
 
 from storefront.gift_cards.models import GiftCard, GiftCardEntry
-from storefront.kit import money
 from storefront.kit.money import LARGEST
 from storefront.kit.money_field import MoneyField, from_hundredths, hundredths
 from storefront.orders.models import Order, OrderLine
@@ -185,16 +184,6 @@ def test_all_money_is_in_whole_hundredths(db):
             money = [field for field in model._meta.concrete_fields if isinstance(field, MoneyField)]
             assert {kinds[field.column] for field in money} <= {"BigIntegerField"}, model
     assert sum(isinstance(field, MoneyField) for field in fields) > 40
-
-
-def test_the_decimal_column_of_older_migrations_is_refused():
-    with pytest.raises(TypeError, match="money_field"):
-
-        class Wrong(models.Model):
-            price = money.MoneyField()
-
-            class Meta:
-                app_label = "kit"
 
 
 def test_no_statement_claims_to_compute_money():

@@ -2,22 +2,18 @@
 
 from datetime import timedelta
 from decimal import Decimal
-from importlib import import_module
 
 import pytest
-from django.apps import apps
-from django.db import connection
 from django.utils import timezone
 
 from storefront.documents.jobs import issue_due_documents
 from storefront.documents.models import Document
 from storefront.orders.models import Order
 from storefront.orders.queries import refund_record
-from storefront.payments.models import Payment, PaymentEntry, Refund
+from storefront.payments.models import Payment, Refund
 from storefront.payments.providers.base import RefundReport, RefundStanding, Report, Standing
 from storefront.payments.refunds import carry_out_refund, refundable, request_refund
 from storefront.payments.settling import settle
-from storefront.server.migration_state import Executor
 from storefront.webhooks.models import Event
 from tests.documents.factories import make_settings
 from tests.payments.conftest import account_of, press, return_path
@@ -222,44 +218,6 @@ def test_news_answers_and_papers_at_once_count_each_once(bank, shop, order):
     assert len({row[0] for row in rows()}) == 4
 
 
-BEFORE = [("payments", "0009_closed_pieces")]
-
-
-@pytest.mark.slow
-def test_refunds_from_before_keep_their_rows_and_what_the_provider_told_of_gets_one(bank, shop, order):
-    """5.00 refunded at the bank, 2.00 here, and 1.00 that waits, as they were stored before."""
-    for amount in (TWO, Decimal("1.00")):
-        request_refund(shop=shop, order=order, amount=amount, now=timezone.now())
-    ours = Refund.objects.get(amount=TWO)
-    carry_out_refund(shop=shop, refund=ours, now=timezone.now())
-    account_of(bank).refunds["elsewhere"] = FIVE
-    executor = Executor(connection)
-    latest = executor.loader.graph.leaf_nodes()
-    executor.migrate(BEFORE)
-    try:
-        # What the release before wrote for it.
-        old = executor.loader.project_state(BEFORE).apps
-        old.get_model("payments", "Payment").objects.update(returned=7, refunded=8)
-        old.get_model("orders", "Order").objects.update(refunded=7, payment_status="partially_refunded")
-        entry = {"kind": "returned", "amount": -5, "from_state": "paid", "to_state": "paid", "source": "news"}
-        given = {"shop_id": shop.pk, "payment_id": ours.payment_id, "at": timezone.now()}
-        old.get_model("payments", "PaymentEntry").objects.create(**given, **entry)
-    finally:
-        executor = Executor(connection)
-        executor.migrate(latest)
-    reference = f"re_{ours.key}"
-    waiting = ("", "pending", False, Decimal("1.00"))
-    assert rows() == [(reference, "done", False, TWO), waiting, ("", "done", True, FIVE)]
-    payment = Payment.objects.get()
-    assert (payment.returned, payment.refunded) == (7, 8)
-    assert sum(PaymentEntry.objects.values_list("amount", flat=True)) == payment.captured - 7
-    # The provider names it, which is no news to anybody.
-    events = refunded_events()
-    later()
-    assert rows()[-1] == ("re_elsewhere", "done", True, FIVE)
-    assert refunded_events() == [*events, "8.00"]
-
-
 @pytest.mark.parametrize("ours_first", [True, False])
 def test_ours_and_one_of_the_same_amount_are_two_in_whatever_order_they_are_told(bank, shop, order, ours_first):
     """The answer to ours was lost."""
@@ -269,30 +227,6 @@ def test_ours_and_one_of_the_same_amount_are_two_in_whatever_order_they_are_told
     order.refresh_from_db()
     assert order.refunded == TWO * 2
     assert {row[0]: row[2] for row in rows()} == {"re_own": False, "re_bank": True}
-
-
-def test_the_upgrade_counts_one_whose_answer_was_lost_once(shop, order):
-    """The earlier release had its sum from the provider's news, and its row was still pending."""
-    own = request_refund(shop=shop, order=order, amount=TWO, now=timezone.now())
-    Payment.objects.update(returned=TWO)
-    PaymentEntry.objects.create(
-        shop=shop,
-        payment=own.payment,
-        at=timezone.now(),
-        kind="returned",
-        amount=-TWO,
-        from_state="paid",
-        to_state="paid",
-        source="news",
-    )
-    Order.objects.update(refunded=TWO, payment_status="partially_refunded")
-    import_module("storefront.payments.migrations.0012_foreign_refunds").make_rows(apps, None)
-    assert rows() == [("", "done", False, TWO)]
-    record_refunded(shop=shop, refund=own, reference="re_1", now=timezone.now())
-    look(shop, RefundReport(TWO, "re_1", own.key))
-    order.refresh_from_db()
-    assert (order.refunded, rows()) == (TWO, [("re_1", "done", False, TWO)])
-    assert [amount for amount, _ in notes()] == [TWO]
 
 
 def test_what_the_provider_gave_back_twice_counts_up_to_what_was_paid(shop, order):

@@ -21,7 +21,7 @@ def test_an_empty_database_is_migrated_by_two_at_once(tmp_path):
         for thread in threads:
             thread.join(250)
         assert [(each.returncode, each.stdout) for each in done] == [(0, "")] * 2
-        applied = [each.stderr.count("Applying catalogue.0001_initial... OK") for each in done]
+        applied = [each.stderr.count("Applying catalogue.0001_baseline... OK") for each in done]
         assert sorted(applied) == [0, 1]
         assert sum("Waiting for another process" in each.stderr for each in done) == 1
 

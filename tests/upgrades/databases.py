@@ -35,6 +35,10 @@ class Database:
             return [dict(row) for row in connection.execute(statement)]
 
     def run(self, script: str) -> None:
+        if not self.url:
+            with closing(sqlite3.connect(self.file)) as connection:
+                connection.executescript(script)
+            return
         with psycopg.connect(self.url, autocommit=True) as connection:
             connection.execute(script)
 
@@ -86,12 +90,16 @@ class Database:
             yield row["type"], row["name"], " ".join(row["sql"].split())
 
 
+# Django names the constraint of a column that becomes unique, PostgreSQL that of one that is made so.
+NAME = "regexp_replace({}, '_[0-9a-f]{{8}}_uniq$', '_key')"
 POSTGRESQL_SCHEMA = (
     "SELECT table_name, column_name, data_type, character_maximum_length, is_nullable "
     "FROM information_schema.columns WHERE table_schema = 'public'",
     # Without their conditions, which a restored dump writes in other words.
-    "SELECT conrelid::regclass::text, conname, contype FROM pg_constraint WHERE connamespace = 'public'::regnamespace",
-    "SELECT tablename, indexname, split_part(indexdef, ' WHERE ', 1) FROM pg_indexes WHERE schemaname = 'public'",
+    f"SELECT conrelid::regclass::text, {NAME.format('conname')}, contype FROM pg_constraint"
+    " WHERE connamespace = 'public'::regnamespace",
+    f"SELECT tablename, {NAME.format('indexname')}, split_part(replace(indexdef, indexname, ''), ' WHERE ', 1)"
+    " FROM pg_indexes WHERE schemaname = 'public'",
     "SELECT tgrelid::regclass::text, tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal",
     "SELECT p.proname, p.prosrc FROM pg_proc p WHERE p.pronamespace = 'public'::regnamespace "
     "AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')",

@@ -5,6 +5,7 @@ from django.core.management.commands import migrate
 from django.db import connections
 
 from storefront.kit.direct import make_direct
+from storefront.server.baseline import adopt_database
 from storefront.server.migrating import only_migration
 from storefront.server.migration_state import Executor
 
@@ -23,7 +24,9 @@ class Command(migrate.Command):
         return super().execute(*args, **options)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        with only_migration(connections[options["database"]], self._say_waiting):
+        connection = connections[options["database"]]
+        with only_migration(connection, self._say_waiting):
+            adopt_database(connection)
             super().handle(*args, **options)
 
     def _say_waiting(self) -> None:

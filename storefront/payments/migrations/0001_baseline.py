@@ -1,0 +1,190 @@
+import django.db.models.deletion
+import storefront.kit.money_field
+import uuid
+from decimal import Decimal
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+
+    initial = True
+
+    dependencies = [
+        ('carts', '0001_baseline'),
+        ('customers', '0001_baseline'),
+        ('orders', '0001_baseline'),
+        ('shops', '0001_baseline'),
+    ]
+
+    operations = [
+        migrations.CreateModel(
+            name='OrderDraft',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('shop', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='shops.shop')),
+                ('cart', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='drafts', to='carts.cart')),
+                ('owner', models.UUIDField(help_text='Secret of the session that pressed pay.', null=True)),
+                ('digest', models.CharField(help_text='Of what was pressed: a second press of the same joins it.', max_length=64)),
+                ('email', models.EmailField(max_length=254)),
+                ('sale', models.JSONField(help_text='The whole sale, as payments.frozen writes it.')),
+                ('basket', models.JSONField(help_text='What leaves the carts once the order is placed (carts.merging.Ordered).')),
+                ('stock_taken', models.JSONField(default=list, help_text='[{"stock": "product", "id": 1, "qty": 2}]')),
+                ('total', storefront.kit.money_field.MoneyField(default=Decimal('0.00'))),
+                ('currency', models.CharField(max_length=3)),
+                ('state', models.CharField(choices=[('open', 'Open'), ('placed', 'Placed'), ('ended', 'Ended')], default='open', max_length=10)),
+                ('is_replaced', models.BooleanField(default=False, help_text='Whether it ended for another press of the same basket: then money is given back.')),
+                ('order', models.OneToOneField(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='draft', to='orders.order')),
+                ('created_at', models.DateTimeField()),
+                ('expires_at', models.DateTimeField()),
+            ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('state', 'open')), fields=['expires_at'], name='draft_expiry'), models.Index(condition=models.Q(('state', 'open'), _negated=True), fields=['created_at'], name='draft_over'), models.Index(condition=models.Q(('state', 'open')), fields=['shop', 'email'], name='draft_open_by_email')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('state', 'open')), fields=('cart',), name='draft_one_open_a_cart')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Payment',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('shop', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='shops.shop')),
+                ('draft', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='payments', to='payments.orderdraft')),
+                ('order', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='payments', to='orders.order')),
+                ('public_id', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ('key', models.UUIDField(default=uuid.uuid4, editable=False, help_text='Makes each call to the provider happen once.', unique=True)),
+                ('gateway', models.CharField(max_length=40, verbose_name='provider')),
+                ('status', models.CharField(choices=[('pending', 'Pending'), ('authorised', 'Authorised'), ('paid', 'Paid'), ('voided', 'Voided')], max_length=10)),
+                ('state', models.CharField(choices=[('started', 'Started'), ('open', 'Waits for the shopper'), ('processing', 'Processing'), ('promised', 'Promised'), ('authorised', 'Authorised'), ('paid', 'Paid'), ('cancelled', 'Cancelled')], default='started', max_length=10)),
+                ('version', models.PositiveIntegerField(default=0, help_text='Counts changes: an answer to a question from before a change is out of date.')),
+                ('amount', storefront.kit.money_field.MoneyField(default=Decimal('0.00'))),
+                ('captured', storefront.kit.money_field.MoneyField(default=Decimal('0.00'), help_text='Amount that was ever taken.')),
+                ('returned', storefront.kit.money_field.MoneyField(default=Decimal('0.00'), help_text='Amount that the provider has given back.')),
+                ('disputed', storefront.kit.money_field.MoneyField(default=Decimal('0.00'), help_text='Amount that a bank has taken back, for now or for good.')),
+                ('refunded', storefront.kit.money_field.MoneyField(default=Decimal('0.00'), help_text='Amount that has been refunded or is being refunded.')),
+                ('currency', models.CharField(max_length=3)),
+                ('is_held', models.BooleanField(default=False, help_text='Whether money is captured only once something is shipped.')),
+                ('saves_method', models.BooleanField(default=False, help_text='Whether the shopper asked to save the method.')),
+                ('customer_reference', models.CharField(blank=True, help_text="The provider's id of the customer whose method is charged.", max_length=255)),
+                ('method_reference', models.CharField(blank=True, help_text="The provider's id of the saved method to charge.", max_length=255)),
+                ('reference', models.CharField(blank=True, help_text="The provider's id for this payment.", max_length=255)),
+                ('method', models.CharField(blank=True, help_text='What was paid with, such as Visa •••• 4242.', max_length=100)),
+                ('failure', models.CharField(blank=True, help_text='Why the last try failed.', max_length=255)),
+                ('dispute', models.CharField(blank=True, help_text='How a dispute stands.', max_length=100)),
+                ('alert', models.CharField(blank=True, db_default='', default='', help_text='What the shop has to look at: what the provider says does not fit.', max_length=255)),
+                ('place', models.CharField(blank=True, help_text='Digest of where a visitor ordered from, while the payment is pending.', max_length=32)),
+                ('due_at', models.DateTimeField(help_text='When the worker asks the provider next.', null=True)),
+                ('looks', models.PositiveIntegerField(default=0, help_text='How often it asked since the last change.')),
+                ('asked_at', models.DateTimeField(help_text='When a page of the shopper last asked the provider.', null=True)),
+                ('created_at', models.DateTimeField()),
+                ('updated_at', models.DateTimeField()),
+            ],
+            options={
+                'db_table': 'orders_payment',
+                'ordering': ['id'],
+                'indexes': [models.Index(condition=models.Q(('status', 'pending')), fields=['shop', 'place'], name='payment_waiting_by_place'), models.Index(fields=['shop', 'gateway', 'reference'], name='payment_by_reference'), models.Index(condition=models.Q(('due_at__isnull', False)), fields=['due_at'], name='payment_due'), models.Index(condition=models.Q(('alert', ''), _negated=True), fields=['shop', 'updated_at'], name='payment_alert')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('refunded__gte', 0), ('refunded__lte', models.F('amount'))), name='payment_refunded_within_amount')],
+            },
+        ),
+        migrations.CreateModel(
+            name='PaymentEntry',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('shop', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='shops.shop')),
+                ('payment', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='entries', to='payments.payment')),
+                ('at', models.DateTimeField()),
+                ('kind', models.CharField(choices=[('news', 'News'), ('state', 'State'), ('captured', 'Captured'), ('returned', 'Returned'), ('disputed', 'Disputed'), ('refused', 'Not believed')], max_length=10)),
+                ('amount', storefront.kit.money_field.MoneyField(default=Decimal('0.00'), signed=True)),
+                ('from_state', models.CharField(max_length=10)),
+                ('to_state', models.CharField(max_length=10)),
+                ('source', models.CharField(help_text='Who told: call, news, look or staff.', max_length=10)),
+                ('event_id', models.CharField(blank=True, help_text="The provider's id of its event.", max_length=255)),
+                ('detail', models.CharField(blank=True, max_length=255)),
+            ],
+            options={
+                'verbose_name_plural': 'payment entries',
+                'ordering': ['id'],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('event_id', ''), _negated=True), fields=('payment', 'event_id'), name='payment_event_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Refund',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('shop', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='shops.shop')),
+                ('order', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='refunds', to='orders.order')),
+                ('payment', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='refunds', to='payments.payment')),
+                ('key', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ('is_foreign', models.BooleanField(db_default=False, default=False, help_text='Whether it was made at the provider, and not asked for here.')),
+                ('status', models.CharField(choices=[('pending', 'Pending'), ('done', 'Done'), ('failed', 'Failed')], default='pending', max_length=10)),
+                ('part_of', models.ForeignKey(help_text='The refund that has the lines of this one, where they are paid back to several payments.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='parts', to='payments.refund')),
+                ('amount', storefront.kit.money_field.MoneyField(default=Decimal('0.00'))),
+                ('shipping', storefront.kit.money_field.MoneyField(db_default=Decimal('0.00'), default=Decimal('0.00'), help_text="How much of the amount, and of its parts', is for the delivery.")),
+                ('currency', models.CharField(max_length=3)),
+                ('reason', models.TextField(blank=True)),
+                ('restocked', models.BooleanField(default=False, help_text="Whether the order's items were restocked with the refund.")),
+                ('reference', models.CharField(blank=True, help_text="The provider's id for this refund.", max_length=255)),
+                ('failure', models.CharField(blank=True, help_text='Why the refund failed.', max_length=255)),
+                ('due_at', models.DateTimeField()),
+                ('created_at', models.DateTimeField()),
+                ('updated_at', models.DateTimeField()),
+            ],
+            options={
+                'db_table': 'orders_refund',
+                'ordering': ['id'],
+                'indexes': [models.Index(condition=models.Q(('status', 'pending')), fields=['due_at'], name='refund_due')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('amount__gt', 0)), name='refund_amount_positive'), models.UniqueConstraint(condition=models.Q(('reference', ''), _negated=True), fields=('payment', 'reference'), name='refund_reference_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='RefundLine',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('shop', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='shops.shop')),
+                ('refund', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='lines', to='payments.refund')),
+                ('line', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='refunds', to='orders.orderline')),
+                ('qty', models.PositiveIntegerField()),
+                ('amount', storefront.kit.money_field.MoneyField(default=Decimal('0.00'), help_text='What was paid for the pieces, with tax and after discounts.')),
+                ('tax', storefront.kit.money_field.MoneyField(default=Decimal('0.00'), help_text='The tax in it.')),
+                ('withdrawn_qty', models.PositiveIntegerField(default=0, help_text='Pieces that had not been sent.')),
+                ('closed_qty', models.PositiveIntegerField(db_default=0, default=0, help_text='Of those, the ones that were not to be sent any more.')),
+                ('restocked_qty', models.PositiveIntegerField(default=0, help_text='Pieces whose stock was put back.')),
+            ],
+            options={
+                'ordering': ['id'],
+                'constraints': [models.UniqueConstraint(fields=('refund', 'line'), name='refund_line_once'), models.CheckConstraint(condition=models.Q(('qty__gte', 1)), name='refund_line_qty_positive')],
+            },
+        ),
+        migrations.CreateModel(
+            name='ProviderAccount',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('shop', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='shops.shop')),
+                ('provider', models.CharField(max_length=40)),
+                ('values', models.JSONField(default=dict)),
+                ('sealed', models.BinaryField(null=True)),
+                ('checked_at', models.DateTimeField(help_text='When the provider last accepted these settings.', null=True)),
+                ('account_reference', models.CharField(editable=False, help_text="The provider's id of the account. Empty once a secret was changed, until it is known again; null while it was never asked for.", max_length=255, null=True)),
+            ],
+            options={
+                'verbose_name': 'payment provider',
+                'constraints': [models.UniqueConstraint(fields=('shop', 'provider'), name='provider_account_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='SavedMethod',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('shop', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='shops.shop')),
+                ('customer', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='saved_methods', to='customers.customer')),
+                ('provider', models.CharField(max_length=40)),
+                ('account_reference', models.CharField(blank=True, db_default='', default='', help_text="The provider's id of the shop's account that keeps it.", max_length=255)),
+                ('customer_reference', models.CharField(max_length=255)),
+                ('method_reference', models.CharField(max_length=255)),
+                ('label', models.CharField(max_length=100)),
+                ('expires', models.CharField(blank=True, max_length=10)),
+                ('created_at', models.DateTimeField()),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('shop', 'provider', 'method_reference'), name='saved_method_once')],
+            },
+        ),
+    ]
