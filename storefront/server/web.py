@@ -143,10 +143,10 @@ def _serve_until_stopped(listening: socket.socket, target: str, threads: int, on
 
     for number in STOP_SIGNALS:
         loop.add_signal_handler(number, stop)
-    worker = RSGIWorker(
+    worker: Any = RSGIWorker(
         1,
         (None, SocketHolder(listening.fileno(), False, BACKLOG)),  # type: ignore[call-arg]
-        None,
+        None,  # type: ignore[arg-type]
         py_threads_idle_timeout=600,
         backpressure=most_connections(),
         # Otherwise it would also accept HTTP/2 over plain TCP, which has no time-out for headers.

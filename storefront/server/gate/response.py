@@ -112,4 +112,4 @@ def _send_stream(proto: Any, start: StartResponse, chunks: Iterable[bytes], loop
         proto.response_file_range(start.status, start.headers, path, 0, size)
         delay = KEEP_SECONDS
     finally:
-        loop.call_soon_threadsafe(loop.call_later, delay, os.unlink, path)
+        loop.call_soon_threadsafe(lambda: loop.call_later(delay, os.unlink, path))
