@@ -1,4 +1,4 @@
-"""The request log's lines for API calls, past the logging pipeline, which would take half as long as the call.
+"""The request log's lines for API calls, formatted by hand: the logging pipeline would take half as long as the call.
 
 Lines for answers from memory (`edge.py`) are also buffered and written in batches, since writing one takes as long as
 the answer. They appear at most PAUSE_SECONDS later. A killed process loses the lines of its last PAUSE_SECONDS; if the
@@ -110,32 +110,37 @@ class LineBuffer:
 
 def _log_for_terminal(line: Line) -> None:
     """Through the logging pipeline, for people at a terminal, who see colours."""
-    with structlog.contextvars.bound_contextvars(request_id=line.request_id, **_named(line)):
+    named = {name: value for name, value in (("shop", line.shop), ("caller", line.caller)) if value}
+    with structlog.contextvars.bound_contextvars(request_id=line.request_id, **named):
         log.info("request", method=line.method, path=line.path, status=line.status, milliseconds=line.milliseconds)
 
 
 def _json_line(line: Line) -> str:
-    content = {
-        "method": _redacted(line.method),
-        "path": _redacted(line.path),
-        "status": line.status,
-        "milliseconds": round(line.milliseconds, 1),
-        "event": "request",
-        "request_id": line.request_id,
-        **_named(line),
-        "logger": "storefront.requests",
-        "level": "info",
-        "timestamp": datetime.fromtimestamp(line.time, UTC),
-    }
-    return orjson.dumps(content, option=orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE).decode()
+    """The line as the pipeline writes it. By hand, since Python's JSON takes a seventh of an answer's time for it."""
+    return (
+        f'{{"method": {_json_string(line.method)}, "path": {_json_string(line.path)}, "status": {line.status}, '
+        f'"milliseconds": {line.milliseconds:.1f}, "event": "request", "request_id": "{line.request_id}", '
+        f"{_who(line.shop, line.caller)}"
+        f'"logger": "storefront.requests", "level": "info", '
+        f'"timestamp": "{_timestamp(int(line.time))}.{int(line.time % 1 * 1e6):06}Z"}}\n'
+    )
 
 
-def _named(line: Line) -> dict[str, str]:
-    """The shop and the caller, as far as they are known."""
-    return {name: value for name, value in (("shop", line.shop), ("caller", line.caller)) if value}
+@lru_cache(maxsize=1024)
+def _who(shop: str, caller: str) -> str:
+    """The members of the shop and the caller, as far as they are known."""
+    named = (("shop", shop), ("caller", caller))
+    return "".join(f'"{name}": {_json_string(value)}, ' for name, value in named if value)
 
 
-_redacted = lru_cache(maxsize=1024)(redact)
+@lru_cache(maxsize=1024)
+def _json_string(text: str) -> str:
+    return orjson.dumps(redact(text)).decode()
+
+
+@lru_cache(maxsize=4)
+def _timestamp(second: int) -> str:
+    return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def _write_batches(lines: list[str]) -> None:
