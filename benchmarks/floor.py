@@ -45,7 +45,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--port", type=int, required=True)
     listening = socket.create_server(("127.0.0.1", parser.parse_args().port), backlog=1024)
-    web.serve(listening, "benchmarks.floor:application", workers=1, threads=8)
+    web.serve(listening, "benchmarks.floor.application", workers=1, threads=8)
 
 
 if __name__ == "__main__":

@@ -26,8 +26,6 @@ from storefront.catalogue.models import (
     Variant,
 )
 from storefront.demo.content import add_pages
-from storefront.demo.knitting_pattern import pattern_pdf
-from storefront.demo.still_lifes import picture
 from storefront.documents.models import InvoiceSettings
 from storefront.kit.money import quantize
 from storefront.kit.refusals import Refusal
@@ -49,6 +47,8 @@ DOMAIN = "localhost"
 NAME = "Harbour Lane"
 EMAIL = "hello@harbour-lane.example"
 CONTENT = resources.files("storefront.demo")
+# The download that the shop sells.
+PATTERN = "harbour-cardigan.pdf"
 PAYMENT_WORDS = (
     "Please transfer the amount within 14 days, with the order number as the reference.\n"
     "This is a demo shop: nothing is sent, so please do not send money either."
@@ -88,8 +88,6 @@ HARBOUR = {
     "ready": "Ready the next working day",
 }
 
-DrawnPictures = dict[str, list[tuple[dict[str, Any], bytes]]]
-
 
 class NotTheDemo(Refusal):
     """Another shop already has the demo shop's domain."""
@@ -108,10 +106,7 @@ def demo_shop() -> Shop | None:
 
 def open_shop(*, base_url: str, now: datetime, report: Callable[[str], None]) -> Shop:
     """Create the demo shop with all its content in one transaction. `report` is called with each step's message."""
-    report("Drawing the pictures of the demo shop.")
-    # Outside the transaction, which on SQLite makes all other writers wait.
-    pictures = draw_pictures()
-    report("Filling the shop.")
+    report("Filling the demo shop.")
     with transaction.atomic():
         shop = actions.create_shop(
             domain=DOMAIN,
@@ -125,7 +120,7 @@ def open_shop(*, base_url: str, now: datetime, report: Callable[[str], None]) ->
         shop.manual_payment_instructions, shop.steps_hidden_at = PAYMENT_WORDS, now
         shop.save(update_fields=["manual_payment_instructions", "steps_hidden_at"])
         _import(shop, now)
-        _attach_pictures(shop, pictures)
+        _attach_pictures(shop)
         _attach_pattern(shop, now)
         _date_preorders_and_sale(shop, now)
         _add_rates_and_discounts(shop, now)
@@ -169,27 +164,6 @@ def close_shop(shop: Shop) -> None:
         file.storage.delete(str(file.name))
 
 
-def draw_pictures() -> DrawnPictures:
-    """The pictures of each product by SKU, each as (description from pictures.json, PNG)."""
-    plan: dict[str, list[dict[str, Any]]] = json.loads(CONTENT.joinpath("pictures.json").read_text())
-    return {
-        sku: [
-            (
-                description,
-                picture(
-                    description["drawing"],
-                    wall=description["wall"],
-                    colour=description["colour"],
-                    accent=description.get("accent", ""),
-                    close=description.get("close", False),
-                ),
-            )
-            for description in pictures
-        ]
-        for sku, pictures in plan.items()
-    }
-
-
 def _import(shop: Shop, now: datetime) -> None:
     with resources.as_file(CONTENT.joinpath("products.jsonl")) as file:
         report = importing.import_products(shop=shop, file=Path(file), format="native", now=now)
@@ -197,22 +171,24 @@ def _import(shop: Shop, now: datetime) -> None:
         raise RuntimeError(f"the demo's own products do not import: {report.problems[0]}")
 
 
-def _attach_pictures(shop: Shop, pictures_by_sku: DrawnPictures) -> None:
+def _attach_pictures(shop: Shop) -> None:
     """Save every product's pictures, and set the image of every variant that has one."""
     products = {product.sku: product for product in Product.objects.filter(shop=shop)}
-    for sku, pictures in pictures_by_sku.items():
-        for number, (description, png) in enumerate(pictures):
-            media = Media(shop=shop, product=products[sku], alt=description["alt"], sort_order=number)
-            name = f"{sku.lower()}-{number + 1}.png"
+    for sku, pictures in json.loads(CONTENT.joinpath("pictures.json").read_text()).items():
+        for number, picture in enumerate(pictures):
+            media = Media(shop=shop, product=products[sku], alt=picture["alt"], sort_order=number)
+            name = f"{sku.lower()}-{number + 1}.webp"
+            content = CONTENT.joinpath("pictures", name).read_bytes()
             # Django reads the picture's dimensions only if the content has a name.
-            media.file.save(name, ContentFile(png, name=name), save=True)
-            if "variant" in description:
-                Variant.objects.filter(shop=shop, sku=description["variant"]).update(image=media)
+            media.file.save(name, ContentFile(content, name=name), save=True)
+            if "variant" in picture:
+                Variant.objects.filter(shop=shop, sku=picture["variant"]).update(image=media)
 
 
 def _attach_pattern(shop: Shop, now: datetime) -> None:
     """Save the file of the product that is a download."""
-    file = store_file(shop=shop, file=ContentFile(pattern_pdf(), name="harbour-cardigan.pdf"), now=now)
+    content = CONTENT.joinpath(PATTERN).read_bytes()
+    file = store_file(shop=shop, file=ContentFile(content, name=PATTERN), now=now)
     product = Product.objects.get(shop=shop, sku="PATTERN-CARDIGAN")
     DigitalFile.objects.create(shop=shop, product=product, file=file, name="Harbour cardigan (PDF)")
 

@@ -96,7 +96,7 @@ def logging_config(level: str, *, human: bool | None = None) -> dict[str, Any]:
             "botocore": {"level": "WARNING"},
             # Below that level, it logs the contents of calls and answers.
             "stripe": {"level": "WARNING"},
-            # Its warnings are about thread counts that we chose on purpose.
+            # Below that level, it logs its starts and broken connections.
             "_granian": {"handlers": [], "level": "ERROR", "propagate": True},
         },
     }

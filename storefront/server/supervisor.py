@@ -135,7 +135,8 @@ class Supervisor:
             self._stop_previous_if_ready()
             self._reload_if_asked(children)
         self._release()
-        return stop_all(children, code=0 if self.stopping.is_set() else 1)
+        stop_all(children, STOP_GRACE_SECONDS)
+        return 0 if self.stopping.is_set() else 1
 
     def _release(self) -> None:
         """Let go of the listening socket."""
@@ -184,12 +185,11 @@ class Supervisor:
                 log.error("not_reloaded", reason="A new start would fail. See its messages above.")
 
 
-def stop_all(children: Sequence[Child], code: int) -> int:
-    """Stop all children within STOP_GRACE_SECONDS. Returns the exit code that was passed."""
-    deadline = time.monotonic() + STOP_GRACE_SECONDS
+def stop_all(children: Sequence[Child], seconds: float) -> None:
+    """Stop all children; kill those that take longer than these seconds."""
+    deadline = time.monotonic() + seconds
     for child in children:
         if not child.has_ended():
             child.process.terminate()
     for child in children:
         child.stop(deadline)
-    return code

@@ -22,10 +22,12 @@ from functools import lru_cache
 from threading import Lock
 from typing import Any
 
+import orjson
 import structlog
 from cachetools import LRUCache
 from django.conf import settings
 from redis import Redis, RedisError
+from redis.client import Pipeline
 
 from storefront.kit import tokens
 from storefront.kit.refusals import Refusal
@@ -102,13 +104,26 @@ class Counter:
     is_shared: bool = False
 
 
+# How often a counter was tried, and until when it is closed, in Unix seconds.
+State = tuple[int, float]
+UNTRIED: State = (0, 0.0)
+# Maps the states of counters to their new ones, or to None if all stay.
+Change = Callable[[list[State]], list[State] | None]
+
+
 @dataclass(frozen=True)
 class Try:
     counters: tuple[Counter, ...]
+    now: float
 
     def succeed(self) -> None:
         """Uncount the try. Call it if and only if the secret was right."""
-        _run(lambda store: store.uncount(self.counters))
+
+        def uncount(states: list[State]) -> list[State]:
+            pairs = zip(self.counters, states, strict=True)
+            return [(tries - 1, 0.0) if each.is_shared and tries > 1 else UNTRIED for each, (tries, _) in pairs]
+
+        _update(self.counters, self.now, uncount)
 
 
 def begin_try(what: str, *, account: str, place: str, browser: str | None, now: datetime) -> Try:
@@ -127,10 +142,18 @@ def begin_try(what: str, *, account: str, place: str, browser: str | None, now: 
             Counter(f"{what}:place:{place}", backoffs.place, is_shared=True),
             Counter(f"{what}:account:{whose}", backoffs.account, is_shared=True),
         )
-    wait = _run(lambda store: store.count(counters, now.timestamp()))
+    seconds = now.timestamp()
+
+    def count(states: list[State]) -> list[State] | None:
+        if any(closed > seconds for _, closed in states):
+            return None
+        waits = [counter.backoff.wait_after(tries + 1) for counter, (tries, _) in zip(counters, states, strict=True)]
+        return [(tries + 1, seconds + wait if wait else 0.0) for (tries, _), wait in zip(states, waits, strict=True)]
+
+    wait = max(closed - seconds for _, closed in _update(counters, seconds, count))
     if wait > 0:
         raise TooManyTries(math.ceil(wait))
-    return Try(counters)
+    return Try(counters, seconds)
 
 
 class MemoryStore:
@@ -140,107 +163,50 @@ class MemoryStore:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        # Tries, closed until, forgotten at; times in Unix seconds.
-        self._kept: LRUCache[str, tuple[int, float, float]] = LRUCache(self.LARGEST)
+        # With the time when the counter is reset, in Unix seconds.
+        self._kept: LRUCache[str, tuple[State, float]] = LRUCache(self.LARGEST)
 
-    def count(self, counters: Sequence[Counter], now: float) -> float:
-        """Count a try; returns 0. If a counter is closed, counts nothing and returns the seconds to wait."""
+    def update(self, counters: Sequence[Counter], now: float, change: Change) -> list[State]:
+        """Change the counters' states. Returns those before."""
         with self._lock:
-            wait = max(self._state(counter.key, now)[1] - now for counter in counters)
-            if wait > 0:
-                return wait
-            for counter in counters:
-                tries = self._state(counter.key, now)[0] + 1
-                closed = counter.backoff.wait_after(tries)
-                self._kept[counter.key] = (
-                    tries,
-                    now + closed if closed else 0.0,
-                    now + counter.backoff.forgotten_after,
-                )
-        return 0
-
-    def uncount(self, counters: Sequence[Counter]) -> None:
-        with self._lock:
-            for counter in counters:
-                tries, _, forgotten_at = self._kept.pop(counter.key, (0, 0.0, 0.0))
-                if counter.is_shared and tries > 1:
-                    self._kept[counter.key] = (tries - 1, 0.0, forgotten_at)
-
-    def _state(self, key: str, now: float) -> tuple[int, float, float]:
-        found = self._kept.get(key)
-        return found if found and found[2] > now else (0, 0.0, 0.0)
+            found = [self._kept.get(counter.key, (UNTRIED, 0.0)) for counter in counters]
+            states = [state if reset_at > now else UNTRIED for state, reset_at in found]
+            for counter, state in zip(counters, change(states) or [], strict=False):
+                self._kept[counter.key] = (state, now + counter.backoff.forgotten_after)
+        return states
 
 
 class RedisStore:
-    """The same in Redis, each operation one script, so that it is atomic."""
-
-    # Times are whole milliseconds. KEYS: the counters; ARGV: now, then free, first, longest, forgotten of each.
-    TAKE = """
-        local now, wait = tonumber(ARGV[1]), 0
-        for _, key in ipairs(KEYS) do
-            wait = math.max(wait, tonumber(redis.call('HGET', key, 'closed') or '0') - now)
-        end
-        if wait > 0 then return wait end
-        for at, key in ipairs(KEYS) do
-            local free, first = tonumber(ARGV[4 * at - 2]), tonumber(ARGV[4 * at - 1])
-            local longest, forgotten = tonumber(ARGV[4 * at]), tonumber(ARGV[4 * at + 1])
-            local tries = redis.call('HINCRBY', key, 'tries', 1)
-            if tries >= free then
-                local closed = math.min(first * 2 ^ math.min(tries - free, 20), longest)
-                redis.call('HSET', key, 'closed', string.format('%d', now + closed))
-            end
-            redis.call('PEXPIRE', key, forgotten)
-        end
-        return 0
-    """
-    # ARGV: for each counter, 1 if it is shared, else 0.
-    GIVE_BACK = """
-        for at, key in ipairs(KEYS) do
-            if ARGV[at] == '1' and tonumber(redis.call('HGET', key, 'tries') or '0') > 1 then
-                redis.call('HINCRBY', key, 'tries', -1)
-                redis.call('HDEL', key, 'closed')
-            else
-                redis.call('DEL', key)
-            end
-        end
-    """
+    """The same in Redis, where each change is a transaction that is repeated if another came in between."""
 
     def __init__(self, url: str) -> None:
         # A Redis that does not respond delays a sign-in at most this long.
-        redis = Redis.from_url(url, socket_timeout=0.25, socket_connect_timeout=0.25)
-        self._count_script, self._uncount_script = (
-            redis.register_script(self.TAKE),
-            redis.register_script(self.GIVE_BACK),
-        )
+        self._redis: Any = Redis.from_url(url, socket_timeout=0.25, socket_connect_timeout=0.25)
 
-    def count(self, counters: Sequence[Counter], now: float) -> float:
-        numbers = [round(now * 1000)]
-        for counter in counters:
-            backoff = counter.backoff
-            numbers += [
-                backoff.free_tries,
-                backoff.first_wait * 1000,
-                backoff.longest_wait * 1000,
-                backoff.forgotten_after * 1000,
-            ]
-        return int(self._count_script(keys=_names(counters), args=numbers)) / 1000
+    def update(self, counters: Sequence[Counter], now: float, change: Change) -> list[State]:
+        names = [f"storefront:guesses:{counter.key}" for counter in counters]
 
-    def uncount(self, counters: Sequence[Counter]) -> None:
-        self._uncount_script(keys=_names(counters), args=[int(counter.is_shared) for counter in counters])
+        def run(pipe: Pipeline) -> list[State]:
+            states: list[State] = [tuple(orjson.loads(text)) if text else UNTRIED for text in pipe.mget(names)]
+            pipe.multi()
+            for name, counter, state in zip(names, counters, change(states) or [], strict=False):
+                if state == UNTRIED:
+                    pipe.delete(name)
+                else:
+                    pipe.set(name, orjson.dumps(state), ex=counter.backoff.forgotten_after)
+            return states
+
+        return self._redis.transaction(run, *names, value_from_callable=True)
 
 
-def _names(counters: Sequence[Counter]) -> list[str]:
-    return [f"storefront:tries:{counter.key}" for counter in counters]
-
-
-def _run(operation: Callable[[MemoryStore | RedisStore], Any]) -> Any:
+def _update(counters: Sequence[Counter], now: float, change: Change) -> list[State]:
     if settings.REDIS_URL:
         try:
-            return operation(_redis_store(settings.REDIS_URL))
+            return _redis_store(settings.REDIS_URL).update(counters, now, change)
         except RedisError as error:
             # Counting in this process alone is better than unlimited guesses, or no sign-in for anybody.
             log.warning("throttle_storage_away", error=str(error))
-    return operation(memory_store())
+    return memory_store().update(counters, now, change)
 
 
 @lru_cache(maxsize=4)

@@ -2,7 +2,6 @@
 
 import json
 import stat
-from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import IO
@@ -16,8 +15,6 @@ from storefront.carts.gift_card_lines import PLAIN
 from storefront.carts.purchasable import load_purchasables
 from storefront.catalogue.models import Media, Product, Variant
 from storefront.demo import shop as demo
-from storefront.demo.knitting_pattern import pattern_pdf
-from storefront.demo.still_lifes import DRAWINGS, picture
 from storefront.kit import clock
 from storefront.kit import pictures as kit_pictures
 from storefront.orders.download_links import download_token
@@ -31,8 +28,7 @@ from tests.shops.factories import make_shop
 
 pytestmark = [pytest.mark.any_database, pytest.mark.proof]
 
-# Drawing and encoding take seconds and are deterministic, so they are done once.
-draw_once = cache(demo.draw_pictures)
+# Encoding takes seconds and is deterministic, so it is done once.
 small_versions = kit_pictures.small_versions
 encoded: dict[bytes, dict[int, bytes]] = {}
 
@@ -46,7 +42,6 @@ def encode_once(file: IO[bytes], sides: list[int]) -> dict[int, bytes]:
 
 @pytest.fixture
 def demo_data(db, settings, tmp_path, monkeypatch):
-    monkeypatch.setattr(demo, "draw_pictures", draw_once)
     monkeypatch.setattr(kit_pictures, "small_versions", encode_once)
     settings.DATA_DIR = tmp_path
     settings.MEDIA_ROOT = tmp_path / "media"
@@ -89,7 +84,7 @@ def test_sells_a_download_that_is_delivered(open_demo):
     (download,) = mark_paid(shop=shop, order=order, now=clock.now()).downloads.all()
     answer = Client(headers={"host": shop.domain}).get(f"/downloads/{download_token(download)}")
     content = b"".join(answer.streaming_content)
-    assert content == pattern_pdf()
+    assert content == demo.CONTENT.joinpath(demo.PATTERN).read_bytes()
     assert content.startswith(b"%PDF-1.4")
     assert answer["Content-Type"] == "application/pdf"
     path = Path(download.file.file.path)
@@ -178,11 +173,11 @@ def test_reset_creates_it_again_and_leaves_other_shops_alone(open_demo, demo_dat
     open_demo()
     Product.objects.filter(shop__domain=demo.DOMAIN).update(name="Spoilt")
     Client(headers={"host": demo.DOMAIN}).get("/products")
-    files = set(demo_data.glob("media/**/*.png"))
+    files = set(demo_data.glob("media/**/*.webp"))
     open_demo("--reset")
     assert not Product.objects.filter(name="Spoilt").exists()
     assert Shop.objects.filter(pk=other.pk).exists()
-    assert set(demo_data.glob("media/**/*.png")) == files
+    assert set(demo_data.glob("media/**/*.webp")) == files
 
 
 def test_a_merchants_shop_at_that_address_is_never_touched(demo_data):
@@ -208,10 +203,3 @@ def test_variants_show_their_own_picture(open_demo):
     moss = Variant.objects.get(sku="MUG-HARBOUR-MOSS")
     assert moss.image.alt == "Harbour mug in moss"
     assert Media.objects.filter(product__sku="MUG-HARBOUR").count() == 4
-
-
-@pytest.mark.parametrize("name", ["mug", "whale"])
-def test_drawing_is_deterministic(name):
-    words = {"wall": "#e9dfcd", "colour": "#3f6f8f", "accent": "#ffffff"}
-    assert name in DRAWINGS
-    assert picture(name, **words) == picture(name, **words)

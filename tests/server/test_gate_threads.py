@@ -90,9 +90,7 @@ def ask(gate: Gate, path: str) -> Proto:
 
 
 def one_thread(door: Door) -> Gate:
-    gate = Gate(door, threads=1, body_seconds=1)
-    gate.__rsgi_init__(asyncio.new_event_loop())
-    return gate
+    return Gate(door, asyncio.new_event_loop(), threads=1, body_seconds=1)
 
 
 def test_what_needs_no_database_needs_no_application_thread(door, settings, tmp_path):
@@ -158,8 +156,8 @@ def test_a_request_that_waited_too_long_is_rejected(door, monkeypatch):
 def test_a_request_that_waits_too_long_is_rejected_though_no_thread_gets_free(door, monkeypatch):
     monkeypatch.setattr(gates, "CHECK_SECONDS", 0.01)
     monkeypatch.setattr(threads, "MAX_WAIT_SECONDS", 0.2)
-    gate, loop = Gate(door, threads=1, body_seconds=1), asyncio.new_event_loop()
-    gate.__rsgi_init__(loop)
+    loop = asyncio.new_event_loop()
+    gate = Gate(door, loop, threads=1, body_seconds=1)
     turning = threading.Thread(target=loop.run_forever)
     turning.start()
     try:

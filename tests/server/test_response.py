@@ -1,37 +1,33 @@
-"""Large responses are sent as files, which Granian opens later. They are not closed too early, and not left open."""
+"""Large responses are sent as files, which Granian opens later. They are not deleted too early, and not left."""
 
 import asyncio
-import os
+import tempfile
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from storefront.server.gate.open_descriptors import OpenDescriptors
-from storefront.server.gate.response import send_response
+from storefront.server.gate.response import KEEP_SECONDS, send_response
 from storefront.server.gate.wsgi_environ import FileWrapper
 from tests.server.programs import wait_until
 
 pytestmark = pytest.mark.slow
 
 LARGE = bytes(range(256)) * 1024
-HOUR = 3600
 
 
 class Proto:
     """Granian's protocol object. Records the file's path, so that the test can open it later."""
 
-    path = ""
+    path = body = None
 
-    def __init__(self) -> None:
-        self.gone = asyncio.Event()
+    def response_bytes(self, _status: int, _headers: Any, body: bytes) -> None:
+        self.body = body
 
     def response_file_range(self, _status: int, _headers: Any, path: str, start: int, end: int) -> None:
         self.path, self.size = path, end - start
-
-    async def client_disconnect(self) -> None:
-        await self.gone.wait()
 
     def read(self) -> bytes:
         with open(self.path, "rb") as file:
@@ -42,6 +38,12 @@ class Pieces(list):
     """As Django's streaming answers are."""
 
     streaming = True
+
+
+class Broken(Pieces):
+    def __iter__(self) -> Iterator[bytes]:
+        yield LARGE
+        raise ZeroDivisionError
 
 
 class Clock(asyncio.SelectorEventLoop):
@@ -63,78 +65,58 @@ def loop() -> Iterator[Clock]:
     thread.join()
 
 
-@pytest.fixture
-def descriptors(loop) -> OpenDescriptors:
-    return OpenDescriptors(loop)
+@pytest.fixture(autouse=True)
+def directory(tmp_path, monkeypatch) -> Path:
+    """Where temporary files are made."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
 
 
-def send(descriptors: OpenDescriptors, found: Any) -> Proto:
+def send(loop: Clock, found: Any) -> Proto:
     def application(_environ: Any, start_response: Any) -> Any:
         start_response("200 OK", [])
         return found
 
     proto = Proto()
-    send_response(application, {}, proto, descriptors)
+    send_response(application, {}, proto, loop)
     return proto
 
 
-def inode(proto: Proto) -> tuple[int, int]:
-    found = os.stat(proto.path)
-    return found.st_dev, found.st_ino
-
-
-def is_open(path: str, file: tuple[int, int]) -> bool:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return False
-    return (found.st_dev, found.st_ino) == file
-
-
-def test_a_file_opened_an_hour_later_is_the_same(descriptors, loop):
-    proto = send(descriptors, Pieces([LARGE, LARGE]))
-    loop.moved = HOUR
+def pass_time(loop: Clock, seconds: float) -> None:
+    loop.moved += seconds
     for _ in range(3):
         # Each time the loop does what is due by now.
         asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loop).result()
+
+
+def test_a_file_that_is_opened_late_is_the_same(loop):
+    proto = send(loop, Pieces([LARGE, LARGE]))
+    pass_time(loop, KEEP_SECONDS - 1)
     # What is opened meanwhile gets the lowest numbers that are free.
-    others = [open("/dev/null", "rb") for _ in range(20)]  # noqa: SIM115
+    others = [tempfile.NamedTemporaryFile() for _ in range(20)]  # noqa: SIM115
     assert (proto.size, proto.read()) == (2 * len(LARGE), LARGE * 2)
     for each in others:
         each.close()
 
 
-def test_an_opened_file_is_not_kept(descriptors):
-    proto = send(descriptors, Pieces([LARGE]))
-    file = inode(proto)
-    assert proto.read() == LARGE
-    wait_until(lambda: not is_open(proto.path, file), what="the file's end")
-    wait_until(lambda: not descriptors.waiting, what="the end of waiting")
-    # Where Granian's connection ends later, there is nothing left to close.
-    descriptors.loop.call_soon_threadsafe(proto.gone.set)
+def test_an_opened_file_is_deleted_and_read_to_its_end(loop, directory):
+    proto = send(loop, Pieces([LARGE]))
+    with open(proto.path, "rb") as opened:
+        pass_time(loop, KEEP_SECONDS + 1)
+        wait_until(lambda: not list(directory.iterdir()), what="the file's end")
+        assert opened.read() == LARGE
 
 
-def test_a_file_is_not_kept_after_the_caller_disconnects(descriptors, loop):
-    proto = send(descriptors, Pieces([LARGE]))
-    file = inode(proto)
-    assert is_open(proto.path, file)
-    loop.call_soon_threadsafe(proto.gone.set)
-    wait_until(lambda: not is_open(proto.path, file), what="the file's end")
+def test_nothing_is_kept_of_a_small_response_and_of_one_that_breaks(loop, directory):
+    assert send(loop, Pieces([b"a", b"b"])).body == b"ab"
+    with pytest.raises(ZeroDivisionError):
+        send(loop, Broken())
+    wait_until(lambda: not list(directory.iterdir()), what="the files' end")
 
 
-def test_without_inotify_a_file_is_kept_until_the_caller_disconnects(descriptors, loop):
-    descriptors.inotify = -1
-    proto = send(descriptors, Pieces([LARGE]))
-    file = inode(proto)
-    assert proto.read() == LARGE
-    assert is_open(proto.path, file)
-    loop.call_soon_threadsafe(proto.gone.set)
-    wait_until(lambda: not is_open(proto.path, file), what="the file's end")
-
-
-def test_a_file_with_a_path_is_sent_by_its_path(descriptors, tmp_path):
+def test_a_file_with_a_path_is_sent_by_its_path(loop, tmp_path):
     (tmp_path / "large").write_bytes(LARGE)
-    proto = send(descriptors, FileWrapper((tmp_path / "large").open("rb")))
+    proto = send(loop, FileWrapper((tmp_path / "large").open("rb")))
     assert proto.path == str(tmp_path / "large")
     assert (proto.size, proto.read()) == (len(LARGE), LARGE)
-    assert not descriptors.waiting
+    assert [path.name for path in tmp_path.iterdir()] == ["large"]

@@ -116,6 +116,7 @@ def _log_for_terminal(line: Line) -> None:
 
 
 def _json_line(line: Line) -> str:
+    """The line as the pipeline writes it. By hand, since Python's JSON takes a seventh of an answer's time for it."""
     return (
         f'{{"method": {_json_string(line.method)}, "path": {_json_string(line.path)}, "status": {line.status}, '
         f'"milliseconds": {line.milliseconds:.1f}, "event": "request", "request_id": "{line.request_id}", '

@@ -1,9 +1,9 @@
-"""A least-recently-used cache that is bounded in bytes."""
-
-from collections import OrderedDict
 from collections.abc import Hashable
-from threading import Lock
+from operator import attrgetter
+from threading import RLock
 from typing import Generic, Protocol, TypeVar
+
+from cachetools import LRUCache
 
 
 class Sized(Protocol):
@@ -18,52 +18,41 @@ class MemoryCache(Generic[T]):
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
-        self.size = 0
-        self._entries: OrderedDict[Hashable, T] = OrderedDict()
-        self._lock = Lock()
+        self._entries: LRUCache[Hashable, T] = LRUCache(capacity, getsizeof=attrgetter("size"))
+        self._lock = RLock()
 
     def __len__(self) -> int:
         return len(self._entries)
 
+    @property
+    def size(self) -> int:
+        return self._entries.currsize
+
     def get(self, key: Hashable) -> T | None:
         with self._lock:
-            value = self._entries.get(key)
-            if value is not None:
-                self._entries.move_to_end(key)
-            return value
+            return self._entries.get(key)
 
     def put(self, key: Hashable, value: T) -> None:
+        """Hold the value instead of an earlier one of this key, unless it is larger than the capacity."""
         with self._lock:
-            self._remove(key)
+            self._entries.pop(key, None)
             if value.size <= self.capacity:
                 self._entries[key] = value
-                self._grow(value.size)
 
     def grow(self, key: Hashable, value: T, by: int) -> None:
         """Add `by` bytes to the value's `size`, and to the total unless the value was evicted meanwhile."""
         with self._lock:
+            is_held = self._entries.get(key) is value
             value.size += by
-            if self._entries.get(key) is value:
-                self._grow(by)
+            if is_held:
+                self.put(key, value)
 
     def drop(self, key: Hashable, value: T) -> None:
         """Remove the value, unless the key holds another one by now."""
         with self._lock:
             if self._entries.get(key) is value:
-                self._remove(key)
+                del self._entries[key]
 
     def clear(self) -> None:
         with self._lock:
             self._entries.clear()
-            self.size = 0
-
-    def _remove(self, key: Hashable) -> None:
-        before = self._entries.pop(key, None)
-        if before is not None:
-            self.size -= before.size
-
-    def _grow(self, by: int) -> None:
-        self.size += by
-        while self.size > self.capacity:
-            _, oldest = self._entries.popitem(last=False)
-            self.size -= oldest.size

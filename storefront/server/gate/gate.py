@@ -32,7 +32,6 @@ from django.conf import settings
 from storefront.kit.uploads import largest_body
 from storefront.server.edge.edge import NeedsThread
 from storefront.server.gate import request_body
-from storefront.server.gate.open_descriptors import OpenDescriptors
 from storefront.server.gate.rejections import BROKEN, BUSY, TOO_LARGE, TOO_SLOW, reject
 from storefront.server.gate.response import ClosingProto, StartResponse, send_response
 from storefront.server.gate.threads import ThreadPool
@@ -57,6 +56,7 @@ NO_BODY = ("", "0")
 
 class Gate:
     """Serves a WSGI application with this many threads. Bodies must arrive within `body_seconds`; large ones get more.
+    Bodies are read, and overdue requests rejected, on the event loop.
 
     If the application has a method `answer_from_memory`, the gate calls it first, on Granian's own thread. It must not
     block, returns None for what it cannot answer, and raises NeedsThread for what it can only with `may_block`.
@@ -66,6 +66,7 @@ class Gate:
     def __init__(
         self,
         application: Application,
+        loop: AbstractEventLoop,
         *,
         threads: int,
         body_seconds: int,
@@ -78,21 +79,15 @@ class Gate:
         # Keeps the event loop's tasks alive; the loop itself does not.
         self.tasks: set[asyncio.Task[None]] = set()
         self.uploads = 0
-        self.on_ready = on_ready
         self.is_closing = False
-
-    def __rsgi_init__(self, loop: AbstractEventLoop) -> None:
-        self.loop, self.descriptors = loop, OpenDescriptors(loop)
+        self.loop = loop
         self._reject_overdue()
         # The loop runs when the server accepts connections.
-        loop.call_soon(self.on_ready)
+        loop.call_soon(on_ready)
 
     def close_connections(self) -> None:
         """From now on, close each connection after its next response."""
         self.is_closing = True
-
-    async def __rsgi__(self, scope: Any, proto: Any) -> None:
-        raise NotImplementedError("Requests arrive through `accept_request`.")
 
     def accept_request(self, watcher: Any) -> None:
         """Called on Granian's thread with each request. Never raises, since nothing would catch it."""
@@ -146,7 +141,7 @@ class Gate:
 
     def _call_application(self, proto: Any, environ: Environ) -> None:
         try:
-            send_response(self.application, environ, proto, self.descriptors)
+            send_response(self.application, environ, proto, self.loop)
         finally:
             environ["wsgi.input"].close()
 

@@ -1,18 +1,18 @@
 """Sends a WSGI response through Granian, which takes all of it at once and buffers it while the caller reads, so that
 slow readers hold no thread.
 
-Small files are read into memory. Large ones are opened by Granian itself and read in chunks: by their path or, where
-they have none, by a descriptor that `open_descriptors.py` keeps open.
+Small files are read into memory. Large ones are opened by Granian itself, by their path, and read in chunks. What has
+no path is written to a temporary file first.
 """
 
 import os
 import tempfile
+from asyncio import AbstractEventLoop
 from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import Any
 
 from storefront.kit.ranges import FilePart
-from storefront.server.gate.open_descriptors import OpenDescriptors
 from storefront.server.gate.wsgi_environ import Environ, FileWrapper
 
 Headers = list[tuple[str, str]]
@@ -20,6 +20,9 @@ CLOSE = ("Connection", "close")
 
 # Bytes of a streamed response or a file up to which it is kept in memory while it is sent.
 MAX_BYTES_IN_MEMORY = 128 * 1024
+# Seconds after which a temporary file is deleted. Granian opens it within milliseconds, without reporting when, and
+# sends an open file to its end. If it came too late, it would find nothing: the file's name is random.
+KEEP_SECONDS = 10
 
 
 class StartResponse:
@@ -46,22 +49,19 @@ class ClosingProto:
     def response_file_range(self, status: int, headers: Headers, path: str, start: int, end: int) -> None:
         self.proto.response_file_range(status, [*headers, CLOSE], path, start, end)
 
-    def client_disconnect(self) -> Any:
-        return self.proto.client_disconnect()
-
     def __aiter__(self) -> Any:
         return self.proto.__aiter__()
 
 
-def send_response(application: Callable[..., Any], environ: Environ, proto: Any, descriptors: OpenDescriptors) -> None:
+def send_response(application: Callable[..., Any], environ: Environ, proto: Any, loop: AbstractEventLoop) -> None:
     """Call the application with this request and send its response to the caller."""
     start = StartResponse()
     body = application(environ, start)
     try:
         if isinstance(body, FileWrapper):
-            _send_file(proto, start, body.file, descriptors)
+            _send_file(proto, start, body.file, loop)
         elif getattr(body, "streaming", False):
-            _send_stream(proto, start, body, descriptors)
+            _send_stream(proto, start, body, loop)
         else:
             proto.response_bytes(start.status, start.headers, b"".join(body))
     finally:
@@ -70,7 +70,7 @@ def send_response(application: Callable[..., Any], environ: Environ, proto: Any,
             closing.close()
 
 
-def _send_file(proto: Any, start: StartResponse, file: Any, descriptors: OpenDescriptors) -> None:
+def _send_file(proto: Any, start: StartResponse, file: Any, loop: AbstractEventLoop) -> None:
     if isinstance(file, FilePart) and file.span.length > MAX_BYTES_IN_MEMORY:
         proto.response_file_range(start.status, start.headers, file.path, file.span.start, file.span.stop)
         return
@@ -81,7 +81,7 @@ def _send_file(proto: Any, start: StartResponse, file: Any, descriptors: OpenDes
     path = _path_of(file)
     if path is None:
         # Part of a file, as a Range header asks for.
-        _send_stream(proto, start, chain([content], iter(lambda: file.read(MAX_BYTES_IN_MEMORY), b"")), descriptors)
+        _send_stream(proto, start, chain([content], iter(lambda: file.read(MAX_BYTES_IN_MEMORY), b"")), loop)
         return
     proto.response_file_range(start.status, start.headers, path, file.tell() - len(content), os.path.getsize(path))
 
@@ -98,16 +98,18 @@ def _path_of(file: Any) -> str | None:
     return os.path.abspath(name) if is_same_file else None
 
 
-def _send_stream(proto: Any, start: StartResponse, chunks: Iterable[bytes], descriptors: OpenDescriptors) -> None:
+def _send_stream(proto: Any, start: StartResponse, chunks: Iterable[bytes], loop: AbstractEventLoop) -> None:
     """Write the chunks to a temporary file and send that, so that a slow reader does not hold this thread."""
-    with tempfile.TemporaryFile() as file:
-        file.writelines(chunks)
-        size = file.tell()
-        if size <= MAX_BYTES_IN_MEMORY:
-            file.seek(0)
-            proto.response_bytes(start.status, start.headers, file.read())
-            return
-        file.flush()
-        descriptor = os.dup(file.fileno())
-    descriptors.keep_open(descriptor, proto)
-    proto.response_file_range(start.status, start.headers, f"/dev/fd/{descriptor}", 0, size)
+    (descriptor, path), delay = tempfile.mkstemp(), 0
+    try:
+        with open(descriptor, "w+b") as file:
+            file.writelines(chunks)
+            size = file.tell()
+            if size <= MAX_BYTES_IN_MEMORY:
+                file.seek(0)
+                proto.response_bytes(start.status, start.headers, file.read())
+                return
+        proto.response_file_range(start.status, start.headers, path, 0, size)
+        delay = KEEP_SECONDS
+    finally:
+        loop.call_soon_threadsafe(lambda: loop.call_later(delay, os.unlink, path))

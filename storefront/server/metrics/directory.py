@@ -19,7 +19,7 @@ def prepare() -> None:
     if not os.environ.get("STOREFRONT_METRICS", "").strip() or VARIABLE in os.environ:
         return
     root = _ROOT if os.access(_ROOT, os.W_OK | os.X_OK) else Path(tempfile.gettempdir())
-    _remove_abandoned(root)
+    remove_abandoned(root, _PREFIX)
     os.environ[VARIABLE] = tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=root)
 
 
@@ -45,10 +45,10 @@ def is_running(pid: int) -> bool:
     return True
 
 
-def _remove_abandoned(root: Path) -> None:
-    """Remove the directories of our own processes that were killed."""
-    for path in root.glob(f"{_PREFIX}*"):
+def remove_abandoned(root: Path, prefix: str) -> None:
+    """Remove the directories with this prefix, which a process id follows, of our own processes that were killed."""
+    for path in root.glob(f"{prefix}*"):
         with suppress(OSError, ValueError):
-            pid = int(path.name.removeprefix(_PREFIX).partition("-")[0])
+            pid = int(path.name.removeprefix(prefix).partition("-")[0])
             if path.stat().st_uid == os.getuid() and not is_running(pid):
                 shutil.rmtree(path)

@@ -11,7 +11,8 @@
   const marks = ["code", "ins", "kbd", "mark", "q", "samp", "small", "sub", "sup", "u"];
   for (const tagName of marks) textAttributes[tagName] = { tagName, inheritable: true };
 
-  // Trix itself never ends a block without attributes at Enter.
+  // Trix has no setting for paragraphs: without these two functions, Enter would write a line break within one paragraph.
+  // tests/browser/test_pages.py sees that.
   Block.prototype.breaksOnReturn = function () {
     return Boolean(blockAttributes[this.getLastAttribute() || "default"]?.breakOnReturn);
   };
@@ -75,7 +76,8 @@
     return body.innerHTML.replace(/<(\/?)x-p(?=[\s>])/g, "<$1p");
   };
 
-  // The editor draws pieces without most of their attributes, and all as figures, which a paragraph cannot hold.
+  // Without this function, the editor would draw pieces without most of their attributes, and all as figures, which a
+  // paragraph cannot hold: tables would lose their shape and pictures their place. tests/browser/test_editor.py sees that.
   const { createNodes } = AttachmentView.prototype;
   AttachmentView.prototype.createNodes = function () {
     const nodes = createNodes.call(this);
