@@ -19,14 +19,13 @@ from storefront.catalogue import tree
 from storefront.catalogue.ledger import Kind, stock_changes
 from storefront.catalogue.parsing import InvalidValue
 from storefront.kit.bulk_insert import bulk_write_pragmas
-from storefront.listing.statistics import Upkeep
 from storefront.pictures.requesting import PictureRequests
 from storefront.product_files import read_ahead
 from storefront.product_files.baselines import Baselines
 from storefront.product_files.creating import insert_products
 from storefront.product_files.csv_reading import UnreadableFile
+from storefront.product_files.dialect import dialect
 from storefront.product_files.existing import existing_products
-from storefront.product_files.later_texts import LaterTexts
 from storefront.product_files.limits import within_limits
 from storefront.product_files.matching import Match, Matcher, link
 from storefront.product_files.new_rows import NewTables, with_new_rows
@@ -110,7 +109,7 @@ def import_products(
         matcher = Matcher(shop, origin, seen, opened.skus)
         related = stack.enter_context(PendingRelations())
         baselines = Baselines(shop, opened.format, now)
-        write, upkeep = not dry_run, stack.enter_context(Upkeep())
+        write, upkeep = not dry_run, stack.enter_context(dialect.Upkeep())
         callbacks = _Callbacks(on_problem, on_change)
         run = _Import(shop, now, file.name, update, write, matcher, baselines, related, upkeep, callbacks, pictures)
         if write:
@@ -168,7 +167,7 @@ class _Import:
         matcher: Matcher,
         baselines: Baselines,
         related: PendingRelations,
-        upkeep: Upkeep,
+        upkeep: dialect.Upkeep,
         callbacks: "_Callbacks",
         pictures: PictureRequests | None,
     ) -> None:
@@ -178,7 +177,7 @@ class _Import:
         self.matcher, self.source, self.baselines, self.related = matcher, matcher.source, baselines, related
         self.upkeep, self.pictures = upkeep, pictures
         self.references, self.tables = References(shop), NewTables(shop, now)
-        self.texts = LaterTexts(shop, self.tables.search, upkeep) if LaterTexts.are_possible() else None
+        self.texts = dialect.later_texts(shop, self.tables.search, upkeep)
         self.report = Report()
 
     def import_all(self, results: list[ReadResult]) -> None:
