@@ -119,6 +119,7 @@ def import_products(
         _import_batches(run, opened, progress)
         run.relate()
         if run.write and (run.report.created or run.report.updated):
+            run.report_problems(dialect.notes(shop))
             upkeep.settle()
     if run.texts:
         run.texts.finish()

@@ -9,12 +9,18 @@ from django.db import connection
 from storefront.kit.bulk_insert import BulkTable
 from storefront.listing.statistics import Upkeep as Upkeep
 from storefront.product_files.later_texts import LaterTexts
+from storefront.product_files.parsed_products import Problem
 from storefront.shops.models import Shop
 
 
 def later_texts(shop: Shop, table: BulkTable, upkeep: Upkeep) -> LaterTexts | None:
     """What writes the search texts beside the import; None if a second connection does not see what this one writes."""
     return None if connection.in_atomic_block else LaterTexts(shop, table, upkeep)
+
+
+def notes(shop: Shop) -> list[Problem]:
+    """What the report of an import says about the size that the shop now has: nothing."""
+    return []
 
 
 def products_by(column: str, type: str, shop: int, values: Sequence[Any]) -> tuple[str, list[Any]]:

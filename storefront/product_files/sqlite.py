@@ -5,8 +5,17 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any
 
+from storefront.catalogue.models import Product
 from storefront.kit.bulk_insert import BulkTable
+from storefront.product_files.parsed_products import Problem
 from storefront.shops.models import Shop
+
+# Products of a shop up to which lists, searches and imports are fast.
+MAX_PRODUCTS = 100_000
+TOO_LARGE = (
+    "The shop has {:,} products now. On SQLite, lists, searches and imports are fast in shops of up to {:,}:"
+    " use PostgreSQL for this one (docs/deployment.md)."
+)
 
 
 class Upkeep(nullcontext["Upkeep"]):
@@ -24,6 +33,12 @@ class Upkeep(nullcontext["Upkeep"]):
 
 def later_texts(shop: Shop, table: BulkTable, upkeep: Upkeep) -> None:
     """Returns None: texts are written with their products, since there is one writer."""
+
+
+def notes(shop: Shop) -> list[Problem]:
+    """What the report of an import says about the size that the shop now has."""
+    size = Product.objects.filter(shop=shop, deleted_at=None).count()
+    return [Problem(1, "", TOO_LARGE.format(size, MAX_PRODUCTS), "note")] if size > MAX_PRODUCTS else []
 
 
 def products_by(column: str, type: str, shop: int, values: Sequence[Any]) -> tuple[str, list[Any]]:

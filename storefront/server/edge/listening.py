@@ -1,5 +1,5 @@
-"""A thread of each web process that learns of other processes' changes (`shops.changes`) within 100 ms, by the database's
-`Source`. Without a connection, cached entries still expire after `changes.MAX_STALE_SECONDS`.
+"""A thread of each web process that learns of other processes' changes (`shops.changes`) within 100 ms, by the
+database's `Source`. Without a connection, cached entries still expire after `changes.MAX_STALE_SECONDS`.
 """
 
 import os
