@@ -14,17 +14,54 @@ somebody's SQL. A user who may change the database's schema can remove them.
 from typing import Any
 
 from storefront.kit.triggers import TriggerSet
-from storefront.shops.audit_rows import ERASED as ERASED
 from storefront.shops.dialect import dialect
+
+TABLE = "shops_auditentry"
+ERASED = "[erased]"
+# Columns that never change.
+FIXED = (
+    "id",
+    "shop_id",
+    "at",
+    "keep_until",
+    "actor_kind",
+    "actor_id",
+    "request_id",
+    "action",
+    "object_type",
+    "object_id",
+)
+ERASABLE_TEXTS = ("actor_name", "place")
+CHANGED, KEPT, THERE = (
+    "An audit entry cannot be changed, only a person be erased from it.",
+    "An audit entry cannot be deleted before its day.",
+    "An audit entry cannot be replaced.",
+)
 
 
 def install(editor: Any) -> None:
     """Does nothing. Migration 0005 calls it, when tables still lack columns that the triggers use by now."""
 
 
+def statements() -> list[str]:
+    """The statements that create the triggers."""
+    return dialect.audit_triggers(TABLE, _forged(), changed=CHANGED, kept=KEPT, there=THERE)
+
+
+def _forged() -> str:
+    """The condition under which an update does more than erase somebody."""
+    fixed = f"({_columns('NEW')}) {dialect.DIFFERS} ({_columns('OLD')})"
+    texts = [f"(NEW.{name} <> OLD.{name} AND NEW.{name} <> '{ERASED}')" for name in ERASABLE_TEXTS]
+    return " OR ".join(["NEW.erased_at IS NULL", fixed, *texts])
+
+
+def _columns(row: str) -> str:
+    return ", ".join(f"{row}.{name}" for name in FIXED)
+
+
 TRIGGERS = TriggerSet(
     app_label="shops",
     consequence="the audit log can be changed and deleted",
-    statements=dialect.audit_triggers,
+    statements=statements,
 )
 remove = TRIGGERS.remove

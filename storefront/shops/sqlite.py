@@ -3,8 +3,8 @@
 
 from django.db import connection
 
-from storefront.shops.audit_rows import CHANGED, KEPT, TABLE, THERE, forged
-
+# The operator that compares rows, with nulls.
+DIFFERS = "IS NOT"
 _COUNT = """
     INSERT INTO shops_change (shop_id, number) SELECT %s, coalesce(max(number), 0) + 1 FROM shops_change WHERE true
     ON CONFLICT (shop_id) DO UPDATE SET number = excluded.number
@@ -17,17 +17,18 @@ def announce_on_commit(shop_id: int) -> None:
         cursor.execute(_COUNT, [shop_id])
 
 
-def audit_triggers() -> list[str]:
-    """The statements that create the triggers of the audit log."""
+def audit_triggers(table: str, forged: str, *, changed: str, kept: str, there: str) -> list[str]:
+    """The statements that create the triggers of the audit log, which refuse with these texts to change entries in a
+    way that is `forged`, to delete them before their day, and to replace them."""
     shop_exists = "EXISTS (SELECT 1 FROM shops_shop WHERE id = OLD.shop_id)"
     return [
-        f"CREATE TRIGGER shops_audit_changed BEFORE UPDATE ON {TABLE} WHEN {forged('IS NOT')}"
-        f" BEGIN SELECT RAISE(ABORT, '{CHANGED}'); END",
-        f"CREATE TRIGGER shops_audit_kept BEFORE DELETE ON {TABLE}"
+        f"CREATE TRIGGER shops_audit_changed BEFORE UPDATE ON {table} WHEN {forged}"
+        f" BEGIN SELECT RAISE(ABORT, '{changed}'); END",
+        f"CREATE TRIGGER shops_audit_kept BEFORE DELETE ON {table}"
         f" WHEN OLD.keep_until >= date('now') AND {shop_exists}"
-        f" BEGIN SELECT RAISE(ABORT, '{KEPT}'); END",
+        f" BEGIN SELECT RAISE(ABORT, '{kept}'); END",
         # INSERT OR REPLACE deletes the existing row without running the trigger above.
-        f"CREATE TRIGGER shops_audit_there BEFORE INSERT ON {TABLE}"
-        f" WHEN EXISTS (SELECT 1 FROM {TABLE} WHERE id = NEW.id)"
-        f" BEGIN SELECT RAISE(ABORT, '{THERE}'); END",
+        f"CREATE TRIGGER shops_audit_there BEFORE INSERT ON {table}"
+        f" WHEN EXISTS (SELECT 1 FROM {table} WHERE id = NEW.id)"
+        f" BEGIN SELECT RAISE(ABORT, '{there}'); END",
     ]

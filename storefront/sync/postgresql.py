@@ -2,11 +2,14 @@
 """What the log of changes needs of PostgreSQL, where a change's position begins with its transaction."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from django.db import connection
 
 from storefront.kit.sql import fetch
-from storefront.sync.watched import LOG, Watched, selection
+
+if TYPE_CHECKING:
+    from storefront.sync.triggers import Watched
 
 XACT, NOW = "pg_current_xact_id()::text::bigint", "clock_timestamp()"
 MONTH_AGO = "now() - interval '31 days'"
@@ -36,18 +39,18 @@ def own_transaction() -> int | None:
     return own
 
 
-def triggers(watched: Watched, event: str, name: str) -> Sequence[str]:
+def triggers(watched: "Watched", event: str, name: str) -> Sequence[str]:
     """The statements that create the trigger `name`, which logs these writes."""
     rows = "OLD" if event == "delete" else "NEW"
     return [
         f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$\nBEGIN\n"
-        f"  {LOG} {selection(watched, _written(watched), XACT, NOW)};\n  RETURN NULL;\nEND $$",
+        f"  {watched.logged(_written(watched))};\n  RETURN NULL;\nEND $$",
         f"CREATE TRIGGER {name} AFTER {event.upper()} ON {watched.table}\n"
         f"  REFERENCING {rows} TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION {name}()",
     ]
 
 
-def _written(watched: Watched) -> str:
+def _written(watched: "Watched") -> str:
     """The rows that a statement wrote. Those of one object, such as all variants of a new product, are one change."""
     columns = watched.columns()
     if watched.source or "id" in columns:

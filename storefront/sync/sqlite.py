@@ -2,8 +2,10 @@
 positions have no transaction."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from storefront.sync.watched import LOG, Watched, selection
+if TYPE_CHECKING:
+    from storefront.sync.triggers import Watched
 
 XACT, NOW = "0", "strftime('%Y-%m-%d %H:%M:%f', 'now')"
 MONTH_AGO = "strftime('%Y-%m-%d %H:%M:%f', 'now', '-31 days')"
@@ -19,7 +21,7 @@ def own_transaction() -> int | None:
     return None
 
 
-def triggers(watched: Watched, event: str, name: str) -> Sequence[str]:
+def triggers(watched: "Watched", event: str, name: str) -> Sequence[str]:
     """The statements that create the trigger `name`, which logs these writes."""
     row = "OLD" if event == "delete" else "NEW"
     # The row's columns under the alias that the expressions use.
@@ -27,5 +29,5 @@ def triggers(watched: Watched, event: str, name: str) -> Sequence[str]:
     row_values = ", ".join(f"{row}.{column} AS {column}" for column in columns)
     return [
         f"CREATE TRIGGER {name} AFTER {event.upper()} ON {watched.table} BEGIN\n"
-        f"  {LOG} {selection(watched, f'(SELECT {row_values}) r', XACT, NOW)};\nEND"
+        f"  {watched.logged(f'(SELECT {row_values}) r')};\nEND"
     ]
