@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any
 
-from storefront.catalogue.models import Product
+from django.db.models import Sum
+
+from storefront.catalogue.models import ListingTotal
 from storefront.kit.bulk_insert import BulkTable
 from storefront.product_files.parsed_products import Problem
 from storefront.shops.models import Shop
@@ -13,7 +15,7 @@ from storefront.shops.models import Shop
 # Products of a shop up to which lists, searches and imports are fast.
 MAX_PRODUCTS = 100_000
 TOO_LARGE = (
-    "The shop has {:,} products now. On SQLite, lists, searches and imports are fast in shops of up to {:,}:"
+    "The shop lists {:,} products now. On SQLite, lists, searches and imports are fast in shops of up to {:,}:"
     " use PostgreSQL for this one (docs/deployment.md)."
 )
 
@@ -37,7 +39,8 @@ def later_texts(shop: Shop, table: BulkTable, upkeep: Upkeep) -> None:
 
 def notes(shop: Shop) -> list[Problem]:
     """What the report of an import says about the size that the shop now has."""
-    size = Product.objects.filter(shop=shop, deleted_at=None).count()
+    totals = ListingTotal.objects.filter(shop=shop, category=0)
+    size = totals.aggregate(size=Sum("products"))["size"] or 0
     return [Problem(1, "", TOO_LARGE.format(size, MAX_PRODUCTS), "note")] if size > MAX_PRODUCTS else []
 
 

@@ -10,6 +10,8 @@ from django.db import connection
 # The page cache in KiB, and the number of pages in the write-ahead log before a checkpoint. Both are raised during bulk
 # writes, since these change index pages all over the file, and many pages again with the next batch.
 CACHE_KIB, LOG_PAGES = 64_000, 32_000
+# Value of PRAGMA temp_store: the statement journal stays in memory.
+TEMP_STORE_MEMORY = 2
 
 NULL = None
 
@@ -17,13 +19,17 @@ NULL = None
 @contextmanager
 def bulk_write_pragmas() -> Iterator[None]:
     """Give this thread's connection a larger cache and log inside the block. Does nothing within a transaction, where
-    SQLite does not accept both."""
+    SQLite does not accept all of these."""
     if connection.in_atomic_block:
         yield
         return
     with connection.cursor() as cursor:
         previous = {}
-        for name, wanted in (("cache_size", -CACHE_KIB), ("wal_autocheckpoint", LOG_PAGES)):
+        for name, wanted in (
+            ("cache_size", -CACHE_KIB),
+            ("wal_autocheckpoint", LOG_PAGES),
+            ("temp_store", TEMP_STORE_MEMORY),
+        ):
             cursor.execute(f"PRAGMA {name}")
             (previous[name],) = cursor.fetchone()
             cursor.execute(f"PRAGMA {name} = {wanted}")
