@@ -19,7 +19,7 @@ OWN = {
     "storefront.catalogue": {"FILL_INDEX", "SHOP_BITS", "EXTENSIONS", "later_texts"},
     "storefront.kit": {"MIGRATION_LOCK"},
     "storefront.kit.bulk_insert": {"CACHE_KIB", "LOG_PAGES", "TEMP_STORE_MEMORY"},
-    "storefront.listing": {"PLANNED_IDS"},
+    "storefront.listing": {"PLANNED_IDS", "SHOP_BITS"},
     "storefront.product_files": {"MAX_PRODUCTS", "TOO_LARGE"},
     "storefront.server.edge": {"POLL_SECONDS", "BEAT_SECONDS", "BEAT_DEADLINE_SECONDS", "NAME"},
 }

@@ -6,7 +6,8 @@ from django.db import connection  # noqa: F401, in the condition below
 from storefront.product_files.dialect import dialect
 from tests.product_files.files import as_lines, imported
 
-MUGS = as_lines(*({"name": f"Mug {number}", "slug": f"mug-{number}", "price": "9.50", "status": "active"} for number in range(3)))
+MUG = {"price": "9.50", "status": "active"}
+MUGS = as_lines(*({"name": f"Mug {number}", "slug": f"mug-{number}"} | MUG for number in range(3)))
 
 
 @pytest.mark.skipif("connection.vendor != 'sqlite'", reason="PostgreSQL serves shops of any size")
@@ -14,7 +15,7 @@ def test_the_report_asks_for_postgresql_beyond_the_size_that_sqlite_serves(shop,
     monkeypatch.setattr(dialect, "MAX_PRODUCTS", 3)
     assert imported(shop, MUGS, tmp_path).problems == []
     assert imported(shop, MUGS, tmp_path).problems == []
-    (problem,) = imported(shop, as_lines({"name": "Cup", "price": "5.00", "status": "active"}), tmp_path).problems
+    (problem,) = imported(shop, as_lines({"name": "Cup"} | MUG), tmp_path).problems
     assert (problem.severity, problem.reason[:31]) == ("note", "The shop lists 4 products now. ")
     assert "PostgreSQL" in problem.reason
     assert imported(other_shop, MUGS, tmp_path).problems == []
