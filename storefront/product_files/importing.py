@@ -117,10 +117,7 @@ def import_products(
             stack.push(run.audit_on_exit(audit_object or audit.Object("import", None, file.name)))
         run.report_problems(opened.notes)
         _import_batches(run, opened, progress)
-        run.relate()
-        if run.write and (run.report.created or run.report.updated):
-            run.report_problems(dialect.notes(shop))
-            upkeep.settle()
+        run.finish()
     if run.texts:
         run.texts.finish()
     if progress:
@@ -344,8 +341,9 @@ class _Import:
         others = [each for each in matched if each[0].line not in updated]
         self.related.add(others, counted="skipped", keep=not self.update)
 
-    def relate(self) -> None:
-        """Write the related products that the file states, and report what that changes in existing products."""
+    def finish(self) -> None:
+        """Write the related products that the file states, and report what that changes in existing products. Then do
+        what is left to the end."""
         for change in resolve_related(
             shop=self.shop,
             pending=self.related,
@@ -359,6 +357,9 @@ class _Import:
             if change.counted != "created":
                 row = {"line": change.line, "change": "update", "slug": change.slug, "fields": change.fields}
                 self._add_change(row)
+        if self.write and (self.report.created or self.report.updated):
+            self.report_problems(dialect.notes(self.shop))
+            self.upkeep.settle()
 
     def _add_changes(self, outcome: _Outcome) -> None:
         changes: list[Change] = [
