@@ -10,6 +10,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from storefront.carts.models import SNAPSHOTS, Cart, CartLine
 from storefront.catalogue.models import BundleItem, Option, OptionValue, Product, Variant
 from storefront.catalogue.sale_periods import COLUMNS as SALE_COLUMNS
+from storefront.kit.dialect import dialect
 from storefront.kit.sql import Columns, fetch
 
 # The columns of a product that a cart needs.
@@ -153,7 +154,7 @@ def lines_of(database: BaseDatabaseWrapper, rows: Sequence[tuple], cart: Cart) -
 
 def insert_cart(cart: Cart, line: CartLine) -> None:
     """Insert a new cart and its first line, atomically, and set their ids."""
-    if connection.vendor == "postgresql":
+    if dialect.WRITES_IN_WITH:
         given = _NEW_CART.values(connection, cart, prefix="cart_") | _NEW_LINE.values(connection, line)
         [(cart_id, line_id)] = fetch(connection, _INSERT_BOTH, given)
         _set_inserted(cart, cart_id)

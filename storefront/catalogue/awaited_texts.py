@@ -14,9 +14,10 @@ import structlog
 from django.db import Error, connection, transaction
 
 from storefront.catalogue.models import AwaitedTexts, Product
+from storefront.catalogue.postgresql import later_texts
 from storefront.catalogue.search_index import BATCH_ROWS, write_texts
-from storefront.catalogue.triggers import later_texts
 from storefront.kit.bulk_insert import BulkTable, Packed
+from storefront.kit.postgresql import limit_lock_wait
 from storefront.shops.changes import publish_change
 from storefront.shops.models import Shop
 
@@ -26,7 +27,6 @@ log = structlog.get_logger(__name__)
 PATIENCE = timedelta(minutes=2)
 # How long to wait for the lock of a product that another program changes.
 MAX_LOCK_WAIT = "10s"
-_BOUNDED = f"SET LOCAL lock_timeout = '{MAX_LOCK_WAIT}'"
 # Locks the products; how many there are, and how many another transaction wrote than the one that made them.
 _LOCKED = """
     WITH locked AS MATERIALIZED (
@@ -47,8 +47,8 @@ def write_awaited(awaited: AwaitedTexts, table: BulkTable, rows: Sequence[tuple[
     """Write the texts, as rows of `table` that have the products' ids as later column. Where one of the products was
     changed meanwhile, the texts are made anew. Nothing is written if the worker has written them. Raises IntegrityError
     if `storefront reindex` has."""
+    limit_lock_wait(MAX_LOCK_WAIT)
     with connection.cursor() as cursor:
-        cursor.execute(_BOUNDED)
         cursor.execute("SELECT CAST(xmin AS text) FROM catalogue_awaitedtexts WHERE id = %s", [awaited.pk])
         made = cursor.fetchone()
         if made is None or not _begin(awaited):
@@ -83,9 +83,7 @@ def write_left(awaited: Sequence[int]) -> int:
 
 @transaction.atomic
 def _write(pk: int) -> bool:
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute(_BOUNDED)
+    limit_lock_wait(MAX_LOCK_WAIT)
     # Who holds the lock is about to write them.
     awaited = AwaitedTexts.objects.select_for_update(skip_locked=True).filter(pk=pk).first()
     if awaited is None:

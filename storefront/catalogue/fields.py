@@ -2,7 +2,7 @@
 
 The schemas of what apps send, the checks before a write, and the native product file all use `kind_of(column)`. So a
 new column of a product needs its line in the model and its description in `schemas.Product`. Only a new type of
-column needs a row here, and one in `kit/json_sql.py`, where the database writes records.
+column needs a row here, and one in `kit/json_sql`, where the database writes records.
 """
 
 import re

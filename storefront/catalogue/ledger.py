@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 from django.db import connection
 
+from storefront.catalogue.dialect import dialect
 from storefront.catalogue.models import StockAdjustment
 from storefront.kit.sql import fetch
 from storefront.shops.models import ApiToken, User
@@ -20,20 +21,6 @@ from storefront.shops.models import ApiToken, User
 Kind = StockAdjustment.Kind
 # The parameters of the statement that says what changes of stock are for.
 Said = dict[str, Any]
-
-# Until the end of the transaction.
-SAY_POSTGRESQL = "SELECT set_config('storefront.stock_change', %(said)s, true)"
-_SAY = {
-    "sqlite": (
-        "REPLACE INTO catalogue_stockchange VALUES"
-        " (1, %(kind)s, %(reason)s, %(reference)s, %(installation)s, %(token)s, %(user)s, %(made_at)s) RETURNING id"
-    ),
-    "postgresql": SAY_POSTGRESQL,
-}
-_UNSAY = {
-    "sqlite": "DELETE FROM catalogue_stockchange RETURNING id",
-    "postgresql": "SELECT set_config('storefront.stock_change', '', true)",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,14 +47,14 @@ def stock_changes(
 @contextmanager
 def saying(said: Said) -> Iterator[None]:
     """Say this of the block's changes of stock."""
-    fetch(connection, _SAY[connection.vendor], said)
+    fetch(connection, dialect.SAY, said)
     yield
     unsay()
 
 
 def unsay() -> None:
     """End what was said of changes of stock in this transaction."""
-    fetch(connection, _UNSAY[connection.vendor], {})
+    fetch(connection, dialect.UNSAY, {})
 
 
 def said(kind: Kind, *, now: datetime, reason: str = "", reference: str = "", author: Author = NOBODY) -> Said:

@@ -6,12 +6,12 @@ SQL expressions for it. Their aliases are `p` for products and `c` for categorie
 (`dates.py`).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import Any
 
 from django.core.files.storage import default_storage
-from django.db import connections, models, router
+from django.db import models
 
 from storefront.catalogue import dates
 from storefront.catalogue.models import (
@@ -26,7 +26,7 @@ from storefront.catalogue.models import (
 )
 from storefront.catalogue.shown import SHOWN
 from storefront.kit import json_sql
-from storefront.kit.json_sql import Member
+from storefront.kit.json_sql import Member, json_array, json_object
 from storefront.shops.models import Shop
 
 Record = dict[str, Any]
@@ -52,12 +52,6 @@ def _columns_from(model: type[models.Model], first: str) -> tuple[str, ...]:
 # Columns that come after a product's `media` and a variant's `image` (R-CAT-9, R-CAT-29).
 OWN_MEMBERS = _columns_from(Product, "tags")
 OWN_MEMBERS_OF_VARIANT = _columns_from(Variant, "sort_order")
-
-
-@cache
-def vendor() -> str:
-    """The vendor of the database from which the catalogue is read. It is the same for the life of the process."""
-    return connections[router.db_for_read(Product)].vendor
 
 
 @cache
@@ -91,23 +85,23 @@ def chosen_product(names: frozenset[str], *, for_apps: bool = False) -> str:
 
 def _single(for_apps: bool, is_stored: bool = False) -> list[Member]:
     """The members that only the single read shows."""
-    pivot = _object(_columns(ProductCategory, "l").items())
+    pivot = json_object(_columns(ProductCategory, "l").items())
     # The pluses keep SQLite from using the indexes by shop, which hold all links, categories and variants of the shop;
     # a product has few.
-    categories = _array(
+    categories = json_array(
         category(("pivot", pivot)),
         "catalogue_productcategory l JOIN catalogue_category c ON c.id = l.category_id"
         " WHERE +l.shop_id = %(shop)s AND +c.shop_id = %(shop)s AND l.product_id = p.id"
         + ("" if for_apps else f" AND {SHOWN}"),
         "c._lft, c.id",
     )
-    variants = _array(
+    variants = json_array(
         _variant(is_stored),
         "catalogue_variant v LEFT JOIN catalogue_media m ON m.id = v.image_id"
         " WHERE +v.shop_id = %(shop)s AND v.product_id = p.id",
         "v.sort_order, v.id",
     )
-    options = _array(
+    options = json_array(
         _option(), "catalogue_option o WHERE +o.shop_id = %(shop)s AND o.product_id = p.id", "o.sort_order, o.id"
     )
     single = [("categories", categories), ("variants", variants), ("options", options)]
@@ -116,7 +110,7 @@ def _single(for_apps: bool, is_stored: bool = False) -> list[Member]:
 
 def category(*more: Member) -> str:
     """A category with `more` members at its end."""
-    return _text(_object([*_columns(Category, "c").items(), *more]))
+    return _text(json_object([*_columns(Category, "c").items(), *more]))
 
 
 def with_media_urls(shop: Shop, text: str) -> str:
@@ -135,32 +129,32 @@ def media_url(shop: Shop, file: str | None, source_url: str | None = None) -> st
 def _product(single: list[Member], names: frozenset[str] | None = None, *, is_stored: bool = False) -> str:
     members = _columns(Product, "p", {} if is_stored else dates.product_columns("p"))
     own = [(name, members.pop(name)) for name in OWN_MEMBERS]
-    media = _array(_media(), "catalogue_media m WHERE m.product_id = p.id", "m.sort_order, m.id")
+    media = json_array(_media(), "catalogue_media m WHERE m.product_id = p.id", "m.sort_order, m.id")
     every = [*members.items(), ("media", media), *single, *own]
-    return _text(_object(member for member in every if names is None or member[0] in names))
+    return _text(json_object(member for member in every if names is None or member[0] in names))
 
 
 def _media() -> str:
-    members = _columns(Media, "m") | {"file": json_sql.file_url(vendor(), "m.file", "m.source_url")}
-    return _object(("url" if name == "file" else name, value) for name, value in members.items())
+    members = _columns(Media, "m") | {"file": json_sql.file_url("m.file", "m.source_url")}
+    return json_object(("url" if name == "file" else name, value) for name, value in members.items())
 
 
 def _variant(is_stored: bool) -> str:
     members = _columns(Variant, "v", {} if is_stored else dates.sale_columns("v"))
     own = [(name, members.pop(name)) for name in OWN_MEMBERS_OF_VARIANT]
-    return _object([*members.items(), ("image", json_sql.file_url(vendor(), "m.file", "m.source_url")), *own])
+    return json_object([*members.items(), ("image", json_sql.file_url("m.file", "m.source_url")), *own])
 
 
 def _bundle_items() -> str:
     source = "catalogue_bundleitem b WHERE +b.shop_id = %(shop)s AND b.bundle_id = p.id"
-    return _array(_object(_columns(BundleItem, "b").items()), source, "b.sort_order, b.id")
+    return json_array(json_object(_columns(BundleItem, "b").items()), source, "b.sort_order, b.id")
 
 
 def _option() -> str:
     """An option with its values (R-CAT-30)."""
-    value = _object(_columns(OptionValue, "e").items())
-    values = _array(value, "catalogue_optionvalue e WHERE e.option_id = o.id", "e.sort_order, e.id")
-    return _object([*_columns(Option, "o").items(), ("values", values)])
+    value = json_object(_columns(OptionValue, "e").items())
+    values = json_array(value, "catalogue_optionvalue e WHERE e.option_id = o.id", "e.sort_order, e.id")
+    return json_object([*_columns(Option, "o").items(), ("values", values)])
 
 
 def _text(record: str) -> str:
@@ -173,15 +167,7 @@ def _columns(model: type[models.Model], alias: str, dated: Mapping[str, str] | N
     expressions than the column's name, by it."""
     dated = dated or {}
     return {
-        str(field.column): json_sql.column(vendor(), field, dated.get(str(field.column), f"{alias}.{field.column}"))
+        str(field.column): json_sql.column(field, dated.get(str(field.column), f"{alias}.{field.column}"))
         for field in model._meta.concrete_fields
         if field.column not in HIDDEN_COLUMNS[model]
     }
-
-
-def _object(members: Iterable[Member]) -> str:
-    return json_sql.json_object(vendor(), members)
-
-
-def _array(item: str, source: str, order: str) -> str:
-    return json_sql.json_array(vendor(), item, source, order)

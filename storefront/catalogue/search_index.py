@@ -14,24 +14,13 @@ import orjson
 from django.db import connection, transaction
 from django.db.models import OuterRef, Subquery
 
+from storefront.catalogue.dialect import dialect
 from storefront.catalogue.models import Brand, Product, ProductSearch, SearchWord, Variant
 from storefront.catalogue.search_texts import search_text
 from storefront.shops.models import Shop
 
 BATCH_ROWS = 2000
 _COLUMNS = ("name", "sku", "description", "tags", "attributes")
-
-_ADD_WORDS = {
-    "sqlite": (
-        "INSERT OR IGNORE INTO catalogue_searchword (shop_id, word, head, tail)"
-        " SELECT %s, e.value, substr(e.value, 1, 2), substr(e.value, -2) FROM json_each(%s) e"
-    ),
-    "postgresql": (
-        "INSERT INTO catalogue_searchword (shop_id, word, head, tail)"
-        " SELECT %s, w, left(w, 2), right(w, 2) FROM jsonb_array_elements_text(CAST(%s AS jsonb)) w"
-        " ON CONFLICT DO NOTHING"
-    ),
-}
 
 
 def write_text(product: Product) -> None:
@@ -84,7 +73,7 @@ def add_words(shop: Shop, words: Iterable[str]) -> None:
     ordered = sorted(words)
     if ordered:
         with connection.cursor() as cursor:
-            cursor.execute(_ADD_WORDS[connection.vendor], [shop.pk, orjson.dumps(ordered).decode()])
+            cursor.execute(dialect.ADD_WORDS, [shop.pk, orjson.dumps(ordered).decode()])
 
 
 def rewrite_texts(shop: Shop) -> int:

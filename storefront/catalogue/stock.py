@@ -14,6 +14,7 @@ from storefront.catalogue.inventory import Item, changed_item, stock_of
 from storefront.catalogue.ledger import Kind as StockKind
 from storefront.catalogue.models import Product, Variant
 from storefront.catalogue.stock_sql import PUT_BACK, TAKE, Kind, Statements, column
+from storefront.kit.dialect import dialect
 from storefront.kit.refusals import Refusal
 from storefront.kit.sql import fetch
 from storefront.shops.changes import publish_change
@@ -96,7 +97,7 @@ class _Change:
     def make(self, uses: Iterable[StockUse]) -> list[StockUse]:
         """Change these stocks, all or none; returns those that were changed."""
         wanted = _in_lock_order(uses)
-        is_alone = len(wanted) == 1 and connection.vendor == "postgresql" and self._is_made_alone(wanted[0])
+        is_alone = len(wanted) == 1 and dialect.WRITES_IN_WITH and self._is_made_alone(wanted[0])
         changed = wanted if is_alone else self._make_each(wanted)
         publish_change(self.shop.pk)
         return changed

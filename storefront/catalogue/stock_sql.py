@@ -10,7 +10,7 @@ second.
 from typing import Literal, NamedTuple
 
 from storefront.catalogue.inventory import CHANGED_PRODUCT, CHANGED_VARIANT, ITEM_JSON
-from storefront.catalogue.ledger import SAY_POSTGRESQL
+from storefront.catalogue.postgresql import SAY
 from storefront.webhooks.actions import insertion_of
 
 Kind = Literal["product", "variant", "damaged"]
@@ -60,7 +60,7 @@ def _alone(kind: Kind, sign: str, condition: str) -> str:
     condition += "" if kind == "variant" else _NO_VARIANTS
     # The change is joined with what is said of it: so that is said before the change's triggers.
     changed = _update(kind, sign, condition, " FROM said", _CHANGED[_table(kind)])
-    return f"WITH said AS ({SAY_POSTGRESQL}), changed AS ({changed}), told AS ({events}) SELECT id FROM changed"
+    return f"WITH said AS ({SAY}), changed AS ({changed}), told AS ({events}) SELECT id FROM changed"
 
 
 class Statements(NamedTuple):

@@ -10,12 +10,12 @@ bulk updates, imports by COPY, an operator's SQL. A sale of stock changes no col
 SQLite (`server/sqlite3`). A migration that removes a column named here drops them first: `TRIGGERS.remove(editor)`.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from importlib.resources import files
 from typing import Any
 
+from storefront.catalogue.dialect import dialect
 from storefront.catalogue.listable import listable
+from storefront.catalogue.sqlite import FILL_INDEX as FILL_INDEX
 from storefront.kit.triggers import TriggerSet
 
 # Columns that decide whether lists show a product, and where.
@@ -34,13 +34,6 @@ LEDGER = (
     "shop_id, product_id, variant_id, of_damaged, delta, stock_after, made_at,"
     " kind, reason, reference, installation_id, token_id, user_id"
 )
-# A rowid of the search index contains the shop's and the product's id, so that a search reads only rows of its shop.
-SHOP_BITS = 40
-
-FILL_INDEX = (
-    "INSERT INTO catalogue_searchindex (rowid, text)"
-    f" SELECT (shop_id << {SHOP_BITS}) + product_id, text FROM catalogue_productsearch"
-)
 # Separates the statements of a file.
 BREAK = "\n;;\n"
 _P = f"({listable('p')})"
@@ -48,26 +41,20 @@ _P = f"({listable('p')})"
 
 def _refill(editor: Any) -> None:
     """Recompute all derived data from the rows, while the triggers do not exist."""
-    is_sqlite = editor.connection.vendor == "sqlite"
-    if not is_sqlite:
-        # SQLite has one writer at a time anyway.
-        tables = "catalogue_product, catalogue_productcategory, catalogue_productsearch"
-        editor.execute(f"LOCK TABLE {tables} IN SHARE ROW EXCLUSIVE MODE")
-    # A random version, so that it equals none that a process has cached.
-    version = "random() & 1073741823" if is_sqlite else "floor(random() * 1073741824)::bigint"
+    dialect.lock_catalogue(editor)
     totals = "INSERT INTO catalogue_listingtotal (shop_id, category, products, version)"
     editor.execute(
         "UPDATE catalogue_productsearch SET listed = NOT listed WHERE listed <> EXISTS (SELECT 1 FROM"
         f" catalogue_product p WHERE p.id = catalogue_productsearch.product_id AND {_P})"
     )
-    if is_sqlite:
-        rebuild_search_index(editor)
+    dialect.rebuild_search_index(editor)
     open_ledger(editor)
     # Counted anew: nothing says what was written without the triggers.
     for table in ("frequentword", "wordcount", "textchange", "listingtotal"):
         editor.execute(f"DELETE FROM catalogue_{table}")
+    # A random version, so that it equals none that a process has cached.
     editor.execute(
-        f"{totals} SELECT shop_id, category, products, {version} FROM ("
+        f"{totals} SELECT shop_id, category, products, {dialect.RANDOM_VERSION} FROM ("
         f"SELECT p.shop_id, 0 AS category, count(*) AS products FROM catalogue_product p WHERE {_P} GROUP BY p.shop_id"
         " UNION ALL SELECT l.shop_id, l.category_id, count(*) FROM catalogue_productcategory l"
         f" JOIN catalogue_product p ON p.id = l.product_id WHERE {_P} GROUP BY l.shop_id, l.category_id) counted"
@@ -99,161 +86,27 @@ _STOCKS = (
 )
 
 
-def rebuild_search_index(editor: Any) -> None:
-    """Rebuild SQLite's search index from the search texts. `editor` can be a cursor: only `execute` is needed."""
-    editor.execute("INSERT INTO catalogue_searchindex (catalogue_searchindex) VALUES ('delete-all')")
-    editor.execute(f"{FILL_INDEX} WHERE listed ORDER BY 1")
-
-
-@contextmanager
-def deferred_totals(connection: Any, products: Sequence[int], *, with_texts: bool = True) -> Iterator[None]:
-    """Count and index the products that the block creates, with their links and search texts, once at its end instead
-    of once for each row. `products` are their ids. Without texts, on PostgreSQL, the block writes none.
-
-    Call it in a transaction. The block must write no other rows of the catalogue.
-    """
-    if not products:
-        yield
-        return
-    # A text, which the driver need not take apart.
-    array = f"{{{','.join(map(str, products))}}}"
-    ids = {"products": array} if connection.vendor == "postgresql" else _span(products)
-    with quiet(connection):
-        yield
-    statements = [*_TEXTS[connection.vendor], *_TOTALS[connection.vendor]]
-    with connection.cursor() as cursor:
-        for statement in statements if with_texts else _TOTALS[connection.vendor]:
-            cursor.execute(statement, ids)
-
-
-@contextmanager
-def quiet(connection: Any) -> Iterator[None]:
-    """Neither count nor index rows that the block adds to the catalogue. Call it in a transaction."""
-    begin, end = _QUIET[connection.vendor]
-    with connection.cursor() as cursor:
-        cursor.execute(begin)
-        yield
-        cursor.execute(end)
-
-
-@contextmanager
-def later_texts(connection: Any, *, shop: int, first: int, last: int) -> Iterator[None]:
-    """Index the search texts that the block adds, of the shop's products between two ids, once at its end, on
-    PostgreSQL. The caller's transaction locks the products, and knows that `listed` is right."""
-    with quiet(connection):
-        yield
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO catalogue_textchange (shop_id, first_product, last_product) VALUES (%s, %s, %s)",
-            [shop, first, last],
-        )
-        cursor.execute("SELECT catalogue_note(%s, 0, 0)", [shop])
-
-
-def _span(products: Sequence[int]) -> dict[str, int]:
-    # SQLite has one writer at a time, so all ids between two new ones are new.
-    return {"first": min(products), "last": max(products)}
-
-
-# Product by product: with outdated statistics, PostgreSQL would read whole tables for each batch. OFFSET 0 keeps it
-# from doing so.
-_MADE = f"""
-    WITH made AS MATERIALIZED (
-        SELECT p.id, p.shop_id, {_P} AS listed FROM unnest(CAST(%(products)s AS bigint[])) given (id),
-        LATERAL (SELECT * FROM catalogue_product WHERE id = given.id OFFSET 0) p
-    )
-"""
-# The statements before and after.
-_QUIET = {
-    "sqlite": ("INSERT INTO catalogue_quiet VALUES (1)", "DELETE FROM catalogue_quiet"),
-    # With a longer list of texts that the index has not sorted yet (in KiB), a second connection can sort them
-    # (`listing.statistics.Upkeep`).
-    "postgresql": (
-        "SELECT set_config('storefront.quiet', 'on', true), set_config('gin_pending_list_limit', '65536', true)",
-        "SELECT set_config('storefront.quiet', '', true)",
-    ),
-}
-# What the triggers would have done for these products: note the changes of totals.
-_TOTALS = {
-    "sqlite": [
-        f"""
-        INSERT INTO catalogue_note SELECT p.shop_id, 0, count(*) FILTER (WHERE {_P})
-        FROM catalogue_product p WHERE p.id BETWEEN %(first)s AND %(last)s GROUP BY p.shop_id
-        UNION ALL SELECT l.shop_id, l.category_id, count(*) FROM catalogue_productcategory l
-        JOIN catalogue_product p ON p.id = l.product_id
-        WHERE l.product_id BETWEEN %(first)s AND %(last)s AND {_P} GROUP BY l.shop_id, l.category_id
-        """,
-    ],
-    "postgresql": [
-        f"""
-        {_MADE}
-        SELECT catalogue_note(noted.shop_id, noted.category, noted.products) FROM (
-            SELECT made.shop_id, 0 AS category, count(*) FILTER (WHERE made.listed) AS products
-            FROM made GROUP BY made.shop_id
-            UNION ALL SELECT l.shop_id, l.category_id, count(*) FROM made,
-            LATERAL (SELECT * FROM catalogue_productcategory WHERE product_id = made.id OFFSET 0) l
-            WHERE made.listed GROUP BY l.shop_id, l.category_id
-        ) noted
-        """
-    ],
-}
-_TEXT_CHANGES = (
-    "INSERT INTO catalogue_textchange (shop_id, first_product, last_product)"
-    " SELECT shop_id, min(product_id), max(product_id) FROM catalogue_productsearch"
-)
-# The same for their texts: index them, correct `listed` where the writer of a text set it wrongly, and note the change.
-_TEXTS = {
-    "sqlite": [
-        f"{FILL_INDEX} WHERE listed AND product_id BETWEEN %(first)s AND %(last)s ORDER BY 1",
-        f"""
-        UPDATE catalogue_productsearch SET listed = NOT listed WHERE product_id BETWEEN %(first)s AND %(last)s
-        AND listed <> EXISTS (
-            SELECT 1 FROM catalogue_product p WHERE p.id = catalogue_productsearch.product_id AND {_P}
-        )
-        """,
-        f"{_TEXT_CHANGES} WHERE product_id BETWEEN %(first)s AND %(last)s GROUP BY shop_id",
-    ],
-    "postgresql": [
-        f"""
-        {_MADE}
-        UPDATE catalogue_productsearch s SET listed = made.listed FROM made
-        WHERE s.product_id = made.id AND s.listed <> made.listed
-        """,
-        f"{_TEXT_CHANGES} WHERE product_id = ANY (CAST(%(products)s AS bigint[])) GROUP BY shop_id",
-    ],
-}
-
-
-def statements(vendor: str) -> list[str]:
-    """The statements that create the triggers and what they need, for 'sqlite' or 'postgresql'."""
-    text = (files(__package__) / "trigger_sql" / f"{vendor}.sql").read_text()
+def statements() -> list[str]:
+    """The statements that create the triggers and what they need."""
+    text = (files(__package__) / "trigger_sql" / dialect.TRIGGER_FILE).read_text()
     for mark, sql in {
         "LEDGER": LEDGER,
-        **{f"SAID_{kind.upper()}": _said(vendor, kind) for kind in ("created", "changed", "removed")},
+        **{f"SAID_{kind.upper()}": _said(kind) for kind in ("created", "changed", "removed")},
         **{f"LISTABLE_{row.upper()}": f"({listable(row)})" for row in ("NEW", "OLD", "p", "n", "o")},
         "PLACED_BY": ", ".join(PLACED_BY),
         "PLACED_NEW": ", ".join(f"NEW.{column}" for column in PLACED_BY),
         "PLACED_OLD": ", ".join(f"OLD.{column}" for column in PLACED_BY),
         "PLACED_N": ", ".join(f"n.{column}" for column in PLACED_BY),
         "PLACED_O": ", ".join(f"o.{column}" for column in PLACED_BY),
-        "NOT_QUIET": "current_setting('storefront.quiet', true) IS DISTINCT FROM 'on'",
-        "SHOP_BITS": str(SHOP_BITS),
+        **dialect.MARKS,
     }.items():
         text = text.replace(f"<{mark}>", sql)
     return text.split(BREAK)
 
 
-def _said(vendor: str, kind: str) -> str:
+def _said(kind: str) -> str:
     """What is said of a change, as the last columns of LEDGER; `kind` if nothing is."""
-    texts = {"kind": kind, "reason": "", "reference": ""}
-    authors = ("installation", "token", "user")
-    if vendor == "sqlite":
-        # The row of `catalogue_stockchange`, if there is one. A removal is one, whatever removed the variant.
-        said = "NULL" if kind == "removed" else "said.kind"
-        found = [f"COALESCE({said if name == 'kind' else f'said.{name}'}, '{text}')" for name, text in texts.items()]
-        return ", ".join([*found, *(f"said.{name}" for name in authors)])
-    found = [f"COALESCE(said ->> '{name}', '{text}')" for name, text in texts.items()]
-    return ", ".join([*found, *(f"(said ->> '{name}')::bigint" for name in authors)])
+    return dialect.said(kind, {"kind": kind, "reason": "", "reference": ""}, ("installation", "token", "user"))
 
 
 TRIGGERS = TriggerSet(
@@ -262,3 +115,5 @@ TRIGGERS = TriggerSet(
     statements=statements,
     refill=_refill,
 )
+remove = TRIGGERS.remove
+create_search_index, drop_search_index = dialect.create_search_index, dialect.drop_search_index

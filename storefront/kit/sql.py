@@ -1,7 +1,6 @@
 """Helpers for hand-written SQL, which most requests run."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from typing import Any, Generic, TypeVar
 
 import orjson
@@ -9,6 +8,8 @@ from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import JSONField, Model
 from django.db.models.base import ModelState
+
+from storefront.kit.dialect import dialect
 
 M = TypeVar("M", bound=Model)
 Convert = Callable[[Any, Any, Any], Any]
@@ -23,7 +24,7 @@ class Columns(Generic[M]):
         # In the model's order, in which `from_db` takes values.
         self._fields = [f for f in fields if (not names or f.attname in names) and f.attname not in without]
         self._model = model
-        self._converters: dict[str, list[tuple[int, Convert, Any]]] = {}
+        self._converters: list[tuple[int, Convert, Any]] | None = None
         self.table = model._meta.db_table
         self.names = [field.attname for field in self._fields]
 
@@ -52,15 +53,14 @@ class Columns(Generic[M]):
         return instance
 
     def _converters_of(self, connection: BaseDatabaseWrapper) -> list[tuple[int, Convert, Any]]:
-        found = self._converters.get(connection.vendor)
-        if found is None:
+        if self._converters is None:
             columns = [field.get_col(self.table) for field in self._fields]
-            found = self._converters[connection.vendor] = [
+            self._converters = [
                 (position, convert, column)
                 for position, column in enumerate(columns)
                 for convert in _converters(connection, column)
             ]
-        return found
+        return self._converters
 
     def insertion(self, prefix: str = "", **given: str) -> str:
         """The INSERT statement. Its parameters come from `values`; columns in `given` have SQL expressions instead."""
@@ -91,7 +91,7 @@ def fetch(
     if the best plan depends on the values, as in a search.
     """
     connection = unwrapped(connection)
-    with _prepared_cursor(connection) if prepared else connection.cursor() as cursor:
+    with dialect.prepared_cursor(connection) if prepared else connection.cursor() as cursor:
         cursor.execute(statement, params)
         return cursor.fetchall()
 
@@ -109,29 +109,3 @@ def _converters(connection: BaseDatabaseWrapper, column: Any) -> list[Convert]:
 
 def _json(value: str, _column: Any, _connection: Any) -> Any:
     return orjson.loads(value)
-
-
-def _prepared_cursor(connection: Any) -> Any:
-    if connection.vendor != "postgresql":
-        # SQLite's driver caches statements itself.
-        return connection.cursor()
-    # As Django does before its own cursors: the server may have been restarted since the last request.
-    connection.close_if_health_check_failed()
-    connection.ensure_connection()
-    # Wrapped as Django's own cursors are, so that logs and query counts include it.
-    return connection._prepare_cursor(_server_bound()(connection.connection))
-
-
-@cache
-def _server_bound() -> Any:
-    # Imported here, since it loads the PostgreSQL driver, which a deployment on SQLite does not need.
-    from django.db.backends.postgresql.base import ServerBindingCursor
-
-    class Cursor(ServerBindingCursor):
-        """Records a prepared statement's text, too, where Django's query log looks for it."""
-
-        def _send_query_prepared(self, name: bytes, pgq: Any, **given: Any) -> None:
-            self._query = pgq
-            super()._send_query_prepared(name, pgq, **given)  # type: ignore[misc]
-
-    return Cursor

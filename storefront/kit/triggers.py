@@ -16,6 +16,8 @@ from django.db import connections, router, transaction
 from django.db.migrations.loader import MigrationLoader
 from django.db.models.signals import post_migrate
 
+from storefront.kit.dialect import dialect
+
 _CREATE = re.compile(r"CREATE (TRIGGER|FUNCTION|VIEW|TABLE) (\w+)")
 
 
@@ -24,20 +26,19 @@ class TriggerSet:
     """The triggers of one app, with the functions, views and tables that they use.
 
     `app_label` is the app whose tables they watch; `consequence` says what goes wrong without them, as a clause.
-    `statements` returns the statements that create them, by the database's vendor; their names begin with the
-    app's label. `refill` rebuilds the data that they maintain, while they are removed. It takes an object with `connection` and
-    `execute`, such as a schema editor.
+    `statements` returns the statements that create them. `refill` rebuilds the data that they maintain, while they are
+    removed. It takes an object with `connection` and `execute`, such as a schema editor.
     """
 
     app_label: str
     consequence: str
-    statements: Callable[[str], list[str]]
+    statements: Callable[[], list[str]]
     refill: Callable[[Any], None] = lambda editor: None
 
     def missing(self, connection: Any) -> list[str]:
         """Names, such as `trigger a_b`, of those that are missing or differ, in the order of their creation."""
-        existing = _EXISTING[connection.vendor](connection)
-        return [name for name, sql in self._expected(connection.vendor).items() if existing.get(name) != sql]
+        existing = {name: _normal(sql) for name, sql in dialect.existing_triggers(connection).items()}
+        return [name for name, sql in self._expected().items() if existing.get(name) != sql]
 
     def restore(self, connection: Any) -> None:
         """Create all of them again and rebuild the data that they maintain. Writers wait meanwhile."""
@@ -45,23 +46,24 @@ class TriggerSet:
             editor = _Editor(connection, cursor.execute)
             self.remove(editor)
             self.refill(editor)
-            for statement in self.statements(connection.vendor):
+            for statement in self.statements():
                 editor.execute(statement)
 
     def remove(self, editor: Any) -> None:
-        """Drop them, and those that an earlier release had by other names. `editor` is as for `refill`."""
-        vendor = editor.connection.vendor
-        expected = self._expected(vendor)
-        for each in sorted(_EXISTING[vendor](editor.connection)):
+        """Drop them, and those that an earlier release had by other names. Tables that they watch, and their rows, stay.
+
+        `editor` is as for `refill`.
+        """
+        expected = self._expected()
+        for each in sorted(dialect.existing_triggers(editor.connection)):
             kind, _, name = each.partition(" ")
             is_own = each in expected or (kind in ("function", "trigger") and name.startswith(f"{self.app_label}_"))
-            # PostgreSQL's triggers go with their functions.
-            if is_own and (vendor, kind) != ("postgresql", "trigger"):
-                editor.execute(f"DROP {each}{' CASCADE' if kind == 'function' else ''}")
+            if is_own and (statement := dialect.dropping(kind, name)):
+                editor.execute(statement)
 
-    def _expected(self, vendor: str) -> dict[str, str]:
+    def _expected(self) -> dict[str, str]:
         found = {}
-        for statement in self.statements(vendor):
+        for statement in self.statements():
             match = _CREATE.search(statement)
             assert match, statement
             found[f"{match[1].lower()} {match[2]}"] = _normal(statement[match.start() :])
@@ -109,29 +111,6 @@ def _concerns(alias: str, triggers: TriggerSet) -> bool:
         return False
     loader = MigrationLoader(connections[alias])
     return all(leaf in loader.applied_migrations for leaf in loader.graph.leaf_nodes(triggers.app_label))
-
-
-def _sqlite(connection: Any) -> dict[str, str]:
-    """Existing triggers, tables and views: their normalized definitions by name."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT type || ' ' || name, sql FROM sqlite_master WHERE sql IS NOT NULL")
-        return {name: _normal(sql) for name, sql in cursor.fetchall()}
-
-
-def _postgresql(connection: Any) -> dict[str, str]:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT 'function ' || proname, pg_get_functiondef(oid) FROM pg_proc"
-            " WHERE pronamespace = current_schema()::regnamespace"
-            " AND prorettype IN ('trigger'::regtype, 'void'::regtype)"
-            " AND prolang = (SELECT oid FROM pg_language WHERE lanname = 'plpgsql')"
-            " UNION ALL SELECT 'trigger ' || tgname, pg_get_triggerdef(oid, true) FROM pg_trigger"
-            " WHERE NOT tgisinternal AND tgenabled <> 'D'"
-        )
-        return {name: _normal(sql) for name, sql in cursor.fetchall()}
-
-
-_EXISTING: dict[str, Callable[[Any], dict[str, str]]] = {"sqlite": _sqlite, "postgresql": _postgresql}
 
 
 def _normal(sql: str) -> str:

@@ -1,4 +1,4 @@
-"""Counts the frequent words of large shops: which listed products contain each, as a bitmap in the database.
+"""Counts the frequent words of large shops on PostgreSQL: which listed products contain each, as a bitmap.
 
 To count the products that contain a frequent word, a search index has to look at all of their texts. With this, a
 search reads a bitmap (`known_matches.py`). A word that is not frequent is found by the search index as in any shop.
@@ -24,6 +24,7 @@ from pyroaring import BitMap64
 from storefront.catalogue.models import FrequentWord, ListingTotal, TextChange, WordCount
 from storefront.catalogue.search_texts import stem_of
 from storefront.kit.sql import fetch
+from storefront.listing.dialect import dialect
 from storefront.listing.facet_rows import listed_ids
 from storefront.listing.known_matches import LARGE_SHOP, MOST_CHANGED, SHORTEST_WORD
 from storefront.shops.models import Shop
@@ -43,7 +44,7 @@ CHANGED, MUCH = MOST_CHANGED // 5, 0.1
 # How long after a count began the next may begin.
 PAUSE = timedelta(minutes=15)
 
-# The plus keeps SQLite from reading all texts of the shop by its index.
+# The plus keeps the database from reading all texts of the shop by its index.
 _TEXTS = "SELECT s.product_id, s.text FROM catalogue_productsearch s WHERE +s.shop_id = %(shop)s AND s.listed"
 # How many products changed, at most.
 _CHANGED = Sum(F("last_product") - F("first_product") + 1)
@@ -54,7 +55,7 @@ _WORD = re.compile(rf"[^\W_]{{{SHORTEST_WORD},{LONGEST_WORD}}}")
 
 def is_large(shop: Shop) -> bool:
     """Whether the shop's words are counted."""
-    return _size(shop) >= LARGE_SHOP
+    return dialect.COUNTS_WORDS and _size(shop) >= LARGE_SHOP
 
 
 def _size(shop: Shop) -> int:

@@ -1,5 +1,6 @@
 # ruff: noqa: S608, the statements consist of conditions of this package; values are parameters.
-"""Finds the matches of a search in a large shop by the bitmaps of its frequent words (`frequent_words.py`).
+"""Finds the matches of a search in a large shop on PostgreSQL by the bitmaps of its frequent words
+(`frequent_words.py`).
 
 One statement reads the bitmaps, the shop's changes since they were counted and the matches among the changed products:
 so the answer is that of one moment, whatever is written or counted meanwhile.
@@ -15,6 +16,7 @@ from pyroaring import BitMap64
 
 from storefront.catalogue.search_texts import SearchWord
 from storefront.listing import page_sql, words_sql
+from storefront.listing.dialect import dialect
 from storefront.listing.page_sql import STATE_COLUMNS
 from storefront.listing.sql import HIDDEN, LISTABLE
 from storefront.listing.words_sql import Shape
@@ -52,7 +54,7 @@ def known_matches(
     given = params | _numbered(read)
     for other in others:
         # As the search index takes it.
-        given |= {"match": words_sql.match([other]), "sought_word0": words_sql.sought(shape.vendor, other)}
+        given |= {"match": words_sql.match([other]), "sought_word0": dialect.sought(other)}
     (row,) = fetch(_statement(shape, len(read), bool(others)), given, prepared=False)
     state, (changes, changed, hidden, found, *bitmaps) = row[:STATE_COLUMNS], row[STATE_COLUMNS:]
     if changed is None or found is None or None in bitmaps:
@@ -71,7 +73,7 @@ def known_matches(
 
 def is_known(shape: Shape) -> bool:
     """Whether bitmaps can tell what a list of this shape has: of words alone, none of which is short."""
-    return bool(shape.long_words) and shape == Shape(shape.vendor, long_words=shape.long_words, stems=shape.stems)
+    return bool(shape.long_words) and shape == Shape(long_words=shape.long_words, stems=shape.stems)
 
 
 def needles_of(word: SearchWord) -> list[str]:
@@ -98,22 +100,18 @@ def _statement(shape: Shape, stored: int, has_other: bool) -> str:
     """One row: the columns of `page_sql.stored_state`; the changes; the ids of the matches among the changed products,
     NULL if these are too many; those of the hidden products; those of the products that contain the text which is not
     stored, NULL if they are too many; and the `stored` bitmaps."""
-    joined = page_sql.joined(shape.vendor)
-    spans = "c.first_product || '-' || c.last_product"
-    spans = f"group_concat({spans})" if shape.vendor == "sqlite" else f"string_agg({spans}, ',')"
+    joined = dialect.JOINED_IDS
     texts = (
         "catalogue_productsearch s WHERE s.product_id BETWEEN c.first_product AND c.last_product"
         f" AND +s.shop_id = %(shop)s AND s.listed AND {' AND '.join(words_sql.words(shape, indexed=False))}"
     )
-    changed = f"SELECT s.product_id AS id FROM c CROSS JOIN {texts}"
-    if shape.vendor != "sqlite":
-        # OFFSET 0 keeps the planner from joining by reading all texts.
-        changed = f"SELECT d.id FROM c CROSS JOIN LATERAL (SELECT s.product_id AS id FROM {texts} OFFSET 0) d"
+    # OFFSET 0 keeps the planner from joining by reading all texts.
+    changed = f"SELECT d.id FROM c CROSS JOIN LATERAL (SELECT s.product_id AS id FROM {texts} OFFSET 0) d"
     hidden = " UNION ALL ".join(
         f"SELECT p.id FROM catalogue_product p WHERE p.shop_id = %(shop)s AND {LISTABLE} AND {each}" for each in HIDDEN
     )
     columns = [
-        f"(SELECT {spans} FROM c)",
+        "(SELECT string_agg(c.first_product || '-' || c.last_product, ',') FROM c)",
         f"CASE WHEN (SELECT COALESCE(sum(c.last_product - c.first_product + 1), 0) FROM c) <= {MOST_CHANGED}"
         f" THEN (SELECT COALESCE({joined}, '') FROM ({changed}) d) END",
         f"(SELECT COALESCE({joined}, '') FROM ({hidden}) d)",
@@ -132,5 +130,5 @@ def _statement(shape: Shape, stored: int, has_other: bool) -> str:
         f" LIMIT {MOST_CHANGED + 1})"
     ]
     if has_other:
-        tables.append(f"o AS MATERIALIZED ({page_sql.ids_of(Shape(shape.vendor, long_words=1))})")
+        tables.append(f"o AS MATERIALIZED ({page_sql.ids_of(Shape(long_words=1))})")
     return f"WITH {', '.join(tables)} {page_sql.with_state(*columns)}"

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from storefront.catalogue import dates
+from storefront.listing.dialect import dialect
 
 # The columns of each order, and whether they descend. Ties break on the id, so that pages never overlap (R-CAT-23).
 ORDERS: dict[str | None, tuple[tuple[str, bool], ...]] = {
@@ -39,17 +40,14 @@ def select_keys(sort: str | None) -> str:
     return ", ".join(f"{expression} AS {column}" for expression, (column, _) in named)
 
 
-def after(vendor: str, sort: str | None) -> tuple[str, ...]:
-    """The conditions of the rows after an anchor. If all columns have the same direction, one range of row values;
-    else a range for each column that may be the first to differ, since neither database seeks by an OR of them.
-
-    SQLite always gets a range for each column: in row values it seeks by the columns before the id only, and an import
-    can create any number of products at one moment."""
+def after(sort: str | None) -> tuple[str, ...]:
+    """The conditions of the rows after an anchor: one range of row values where the database seeks by it, else a range
+    for each column that may be the first to differ, since neither database seeks by an OR of them."""
     columns = [(name, descends) for name, (_, descends) in zip(sort_columns(sort), COLUMNS[sort], strict=True)]
     ranges, equal = [], ""
     for number, (column, _) in enumerate(columns):
         rest = columns[number:]
-        if len(rest) == 1 or (vendor != "sqlite" and len({descends for _, descends in rest}) == 1):
+        if dialect.are_one_range([descends for _, descends in rest]):
             ranges.append(equal + _range_after(rest, number))
             break
         ranges.append(equal + _range_after(columns[number : number + 1], number))

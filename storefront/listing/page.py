@@ -18,9 +18,10 @@ from pyroaring import BitMap64
 from storefront.catalogue.search_texts import SearchWord, search_words
 from storefront.kit.lru import LruCache
 from storefront.listing import known_matches, page_sql
+from storefront.listing.dialect import dialect
 from storefront.listing.orders import AT_ONCE
 from storefront.listing.page_cache import Anchors, Validity
-from storefront.listing.words_sql import MOST_LONG_WORDS, MOST_SHORT_WORDS, Shape, match, sought, words_parameter
+from storefront.listing.words_sql import MOST_LONG_WORDS, MOST_SHORT_WORDS, Shape, match, words_parameter
 
 Fetch = Callable[..., list[tuple]]
 
@@ -127,7 +128,7 @@ class Listing:
     them."""
 
     def __init__(
-        self, fetch: Fetch, vendor: str, shop: int, language: str, filters: ProductFilters, moment: Any, since: Any
+        self, fetch: Fetch, shop: int, language: str, filters: ProductFilters, moment: Any, since: Any
     ) -> None:
         self.fetch, self.sort, self.shop, self.moment = fetch, filters.sort, shop, moment
         self.members = filters.members
@@ -144,7 +145,7 @@ class Listing:
         # The ids of a search's matches, whatever their dates, if they were just found.
         self.matches: BitMap64 | None = None
         has_ids = filters.ids is not None
-        self.shape = Shape(vendor, category, filters.featured, since is not None, has_ids, *counts)
+        self.shape = Shape(category, filters.featured, since is not None, has_ids, *counts)
         if self.sort == RELEVANCE and not self.shape.has_words:
             self.sort = None
         # Until when what was read holds, unless somebody writes; None: for ever.
@@ -153,13 +154,13 @@ class Listing:
         self.is_cached = since is None and not has_ids
         self.key = (shop, filters.category, category, filters.featured, *words)
         self.params = {"shop": shop, "now": moment, "category": filters.category, "since": since}
-        self.params["wanted"] = page_sql.ids_parameter(vendor, filters.ids or ())
+        self.params["wanted"] = dialect.ids_parameter(filters.ids or ())
         self.params["match"] = " AND ".join(match(known_matches.needles_of(word)) for word in long)
         self.params["rest"] = words_parameter((word.text, _stem(word) or word.text) for word in rest)
         for number, word in enumerate(separate[0]):
-            self.params |= {f"word{number}": word.text, f"sought_word{number}": sought(vendor, word.text)}
+            self.params |= {f"word{number}": word.text, f"sought_word{number}": dialect.sought(word.text)}
             if stem := _stem(word):
-                self.params |= {f"stem{number}": stem, f"sought_stem{number}": sought(vendor, stem)}
+                self.params |= {f"stem{number}": stem, f"sought_stem{number}": dialect.sought(stem)}
         self.params |= {f"short{number}": word.text for number, word in enumerate(separate[1])}
 
     def page(self, *, offset: int, limit: int) -> tuple[list[tuple], int]:
@@ -185,7 +186,7 @@ class Listing:
             return None
         cached = _matches.get(self.key)
         if cached is not None:
-            (*dated, _, _, _, _), *_ = self.fetch(page_sql.stored_state(Shape(self.shape.vendor)), self.params)
+            (*dated, _, _, _, _), *_ = self.fetch(page_sql.stored_state(Shape()), self.params)
             if cached.validity.covers(self._validity(*dated)):
                 return cached.ids
         if found := self._known():
@@ -206,7 +207,9 @@ class Listing:
     @property
     def has_known_words(self) -> bool:
         """Whether the words of this search may be counted."""
-        return known_matches.is_known(self.shape) and (_sizes.get(self.shop) or 0) >= known_matches.LARGE_SHOP
+        if not dialect.COUNTS_WORDS or not known_matches.is_known(self.shape):
+            return False
+        return (_sizes.get(self.shop) or 0) >= known_matches.LARGE_SHOP
 
     def page_among(self, ids: BitMap64, *, offset: int, limit: int) -> list[tuple]:
         """The rows of a page of those products of the whole list that have these ids, which are many."""
@@ -228,8 +231,8 @@ class Listing:
                     break
                 order.ids.extend(step)
                 found += [id for id in step if id in ids]
-        wanted = page_sql.ids_parameter(self.shape.vendor, found[offset : offset + limit])
-        statement = page_sql.page_by_ids(self.shape.vendor, self.sort, self.members)
+        wanted = dialect.ids_parameter(found[offset : offset + limit])
+        statement = page_sql.page_by_ids(self.sort, self.members)
         return self.fetch(statement, {"shop": self.shop, "now": self.moment, "ids": wanted})
 
     def _rows(self, statement: str, params: dict[str, Any]) -> list[tuple]:
@@ -273,7 +276,7 @@ class Listing:
     def _known_state(self, cached: _Total | None) -> tuple[Validity, int, int] | None:
         """The same for a search whose words are counted, or whose total has not changed."""
         if cached is not None:
-            (*dated, _, products, _, _), *_ = self.fetch(page_sql.stored_state(Shape(self.shape.vendor)), self.params)
+            (*dated, _, products, _, _), *_ = self.fetch(page_sql.stored_state(Shape()), self.params)
             if cached.validity.covers(self._validity(*dated)):
                 return self._validity(*dated), products, cached.total
         found = self._known()
@@ -303,8 +306,8 @@ class Listing:
         found_by = self.shape
         matches = self._known_matches(validity)
         if matches is not None and len(matches) <= page_sql.MOST_MATCHES:
-            found_by = Shape(self.shape.vendor, ids=True)
-            params["wanted"] = page_sql.ids_parameter(self.shape.vendor, matches)
+            found_by = Shape(ids=True)
+            params["wanted"] = dialect.ids_parameter(matches)
         if self.sort == RELEVANCE:
             if total <= MOST_RANKED:
                 return self._rows(page_sql.ranked_page(self.shape, found_by, self.members), params)
@@ -312,12 +315,12 @@ class Listing:
         key = (*self.key, self.sort, offset, limit)
         cached = _pages.get(key) if self.is_cached else None
         if cached is not None and cached.validity.covers(validity):
-            statement = page_sql.page_by_ids(self.shape.vendor, self.sort, self.members)
+            statement = page_sql.page_by_ids(self.sort, self.members)
             return self.fetch(statement, {"shop": self.shop, "now": self.moment, "ids": cached.ids})
         looked_at = (offset + limit) * products // total
         if matches and not offset and len(matches) <= limit:
-            ids = page_sql.few_ids_parameter(self.shape.vendor, matches)
-            statement = page_sql.page_by_ids(self.shape.vendor, self.sort, self.members)
+            ids = dialect.few_ids_parameter(matches)
+            statement = page_sql.page_by_ids(self.sort, self.members)
             rows = self.fetch(statement, {"shop": self.shop, "now": self.moment, "ids": ids})
         elif matches and len(matches) > MOST_SORTED and looked_at < MOST_LOOKED_AT:
             rows = self._page_among(validity, products, matches, offset, limit)
@@ -328,7 +331,7 @@ class Listing:
             rows = self._rows(page_sql.scanned_page(self.shape, self.sort, False, self.members), params)
         if self.is_cached:
             # The id is the last of a row's sort columns.
-            ids = page_sql.ids_parameter(self.shape.vendor, (row[-1] for row in rows))
+            ids = dialect.ids_parameter(row[-1] for row in rows)
             _pages.put(key, _Page(validity, ids))
         return rows
 

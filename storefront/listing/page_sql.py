@@ -6,14 +6,13 @@ ways, and `page.py` chooses: *scanned*, along the index of its order until it is
 all matching rows are found by the index of a filter, then sorted. A page whose products are cached is read by ids.
 """
 
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache, lru_cache
 
 from storefront.catalogue import dates, records
 from storefront.catalogue.shown import SHOWN
-from storefront.catalogue.triggers import SHOP_BITS
 from storefront.listing import words_sql
+from storefront.listing.dialect import dialect
 from storefront.listing.orders import COLUMNS, after, order_by, select_keys, sort_columns
 from storefront.listing.orders import ORDERS as ORDERS
 from storefront.listing.sql import HIDDEN, LISTABLE, LISTED, next_dates
@@ -21,8 +20,6 @@ from storefront.listing.words_sql import Shape
 
 # Matches of a search that are found at once for its total and its page, and ids that a list takes as a filter.
 MOST_MATCHES, MOST_IDS = 20_000, 2000
-# Elements that PostgreSQL expects an array to have whose values it does not know, and a few more.
-PLANNED_IDS = 16
 
 # Cached statements of each kind: up to 30 kilobytes each, and built again in a fraction of a millisecond.
 MAX_SQL_TEXTS = 64
@@ -44,6 +41,8 @@ CATEGORIES_MEANT = {
 _TURNED = f"p.id IN (SELECT t.id FROM ({dates.turned()}) t)"
 # Products that were updated since then, or changed or published by a date, although their rows were not written.
 RECENT = f"(p.updated_at >= %(since)s OR p.publish_at >= %(since)s OR {_TURNED})"
+
+_LISTED = f"p.shop_id = %(shop)s AND {LISTED}"
 
 # The members of the records, or None for those that lists show.
 Members = frozenset[str] | None
@@ -71,7 +70,7 @@ def state(shape: Shape, *, nothing_hidden: bool = False) -> str:
     if not nothing_hidden:
         counted = f"({counted} - {_hidden(_row_conditions(shape))})"
     few = f"NOT {known} AND (SELECT count(*) FROM d) <= {MOST_MATCHES}"
-    matches = f"CASE WHEN {few} THEN (SELECT {joined(shape.vendor)} FROM d) END"
+    matches = f"CASE WHEN {few} THEN (SELECT {dialect.JOINED_IDS} FROM d) END"
     return f"WITH d AS MATERIALIZED ({ids_of(shape)}) {with_state(total.format(counted=counted), matches)}"
 
 
@@ -79,13 +78,8 @@ def state(shape: Shape, *, nothing_hidden: bool = False) -> str:
 def all_matches(shape: Shape) -> str:
     """The same of the whole list, without subtracting what dates hide, with the ids of all products that the search
     finds, however many."""
-    matches = f"(SELECT COALESCE({joined(shape.vendor)}, '') FROM d)"
+    matches = f"(SELECT COALESCE({dialect.JOINED_IDS}, '') FROM d)"
     return f"WITH d AS MATERIALIZED ({ids_of(shape)}) {with_state('s.products', matches)}"
-
-
-def joined(vendor: str) -> str:
-    """The ids of a table `d`, with commas between; NULL if there are none."""
-    return "group_concat(d.id)" if vendor == "sqlite" else "string_agg(CAST(d.id AS text), ',')"
 
 
 @cache
@@ -114,51 +108,31 @@ def with_state(*columns: str) -> str:
 def scanned_page(shape: Shape, sort: str | None, anchored: bool, members: Members = None) -> str:
     """The records and sort columns of one page: `limit` rows after `offset`, counted from the start of the list or, if
     `anchored`, after the row whose sort columns are `a0` and on. `span` is the sum of limit and offset."""
-    conditions = " AND ".join(["p.shop_id = %(shop)s", LISTED, *_row_conditions(shape)])
+    conditions = " AND ".join([_LISTED, *_row_conditions(shape)])
     keys = select_keys(sort)
     scans = [
         f"SELECT {keys} FROM catalogue_product p WHERE {conditions}{beyond} ORDER BY {order_by(sort)}"
-        for beyond in (after(shape.vendor, sort) if anchored else ("",))
+        for beyond in (after(sort) if anchored else ("",))
     ]
     if len(scans) == 1:
-        return _page(shape, sort, scans[0], members)
+        return _page(sort, scans[0], members)
     union = " UNION ALL ".join(f"SELECT * FROM ({scan} LIMIT %(span)s) part" for scan in scans)
-    return _page(shape, sort, f"SELECT w.id FROM ({union}) w ORDER BY {order_by(sort, 'w')}", members)
+    return _page(sort, f"SELECT w.id FROM ({union}) w ORDER BY {order_by(sort, 'w')}", members)
 
 
 @lru_cache(MAX_SQL_TEXTS)
 def sorted_page(shape: Shape, sort: str | None, members: Members = None) -> str:
     """The records and sort columns of one page: `limit` rows after `offset`."""
-    keys = select_keys(sort)
     ids = _recent_ids(shape) if shape.since else ids_of(shape)
-    if shape.vendor == "sqlite":
-        found = f"SELECT {keys} FROM {_products_of(shape, ids)}"
-        return _page(shape, sort, f"{found} ORDER BY {order_by(sort)}", members)
-    # OFFSET 0 keeps the planner from reading a whole index instead: it overestimates how frequent a word is.
-    found = (
-        f"WITH d AS MATERIALIZED ({ids}) SELECT f.* FROM d CROSS JOIN LATERAL (SELECT {keys} FROM catalogue_product p"
-        f" WHERE p.id = d.id AND p.shop_id = %(shop)s AND {LISTED} OFFSET 0) f"
-    )
-    return _page(shape, sort, f"SELECT f.id FROM ({found}) f ORDER BY {order_by(sort, 'f')}", members)
+    found = dialect.found_by_ids(ids, select_keys(sort), _LISTED)
+    return _page(sort, f"SELECT f.id FROM ({found}) f ORDER BY {order_by(sort, 'f')}", members)
 
 
 @lru_cache(MAX_SQL_TEXTS)
 def ranked_page(shape: Shape, found_by: Shape, members: Members = None) -> str:
     """The records and ids of one page of a search, the most relevant first: `limit` rows after `offset`. Reads the
     text of every match. `found_by` is the search itself, or `ids` if its matches are known."""
-    keys = select_keys(None)
-    ranked = f"{keys}, {words_sql.rank(shape)} AS rank"
-    found = (
-        f"SELECT {ranked} FROM d CROSS JOIN catalogue_product p ON p.id = d.id"
-        f" CROSS JOIN catalogue_productsearch s ON s.product_id = d.id WHERE p.shop_id = %(shop)s AND {LISTED}"
-    )
-    if shape.vendor != "sqlite":
-        # As in `sorted_page`.
-        found = (
-            f"SELECT f.* FROM d CROSS JOIN LATERAL (SELECT {ranked} FROM catalogue_product p"
-            " JOIN catalogue_productsearch s ON s.product_id = p.id"
-            f" WHERE p.id = d.id AND p.shop_id = %(shop)s AND {LISTED} OFFSET 0) f"
-        )
+    found = dialect.found_texts(f"{select_keys(None)}, {words_sql.rank(shape)} AS rank", _LISTED)
     record = records.product() if members is None else records.chosen_product(members)
     return (
         f"WITH d AS MATERIALIZED ({ids_of(found_by)}), g AS MATERIALIZED (SELECT f.id, row_number() OVER"
@@ -169,29 +143,13 @@ def ranked_page(shape: Shape, found_by: Shape, members: Members = None) -> str:
 
 
 @lru_cache(MAX_SQL_TEXTS)
-def page_by_ids(vendor: str, sort: str | None, members: Members = None) -> str:
-    """The records and sort columns of the products with these ids, `ids` being what `ids_parameter` returns.
+def page_by_ids(sort: str | None, members: Members = None) -> str:
+    """The records and sort columns of the products with `ids`, `ids` being what `dialect.ids_parameter` returns.
 
     Products that are no longer listed are left out: one may have been unlisted since the version was read.
     """
-    ids = "= ANY (CAST(%(ids)s AS bigint[]))"
-    if vendor == "sqlite":
-        ids = "IN (SELECT e.value FROM json_each(%(ids)s) e)"
     # The plus makes the databases look up the ids and not scan the shop's index.
-    return _records(vendor, sort, f"p.id {ids} AND +p.shop_id = %(shop)s AND {LISTED}", members)
-
-
-def ids_parameter(vendor: str, ids: Iterable[int | str]) -> str:
-    """Ids as one parameter."""
-    text = ",".join(map(str, ids))
-    return f"[{text}]" if vendor == "sqlite" else f"{{{text}}}"
-
-
-def few_ids_parameter(vendor: str, ids: Iterable[int]) -> str:
-    """The same for `page_by_ids`, with one of them repeated if they are fewer than PLANNED_IDS: for fewer ids than its
-    lasting plan expects, PostgreSQL would plan the statement anew each time, which takes longer than running it."""
-    found = list(ids)
-    return ids_parameter(vendor, found + found[-1:] * (PLANNED_IDS - len(found)))
+    return _records(sort, f"p.id {dialect.AMONG_IDS} AND +{_LISTED}", members)
 
 
 @cache
@@ -201,7 +159,7 @@ def positions(sort: str | None) -> str:
     names = ", ".join(column for column, _ in COLUMNS[sort])
     return (
         f"SELECT place, {names} FROM (SELECT {keys}, row_number() OVER (ORDER BY {order_by(sort)}) AS place"
-        f" FROM catalogue_product p WHERE p.shop_id = %(shop)s AND {LISTED}) w WHERE place %% %(step)s = 0"
+        f" FROM catalogue_product p WHERE {_LISTED}) w WHERE place %% %(step)s = 0"
     )
 
 
@@ -209,21 +167,20 @@ def positions(sort: str | None) -> str:
 def ordered_ids(sort: str | None) -> str:
     """The ids of `limit` rows of the whole list after `offset`."""
     return (
-        f"SELECT p.id FROM catalogue_product p WHERE p.shop_id = %(shop)s AND {LISTED}"
+        f"SELECT p.id FROM catalogue_product p WHERE {_LISTED}"
         f" ORDER BY {order_by(sort)} LIMIT %(limit)s OFFSET %(offset)s"
     )
 
 
-def _page(shape: Shape, sort: str | None, rows: str, members: Members) -> str:
+def _page(sort: str | None, rows: str, members: Members) -> str:
     # The page is found by its sort columns alone, so that skipped rows are read from the index only.
     ids = f"SELECT g.id FROM ({rows} LIMIT %(limit)s OFFSET %(offset)s) g"
-    return _records(shape.vendor, sort, f"p.id IN ({ids})", members)
+    return _records(sort, f"p.id IN ({ids})", members)
 
 
-def _records(vendor: str, sort: str | None, condition: str, members: Members) -> str:
-    # Sort columns as the database has them, not converted to Python datetimes and decimals.
-    plain = "+{}" if vendor == "sqlite" else "CAST({} AS text)"
-    keys = ", ".join(map(plain.format, sort_columns(sort)))
+def _records(sort: str | None, condition: str, members: Members) -> str:
+    # Sort columns as the database has them.
+    keys = ", ".join(map(dialect.PLAIN.format, sort_columns(sort)))
     record = records.product() if members is None else records.chosen_product(members)
     return f"SELECT {record}, {keys} FROM catalogue_product p WHERE {condition} ORDER BY {order_by(sort)}"
 
@@ -240,9 +197,9 @@ def _stored_total(shape: Shape) -> str:
 def _counted_total(shape: Shape) -> str:
     if shape.since:
         return f"({' + '.join(f'(SELECT count(*) FROM {source})' for source in _recent(shape))})"
-    if shape.ids or shape == Shape(shape.vendor, category=shape.category):
+    if shape.ids or shape == Shape(category=shape.category):
         # Ids and category links of drafts exist, too.
-        return f"(SELECT count(*) FROM {_products_of(shape, ids_of(shape))})"
+        return f"(SELECT count(*) FROM {dialect.products_of(ids_of(shape), _LISTED)})"
     # Counted by indexes alone, since product rows are far wider; then minus what dates hide now.
     return f"((SELECT count(*) FROM ({ids_of(shape)}) d) - {_hidden(_row_conditions(shape))})"
 
@@ -258,26 +215,15 @@ def _hidden(conditions: list[str]) -> str:
     return f"({' + '.join(counts)})"
 
 
-def _products_of(shape: Shape, ids: str) -> str:
-    """The listed products with these ids, as a FROM clause."""
-    # CROSS JOIN keeps the order of the tables, as SQLite's documentation says.
-    join = "CROSS JOIN" if shape.vendor == "sqlite" else "JOIN"
-    return f"({ids}) d {join} catalogue_product p ON p.id = d.id WHERE p.shop_id = %(shop)s AND {LISTED}"
-
-
 def ids_of(shape: Shape) -> str:
     """The ids of the products that match every filter but `since`, whatever their dates. For a category without other
     filters, drafts too."""
     found = []
-    if shape.ids and shape.vendor == "sqlite":
-        found.append(("e.value", "SELECT e.value AS id FROM json_each(%(wanted)s) e WHERE true"))
-    elif shape.ids:
-        found.append(("e.id", "SELECT e.id FROM unnest(CAST(%(wanted)s AS bigint[])) e (id) WHERE true"))
-    if shape.long_words or shape.short_words:
-        column = "s.product_id"
-        if shape.vendor == "sqlite" and shape.long_words:
-            column = f"(i.rowid & {(1 << SHOP_BITS) - 1})"
-        found.append((column, f"SELECT {column} AS id FROM {_matches(shape)}"))
+    if shape.ids:
+        found.append(dialect.WANTED_IDS)
+    if shape.has_words:
+        column, texts = _matches(shape)
+        found.append((column, f"SELECT {column} AS id FROM {texts}"))
     if shape.featured:
         featured = f"FROM catalogue_product p WHERE p.shop_id = %(shop)s AND {LISTABLE} AND p.is_featured"
         found.append(("p.id", f"SELECT p.id {featured}"))
@@ -300,7 +246,7 @@ def _recent(shape: Shape) -> list[str]:
     others = replace(shape, since=False)
     rest = "" if others.is_unfiltered else f" AND p.id IN ({ids_of(others)})"
     return [
-        f"catalogue_product p WHERE p.shop_id = %(shop)s AND {LISTED} AND {recent}{rest}"
+        f"catalogue_product p WHERE {_LISTED} AND {recent}{rest}"
         for recent in (
             "p.updated_at >= %(since)s",
             "p.publish_at >= %(since)s AND p.updated_at < %(since)s",
@@ -313,28 +259,18 @@ def _recent_ids(shape: Shape) -> str:
     return " UNION ALL ".join(f"SELECT p.id FROM {source}" for source in _recent(shape))
 
 
-def _matches(shape: Shape) -> str:
-    """The shop's listed search texts that contain the words, as a FROM clause."""
-    if shape.vendor != "sqlite" or not shape.long_words:
-        # The plus keeps SQLite from reading all texts of a shop if another filter finds fewer products.
-        plus = "+" if shape.vendor == "sqlite" and (shape.category or shape.featured) else ""
-        conditions = [*words_sql.words(shape), *words_sql.short_words(shape)]
-        words = " AND ".join([f"{plus}s.shop_id = %(shop)s", "s.listed", *conditions])
-        return f"catalogue_productsearch s WHERE {words}"
-    first, ids = f"(%(shop)s << {SHOP_BITS})", (1 << SHOP_BITS) - 1
+def _matches(shape: Shape) -> tuple[str, str]:
+    """The shop's listed search texts that contain the words: the column with their products' ids, and a FROM clause."""
     conditions = [*words_sql.words(shape), *words_sql.short_words(shape)]
-    return (
-        f"catalogue_searchindex i CROSS JOIN catalogue_productsearch s ON s.product_id = i.rowid & {ids}"
-        f" WHERE i.catalogue_searchindex MATCH %(match)s AND i.rowid BETWEEN {first} AND {first} + {ids}"
-        f" AND {' AND '.join(conditions)}"
-    )
+    has_others = bool(shape.category or shape.featured)
+    return dialect.matches(conditions, is_indexed=bool(shape.long_words), has_others=has_others)
 
 
 def _row_conditions(shape: Shape) -> list[str]:
     """The filters as conditions on one row of a scan, besides being listed."""
     conditions = []
     if shape.ids:
-        conditions.append(f"p.id IN ({ids_of(Shape(shape.vendor, ids=True))})")
+        conditions.append(f"p.id IN ({ids_of(Shape(ids=True))})")
     if shape.featured:
         conditions.append("p.is_featured")
     if shape.since:

@@ -128,7 +128,7 @@ def _listing(shop: Shop, filters: ProductFilters, now: datetime) -> Listing | No
     if "\0" in filters.q or "\0" in category or len(category) > rules.LONGEST_SLUG:
         return None
     since = None if filters.updated_since is None else _moment(filters.updated_since)
-    return Listing(database_fetch, records.vendor(), shop.pk, shop.language, filters, _moment(now), since)
+    return Listing(database_fetch, shop.pk, shop.language, filters, _moment(now), since)
 
 
 def database_fetch(statement: str, params: dict[str, Any], *, prepared: bool = True) -> list[tuple]:

@@ -11,9 +11,9 @@ from typing import Any
 
 from django.db import connection, transaction
 
+from storefront.catalogue.dialect import dialect
 from storefront.catalogue.models import Category, ProductSearch
 from storefront.catalogue.search_index import rewrite_texts
-from storefront.catalogue.triggers import rebuild_search_index
 from storefront.kit import clock
 from storefront.kit.bulk_insert import bulk_write_pragmas
 from storefront.kit.sql import fetch
@@ -33,10 +33,6 @@ _DIFFERENCES = f"""
             GROUP BY l.category_id
     ) found GROUP BY found.category HAVING sum(found.kept) <> sum(found.counted) ORDER BY found.category
 """
-_ADD = {
-    "sqlite": "INSERT INTO catalogue_note VALUES (%s, %s, %s)",
-    "postgresql": "SELECT catalogue_note(%s, %s, %s)",
-}
 _LISTED = f"""
     UPDATE catalogue_productsearch SET listed = NOT listed WHERE shop_id = %(shop)s AND listed <>
         EXISTS (SELECT 1 FROM catalogue_product p WHERE p.id = catalogue_productsearch.product_id AND {LISTABLE})
@@ -65,13 +61,13 @@ def reindex(*, shop: Shop) -> Differences:
         found.listed = cursor.rowcount
         differences = _differences(shop)
         for category, kept, counted in differences:
-            cursor.execute(_ADD[connection.vendor], [shop.pk, category, counted - kept])
+            cursor.execute(dialect.NOTE, [shop.pk, category, counted - kept])
     found.totals = _named(shop, differences)
     if is_large(shop):
         count_words(shop, now=clock.now(), anew=True, rest=0)
         with connection.cursor() as cursor:
             # Another version of the list, since processes keep what they found by the words from before.
-            cursor.execute(_ADD[connection.vendor], [shop.pk, 0, 0])
+            cursor.execute(dialect.NOTE, [shop.pk, 0, 0])
     return found
 
 
@@ -94,9 +90,6 @@ def _named(shop: Shop, differences: list[tuple]) -> list[dict[str, Any]]:
 @bulk_write_pragmas()
 @transaction.atomic
 def rebuild_index() -> None:
-    """Build the search index of all shops from scratch on SQLite. On PostgreSQL it is an ordinary index, which REINDEX
-    rebuilds."""
-    if connection.vendor != "sqlite":
-        return
+    """Build the search index of all shops from scratch, on SQLite."""
     with connection.cursor() as cursor:
-        rebuild_search_index(cursor)
+        dialect.rebuild_search_index(cursor)

@@ -11,6 +11,7 @@ from functools import cache, lru_cache
 from storefront.catalogue import dates, records
 from storefront.catalogue.listable import listable
 from storefront.catalogue.shown import SHOWN
+from storefront.listing.dialect import dialect
 
 # Which products are public (R-CAT-2). `queries.published` is the same for the ORM, `Product.is_published` for one row;
 # a test compares the three.
@@ -33,7 +34,7 @@ def product(key: str, members: frozenset[str] | None = None) -> str:
     record = records.whole_product() if members is None else records.chosen_product(members)
     changes_at = ", ".join(
         (
-            _plain("p.unpublish_at"),
+            dialect.PLAIN_TIME.format("p.unpublish_at"),
             "CASE WHEN p.available_from > %(now)s THEN p.available_from END",
             dates.next_sale_turn("p"),
             f"(SELECT min({dates.next_sale_turn('v')}) FROM catalogue_variant v WHERE v.product_id = p.id)",
@@ -65,12 +66,7 @@ def next_publications() -> Iterator[str]:
 def _first(column: str, rows: str) -> str:
     # ORDER BY with LIMIT instead of min(): PostgreSQL reuses a generic plan only if it looks no more expensive than one
     # for this moment, and for any moment it estimates that a third of all products is later.
-    return f"(SELECT {_plain(column)} FROM {rows} ORDER BY {column} LIMIT 1)"
-
-
-def _plain(column: str) -> str:
-    """A time as the database has it: the plus keeps SQLite's driver from converting the text to a Python datetime."""
-    return f"+{column}" if records.vendor() == "sqlite" else column
+    return f"(SELECT {dialect.PLAIN_TIME.format(column)} FROM {rows} ORDER BY {column} LIMIT 1)"
 
 
 # How many products of a category lists show (R-CAT-36): the stored total minus those that a date hides now.

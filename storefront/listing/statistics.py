@@ -1,5 +1,5 @@
 """Keeps PostgreSQL's plans and its search index good while products are imported, since autovacuum runs only once a
-minute. On SQLite, nothing of it is needed."""
+minute."""
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -80,7 +80,7 @@ class Upkeep:
 
     def after_batch(self, created: int) -> None:
         """Call it after each commit, with the number of products that were created so far."""
-        if connection.vendor != "postgresql" or connection.in_atomic_block:
+        if connection.in_atomic_block:
             return
         if self._running and not (self._running.done() and self._running.result()):
             return
@@ -96,9 +96,7 @@ class Upkeep:
 
     def settle(self) -> None:
         """Update the statistics of all tables that an import writes, and sort its texts into the search index: until
-        then, each search reads them one by one. What was submitted before is done. Does nothing on SQLite."""
-        if connection.vendor != "postgresql":
-            return
+        then, each search reads them one by one. What was submitted before is done."""
         others = [*_analyze(_OTHERS), _SORT_TEXTS]
         # Another connection would not see the rows of a transaction.
         is_alone = connection.in_atomic_block

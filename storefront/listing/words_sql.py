@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import orjson
 
-from storefront.catalogue import rules
 from storefront.catalogue.search_texts import SECTION_ENDS
+from storefront.listing.dialect import dialect
 
 # Words of a search that have a condition of their own. Further words share one condition, so that searches need few
 # different statements.
@@ -23,14 +23,13 @@ class Shape:
     """Which filters a list has, without their values.
 
     `category` is a key of CATEGORIES_MEANT. `since`: whether `updated_since` is given. `ids`: whether `ids` are
-    (parameter `wanted`, as `ids_parameter` returns it). `long_words` is the number of
-    words that the search index can find (parameters `word0` and on, `sought_word0` and on as `sought` returns them, and
+    (parameter `wanted`, as `dialect.ids_parameter` returns it). `long_words` is the number of words that the search
+    index can find (parameters `word0` and on, `sought_word0` and on as `dialect.sought` returns them, and
     `match` for SQLite); the first `stems` of them also match by their stem (`stem0` and on, `sought_stem0` and on).
     `short_words` is the number of words that the index cannot find (`short0` and on). `rest`: whether there are further
     words than MOST_LONG_WORDS and MOST_SHORT_WORDS, which are one parameter (`words_parameter`).
     """
 
-    vendor: str
     category: str | None = None
     featured: bool = False
     since: bool = False
@@ -53,7 +52,7 @@ class Shape:
     @property
     def has_stored_total(self) -> bool:
         """Whether the database stores the total (`ListingTotal`)."""
-        return self.is_unfiltered or self == Shape(self.vendor, category="alone")
+        return self.is_unfiltered or self == Shape(category="alone")
 
     @property
     def has_filter_index(self) -> bool:
@@ -68,16 +67,8 @@ def words(shape: Shape, *, indexed: bool = True) -> list[str]:
 def _long_word(shape: Shape, number: int, *, indexed: bool) -> str:
     names = [f"word{number}", f"stem{number}"] if number < shape.stems else [f"word{number}"]
     if not indexed:
-        return "({})".format(" OR ".join(_contains(shape, name) for name in names))
-    names = [f"sought_{name}" for name in names]
-    if shape.vendor == "sqlite":
-        return "({})".format(" OR ".join(_contains(shape, name) for name in names))
-    return "({})".format(" OR ".join(rf"s.text LIKE %({name})s ESCAPE '\'" for name in names))
-
-
-def sought(vendor: str, text: str) -> str:
-    """A text as a condition with the search index takes it."""
-    return text if vendor == "sqlite" else rules.like_pattern(text)
+        return "({})".format(" OR ".join(map(_contains, names)))
+    return "({})".format(" OR ".join(map(dialect.contains, names)))
 
 
 def match(texts: Iterable[str]) -> str:
@@ -89,21 +80,8 @@ def match(texts: Iterable[str]) -> str:
 
 
 def short_words(shape: Shape) -> list[str]:
-    found = [_contains(shape, f"short{number}") for number in range(shape.short_words)]
-    return [*found, _REST[shape.vendor]] if shape.rest else found
-
-
-# Whether a text contains every word of a list, or its stem, as `words_parameter` returns them.
-_REST = {
-    "sqlite": (
-        "NOT EXISTS (SELECT 1 FROM json_each(%(rest)s) w WHERE instr(s.text, w.value ->> 0) = 0"
-        " AND instr(s.text, w.value ->> 1) = 0)"
-    ),
-    "postgresql": (
-        "NOT EXISTS (SELECT 1 FROM jsonb_array_elements(CAST(%(rest)s AS jsonb)) w"
-        " WHERE strpos(s.text, w ->> 0) = 0 AND strpos(s.text, w ->> 1) = 0)"
-    ),
-}
+    found = [_contains(f"short{number}") for number in range(shape.short_words)]
+    return [*found, dialect.HAS_REST] if shape.rest else found
 
 
 def words_parameter(words: Iterable[tuple[str, str]]) -> str:
@@ -111,19 +89,14 @@ def words_parameter(words: Iterable[tuple[str, str]]) -> str:
     return orjson.dumps(list(words)).decode()
 
 
-def _contains(shape: Shape, name: str) -> str:
-    return f"{_POSITION[shape.vendor]}(s.text, %({name})s) > 0"
-
-
-# The function that returns where a text first has another, 0 if nowhere.
-_POSITION = {"sqlite": "instr", "postgresql": "strpos"}
+def _contains(name: str) -> str:
+    return f"{dialect.POSITION}(s.text, %({name})s) > 0"
 
 
 def rank(shape: Shape) -> str:
     """How far a product's text is from the words: lower is better. A word counts by the section of the text that has
     it, and within a section a whole word comes before a part of one, and that before its stem."""
-    position = _POSITION[shape.vendor]
-    least = "min" if shape.vendor == "sqlite" else "LEAST"
+    position = dialect.POSITION
     ends = [f"{position}(s.text, '{end}')" for end in SECTION_ENDS]
 
     def section(place: str) -> str:
@@ -133,7 +106,7 @@ def rank(shape: Shape) -> str:
     def of_word(word: str, stem: str | None) -> str:
         kinds = [f"' ' || CAST(%({word})s AS text) || ' '", f"%({word})s", *([f"%({stem})s"] if stem else [])]
         places = [section(f"{position}(s.text, {kind})") for kind in kinds]
-        return f"{least}({', '.join(f'{place} + {number}' for number, place in enumerate(places))})"
+        return f"{dialect.LEAST}({', '.join(f'{place} + {number}' for number, place in enumerate(places))})"
 
     stems = [f"stem{number}" if number < shape.stems else None for number in range(shape.long_words)]
     words = [(f"word{number}", stem) for number, stem in enumerate(stems)]

@@ -9,9 +9,7 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.db import connection
-from django.db.models import Q
-
+from storefront.kit.dialect import dialect
 from storefront.kit.ids import as_id
 from storefront.orders.desk_models import LONGEST_WORD, OrderWord
 from storefront.orders.models import Order, OrderLine
@@ -20,7 +18,6 @@ from storefront.shops.models import Shop
 # Orders that one word of a search is looked up for.
 MOST = 2000
 MOST_WORDS = 6
-_LAST = "\U0010ffff"
 
 
 @dataclass(frozen=True)
@@ -86,7 +83,7 @@ def _orders_with(shop: Shop, word: str) -> Found:
     if len(found) == MOST:
         return Found(found, False)
     # In any order, since PostgreSQL would sort them all. An order can have many such words.
-    begun = list(words.filter(_begins(word)).values_list("order_id", flat=True)[: MOST * 2])
+    begun = list(words.filter(dialect.begins_with("word", word)).values_list("order_id", flat=True)[: MOST * 2])
     for key in begun:
         if len(found) == MOST:
             return Found(found, False)
@@ -98,11 +95,6 @@ def _of_these(orders: set[int], word: str) -> set[int]:
     """Those of the orders that have such a word, found by the words of each."""
     kept = OrderWord.objects.filter(order__in=orders).values_list("order_id", "word")
     return {key for key, each in kept if each.startswith(word)}
-
-
-def _begins(word: str) -> Q:
-    # SQLite's LIKE ignores case and so the index; PostgreSQL compares by its collation.
-    return Q(word__startswith=word) if connection.vendor == "postgresql" else Q(word__gte=word, word__lt=word + _LAST)
 
 
 def _kept(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from django.db import connection
 from django.db.models import F, Q, QuerySet
 
+from storefront.kit.dialect import dialect
 from storefront.pictures.models import PictureFetch, PictureRequest
 from storefront.pictures.rules import LEASE, MOST_ATTEMPTS
 from storefront.shops.models import Shop
@@ -31,15 +32,10 @@ _DUE = """
     SELECT media_id FROM pictures_picturefetch WHERE state = 'waiting' AND shop_id = %(shop)s AND host = %(host)s
     AND due_at <= %(now)s ORDER BY due_at LIMIT %(most)s
 """
-_CLAIM = """
+_CLAIM = f"""
     UPDATE pictures_picturefetch SET lease = %(lease)s, due_at = %(until)s, attempts = attempts + 1
-    WHERE {} RETURNING media_id
-"""
-_AMONG = {
-    "sqlite": f"media_id IN ({_DUE})",
-    # An array, so that the rows are chosen once, whatever plan the rest gets.
-    "postgresql": f"media_id = ANY (ARRAY({_DUE} FOR UPDATE SKIP LOCKED))",
-}
+    WHERE media_id {dialect.chosen_to_write(_DUE)} RETURNING media_id
+"""  # noqa: S608, built from the query above
 # Above every shop's id.
 ANY_SHOP = 2**62
 
@@ -72,7 +68,7 @@ def claim(shop_id: int, host: str, most: int, *, lease: str, now: datetime) -> l
     params: dict[str, Any] = {"shop": shop_id, "host": host, "most": most, "lease": lease}
     params |= {"now": _to_db_time(now), "until": _to_db_time(now + LEASE)}
     with connection.cursor() as cursor:
-        cursor.execute(_CLAIM.format(_AMONG[connection.vendor]), params)
+        cursor.execute(_CLAIM, params)
         ids = [row[0] for row in cursor.fetchall()]
     leased = _leased_by(ids, lease)
     leased.filter(attempts__gt=MOST_ATTEMPTS).update(state=PictureFetch.State.FAILED, lease=None, reason=KILLED)

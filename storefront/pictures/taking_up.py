@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import structlog
-from django.db import DatabaseError, IntegrityError, connection, transaction
+from django.db import DatabaseError, IntegrityError, transaction
 
 from storefront.catalogue.models import Media, Product
 from storefront.kit.bulk_insert import BulkTable
+from storefront.kit.dialect import dialect
 from storefront.pictures.models import PictureFetch, PictureRequest
 from storefront.pictures.requesting import own_files
 from storefront.pictures.rules import host_of, is_fetched
@@ -57,9 +58,7 @@ def _take_up_some(shop_id: int) -> int:
 @transaction.atomic
 def _take_up(pk: int) -> bool:
     """Take up this request, unless another worker has, or is about to."""
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute(f"SET LOCAL lock_timeout = '{MAX_LOCK_WAIT}'")
+    dialect.limit_lock_wait(MAX_LOCK_WAIT)
     request = PictureRequest.objects.select_for_update(skip_locked=True, of=("self",)).select_related("shop")
     found = request.filter(pk=pk).first()
     if found is None:

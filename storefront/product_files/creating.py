@@ -9,9 +9,9 @@ from typing import Any
 from django.db import connection
 
 from storefront.catalogue import events, rules
+from storefront.catalogue.dialect import dialect
 from storefront.catalogue.models import BundleItem, Media, Option, OptionValue, Product, ProductCategory, Variant
 from storefront.catalogue.parsing import InvalidValue
-from storefront.catalogue.triggers import deferred_totals
 from storefront.kit.bulk_insert import Packed, allocate_ids
 from storefront.pictures.requesting import PictureRequests
 from storefront.product_files.later_texts import LaterTexts
@@ -52,7 +52,7 @@ def insert_products(
         for id, parsed in zip(ids, products, strict=True)
         for item in parsed.bundle_items or ()
     ]
-    with deferred_totals(connection, ids, with_texts=texts is None):
+    with dialect.deferred_totals(connection, ids, with_texts=texts is None):
         batch.write(tables)
         if texts is None:
             tables.search.insert_packed(batch.search)

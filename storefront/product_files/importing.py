@@ -19,14 +19,13 @@ from storefront.catalogue import tree
 from storefront.catalogue.ledger import Kind, stock_changes
 from storefront.catalogue.parsing import InvalidValue
 from storefront.kit.bulk_insert import bulk_write_pragmas
-from storefront.listing.statistics import Upkeep
 from storefront.pictures.requesting import PictureRequests
 from storefront.product_files import read_ahead
 from storefront.product_files.baselines import Baselines
 from storefront.product_files.creating import insert_products
 from storefront.product_files.csv_reading import UnreadableFile
+from storefront.product_files.dialect import dialect
 from storefront.product_files.existing import existing_products
-from storefront.product_files.later_texts import LaterTexts
 from storefront.product_files.limits import within_limits
 from storefront.product_files.matching import Match, Matcher, link
 from storefront.product_files.new_rows import NewTables, with_new_rows
@@ -110,7 +109,7 @@ def import_products(
         matcher = Matcher(shop, origin, seen, opened.skus)
         related = stack.enter_context(PendingRelations())
         baselines = Baselines(shop, opened.format, now)
-        write, upkeep = not dry_run, stack.enter_context(Upkeep())
+        write, upkeep = not dry_run, stack.enter_context(dialect.Upkeep())
         callbacks = _Callbacks(on_problem, on_change)
         run = _Import(shop, now, file.name, update, write, matcher, baselines, related, upkeep, callbacks, pictures)
         if write:
@@ -118,9 +117,7 @@ def import_products(
             stack.push(run.audit_on_exit(audit_object or audit.Object("import", None, file.name)))
         run.report_problems(opened.notes)
         _import_batches(run, opened, progress)
-        run.relate()
-        if run.write and (run.report.created or run.report.updated):
-            upkeep.settle()
+        run.finish()
     if run.texts:
         run.texts.finish()
     if progress:
@@ -168,7 +165,7 @@ class _Import:
         matcher: Matcher,
         baselines: Baselines,
         related: PendingRelations,
-        upkeep: Upkeep,
+        upkeep: dialect.Upkeep,
         callbacks: "_Callbacks",
         pictures: PictureRequests | None,
     ) -> None:
@@ -178,7 +175,7 @@ class _Import:
         self.matcher, self.source, self.baselines, self.related = matcher, matcher.source, baselines, related
         self.upkeep, self.pictures = upkeep, pictures
         self.references, self.tables = References(shop), NewTables(shop, now)
-        self.texts = LaterTexts(shop, self.tables.search, upkeep) if LaterTexts.are_possible() else None
+        self.texts = dialect.later_texts(shop, self.tables.search, upkeep)
         self.report = Report()
 
     def import_all(self, results: list[ReadResult]) -> None:
@@ -344,8 +341,9 @@ class _Import:
         others = [each for each in matched if each[0].line not in updated]
         self.related.add(others, counted="skipped", keep=not self.update)
 
-    def relate(self) -> None:
-        """Write the related products that the file states, and report what that changes in existing products."""
+    def finish(self) -> None:
+        """Write the related products that the file states, and report what that changes in existing products. Then do
+        what is left to the end."""
         for change in resolve_related(
             shop=self.shop,
             pending=self.related,
@@ -359,6 +357,9 @@ class _Import:
             if change.counted != "created":
                 row = {"line": change.line, "change": "update", "slug": change.slug, "fields": change.fields}
                 self._add_change(row)
+        if self.write and (self.report.created or self.report.updated):
+            self.report_problems(dialect.notes(self.shop))
+            self.upkeep.settle()
 
     def _add_changes(self, outcome: _Outcome) -> None:
         changes: list[Change] = [

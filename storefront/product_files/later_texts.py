@@ -1,11 +1,11 @@
-"""Has the search texts of new products written beside an import."""
+"""Has the search texts of new products written beside an import, on PostgreSQL."""
 
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import structlog
-from django.db import Error, connection, transaction
+from django.db import Error, transaction
 
 from storefront.catalogue.awaited_texts import await_texts, write_awaited, write_left
 from storefront.catalogue.models import AwaitedTexts
@@ -18,17 +18,12 @@ log = structlog.get_logger(__name__)
 
 
 class LaterTexts:
-    """Writes the texts of each batch by the thread of `upkeep`, after the batch is committed: on PostgreSQL, whose
-    server does that on another core. SQLite has one writer."""
+    """Writes the texts of each batch by the thread of `upkeep`, after the batch is committed: the server does that on
+    another core."""
 
     def __init__(self, shop: Shop, table: BulkTable, upkeep: Upkeep) -> None:
         self.shop, self._table, self._upkeep = shop, table, upkeep
         self._failed: list[int] = []
-
-    @staticmethod
-    def are_possible() -> bool:
-        """Whether a second connection sees what this one is about to write."""
-        return connection.vendor == "postgresql" and not connection.in_atomic_block
 
     def write(self, ids: Sequence[int], rows: Sequence[tuple[tuple[Any, ...], Packed]]) -> None:
         """Write these rows of the table, once the transaction is committed."""

@@ -21,6 +21,7 @@ from django.db import connection
 
 from storefront.catalogue import rules
 from storefront.kit.bulk_insert import BulkTable, allocate_ids
+from storefront.product_files.dialect import dialect
 from storefront.product_files.models import ExternalId
 from storefront.product_files.own_products import OwnProducts
 from storefront.product_files.parsed_products import ParsedProduct
@@ -331,27 +332,7 @@ def products_by(shop: Shop, column: str, values: Collection[Any]) -> list[tuple[
     """(value, product) of the shop's existing products that have one of these values in the column, unordered."""
     if not values:
         return []
-    assert column in COLUMNS
+    statement, params = dialect.products_by(column, COLUMNS[column], shop.pk, list(values))
     with connection.cursor() as cursor:
-        if connection.vendor == "sqlite":
-            cursor.execute(_AMONG.format(column=column, marks=", ".join(["%s"] * len(values))), [shop.pk, *values])
-        else:
-            existing = " AND deleted_at IS NULL" if column == "slug" else ""
-            statement = _EACH.format(column=column, type=COLUMNS[column], existing=existing)
-            cursor.execute(statement, [list(values), shop.pk])
+        cursor.execute(statement, params)
         return [(value, Found(*columns)) for value, *columns in cursor.fetchall()]
-
-
-# An ORDER BY id would make SQLite walk the whole table instead of the index.
-_AMONG = (
-    "SELECT {column}, id, slug, sku, name FROM catalogue_product"
-    " WHERE shop_id = %s AND deleted_at IS NULL AND {column} IN ({marks})"
-)
-# One look-up per value, filtering deleted products afterwards. While a table grows faster than PostgreSQL updates its
-# statistics, `= ANY`, and any condition that the slugs' partial index covers, make it read the shop's whole index for
-# each value. OFFSET 0 keeps the planner from merging the two steps into that plan again.
-_EACH = (
-    "SELECT wanted.value, found.id, found.slug, found.sku, found.name FROM unnest(%s::{type}[]) AS wanted (value),"
-    " LATERAL (SELECT id, slug, sku, name, deleted_at FROM catalogue_product"
-    " WHERE shop_id = %s AND {column} = wanted.value{existing} OFFSET 0) AS found WHERE found.deleted_at IS NULL"
-)

@@ -12,6 +12,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
+from storefront.kit.dialect import dialect
 from storefront.kit.storage import StorageUnavailable
 from storefront.server.command import Failed
 
@@ -48,7 +49,7 @@ def require_buckets() -> None:
 def restrict_data_permissions() -> None:
     """Remove other users' access to the data directory and the SQLite database, which an earlier release or the creator
     of the directory may have allowed."""
-    for path in (settings.DATA_DIR, *_database_files()):
+    for path in (settings.DATA_DIR, *dialect.database_files(connection)):
         try:
             mode = path.stat().st_mode
             if mode & 0o077:
@@ -58,14 +59,6 @@ def restrict_data_permissions() -> None:
             continue
         except OSError as error:
             log.warning("open_to_others", path=str(path), error=error.strerror)
-
-
-def _database_files() -> list[Path]:
-    """The SQLite database with its `-wal` and `-shm` files; empty for PostgreSQL."""
-    if connection.vendor != "sqlite":
-        return []
-    name = str(connection.settings_dict["NAME"])
-    return [Path(name + ending) for ending in ("", "-wal", "-shm")]
 
 
 def collect_static_files() -> bool:

@@ -1,4 +1,3 @@
-# ruff: noqa: S608, the statements are built from names and conditions of this file only.
 """Triggers that make the audit log append-only, whatever code writes to it.
 
 An entry can be deleted after its own `keep_until`, or if its shop was deleted. It can be changed only by erasing a
@@ -14,6 +13,7 @@ somebody's SQL. A user who may change the database's schema can remove them.
 """
 
 from storefront.kit.triggers import TriggerSet
+from storefront.shops.dialect import dialect
 
 TABLE = "shops_auditentry"
 ERASED = "[erased]"
@@ -38,14 +38,14 @@ CHANGED, KEPT, THERE = (
 )
 
 
-def statements(vendor: str) -> list[str]:
-    """The statements that create the triggers on this kind of database."""
-    return _sqlite() if vendor == "sqlite" else _postgresql()
+def statements() -> list[str]:
+    """The statements that create the triggers."""
+    return dialect.audit_triggers(TABLE, _forged(), changed=CHANGED, kept=KEPT, there=THERE)
 
 
-def _forged(differs: str) -> str:
+def _forged() -> str:
     """The condition under which an update does more than erase somebody."""
-    fixed = f"({_columns('NEW')}) {differs} ({_columns('OLD')})"
+    fixed = f"({_columns('NEW')}) {dialect.DIFFERS} ({_columns('OLD')})"
     texts = [f"(NEW.{name} <> OLD.{name} AND NEW.{name} <> '{ERASED}')" for name in ERASABLE_TEXTS]
     return " OR ".join(["NEW.erased_at IS NULL", fixed, *texts])
 
@@ -54,50 +54,9 @@ def _columns(row: str) -> str:
     return ", ".join(f"{row}.{name}" for name in FIXED)
 
 
-def _sqlite() -> list[str]:
-    shop_exists = "EXISTS (SELECT 1 FROM shops_shop WHERE id = OLD.shop_id)"
-    return [
-        f"CREATE TRIGGER shops_audit_changed BEFORE UPDATE ON {TABLE} WHEN {_forged('IS NOT')}"
-        f" BEGIN SELECT RAISE(ABORT, '{CHANGED}'); END",
-        f"CREATE TRIGGER shops_audit_kept BEFORE DELETE ON {TABLE}"
-        f" WHEN OLD.keep_until >= date('now') AND {shop_exists}"
-        f" BEGIN SELECT RAISE(ABORT, '{KEPT}'); END",
-        # INSERT OR REPLACE deletes the existing row without running the trigger above.
-        f"CREATE TRIGGER shops_audit_there BEFORE INSERT ON {TABLE}"
-        f" WHEN EXISTS (SELECT 1 FROM {TABLE} WHERE id = NEW.id)"
-        f" BEGIN SELECT RAISE(ABORT, '{THERE}'); END",
-    ]
-
-
-def _postgresql() -> list[str]:
-    refuse = "RAISE EXCEPTION USING ERRCODE = 'integrity_constraint_violation', MESSAGE = '{}'"
-    return [
-        f"""
-        CREATE FUNCTION shops_audit_changed() RETURNS trigger LANGUAGE plpgsql AS $$
-        BEGIN
-          IF {_forged("IS DISTINCT FROM")} THEN {refuse.format(CHANGED)}; END IF;
-          RETURN NEW;
-        END $$
-        """,
-        f"""
-        CREATE FUNCTION shops_audit_kept() RETURNS trigger LANGUAGE plpgsql AS $$
-        BEGIN
-          IF TG_OP = 'TRUNCATE' THEN {refuse.format(KEPT)}; END IF;
-          IF OLD.keep_until >= (now() AT TIME ZONE 'UTC')::date
-              AND EXISTS (SELECT 1 FROM shops_shop WHERE id = OLD.shop_id) THEN {refuse.format(KEPT)}; END IF;
-          RETURN OLD;
-        END $$
-        """,
-        f"CREATE TRIGGER shops_audit_changed BEFORE UPDATE ON {TABLE}"
-        " FOR EACH ROW EXECUTE FUNCTION shops_audit_changed()",
-        f"CREATE TRIGGER shops_audit_kept BEFORE DELETE ON {TABLE} FOR EACH ROW EXECUTE FUNCTION shops_audit_kept()",
-        f"CREATE TRIGGER shops_audit_emptied BEFORE TRUNCATE ON {TABLE}"
-        " FOR EACH STATEMENT EXECUTE FUNCTION shops_audit_kept()",
-    ]
-
-
 TRIGGERS = TriggerSet(
     app_label="shops",
     consequence="the audit log can be changed and deleted",
     statements=statements,
 )
+remove = TRIGGERS.remove

@@ -12,17 +12,12 @@ so every cache drops entries after MAX_STALE_SECONDS seconds.
 from functools import partial
 from threading import Lock
 
-from django.db import connection, transaction
+from django.db import transaction
 
-from storefront.shops import announcing
+from storefront.shops.dialect import dialect
 
 # Longest life of a cache entry in seconds, counted from before its data was read.
 MAX_STALE_SECONDS = 5.0
-
-_COUNT = """
-    INSERT INTO shops_change (shop_id, number) SELECT %s, coalesce(max(number), 0) + 1 FROM shops_change WHERE true
-    ON CONFLICT (shop_id) DO UPDATE SET number = excluded.number
-"""
 
 _lock = Lock()
 _clock = 0
@@ -35,11 +30,7 @@ def publish_change(shop_id: int) -> None:
 
     Call it in the transaction of the change; it takes effect with the commit.
     """
-    if connection.vendor == "postgresql":
-        transaction.on_commit(partial(announcing.announce, shop_id))
-    else:
-        with connection.cursor() as cursor:
-            cursor.execute(_COUNT, [shop_id])
+    dialect.announce_on_commit(shop_id)
     transaction.on_commit(partial(record_change, shop_id))
 
 

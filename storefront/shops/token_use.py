@@ -13,6 +13,8 @@ from multiprocessing.util import Finalize
 import structlog
 from django.db import DatabaseError, InterfaceError, connection
 
+from storefront.kit.dialect import dialect
+
 log = structlog.get_logger(__name__)
 
 # Seconds between two writes. A process that is killed loses as much.
@@ -59,7 +61,7 @@ def _write(used: list[tuple[str, float]]) -> None:
     given = [
         value for digest, moment in moments for value in (digest, connection.ops.adapt_datetimefield_value(moment))
     ]
-    row = "(%s, CAST(%s AS timestamptz))" if connection.vendor == "postgresql" else "(%s, %s)"
+    row = f"(%s, {dialect.MOMENT})"
     with connection.cursor() as cursor:
         cursor.execute(_WRITE.format(rows=", ".join([row] * len(used))), given)
 

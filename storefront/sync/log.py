@@ -12,36 +12,13 @@ from django.db.models import F
 from storefront.kit.sql import fetch
 from storefront.shops.models import Shop
 from storefront.sync.cursors import RETENTION
+from storefront.sync.dialect import dialect
 from storefront.sync.models import Change, Log
 
 # Changes that one answer reads at most. Many of them can be of one object, which is shown once.
 MOST_CHANGES = 1000
 
 Position = tuple[int, int]
-
-# The end of the log. On PostgreSQL, the oldest transaction that is still running; all before it have ended. One that
-# certainly belongs to another database of the server does not count. On SQLite, one transaction writes at a time, so
-# ids are in the order of commits. And the newest position that this can ever have been.
-_OLDEST_RUNNING = """
-    SELECT min(x.xact::text::bigint) FROM pg_snapshot_xip(pg_current_snapshot()) x (xact)
-    LEFT JOIN pg_locks l ON l.locktype = 'transactionid' AND l.granted AND l.mode = 'ExclusiveLock'
-        AND l.transactionid = x.xact::xid
-    LEFT JOIN pg_stat_activity a ON a.pid = l.pid
-    WHERE a.datname IS NULL OR a.datname = current_database()
-"""
-_HORIZON = {
-    "postgresql": (
-        f"COALESCE(({_OLDEST_RUNNING}), pg_snapshot_xmax(pg_current_snapshot())::text::bigint), 0::bigint,"
-        " pg_snapshot_xmax(pg_current_snapshot())::text::bigint, 0::bigint"
-    ),
-    "sqlite": ", ".join(2 * ["0, COALESCE((SELECT seq FROM sqlite_sequence WHERE name = 'sync_change'), 0)"]),
-}
-# SQLite would seek by the first column of row values only.
-_AFTER = {"postgresql": "(c.xact, c.id) > (%(xact)s, %(id)s)", "sqlite": "c.xact = 0 AND c.id > %(id)s"}
-_BETWEEN = {
-    "postgresql": f"{_AFTER['postgresql']} AND (c.xact, c.id) <= (%(last_xact)s, %(last_id)s)",
-    "sqlite": f"{_AFTER['sqlite']} AND c.id <= %(last_id)s",
-}
 
 
 @dataclass
@@ -73,7 +50,7 @@ class Horizon(NamedTuple):
 
 def horizon(shop: Shop) -> Horizon:
     generation = "COALESCE((SELECT generation FROM sync_log WHERE shop_id = %(shop)s), 0)"
-    statement = f"SELECT {_HORIZON[connection.vendor]}, {generation}"
+    statement = f"SELECT {dialect.HORIZON}, {generation}"
     ((xact, id, newest_xact, newest_id, number),) = fetch(connection, statement, {"shop": shop.pk})
     return Horizon((xact, id), number, (newest_xact, newest_id))
 
@@ -97,7 +74,7 @@ def unread(
     rows = fetch(
         connection,
         "SELECT c.xact, c.id, c.object_id FROM sync_change c"
-        f" WHERE c.shop_id = %(shop)s AND c.kind = %(kind)s AND {_AFTER[connection.vendor]}"
+        f" WHERE c.shop_id = %(shop)s AND c.kind = %(kind)s AND {dialect.AFTER}"
         " ORDER BY c.xact, c.id LIMIT %(count)s",
         {"shop": shop.pk, "kind": kind, "xact": after[0], "id": after[1], "count": count + 1},
     )
@@ -110,10 +87,8 @@ def unread(
 def settled(shop: Shop) -> Horizon:
     """The horizon, and never after the caller's own transaction, which is no other that runs."""
     end = horizon(shop)
-    if connection.vendor == "postgresql" and connection.in_atomic_block:
-        ((own,),) = fetch(connection, "SELECT pg_current_xact_id_if_assigned()::text::bigint", {})
-        end = end if own is None else end._replace(position=min(end.position, (own, 0)))
-    return end
+    own = dialect.own_transaction()
+    return end if own is None else end._replace(position=min(end.position, (own, 0)))
 
 
 def changes_between(
@@ -125,7 +100,7 @@ def changes_between(
     rows = fetch(
         connection,
         "SELECT c.object_id, c.variant_id, c.at, c.xact, c.id FROM sync_change c"
-        f" WHERE c.shop_id = %(shop)s AND c.kind = %(kind)s AND {_BETWEEN[connection.vendor]} AND {visible}"
+        f" WHERE c.shop_id = %(shop)s AND c.kind = %(kind)s AND {dialect.BETWEEN} AND {visible}"
         f" ORDER BY c.xact, c.id LIMIT {MOST_CHANGES}",
         {"shop": shop.pk, "kind": kind, "now": as_stored(now)}
         | {"xact": after[0], "id": after[1], "last_xact": last[0], "last_id": last[1]},

@@ -7,7 +7,6 @@ A lease expires by itself, so deliveries of a killed worker are sent by another 
 Lock order: registrations before deliveries, each by id.
 """
 
-import json
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,6 +16,7 @@ from django.db import connection, transaction
 from django.db.models import QuerySet
 
 from storefront.kit import sealing
+from storefront.webhooks.dialect import dialect
 from storefront.webhooks.messages import Message, SecretCache, message_of
 from storefront.webhooks.models import Delivery, Registration
 
@@ -51,21 +51,6 @@ _DUE = """
         SELECT 1 FROM webhooks_delivery delivery WHERE delivery.status = 'pending'
         AND delivery.receiver = waiting.receiver AND delivery.due_at <= %(now)s
     ) FROM waiting WHERE receiver IS NOT NULL
-"""
-_CLAIM = """
-    UPDATE webhooks_delivery SET lease = %(lease)s, due_at = %(until)s WHERE id IN (
-        SELECT id FROM webhooks_delivery WHERE status = 'pending' AND receiver = %(receiver)s AND due_at <= %(now)s
-        ORDER BY due_at LIMIT %(most)s
-    ) RETURNING id
-"""
-# The same for many receivers in one statement.
-_CLAIM_ON_POSTGRESQL = """
-    UPDATE webhooks_delivery SET lease = %(lease)s, due_at = %(until)s WHERE id IN (
-        SELECT found.id FROM json_each_text(%(slots)s) slot, LATERAL (
-            SELECT id FROM webhooks_delivery WHERE status = 'pending' AND receiver = slot.key::bigint
-            AND due_at <= %(now)s ORDER BY due_at LIMIT slot.value::int FOR UPDATE SKIP LOCKED
-        ) found
-    ) RETURNING id
 """
 
 
@@ -120,15 +105,7 @@ def claim(slots: Mapping[int, int], *, lease: str, now: datetime) -> list[Messag
 
 def _lease_due(slots: Mapping[int, int], *, lease: str, now: datetime) -> list[int]:
     params = {"lease": lease, "until": _to_db_time(now + LEASE), "now": _to_db_time(now)}
-    with connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
-            cursor.execute(_CLAIM_ON_POSTGRESQL, params | {"slots": json.dumps(slots)})
-            return [row[0] for row in cursor.fetchall()]
-        found = []
-        for receiver, most in slots.items():
-            cursor.execute(_CLAIM, params | {"receiver": receiver, "most": most})
-            found += [row[0] for row in cursor.fetchall()]
-        return found
+    return dialect.lease_due(slots, params)
 
 
 @transaction.atomic

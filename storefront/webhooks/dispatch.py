@@ -12,6 +12,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
+from storefront.kit.dialect import dialect
 from storefront.webhooks.topics import OWN_TOPICS
 
 # Shops in one transaction, and events of each shop in one call. Later calls dispatch the rest, so that a shop with
@@ -93,7 +94,7 @@ def _dispatch(shops: list[int], now: datetime) -> int:
 def _lock_feeds(shops: list[int]) -> list[int]:
     """Lock the feeds of these shops, and return the shops that no other worker has locked."""
     _run(_FEEDS, rows=", ".join(f"({shop}, 0)" for shop in shops))
-    return _run(_LOCK, shops=shops, skip_locked=_on_postgresql(" FOR UPDATE SKIP LOCKED"))
+    return _run(_LOCK, shops=shops, skip_locked=dialect.SKIP_LOCKED)
 
 
 def _number_events(shops: list[int]) -> list[int]:
@@ -106,11 +107,6 @@ def _number_events(shops: list[int]) -> list[int]:
     return events
 
 
-def _on_postgresql(clause: str) -> str:
-    """A clause about row locks, empty on SQLite, which allows one write transaction at a time anyway."""
-    return clause if connection.vendor == "postgresql" else ""
-
-
 def _run(statement: str, params: dict[str, Any] | None = None, **fragments: Any) -> list[Any]:
     """The first column of the rows that the statement returns. Fragments are formatted into the statement; a fragment
     that is a list of ids becomes a comma-separated text."""
@@ -118,7 +114,7 @@ def _run(statement: str, params: dict[str, Any] | None = None, **fragments: Any)
         name: ", ".join(map(str, map(int, value))) if isinstance(value, list) else value
         for name, value in fragments.items()
     }
-    keep = _on_postgresql(" FOR KEY SHARE OF registration")
+    keep = dialect.KEY_SHARE.format("registration")
     with connection.cursor() as cursor:
         cursor.execute(statement.format(keep=keep, **texts) if fragments else statement, params)
         return [row[0] for row in cursor.fetchall()] if cursor.description else []

@@ -16,7 +16,7 @@ from storefront.catalogue.models import (
     TextChange,
     WordCount,
 )
-from storefront.catalogue.triggers import deferred_totals
+from storefront.catalogue.postgresql import deferred_totals
 from storefront.listing import frequent_words, queries
 from storefront.listing import page as listing
 from storefront.listing.page import RELEVANCE
@@ -36,6 +36,8 @@ from tests.catalogue.frequent_words import (
     statements_of,
 )
 from tests.shops.factories import NOW
+
+pytestmark = pytest.mark.skipif("connection.vendor != 'postgresql'", reason="SQLite's shops are small enough without")
 
 
 @pytest.fixture(autouse=True)

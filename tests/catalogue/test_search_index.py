@@ -11,8 +11,9 @@ from storefront.catalogue import actions
 from storefront.catalogue.models import Product, ProductSearch
 from storefront.catalogue.search_texts import search_text, search_words
 from storefront.listing import page_sql, queries
+from storefront.listing.dialect import dialect
 from storefront.listing.queries import ProductFilters
-from storefront.listing.words_sql import Shape, match, sought
+from storefront.listing.words_sql import Shape, match
 from tests.catalogue.factories import make_category, make_product
 from tests.shops.factories import NOW, make_shop
 
@@ -74,10 +75,10 @@ def test_words_of_three_letters_and_more_are_looked_up_in_the_index(shop):
                 if index != "catalogue_searchindex" and not index.endswith("_pkey"):
                     cursor.execute(f'DROP INDEX "{index}"')
         params = {"shop": shop.pk, "now": connection.ops.adapt_datetimefield_value(NOW)}
-        params |= {"match": match(["pot"]), "word0": "pot", "sought_word0": sought(connection.vendor, "pot")}
+        params |= {"match": match(["pot"]), "word0": "pot", "sought_word0": dialect.sought("pot")}
         params |= {"cached_version": -1, "cached_total": 0}
         explain = "EXPLAIN QUERY PLAN" if connection.vendor == "sqlite" else "EXPLAIN"
-        cursor.execute(f"{explain} {page_sql.state(Shape(connection.vendor, long_words=1))}", params)
+        cursor.execute(f"{explain} {page_sql.state(Shape(long_words=1))}", params)
         plan = "\n".join(str(row[-1]) for row in cursor.fetchall())
     assert ("SCAN i VIRTUAL TABLE INDEX" if connection.vendor == "sqlite" else "catalogue_searchindex") in plan
 

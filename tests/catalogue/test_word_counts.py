@@ -36,6 +36,8 @@ from tests.catalogue.frequent_words import (
 from tests.races import run_concurrently
 from tests.shops.factories import NOW, make_shop
 
+pytestmark = pytest.mark.skipif("connection.vendor != 'postgresql'", reason="SQLite's shops are small enough without")
+
 
 @pytest.fixture(autouse=True)
 def frequent(monkeypatch):

@@ -51,7 +51,7 @@ def plan(shop, stems: int) -> str:
     params |= {"sought_word0": "%number01234%", "sought_stem0": "% number01234 %", "word0": "number01234"}
     params |= {"stem0": " number01234 "}
     with connection.cursor() as cursor:
-        cursor.execute(f"EXPLAIN {page_sql.state(Shape('postgresql', long_words=1, stems=stems))}", params)
+        cursor.execute(f"EXPLAIN {page_sql.state(Shape(long_words=1, stems=stems))}", params)
         return "\n".join(row[0] for row in cursor.fetchall())
 
 

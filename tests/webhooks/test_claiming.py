@@ -9,6 +9,7 @@ from storefront.kit import clock
 from storefront.webhooks import claiming
 from storefront.webhooks.actions import resume_webhook
 from storefront.webhooks.claiming import claim, due_receivers, find_work, release_held
+from storefront.webhooks.dialect import dialect
 from storefront.webhooks.dispatch import dispatch
 from storefront.webhooks.models import Delivery, Registration
 from tests.factories.apps import install
@@ -138,8 +139,8 @@ def test_finding_receivers_does_not_read_the_backlog_of_one(shop, app):
         with connection.cursor() as cursor:
             cursor.execute("SET LOCAL enable_seqscan = off")
     now = claiming._to_db_time(clock.now())
-    given = {"now": now, "after": -1, "most": 10, "receiver": 1, "lease": "x", "until": now}
-    for statement in (claiming._WORK, claiming._DUE, claiming._CLAIM):
+    given = {"now": now, "after": -1, "most": 10, "receiver": 1, "lease": "x", "until": now, "slots": '{"1": 10}'}
+    for statement in (claiming._WORK, claiming._DUE, dialect._CLAIM):
         with connection.cursor() as cursor:
             explain = "EXPLAIN " if connection.vendor == "postgresql" else "EXPLAIN QUERY PLAN "
             cursor.execute(explain + statement, given)

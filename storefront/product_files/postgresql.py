@@ -1,0 +1,38 @@
+# ruff: noqa: S608, the statements consist of names of columns; values are parameters.
+"""What imports need of PostgreSQL."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import connection
+
+from storefront.kit.bulk_insert import BulkTable
+from storefront.listing.statistics import Upkeep as Upkeep
+from storefront.product_files.later_texts import LaterTexts
+from storefront.product_files.parsed_products import Problem
+from storefront.shops.models import Shop
+
+
+def later_texts(shop: Shop, table: BulkTable, upkeep: Upkeep) -> LaterTexts | None:
+    """What writes the search texts beside the import; None if a second connection does not see what this one writes."""
+    return None if connection.in_atomic_block else LaterTexts(shop, table, upkeep)
+
+
+def notes(shop: Shop) -> list[Problem]:
+    """What the report of an import says about the size that the shop now has: nothing."""
+    return []
+
+
+def products_by(column: str, type: str, shop: int, values: Sequence[Any]) -> tuple[str, list[Any]]:
+    """The query for (value, id, slug, sku, name) of the shop's products with these values in a column, and its
+    parameters."""
+    # One look-up per value, filtering deleted products afterwards. While a table grows faster than PostgreSQL updates
+    # its statistics, `= ANY`, and any condition that the slugs' partial index covers, make it read the shop's whole
+    # index for each value. OFFSET 0 keeps the planner from merging the two steps into that plan again.
+    existing = " AND deleted_at IS NULL" if column == "slug" else ""
+    statement = (
+        f"SELECT wanted.value, found.id, found.slug, found.sku, found.name FROM unnest(%s::{type}[]) AS wanted (value),"
+        " LATERAL (SELECT id, slug, sku, name, deleted_at FROM catalogue_product"
+        f" WHERE shop_id = %s AND {column} = wanted.value{existing} OFFSET 0) AS found WHERE found.deleted_at IS NULL"
+    )
+    return statement, [list(values), shop]

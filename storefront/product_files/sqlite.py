@@ -1,0 +1,55 @@
+# ruff: noqa: S608, the statements consist of names of columns; values are parameters.
+"""What imports need of SQLite."""
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import Any
+
+from django.db.models import Sum
+
+from storefront.catalogue.models import ListingTotal
+from storefront.kit.bulk_insert import BulkTable
+from storefront.product_files.parsed_products import Problem
+from storefront.shops.models import Shop
+
+# Products of a shop up to which lists, searches and imports are fast.
+MAX_PRODUCTS = 100_000
+TOO_LARGE = (
+    "The shop lists {:,} products now. On SQLite, lists, searches and imports are fast in shops of up to {:,}:"
+    " use PostgreSQL for this one (docs/deployment.md)."
+)
+
+
+class Upkeep(nullcontext["Upkeep"]):
+    """What is done beside an import: nothing."""
+
+    def __init__(self) -> None:
+        super().__init__(self)
+
+    def after_batch(self, created: int) -> None:
+        """Call it after each commit, with the number of products that were created so far."""
+
+    def settle(self) -> None:
+        """Call it at the end of the import."""
+
+
+def later_texts(shop: Shop, table: BulkTable, upkeep: Upkeep) -> None:
+    """Returns None: texts are written with their products, since there is one writer."""
+
+
+def notes(shop: Shop) -> list[Problem]:
+    """What the report of an import says about the size that the shop now has."""
+    totals = ListingTotal.objects.filter(shop=shop, category=0)
+    size = totals.aggregate(size=Sum("products"))["size"] or 0
+    return [Problem(1, "", TOO_LARGE.format(size, MAX_PRODUCTS), "note")] if size > MAX_PRODUCTS else []
+
+
+def products_by(column: str, type: str, shop: int, values: Sequence[Any]) -> tuple[str, list[Any]]:
+    """The query for (value, id, slug, sku, name) of the shop's products with these values in a column, and its
+    parameters."""
+    # An ORDER BY id would make SQLite walk the whole table instead of the index.
+    statement = (
+        f"SELECT {column}, id, slug, sku, name FROM catalogue_product"
+        f" WHERE shop_id = %s AND deleted_at IS NULL AND {column} IN ({', '.join(['%s'] * len(values))})"
+    )
+    return statement, [shop, *values]
