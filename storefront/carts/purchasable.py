@@ -5,17 +5,19 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+import orjson
 from django.db import connection
 
 from storefront.carts import sql
 from storefront.carts.models import CartLine
 from storefront.carts.rules import OfferedOption, OfferedValue
 from storefront.catalogue.digital_files import needs_file
-from storefront.catalogue.models import BundleItem, Product, Variant
+from storefront.catalogue.models import Product, Variant
 from storefront.catalogue.records import media_url
 from storefront.catalogue.rules import full_name
 from storefront.catalogue.sale_periods import end_preorder, settle
 from storefront.catalogue.stock import Kind
+from storefront.kit.money_field import from_hundredths
 from storefront.kit.sql import fetch, unwrapped
 from storefront.shops.models import Shop
 
@@ -75,7 +77,7 @@ def purchasables_of(
 ) -> dict[Sold, Purchasable]:
     """The purchasables of lines that were read with their products and variants, without pictures.
 
-    No query, but for two: the options and the bundle items of all of them together. Those of `known` are not asked for.
+    No query. Those of `known` are taken as they are.
     """
     known = known or {}
     unknown = [line for line in lines if (line.product_id, line.variant_id) not in known]
@@ -116,26 +118,22 @@ def _purchasables(
         settle(row, now)
     for product in products.values():
         end_preorder(product, now)
-    options = _options(shop, [product.pk for product in products.values() if product.has_options])
-    bundle_items = _bundle_items(
-        shop, [product.pk for product in products.values() if product.type == Product.Type.BUNDLE]
-    )
     found = {}
     for product_id, variant_id in wanted:
         product = products.get(product_id)
         variant = variants.get(variant_id) if variant_id is not None else None
         if product is None or (variant_id is not None and (variant is None or variant.product_id != product_id)):
             continue
-        items = bundle_items.get(product_id, [])
+        items = _bundle_parts(product)
         found[product_id, variant_id] = Purchasable(
             product=product,
             variant=variant,
-            options=options.get(product_id, []),
+            options=_options(product),
             bundle_items=[_item_snapshot(item) for item in items],
             levels=_levels_of(product, variant, items),
             has_unsold_item=any(map(_is_unsold, items)),
-            is_subscription=any(each.billing_interval for each in (product, *(item.product for item in items))),
-            lacks_file=any(each.has_no_file and needs_file(each) for each in (product, *(i.product for i in items))),
+            is_subscription=any(each.billing_interval for each in (product, *items)),
+            lacks_file=any(each.has_no_file and needs_file(each) for each in (product, *items)),
         )
     return found
 
@@ -144,16 +142,14 @@ def _products(shop: Shop, ids: Collection[int]) -> dict[int, Any]:
     if not ids:
         return {}
     found = {}
-    for row in fetch(connection, sql.products(len(ids)), _given(shop, ids)):
-        product: Any = sql.PRODUCT.instance(connection, row)
-        product.picture_file, product.picture_source, product.has_options, product.has_no_file = row[len(sql.PRODUCT) :]
+    database = unwrapped(connection)
+    given = {"shop": shop.pk} | {f"id{number}": id for number, id in enumerate(ids)}
+    for row in fetch(database, sql.products(database.vendor, len(ids)), given):
+        product: Any = sql.PRODUCT.instance(database, row)
+        product.has_no_file, product.option_rows, product.item_rows = row[len(sql.PRODUCT) : -2]
+        product.picture_file, product.picture_source = row[-2:]
         found[product.pk] = product
     return found
-
-
-def _given(shop: Shop, ids: Collection[int]) -> dict[str, int]:
-    """The parameters of the queries of `sql`."""
-    return {"shop": shop.pk} | {f"id{number}": id for number, id in enumerate(ids)}
 
 
 def _variants(shop: Shop, ids: Collection[int]) -> dict[int, Variant]:
@@ -163,72 +159,52 @@ def _variants(shop: Shop, ids: Collection[int]) -> dict[int, Variant]:
     return {row.pk: row for row in rows.only(*sql.VARIANT.names, "image__file", "image__source_url")}
 
 
-def _options(shop: Shop, product_ids: Collection[int]) -> dict[int, list[OfferedOption]]:
-    if not product_ids:
-        return {}
-    database = unwrapped(connection)
-    found: dict[int, dict[int, OfferedOption]] = {}
-    for row in fetch(database, sql.options(len(product_ids)), _given(shop, product_ids)):
-        option = sql.OPTION.instance(database, row)
-        offered = OfferedOption(option.pk, option.name, option.type, option.required, [], option.max_length)
-        offered = found.setdefault(option.product_id, {}).setdefault(option.pk, offered)
-        value = sql.VALUE.instance(database, row[len(sql.OPTION) :])
-        if value.pk is not None:
-            offered.values.append(OfferedValue(value.pk, value.label, value.price))
-    return {product_id: list(options.values()) for product_id, options in found.items()}
+def _options(product: Any) -> list[OfferedOption]:
+    found: dict[int, OfferedOption] = {}
+    for id, name, type, required, max_length, value_id, label, price in orjson.loads(product.option_rows or "[]"):
+        option = found.get(id)
+        if option is None:
+            option = found[id] = OfferedOption(id, name, type, bool(required), [], max_length)
+        if value_id is not None:
+            option.values.append(OfferedValue(value_id, label, from_hundredths(price)))
+    return list(found.values())
 
 
-def _bundle_items(shop: Shop, product_ids: Collection[int]) -> dict[int, list[BundleItem]]:
-    if not product_ids:
-        return {}
-    database = unwrapped(connection)
-    found: dict[int, list[BundleItem]] = {}
-    for row in fetch(database, sql.bundle_items(len(product_ids)), _given(shop, product_ids)):
-        item = sql.ITEM.instance(database, row)
-        product: Any = sql.ITEM_PRODUCT.instance(database, row[len(sql.ITEM) :])
-        product.has_no_file = row[-1]
-        item.product = product
-        if item.variant_id is not None:
-            item.variant = sql.ITEM_VARIANT.instance(database, row[len(sql.ITEM) + len(sql.ITEM_PRODUCT) :])
-        found.setdefault(item.bundle_id, []).append(item)
-    return found
+def _bundle_parts(product: Any) -> list[sql.BundlePart]:
+    return [sql.BundlePart(*row) for row in orjson.loads(product.item_rows)] if product.item_rows else []
 
 
-def _is_unsold(item: BundleItem) -> bool:
+def _is_unsold(part: sql.BundlePart) -> bool:
     """Whether a bundle with this item is not sold: its variant is inactive, it is a gift card, which nobody would send,
     or a bundle, whose own items nobody would count."""
-    is_active = item.variant is None or item.variant.is_active
-    return not is_active or item.product.is_gift_card or item.product.type == Product.Type.BUNDLE
+    return not part.is_active or part.is_gift_card or part.type == Product.Type.BUNDLE
 
 
-def _item_snapshot(item: BundleItem) -> dict[str, Any]:
-    sold: Product | Variant = item.variant or item.product
-    name = item.product.name if item.variant is None else f"{item.product.name} – {item.variant.name}"
+def _item_snapshot(part: sql.BundlePart) -> dict[str, Any]:
+    name = part.name if part.variant_name is None else f"{part.name} – {part.variant_name}"
     return {
-        "product_id": item.product_id,
-        "variant_id": item.variant_id,
+        "product_id": part.product_id,
+        "variant_id": part.variant_id,
         "name": name,
-        "sku": sold.sku,
-        "qty": item.qty,
+        "sku": part.sku,
+        "qty": part.qty,
     }
 
 
-def _levels_of(product: Product, variant: Variant | None, items: Iterable[BundleItem]) -> dict[Stock, int | None]:
+def _levels_of(product: Product, variant: Variant | None, parts: Iterable[sql.BundlePart]) -> dict[Stock, int | None]:
     levels: dict[Stock, int | None] = {("product", product.pk): _level(product)}
     # Damaged units are never backordered, so their count is always the limit.
     levels["damaged", product.pk] = product.damaged_qty
     if variant is not None:
         levels["variant", variant.pk] = _level(variant)
-    for item in items:
-        if item.variant is None:
-            levels["product", item.product_id] = _level(item.product)
-        else:
-            levels["variant", item.variant.pk] = _level(item.variant)
+    for part in parts:
+        stock: Stock = ("product", part.product_id) if part.variant_id is None else ("variant", part.variant_id)
+        levels[stock] = _level(part)
     return levels
 
 
-def _level(row: Product | Variant) -> int | None:
-    if isinstance(row, Variant) and not row.is_active:
+def _level(row: Product | Variant | sql.BundlePart) -> int | None:
+    if not isinstance(row, Product) and not row.is_active:
         return 0
     return None if not row.track_inventory or row.allow_backorders else max(row.stock_qty, 0)
 

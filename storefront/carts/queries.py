@@ -38,17 +38,17 @@ def cart_with_lines(
     (None, []) if there is none: a token that is missing, malformed, unknown, expired or of another shop is no error
     (R-CART-4).
     """
+    database = unwrapped(connection)
     if cart is not None:
-        rows = fetch(connection, sql.LINES_BY_CART, {"shop": shop.pk, "cart": cart.pk})
+        rows = fetch(database, sql.LINES_BY_CART[database.vendor], {"shop": shop.pk, "cart": cart.pk})
     elif tokens.is_well_formed(token, TOKEN_PREFIX):
-        moment = connection.ops.adapt_datetimefield_value(now)
+        moment = database.ops.adapt_datetimefield_value(now)
         given = {"shop": shop.pk, "digest": tokens.digest(token), "now": moment}
-        rows = fetch(connection, sql.LINES_BY_TOKEN, given)
+        rows = fetch(database, sql.LINES_BY_TOKEN[database.vendor], given)
     else:
         return None, []
     if not rows:
         return None, []
-    database = unwrapped(connection)
     found = sql.CART.instance(database, rows[0])
     return found, sql.lines_of(database, rows, found)
 

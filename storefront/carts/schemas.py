@@ -1,6 +1,7 @@
 """Requests and responses of the cart API."""
 
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import Annotated, Any
 
 import orjson
@@ -21,8 +22,8 @@ from storefront.carts.models import Cart, CartLine, CartOrder
 from storefront.kit.clock import timestamp
 from storefront.kit.conditional import etag_of
 from storefront.kit.money import to_wire
+from storefront.kit.records import writer
 from storefront.kit.schemas import Id, Money, MoneyGiven, Timestamp
-from storefront.pricing.discounts import CodeResult
 from storefront.pricing.rules import Totals
 
 # Integers are strict: pydantic would convert booleans, fractions and strings.
@@ -275,52 +276,27 @@ class CartChecked(CartRead):
     message: str = Field(description="Human-readable message.", examples=["The lines can be added."])
 
 
-def line_record(line: CartLine) -> dict[str, Any]:
-    """The line after adding, members in the order of R-CART-20, those of its lists in the order of R-CART-24. Only the
-    cart read has `key` and `line_total`."""
-    return {
-        "product_id": line.product_id,
-        "variant_id": line.variant_id,
-        "qty": line.qty,
-        "price_snapshot": to_wire(line.price_snapshot),
-        "name_snapshot": line.name_snapshot,
-        "image_snapshot": line.image_snapshot,
-        "is_digital": line.is_digital,
-        "is_bundle": line.is_bundle,
-        "bundle_items": [
-            _members(item, "product_id", "variant_id", "name", "sku", "qty") for item in line.bundle_items
-        ],
-        "custom_fields": [_members(given, "name", "value") for given in line.custom_fields],
-        "is_damaged": line.is_damaged,
-        "options": [_members(option, "id", "name", "value", "price") for option in line.options],
-        "gift_card": gift_card_record(line.gift_card),
-        "available_from": timestamp(line.available_from),
-    }
-
-
-def item_record(line: CartLine) -> dict[str, Any]:
-    """A line as the cart read returns it."""
-    record = {"key": line.key} | line_record(line)
-    last = {name: record.pop(name) for name in ("options", "gift_card", "available_from")}
-    return record | {"line_total": to_wire(line.price_snapshot * line.qty)} | last
+# The members of R-CART-20 in its order, those of lists in the order of R-CART-24. Only the cart read has `key`, which
+# comes first, and `line_total`.
+_OF_LINE: dict[str, Any] = {
+    "stored": ("bundle_items", "custom_fields", "options"),
+    "gift_card": lambda line: gift_card_record(line.gift_card),
+}
+line_record = writer(AddedLine, **_OF_LINE)
+item_record = writer(CartItem, first="key", line_total=lambda line: to_wire(line.price_snapshot * line.qty), **_OF_LINE)
+totals_record = writer(CartTotals, tax_included=attrgetter("prices_include_tax"))
+order_record = writer(PlacedOrder, id=attrgetter("order_id"), placed_at=lambda order: timestamp(order.placed_at))
+# R-CART-42.
+code_record = writer(
+    CartDiscountCode,
+    free_delivery=attrgetter("is_free_delivery"),
+    refused=lambda result: {"code": result.refused, "message": result.message} if result.refused else None,
+)
 
 
 def contents_record(lines: Sequence[CartLine], totals: Totals) -> dict[str, Any]:
     """Lines and totals (R-CART-34)."""
-    return {
-        "items": [item_record(line) for line in lines],
-        "totals": {
-            "subtotal": to_wire(totals.subtotal),
-            "shipping": to_wire(totals.shipping),
-            "tax": to_wire(totals.tax),
-            "discount": to_wire(totals.discount),
-            "total": to_wire(totals.total),
-            "amount_due": to_wire(totals.amount_due),
-            "item_count": totals.item_count,
-            "line_count": totals.line_count,
-            "tax_included": totals.prices_include_tax,
-        },
-    }
+    return {"items": [item_record(line) for line in lines], "totals": totals_record(totals)}
 
 
 def cart_record(
@@ -330,27 +306,11 @@ def cart_record(
     contents = contents_record([check.line for check in checks], totals)
     for item, check in zip(contents["items"], checks, strict=True):
         item |= check_record(check)
-    placed = [
-        {"id": order.order_id, "number": order.number, "placed_at": timestamp(order.placed_at)} for order in orders
-    ]
-    codes = [code_record(each) for each in totals.codes]
-    gift_cards = [applied_record(each) for each in totals.gift_cards]
     return contents | {
-        "orders": placed,
-        "discount_codes": codes,
-        "gift_cards": gift_cards,
+        "orders": [order_record(order) for order in orders],
+        "discount_codes": [code_record(each) for each in totals.codes],
+        "gift_cards": [applied_record(each) for each in totals.gift_cards],
         "problems": problems,
-    }
-
-
-def code_record(result: CodeResult) -> dict[str, Any]:
-    """A discount code as cart reads and changes return it (R-CART-42)."""
-    return {
-        "code": result.code,
-        "name": result.name,
-        "amount": to_wire(result.amount),
-        "free_delivery": result.is_free_delivery,
-        "refused": {"code": result.refused, "message": result.message} if result.refused else None,
     }
 
 
@@ -364,8 +324,3 @@ def cart_etag(cart: Cart, lines: Iterable[CartLine]) -> str:
     ]
     entered = [cart.discount_codes, cart.gift_cards]
     return etag_of(orjson.dumps([cart.public_id, cart.ordered_at, state, *entered], option=orjson.OPT_SORT_KEYS))
-
-
-def _members(stored: dict[str, Any], *names: str) -> dict[str, Any]:
-    """These members in this order: PostgreSQL's jsonb does not keep the order of keys."""
-    return {name: stored[name] for name in names}

@@ -2,13 +2,13 @@
 """The SQL of every cart call, built once at import: building it with the ORM took most of a call's time."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import connection, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from storefront.carts.models import SNAPSHOTS, Cart, CartLine
-from storefront.catalogue.models import BundleItem, Option, OptionValue, Product, Variant
+from storefront.catalogue.models import Product, Variant
 from storefront.catalogue.sale_periods import COLUMNS as SALE_COLUMNS
 from storefront.kit.dialect import dialect
 from storefront.kit.sql import Columns, fetch
@@ -53,45 +53,77 @@ CART = Columns(
 )
 LINE = Columns(CartLine)
 
-# Whether a product has options, and whether it is digital and has no file.
-_HAS = (
-    "EXISTS (SELECT 1 FROM catalogue_option o WHERE o.product_id = p.id),"
-    " p.type = 'digital' AND NOT EXISTS (SELECT 1 FROM catalogue_digitalfile d WHERE d.product_id = p.id)"
+
+class BundlePart(NamedTuple):
+    """An item of a bundle, with what a cart needs of its product and, if it is one, its variant."""
+
+    product_id: int
+    variant_id: int | None
+    qty: int
+    name: str
+    variant_name: str | None
+    sku: str
+    is_active: bool
+    type: str
+    is_gift_card: bool
+    is_preorder: bool
+    billing_interval: str | None
+    has_no_file: bool
+    track_inventory: bool
+    allow_backorders: bool
+    stock_qty: int
+
+
+# Whether a product is digital and has no file.
+_NO_FILE = "p.type = 'digital' AND NOT EXISTS (SELECT 1 FROM catalogue_digitalfile d WHERE d.product_id = {}.id)"
+# The options of a product, with a row for each of their values, and the items of a bundle: JSON arrays of rows. They
+# come with the product, since a query of their own takes longer than the rest of their work.
+_OPTIONS = (
+    "(SELECT CAST(ROWS_OF(ROW_OF(id, name, type, required, max_length, value, label, price)) AS text) FROM ("
+    "SELECT o.id, o.name, o.type, o.required, o.max_length, v.id AS value, v.label, v.price FROM catalogue_option o"
+    " LEFT JOIN catalogue_optionvalue v ON v.option_id = o.id WHERE o.product_id = p.id"
+    " ORDER BY o.sort_order, o.id, v.sort_order, v.id) AS found)"
 )
-# One row per line: the columns of cart, line, product and variant, and the two of `_HAS`. A cart without lines is one
-# row with nulls for the rest.
+_ITEMS = (
+    "CASE WHEN p.type = 'bundle' THEN (SELECT CAST(ROWS_OF(ROW_OF("
+    "product_id, variant_id, qty, name, variant_name, sku, is_active, type, is_gift_card, is_preorder,"
+    " billing_interval, has_no_file, track_inventory, allow_backorders, stock_qty)) AS text) FROM ("
+    "SELECT i.product_id, i.variant_id, i.qty, q.name, v.name AS variant_name, COALESCE(v.sku, q.sku) AS sku,"
+    " COALESCE(v.is_active, TRUE) AS is_active, q.type, q.is_gift_card, q.is_preorder, q.billing_interval,"
+    f" {_NO_FILE.format('q').replace('p.type', 'q.type')} AS has_no_file,"
+    " COALESCE(v.track_inventory, q.track_inventory) AS track_inventory,"
+    " COALESCE(v.allow_backorders, q.allow_backorders) AS allow_backorders,"
+    " COALESCE(v.stock_qty, q.stock_qty) AS stock_qty"
+    " FROM catalogue_bundleitem i JOIN catalogue_product q ON q.id = i.product_id"
+    " LEFT JOIN catalogue_variant v ON v.id = i.variant_id"
+    " WHERE i.bundle_id = p.id ORDER BY i.sort_order, i.id) AS found) END"
+)
+_PARTS = f"{_NO_FILE.format('p')}, {_OPTIONS}, {_ITEMS}"
+
+
+def _by_vendor(statement: str) -> dict[str, str]:
+    names = {"sqlite": ("json_group_array", "json_array"), "postgresql": ("json_agg", "json_build_array")}
+    return {vendor: statement.replace("ROWS_OF", rows).replace("ROW_OF", row) for vendor, (rows, row) in names.items()}
+
+
+# One row per line: the columns of cart, line, product and variant, and the three of `_PARTS`. A cart without lines is
+# one row with nulls for the rest.
 _LINES = (
-    f"SELECT {CART.of('c')}, {LINE.of('l')}, {PRODUCT.of('p')}, {VARIANT.of('v')}, {_HAS}"
+    f"SELECT {CART.of('c')}, {LINE.of('l')}, {PRODUCT.of('p')}, {VARIANT.of('v')}, {_PARTS}"
     " FROM carts_cart c LEFT JOIN carts_cartline l ON l.cart_id = c.id"
     " LEFT JOIN catalogue_product p ON p.id = l.product_id AND p.shop_id = c.shop_id"
     " LEFT JOIN catalogue_variant v ON v.id = l.variant_id AND v.shop_id = c.shop_id"
     " WHERE c.shop_id = %(shop)s AND {} ORDER BY l.id"
 )
-LINES_BY_TOKEN = _LINES.format("c.token_digest = %(digest)s AND c.customer_id IS NULL AND c.expires_at > %(now)s")
-LINES_BY_CART = _LINES.format("c.id = %(cart)s")
+LINES_BY_TOKEN = _by_vendor(
+    _LINES.format("c.token_digest = %(digest)s AND c.customer_id IS NULL AND c.expires_at > %(now)s")
+)
+LINES_BY_CART = _by_vendor(_LINES.format("c.id = %(cart)s"))
 
 _PICTURE = "(SELECT m.{} FROM catalogue_media m WHERE m.product_id = p.id ORDER BY m.sort_order, m.id LIMIT 1)"
-_PRODUCTS = (
-    f"SELECT {PRODUCT.of('p')}, {_PICTURE.format('file')}, {_PICTURE.format('source_url')}, {_HAS}"
+_PRODUCTS = _by_vendor(
+    f"SELECT {PRODUCT.of('p')}, {_PARTS}, {_PICTURE.format('file')}, {_PICTURE.format('source_url')}"
     " FROM catalogue_product p WHERE p.shop_id = %(shop)s AND p.id IN ({})"
-)
-
-# Options with their values, and the items of bundles, of which a cart needs these columns.
-OPTION = Columns(Option, "id", "product_id", "name", "type", "required", "max_length")
-VALUE = Columns(OptionValue, "id", "label", "price")
-_OPTIONS = (
-    f"SELECT {OPTION.of('o')}, {VALUE.of('v')} FROM catalogue_option o"
-    " LEFT JOIN catalogue_optionvalue v ON v.option_id = o.id WHERE o.shop_id = %(shop)s AND o.product_id IN ({})"
-    " ORDER BY o.sort_order, o.id, v.sort_order, v.id"
-)
-ITEM = Columns(BundleItem, "id", "bundle_id", "product_id", "variant_id", "qty")
-_STOCK = ("track_inventory", "allow_backorders", "stock_qty")
-ITEM_PRODUCT = Columns(Product, "id", "name", "sku", "type", "is_gift_card", "billing_interval", "is_preorder", *_STOCK)
-ITEM_VARIANT = Columns(Variant, "id", "name", "sku", "is_active", *_STOCK)
-_ITEMS = (
-    f"SELECT {ITEM.of('i')}, {ITEM_PRODUCT.of('p')}, {ITEM_VARIANT.of('v')}, {_HAS} FROM catalogue_bundleitem i"
-    " JOIN catalogue_product p ON p.id = i.product_id LEFT JOIN catalogue_variant v ON v.id = i.variant_id"
-    " WHERE i.shop_id = %(shop)s AND i.bundle_id IN ({}) ORDER BY i.sort_order, i.id"
 )
 
 _NEW_CART = Columns(Cart, without=["id", "ordered_at"])
@@ -110,27 +142,10 @@ _INSERT_BOTH = (
 )
 
 
-def products(count: int) -> str:
+def products(vendor: str, count: int) -> str:
     """The query for `count` products, with the parameters `shop`, `id0`, `id1` and so on. Each row has the PRODUCT
-    columns, file and source URL of the first picture, whether the product has options, and whether it is digital
-    and has no file."""
-    return _PRODUCTS.format(_ids(count))
-
-
-def options(count: int) -> str:
-    """The query for the options of `count` products. Each row has the OPTION and the VALUE columns, these null for an
-    option without values."""
-    return _OPTIONS.format(_ids(count))
-
-
-def bundle_items(count: int) -> str:
-    """The query for the items of `count` bundles. Each row has the columns ITEM, ITEM_PRODUCT, ITEM_VARIANT, and the
-    two of `_HAS`."""
-    return _ITEMS.format(_ids(count))
-
-
-def _ids(count: int) -> str:
-    return ", ".join(f"%(id{number})s" for number in range(count))
+    columns, the three of `_PARTS`, and file and source URL of the first picture."""
+    return _PRODUCTS[vendor].format(", ".join(f"%(id{number})s" for number in range(count)))
 
 
 def lines_of(database: BaseDatabaseWrapper, rows: Sequence[tuple], cart: Cart) -> list[CartLine]:
@@ -143,7 +158,7 @@ def lines_of(database: BaseDatabaseWrapper, rows: Sequence[tuple], cart: Cart) -
             continue
         line = LINE.instance(database, row[after_cart:])
         product: Any = PRODUCT.instance(database, row[after_line:])
-        product.has_options, product.has_no_file = row[-2:]
+        product.has_no_file, product.option_rows, product.item_rows = row[-3:]
         # As `select_related` does.
         line._state.fields_cache |= {"cart": cart, "product": product}
         if line.variant_id is not None:
