@@ -38,6 +38,8 @@ def provider_news(request: Request, provider: str) -> HttpResponse:
         raise Http404
     if int(request.META.get("CONTENT_LENGTH") or 0) > LARGEST_BODY:
         return HttpResponse(status=413)
+    if not known.sends_news:
+        return HttpResponseBadRequest()
     try:
         news = known.parse_event(request, settings_of(request.shop, provider))
     except ProviderRefused as refused:

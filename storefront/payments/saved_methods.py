@@ -99,7 +99,7 @@ def remove_method(*, shop: Shop, customer: Customer, method_id: int) -> None:
     if method is None:
         raise NotFound
     provider = PROVIDERS.get(method.provider)
-    if provider is not None:
+    if provider is not None and provider.can_save:
         charge = Charge(
             shop_id=shop.pk,
             key=uuid4(),
