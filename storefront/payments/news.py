@@ -18,8 +18,7 @@ from storefront.payments.asking import ask
 from storefront.payments.models import Payment, PaymentEntry
 from storefront.payments.providers.base import News, ProviderRefused
 from storefront.payments.providers.registry import PROVIDERS
-from storefront.payments.queries import payment_of_news
-from storefront.payments.rules import clean
+from storefront.payments.rules import LONGEST_REFERENCE, clean
 from storefront.shops.models import Shop
 from storefront.shops.request import Request
 
@@ -41,7 +40,12 @@ def provider_news(request: Request, provider: str) -> HttpResponse:
     if not known.sends_news:
         return HttpResponseBadRequest()
     try:
-        news = known.parse_event(request, settings_of(request.shop, provider))
+        news = clean(
+            known.parse_event(request, settings_of(request.shop, provider)),
+            event_id=255,
+            kind=255,
+            reference=LONGEST_REFERENCE,
+        )
     except ProviderRefused as refused:
         log.warning("provider_news_refused", provider=provider, reason=str(refused))
         return HttpResponseBadRequest()
@@ -49,7 +53,7 @@ def provider_news(request: Request, provider: str) -> HttpResponse:
         # Whatever was posted, it is not news.
         log.warning("provider_news_refused", provider=provider, reason=type(error).__name__)
         return HttpResponseBadRequest()
-    payment = payment_of_news(request.shop, provider, news)
+    payment = _payment_of(request.shop, provider, news)
     if payment is not None and note_news(shop=request.shop, payment=payment, news=news, now=request.now):
         # If that has no answer, the worker asks: the event made the payment due.
         ask(shop=request.shop, payment=payment, source="news", now=request.now)
@@ -59,11 +63,18 @@ def provider_news(request: Request, provider: str) -> HttpResponse:
 @transaction.atomic
 def note_news(*, shop: Shop, payment: Payment, news: News, now: datetime) -> bool:
     """Log an event, and make its payment due. False if it was logged before."""
-    entry = {"at": now, "kind": PaymentEntry.Kind.NEWS, "source": "news", "detail": clean(news.kind, 255)}
+    entry = {"at": now, "kind": PaymentEntry.Kind.NEWS, "source": "news", "detail": news.kind}
     states = {"from_state": payment.state, "to_state": payment.state}
     _, is_new = PaymentEntry.objects.get_or_create(
-        shop=shop, payment=payment, event_id=clean(news.event_id, 255), defaults=entry | states
+        shop=shop, payment=payment, event_id=news.event_id, defaults=entry | states
     )
     if is_new:
         Payment.objects.filter(shop=shop, pk=payment.pk).update(due_at=now)
     return is_new
+
+
+def _payment_of(shop: Shop, provider: str, news: News) -> Payment | None:
+    """The shop's payment that the news are about: by its reference or, before we know that, by our key."""
+    payments = Payment.objects.filter(shop=shop, gateway=provider).select_related("draft", "order")
+    found = payments.filter(reference=news.reference).first() if news.reference else None
+    return found or (payments.filter(key=news.key).first() if news.key else None)
