@@ -3,6 +3,19 @@
 Threats. Anybody can post here, so a body without the provider's signature for this shop is refused, and one shop's news
 find this shop's payments only. A provider sends the same event several times, late and out of order: each is logged
 once, and what it is about is asked of the provider.
+
+From such news to a webhook, an order goes through these functions (`tests/payments/test_thread.py` follows them):
+
+1. `news.provider_news` verifies the event, finds its payment and logs it (`note_news`).
+2. `asking.ask` asks the provider how the payment stands, outside any transaction.
+3. `settling.settle` begins the transaction: it locks the payment (`lock_payment`), and refuses an answer that cannot be
+   true (`rules.contradiction`).
+4. `refund_ledger.record` and `payment_ledger.move` write the answer into refunds and payment, and append it to the log.
+5. `placing.follow_payment` sees that the payments cover the draft, and `placing.place_order` turns it into an order:
+6. `orders.actions.create_order` copies the sale into an order and its lines;
+7. `orders.actions.announce_order` records the event `order.placed`, and `orders.actions.set_paid` the event
+   `order.paid`, by `webhooks.actions.record_event`: each with the order as `orders.queries.order_record` tells it.
+8. The commit. Then the worker's `webhooks.dispatch` makes the deliveries.
 """
 
 from datetime import datetime
