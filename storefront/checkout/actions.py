@@ -24,13 +24,14 @@ from storefront.orders.models import Order
 from storefront.orders.rules import Address, Sale, SaleLine
 from storefront.payments import drafts
 from storefront.payments.asking import ask, begin, continue_payment, due_call, end_payment
+from storefront.payments.frozen import thaw_sale
 from storefront.payments.methods import paid_with
 from storefront.payments.models import Payment
+from storefront.payments.placing import place_order
 from storefront.payments.providers.base import Provider, Step
 from storefront.payments.providers.gift_card import GIFT_CARD
 from storefront.payments.rules import YOUNG, Call, State
 from storefront.payments.saved_methods import NOTHING_KEPT, Keeping
-from storefront.payments.settling import place_order
 from storefront.pricing.models import PickupPlace
 from storefront.pricing.redeeming import uses_of
 from storefront.shops.models import Shop
@@ -207,7 +208,7 @@ def freeze(
     draft = drafts.freeze_order(shop=shop, press=press, provider=provider, now=now)
     Checkout.objects.filter(shop=shop, pk=checkout.pk).update(draft=draft, updated_at=now)
     if provider is None:
-        return Pressed(order=place_order(shop=shop, draft=draft, payments=[], now=now))
+        return Pressed(order=place_order(shop=shop, draft=draft, sale=thaw_sale(draft.sale), payments=[], now=now))
     return Pressed(payment=drafts.payment_of(draft))
 
 

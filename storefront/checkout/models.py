@@ -16,8 +16,8 @@ class Checkout(models.Model):
     one session, without which nobody can read the checkout.
 
     A checkout becomes at most one order. `draft` is what was last pressed pay for. `order` is set in the transaction
-    that places it (`payments.drafts.place_draft`), so that a double click or a reload finds the existing order. It is a
-    copy of the draft's, since a constraint and an index need it in this table.
+    that places it (`payments.placing.place_order`), so that a double click or a reload finds the existing order. It
+    is a copy of the draft's, since a constraint and an index need it in this table.
     """
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)

@@ -45,14 +45,6 @@ class Documents(Schema):
     )
 
 
-class DocumentsOfApp(Schema):
-    """The documents of an order."""
-
-    documents: list[DocumentRecord] = Field(
-        description="Invoices and credit notes, oldest first, then packing slips unless the order was cancelled."
-    )
-
-
 def document_records(shop: Shop, order: Order, now: datetime) -> list[dict[str, Any]]:
     ends = timestamp(link_end(now))
     found = [

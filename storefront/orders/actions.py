@@ -65,8 +65,8 @@ def create_order(*, shop: Shop, sale: Sale, taken: list[StockUse], payment_metho
     return order
 
 
-def announce_order(*, shop: Shop, order: Order, sale: Sale, now: datetime) -> None:
-    """Record the event of a created order and queue the confirmation mail."""
+def announce_order(*, shop: Shop, order: Order, sale: Sale, is_paid: bool = False, now: datetime) -> None:
+    """Record the event of a created order, queue the confirmation mail, and record that it is paid, if it is."""
     record_event(shop=shop, topic="order.placed", data=order_record(order), now=now)
     _complete(order, now)
     after, actor = _audited_sale(order, sale), _audit_actor(sale)
@@ -75,6 +75,8 @@ def announce_order(*, shop: Shop, order: Order, sale: Sale, now: datetime) -> No
     jobs.send_order_confirmation.enqueue(order.pk)
     if shop.tells_of_orders:
         jobs.tell_merchant.enqueue(order.pk)
+    if is_paid:
+        set_paid(order, now)
     transaction.on_commit(metrics.ORDERS.inc)
 
 

@@ -1,9 +1,13 @@
+"""Orders in `/api/v1` and, for apps, in the App API (R-APP-30)."""
+
 from collections.abc import Collection
+from functools import partial
 from typing import Annotated, Any
 
 from django.http import HttpResponse
 from ninja import Path, Query, Router, Schema
 
+from storefront.kit.app_pagination import pagination
 from storefront.kit.conditional import only_if_match, record_response
 from storefront.kit.http import json_response
 from storefront.kit.ids import as_id
@@ -11,13 +15,14 @@ from storefront.kit.pagination import page_response
 from storefront.kit.refusals import InvalidFields, NotFound, Problem, problem
 from storefront.kit.schemas import PathId, answers
 from storefront.orders import actions, fulfilling, queries, schemas
+from storefront.orders.both_apis import of_app, on_both
 from storefront.orders.copying import Orders
 from storefront.orders.models import Order
-from storefront.shops.auth import scope
+from storefront.shops.auth import app_scope, scope
 from storefront.shops.request import Request, record_or_id, written_response
-from storefront.sync.answers import answer_run, deleted_beside
+from storefront.sync.answers import answer_run, deleted_beside, deleted_of_app
 
-router = Router(tags=["Orders"])
+router, app_router = Router(tags=["Orders"]), Router(tags=["App: Orders"])
 
 FILTERS = ("status", "placed_since", "email", "client_reference", "cart", "updated_since", "ids")
 PAGE_PARAMETERS = (*FILTERS, "fields", "include", "per_page")
@@ -27,6 +32,15 @@ COMMANDS = {"status": ("fulfilments", "cancellation"), "payment_status": ("refun
 
 FulfilmentId = Annotated[PathId, Path(description="The fulfilment's id.", examples=[3])]
 OrderId = Annotated[PathId, Path(description="The order's id.", examples=[12])]
+
+_post = partial(
+    on_both,
+    (router, app_router),
+    "POST",
+    right="write_orders",
+    response=schemas.NewFulfilment,
+    member="fulfilment",
+)
 
 
 @router.get(
@@ -56,6 +70,34 @@ def get_order(request: Request, order_id: OrderId, asked: Query[schemas.SingleOr
     return record_response(request, {"data": read_record(request, order_id, asked.fields)})
 
 
+@app_router.get(
+    "/orders",
+    auth=app_scope("read_orders"),
+    response=answers({200: schemas.OrdersOfApp | schemas.OrderRunOfApp}, 422),
+    summary="List orders",
+)
+def list_orders_for_app(request: Request, asked: Query[schemas.OrderQuery]) -> HttpResponse:
+    """One page of the shop's orders, newest first; with `after`, the next part of a copy of the list."""
+    source = Orders(request.shop, asked.members)
+    if asked.after is not None:
+        return answer_run(request, source, asked, "orders")
+    records, total = list_records(request, asked)
+    deleted, deleted_total = deleted_of_app(source, asked, now=request.now)
+    where = pagination(total=total, **page_position(request, asked, "/api/apps/orders"), deleted_total=deleted_total)
+    return json_response({"orders": records, "pagination": where} | deleted)
+
+
+@app_router.get(
+    "/orders/{order_id}",
+    auth=app_scope("read_orders"),
+    response=answers({200: schemas.OrderOfApp, 304: None}, 404, 422),
+    summary="Get an order",
+)
+def get_order_for_app(request: Request, order_id: OrderId, asked: Query[schemas.SingleOrderQuery]) -> HttpResponse:
+    """One order with its lines, addresses, payments, fulfilments and refunds."""
+    return record_response(request, {"order": read_record(request, order_id, asked.fields)})
+
+
 @router.patch(
     "/orders/{order_id}",
     auth=scope("write_orders"),
@@ -67,26 +109,46 @@ def update_order(request: Request, order_id: OrderId, body: schemas.OrderChange)
     return update_record(request, order_id, body, member="data")
 
 
-@router.post(
+@app_router.patch(
+    "/orders/{order_id}",
+    auth=app_scope("write_orders"),
+    response=answers({200: of_app(schemas.ChangedOrder, "order")}, 400, 404, 412, 413, 415, 422),
+    summary="Update an order",
+)
+def update_order_for_app(request: Request, order_id: OrderId, body: schemas.OrderChange) -> HttpResponse:
+    """Update the order's note, tags, reference or metadata. Nothing else of an order can be changed."""
+    return update_record(request, order_id, body, member="order")
+
+
+@_post(
     "/orders/{order_id}/fulfilments",
-    auth=scope("write_orders"),
-    response=answers({201: schemas.NewFulfilment}, 400, 404, 409, 413, 415, 422),
+    errors=(400, 404, 409, 413, 415, 422),
     summary="Fulfil an order",
 )
-def fulfil_order(request: Request, order_id: OrderId, body: schemas.FulfilmentGiven | None = None) -> HttpResponse:
+def fulfil_order(request: Request, order_id: OrderId, body: schemas.FulfilmentGiven | None = None) -> dict[str, Any]:
     """Mark items of an open order as fulfilled. The shopper gets an email."""
-    return json_response({"data": fulfil(request, order_id, body)}, status=201)
+    given = given_members(body)
+    lines = given.pop("lines", None)
+    fulfilment = fulfilling.fulfil_order(
+        shop=request.shop,
+        order=order_or_404(request, order_id),
+        pieces=None if lines is None else [(line["line_id"], line["qty"]) for line in lines],
+        tracking=fulfilling.Tracking(**given),
+        now=request.now,
+    )
+    return record_or_id(request, queries.fulfilment_record(fulfilment), reading="read_orders")
 
 
-@router.post(
-    "/orders/{order_id}/fulfilments/{fulfilment_id}/cancellation",
-    auth=scope("write_orders"),
-    response=answers({201: schemas.NewFulfilment}, 404, 409, 422),
-    summary="Cancel a fulfilment",
+@_post(
+    "/orders/{order_id}/fulfilments/{fulfilment_id}/cancellation", errors=(404, 409, 422), summary="Cancel a fulfilment"
 )
-def cancel_fulfilment(request: Request, order_id: OrderId, fulfilment_id: FulfilmentId) -> HttpResponse:
+def cancel_fulfilment(request: Request, order_id: OrderId, fulfilment_id: FulfilmentId) -> dict[str, Any]:
     """Take back a fulfilment that did not happen. Its items are left to fulfil again. The shopper gets no email."""
-    return json_response({"data": cancel_one_fulfilment(request, order_id, fulfilment_id)}, status=201)
+    order, known = order_or_404(request, order_id), as_id(fulfilment_id)
+    if known is None or not order.fulfilments.filter(pk=known).exists():
+        raise NotFound
+    fulfilment = fulfilling.cancel_fulfilment(shop=request.shop, order=order, fulfilment_id=known, now=request.now)
+    return record_or_id(request, queries.fulfilment_record(fulfilment), reading="read_orders")
 
 
 def list_records(request: Request, asked: schemas.OrderQuery) -> tuple[list[dict[str, Any]], int]:
@@ -117,27 +179,6 @@ def update_record(request: Request, order_id: str, body: schemas.OrderChange, *,
     with only_if_match(request, lambda: {member: read_record(request, order_id)}, row):
         order = actions.annotate_order(shop=request.shop, order=order, changes=changes, now=request.now)
     return written_response(request, member, queries.order_record(order), reading="read_orders")
-
-
-def fulfil(request: Request, order_id: str, body: schemas.FulfilmentGiven | None) -> dict[str, Any]:
-    given = given_members(body)
-    lines = given.pop("lines", None)
-    fulfilment = fulfilling.fulfil_order(
-        shop=request.shop,
-        order=order_or_404(request, order_id),
-        pieces=None if lines is None else [(line["line_id"], line["qty"]) for line in lines],
-        tracking=fulfilling.Tracking(**given),
-        now=request.now,
-    )
-    return record_or_id(request, queries.fulfilment_record(fulfilment), reading="read_orders")
-
-
-def cancel_one_fulfilment(request: Request, order_id: str, fulfilment_id: str) -> dict[str, Any]:
-    order, known = order_or_404(request, order_id), as_id(fulfilment_id)
-    if known is None or not order.fulfilments.filter(pk=known).exists():
-        raise NotFound
-    fulfilment = fulfilling.cancel_fulfilment(shop=request.shop, order=order, fulfilment_id=known, now=request.now)
-    return record_or_id(request, queries.fulfilment_record(fulfilment), reading="read_orders")
 
 
 def _use_endpoint(name: str, path: str) -> Problem:

@@ -180,7 +180,7 @@ def order_line_record(line: OrderLine) -> dict[str, Any]:
         "bundle_items": line.bundle_items,
         "options": line.options,
         "custom_fields": line.custom_fields,
-        "gift_card": gift_card_record(line.gift_card),
+        "gift_card": line.gift_card and gift_card_record(line.gift_card),
         "available_from": timestamp(line.available_from),
         "downloads": [download_record(download, line.order) for download in line.downloads.all()],
     }

@@ -310,6 +310,12 @@ class OneOrder(Schema):
     data: WholeOrder = Field(description="The order's id.")
 
 
+class OrderOfApp(Schema):
+    """One order."""
+
+    order: WholeOrder = Field(description="The order's id.")
+
+
 class ChangedOrder(Schema):
     """The order after the change."""
 
@@ -342,29 +348,3 @@ class OrderRunOfApp(Schema):
     orders: list[OrderRecord] = Field(description="The orders as they are now.")
     deleted: list[sync.Deleted] = Field(description=sync.DELETED_OF_RUN)
     next: str = Field(description=sync.NEXT)
-
-
-class OrderOfApp(Schema):
-    """One order."""
-
-    order: WholeOrder = Field(description="The order's id.")
-
-
-class ChangedOrderOfApp(Schema):
-    """The order after the change."""
-
-    order: WholeOrder | IdAlone = Field(description="The order. Only its id without the scope `read_orders`.")
-
-
-class NewFulfilmentOfApp(Schema):
-    """The fulfilment."""
-
-    fulfilment: FulfilmentRecord | IdAlone = Field(
-        description="The fulfilment. Only its id without the scope `read_orders`."
-    )
-
-
-class NewRefundOfApp(Schema):
-    """The refund."""
-
-    refund: RefundRecord | IdAlone = Field(description="The refund. Only its id without the scope `read_orders`.")

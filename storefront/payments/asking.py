@@ -144,7 +144,8 @@ def _settle(shop: Shop, payment: Payment, report: Report, source: str, now: date
     """Settle an answer and then, outside of that transaction, save the method if the shopper asked for it."""
     seen = payment.version
     payment = settle(shop=shop, payment=payment, report=report, source=source, seen=seen, now=now)
-    keep_method(shop=shop, payment=payment, now=now)
+    if payment.saves_method:
+        keep_method(shop=shop, payment=payment, now=now)
     return payment
 
 

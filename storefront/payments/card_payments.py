@@ -14,9 +14,11 @@ from storefront.gift_cards.models import GiftCardEntry
 from storefront.kit.deviations import Deviation, differing
 from storefront.kit.money import ZERO
 from storefront.orders.rules import Sale
-from storefront.payments.models import OrderDraft, Payment, PaymentEntry
+from storefront.payments.models import OrderDraft, Payment
+from storefront.payments.payment_ledger import move, open_payment
+from storefront.payments.providers.base import Report, Standing
 from storefront.payments.providers.gift_card import GIFT_CARD
-from storefront.payments.rules import STATUSES, State
+from storefront.payments.rules import State
 from storefront.shops.models import Shop
 
 
@@ -38,31 +40,35 @@ def spend_cards(*, shop: Shop, sale: Sale, cart: Cart | None, now: datetime) -> 
 
 
 def note_payments(*, draft: OrderDraft, sale: Sale, keys: list[UUID], now: datetime) -> None:
-    """Note what was spent as payments of the draft. It is held: `settling` takes or releases it with the rest."""
+    """Note what was spent as payments of the draft. It is held until the draft becomes an order, or ends."""
     for each, key in zip(sale.gift_cards, keys, strict=True):
-        payment = Payment.objects.create(
-            shop=draft.shop,
+        open_payment(
             draft=draft,
             key=key,
             gateway=GIFT_CARD,
             state=State.AUTHORISED,
-            status=STATUSES[State.AUTHORISED],
             amount=Decimal(each["amount"]),
-            currency=draft.currency,
             method=f"Gift card …{each['last_four']}",
             reference=str(each["card"]),
-            created_at=now,
-            updated_at=now,
+            now=now,
         )
-        PaymentEntry.objects.create(
-            shop=draft.shop,
-            payment=payment,
-            at=now,
-            kind=PaymentEntry.Kind.STATE,
-            from_state="",
-            to_state=State.AUTHORISED,
-            source="call",
-        )
+
+
+def take_cards(*, shop: Shop, draft: OrderDraft, now: datetime) -> list[Payment]:
+    """Take what a locked draft holds of gift cards: it is the order's. Returns its payments."""
+    held = _held_cards(draft)
+    for each in held:
+        _move(each, Report(Standing.PAID, captured=each.amount), now)
+    if held:
+        ledger.keep(shop=shop, payments=[each.key for each in held])
+    return held
+
+
+def release_cards(*, shop: Shop, draft: OrderDraft, now: datetime) -> None:
+    """Put back what a locked draft holds of gift cards. Cards come last in the order of locks, in that of their ids."""
+    for each in sorted(_held_cards(draft), key=lambda each: int(each.reference)):
+        ledger.release(shop=shop, payment=each.key, now=now)
+        _move(each, Report(Standing.CANCELLED), now)
 
 
 def deviations(shop: Shop) -> Iterator[Deviation]:
@@ -85,3 +91,14 @@ def _held(payment: Payment) -> Decimal:
     if payment.state == State.AUTHORISED:
         return payment.amount
     return payment.captured - payment.returned
+
+
+def _held_cards(draft: OrderDraft) -> list[Payment]:
+    held = draft.payments.filter(gateway=GIFT_CARD, state=State.AUTHORISED, order=None)
+    return list(held.select_for_update(of=("self",), no_key=True))
+
+
+def _move(payment: Payment, report: Report, now: datetime) -> None:
+    move(payment, report, now=now)
+    payment.version, payment.updated_at = payment.version + 1, now
+    payment.save()

@@ -10,11 +10,11 @@ from storefront.kit import clock
 from storefront.payments.accounts import identify_account
 from storefront.payments.asking import ask, claim
 from storefront.payments.models import OrderDraft, Payment, ProviderAccount, Refund
+from storefront.payments.placing import end_if_over
 from storefront.payments.providers.base import ProviderUnavailable
 from storefront.payments.providers.registry import PROVIDERS
 from storefront.payments.refunds import carry_out_refund
 from storefront.payments.rules import UNDECIDED, State, wait_before_look
-from storefront.payments.settling import end_if_over
 
 # How long drafts are kept that have become an order, or ended.
 KEPT_FOR = timedelta(days=14)

@@ -3,6 +3,19 @@
 Threats. Anybody can post here, so a body without the provider's signature for this shop is refused, and one shop's news
 find this shop's payments only. A provider sends the same event several times, late and out of order: each is logged
 once, and what it is about is asked of the provider.
+
+From such news to a webhook, an order goes through these functions (`tests/payments/test_thread.py` follows them):
+
+1. `news.provider_news` verifies the event, finds its payment and logs it (`note_news`).
+2. `asking.ask` asks the provider how the payment stands, outside any transaction.
+3. `settling.settle` begins the transaction: it locks the payment (`lock_payment`), and refuses an answer that cannot be
+   true (`rules.contradiction`).
+4. `refund_ledger.record` and `payment_ledger.move` write the answer into refunds and payment, and append it to the log.
+5. `placing.follow_payment` sees that the payments cover the draft, and `placing.place_order` turns it into an order:
+6. `orders.actions.create_order` copies the sale into an order and its lines;
+7. `orders.actions.announce_order` records the event `order.placed`, and `orders.actions.set_paid` the event
+   `order.paid`, by `webhooks.actions.record_event`: each with the order as `orders.queries.order_record` tells it.
+8. The commit. Then the worker's `webhooks.dispatch` makes the deliveries.
 """
 
 from datetime import datetime
@@ -18,8 +31,7 @@ from storefront.payments.asking import ask
 from storefront.payments.models import Payment, PaymentEntry
 from storefront.payments.providers.base import News, ProviderRefused
 from storefront.payments.providers.registry import PROVIDERS
-from storefront.payments.queries import payment_of_news
-from storefront.payments.rules import clean
+from storefront.payments.rules import LONGEST_REFERENCE, clean
 from storefront.shops.models import Shop
 from storefront.shops.request import Request
 
@@ -38,8 +50,15 @@ def provider_news(request: Request, provider: str) -> HttpResponse:
         raise Http404
     if int(request.META.get("CONTENT_LENGTH") or 0) > LARGEST_BODY:
         return HttpResponse(status=413)
+    if not known.sends_news:
+        return HttpResponseBadRequest()
     try:
-        news = known.parse_event(request, settings_of(request.shop, provider))
+        news = clean(
+            known.parse_event(request, settings_of(request.shop, provider)),
+            event_id=255,
+            kind=255,
+            reference=LONGEST_REFERENCE,
+        )
     except ProviderRefused as refused:
         log.warning("provider_news_refused", provider=provider, reason=str(refused))
         return HttpResponseBadRequest()
@@ -47,7 +66,7 @@ def provider_news(request: Request, provider: str) -> HttpResponse:
         # Whatever was posted, it is not news.
         log.warning("provider_news_refused", provider=provider, reason=type(error).__name__)
         return HttpResponseBadRequest()
-    payment = payment_of_news(request.shop, provider, news)
+    payment = _payment_of(request.shop, provider, news)
     if payment is not None and note_news(shop=request.shop, payment=payment, news=news, now=request.now):
         # If that has no answer, the worker asks: the event made the payment due.
         ask(shop=request.shop, payment=payment, source="news", now=request.now)
@@ -57,11 +76,18 @@ def provider_news(request: Request, provider: str) -> HttpResponse:
 @transaction.atomic
 def note_news(*, shop: Shop, payment: Payment, news: News, now: datetime) -> bool:
     """Log an event, and make its payment due. False if it was logged before."""
-    entry = {"at": now, "kind": PaymentEntry.Kind.NEWS, "source": "news", "detail": clean(news.kind, 255)}
+    entry = {"at": now, "kind": PaymentEntry.Kind.NEWS, "source": "news", "detail": news.kind}
     states = {"from_state": payment.state, "to_state": payment.state}
     _, is_new = PaymentEntry.objects.get_or_create(
-        shop=shop, payment=payment, event_id=clean(news.event_id, 255), defaults=entry | states
+        shop=shop, payment=payment, event_id=news.event_id, defaults=entry | states
     )
     if is_new:
         Payment.objects.filter(shop=shop, pk=payment.pk).update(due_at=now)
     return is_new
+
+
+def _payment_of(shop: Shop, provider: str, news: News) -> Payment | None:
+    """The shop's payment that the news are about: by its reference or, before we know that, by our key."""
+    payments = Payment.objects.filter(shop=shop, gateway=provider).select_related("draft", "order")
+    found = payments.filter(reference=news.reference).first() if news.reference else None
+    return found or (payments.filter(key=news.key).first() if news.key else None)

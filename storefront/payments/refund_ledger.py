@@ -18,8 +18,9 @@ from storefront.orders.models import Order
 from storefront.orders.queries import refund_record
 from storefront.payments.line_refunds import release_lines
 from storefront.payments.models import Payment, Refund
-from storefront.payments.providers.base import RefundReport, RefundStanding, Report
-from storefront.payments.rules import clean
+from storefront.payments.payment_ledger import move
+from storefront.payments.providers.base import RefundReport, RefundStanding, Report, Standing
+from storefront.payments.rules import State, clean
 from storefront.shops.models import Shop
 from storefront.webhooks.actions import record_event
 
@@ -28,6 +29,7 @@ log = structlog.get_logger(__name__)
 Status = Refund.Status
 
 NO_REASON = "The provider could not give the money back."
+TOO_LATE = "The payment came after the order could no longer be placed."
 NOT_THERE = "The provider does not know this refund."
 # Statuses in the order in which a refund moves through them.
 _RANKS = {Status.PENDING: 0, Status.DONE: 1, Status.FAILED: 2}
@@ -57,12 +59,20 @@ def reserve(payment: Payment, amount: Decimal, reason: str, now: datetime, *, re
     return refund
 
 
-def contradiction(payment: Payment, report: Report) -> str:
-    """What in the report cannot be true of the refunds that were asked for; empty if nothing."""
-    asked = dict(payment.refunds.values_list("key", "amount")) if report.refunds else {}
-    if any(told.key in asked and asked[told.key] != told.amount for told in report.refunds or ()):
-        return "The provider gave back another amount than was asked for."
-    return ""
+def return_money(payment: Payment, now: datetime, reason: str = TOO_LATE) -> None:
+    """Return the money of a locked payment that cannot become an order, or that came for one that is cancelled; once.
+    Held money is cancelled by the worker (`rules.next_call`)."""
+    left = payment.captured - payment.refunded
+    if payment.state == State.PAID and left > ZERO:
+        if not payment.refunds.filter(status=Status.FAILED, is_foreign=False).exists():
+            # Reserved, so that a second report returns nothing twice.
+            reserve(payment, left, reason, now)
+    elif payment.state == State.PROMISED:
+        move(payment, Report(Standing.CANCELLED), now=now)
+        payment.save()
+    elif payment.state == State.AUTHORISED:
+        payment.due_at = now
+        payment.save(update_fields=["due_at"])
 
 
 def record(*, shop: Shop, payment: Payment, report: Report, is_fresh: bool, now: datetime) -> list[Change]:
@@ -120,8 +130,8 @@ def _follow(shop: Shop, order: Order, change: Change, now: datetime) -> None:
 def _record(payment: Payment, rows: list[Refund], told: RefundReport, now: datetime) -> Iterable[Change]:
     """What is told of one refund changes in its row, or in a new one."""
     row = _row_of(told, rows)
-    status, why = Status(told.standing), clean(told.why or NO_REASON, 255)
-    failure = why if status == Status.FAILED else ""
+    status = Status(told.standing)
+    failure = clean(told, why=255).why or NO_REASON if status == Status.FAILED else ""
     if row is None:
         if _may_be_ours(told, rows):
             # Its own call has no answer yet: then that names it.

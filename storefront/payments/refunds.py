@@ -172,7 +172,7 @@ def record_refund(*, shop: Shop, refund: Refund, told: RefundReport, now: dateti
     payment = lock_payment(shop, refund.payment)
     if not Refund.objects.filter(shop=shop, pk=refund.pk, status=Refund.Status.PENDING, reference="").exists():
         return False
-    told = replace(told, amount=refund.amount, key=refund.key, reference=clean(told.reference, LONGEST_REFERENCE))
+    told = clean(replace(told, amount=refund.amount, key=refund.key), reference=LONGEST_REFERENCE)
     report = Report(Standing.PAID, refunds=(told,))
     apply_report(shop=shop, payment=payment, report=report, source="call", is_fresh=False, now=now)
     Payment.objects.filter(shop=shop, pk=payment.pk).update(due_at=now + YOUNG)

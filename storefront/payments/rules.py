@@ -1,14 +1,20 @@
 """The state machine of a payment: what a provider's report makes of its state, and what is asked of the provider next.
 No database access. docs/payments.md has it as a table."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
+from typing import TypeVar
+from uuid import UUID
 
 from django.db.models import TextChoices
 
 from storefront.kit.money import CENT, LARGEST, ZERO
-from storefront.payments.providers.base import RefundStanding, Report, Standing
+from storefront.payments.providers.base import News, RefundReport, RefundStanding, Report, SavedMethodReport, Standing
+
+Told = TypeVar("Told", Report, RefundReport, SavedMethodReport, News)
 
 
 class State(TextChoices):
@@ -70,9 +76,11 @@ def next_state(current: State, report: Report, *, is_fresh: bool) -> State:
     return told
 
 
-def contradiction(report: Report, *, amount: Decimal, currency: str, reference: str) -> str:
-    """What in the report cannot be true of a payment of this amount and with this reference, in words for the merchant;
-    empty if nothing. Such a report is not believed."""
+def contradiction(
+    report: Report, *, amount: Decimal, currency: str, reference: str, asked: Mapping[UUID | None, Decimal]
+) -> str:
+    """What in the report cannot be true of a payment of this amount and with this reference, of which these refunds
+    were asked for by key; in words for the merchant, empty if nothing. Such a report is not believed."""
     refunds = report.refunds or ()
     sums = [report.captured, report.disputed, *(each.amount for each in refunds)]
     sums += [each for each in (report.amount, report.refunded) if each is not None]
@@ -89,20 +97,22 @@ def contradiction(report: Report, *, amount: Decimal, currency: str, reference: 
     given_back = sum((each.amount for each in refunds if each.standing == RefundStanding.DONE), report.refunded or ZERO)
     if given_back > report.captured:
         return "The provider says that more was given back than was taken."
-    if report.standing == Standing.CANCELLED and not report.captured:
-        return ""
-    if report.currency not in ("", currency):
-        return f"The provider has the payment in {report.currency[:10]}, not in {currency}."
-    if report.amount not in (None, amount):
-        return f"The provider has another amount than the {amount:.2f} that were asked for."
-    if report.standing == Standing.PAID and not report.captured and amount:
-        return "The provider says that the payment is paid, and that nothing was taken."
+    if report.standing != Standing.CANCELLED or report.captured:
+        if report.currency not in ("", currency):
+            return f"The provider has the payment in {report.currency[:10]}, not in {currency}."
+        if report.amount not in (None, amount):
+            return f"The provider has another amount than the {amount:.2f} that were asked for."
+        if report.standing == Standing.PAID and not report.captured and amount:
+            return "The provider says that the payment is paid, and that nothing was taken."
+    if any(each.key in asked and asked[each.key] != each.amount for each in refunds):
+        return "The provider gave back another amount than was asked for."
     return ""
 
 
-def clean(text: str, longest: int) -> str:
-    """A provider's text as it can be stored: PostgreSQL stores no NUL."""
-    return text.replace("\0", "")[:longest]
+def clean(told: Told, **longest: int) -> Told:
+    """What a provider told, with these texts as they can be stored: cut, and without NUL, which PostgreSQL refuses."""
+    texts = {name: getattr(told, name).replace("\0", "")[:most] for name, most in longest.items()}
+    return replace(told, **texts)
 
 
 def _is_sum(value: Decimal) -> bool:

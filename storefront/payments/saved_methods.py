@@ -59,9 +59,7 @@ def keep_method(*, shop: Shop, payment: Payment, now: datetime) -> None:
     The provider is asked once. Without an answer nothing is saved, and the order is as it would be without.
     """
     order = payment.order
-    if not payment.saves_method or payment.state not in (State.AUTHORISED, State.PAID):
-        return
-    if order is None or order.customer_id is None:
+    if payment.state not in (State.AUTHORISED, State.PAID) or order is None or order.customer_id is None:
         return
     # Of several that have settled the payment at once, one goes on.
     if not Payment.objects.filter(shop=shop, pk=payment.pk, saves_method=True).update(saves_method=False):
@@ -75,6 +73,7 @@ def keep_method(*, shop: Shop, payment: Payment, now: datetime) -> None:
         log.warning("method_not_saved", payment=payment.pk, provider=payment.gateway, reason=type(error).__name__)
         return
     if kept is not None and max(len(kept.method_reference), len(kept.customer_reference)) <= LONGEST_REFERENCE:
+        kept = clean(kept, label=100, expires=10)
         SavedMethod.objects.get_or_create(
             shop=shop,
             provider=payment.gateway,
@@ -83,8 +82,8 @@ def keep_method(*, shop: Shop, payment: Payment, now: datetime) -> None:
                 "account_reference": account,
                 "customer_id": order.customer_id,
                 "customer_reference": kept.customer_reference,
-                "label": clean(kept.label, 100),
-                "expires": clean(kept.expires, 10),
+                "label": kept.label,
+                "expires": kept.expires,
                 "created_at": now,
             },
         )
@@ -99,7 +98,7 @@ def remove_method(*, shop: Shop, customer: Customer, method_id: int) -> None:
     if method is None:
         raise NotFound
     provider = PROVIDERS.get(method.provider)
-    if provider is not None:
+    if provider is not None and provider.can_save:
         charge = Charge(
             shop_id=shop.pk,
             key=uuid4(),

@@ -12,7 +12,7 @@ from storefront.gift_cards.ledger import release, spend
 from storefront.orders.models import Order
 from storefront.payments.jobs import ask_providers, end_expired_drafts, pay_back_refunds
 from storefront.payments.models import OrderDraft, Payment
-from storefront.payments.settling import _end_draft, lock_draft
+from storefront.payments.placing import end_draft, lock_draft
 from tests.gift_cards.factories import balance, make_card
 from tests.gift_cards.test_spending import enter, fill
 from tests.payments.conftest import account_of, bank  # noqa: F401, a fixture
@@ -73,7 +73,7 @@ def ended(bank, shop, pressed):  # noqa: F811
     """The draft ended while the bank was at it: stock and card are as before."""
     bank.pay(account_of(bank), "later")
     with transaction.atomic():
-        _end_draft(shop, lock_draft(shop, OrderDraft.objects.get().pk), [], timezone.now())
+        end_draft(shop=shop, draft=lock_draft(shop, OrderDraft.objects.get().pk), now=timezone.now())
     assert balance(pressed) == 5
     return pressed
 

@@ -24,7 +24,6 @@ from storefront.payments.providers.base import (
     RefundReport,
     RefundStanding,
     Report,
-    SavedMethodReport,
     Standing,
     Step,
 )
@@ -44,7 +43,6 @@ class BankRedirect(Provider):
     name = "bank"
     label = "Bank transfer with your bank"
     hint = "You are taken to your bank."
-    form = None
     settings_form = BankSettings
     secrets = frozenset({"secret"})
     can_hold = True
@@ -79,15 +77,6 @@ class BankRedirect(Provider):
             return _refund_report(self.send(charge.settings, "refund", body), str(key))
         except ProviderRefused:
             raise RefundDeclined from None
-
-    def save_method(self, charge: Charge) -> SavedMethodReport | None:
-        return None
-
-    def charge_saved(self, charge: Charge) -> Step:
-        raise ProviderRefused("The bank saves no methods.")
-
-    def forget_method(self, charge: Charge) -> None:
-        """Nothing is saved."""
 
     def parse_event(self, request: HttpRequest, settings: Mapping[str, str]) -> News:
         secret = settings.get("secret", "")

@@ -46,7 +46,7 @@ GARBAGE = [{"captured": None}, {"captured": []}, {"state": "settled"}, {"state":
 
 
 def found_in(told) -> str:
-    known = {"amount": Decimal("9.50"), "currency": "EUR", "reference": "acc_1"}
+    known = {"amount": Decimal("9.50"), "currency": "EUR", "reference": "acc_1", "asked": {}}
     return contradiction(Report(Standing.PAID, **PAID | told), **known)
 
 

@@ -6,9 +6,9 @@ from django.db import connection, transaction
 from storefront.customers.models import Customer
 from storefront.kit import clock
 from storefront.orders.models import Order
-from storefront.payments.drafts import place_draft
 from storefront.payments.frozen import freeze_sale
 from storefront.payments.models import OrderDraft
+from storefront.payments.placing import place_order
 from storefront.privacy import actions, jobs
 from storefront.privacy.models import DataRequest
 from storefront.privacy.person import PersonNeeded
@@ -72,14 +72,14 @@ def test_two_who_erase_at_once_erase_once(shop):
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="on SQLite one transaction writes at a time")
 def test_an_order_that_is_placed_while_its_account_goes_is_a_guests(shop):
     ada, mug = make_customer(shop), make_product(shop, "Mug", stock_qty=5)
-    frozen = freeze_sale(sale(sale_line(mug), customer_id=ada.pk))
+    sold = sale(sale_line(mug), customer_id=ada.pk)
     times = {"created_at": clock.now(), "expires_at": clock.now()}
     given = {"email": EMAIL, "total": 1, "currency": "EUR", "digest": "", "basket": {"lines": [], "arrivals": []}}
-    draft = OrderDraft.objects.create(shop=shop, sale=frozen, **given, **times)
+    draft = OrderDraft.objects.create(shop=shop, sale=freeze_sale(sold), **given, **times)
 
     def place() -> Order:
         with transaction.atomic():
-            return place_draft(shop=shop, draft=draft, payments=[], now=clock.now())
+            return place_order(shop=shop, draft=draft, sale=sold, payments=[], now=clock.now())
 
     order = run_after_waiting_for(lambda: Customer.objects.filter(pk=ada.pk).delete(), place)
     assert Order.objects.get(pk=order.pk).customer_id is None

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django import forms
@@ -186,26 +186,36 @@ class SavedMethodReport:
     expires: str = ""
 
 
-class Provider(Protocol):
+# The optional methods, by the ability that they are for: a provider writes all of one, or none.
+ABILITIES = {
+    "can_save": ("save_method", "charge_saved", "forget_method", "account"),
+    "sends_news": ("parse_event",),
+}
+
+
+class Provider:
     """A payment provider. Shoppers see `label` and `hint`. `form`, if any, is shown with the choice of the provider and
     its cleaned data passed as `Charge.given`. `settings_form`, if any, is what the merchant fills in; its fields named
     in `secrets` are sealed and never shown again. A field named `capture` with the choices `at_once` and
     `on_fulfilment` decides `Charge.is_held`.
 
-    Subclass it, so that members with a default here can be left out."""
+    Methods that raise NotImplementedError here are written where the provider has what they are for: `capture` with
+    `can_hold`, `check` with `settings_form`, and those of `ABILITIES` as it likes. What a provider can do is found when
+    its class is made, from the methods that it has."""
 
     name: ClassVar[str]
     label: ClassVar[str]
-    hint: ClassVar[str]
+    hint: ClassVar[str] = ""
     # Whose it is, for merchants; empty for nobody's.
     company: ClassVar[str] = ""
-    form: ClassVar[type[forms.Form] | None]
-    settings_form: ClassVar[type[forms.Form] | None]
-    secrets: ClassVar[frozenset[str]]
+    form: ClassVar[type[forms.Form] | None] = None
+    settings_form: ClassVar[type[forms.Form] | None] = None
+    secrets: ClassVar[frozenset[str]] = frozenset()
     # Whether money can be held at first and captured later.
-    can_hold: ClassVar[bool]
-    # Whether it can keep methods for customers: `save_method`, `charge_saved`, `forget_method`.
+    can_hold: ClassVar[bool] = False
+    # Whether it keeps methods for customers, and whether it sends news: found by `ABILITIES`.
     can_save: ClassVar[bool] = False
+    sends_news: ClassVar[bool] = False
     # Whether it only promises money, as by invoice: its unpaid orders are limited (payments/unpaid.py).
     is_promise: ClassVar[bool] = False
     # Whether it keeps books that can be asked later what became of the money, such as of a dispute.
@@ -215,9 +225,19 @@ class Provider(Protocol):
     # Whether only demo shops have it (`Shop.is_demo`), since it takes no money.
     is_for_demos: ClassVar[bool] = False
     # What the page of a ClientStep and the payment step may load, by directive of the Content-Security-Policy.
-    csp: ClassVar[Mapping[str, tuple[str, ...]]]
+    csp: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     # The features of the Permissions-Policy that these pages need, with their origins.
     permissions: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        """Find what the provider can do. Raises TypeError for one that lacks a part of it."""
+        for ability, methods in ABILITIES.items():
+            missing = [name for name in methods if getattr(cls, name) is getattr(Provider, name)]
+            if 0 < len(missing) < len(methods):
+                raise TypeError(f"{cls.__name__} lacks {', '.join(missing)}.")
+            setattr(cls, ability, not missing)
+        if cls.settings_form and cls.check is Provider.check:
+            raise TypeError(f"{cls.__name__} has settings and lacks check.")
 
     @property
     def label_for_merchants(self) -> str:
@@ -230,52 +250,52 @@ class Provider(Protocol):
 
     def start(self, charge: Charge) -> Step:
         """Begin the payment. Raises PaymentDeclined, ProviderUnavailable or ProviderRefused."""
-        ...
+        raise NotImplementedError
 
     def step(self, charge: Charge) -> Step:
         """What is left for the shopper to do for a payment that was started, as after a reload."""
-        ...
+        raise NotImplementedError
 
     def look(self, charge: Charge) -> Report:
         """What the provider says of the payment now. Without a reference, by our key."""
-        ...
+        raise NotImplementedError
 
     def capture(self, charge: Charge) -> Report:
         """Take the money that is held. Repeated, it takes nothing more."""
-        ...
+        raise NotImplementedError
 
     def cancel(self, charge: Charge) -> Report:
         """End a payment that has taken nothing, and release what is held. The report says PAID or PROCESSING if it was
         too late."""
-        ...
+        raise NotImplementedError
 
     def refund(self, charge: Charge, *, key: UUID, amount: Decimal) -> RefundReport:
         """Give back this much of what was taken. Raises RefundDeclined or ProviderUnavailable."""
-        ...
+        raise NotImplementedError
 
     def save_method(self, charge: Charge) -> SavedMethodReport | None:
         """The method that a payment which asked for it was paid with; None if it cannot be used again."""
-        ...
+        raise NotImplementedError
 
     def charge_saved(self, charge: Charge) -> Step:
         """As `start`, with the saved method `method_reference`; a ClientStep or Redirect where the bank asks for it."""
-        ...
+        raise NotImplementedError
 
     def forget_method(self, charge: Charge) -> None:
         """Delete the saved method at the provider."""
-        ...
+        raise NotImplementedError
 
     def parse_event(self, request: HttpRequest, settings: Mapping[str, str]) -> News:
         """What the provider sent to the shop's address for news, once its signature was verified. Raises
         ProviderRefused if it is not the provider's."""
-        ...
+        raise NotImplementedError
 
     def account(self, settings: Mapping[str, str]) -> str:
         """The provider's id of the account behind these settings: a saved method can be charged in its account alone.
-        To be written where methods can be saved. Raises ProviderUnavailable or ProviderRefused."""
-        return ""
+        Raises ProviderUnavailable or ProviderRefused."""
+        raise NotImplementedError
 
     def check(self, settings: Mapping[str, str]) -> list[str]:
         """What is wrong with these settings, in words for the merchant, found out by asking the provider. Empty if
         nothing is. Raises ProviderUnavailable."""
-        ...
+        raise NotImplementedError

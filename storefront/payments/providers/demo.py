@@ -3,22 +3,20 @@
 import calendar
 import re
 from datetime import date
-from typing import Any, ClassVar
+from decimal import Decimal
+from typing import ClassVar
 from uuid import UUID
 
 from django import forms
 from django.core.validators import RegexValidator
-from django.http import HttpRequest
 from django.views.decorators.debug import sensitive_variables
 
 from storefront.kit import clock
 from storefront.payments.providers.base import (
     Charge,
     Done,
-    News,
     PaymentDeclined,
     Provider,
-    ProviderRefused,
     RefundReport,
     Report,
     Standing,
@@ -88,12 +86,9 @@ class Demo(Provider):
     label = "Card (demo)"
     hint = "No real payment is made."
     form = CardForm
-    settings_form = None
-    secrets = frozenset()
     can_hold = True
     keeps_books = False
     is_for_demos = True
-    csp: ClassVar[Any] = {}
 
     PAYS = "4242424242424242"
     DECLINES: ClassVar[dict[str, str]] = {
@@ -123,21 +118,6 @@ class Demo(Provider):
     def cancel(self, charge: Charge) -> Report:
         return Report(Standing.CANCELLED, reference=charge.reference)
 
-    def refund(self, charge: Charge, *, key: UUID, amount: Any) -> RefundReport:
+    def refund(self, charge: Charge, *, key: UUID, amount: Decimal) -> RefundReport:
         """No money moves. The id depends on the key alone, so that a repeated call returns the same."""
         return RefundReport(amount, f"demo_refund_{key}", key)
-
-    def save_method(self, charge: Charge) -> None:
-        return None
-
-    def charge_saved(self, charge: Charge) -> Step:
-        raise ProviderRefused("The demo saves no cards.")
-
-    def forget_method(self, charge: Charge) -> None:
-        """Nothing is saved."""
-
-    def parse_event(self, request: HttpRequest, settings: Any) -> News:
-        raise ProviderRefused("The demo sends no news.")
-
-    def check(self, settings: Any) -> list[str]:
-        return []

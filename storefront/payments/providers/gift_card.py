@@ -1,21 +1,11 @@
-from typing import Any, ClassVar
+from decimal import Decimal
 from uuid import UUID
 
 from django.db import transaction
-from django.http import HttpRequest
 
 from storefront.gift_cards import ledger
 from storefront.kit import clock
-from storefront.payments.providers.base import (
-    Charge,
-    News,
-    Provider,
-    ProviderRefused,
-    RefundReport,
-    Report,
-    Standing,
-    Step,
-)
+from storefront.payments.providers.base import Charge, Provider, RefundReport, Report, Standing
 from storefront.shops.models import Shop
 
 GIFT_CARD = "gift_card"
@@ -28,19 +18,7 @@ class GiftCards(Provider):
 
     name = GIFT_CARD
     label = "Gift card"
-    hint = ""
-    form = None
-    settings_form = None
-    secrets = frozenset()
-    can_hold = False
     is_chosen = False
-    csp: ClassVar[Any] = {}
-
-    def start(self, charge: Charge) -> Step:
-        raise ProviderRefused("Gift cards are charged when pay is pressed.")
-
-    def step(self, charge: Charge) -> Step:
-        raise ProviderRefused("Gift cards have no step of their own.")
 
     def look(self, charge: Charge) -> Report:
         spent, released, refunds = ledger.amounts(Shop.objects.get(pk=charge.shop_id), charge.key)
@@ -49,29 +27,10 @@ class GiftCards(Provider):
         told = tuple(RefundReport(amount, key=key) for key, amount in refunds)
         return Report(Standing.PAID, captured=spent, refunds=told)
 
-    def capture(self, charge: Charge) -> Report:
-        return self.look(charge)
+    capture = cancel = look
 
-    def cancel(self, charge: Charge) -> Report:
-        return self.look(charge)
-
-    def refund(self, charge: Charge, *, key: UUID, amount: Any) -> RefundReport:
+    def refund(self, charge: Charge, *, key: UUID, amount: Decimal) -> RefundReport:
         shop = Shop.objects.get(pk=charge.shop_id)
         with transaction.atomic():
             ledger.refund(shop=shop, payment=charge.key, key=key, amount=amount, now=clock.now())
         return RefundReport(amount, key=key)
-
-    def save_method(self, charge: Charge) -> None:
-        return None
-
-    def charge_saved(self, charge: Charge) -> Step:
-        raise ProviderRefused("Gift cards are not saved.")
-
-    def forget_method(self, charge: Charge) -> None:
-        """Nothing is saved."""
-
-    def parse_event(self, request: HttpRequest, settings: Any) -> News:
-        raise ProviderRefused("Nobody sends news of gift cards.")
-
-    def check(self, settings: Any) -> list[str]:
-        return []

@@ -1,19 +1,7 @@
-from typing import Any, ClassVar
+from decimal import Decimal
 from uuid import UUID
 
-from django.http import HttpRequest
-
-from storefront.payments.providers.base import (
-    Charge,
-    Done,
-    News,
-    Provider,
-    ProviderRefused,
-    RefundReport,
-    Report,
-    Standing,
-    Step,
-)
+from storefront.payments.providers.base import Charge, Done, Provider, RefundReport, Report, Standing, Step
 
 
 class Manual(Provider):
@@ -23,13 +11,8 @@ class Manual(Provider):
     name = "manual"
     label = "Invoice or bank transfer"
     hint = "We will send the payment details with your order confirmation."
-    form = None
-    settings_form = None
-    secrets = frozenset()
-    can_hold = False
     keeps_books = False
     is_promise = True
-    csp: ClassVar[Any] = {}
 
     def start(self, charge: Charge) -> Step:
         return Done(Report(Standing.PROMISED))
@@ -40,27 +23,9 @@ class Manual(Provider):
     def look(self, charge: Charge) -> Report:
         return Report(Standing.PROMISED)
 
-    def capture(self, charge: Charge) -> Report:
-        return Report(Standing.PROMISED)
-
     def cancel(self, charge: Charge) -> Report:
         return Report(Standing.CANCELLED)
 
-    def refund(self, charge: Charge, *, key: UUID, amount: Any) -> RefundReport:
+    def refund(self, charge: Charge, *, key: UUID, amount: Decimal) -> RefundReport:
         """The shop refunds the money itself; here it is only recorded."""
         return RefundReport(amount, key=key)
-
-    def save_method(self, charge: Charge) -> None:
-        return None
-
-    def charge_saved(self, charge: Charge) -> Step:
-        raise ProviderRefused("An invoice has no saved methods.")
-
-    def forget_method(self, charge: Charge) -> None:
-        """Nothing is saved."""
-
-    def parse_event(self, request: HttpRequest, settings: Any) -> News:
-        raise ProviderRefused("Nobody sends news of invoices.")
-
-    def check(self, settings: Any) -> list[str]:
-        return []

@@ -64,11 +64,9 @@ class Stripe(Provider):
     company = "Stripe"
     label = "Card, wallet or bank"
     hint = "You enter the payment details on the next page, with Stripe."
-    form = None
     settings_form = StripeSettings
     secrets: ClassVar[frozenset[str]] = frozenset({"secret_key", "webhook_secret"})
     can_hold = True
-    can_save = True
 
     @classproperty
     def csp(cls) -> Mapping[str, tuple[str, ...]]:  # noqa: N805 - of the class

@@ -18,10 +18,10 @@ from storefront.documents.api import app_router as app_documents
 from storefront.documents.api import router as documents
 from storefront.exports.api import router as exports
 from storefront.listing.api import router as catalogue
+from storefront.orders.api import app_router as app_orders
 from storefront.orders.api import router as orders
-from storefront.orders.app_api import router as app_orders
+from storefront.payments.api import app_router as app_payments
 from storefront.payments.api import router as payments
-from storefront.payments.app_api import router as app_payments
 from storefront.server.api import errors
 from storefront.server.api.body import JsonBody
 from storefront.server.api.openapi import DESCRIPTION, Description
