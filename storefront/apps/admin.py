@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.text import Truncator
 from unfold.admin import ModelAdmin
-from unfold.decorators import action, display
+from unfold.decorators import display
 from unfold.enums import ActionVariant
 
 from storefront.apps import actions
@@ -22,6 +22,7 @@ from storefront.apps.rules import script_host
 from storefront.apps.scripts import blocked_reason
 from storefront.installations.models import App, Installation
 from storefront.shops.admin_base import may_operate, refusal_as_message
+from storefront.shops.admin_parts import Moves, column, deed, layout
 from storefront.shops.rights import Right
 
 
@@ -42,10 +43,12 @@ class AppAdmin(ConfirmingAdmin):
     search_fields = ["name", "slug", "description"]
     ordering = ["name"]
     actions_detail = ["install", "rotate_secret"]
-    fieldsets: Any = [
-        (None, {"fields": ["name", "slug", "description", "contact"]}),
-        ("Installing", {"fields": ["install_url", "scopes", "is_active"]}),
-    ]
+    fieldsets: Any = layout(
+        {
+            "": "name slug description contact",
+            "Installing": "install_url scopes is_active",
+        }
+    )
 
     def get_queryset(self, request: Any) -> QuerySet:
         here = Installation.objects.filter(shop=request.shop, app=OuterRef("pk"), uninstalled_at=None)
@@ -68,21 +71,13 @@ class AppAdmin(ConfirmingAdmin):
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return [name for _, options in self.get_fieldsets(request, obj) for name in options["fields"]]
 
-    @display(description="description")
-    def in_short(self, row: App) -> str:
-        return Truncator(row.description).chars(60) or "–"
+    in_short = column("description", lambda row: Truncator(row.description).chars(60) or "–")
 
-    @display(description="permissions")
-    def permissions(self, row: App) -> str:
-        return count_permissions(row.scopes)
+    permissions = column("permissions", lambda row: count_permissions(row.scopes))
 
-    @display(description="description")
-    def about(self, row: App) -> str:
-        return row.description or "–"
+    about = column("description", lambda row: row.description or "–")
 
-    @display(description="permissions")
-    def asks_for(self, row: App) -> str:
-        return scopes_in_words(row.scopes)
+    asks_for = column("permissions", lambda row: scopes_in_words(row.scopes))
 
     @display(description="in this shop", label={"Installed": "success", "Available": "info", "Withdrawn": "warning"})
     def state(self, row: App) -> str:
@@ -90,9 +85,7 @@ class AppAdmin(ConfirmingAdmin):
             return "Installed"
         return "Available" if row.is_active else "Withdrawn"
 
-    @display(description="shops", ordering="shops")
-    def shops_count(self, row: App) -> int:
-        return row.shops  # type: ignore[attr-defined]
+    shops_count = column("shops", lambda row: row.shops, by="shops")  # type: ignore[attr-defined]
 
     def get_actions_detail(self, request: Any, object_id: Any) -> list[Any]:
         app = self.get_object(request, str(object_id))
@@ -122,9 +115,8 @@ class AppAdmin(ConfirmingAdmin):
             then=reverse("admin:apps_app_change", args=[app.pk]),
         )
 
-    @action(description="New secret", icon="key", url_path="secret")
-    def rotate_secret(self, request: Any, object_id: str) -> HttpResponse:
-        app = self.row_or_404(request, object_id)
+    @deed("New secret", Right.OPERATE, Moves.NOTHING, icon="key", url_path="secret")
+    def rotate_secret(self, request: Any, app: Any) -> Any:
 
         def rotated() -> HttpResponse:
             secret = actions.rotate_app_secret(app=app, now=request.now)
@@ -136,10 +128,9 @@ class AppAdmin(ConfirmingAdmin):
             request, rotated, title=f"Create a new secret for “{app}”?", sentences=[sentence], button="New secret"
         )
 
-    @action(description="Install", icon="download", variant=ActionVariant.PRIMARY)
-    def install(self, request: Any, object_id: str) -> HttpResponse:
+    @deed("Install", Right.MANAGE_APPS, Moves.NOTHING, icon="download", variant=ActionVariant.PRIMARY)
+    def install(self, request: Any, app: Any) -> Any:
         """The consent page: a tick box for each permission that the app asks for."""
-        app = self.row_or_404(request, object_id)
         form = ConsentForm(request.POST if request.method == "POST" else None, app=app)
         if request.method == "POST" and form.is_valid():
             return refusal_as_message(request, lambda: self._install(request, app, form.cleaned_data["scopes"]))

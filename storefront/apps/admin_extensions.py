@@ -3,9 +3,9 @@
 from typing import Any
 
 from django.contrib import admin
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.utils.html import format_html
-from unfold.decorators import action, display
+from unfold.decorators import display
 from unfold.enums import ActionVariant
 
 from storefront.apps import rendering
@@ -14,7 +14,7 @@ from storefront.apps.call_statistics import call_statistics, health, last_call
 from storefront.apps.models import Extension
 from storefront.kit import clock
 from storefront.kit.format import format_count, format_time
-from storefront.shops.admin_base import moment
+from storefront.shops.admin_parts import Moves, column, deed, layout, moment
 from storefront.shops.rights import Right
 
 HEALTH = {"Healthy": "success", "Failing": "warning", "Suspended": "danger", "Off": ""}
@@ -67,11 +67,13 @@ class ExtensionAdmin(ConfirmingAdmin):
     ordering = ["pk"]
     actions = None
     actions_detail = ["preview"]
-    fieldsets: Any = [
-        (None, {"fields": ["block", "app", "callback_url", "timeout_ms", "registered", "is_active"]}),
-        ("Performance", {"fields": ["health_text", "calls", "p50", "p95", "timed_out", "failed"]}),
-        ("Last call", {"fields": ["last_outcome", "last_request", "last_answer"]}),
-    ]
+    fieldsets: Any = layout(
+        {
+            "": "block app callback_url timeout_ms registered is_active",
+            "Performance": "health_text calls p50 p95 timed_out failed",
+            "Last call": "last_outcome last_request last_answer",
+        }
+    )
 
     registered = moment("created_at", "registered")
 
@@ -85,13 +87,9 @@ class ExtensionAdmin(ConfirmingAdmin):
             row.statistics, row.last = call_statistics(row.shop, row), last_call(row.shop, row)
         return row
 
-    @display(description="block")
-    def block(self, row: Extension) -> str:
-        return row.get_type_display()
+    block = column("block", lambda row: row.get_type_display())
 
-    @display(description="app", ordering="installation__app__name")
-    def app(self, row: Extension) -> str:
-        return str(row.installation)
+    app = column("app", lambda row: str(row.installation), by="installation__app__name")
 
     @display(description="state", label=HEALTH)
     def health_shown(self, row: Extension) -> tuple[str, str]:
@@ -107,25 +105,15 @@ class ExtensionAdmin(ConfirmingAdmin):
     def health_text(self, row: Extension) -> str:
         return self.health_shown(row)[1]
 
-    @display(description="calls in the last week (up to 1,000)")
-    def calls(self, row: Any) -> str:
-        return format_count(row.statistics.calls)
+    calls = column("calls in the last week (up to 1,000)", lambda row: format_count(row.statistics.calls))
 
-    @display(description="median time")
-    def p50(self, row: Any) -> str:
-        return _milliseconds(row.statistics.p50)
+    p50 = column("median time", lambda row: _milliseconds(row.statistics.p50))
 
-    @display(description="95th percentile")
-    def p95(self, row: Any) -> str:
-        return _milliseconds(row.statistics.p95)
+    p95 = column("95th percentile", lambda row: _milliseconds(row.statistics.p95))
 
-    @display(description="timeouts")
-    def timed_out(self, row: Any) -> str:
-        return format_count(row.statistics.timed_out)
+    timed_out = column("timeouts", lambda row: format_count(row.statistics.timed_out))
 
-    @display(description="other failures")
-    def failed(self, row: Any) -> str:
-        return format_count(row.statistics.failed)
+    failed = column("other failures", lambda row: format_count(row.statistics.failed))
 
     @display(description="outcome")
     def last_outcome(self, row: Any) -> str:
@@ -134,19 +122,14 @@ class ExtensionAdmin(ConfirmingAdmin):
         when = format_time(row.last.called_at, row.shop.timezone)
         return f"{when}: {row.last.get_outcome_display()} after {row.last.duration_ms} ms. {row.last.reason}".strip()
 
-    @display(description="request")
-    def last_request(self, row: Any) -> str:
-        return _as_sent(row.last.request if row.last else "")
+    last_request = column("request", lambda row: _as_sent(row.last.request if row.last else ""))
 
-    @display(description="response")
-    def last_answer(self, row: Any) -> str:
-        return _as_sent(row.last.answer if row.last else "")
+    last_answer = column("response", lambda row: _as_sent(row.last.answer if row.last else ""))
 
-    @action(description="Preview", icon="visibility", variant=ActionVariant.PRIMARY)
-    def preview(self, request: Any, object_id: str) -> HttpResponse:
+    @deed("Preview", Right.MANAGE_APPS, Moves.NOTHING, icon="visibility", variant=ActionVariant.PRIMARY)
+    def preview(self, request: Any, row: Any) -> Any:
         """Fetch the block for a sample basket and show it as the page would. The call is recorded like any other, so a
         success ends a suspension."""
-        row = self.row_or_404(request, object_id)
         result = None
         if request.method == "POST":
             result = rendering.preview_block(request.shop, row.pk, payload=SAMPLE, now=request.now)

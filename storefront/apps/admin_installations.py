@@ -7,7 +7,7 @@ from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
-from unfold.decorators import action, display
+from unfold.decorators import display
 from unfold.enums import ActionVariant
 
 from storefront.apps import actions, queries
@@ -16,7 +16,8 @@ from storefront.apps.admin_pages import ConfirmingAdmin, count_permissions
 from storefront.installations.models import Installation
 from storefront.kit import clock
 from storefront.kit.format import format_time
-from storefront.shops.admin_base import may_operate, moment
+from storefront.shops.admin_base import may_operate
+from storefront.shops.admin_parts import Moves, column, deed, layout, moment
 from storefront.shops.models import ApiToken
 from storefront.shops.rights import Right
 from storefront.webhooks.admin import CANNOT_SIGN
@@ -57,11 +58,13 @@ class InstallationAdmin(ConfirmingAdmin):
     ordering = ["-installed_at"]
     actions = None
     actions_detail = ["rotate_token", "end_old_tokens", "rotate_secret", "uninstall"]
-    fieldsets: Any = [
-        (None, {"fields": ["app", "state", "notified", "installed", "uninstalled"]}),
-        ("Permissions", {"fields": ["scopes", "requests_per_minute", "tokens"]}),
-        ("Calls to the app", {"fields": ["last_calls"]}),
-    ]
+    fieldsets: Any = layout(
+        {
+            "": "app state notified installed uninstalled",
+            "Permissions": "scopes requests_per_minute tokens",
+            "Calls to the app": "last_calls",
+        }
+    )
 
     installed = moment("installed_at")
     uninstalled = moment("uninstalled_at")
@@ -96,9 +99,7 @@ class InstallationAdmin(ConfirmingAdmin):
             return NOTIFICATION.get(delivery.status, delivery.get_status_display())
         return "–"
 
-    @display(description="permissions")
-    def allowed(self, row: Installation) -> str:
-        return count_permissions(row.scopes)
+    allowed = column("permissions", lambda row: count_permissions(row.scopes))
 
     @display(description="tokens")
     def tokens(self, row: Installation) -> str:
@@ -140,9 +141,8 @@ class InstallationAdmin(ConfirmingAdmin):
         if "requests_per_minute" in form.changed_data:
             actions.change_rate_limit(**given, requests_per_minute=form.cleaned_data["requests_per_minute"])
 
-    @action(description="New token", icon="key", url_path="token")
-    def rotate_token(self, request: Any, object_id: str) -> HttpResponse:
-        row = self.row_or_404(request, object_id)
+    @deed("New token", Right.MANAGE_APPS, Moves.NOTHING, icon="key", url_path="token")
+    def rotate_token(self, request: Any, row: Any) -> Any:
 
         def rotated() -> HttpResponse:
             token = actions.rotate_token(shop=request.shop, installation=row, now=request.now)
@@ -156,22 +156,20 @@ class InstallationAdmin(ConfirmingAdmin):
             request, rotated, title=f"Create a new token for “{row}”?", sentences=sentences, button="New token"
         )
 
-    @action(description="Revoke old tokens", icon="block", url_path="end-tokens")
-    def end_old_tokens(self, request: Any, object_id: str) -> HttpResponse:
-        row = self.row_or_404(request, object_id)
+    @deed("Revoke old tokens", Right.MANAGE_APPS, Moves.NOTHING, icon="block", url_path="end-tokens")
+    def end_old_tokens(self, request: Any, row: Any) -> Any:
 
         def ended() -> HttpResponse:
             actions.end_old_tokens(shop=request.shop, installation=row, now=request.now)
-            return self.done(request, row, "Old tokens revoked. Only the newest token works now.")
+            return "Old tokens revoked. Only the newest token works now."
 
         sentence = "Only the newest token will work from the next request. This cannot be undone."
         return self.confirm(
             request, ended, title=f"Revoke old tokens of “{row}”?", sentences=[sentence], button="Revoke"
         )
 
-    @action(description="New webhook secret", icon="signature", url_path="secret")
-    def rotate_secret(self, request: Any, object_id: str) -> HttpResponse:
-        row = self.row_or_404(request, object_id)
+    @deed("New webhook secret", Right.MANAGE_APPS, Moves.NOTHING, icon="signature", url_path="secret")
+    def rotate_secret(self, request: Any, row: Any) -> Any:
 
         def rotated() -> HttpResponse:
             secret = actions.rotate_secret(shop=request.shop, installation=row, now=request.now)
@@ -191,13 +189,12 @@ class InstallationAdmin(ConfirmingAdmin):
         title = f"Create a new webhook secret for “{row}”?"
         return self.confirm(request, rotated, title=title, sentences=sentences, button="New secret")
 
-    @action(description="Uninstall", icon="delete", variant=ActionVariant.DANGER)
-    def uninstall(self, request: Any, object_id: str) -> HttpResponse:
-        row = self.row_or_404(request, object_id)
+    @deed("Uninstall", Right.MANAGE_APPS, Moves.NOTHING, icon="delete", variant=ActionVariant.DANGER)
+    def uninstall(self, request: Any, row: Any) -> Any:
 
         def uninstalled() -> HttpResponse:
             actions.uninstall_app(shop=request.shop, installation=row, now=request.now)
-            return self.done(request, row, f"“{row}” has been uninstalled.")
+            return f"“{row}” has been uninstalled."
 
         return self.confirm(
             request,

@@ -6,7 +6,7 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from unfold.decorators import action, display
+from unfold.decorators import display
 from unfold.enums import ActionVariant
 
 from storefront.apps.admin_forms import AllowedHostForm
@@ -17,7 +17,7 @@ from storefront.apps.script_hosts import allow_script_host
 from storefront.apps.script_reports import without_query
 from storefront.apps.scripts import blocked_reason
 from storefront.kit.format import format_count
-from storefront.shops.admin_base import moment
+from storefront.shops.admin_parts import Moves, column, deed, layout, moment
 from storefront.shops.rights import Right
 
 STATES = {"Active": "success", "Blocked": "danger", "Off": ""}
@@ -56,9 +56,8 @@ class AllowHostAdmin(ScriptsAdmin):
     def script_url(row: Any) -> str:
         raise NotImplementedError
 
-    @action(description="Allow this host", icon="check", variant=ActionVariant.PRIMARY)
-    def allow(self, request: Any, object_id: str) -> HttpResponse:
-        row = self.row_or_404(request, object_id)
+    @deed("Allow this host", Right.MANAGE_APPS, Moves.NOTHING, icon="check", variant=ActionVariant.PRIMARY)
+    def allow(self, request: Any, row: Any) -> Any:
         host = script_host(self.script_url(row))
 
         def allowed() -> HttpResponse:
@@ -86,7 +85,7 @@ class ScriptTagAdmin(AllowHostAdmin):
     search_fields = ["installation__app__name", "src"]
     ordering = ["pk"]
     actions = None
-    fieldsets: Any = [(None, {"fields": ["src", "app", "location", "state", "registered", "is_active"]})]
+    fieldsets: Any = layout({"": "src app location state registered is_active"})
 
     registered = moment("created_at", "registered")
 
@@ -104,9 +103,7 @@ class ScriptTagAdmin(AllowHostAdmin):
     def script_url(row: ScriptTag) -> str:
         return row.src
 
-    @display(description="app", ordering="installation__app__name")
-    def app(self, row: ScriptTag) -> str:
-        return str(row.installation)
+    app = column("app", lambda row: str(row.installation), by="installation__app__name")
 
     @display(description="state", label=STATES)
     def state(self, row: ScriptTag) -> tuple[str, str]:
@@ -145,9 +142,7 @@ class AllowedScriptHostAdmin(ScriptsAdmin):
     def save_model(self, request: Any, obj: AllowedScriptHost, form: Any, change: bool) -> None:
         obj.pk = allow_script_host(shop=request.shop, host=obj.host, now=request.now).pk
 
-    @display(description="allowed by")
-    def allowed_by(self, row: AllowedScriptHost) -> str:
-        return f"Installing {row.installation}" if row.installation else "You"
+    allowed_by = column("allowed by", lambda row: f"Installing {row.installation}" if row.installation else "You")
 
 
 @admin.register(BlockedScript)
@@ -160,7 +155,7 @@ class BlockedScriptAdmin(AllowHostAdmin):
     list_select_related = ["shop"]
     search_fields = ["source"]
     ordering = ["-last_at", "-pk"]
-    fieldsets: Any = [(None, {"fields": ["source", "app", "what", "page", "count", "first", "last"]})]
+    fieldsets: Any = layout({"": "source app what page count first last"})
 
     first, last = moment("first_at", "first"), moment("last_at", "last")
 
@@ -176,10 +171,6 @@ class BlockedScriptAdmin(AllowHostAdmin):
         apps = {str(tag.installation) for tag in row.shop.scripttag_set.all() if without_query(tag.src) == row.source}
         return ", ".join(sorted(apps)) or "–"
 
-    @display(description="type")
-    def what(self, row: BlockedScript) -> str:
-        return WANTED.get(row.directive, row.directive)
+    what = column("type", lambda row: WANTED.get(row.directive, row.directive))
 
-    @display(description="times", ordering="times")
-    def count(self, row: BlockedScript) -> str:
-        return format_count(row.times)
+    count = column("times", lambda row: format_count(row.times), by="times")

@@ -7,7 +7,9 @@ from storefront.carts import rules
 from storefront.carts.models import Cart, CartLine
 from storefront.kit import clock
 from storefront.kit.format import format_money
-from storefront.shops.admin_base import ReadOnlyAdmin, ReadOnlyInline, moment, money
+from storefront.shops.admin_base import ReadOnlyAdmin
+from storefront.shops.admin_parts import column, moment, money
+from storefront.shops.admin_scope import ReadOnlyInline
 from storefront.shops.rights import Right
 
 
@@ -18,17 +20,16 @@ class CartLineInline(ReadOnlyInline):
 
     price = money("price_snapshot", "price")
 
-    @display(description="product")
-    def product_name(self, row: CartLine) -> str:
-        return row.name_snapshot
+    product_name = column("product", lambda row: row.name_snapshot)
 
-    @display(description="options")
-    def chosen(self, row: CartLine) -> str:
-        return ", ".join(f"{choice['name']}: {choice['value']}" for choice in [*row.options, *row.custom_fields]) or "–"
+    chosen = column(
+        "options",
+        lambda row: (
+            ", ".join(f"{choice['name']}: {choice['value']}" for choice in [*row.options, *row.custom_fields]) or "–"
+        ),
+    )
 
-    @display(description="total")
-    def line_total(self, row: CartLine) -> str:
-        return format_money(row.qty * row.price_snapshot, row.shop.currency)
+    line_total = column("total", lambda row: format_money(row.qty * row.price_snapshot, row.shop.currency))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         return super().get_queryset(request).select_related("shop")
@@ -51,22 +52,20 @@ class CartAdmin(ReadOnlyAdmin):
     changed = moment("updated_at", "last change")
     expires = moment("expires_at")
 
-    @display(description="cart")
-    def cart(self, row: Cart) -> str:
-        return str(row.public_id)[:8]
+    cart = column("cart", lambda row: str(row.public_id)[:8])
 
-    @display(description="items", ordering="pieces")
-    def pieces(self, row: Cart) -> int:
-        return row.pieces or 0  # type: ignore[attr-defined]
+    pieces = column("items", lambda row: row.pieces or 0, by="pieces")  # type: ignore[attr-defined]
 
     @display(description="subtotal")
     def subtotal(self, row: Cart) -> str:
         # Not by the database: prices that were raised since can come to more than it adds up.
         return format_money(rules.subtotal(row.lines.all()), row.shop.currency)
 
-    @display(description="status", label={"Active": "success", "Expired": "warning"})
-    def state(self, row: Cart) -> str:
-        return "Active" if row.is_live(clock.now()) else "Expired"
+    state = column(
+        "status",
+        lambda row: "Active" if row.is_live(clock.now()) else "Expired",
+        label={"Active": "success", "Expired": "warning"},
+    )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         rows = super().get_queryset(request).defer("token_digest").prefetch_related("lines")

@@ -15,7 +15,6 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods
-from unfold.decorators import display
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextInputWidget
 
 from storefront.catalogue import actions
@@ -24,8 +23,9 @@ from storefront.catalogue.models import DigitalFile, Product, StoredFile, Varian
 from storefront.kit.format import format_bytes
 from storefront.kit.storage import StorageUnavailable
 from storefront.shops import audit
-from storefront.shops.admin_base import ShopScopedTabularInline, view_and_edit
 from storefront.shops.admin_forms import ShopScopedForm
+from storefront.shops.admin_parts import column, view_and_edit
+from storefront.shops.admin_scope import ShopScopedTabularInline
 from storefront.shops.rights import Right
 
 PREFIX = "digital_files"
@@ -101,9 +101,9 @@ class DigitalFileInline(ShopScopedTabularInline):
         uploading = self.has_change_permission(request, obj)
         return [name for name in self.fields if uploading or name not in ("upload", "stored")]
 
-    @display(description="current file")
-    def current(self, row: DigitalFile) -> str:
-        return format_html("{}, {}", row.file.name, format_bytes(row.file.size)) if row.pk else "–"
+    current = column(
+        "current file", lambda row: format_html("{}, {}", row.file.name, format_bytes(row.file.size)) if row.pk else "–"
+    )
 
     def get_queryset(self, request: HttpRequest) -> Any:
         return super().get_queryset(request).select_related("file", "variant")

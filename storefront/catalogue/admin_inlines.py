@@ -9,7 +9,8 @@ from storefront.catalogue.admin_forms import BundleItemForm, OptionForm, Related
 from storefront.catalogue.admin_rows import MOST_ROWS, choice_names
 from storefront.catalogue.admin_variant_forms import VariantFormSet, VariantRowForm
 from storefront.catalogue.models import BundleItem, Option, OptionValue, Product, RelatedProduct, Variant
-from storefront.shops.admin_base import ShopScopedTabularInline, view_and_edit
+from storefront.shops.admin_parts import view_and_edit
+from storefront.shops.admin_scope import ShopScopedTabularInline
 from storefront.shops.rights import Right
 
 

@@ -22,8 +22,9 @@ from storefront.catalogue.models import Media, UploadedPicture, WantedThumbnails
 from storefront.catalogue.uploaded_pictures import UnusablePicture, find_uploaded, store_picture, token_of
 from storefront.kit.refusals import InvalidFields
 from storefront.kit.storage import StorageUnavailable
-from storefront.shops.admin_base import ShopScopedTabularInline, view_and_edit
 from storefront.shops.admin_forms import ShopScopedForm
+from storefront.shops.admin_parts import view_and_edit
+from storefront.shops.admin_scope import ShopScopedTabularInline
 from storefront.shops.rights import Right
 
 PREFIX = "media"

@@ -3,10 +3,10 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import mark_safe
-from unfold.decorators import action, display
+from unfold.decorators import display
 from unfold.enums import ActionVariant
 
 from storefront.catalogue import actions, rules
@@ -23,14 +23,10 @@ from storefront.catalogue.models import Product, Variant
 from storefront.catalogue.weights import without_weight
 from storefront.kit.format import format_count, format_money
 from storefront.kit.refusals import Refusal
-from storefront.shops.admin_base import (
-    ShopRelatedFilter,
-    moment,
-    plain_dialog,
-    view_and_edit,
-)
 from storefront.shops.admin_editor import WithEditor
+from storefront.shops.admin_parts import Moves, ask, chosen_deed, column, deed, moment, view_and_edit
 from storefront.shops.admin_saved_views import WithSavedViews, view_rights
+from storefront.shops.admin_scope import ShopRelatedFilter
 from storefront.shops.places import page_address
 from storefront.shops.rights import Right
 
@@ -137,9 +133,12 @@ class ProductAdmin(
         first = next(iter(row.media.all()), None)
         return thumbnail(first, row.name) if first else format_html(NO_PICTURE, row.name)
 
-    @display(description="status", ordering="status", label={**STATUS_COLOURS, "deleted": "danger"})
-    def state(self, row: Product) -> tuple[str, str]:
-        return ("deleted", "Deleted") if row.deleted_at else (row.status, row.get_status_display())
+    state = column(
+        "status",
+        lambda row: ("deleted", "Deleted") if row.deleted_at else (row.status, row.get_status_display()),
+        by="status",
+        label={**STATUS_COLOURS, "deleted": "danger"},
+    )
 
     @display(description="price", ordering="price")
     def price_shown(self, row: Product) -> str:
@@ -162,13 +161,9 @@ class ProductAdmin(
         """How many asked for a mail when it, or a variant, is back in stock, and confirmed their address."""
         return format_count(row.stock_alerts.filter(confirmed_at__isnull=False).count())
 
-    @display(description="choices")
-    def choices(self, row: Product) -> str:
-        return _as_lines(each for each in row.attributes if each.get("variation"))
+    choices = column("choices", lambda row: _as_lines(each for each in row.attributes if each.get("variation")))
 
-    @display(description="details")
-    def details(self, row: Product) -> str:
-        return _as_lines(each for each in row.attributes if not each.get("variation"))
+    details = column("details", lambda row: _as_lines(each for each in row.attributes if not each.get("variation")))
 
     @display(description="categories")
     def in_categories(self, row: Product) -> str:
@@ -234,43 +229,44 @@ class ProductAdmin(
         """Only the product: deleting marks it as deleted, and its children stay."""
         return [str(product) for product in objs], {"products": len(objs)}, set(), []
 
-    @admin.action(description="Publish")
-    def publish(self, request: Any, queryset: QuerySet) -> None:
+    @chosen_deed("Publish", Right.CHANGE_PRODUCTS, Moves.NOTHING)
+    def publish(self, request: Any, queryset: QuerySet) -> Any:
         lacking = without_file(request.shop, list(queryset.values_list("pk", flat=True)))
         if lacking:
             names = ", ".join(product.name for product in lacking)
             self.message_user(request, f"Not published, because buyers would get no file: {names}.", messages.WARNING)
         self._set_status(request, queryset.exclude(pk__in=[each.pk for each in lacking]), Product.Status.ACTIVE)
 
-    @admin.action(description="Unpublish (back to draft)")
-    def unpublish(self, request: Any, queryset: QuerySet) -> None:
+    @chosen_deed("Unpublish (back to draft)", Right.CHANGE_PRODUCTS, Moves.NOTHING)
+    def unpublish(self, request: Any, queryset: QuerySet) -> Any:
         self._set_status(request, queryset, Product.Status.DRAFT)
 
-    @admin.action(description="Archive")
-    def archive(self, request: Any, queryset: QuerySet) -> None:
+    @chosen_deed("Archive", Right.CHANGE_PRODUCTS, Moves.NOTHING)
+    def archive(self, request: Any, queryset: QuerySet) -> Any:
         self._set_status(request, queryset, Product.Status.ARCHIVED)
 
     def _set_status(self, request: Any, queryset: QuerySet, status: str) -> None:
         count = actions.set_status(shop=request.shop, products=queryset, status=status, now=request.now)
         self.message_user(request, f"{format_count(count)} updated.", messages.SUCCESS)
 
-    @admin.action(description="Restore deleted")
-    def restore_chosen(self, request: Any, queryset: QuerySet) -> None:
+    @chosen_deed("Restore deleted", Right.CHANGE_PRODUCTS, Moves.NOTHING)
+    def restore_chosen(self, request: Any, queryset: QuerySet) -> Any:
         deleted = list(queryset.exclude(deleted_at=None))
         for product in deleted:
             actions.restore_product(shop=request.shop, product=product, now=request.now)
         self.message_user(request, f"{format_count(len(deleted))} restored as drafts.", messages.SUCCESS)
 
-    @action(
-        description="Restore",
+    @deed(
+        "Restore",
+        Right.CHANGE_PRODUCTS,
+        Moves.NOTHING,
+        ask=ask("Restore this product?", "It will be restored as a draft.", "Restore"),
         icon="restore_from_trash",
         variant=ActionVariant.PRIMARY,
-        dialog=plain_dialog("Restore this product?", "It will be restored as a draft.", submit="Restore"),
     )
-    def restore(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        product = self.row_or_404(request, object_id)
+    def restore(self, request: Any, product: Any, form: Any) -> str:
         actions.restore_product(shop=request.shop, product=product, now=request.now)
-        return self.done(request, product, "Restored as a draft.")
+        return "Restored as a draft."
 
 
 def _as_lines(attributes: Iterable[dict[str, Any]]) -> str:

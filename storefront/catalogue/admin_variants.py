@@ -13,7 +13,7 @@ from storefront.catalogue.admin_variant_forms import VariantForm
 from storefront.catalogue.models import Media, Product, Variant
 from storefront.kit.format import format_count
 from storefront.shops import audit
-from storefront.shops.admin_base import money
+from storefront.shops.admin_parts import layout, money
 from storefront.shops.rights import Right
 
 
@@ -31,11 +31,13 @@ class VariantAdmin(StockAdjustingAdmin):
     ordering = ["product__sort_name", "sort_order", "id"]
     readonly_fields = ["product", "waiting"]
     actions_detail = ["adjust"]
-    fieldsets: Any = [
-        (None, {"fields": ["product", "name", "option_values", "sku", "barcode", "is_active", "image", "sort_order"]}),
-        ("Price", {"fields": ["price", "compare_price", "sale_price", "sale_from", "sale_until", "cost_price"]}),
-        ("Stock", {"fields": ["stock_qty", "track_inventory", "allow_backorders", "weight", "waiting"]}),
-    ]
+    fieldsets: Any = layout(
+        {
+            "": "product name option_values sku barcode is_active image sort_order",
+            "Price": "price compare_price sale_price sale_from sale_until cost_price",
+            "Stock": "stock_qty track_inventory allow_backorders weight waiting",
+        }
+    )
 
     price_shown = money("price")
 

@@ -3,17 +3,17 @@
 from typing import Any
 
 from django.contrib import admin, messages
-from django.http import HttpRequest, HttpResponse
-from unfold.decorators import action, display
+from django.http import HttpRequest
+from unfold.decorators import display
 
 from storefront.content.actions import add_usual_pages
 from storefront.content.models import Page
 from storefront.content.starting_texts import GAPS
 from storefront.kit import markup
 from storefront.kit.html import clean
-from storefront.shops.admin_base import moment, plain_dialog, view_and_edit
 from storefront.shops.admin_editor import WithEditor, below_title
 from storefront.shops.admin_forms import ShopScopedForm
+from storefront.shops.admin_parts import Moves, ask, layout, list_deed, moment, view_and_edit
 from storefront.shops.places import page_address
 from storefront.shops.rights import Right
 
@@ -57,11 +57,13 @@ class PageAdmin(WithEditor):
     ordering = ["position", "id"]
     prepopulated_fields = {"slug": ["title"]}
     actions_list = ["add_usual"]
-    fieldsets: Any = [
-        (None, {"fields": ["title", "body", "is_published"]}),
-        ("Where it is shown", {"fields": ["kind", "slug", "in_footer", "position"]}),
-        ("Search engines", {"fields": ["summary"]}),
-    ]
+    fieldsets: Any = layout(
+        {
+            "": "title body is_published",
+            "Where it is shown": "kind slug in_footer position",
+            "Search engines": "summary",
+        }
+    )
 
     updated = moment("updated_at", "changed")
 
@@ -86,20 +88,22 @@ class PageAdmin(WithEditor):
     def view_on_site(self, row: Page) -> str | None:
         return page_address("website:page", row.slug, shop=row.shop) if row.is_published else None
 
-    @action(
-        description="Add the usual pages",
-        icon="post_add",
-        url_path="usual",
-        dialog=plain_dialog(
+    @list_deed(
+        "Add the usual pages",
+        Right.MANAGE_CONTENT,
+        Moves.NOTHING,
+        ask=ask(
             "Add the usual pages?",
             "Imprint, terms, returns, privacy, delivery and about us, where the shop has none, with starting"
             " texts. Shoppers see a page once you have edited and published it.",
-            submit="Add pages",
+            "Add pages",
         ),
+        icon="post_add",
+        url_path="usual",
     )
-    def add_usual(self, request: Any, form: Any) -> HttpResponse:
+    def add_usual(self, request: Any, form: Any) -> Any:
         added = add_usual_pages(shop=request.shop, now=request.now)
         if added:
             names = ", ".join(page.title for page in added)
-            return self.done(request, None, f"Added, for you to edit and publish: {names}.")
-        return self.done(request, None, "The shop has all the usual pages.")
+            return f"Added, for you to edit and publish: {names}."
+        return "The shop has all the usual pages."

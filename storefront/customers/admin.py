@@ -3,11 +3,9 @@ from typing import Any
 from django.contrib import admin
 from django.db import transaction
 from django.forms import BaseInlineFormSet, BooleanField, ValidationError
-from django.http import HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
-from unfold.decorators import action
 from unfold.widgets import UnfoldBooleanWidget
 
 from storefront.customers import actions, jobs, queries
@@ -17,15 +15,10 @@ from storefront.kit.countries import countries
 from storefront.kit.format import format_money, format_time
 from storefront.kit.names import has_address, has_invisible_characters
 from storefront.shops import audit
-from storefront.shops.admin_base import (
-    ShopRelatedFilter,
-    ShopScopedStackedInline,
-    moment,
-    plain_dialog,
-    view_and_edit,
-)
 from storefront.shops.admin_forms import ShopScopedForm
+from storefront.shops.admin_parts import Moves, ask, column, deed, list_deed, moment, view_and_edit
 from storefront.shops.admin_saved_views import VIEW_DEEDS, WithSavedViews, view_rights
+from storefront.shops.admin_scope import ShopRelatedFilter, ShopScopedStackedInline
 from storefront.shops.rights import Right
 
 # Orders shown on a customer's page. The order list finds all of them by email address.
@@ -132,13 +125,9 @@ class CustomerAdmin(WithSavedViews):
 
     since = moment("created_at", "since")
 
-    @admin.display(description="name", ordering="name")
-    def name_or_email(self, row: Customer) -> str:
-        return str(row)
+    name_or_email = column("name", lambda row: str(row), by="name")
 
-    @admin.display(description="account")
-    def account(self, row: Customer) -> str:
-        return "Password set" if row.can_sign_in else "No password set"
+    account = column("account", lambda row: "Password set" if row.can_sign_in else "No password set")
 
     @admin.display(description="orders")
     def bought(self, row: Customer) -> SafeString | str:
@@ -190,22 +179,23 @@ class CustomerAdmin(WithSavedViews):
             form.instance.updated_at = request.now
             actions.record_updated(shop=request.shop, customer=form.instance, now=request.now)
 
-    @action(description="Export CSV", icon="download", url_path="export.csv")
+    @list_deed("Export CSV", Right.EXPORT_SALES, Moves.NOTHING, icon="download", url_path="export.csv")
     def export_csv(self, request: Any) -> Any:
         """The customers of the list, as it is filtered and searched."""
         return exported_customers(request, self.listed(request))
 
-    @action(
-        description="Send password reset",
-        icon="key",
-        dialog=plain_dialog(
+    @deed(
+        "Send password reset",
+        Right.CHANGE_CUSTOMERS,
+        Moves.NOTHING,
+        ask=ask(
             "Send a password reset email?",
             "The customer gets a link that works for one hour. The current password works until then.",
-            submit="Send email",
+            "Send email",
         ),
+        icon="key",
     )
-    def send_password_reset(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        customer = self.row_or_404(request, object_id)
+    def send_password_reset(self, request: Any, customer: Any, form: Any) -> str:
         jobs.send_password_link.enqueue(request.shop.pk, customer.email, "reset")
         audit.record(shop=request.shop, action="customer.password_mail_sent", object=customer, now=request.now)
-        return self.done(request, customer, "Password reset email sent.")
+        return "Password reset email sent."

@@ -4,9 +4,8 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
-from django.http import Http404, HttpResponse
+from django.http import Http404
 from django.urls import reverse
-from unfold.decorators import action, display
 
 from storefront.documents import issuing
 from storefront.documents.admin_forms import CorrectionForm
@@ -26,11 +25,11 @@ from storefront.documents.records import Record
 from storefront.documents.responses import document_response, pdf_response
 from storefront.kit.format import format_money, format_time
 from storefront.kit.ids import as_id
-from storefront.orders.admin_forms import confirm
 from storefront.orders.models import Order
 from storefront.orders.timeline import Happening
 from storefront.payments.admin import OrderWithPaymentsAdmin
-from storefront.shops.admin_base import ReadOnlyAdmin, moment, money
+from storefront.shops.admin_base import ReadOnlyAdmin
+from storefront.shops.admin_parts import Moves, ask, chosen_deed, column, deed, moment, money
 from storefront.shops.rights import Right
 
 __all__ = ["DocumentAdmin", "InvoiceSettingsAdmin", "OrderWithDocumentsAdmin"]
@@ -54,24 +53,18 @@ class DocumentAdmin(ReadOnlyAdmin):
     sum = money("amount")
     issued = moment("issued_at")
 
-    @display(description="document", ordering="kind")
-    def what(self, row: Document) -> str:
-        return row.get_kind_display()
+    what = column("document", lambda row: row.get_kind_display(), by="kind")
 
-    @display(description="credits")
-    def credited(self, row: Document) -> str:
-        return str(row.invoice or "–")
+    credited = column("credits", lambda row: str(row.invoice or "–"))
 
-    @display(description="customer")
-    def buyer(self, row: Document) -> str:
-        return ", ".join(row.record["buyer"][:1])
+    buyer = column("customer", lambda row: ", ".join(row.record["buyer"][:1]))
 
-    @action(description="View PDF", icon="picture_as_pdf", url_path="document.pdf")
-    def pdf(self, request: Any, object_id: str) -> HttpResponse:
-        return document_response(self.row_or_404(request, object_id))
+    @deed("View PDF", Right.VIEW_ORDERS, Moves.NOTHING, icon="picture_as_pdf", url_path="document.pdf")
+    def pdf(self, request: Any, row: Any) -> Any:
+        return document_response(row)
 
-    @admin.action(description="Download as one PDF")
-    def pdf_of_chosen(self, request: Any, queryset: QuerySet) -> HttpResponse | None:
+    @chosen_deed("Download as one PDF", Right.VIEW_ORDERS, Moves.NOTHING)
+    def pdf_of_chosen(self, request: Any, queryset: QuerySet) -> Any:
         found = list(queryset[: MOST_AT_ONCE + 1])
         if not found or len(found) > MOST_AT_ONCE:
             self.message_user(request, TOO_MANY if found else "There is nothing to print.", messages.WARNING)
@@ -122,18 +115,18 @@ class OrderWithDocumentsAdmin(OrderWithPaymentsAdmin):
         issued = [Happening(row.issued_at, f"{row} issued", icon="description", rank=4) for row in documents]
         return page | {"papers": papers, "happened": [*page["happened"], *issued]}
 
-    @action(description="Packing slip", icon="inventory", url_path="packing-slip.pdf")
-    def packing_slip(self, request: Any, object_id: str) -> HttpResponse:
+    @deed("Packing slip", Right.VIEW_ORDERS, Moves.NOTHING, icon="inventory", url_path="packing-slip.pdf")
+    def packing_slip(self, request: Any, row: Any) -> Any:
         """With `fulfilment`, what is in that one."""
-        order, asked = self.row_or_404(request, object_id), request.GET.get("fulfilment")
+        order, asked = row, request.GET.get("fulfilment")
         fulfilment = fulfilment_of(order, as_id(asked) or 0) if asked else None
         if asked and fulfilment is None:
             raise Http404
         record = packing_slip(request.shop, order, fulfilment, request.now)
         return pdf_response([record], f"packing-slip-{order.number}.pdf")
 
-    @admin.action(description="Print packing slips")
-    def packing_slips_of_chosen(self, request: Any, queryset: QuerySet) -> HttpResponse | None:
+    @chosen_deed("Print packing slips", Right.VIEW_ORDERS, Moves.NOTHING)
+    def packing_slips_of_chosen(self, request: Any, queryset: QuerySet) -> Any:
         def slips(orders: list[Order]) -> list[Record]:
             return packing_slips(request.shop, orders, request.now)
 
@@ -142,8 +135,8 @@ class OrderWithDocumentsAdmin(OrderWithPaymentsAdmin):
 
         return print_chosen(self, request, queryset.prefetch_related("lines"), "packing_slips", refusal, slips)
 
-    @admin.action(description="Print invoices")
-    def invoices_of_chosen(self, request: Any, queryset: QuerySet) -> HttpResponse | None:
+    @chosen_deed("Print invoices", Right.VIEW_ORDERS, Moves.NOTHING)
+    def invoices_of_chosen(self, request: Any, queryset: QuerySet) -> Any:
         rows = list(queryset[: MOST_AT_ONCE + 1])
         invoices = invoices_of(request.shop, rows)
 
@@ -155,31 +148,33 @@ class OrderWithDocumentsAdmin(OrderWithPaymentsAdmin):
 
         return print_chosen(self, request, rows, "invoices", refusal, records)
 
-    @action(
-        description="Issue invoice",
-        icon="receipt_long",
-        dialog=confirm(
+    @deed(
+        "Issue invoice",
+        Right.ISSUE_INVOICES,
+        Moves.NOTHING,
+        ask=ask(
             "Issue the invoice?",
             "This order was paid while the shop issued no invoices. The customer gets an email.",
             "Issue invoice",
         ),
+        icon="receipt_long",
     )
-    def issue_invoice(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        order = self.row_or_404(request, object_id)
+    def issue_invoice(self, request: Any, order: Any, form: Any) -> Any:
         return self.perform(request, order, issuing.issue_invoice, "Invoice issued.")
 
-    @action(
-        description="Correct invoice",
-        icon="edit_document",
-        dialog=confirm(
+    @deed(
+        "Correct invoice",
+        Right.ISSUE_INVOICES,
+        Moves.NOTHING,
+        ask=ask(
             "Correct the invoice?",
             "The invoice stays as it is. A credit note cancels it, and a new one is issued with this address and the "
             "seller's details from the settings. The customer gets an email about each.",
             "Credit and reissue",
             CorrectionForm,
         ),
+        icon="edit_document",
     )
-    def correct_invoice(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        order = self.row_or_404(request, object_id)
+    def correct_invoice(self, request: Any, order: Any, form: Any) -> Any:
         buyer = form.cleaned_data["buyer"]
         return self.perform(request, order, issuing.correct_invoice, "Corrected invoice issued.", buyer=buyer)

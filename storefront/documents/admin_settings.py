@@ -11,6 +11,7 @@ from storefront.documents.admin_forms import InvoiceSettingsForm
 from storefront.documents.models import InvoiceSettings
 from storefront.documents.numbering import begin_series
 from storefront.shops.admin_base import ShopScopedAdmin
+from storefront.shops.admin_parts import layout
 from storefront.shops.rights import Right
 
 
@@ -18,11 +19,13 @@ from storefront.shops.rights import Right
 class InvoiceSettingsAdmin(ShopScopedAdmin):
     form = InvoiceSettingsForm
     rights = {"view": Right.MANAGE_SETTINGS, "change": Right.MANAGE_SETTINGS}
-    fieldsets: Any = [
-        (None, {"fields": ["is_on"]}),
-        ("Seller", {"fields": ["legal_name", "address", "vat_id", "registration", "bank", "footer"]}),
-        ("Numbers", {"fields": ["invoice_prefix", "next_invoice", "credit_note_prefix", "next_credit_note"]}),
-    ]
+    fieldsets: Any = layout(
+        {
+            "": "is_on",
+            "Seller": "legal_name address vat_id registration bank footer",
+            "Numbers": "invoice_prefix next_invoice credit_note_prefix next_credit_note",
+        }
+    )
 
     def changelist_view(self, request: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         """The shop's settings, made with the first visit."""

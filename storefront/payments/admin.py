@@ -4,12 +4,12 @@ from typing import Any
 
 from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
-from unfold.decorators import action, display
+from django.http import HttpRequest
+from unfold.decorators import display
 from unfold.enums import ActionVariant
 
 from storefront.orders.admin import OrderAdmin
-from storefront.orders.admin_forms import CancelForm, confirm
+from storefront.orders.admin_forms import CancelForm
 from storefront.orders.admin_list import PAYMENT_COLOURS
 from storefront.orders.models import Order
 from storefront.payments import actions
@@ -19,7 +19,9 @@ from storefront.payments.admin_order import money_of, pieces_of
 from storefront.payments.admin_refund_form import RefundForm
 from storefront.payments.models import Payment, PaymentEntry, Refund
 from storefront.payments.refunds import paid_payments, refundable, request_refund
-from storefront.shops.admin_base import ReadOnlyAdmin, ReadOnlyInline, moment, money
+from storefront.shops.admin_base import ReadOnlyAdmin
+from storefront.shops.admin_parts import Moves, ask, badge, column, deed, moment, money, names
+from storefront.shops.admin_scope import ReadOnlyInline
 from storefront.shops.rights import Right
 
 __all__ = ["GiftCardAdmin", "OrderWithPaymentsAdmin", "PaymentAdmin", "ProviderAccountAdmin"]
@@ -44,13 +46,11 @@ class RefundInline(ReadOnlyInline):
     amount_shown = money("amount")
     made = moment("created_at", "made")
 
-    @display(description="items")
-    def pieces(self, row: Refund) -> str:
-        return pieces_of(row) or "–"
+    pieces = column("items", lambda row: pieces_of(row) or "–")
 
-    @display(description="status")
-    def state(self, row: Refund) -> str:
-        return f"{row.get_status_display()}: {row.failure}" if row.failure else row.get_status_display()
+    state = column(
+        "status", lambda row: f"{row.get_status_display()}: {row.failure}" if row.failure else row.get_status_display()
+    )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         return super().get_queryset(request).select_related("shop").prefetch_related("lines__line")
@@ -77,24 +77,10 @@ class PaymentAdmin(ReadOnlyAdmin):
     list_filter = ["status", "gateway", AlertFilter]
     search_fields = ["order__number", "order__email", "reference"]
     ordering = ["-created_at", "-id"]
-    fields = readonly_fields = [
-        "order",
-        "gateway",
-        "amount_shown",
-        "captured_shown",
-        "returned_shown",
-        "disputed_shown",
-        "refunded_shown",
-        "how",
-        "method",
-        "attention",
-        "failure",
-        "dispute",
-        "reference",
-        "made",
-        "changed",
-        "asked",
-    ]
+    fields = readonly_fields = names(
+        "order gateway amount_shown captured_shown returned_shown disputed_shown refunded_shown how method "
+        "attention failure dispute reference made changed asked"
+    )
     inlines = [RefundInline, EntryInline]
 
     amount_shown = money("amount")
@@ -104,16 +90,12 @@ class PaymentAdmin(ReadOnlyAdmin):
     asked = moment("due_at", "next check")
     captured_shown = money("captured", "taken")
 
-    @display(description="attention", ordering="alert", empty_value="")
-    def attention(self, row: Payment) -> str:
-        return row.alert
+    attention = column("attention", lambda row: row.alert, by="alert", empty="")
 
     returned_shown = money("returned", "given back")
     disputed_shown = money("disputed", "disputed")
 
-    @display(description="status", ordering="status", label=PAYMENT_COLOURS)
-    def state(self, row: Payment) -> tuple[str, str]:
-        return row.status, row.get_status_display()
+    state = badge("status", PAYMENT_COLOURS, by="status")
 
     @display(description="status")
     def how(self, row: Payment) -> str:
@@ -148,45 +130,41 @@ class OrderWithPaymentsAdmin(OrderAdmin):
             possible.add("mark_paid")
         return possible
 
-    @action(
-        description="Mark as paid",
+    @deed(
+        "Mark as paid",
+        Right.TAKE_PAYMENTS,
+        Moves.MONEY,
+        ask=ask("Mark as paid?", "Confirm that the shop has received the payment for this order.", "Mark as paid"),
         icon="payments",
-        dialog=confirm(
-            "Mark as paid?", "Confirm that the shop has received the payment for this order.", "Mark as paid"
-        ),
     )
-    def mark_paid(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        order = self.row_or_404(request, object_id)
+    def mark_paid(self, request: Any, order: Any, form: Any) -> Any:
         return self.perform(request, order, actions.mark_paid, "Marked as paid.")
 
-    @action(
-        description="Cancel",
-        icon="cancel",
-        variant=ActionVariant.DANGER,
-        dialog=confirm(
+    @deed(
+        "Cancel",
+        Right.CANCEL_ORDERS,
+        Moves.MONEY,
+        ask=ask(
             "Cancel this order?",
             "All items are restocked. This does not refund what was paid, and cannot be undone.",
             "Cancel order",
             CancelForm,
         ),
+        icon="cancel",
+        variant=ActionVariant.DANGER,
     )
-    def cancel(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        order = self.row_or_404(request, object_id)
+    def cancel(self, request: Any, order: Any, form: Any) -> Any:
         text = "Order cancelled."
         if any(refundable(payment) for payment in order.payments.filter(status=Payment.Status.PAID)):
             text += " What was paid has not been refunded: “Refund” gives it back."
         return self.perform(request, order, actions.cancel_order, text, **form.given)
 
-    @action(
-        description="Refund",
+    @deed(
+        "Refund",
+        Right.REFUND_ORDERS,
+        Moves.MONEY,
+        ask=ask("Refund this order?", "The refund goes to the original payment method.", "Refund", RefundForm),
         icon="undo",
-        dialog=confirm(
-            "Refund this order?",
-            "The refund goes to the original payment method.",
-            "Refund",
-            RefundForm,
-        ),
     )
-    def refund(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        order = self.row_or_404(request, object_id)
+    def refund(self, request: Any, order: Any, form: Any) -> Any:
         return self.perform(request, order, request_refund, "Refund started.", **form.given)

@@ -18,8 +18,9 @@ from storefront.payments.jobs import find_account
 from storefront.payments.models import ProviderAccount
 from storefront.payments.providers.base import Provider
 from storefront.payments.providers.registry import PROVIDERS
-from storefront.shops.admin_base import ShopScopedAdmin, moment, plain_dialog, view_and_edit
+from storefront.shops.admin_base import ShopScopedAdmin
 from storefront.shops.admin_forms import ShopScopedForm
+from storefront.shops.admin_parts import moment, view_and_edit
 from storefront.shops.places import page_address
 from storefront.shops.rights import Right
 

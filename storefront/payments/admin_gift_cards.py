@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html
-from unfold.decorators import action, display
+from unfold.decorators import display
 from unfold.enums import ActionVariant
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminDateWidget, UnfoldAdminEmailInputWidget
@@ -19,8 +19,10 @@ from storefront.gift_cards.models import GiftCard, GiftCardEntry
 from storefront.gift_cards.new_codes import show_code
 from storefront.kit import clock
 from storefront.orders.models import Order
-from storefront.shops.admin_base import ReadOnlyInline, ShopScopedAdmin, moment, money, plain_dialog
+from storefront.shops.admin_base import ShopScopedAdmin
 from storefront.shops.admin_forms import ShopScopedForm
+from storefront.shops.admin_parts import Moves, ask, column, deed, moment, money
+from storefront.shops.admin_scope import ReadOnlyInline
 from storefront.shops.rights import Right
 
 STATE_COLOURS = {
@@ -144,9 +146,7 @@ class GiftCardAdmin(ShopScopedAdmin):
         offered = super().get_actions_detail(request, object_id)
         return [each for each in offered if each.action_name.removeprefix("gift_cards_giftcard_") not in hidden]
 
-    @display(description="card", ordering="last_four")
-    def card(self, row: GiftCard) -> str:
-        return str(row)
+    card = column("card", lambda row: str(row), by="last_four")
 
     @display(description="status", label=STATE_COLOURS)
     def state(self, row: GiftCard) -> str:
@@ -190,54 +190,54 @@ class GiftCardAdmin(ShopScopedAdmin):
         response["Cache-Control"] = "no-store"
         return response
 
-    @action(
-        description="Send again",
+    @deed(
+        "Send again",
+        Right.MANAGE_GIFT_CARDS,
+        Moves.MONEY,
+        ask=ask(
+            "Send this gift card again?",
+            "It gets a new code. The code in earlier emails stops working.",
+            "Send",
+            ResendForm,
+        ),
         icon="mail",
-        dialog={
-            "title": "Send this gift card again?",
-            "description": "It gets a new code. The code in earlier emails stops working.",
-            "form_class": ResendForm,
-            "form_submit_text": "Send",
-        },
     )
-    def resend(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        card = self.row_or_404(request, object_id)
+    def resend(self, request: Any, card: Any, form: Any) -> str:
         issuing.resend_card(shop=request.shop, card=card, email=form.cleaned_data["email"], now=request.now)
-        return self.done(request, card, "The gift card will be sent again.")
+        return "The gift card will be sent again."
 
-    @action(
-        description="Change expiry",
+    @deed(
+        "Change expiry",
+        Right.MANAGE_GIFT_CARDS,
+        Moves.MONEY,
+        ask=ask("Change when this gift card expires?", "It can be used until the end of this day.", "Save", ExpiryForm),
         icon="event",
-        dialog={
-            "title": "Change when this gift card expires?",
-            "description": "It can be used until the end of this day.",
-            "form_class": ExpiryForm,
-            "form_submit_text": "Save",
-        },
     )
-    def expiry(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        card, day = self.row_or_404(request, object_id), form.cleaned_data["last_day"]
+    def expiry(self, request: Any, row: Any, form: Any) -> Any:
+        card, day = row, form.cleaned_data["last_day"]
         expires_at = issuing.end_of(request.shop, day) if day else None
         issuing.change_expiry(shop=request.shop, card=card, expires_at=expires_at, now=request.now)
         return self.done(request, card, "Expiry saved.")
 
-    @action(
-        description="Disable",
+    @deed(
+        "Disable",
+        Right.MANAGE_GIFT_CARDS,
+        Moves.MONEY,
+        ask=ask("Disable this gift card?", "Nobody can pay with it until it is enabled.", "Disable"),
         icon="block",
         variant=ActionVariant.DANGER,
-        dialog=plain_dialog("Disable this gift card?", "Nobody can pay with it until it is enabled.", submit="Disable"),
     )
-    def disable(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        card = self.row_or_404(request, object_id)
+    def disable(self, request: Any, card: Any, form: Any) -> str:
         issuing.disable_card(shop=request.shop, card=card, now=request.now)
-        return self.done(request, card, "Gift card disabled.")
+        return "Gift card disabled."
 
-    @action(
-        description="Enable",
+    @deed(
+        "Enable",
+        Right.MANAGE_GIFT_CARDS,
+        Moves.MONEY,
+        ask=ask("Enable this gift card?", "Its balance can be spent again.", "Enable"),
         icon="check_circle",
-        dialog=plain_dialog("Enable this gift card?", "Its balance can be spent again.", submit="Enable"),
     )
-    def enable(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        card = self.row_or_404(request, object_id)
+    def enable(self, request: Any, card: Any, form: Any) -> str:
         issuing.enable_card(shop=request.shop, card=card, now=request.now)
-        return self.done(request, card, "Gift card enabled.")
+        return "Gift card enabled."

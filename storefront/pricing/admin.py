@@ -1,16 +1,13 @@
 from django.contrib import admin
-from unfold.decorators import display
 
 from storefront.customers.models import CustomerGroup
 from storefront.pricing import admin_delivery, admin_discounts, admin_taxes  # noqa: F401, registers their pages
 from storefront.pricing.admin_fields import percent
 from storefront.pricing.models import GroupPrice
-from storefront.shops.admin_base import (
-    ShopScopedAdmin,
-    ShopScopedTabularInline,
-    view_and_edit,
-)
+from storefront.shops.admin_base import ShopScopedAdmin
 from storefront.shops.admin_forms import ShopScopedForm
+from storefront.shops.admin_parts import column, view_and_edit
+from storefront.shops.admin_scope import ShopScopedTabularInline
 from storefront.shops.rights import Right
 
 
@@ -49,6 +46,4 @@ class CustomerGroupAdmin(ShopScopedAdmin):
     fields = ["name", "discount_percent", "sees_net_prices"]
     inlines = [GroupPriceInline]
 
-    @display(description="discount", ordering="discount_percent")
-    def discount(self, row: CustomerGroup) -> str:
-        return percent(row.discount_percent)
+    discount = column("discount", lambda row: percent(row.discount_percent), by="discount_percent")

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html
-from unfold.decorators import action, display
+from unfold.decorators import display
 from unfold.widgets import (
     UnfoldAdminFileFieldWidget,
     UnfoldAdminSelect2MultipleWidget,
@@ -24,15 +24,10 @@ from storefront.pricing.admin_fields import country_choices, normal_patterns
 from storefront.pricing.models import DeliveryZone, PickupPlace, ShippingRate, ShippingRateStep
 from storefront.pricing.rate_tables import COLUMNS, export_rates, import_rates
 from storefront.pricing.tables import UnusableTable
-from storefront.shops.admin_base import (
-    PagedFormSet,
-    ShopRelatedFilter,
-    ShopScopedAdmin,
-    ShopScopedTabularInline,
-    money,
-    view_and_edit,
-)
+from storefront.shops.admin_base import ShopScopedAdmin
 from storefront.shops.admin_forms import ShopScopedForm, WordsField
+from storefront.shops.admin_parts import Moves, column, layout, list_deed, money, view_and_edit
+from storefront.shops.admin_scope import PagedFormSet, ShopRelatedFilter, ShopScopedTabularInline
 from storefront.shops.rights import Right
 
 RIGHTS = view_and_edit(Right.VIEW_PRICES, Right.CHANGE_PRICES)
@@ -92,9 +87,10 @@ class DeliveryZoneAdmin(ShopScopedAdmin):
         more = f" and {len(parts) - 5} more" if len(parts) > 5 else ""
         return (shown or "All other countries") + (f": {', '.join(parts[:5])}{more}" if parts else "")
 
-    @display(description="delivery methods")
-    def methods(self, row: DeliveryZone) -> str:
-        return ", ".join(rate.name for rate in row.rates.all() if rate.is_active) or "None: no delivery"
+    methods = column(
+        "delivery methods",
+        lambda row: ", ".join(rate.name for rate in row.rates.all() if rate.is_active) or "None: no delivery",
+    )
 
 
 class StepForm(ShopScopedForm):
@@ -161,11 +157,13 @@ class ShippingRateAdmin(ShopScopedAdmin):
     autocomplete_fields = ["zone"]
     inlines = [StepInline]
     actions_list = ["export_prices", "import_prices"]
-    fieldsets: Any = [
-        (None, {"fields": ["name", "zone", "delivery_time", "is_active", "sort_order"]}),
-        ("Price", {"fields": ["basis", "price", "free_from", "free_with_discount"]}),
-        ("Only for", {"fields": ["minimum_weight", "maximum_weight", "is_media_mail", "shipping_origin"]}),
-    ]
+    fieldsets: Any = layout(
+        {
+            "": "name zone delivery_time is_active sort_order",
+            "Price": "basis price free_from free_with_discount",
+            "Only for": "minimum_weight maximum_weight is_media_mail shipping_origin",
+        }
+    )
     # Unfold evaluates this in the browser; without scripts the field is shown.
     conditional_fields = {"price": "basis == 'order'"}
 
@@ -196,15 +194,15 @@ class ShippingRateAdmin(ShopScopedAdmin):
             messages.warning(request, format_html(text, *some, products))
         return super().changelist_view(request, extra_context)
 
-    @action(description="Export prices", icon="download", url_path="prices.csv")
-    def export_prices(self, request: Any) -> HttpResponse:
+    @list_deed("Export prices", Right.VIEW_PRICES, Moves.NOTHING, icon="download", url_path="prices.csv")
+    def export_prices(self, request: Any) -> Any:
         response = HttpResponse(content_type="text/csv; charset=utf-8")
         response["Content-Disposition"] = 'attachment; filename="delivery-prices.csv"'
         csv.writer(response).writerows(export_rates(request.shop))
         return response
 
-    @action(description="Import prices", icon="upload", url_path="import")
-    def import_prices(self, request: Any) -> HttpResponse:
+    @list_deed("Import prices", Right.CHANGE_PRICES, Moves.NOTHING, icon="upload", url_path="import")
+    def import_prices(self, request: Any) -> Any:
         form = ImportForm(*(request.POST, request.FILES) if request.method == "POST" else ())
         back = reverse("admin:pricing_shippingrate_changelist")
         problems: list[str] = []
@@ -240,9 +238,11 @@ class PickupPlaceAdmin(ShopScopedAdmin):
     list_display = ["name", "city", "price_shown", "is_active", "sort_order"]
     search_fields = ["name", "city"]
     ordering = ["sort_order", "id"]
-    fieldsets: Any = [
-        (None, {"fields": ["name", "hours", "ready", "price", "is_active", "sort_order"]}),
-        ("Address", {"fields": ["line1", "line2", "postal_code", "city", "region", "country"]}),
-    ]
+    fieldsets: Any = layout(
+        {
+            "": "name hours ready price is_active sort_order",
+            "Address": "line1 line2 postal_code city region country",
+        }
+    )
 
     price_shown = money("price")

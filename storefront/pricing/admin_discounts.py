@@ -7,7 +7,7 @@ from django.contrib import admin
 from django.http import HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
-from unfold.decorators import action, display
+from unfold.decorators import display
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminIntegerFieldWidget, UnfoldAdminTextInputWidget
 
@@ -17,9 +17,11 @@ from storefront.kit.refusals import Refusal
 from storefront.pricing import codes
 from storefront.pricing.models import Discount, DiscountCode, DiscountGroup, DiscountTarget
 from storefront.pricing.tables import UnusableTable
-from storefront.shops.admin_base import ShopScopedAdmin, ShopScopedTabularInline, moment, view_and_edit
+from storefront.shops.admin_base import ShopScopedAdmin
 from storefront.shops.admin_forms import ShopScopedForm
 from storefront.shops.admin_lookups import possible_ids
+from storefront.shops.admin_parts import Moves, ask, column, deed, layout, moment, view_and_edit
+from storefront.shops.admin_scope import ShopScopedTabularInline
 from storefront.shops.rights import Right
 
 RIGHTS = view_and_edit(Right.VIEW_PRICES, Right.CHANGE_PRICES)
@@ -214,22 +216,13 @@ class DiscountAdmin(ShopScopedAdmin):
     ordering = ["name", "id"]
     inlines = [DiscountCodeInline, DiscountTargetInline, DiscountGroupInline]
     actions_detail = ["generate", "download_codes", "import_codes"]
-    fieldsets: Any = [
-        (None, {"fields": ["name", "is_active", "needs_code", "code", "kind", "value", "buy_qty", "get_qty"]}),
-        (
-            "Applies to",
-            {
-                "fields": [
-                    "minimum_subtotal",
-                    "is_limited_to_items",
-                    "includes_subcategories",
-                    "is_limited_to_groups",
-                    "is_combinable",
-                ]
-            },
-        ),
-        ("How long and how often", {"fields": ["starts_at", "ends_at", "use_limit", "customer_limit"]}),
-    ]
+    fieldsets: Any = layout(
+        {
+            "": "name is_active needs_code code kind value buy_qty get_qty",
+            "Applies to": "minimum_subtotal is_limited_to_items includes_subcategories is_limited_to_groups is_combinable",
+            "How long and how often": "starts_at ends_at use_limit customer_limit",
+        }
+    )
     # Shows only the fields of the chosen kind (Unfold evaluates these in the browser; without scripts all are shown).
     conditional_fields = {
         "code": "needs_code == true",
@@ -277,9 +270,7 @@ class DiscountAdmin(ShopScopedAdmin):
             return f"buy {row.buy_qty}, get {row.get_qty} {less}"
         return percent
 
-    @display(description="applies", ordering="needs_code")
-    def how(self, row: Discount) -> str:
-        return "with a code" if row.needs_code else "automatically"
+    how = column("applies", lambda row: "with a code" if row.needs_code else "automatically", by="needs_code")
 
     @display(description="uses", ordering="uses")
     def used(self, row: Discount) -> str:
@@ -287,33 +278,32 @@ class DiscountAdmin(ShopScopedAdmin):
             return "not counted"
         return f"{row.uses:,} of {row.use_limit:,}" if row.use_limit is not None else f"{row.uses:,}"
 
-    @action(
-        description="Create codes",
+    @deed(
+        "Create codes",
+        Right.CHANGE_PRICES,
+        Moves.NOTHING,
+        ask=ask(
+            "Create codes",
+            "Creates random codes that nobody can guess. Download them afterwards.",
+            "Create codes",
+            GenerateForm,
+        ),
         icon="password",
-        dialog={
-            "title": "Create codes",
-            "description": "Creates random codes that nobody can guess. Download them afterwards.",
-            "form_class": GenerateForm,
-            "form_submit_text": "Create codes",
-        },
     )
-    def generate(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        discount = self.row_or_404(request, object_id)
+    def generate(self, request: Any, discount: Any, form: Any) -> str:
         given = {name: form.cleaned_data[name] for name in ("count", "prefix", "use_limit")}
         made = codes.create_codes(shop=request.shop, discount=discount, now=request.now, **given)
-        return self.done(request, discount, f"{len(made):,} code{'s' * (len(made) > 1)} created.")
+        return f"{len(made):,} code{'s' * (len(made) > 1)} created."
 
-    @action(description="Download codes", icon="download", url_path="codes.csv")
-    def download_codes(self, request: Any, object_id: str) -> HttpResponse:
-        discount = self.row_or_404(request, object_id)
+    @deed("Download codes", Right.VIEW_PRICES, Moves.NOTHING, icon="download", url_path="codes.csv")
+    def download_codes(self, request: Any, discount: Any) -> Any:
         response = HttpResponse(content_type="text/csv; charset=utf-8")
         response["Content-Disposition"] = f'attachment; filename="codes-{discount.pk}.csv"'
         csv.writer(response).writerows(codes.export_codes(request.shop, discount))
         return response
 
-    @action(description="Import codes", icon="upload", url_path="import-codes")
-    def import_codes(self, request: Any, object_id: str) -> HttpResponse:
-        discount = self.row_or_404(request, object_id)
+    @deed("Import codes", Right.CHANGE_PRICES, Moves.NOTHING, icon="upload", url_path="import-codes")
+    def import_codes(self, request: Any, discount: Any) -> Any:
         form = ImportForm(*(request.POST, request.FILES) if request.method == "POST" else ())
         problems: list[str] = []
         if form.is_bound and form.is_valid():
@@ -324,7 +314,7 @@ class DiscountAdmin(ShopScopedAdmin):
                 problems = unusable.sentences
             else:
                 text = f"{found.added:,} added, {found.changed:,} with another limit, {found.same:,} unchanged."
-                return self.done(request, discount, f"Codes imported: {text}")
+                return f"Codes imported: {text}"
         back = reverse("admin:pricing_discount_change", args=[discount.pk])
         context = {"title": f"Import codes of {discount}", "form": form, "problems": problems, "back": back}
         shared = {**self.admin_site.each_context(request), "opts": self.opts, "explanation": EXPLANATION}

@@ -8,7 +8,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
-from unfold.decorators import action, display
+from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelect2Widget, UnfoldAdminTextareaWidget
 
 from storefront.kit.countries import country_name
@@ -17,8 +17,10 @@ from storefront.pricing.admin_fields import country_choices, normal_patterns, pe
 from storefront.pricing.eu_rates import AS_OF, load_eu_rates, plan_eu_rates
 from storefront.pricing.eu_vat import MEMBER_STATES, normal_vat_id
 from storefront.pricing.models import TaxRate, TaxSettings
-from storefront.shops.admin_base import ShopRelatedFilter, ShopScopedAdmin, view_and_edit
+from storefront.shops.admin_base import ShopScopedAdmin
 from storefront.shops.admin_forms import ShopScopedForm, WordsField
+from storefront.shops.admin_parts import Moves, column, layout, list_deed, view_and_edit
+from storefront.shops.admin_scope import ShopRelatedFilter
 from storefront.shops.rights import Right
 
 STANDARD = "Standard"
@@ -70,11 +72,13 @@ class TaxRateAdmin(ShopScopedAdmin):
     search_fields = ["name", "country", "region", "tax_class__name"]
     actions_list = ["load_eu_rates"]
     ordering = ["country", "region", "step", "id"]
-    fieldsets: Any = [
-        (None, {"fields": ["name", "percent", "tax_class", "applies_to_shipping"]}),
-        ("Where", {"fields": ["country", "region", "postcodes"]}),
-        ("Several taxes at one place", {"fields": ["step", "is_compound"]}),
-    ]
+    fieldsets: Any = layout(
+        {
+            "": "name percent tax_class applies_to_shipping",
+            "Where": "country region postcodes",
+            "Several taxes at one place": "step is_compound",
+        }
+    )
 
     @display(description="where", ordering="country")
     def where(self, row: TaxRate) -> str:
@@ -82,16 +86,12 @@ class TaxRateAdmin(ShopScopedAdmin):
         parts = ", ".join(filter(None, [row.region, *row.postcodes[:5]])) + more
         return country_name(row.country) + (f": {parts}" if parts else "")
 
-    @display(description="tax class", ordering="tax_class__name")
-    def of_class(self, row: TaxRate) -> str:
-        return str(row.tax_class or STANDARD)
+    of_class = column("tax class", lambda row: str(row.tax_class or STANDARD), by="tax_class__name")
 
-    @display(description="rate", ordering="percent")
-    def rate(self, row: TaxRate) -> str:
-        return percent(row.percent)
+    rate = column("rate", lambda row: percent(row.percent), by="percent")
 
-    @action(description="Load EU rates", icon="download", url_path="eu-rates")
-    def load_eu_rates(self, request: Any) -> HttpResponse:
+    @list_deed("Load EU rates", Right.CHANGE_PRICES, Moves.NOTHING, icon="download", url_path="eu-rates")
+    def load_eu_rates(self, request: Any) -> Any:
         back = reverse("admin:pricing_taxrate_changelist")
         if request.method == "POST":
             replaces = request.POST.get("replaces") == "on"
@@ -130,12 +130,14 @@ class TaxSettingsAdmin(ShopScopedAdmin):
     rights = {"view": Right.MANAGE_SETTINGS, "change": Right.MANAGE_SETTINGS}
     shop_lookup = "pk"
     list_select_related = False
-    fieldsets: Any = [
-        (None, {"fields": ["prices_include_tax", "tax_rounding"]}),
-        ("Delivery", {"fields": ["delivery_tax", "delivery_tax_class"]}),
-        ("Other countries", {"fields": ["eu_tax", "exports_at_net_price"]}),
-        ("Businesses", {"fields": ["asks_vat_id", "vat_id"]}),
-    ]
+    fieldsets: Any = layout(
+        {
+            "": "prices_include_tax tax_rounding",
+            "Delivery": "delivery_tax delivery_tax_class",
+            "Other countries": "eu_tax exports_at_net_price",
+            "Businesses": "asks_vat_id vat_id",
+        }
+    )
     # Unfold evaluates this in the browser; without scripts the field is shown.
     conditional_fields = {"delivery_tax_class": "delivery_tax == 'class'"}
 

@@ -8,7 +8,7 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from unfold.decorators import action, display
+from unfold.decorators import display
 from unfold.enums import ActionVariant
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminEmailInputWidget
@@ -19,15 +19,15 @@ from storefront.customers.queries import normal_email
 from storefront.kit.format import format_bytes, format_count, format_time
 from storefront.kit.ids import as_id
 from storefront.orders.admin_export import check_own_site
-from storefront.orders.admin_forms import confirm
 from storefront.privacy import actions
 from storefront.privacy.jobs import KEPT_FILE
 from storefront.privacy.kinds import KINDS
 from storefront.privacy.models import DataRequest
 from storefront.privacy.person import Person, find_person, obstacles
 from storefront.shops import audit
-from storefront.shops.admin_base import ShopScopedAdmin, is_htmx, moment, plain_dialog
+from storefront.shops.admin_base import ShopScopedAdmin, is_htmx
 from storefront.shops.admin_forms import ShopScopedForm
+from storefront.shops.admin_parts import Moves, ask, badge, column, deed, moment
 from storefront.shops.rights import Right
 
 State = DataRequest.State
@@ -87,17 +87,11 @@ class DataRequestAdmin(ShopScopedAdmin):
     exported = moment("exported_at", "exported")
     erased_on = moment("erased_at", "erased")
 
-    @display(description="person", ordering="email")
-    def who(self, row: DataRequest) -> str:
-        return row.email or str(row)
+    who = column("person", lambda row: row.email or str(row), by="email")
 
-    @display(description="state", label=STATE_COLOURS)
-    def state_shown(self, row: DataRequest) -> tuple[str, str]:
-        return row.state, row.get_state_display()
+    state_shown = badge("state", STATE_COLOURS, "state")
 
-    @display(description="by")
-    def by(self, row: DataRequest) -> str:
-        return (row.user.get_full_name() or row.user.get_username()) if row.user else "–"
+    by = column("by", lambda row: (row.user.get_full_name() or row.user.get_username()) if row.user else "–")
 
     @display(description="file")
     def file_shown(self, row: DataRequest) -> str:
@@ -106,9 +100,7 @@ class DataRequestAdmin(ShopScopedAdmin):
         until = format_time(row.exported_at + KEPT_FILE, row.shop.timezone)
         return f"{format_bytes(row.size)}, kept until {until}"
 
-    @display(description="what your shop has, and what erasing does")
-    def found(self, row: DataRequest) -> SafeString:
-        return _table(find_person(row.shop, row.email))
+    found = column("what your shop has, and what erasing does", lambda row: _table(find_person(row.shop, row.email)))
 
     @display(description="before erasing")
     def open_things(self, row: DataRequest) -> SafeString:
@@ -127,9 +119,7 @@ class DataRequestAdmin(ShopScopedAdmin):
         rows = [(titles.get(name, name), format_count(count)) for name, count in row.erased.items() if count]
         return format_html("<ul>{}</ul>", format_html_join("", "<li>{}: {}</li>", rows)) if rows else format_html("–")
 
-    @display(description="note")
-    def reason_shown(self, row: DataRequest) -> str:
-        return row.reason
+    reason_shown = column("note", lambda row: row.reason)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         if obj is None:
@@ -170,25 +160,32 @@ class DataRequestAdmin(ShopScopedAdmin):
     ) -> HttpResponse:
         return self.back_to(request, obj)
 
-    @action(
-        description="Make an export",
-        icon="folder_zip",
-        dialog=plain_dialog(
+    @deed(
+        "Make an export",
+        Right.MANAGE_PERSONAL_DATA,
+        Moves.NOTHING,
+        ask=ask(
             "Make a file of this person's data?",
             "A ZIP file with everything in the table, and the PDFs of invoices. It is kept for a week. Make sure"
             " that it reaches only the person themselves.",
-            submit="Make the file",
+            "Make the file",
         ),
+        icon="folder_zip",
     )
-    def make_export(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        row = self.row_or_404(request, object_id)
+    def make_export(self, request: Any, row: Any, form: Any) -> str:
         actions.start_export(shop=request.shop, request=row, now=request.now)
-        return self.done(request, row, "The file is being made. This page shows when it is ready.")
+        return "The file is being made. This page shows when it is ready."
 
-    @action(description="Download the file", icon="download", url_path="data.zip", variant=ActionVariant.PRIMARY)
-    def download(self, request: Any, object_id: str) -> FileResponse:
+    @deed(
+        "Download the file",
+        Right.MANAGE_PERSONAL_DATA,
+        Moves.NOTHING,
+        icon="download",
+        url_path="data.zip",
+        variant=ActionVariant.PRIMARY,
+    )
+    def download(self, request: Any, row: Any) -> Any:
         check_own_site(request)
-        row = self.row_or_404(request, object_id)
         if not row.file or row.exported_at is None or row.exported_at + KEPT_FILE <= request.now:
             # The sweep that deletes it may be late.
             raise Http404(MISSING)
@@ -201,22 +198,23 @@ class DataRequestAdmin(ShopScopedAdmin):
         headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
         return FileResponse(file, as_attachment=True, filename=name, content_type="application/zip", headers=headers)
 
-    @action(
-        description="Erase this person",
-        icon="delete_forever",
-        variant=ActionVariant.DANGER,
-        dialog=confirm(
+    @deed(
+        "Erase this person",
+        Right.MANAGE_PERSONAL_DATA,
+        Moves.NOTHING,
+        ask=ask(
             "Erase this person for good?",
             "The table on this page says what is deleted and what stays. It cannot be undone. Apps that have a copy are"
             " told to erase it, too.",
             "Erase",
             EraseForm,
         ),
+        icon="delete_forever",
+        variant=ActionVariant.DANGER,
     )
-    def erase(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        row = self.row_or_404(request, object_id)
+    def erase(self, request: Any, row: Any, form: Any) -> str:
         actions.start_erasure(shop=request.shop, request=row, now=request.now)
-        return self.done(request, row, "The person is being erased. This page shows when that is done.")
+        return "The person is being erased. This page shows when that is done."
 
 
 @admin.register(Customer)
@@ -226,18 +224,19 @@ class CustomerWithDataAdmin(CustomerAdmin):
     rights = {**CustomerAdmin.rights, "personal_data": Right.MANAGE_PERSONAL_DATA}
     actions_detail = [*CustomerAdmin.actions_detail, "personal_data"]
 
-    @action(
-        description="Export or erase",
-        icon="folder_shared",
-        dialog=plain_dialog(
+    @deed(
+        "Export or erase",
+        Right.MANAGE_PERSONAL_DATA,
+        Moves.NOTHING,
+        ask=ask(
             "Export or erase this customer's data?",
             "The next page shows everything that your shop has under this address. Nothing changes until you choose it"
             " there.",
-            submit="Look up",
+            "Look up",
         ),
+        icon="folder_shared",
     )
-    def personal_data(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        customer = self.row_or_404(request, object_id)
+    def personal_data(self, request: Any, customer: Any, form: Any) -> Any:
         row = actions.open_request(shop=request.shop, email=customer.email, user=request.user, now=request.now)
         url = reverse("admin:privacy_datarequest_change", args=[row.pk])
         # htmx would show the target of a plain redirect inside the dialog.

@@ -11,8 +11,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.html import format_html, format_html_join
-from unfold.decorators import action, display
-from unfold.enums import ActionVariant
+from unfold.decorators import display
 
 from storefront.kit.format import format_count
 from storefront.kit.spreadsheets import escape_formula
@@ -25,8 +24,9 @@ from storefront.product_files.models import ProductImport
 from storefront.product_files.reports import REPORT_COLUMNS, report_row, stored_problems
 from storefront.product_files.sources import checked_name, source_names
 from storefront.shops import audit
-from storefront.shops.admin_base import ShopScopedAdmin, moment
+from storefront.shops.admin_base import ShopScopedAdmin
 from storefront.shops.admin_forms import ShopScopedForm
+from storefront.shops.admin_parts import Moves, badge, column, deed, list_deed, moment
 from storefront.shops.models import Shop
 from storefront.shops.rights import Right
 
@@ -90,13 +90,9 @@ class ProductImportAdmin(PicturesOfImport, ShopScopedAdmin):
     begun = moment("created_at", "uploaded")
     finished = moment("finished_at", "finished")
 
-    @display(description="status", label=STATE_COLOURS)
-    def state_shown(self, row: ProductImport) -> tuple[str, str]:
-        return row.state, row.get_state_display()
+    state_shown = badge("state", STATE_COLOURS)
 
-    @display(description="by")
-    def who(self, row: ProductImport) -> str:
-        return (row.user.get_full_name() or row.user.get_username()) if row.user else "–"
+    who = column("by", lambda row: (row.user.get_full_name() or row.user.get_username()) if row.user else "–")
 
     @display(description="result")
     def result(self, row: ProductImport) -> str:
@@ -171,9 +167,8 @@ class ProductImportAdmin(PicturesOfImport, ShopScopedAdmin):
         """Redirect to the report, which follows the import's progress."""
         return self.back_to(request, obj)
 
-    @action(description="Download the report", icon="download", url_path="report", variant=ActionVariant.DEFAULT)
-    def download_report(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        row = self.row_or_404(request, object_id)
+    @deed("Download the report", Right.EXPORT_PRODUCTS, Moves.NOTHING, icon="download", url_path="report")
+    def download_report(self, request: Any, row: Any) -> Any:
         response = HttpResponse(content_type="text/csv; charset=utf-8")
         response["Content-Disposition"] = f'attachment; filename="import-{row.pk}.csv"'
         # With a BOM, spreadsheet programs read the file as UTF-8.
@@ -190,16 +185,16 @@ class ProductImportAdmin(PicturesOfImport, ShopScopedAdmin):
             raise PermissionDenied("Products can be exported only from the shop's admin.")
         return exported(request.shop, format, request.now)
 
-    @action(description="Native (JSON Lines), complete", url_path="export/native")
-    def export_native(self, request: Any) -> HttpResponseBase:
+    @list_deed("Native (JSON Lines), complete", Right.EXPORT_PRODUCTS, Moves.NOTHING, url_path="export/native")
+    def export_native(self, request: Any) -> Any:
         return self._export(request, "native")
 
-    @action(description="WooCommerce CSV", url_path="export/woocommerce")
-    def export_woocommerce(self, request: Any) -> HttpResponseBase:
+    @list_deed("WooCommerce CSV", Right.EXPORT_PRODUCTS, Moves.NOTHING, url_path="export/woocommerce")
+    def export_woocommerce(self, request: Any) -> Any:
         return self._export(request, "woocommerce")
 
-    @action(description="Shopify CSV", url_path="export/shopify")
-    def export_shopify(self, request: Any) -> HttpResponseBase:
+    @list_deed("Shopify CSV", Right.EXPORT_PRODUCTS, Moves.NOTHING, url_path="export/shopify")
+    def export_shopify(self, request: Any) -> Any:
         return self._export(request, "shopify")
 
 

@@ -2,17 +2,16 @@
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
-from unfold.decorators import action, display
-from unfold.enums import ActionVariant
+from unfold.decorators import display
 
 from storefront.kit.format import format_count
 from storefront.pictures import queries
 from storefront.pictures.requesting import retry_failed
 from storefront.product_files.models import ProductImport
 from storefront.shops import audit
-from storefront.shops.admin_base import plain_dialog
+from storefront.shops.admin_parts import Moves, ask, deed
 
 SHOWN_FAILURES = 100
 
@@ -56,19 +55,19 @@ class PicturesOfImport:
             return offered
         return [each for each in offered if not each.action_name.endswith("_retry_pictures")]
 
-    @action(
-        description="Try failed pictures again",
+    @deed(
+        "Try failed pictures again",
+        Right.IMPORT_PRODUCTS,
+        Moves.NOTHING,
+        ask=ask("Try failed pictures again?", "The worker fetches them once more.", "Try again"),
         icon="refresh",
         url_path="pictures",
-        variant=ActionVariant.DEFAULT,
-        dialog=plain_dialog("Try failed pictures again?", "The worker fetches them once more.", submit="Try again"),
     )
-    def retry_pictures(self: Any, request: Any, form: Any, object_id: str) -> HttpResponse:
-        row = self.row_or_404(request, object_id)
+    def retry_pictures(self, request: Any, row: Any, form: Any) -> str:
         count = retry_failed(
             shop=request.shop,
             product_import=row.pk,
             audit_object=audit.Object("import", row.pk, row.file_name),
             now=request.now,
         )
-        return self.done(request, row, f"The worker fetches {format_count(count)} pictures again.")
+        return f"The worker fetches {format_count(count)} pictures again."

@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django_tasks_db.models import DBTaskResult
-from unfold.decorators import action, display
+from unfold.decorators import display
 from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
     UnfoldAdminSelectWidget,
@@ -21,10 +21,11 @@ from unfold.widgets import (
 from storefront.kit import clock
 from storefront.kit.countries import countries
 from storefront.shops import actions, domains, places
-from storefront.shops.admin_base import ShopScopedAdmin, may_operate, moment, plain_dialog, view_and_edit
+from storefront.shops.admin_base import ShopScopedAdmin, may_operate
 from storefront.shops.admin_domains import ShopDomainAdmin as ShopDomainAdmin
 from storefront.shops.admin_doors import WithDoors
 from storefront.shops.admin_forms import ShopScopedForm, WordsField
+from storefront.shops.admin_parts import Moves, ask, chosen_deed, column, deed, moment, view_and_edit
 from storefront.shops.admin_staff import StaffInvitationAdmin as StaffInvitationAdmin
 from storefront.shops.admin_staff import StaffMemberAdmin as StaffMemberAdmin
 from storefront.shops.audit_admin import AuditEntryAdmin as AuditEntryAdmin
@@ -161,13 +162,9 @@ class ApiTokenAdmin(ShopScopedAdmin):
     revoked = moment("revoked_at")
     last_used = moment("last_used_at")
 
-    @display(description="token")
-    def token(self, row: ApiToken) -> str:
-        return f"api_…{row.ending}"
+    token = column("token", lambda row: f"api_…{row.ending}")
 
-    @display(description="permissions")
-    def allowed(self, row: ApiToken) -> str:
-        return ", ".join(SCOPES[scope] for scope in row.scopes if scope in SCOPES)
+    allowed = column("permissions", lambda row: ", ".join(SCOPES[scope] for scope in row.scopes if scope in SCOPES))
 
     @display(description="status", label={"Valid": "success", "Revoked": "danger", "Expired": "warning"})
     def state(self, row: ApiToken) -> str:
@@ -229,20 +226,19 @@ class ApiTokenAdmin(ShopScopedAdmin):
         response["Cache-Control"] = "no-store"
         return response
 
-    @admin.action(description="Revoke selected tokens")
-    def revoke_chosen(self, request: Any, queryset: QuerySet) -> None:
+    @chosen_deed("Revoke selected tokens", Right.MANAGE_TOKENS, Moves.NOTHING)
+    def revoke_chosen(self, request: Any, queryset: QuerySet) -> Any:
         for token in queryset:
             actions.revoke_api_token(shop=request.shop, token=token, now=request.now)
         self.message_user(request, "Tokens revoked. Programs can no longer use them.")
 
-    @action(
-        description="Revoke",
+    @deed(
+        "Revoke",
+        Right.MANAGE_TOKENS,
+        Moves.NOTHING,
+        ask=ask("Revoke this token?", "Programs can no longer use it. This cannot be undone.", "Revoke"),
         icon="block",
-        dialog=plain_dialog(
-            "Revoke this token?", "Programs can no longer use it. This cannot be undone.", submit="Revoke"
-        ),
     )
-    def revoke(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        token = self.row_or_404(request, object_id)
+    def revoke(self, request: Any, token: Any, form: Any) -> str:
         actions.revoke_api_token(shop=request.shop, token=token, now=request.now)
-        return self.done(request, token, "Token revoked.")
+        return "Token revoked."

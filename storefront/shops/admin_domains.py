@@ -7,11 +7,12 @@ from django import forms
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from unfold.decorators import action, display
+from unfold.decorators import display
 
 from storefront.shops import domains
-from storefront.shops.admin_base import ShopScopedAdmin, moment, plain_dialog
+from storefront.shops.admin_base import ShopScopedAdmin
 from storefront.shops.admin_forms import ShopScopedForm
+from storefront.shops.admin_parts import Moves, ask, column, deed, moment
 from storefront.shops.models import ShopDomain
 from storefront.shops.rights import Right
 
@@ -39,9 +40,9 @@ class ShopDomainAdmin(ShopScopedAdmin):
 
     checked = moment("checked_at", "checked")
 
-    @display(description="status", label={WAITING: "warning", LEADS: "success"})
-    def state(self, row: ShopDomain) -> str:
-        return LEADS if row.confirmed_at else WAITING
+    state = column(
+        "status", lambda row: LEADS if row.confirmed_at else WAITING, label={WAITING: "warning", LEADS: "success"}
+    )
 
     @display(description="last check")
     def finding(self, row: ShopDomain) -> str:
@@ -72,15 +73,16 @@ class ShopDomainAdmin(ShopScopedAdmin):
         self.message_user(request, text, messages.SUCCESS)
         return HttpResponseRedirect(reverse("admin:shops_shopdomain_change", args=[obj.pk]))
 
-    @action(
-        description="Check",
+    @deed(
+        "Check",
+        Right.MANAGE_SETTINGS,
+        Moves.NOTHING,
+        ask=ask("Check this domain?", "Asks the domain whether it leads here.", "Check"),
         icon="travel_explore",
-        dialog=plain_dialog("Check this domain?", "Asks the domain whether it leads here.", submit="Check"),
     )
-    def check_domain(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        row = self.row_or_404(request, object_id)
+    def check_domain(self, request: Any, row: Any, form: Any) -> Any:
         problem = domains.check_domain(shop=request.shop, row=row, now=request.now)
         if problem:
             self.message_user(request, problem, messages.WARNING)
             return self.back_to(request, row)
-        return self.done(request, row, f"{row.domain} answers here.")
+        return f"{row.domain} answers here."

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.template.response import TemplateResponse
-from unfold.decorators import action
 
 from storefront.shops import audit, doors
-from storefront.shops.admin_base import ShopScopedAdmin, plain_dialog
+from storefront.shops.admin_base import ShopScopedAdmin
+from storefront.shops.admin_parts import Moves, ask, deed
 from storefront.shops.models import Shop
 from storefront.shops.rights import Right
 
@@ -24,20 +24,20 @@ class WithDoors(ShopScopedAdmin):
         hidden = {"hide_steps"} if doors.is_closed(request.shop) else {"hide_steps", "open_doors"}  # type: ignore[attr-defined]
         return [each for each in offered if each.action_name.removeprefix("shops_shop_") not in hidden]
 
-    @action(
-        description="Open the doors",
+    @deed(
+        "Open the doors",
+        Right.MANAGE_SETTINGS,
+        Moves.NOTHING,
+        ask=ask("Open the doors?", "Everybody can then see the shop and order.", "Open the doors"),
         icon="door_open",
-        dialog=plain_dialog("Open the doors?", "Everybody can then see the shop and order.", submit="Open the doors"),
     )
-    def open_doors(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        shop = self.row_or_404(request, object_id)
+    def open_doors(self, request: Any, shop: Any, form: Any) -> str:
         doors.open_doors(shop=shop, now=request.now)
-        return self.done(request, shop, "The doors are open.")
+        return "The doors are open."
 
-    @action(description="Close the doors", icon="door_front", url_path="close-doors")
-    def close_doors(self, request: Any, object_id: str) -> HttpResponse:
+    @deed("Close the doors", Right.MANAGE_SETTINGS, Moves.NOTHING, icon="door_front", url_path="close-doors")
+    def close_doors(self, request: Any, shop: Any) -> Any:
         """Asks first, then shows the password in the response itself, so that it gets into no session or log."""
-        shop = self.row_or_404(request, object_id)
         context = {**self.admin_site.each_context(request), "opts": self.opts, "then": "../change/"}
         if request.method != "POST":
             context |= {"title": "Close the doors?", "is_closed": doors.is_closed(shop), "back": "../change/"}
@@ -49,14 +49,15 @@ class WithDoors(ShopScopedAdmin):
         response["Cache-Control"] = "no-store"
         return response
 
-    @action(
-        description="Hide the first steps",
-        dialog=plain_dialog("Hide the first steps?", "The start page will no longer show them.", submit="Hide"),
+    @deed(
+        "Hide the first steps",
+        Right.MANAGE_SETTINGS,
+        Moves.NOTHING,
+        ask=ask("Hide the first steps?", "The start page will no longer show them.", "Hide"),
     )
-    def hide_steps(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        shop = self.row_or_404(request, object_id)
+    def hide_steps(self, request: Any, shop: Any, form: Any) -> str:
         if Shop.objects.filter(pk=shop.pk, steps_hidden_at=None).update(steps_hidden_at=request.now):
             audit.record(
                 shop=shop, action="shop.updated", object=shop, after={"first_steps": "hidden"}, now=request.now
             )
-        return self.done(request, shop, "The first steps are hidden.")
+        return "The first steps are hidden."

@@ -22,7 +22,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from storefront.kit.ids import as_id
 from storefront.kit.refusals import Refusal
 from storefront.shops import saved_views
-from storefront.shops.admin_base import NoSuchFilter, ShopScopedAdmin, plain_dialog, sentence_of
+from storefront.shops.admin_base import NoSuchFilter, ShopScopedAdmin, sentence_of
 from storefront.shops.models import SavedView
 from storefront.shops.rights import Right
 

@@ -8,13 +8,14 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from unfold.decorators import action, display
+from unfold.decorators import display
 from unfold.widgets import UnfoldAdminEmailInputWidget
 
 from storefront.kit import clock
 from storefront.shops import actions, audit, invitations, jobs, mail
-from storefront.shops.admin_base import ShopScopedAdmin, moment, plain_dialog, view_and_edit
+from storefront.shops.admin_base import ShopScopedAdmin
 from storefront.shops.admin_forms import ShopScopedForm
+from storefront.shops.admin_parts import Moves, ask, column, deed, moment, view_and_edit
 from storefront.shops.models import StaffInvitation, StaffMember
 from storefront.shops.rights import Right
 
@@ -38,13 +39,9 @@ class StaffMemberAdmin(ShopScopedAdmin):
     def history_of(self, row: StaffMember) -> audit.Object:
         return audit.person(row.user)
 
-    @display(description="name", ordering="user__username")
-    def person(self, row: StaffMember) -> str:
-        return row.user.get_full_name() or row.user.get_username()
+    person = column("name", lambda row: row.user.get_full_name() or row.user.get_username(), by="user__username")
 
-    @display(description="email address", ordering="user__email")
-    def email(self, row: StaffMember) -> str:
-        return row.user.email
+    email = column("email address", lambda row: row.user.email, by="user__email")
 
     def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not self.has_add_permission(request):
@@ -61,19 +58,20 @@ class StaffMemberAdmin(ShopScopedAdmin):
     def delete_model(self, request: Any, obj: StaffMember) -> None:
         actions.remove_staff(shop=request.shop, members=[obj.pk], now=request.now)
 
-    @action(
-        description="Sign out everywhere",
-        icon="logout",
-        dialog=plain_dialog(
+    @deed(
+        "Sign out everywhere",
+        Right.MANAGE_STAFF,
+        Moves.NOTHING,
+        ask=ask(
             "Sign this person out of every browser?",
             "They keep their place in the shop, and can sign in again, also to other shops.",
-            submit="Sign out",
+            "Sign out",
         ),
+        icon="logout",
     )
-    def end_sessions(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        row = self.row_or_404(request, object_id)
+    def end_sessions(self, request: Any, row: Any, form: Any) -> str:
         ended = actions.end_sessions_of_staff(shop=request.shop, member=row, now=request.now)
-        return self.done(request, row, f"Signed out of {ended} browser{'' if ended == 1 else 's'}.")
+        return f"Signed out of {ended} browser{'' if ended == 1 else 's'}."
 
 
 class InvitationForm(ShopScopedForm):
@@ -122,9 +120,7 @@ class StaffInvitationAdmin(ShopScopedAdmin):
             return "Withdrawn"
         return "Pending" if row.is_pending(clock.now()) else "Expired"
 
-    @display(description="by")
-    def by(self, row: StaffInvitation) -> str:
-        return row.invited_by.get_username() if row.invited_by else "The operator"
+    by = column("by", lambda row: row.invited_by.get_username() if row.invited_by else "The operator")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         return super().get_queryset(request).defer("digest")
@@ -144,32 +140,34 @@ class StaffInvitationAdmin(ShopScopedAdmin):
     def response_add(self, request: HttpRequest, obj: Any, post_url_continue: str | None = None) -> HttpResponse:
         return HttpResponseRedirect(reverse("admin:shops_staffmember_changelist"))
 
-    @action(
-        description="Send again",
-        icon="replay",
-        dialog=plain_dialog(
+    @deed(
+        "Send again",
+        Right.MANAGE_STAFF,
+        Moves.NOTHING,
+        ask=ask(
             "Send a new link?",
             "The new link works for seven days. The previous link stops working immediately.",
-            submit="Send",
+            "Send",
         ),
+        icon="replay",
     )
-    def send_again(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        row = self.row_or_404(request, object_id)
+    def send_again(self, request: Any, row: Any, form: Any) -> Any:
         if row.accepted_at is not None or row.revoked_at is not None:
             self.message_user(request, "This invitation is no longer valid.", messages.ERROR)
             return self.back_to(request, row)
         again = self._invite(request, email=row.email, role=row.role)
         return self.back_to(request, again)
 
-    @action(
-        description="Withdraw",
+    @deed(
+        "Withdraw",
+        Right.MANAGE_STAFF,
+        Moves.NOTHING,
+        ask=ask("Withdraw this invitation?", "Its link stops working immediately.", "Withdraw"),
         icon="block",
-        dialog=plain_dialog("Withdraw this invitation?", "Its link stops working immediately.", submit="Withdraw"),
     )
-    def withdraw(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        row = self.row_or_404(request, object_id)
+    def withdraw(self, request: Any, row: Any, form: Any) -> str:
         invitations.withdraw_invitations(shop=request.shop, pk=row.pk, now=request.now)
-        return self.done(request, row, "Invitation withdrawn.")
+        return "Invitation withdrawn."
 
     def _invite(self, request: Any, *, email: str, role: str) -> StaffInvitation:
         """Invite, and show a message that does not reveal whether the address has an account."""

@@ -5,11 +5,11 @@ from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils.dateparse import parse_date
-from unfold.decorators import display
 from unfold.paginator import InfinitePaginator
 
 from storefront.kit.ids import as_id
-from storefront.shops.admin_base import ReadOnlyAdmin, moment
+from storefront.shops.admin_base import ReadOnlyAdmin
+from storefront.shops.admin_parts import badge, column, moment, names
 from storefront.shops.audit_actions import ACTIONS
 from storefront.shops.audit_models import AuditEntry
 from storefront.shops.audit_text import action_text, actor_text, changes_table, object_text
@@ -51,46 +51,24 @@ class AuditEntryAdmin(ReadOnlyAdmin):
     search_fields = ["object_name"]
     search_help_text = "Search by object name or id, actor, or a date such as 2026-11-21"
     ordering = ["-at", "-id"]
-    fields = readonly_fields = [
-        "when",
-        "by",
-        "kind",
-        "place",
-        "action_shown",
-        "action",
-        "object_shown",
-        "changes",
-        "request_id",
-        "erased",
-        "kept_until",
-    ]
+    fields = readonly_fields = names(
+        "when by kind place action_shown action object_shown changes request_id erased kept_until"
+    )
 
     when = moment("at", "when")
     erased = moment("erased_at", "person erased")
 
-    @display(description="by", ordering="actor_name")
-    def by(self, row: AuditEntry) -> str:
-        return actor_text(row)
+    by = column("by", lambda row: actor_text(row), by="actor_name")
 
-    @display(description="kind", label=COLOURS)
-    def kind(self, row: AuditEntry) -> tuple[str, str]:
-        return row.actor_kind, row.get_actor_kind_display()
+    kind = badge("actor_kind", COLOURS, "kind")
 
-    @display(description="action", ordering="action")
-    def action_shown(self, row: AuditEntry) -> str:
-        return action_text(row)
+    action_shown = column("action", lambda row: action_text(row), by="action")
 
-    @display(description="object")
-    def object_shown(self, row: AuditEntry) -> str:
-        return object_text(row)
+    object_shown = column("object", lambda row: object_text(row))
 
-    @display(description="before and after")
-    def changes(self, row: AuditEntry) -> str:
-        return changes_table(row)
+    changes = column("before and after", lambda row: changes_table(row))
 
-    @display(description="kept until")
-    def kept_until(self, row: AuditEntry) -> str:
-        return row.keep_until.isoformat()
+    kept_until = column("kept until", lambda row: row.keep_until.isoformat())
 
     def get_search_results(self, request: Any, queryset: QuerySet, search_term: str) -> tuple[QuerySet, bool]:
         text = search_term.strip()

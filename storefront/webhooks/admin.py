@@ -5,19 +5,14 @@ from uuid import UUID
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
-from unfold.decorators import action, display
+from django.http import HttpRequest
+from unfold.decorators import display
 from unfold.enums import ActionVariant
 
 from storefront.kit.refusals import Refusal
-from storefront.shops.admin_base import (
-    EndlessAdmin,
-    ReadOnlyAdmin,
-    ReadOnlyInline,
-    ShopRelatedFilter,
-    moment,
-    plain_dialog,
-)
+from storefront.shops.admin_base import EndlessAdmin, ReadOnlyAdmin
+from storefront.shops.admin_parts import Moves, ask, badge, chosen_deed, column, deed, moment, names
+from storefront.shops.admin_scope import ReadOnlyInline, ShopRelatedFilter
 from storefront.shops.rights import Right
 from storefront.webhooks import actions, queries, replaying
 from storefront.webhooks.models import Attempt, Delivery, Event, Registration
@@ -86,9 +81,7 @@ class RegistrationAdmin(ReadOnlyAdmin):
         is_paused = row is not None and not row.is_active
         return [each for each in found if is_paused or not each.action_name.endswith("resume")]
 
-    @display(description="app", ordering="installation__app__name")
-    def app(self, row: Registration) -> str:
-        return str(row.installation)
+    app = column("app", lambda row: str(row.installation), by="installation__app__name")
 
     @display(
         description="status",
@@ -100,41 +93,40 @@ class RegistrationAdmin(ReadOnlyAdmin):
             return "Paused"
         return "Active" if row.installation.can_sign else CANNOT_SIGN
 
-    @display(description="pause reason")
-    def reason(self, row: Registration) -> str:
-        return row.get_pause_reason_display() or "–"
+    reason = column("pause reason", lambda row: row.get_pause_reason_display() or "–")
 
-    @action(
-        description="Resume",
+    @deed(
+        "Resume",
+        Right.MANAGE_WEBHOOKS,
+        Moves.NOTHING,
+        ask=ask("Resume this webhook?", "Held deliveries will be sent now.", "Resume"),
         icon="play_arrow",
         variant=ActionVariant.PRIMARY,
-        dialog=plain_dialog("Resume this webhook?", "Held deliveries will be sent now.", submit="Resume"),
     )
-    def resume(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        row = self.row_or_404(request, object_id)
+    def resume(self, request: Any, row: Any, form: Any) -> str:
         actions.resume_webhook(shop=request.shop, registration=row, now=request.now)
-        return self.done(request, row, "Webhook resumed. Held deliveries will be sent now.")
+        return "Webhook resumed. Held deliveries will be sent now."
 
-    @action(
-        description="Send a test",
+    @deed(
+        "Send a test",
+        Right.MANAGE_WEBHOOKS,
+        Moves.NOTHING,
+        ask=ask(
+            "Send a test delivery?",
+            "The app gets a sample event, marked as a test, once. The next page shows the outcome.",
+            "Send",
+        ),
         icon="science",
-        dialog={
-            "title": "Send a test delivery?",
-            "description": "The app gets a sample event, marked as a test, once. The next page shows the outcome.",
-            "form_class": None,
-            "form_submit_text": "Send",
-        },
     )
-    def send_test(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        row = self.row_or_404(request, object_id)
+    def send_test(self, request: Any, row: Any, form: Any) -> Any:
         sent = actions.send_test(
             shop=request.shop, installation_id=row.installation_id, key=str(row.pk), now=request.now
         )
         page: Any = self.admin_site.get_model_admin(Delivery)
         return page.done(request, sent, "Test delivery sent. Reload this page to see the outcome.")
 
-    @admin.action(description="Resume selected webhooks")
-    def resume_chosen(self, request: Any, queryset: QuerySet) -> None:
+    @chosen_deed("Resume selected webhooks", Right.MANAGE_WEBHOOKS, Moves.NOTHING)
+    def resume_chosen(self, request: Any, queryset: QuerySet) -> Any:
         for row in queryset.filter(is_active=False):
             actions.resume_webhook(shop=request.shop, registration=row, now=request.now)
         self.message_user(request, "Webhook resumed. Held deliveries will be sent now.", messages.SUCCESS)
@@ -148,13 +140,9 @@ class AttemptInline(ReadOnlyInline):
 
     made = moment("started_at", "made")
 
-    @display(description="duration")
-    def duration(self, row: Attempt) -> str:
-        return f"{row.duration_ms} ms"
+    duration = column("duration", lambda row: f"{row.duration_ms} ms")
 
-    @display(description="outcome")
-    def outcome(self, row: Attempt) -> str:
-        return row.error or str(row.status)
+    outcome = column("outcome", lambda row: row.error or str(row.status))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         return super().get_queryset(request).select_related("shop")
@@ -175,18 +163,7 @@ class DeliveryAdmin(HighVolumeAdmin):
     list_filter = ["status", "topic", ("installation", ShopRelatedFilter)]
     searched_id = "event__public_id"
     inlines = [AttemptInline]
-    fields = readonly_fields = [
-        "subject",
-        "app",
-        "current_address",
-        "status",
-        "tries",
-        "next_try",
-        "made",
-        "ended",
-        "message_id",
-        "event",
-    ]
+    fields = readonly_fields = names("subject app current_address status tries next_try made ended message_id event")
     actions = ["replay_chosen"]
     actions_detail = ["replay"]
 
@@ -202,42 +179,37 @@ class DeliveryAdmin(HighVolumeAdmin):
         can_replay = row is not None and row.kind == Delivery.Kind.EVENT
         return super().get_actions_detail(request, object_id) if can_replay else []
 
-    @display(description="topic", ordering="topic")
-    def subject(self, row: Delivery) -> str:
-        return f"{row.topic} (test)" if row.kind == Delivery.Kind.TEST else row.topic
+    subject = column(
+        "topic", lambda row: f"{row.topic} (test)" if row.kind == Delivery.Kind.TEST else row.topic, by="topic"
+    )
 
-    @display(description="app", ordering="installation__app__name")
-    def app(self, row: Delivery) -> str:
-        return str(row.installation)
+    app = column("app", lambda row: str(row.installation), by="installation__app__name")
 
-    @display(description="status", ordering="status", label=STATUS_COLOURS)
-    def state(self, row: Delivery) -> tuple[str, str]:
-        return row.status, row.get_status_display()
+    state = badge("status", STATUS_COLOURS, by="status")
 
-    @display(description="address")
-    def current_address(self, row: Delivery) -> str:
-        return queries.current_address(row)
+    current_address = column("address", lambda row: queries.current_address(row))
 
     @display(description="next attempt")
     def next_try(self, row: Delivery) -> str:
         due: Callable[[Any, Any], str] = type(self).due
         return due(self, row) if row.status == Delivery.Status.PENDING else "–"
 
-    @action(
-        description="Resend",
-        icon="replay",
-        dialog=plain_dialog(
+    @deed(
+        "Resend",
+        Right.MANAGE_WEBHOOKS,
+        Moves.NOTHING,
+        ask=ask(
             "Resend this delivery?",
             "The app gets the same message with the same id, so that it can recognise a repeat.",
-            submit="Resend",
+            "Resend",
         ),
+        icon="replay",
     )
-    def replay(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        row = self.row_or_404(request, object_id)
+    def replay(self, request: Any, row: Any, form: Any) -> Any:
         return self.done(request, replay(row, request.now), "Delivery will be resent.")
 
-    @admin.action(description="Resend selected deliveries")
-    def replay_chosen(self, request: Any, queryset: QuerySet) -> None:
+    @chosen_deed("Resend selected deliveries", Right.MANAGE_WEBHOOKS, Moves.NOTHING)
+    def replay_chosen(self, request: Any, queryset: QuerySet) -> Any:
         refused = []
         for row in queryset:
             try:

@@ -14,8 +14,10 @@ from storefront.catalogue.admin_forms import check_picture
 from storefront.content import colours
 from storefront.content.models import Looks, MenuLink
 from storefront.listing.queries import ProductFilters, first_products
-from storefront.shops.admin_base import ShopScopedAdmin, ShopScopedTabularInline, view_and_edit
+from storefront.shops.admin_base import ShopScopedAdmin
 from storefront.shops.admin_forms import ShopScopedForm
+from storefront.shops.admin_parts import layout, view_and_edit
+from storefront.shops.admin_scope import ShopScopedTabularInline
 from storefront.shops.rights import Right
 from storefront.website import looks, queries
 from storefront.website.admin_mails import MailTextAdmin
@@ -99,15 +101,14 @@ class LooksAdmin(ShopScopedAdmin):
     rights = {"view": Right.MANAGE_CONTENT, "change": Right.MANAGE_CONTENT}
     inlines = [MenuLinkInline]
     change_form_before_template = "website/admin/preview.html"
-    fieldsets: Any = [
-        (None, {"fields": ["logo", "accent", "background", "fonts", "corners"]}),
-        (
-            "Top of the home page",
-            {"fields": ["hero", "hero_picture", "hero_title", "hero_text", "hero_button", "hero_link"]},
-        ),
-        ("Below it", {"fields": ["section_1", "section_2", "section_3"]}),
-        ("Footer", {"fields": ["footer_text"]}),
-    ]
+    fieldsets: Any = layout(
+        {
+            "": "logo accent background fonts corners",
+            "Top of the home page": "hero hero_picture hero_title hero_text hero_button hero_link",
+            "Below it": "section_1 section_2 section_3",
+            "Footer": "footer_text",
+        }
+    )
 
     class Media:
         js = ("website/preview.js",)

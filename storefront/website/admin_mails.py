@@ -10,15 +10,15 @@ from django.core.mail import EmailMultiAlternatives
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import path
-from unfold.decorators import action, display
 
 from storefront.content import mail_words
 from storefront.content.mail_kinds import KINDS, LONGEST_TEXT
 from storefront.content.mail_words import PARTS, Words
 from storefront.content.models import MailText
 from storefront.shops import mail, shown_fields
-from storefront.shops.admin_base import ShopScopedAdmin, plain_dialog
+from storefront.shops.admin_base import ShopScopedAdmin
 from storefront.shops.admin_forms import ShopScopedForm
+from storefront.shops.admin_parts import Moves, ask, column, deed
 from storefront.shops.admin_security import POLICY
 from storefront.shops.places import origin_of
 from storefront.shops.rights import Right
@@ -87,17 +87,15 @@ class MailTextAdmin(ShopScopedAdmin):
     class Media:
         js = ("website/mail-preview.js",)
 
-    @display(description="mail")
-    def title(self, row: MailText) -> str:
-        return str(row)
+    title = column("mail", lambda row: str(row))
 
-    @display(description="sent when")
-    def when(self, row: MailText) -> str:
-        return KINDS[row.kind].when
+    when = column("sent when", lambda row: KINDS[row.kind].when)
 
-    @display(description="text", label={"Standard": "info", "Changed": "success"})
-    def state(self, row: MailText) -> str:
-        return "Changed" if row.is_changed else "Standard"
+    state = column(
+        "text",
+        lambda row: "Changed" if row.is_changed else "Standard",
+        label={"Standard": "info", "Changed": "success"},
+    )
 
     def get_queryset(self, request: HttpRequest) -> Any:
         return super().get_queryset(request).filter(kind__in=KINDS)
@@ -164,30 +162,32 @@ class MailTextAdmin(ShopScopedAdmin):
         answer.headers["X-Frame-Options"] = "SAMEORIGIN"
         return answer
 
-    @action(
-        description="Send a test mail",
-        icon="outgoing_mail",
-        dialog=plain_dialog(
+    @deed(
+        "Send a test mail",
+        Right.MANAGE_SETTINGS,
+        Moves.NOTHING,
+        ask=ask(
             "Send a test mail?",
             "It goes to the address of your own account, with a sample order and the words as they are saved.",
-            submit="Send",
+            "Send",
         ),
+        icon="outgoing_mail",
     )
-    def send_sample(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        row = self.row_or_404(request, object_id)
+    def send_sample(self, request: Any, row: Any, form: Any) -> str:
         mail_texts.send_sample(shop=request.shop, text=row, user=request.user, now=request.now)
-        return self.done(request, row, f"The test mail is on its way to {request.user.email}.")
+        return f"The test mail is on its way to {request.user.email}."
 
-    @action(
-        description="Use the standard text again",
-        icon="undo",
-        dialog=plain_dialog(
+    @deed(
+        "Use the standard text again",
+        Right.MANAGE_SETTINGS,
+        Moves.NOTHING,
+        ask=ask(
             "Use the standard text again?",
             "Your own subject, opening and closing text of this mail are removed.",
-            submit="Use the standard text",
+            "Use the standard text",
         ),
+        icon="undo",
     )
-    def use_standard(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        row = self.row_or_404(request, object_id)
+    def use_standard(self, request: Any, row: Any, form: Any) -> str:
         mail_texts.use_standard(shop=request.shop, text=row, now=request.now)
-        return self.done(request, row, "This mail has the standard text again.")
+        return "This mail has the standard text again."
