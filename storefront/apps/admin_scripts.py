@@ -3,21 +3,18 @@
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import reverse
+from django.http import HttpRequest, HttpResponse
 from unfold.decorators import display
-from unfold.enums import ActionVariant
 
 from storefront.apps.admin_forms import AllowedHostForm
-from storefront.apps.admin_pages import ConfirmingAdmin
 from storefront.apps.models import AllowedScriptHost, BlockedScript, ScriptTag
 from storefront.apps.rules import script_host
 from storefront.apps.script_hosts import allow_script_host
 from storefront.apps.script_reports import without_query
 from storefront.apps.scripts import blocked_reason
 from storefront.kit.format import format_count
-from storefront.shops.admin_parts import Moves, column, deed, layout, moment
+from storefront.shops.admin_base import ShopScopedAdmin
+from storefront.shops.admin_parts import PRIMARY, Moves, column, deed, layout, moment, sure
 from storefront.shops.rights import Right
 
 STATES = {"Active": "success", "Blocked": "danger", "Off": ""}
@@ -30,7 +27,7 @@ SEES = (
 WANTED = {"script-src": "Script", "style-src": "Style", "connect-src": "Call"}
 
 
-class ScriptsAdmin(ConfirmingAdmin):
+class ScriptsAdmin(ShopScopedAdmin):
     """An admin of app scripts. Its pages show a warning if no app script runs on this deployment."""
 
     def changelist_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
@@ -47,31 +44,30 @@ def _with_warning(request: HttpRequest) -> HttpRequest:
     return request
 
 
+def _url_of(row: ScriptTag | BlockedScript) -> str:
+    return row.src if isinstance(row, ScriptTag) else row.source
+
+
 class AllowHostAdmin(ScriptsAdmin):
     """An admin of rows with a script's URL, whose host the merchant can allow."""
 
-    actions_detail = ["allow"]
+    def offers(self, row: Any, name: str) -> bool:
+        return not (isinstance(row, ScriptTag) and _is_allowed(row))
 
-    @staticmethod
-    def script_url(row: Any) -> str:
-        raise NotImplementedError
-
-    @deed("Allow this host", Right.MANAGE_APPS, Moves.NOTHING, icon="check", variant=ActionVariant.PRIMARY)
-    def allow(self, request: Any, row: Any) -> Any:
-        host = script_host(self.script_url(row))
-
-        def allowed() -> HttpResponse:
-            allow_script_host(shop=request.shop, host=host, now=request.now)
-            self.message_user(request, f"Scripts from {host} are now allowed.")
-            return HttpResponseRedirect(reverse(f"admin:apps_{self.opts.model_name}_changelist"))
-
-        sentences = [
-            SEES,
-            "Allow only hosts that you trust, such as one named in an app's description. Anybody can make a browser"
-            " report a script that none of your apps needs.",
-        ]
-        title = f"Allow scripts from {host} on the shop's pages?"
-        return self.confirm(request, allowed, title=title, sentences=sentences, button="Allow")
+    @deed("Allow this host", Right.MANAGE_APPS, Moves.PERSONAL_DATA, icon="check", variant=PRIMARY)
+    @sure(
+        "",
+        "Allow",
+        SEES,
+        "Allow only hosts that you trust, such as one named in an app's description. Anybody can make a browser"
+        " report a script that none of your apps needs.",
+        more=lambda request, row: {"title": f"Allow scripts from {script_host(_url_of(row))} on the shop's pages?"},
+    )
+    def allow(self, request: Any, row: Any) -> HttpResponse:
+        host = script_host(_url_of(row))
+        allow_script_host(shop=request.shop, host=host, now=request.now)
+        self.message_user(request, f"Scripts from {host} are now allowed.")
+        return self.back_to(request, None)
 
 
 @admin.register(ScriptTag)
@@ -79,30 +75,17 @@ class ScriptTagAdmin(AllowHostAdmin):
     """Apps register and delete their scripts; the merchant can turn a script off."""
 
     empty_text = "Scripts that installed apps run on your shop's pages are listed here."
-    rights = {"view": Right.MANAGE_APPS, "change": Right.MANAGE_APPS, "allow": Right.MANAGE_APPS}
+    rights = {"view": Right.MANAGE_APPS, "change": Right.MANAGE_APPS}
     list_display = ["src", "app", "location", "state"]
     list_select_related = ["shop", "installation__app"]
     search_fields = ["installation__app__name", "src"]
     ordering = ["pk"]
     actions = None
-    fieldsets: Any = layout({"": "src app location state registered is_active"})
+    fieldsets: Any = layout("src app location state registered is_active")
+    prefetched = ("shop__allowedscripthost_set",)
+    readonly_fields = ["src", "app", "location", "state", "registered"]
 
     registered = moment("created_at", "registered")
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
-        return super().get_queryset(request).prefetch_related("shop__allowedscripthost_set")
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return ["src", "app", "location", "state", "registered"]
-
-    def get_actions_detail(self, request: Any, object_id: Any) -> list[Any]:
-        row = self.get_object(request, str(object_id))
-        return super().get_actions_detail(request, object_id) if row and not _is_allowed(row) else []
-
-    @staticmethod
-    def script_url(row: ScriptTag) -> str:
-        return row.src
-
     app = column("app", lambda row: str(row.installation), by="installation__app__name")
 
     @display(description="state", label=STATES)
@@ -131,9 +114,8 @@ class AllowedScriptHostAdmin(ScriptsAdmin):
     list_select_related = ["shop", "installation__app"]
     search_fields = ["host"]
     ordering = ["host"]
-
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return ["host", "allowed_by"] if obj else ["host"]
+    new_fields = ["host"]
+    fields = ["host", "allowed_by"]
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         is_own = obj is None or obj.installation_id is None
@@ -150,21 +132,15 @@ class BlockedScriptAdmin(AllowHostAdmin):
     """Scripts that browsers reported as blocked. The merchant deletes rows; allowing a host deletes its rows."""
 
     empty_text = "Scripts that browsers blocked, because their host is not allowed, are listed here."
-    rights = {"view": Right.MANAGE_APPS, "delete": Right.MANAGE_APPS, "allow": Right.MANAGE_APPS}
+    rights = {"view": Right.MANAGE_APPS, "delete": Right.MANAGE_APPS}
     list_display = ["source", "app", "what", "page", "count", "last"]
     list_select_related = ["shop"]
     search_fields = ["source"]
     ordering = ["-last_at", "-pk"]
-    fieldsets: Any = layout({"": "source app what page count first last"})
+    prefetched = ("shop__scripttag_set__installation__app",)
+    fieldsets: Any = layout("source app what page count first last")
 
     first, last = moment("first_at", "first"), moment("last_at", "last")
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
-        return super().get_queryset(request).prefetch_related("shop__scripttag_set__installation__app")
-
-    @staticmethod
-    def script_url(row: BlockedScript) -> str:
-        return row.source
 
     @display(description="app")
     def app(self, row: BlockedScript) -> str:
@@ -172,5 +148,4 @@ class BlockedScriptAdmin(AllowHostAdmin):
         return ", ".join(sorted(apps)) or "–"
 
     what = column("type", lambda row: WANTED.get(row.directive, row.directive))
-
     count = column("times", lambda row: format_count(row.times), by="times")

@@ -1,7 +1,6 @@
 from django.contrib import admin
 from django.db.models import QuerySet, Sum
 from django.http import HttpRequest
-from unfold.decorators import display
 
 from storefront.carts import rules
 from storefront.carts.models import Cart, CartLine
@@ -19,20 +18,14 @@ class CartLineInline(ReadOnlyInline):
     fields = readonly_fields = ["product_name", "chosen", "qty", "price", "line_total"]
 
     price = money("price_snapshot", "price")
-
     product_name = column("product", lambda row: row.name_snapshot)
-
     chosen = column(
         "options",
         lambda row: (
             ", ".join(f"{choice['name']}: {choice['value']}" for choice in [*row.options, *row.custom_fields]) or "–"
         ),
     )
-
     line_total = column("total", lambda row: format_money(row.qty * row.price_snapshot, row.shop.currency))
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
-        return super().get_queryset(request).select_related("shop")
 
 
 @admin.register(Cart)
@@ -47,20 +40,17 @@ class CartAdmin(ReadOnlyAdmin):
     ordering = ["-updated_at", "-id"]
     fields = readonly_fields = ["public_id", "customer", "state", "pieces", "subtotal", "begun", "changed", "expires"]
     inlines = [CartLineInline]
+    deferred = ("token_digest",)
+    prefetched = ("lines",)
 
     begun = moment("created_at", "begun")
     changed = moment("updated_at", "last change")
     expires = moment("expires_at")
-
     cart = column("cart", lambda row: str(row.public_id)[:8])
-
     pieces = column("items", lambda row: row.pieces or 0, by="pieces")  # type: ignore[attr-defined]
 
-    @display(description="subtotal")
-    def subtotal(self, row: Cart) -> str:
-        # Not by the database: prices that were raised since can come to more than it adds up.
-        return format_money(rules.subtotal(row.lines.all()), row.shop.currency)
-
+    # Not by the database: prices that were raised since can come to more than it adds up.
+    subtotal = column("subtotal", lambda row: format_money(rules.subtotal(row.lines.all()), row.shop.currency))
     state = column(
         "status",
         lambda row: "Active" if row.is_live(clock.now()) else "Expired",
@@ -68,5 +58,4 @@ class CartAdmin(ReadOnlyAdmin):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
-        rows = super().get_queryset(request).defer("token_digest").prefetch_related("lines")
-        return rows.annotate(pieces=Sum("lines__qty"))
+        return super().get_queryset(request).annotate(pieces=Sum("lines__qty"))

@@ -115,11 +115,9 @@ class CategoryAdmin(ShopScopedAdmin):
     sortable_by: list[str] = []
     autocomplete_fields = ["parent"]
     fieldsets: Any = layout(
-        {
-            "": "name parent sort_order is_active description image banner",
-            "More": "slug exclude_from_group_discounts",
-            "Search engines": "meta_title meta_description canonical_url og_image_url noindex",
-        }
+        "name parent sort_order is_active description image banner",
+        "More: slug exclude_from_group_discounts",
+        "Search engines: meta_title meta_description canonical_url og_image_url noindex",
     )
 
     @display(description="category")

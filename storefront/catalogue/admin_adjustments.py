@@ -18,7 +18,7 @@ from storefront.catalogue.parsing import LARGEST_INTEGER
 from storefront.catalogue.rules import full_name
 from storefront.kit.ids import as_id
 from storefront.shops.admin_base import EndlessAdmin, ShopScopedAdmin
-from storefront.shops.admin_parts import Moves, ask, column, deed, moment, names
+from storefront.shops.admin_parts import Moves, asks, column, deed, moment, names
 from storefront.shops.admin_scope import ReadOnlyInline
 from storefront.shops.models import Shop
 from storefront.shops.rights import Right
@@ -42,17 +42,9 @@ class AdjustForm(BaseDialogForm):
 class StockAdjustingAdmin(ShopScopedAdmin):
     """A product's or variant's page with the action *Adjust stock*, also for staff who cannot change the row."""
 
-    @deed(
-        "Adjust stock",
-        Right.ADJUST_STOCK,
-        Moves.NOTHING,
-        ask=ask(
-            "Adjust stock",
-            "The change is applied to the current stock and recorded with its reason.",
-            "Adjust",
-            AdjustForm,
-        ),
-        icon="inventory",
+    @deed("Adjust stock", Right.ADJUST_STOCK, Moves.NOTHING, icon="inventory")
+    @asks(
+        "Adjust stock", "The change is applied to the current stock and recorded with its reason.", "Adjust", AdjustForm
     )
     def adjust(self, request: Any, row: Any, form: Any) -> str:
         product_id, variant_id = (row.product_id, row.pk) if isinstance(row, Variant) else (row.pk, None)
@@ -102,7 +94,6 @@ class AdjustmentColumns:
     """The columns that the stock ledger and a product's page share."""
 
     made = moment("made_at", "when")
-
     change = column("change", lambda row: f"{row.delta:+,}", by="delta")
 
     @display(description="why", ordering="kind")
@@ -112,9 +103,7 @@ class AdjustmentColumns:
         return format_html("{} (damaged units)", why) if row.of_damaged else why
 
     belongs_to = column("reference", lambda row: reference_of(row) or "–")
-
     who = column("by", lambda row: row.made_by)
-
     of_variant = column("variant", lambda row: row.variant.name if row.variant else "Removed" if row.variant_id else "")
 
 

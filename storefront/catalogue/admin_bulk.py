@@ -19,6 +19,7 @@ from storefront.kit.money import LARGEST, ZERO, problem_of
 from storefront.kit.refusals import Refusal
 from storefront.shops.admin_base import sentence_of
 from storefront.shops.admin_parts import Moves, chosen_deed
+from storefront.shops.rights import Right
 
 # Lines of what would change that the page shows; it says how many there are.
 SHOWN_LINES = 100

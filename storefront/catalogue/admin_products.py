@@ -24,8 +24,8 @@ from storefront.catalogue.weights import without_weight
 from storefront.kit.format import format_count, format_money
 from storefront.kit.refusals import Refusal
 from storefront.shops.admin_editor import WithEditor
-from storefront.shops.admin_parts import Moves, ask, chosen_deed, column, deed, moment, view_and_edit
-from storefront.shops.admin_saved_views import WithSavedViews, view_rights
+from storefront.shops.admin_parts import Moves, asks, chosen_deed, column, deed, moment, view_and_edit
+from storefront.shops.admin_saved_views import WithSavedViews
 from storefront.shops.admin_scope import ShopRelatedFilter
 from storefront.shops.places import page_address
 from storefront.shops.rights import Right
@@ -78,17 +78,8 @@ class ProductAdmin(
 ):
     empty_text = "Add your first product here, or import all of them from a file."
     form = ProductForm
-    rights = {
-        **view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS),
-        "adjust": Right.ADJUST_STOCK,
-        "publish": Right.CHANGE_PRODUCTS,
-        "unpublish": Right.CHANGE_PRODUCTS,
-        "archive": Right.CHANGE_PRODUCTS,
-        "restore": Right.CHANGE_PRODUCTS,
-        "restore_chosen": Right.CHANGE_PRODUCTS,
-        "edit_chosen": Right.CHANGE_PRODUCTS,
-        **view_rights(Right.CHANGE_PRODUCTS),
-    }
+    rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
+    saves_views = Right.CHANGE_PRODUCTS
     list_display = ["picture", "name", "sku", "state", "price_shown", "stock", "changed"]
     list_display_links = ["picture", "name"]
     list_filter = [
@@ -102,8 +93,6 @@ class ProductAdmin(
     ]
     search_fields = ["sort_name", "sku", "variants__sku"]
     ordering = ["-updated_at", "-id"]
-    actions = ["edit_chosen", "publish", "unpublish", "archive", "restore_chosen"]
-    actions_detail = ["adjust", "restore"]
     autocomplete_fields = ["brand", "vendor"]
     inlines = [
         MediaInline,
@@ -162,7 +151,6 @@ class ProductAdmin(
         return format_count(row.stock_alerts.filter(confirmed_at__isnull=False).count())
 
     choices = column("choices", lambda row: _as_lines(each for each in row.attributes if each.get("variation")))
-
     details = column("details", lambda row: _as_lines(each for each in row.attributes if not each.get("variation")))
 
     @display(description="categories")
@@ -256,14 +244,8 @@ class ProductAdmin(
             actions.restore_product(shop=request.shop, product=product, now=request.now)
         self.message_user(request, f"{format_count(len(deleted))} restored as drafts.", messages.SUCCESS)
 
-    @deed(
-        "Restore",
-        Right.CHANGE_PRODUCTS,
-        Moves.NOTHING,
-        ask=ask("Restore this product?", "It will be restored as a draft.", "Restore"),
-        icon="restore_from_trash",
-        variant=ActionVariant.PRIMARY,
-    )
+    @deed("Restore", Right.CHANGE_PRODUCTS, Moves.NOTHING, icon="restore_from_trash", variant=ActionVariant.PRIMARY)
+    @asks("Restore this product?", "It will be restored as a draft.", "Restore")
     def restore(self, request: Any, product: Any, form: Any) -> str:
         actions.restore_product(shop=request.shop, product=product, now=request.now)
         return "Restored as a draft."

@@ -22,7 +22,7 @@ class VariantAdmin(StockAdjustingAdmin):
     """All fields of a variant. Variants are created and deleted on their product's page."""
 
     form = VariantForm
-    rights = {"view": Right.VIEW_PRODUCTS, "change": Right.CHANGE_PRODUCTS, "adjust": Right.ADJUST_STOCK}
+    rights = {"view": Right.VIEW_PRODUCTS, "change": Right.CHANGE_PRODUCTS}
     list_display = ["product", "name", "sku", "price_shown", "stock_qty", "is_active"]
     list_display_links = ["product", "name"]
     list_select_related = ["shop", "product"]
@@ -30,13 +30,10 @@ class VariantAdmin(StockAdjustingAdmin):
     search_fields = ["name", "sku", "product__sort_name"]
     ordering = ["product__sort_name", "sort_order", "id"]
     readonly_fields = ["product", "waiting"]
-    actions_detail = ["adjust"]
     fieldsets: Any = layout(
-        {
-            "": "product name option_values sku barcode is_active image sort_order",
-            "Price": "price compare_price sale_price sale_from sale_until cost_price",
-            "Stock": "stock_qty track_inventory allow_backorders weight waiting",
-        }
+        "product name option_values sku barcode is_active image sort_order",
+        "Price: price compare_price sale_price sale_from sale_until cost_price",
+        "Stock: stock_qty track_inventory allow_backorders weight waiting",
     )
 
     price_shown = money("price")

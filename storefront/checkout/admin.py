@@ -37,12 +37,10 @@ class ShopWithPaymentsForm(ShopForm):
 class ShopWithPaymentsAdmin(ShopAdmin):
     form = ShopWithPaymentsForm
     fieldsets: Any = layout(
-        {
-            "": "name email country timezone language currency",
-            "Payment": "payment_methods manual_payment_instructions gift_card_expiry_days",
-            "New orders": "tells_of_orders order_emails",
-            "Web address": "domain base_url is_active",
-        }
+        "name email country timezone language currency",
+        "Payment: payment_methods manual_payment_instructions gift_card_expiry_days",
+        "New orders: tells_of_orders order_emails",
+        "Web address: domain base_url is_active",
     )
 
     def save_model(self, request: Any, obj: Shop, form: Any, change: bool) -> None:

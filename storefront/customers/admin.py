@@ -3,7 +3,6 @@ from typing import Any
 from django.contrib import admin
 from django.db import transaction
 from django.forms import BaseInlineFormSet, BooleanField, ValidationError
-from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from unfold.widgets import UnfoldBooleanWidget
@@ -16,8 +15,8 @@ from storefront.kit.format import format_money, format_time
 from storefront.kit.names import has_address, has_invisible_characters
 from storefront.shops import audit
 from storefront.shops.admin_forms import ShopScopedForm
-from storefront.shops.admin_parts import Moves, ask, column, deed, list_deed, moment, view_and_edit
-from storefront.shops.admin_saved_views import VIEW_DEEDS, WithSavedViews, view_rights
+from storefront.shops.admin_parts import Moves, asks, column, deed, link, list_deed, moment, view_and_edit
+from storefront.shops.admin_saved_views import WithSavedViews
 from storefront.shops.admin_scope import ShopRelatedFilter, ShopScopedStackedInline
 from storefront.shops.rights import Right
 
@@ -106,12 +105,8 @@ class CustomerAdmin(WithSavedViews):
 
     empty_text = "Everybody who creates an account in your shop is listed here, with their orders and addresses."
     form = CustomerForm
-    rights = {
-        **view_and_edit(Right.VIEW_CUSTOMERS, Right.CHANGE_CUSTOMERS),
-        "send_password_reset": Right.CHANGE_CUSTOMERS,
-        "export_csv": Right.EXPORT_SALES,
-        **view_rights(Right.CHANGE_CUSTOMERS),
-    }
+    saves_views = Right.CHANGE_CUSTOMERS
+    rights = view_and_edit(Right.VIEW_CUSTOMERS, Right.CHANGE_CUSTOMERS)
     list_display = ["name_or_email", "email", "group", "since"]
     list_select_related = ["shop", "group"]
     list_filter = [("group", ShopRelatedFilter)]
@@ -120,13 +115,9 @@ class CustomerAdmin(WithSavedViews):
     fields = ["email", "withdraw", "name", "phone", "group", "note", "account", "bought"]
     readonly_fields = ["account", "bought"]
     inlines = [AddressInline]
-    actions_list = ["export_csv", *VIEW_DEEDS]
-    actions_detail = ["send_password_reset"]
 
     since = moment("created_at", "since")
-
-    name_or_email = column("name", lambda row: str(row), by="name")
-
+    name_or_email = column("name", str, by="name")
     account = column("account", lambda row: "Password set" if row.can_sign_in else "No password set")
 
     @admin.display(description="orders")
@@ -139,11 +130,10 @@ class CustomerAdmin(WithSavedViews):
         sales = queries.sales_of(row.shop, [row])[row.pk]
         lines = format_html_join(
             mark_safe("<br>"),
-            '<a href="{}">{}</a>, {}, {}, {}',
+            "{}, {}, {}, {}",
             (
                 (
-                    reverse("admin:orders_order_change", args=[order.pk]),
-                    order,
+                    link("orders_order_change", order.pk, order),
                     format_time(order.placed_at, row.shop.timezone),
                     format_money(order.total, order.currency),
                     order.get_status_display().lower(),
@@ -179,21 +169,16 @@ class CustomerAdmin(WithSavedViews):
             form.instance.updated_at = request.now
             actions.record_updated(shop=request.shop, customer=form.instance, now=request.now)
 
-    @list_deed("Export CSV", Right.EXPORT_SALES, Moves.NOTHING, icon="download", url_path="export.csv")
+    @list_deed("Export CSV", Right.EXPORT_SALES, Moves.PERSONAL_DATA, icon="download", url_path="export.csv")
     def export_csv(self, request: Any) -> Any:
         """The customers of the list, as it is filtered and searched."""
         return exported_customers(request, self.listed(request))
 
-    @deed(
-        "Send password reset",
-        Right.CHANGE_CUSTOMERS,
-        Moves.NOTHING,
-        ask=ask(
-            "Send a password reset email?",
-            "The customer gets a link that works for one hour. The current password works until then.",
-            "Send email",
-        ),
-        icon="key",
+    @deed("Send password reset", Right.CHANGE_CUSTOMERS, Moves.IDENTITY, icon="key")
+    @asks(
+        "Send a password reset email?",
+        "The customer gets a link that works for one hour. The current password works until then.",
+        "Send email",
     )
     def send_password_reset(self, request: Any, customer: Any, form: Any) -> str:
         jobs.send_password_link.enqueue(request.shop.pk, customer.email, "reset")

@@ -120,7 +120,6 @@ class OrderLists(WithSavedViews):
         return country_name(row.shipping_address.get("country", "")) if row.shipping_address else "–"
 
     pieces = column("items", lambda row: str(_count(line.qty for line in row.lines.all())))
-
     payment = badge("payment_status", PAYMENT_COLOURS, "payment", by="payment_status")
 
     @display(description="delivery", ordering="fulfilment_status", label=DELIVERY_COLOURS)

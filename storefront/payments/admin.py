@@ -3,10 +3,6 @@
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import QuerySet
-from django.http import HttpRequest
-from unfold.decorators import display
-from unfold.enums import ActionVariant
 
 from storefront.orders.admin import OrderAdmin
 from storefront.orders.admin_forms import CancelForm
@@ -15,27 +11,21 @@ from storefront.orders.models import Order
 from storefront.payments import actions
 from storefront.payments.admin_accounts import ProviderAccountAdmin
 from storefront.payments.admin_gift_cards import GiftCardAdmin
-from storefront.payments.admin_order import money_of, pieces_of
+from storefront.payments.admin_order import money_of, pieces_of, state_of, troubles
 from storefront.payments.admin_refund_form import RefundForm
 from storefront.payments.models import Payment, PaymentEntry, Refund
 from storefront.payments.refunds import paid_payments, refundable, request_refund
 from storefront.shops.admin_base import ReadOnlyAdmin
-from storefront.shops.admin_parts import Moves, ask, badge, column, deed, moment, money, names
+from storefront.shops.admin_parts import DANGER, Moves, asks, badge, choice_filter, column, deed, moment, money, names
 from storefront.shops.admin_scope import ReadOnlyInline
 from storefront.shops.rights import Right
 
 __all__ = ["GiftCardAdmin", "OrderWithPaymentsAdmin", "PaymentAdmin", "ProviderAccountAdmin"]
 
 
-class AlertFilter(admin.SimpleListFilter):
-    title = "attention"
-    parameter_name = "attention"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("needed", "Needed")]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
-        return queryset.exclude(alert="") if self.value() == "needed" else queryset
+ATTENTION = choice_filter(
+    "attention", "attention", {"needed": ("Needed", lambda rows, request: rows.exclude(alert=""))}
+)
 
 
 class RefundInline(ReadOnlyInline):
@@ -45,15 +35,9 @@ class RefundInline(ReadOnlyInline):
 
     amount_shown = money("amount")
     made = moment("created_at", "made")
-
     pieces = column("items", lambda row: pieces_of(row) or "–")
-
-    state = column(
-        "status", lambda row: f"{row.get_status_display()}: {row.failure}" if row.failure else row.get_status_display()
-    )
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
-        return super().get_queryset(request).select_related("shop").prefetch_related("lines__line")
+    state = column("status", state_of)
+    prefetched = ("lines__line",)
 
 
 class EntryInline(ReadOnlyInline):
@@ -64,9 +48,6 @@ class EntryInline(ReadOnlyInline):
 
     when = moment("at", "at")
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
-        return super().get_queryset(request).select_related("shop")
-
 
 @admin.register(Payment)
 class PaymentAdmin(ReadOnlyAdmin):
@@ -74,7 +55,7 @@ class PaymentAdmin(ReadOnlyAdmin):
     rights = {"view": Right.VIEW_PAYMENTS}
     list_display = ["made", "order", "gateway", "amount_shown", "state", "attention"]
     list_select_related = ["shop", "order"]
-    list_filter = ["status", "gateway", AlertFilter]
+    list_filter = ["status", "gateway", ATTENTION]
     search_fields = ["order__number", "order__email", "reference"]
     ordering = ["-created_at", "-id"]
     fields = readonly_fields = names(
@@ -89,30 +70,16 @@ class PaymentAdmin(ReadOnlyAdmin):
     changed = moment("updated_at", "last change")
     asked = moment("due_at", "next check")
     captured_shown = money("captured", "taken")
-
     attention = column("attention", lambda row: row.alert, by="alert", empty="")
-
     returned_shown = money("returned", "given back")
     disputed_shown = money("disputed", "disputed")
-
     state = badge("status", PAYMENT_COLOURS, by="status")
 
-    @display(description="status")
-    def how(self, row: Payment) -> str:
-        more = [row.alert, row.failure, f"dispute: {row.dispute}" if row.dispute else ""]
-        return ", ".join([row.get_state_display(), *filter(None, more)])
+    how = column("status", lambda row: ", ".join([row.get_state_display(), *troubles(row)]))
 
 
 class OrderWithPaymentsAdmin(OrderAdmin):
     """Orders, with their payments and refunds. `documents/admin.py` adds documents, and registers it."""
-
-    rights = {
-        **OrderAdmin.rights,
-        "mark_paid": Right.TAKE_PAYMENTS,
-        "refund": Right.REFUND_ORDERS,
-        "cancel": Right.CANCEL_ORDERS,
-    }
-    actions_detail = [*OrderAdmin.actions_detail, "mark_paid", "refund", "cancel"]
 
     def page_of(self, request: Any, order: Order) -> dict[str, Any]:
         page = super().page_of(request, order)
@@ -130,28 +97,17 @@ class OrderWithPaymentsAdmin(OrderAdmin):
             possible.add("mark_paid")
         return possible
 
-    @deed(
-        "Mark as paid",
-        Right.TAKE_PAYMENTS,
-        Moves.MONEY,
-        ask=ask("Mark as paid?", "Confirm that the shop has received the payment for this order.", "Mark as paid"),
-        icon="payments",
-    )
+    @deed("Mark as paid", Right.TAKE_PAYMENTS, Moves.MONEY, icon="payments")
+    @asks("Mark as paid?", "Confirm that the shop has received the payment for this order.", "Mark as paid")
     def mark_paid(self, request: Any, order: Any, form: Any) -> Any:
         return self.perform(request, order, actions.mark_paid, "Marked as paid.")
 
-    @deed(
-        "Cancel",
-        Right.CANCEL_ORDERS,
-        Moves.MONEY,
-        ask=ask(
-            "Cancel this order?",
-            "All items are restocked. This does not refund what was paid, and cannot be undone.",
-            "Cancel order",
-            CancelForm,
-        ),
-        icon="cancel",
-        variant=ActionVariant.DANGER,
+    @deed("Cancel", Right.CANCEL_ORDERS, Moves.MONEY, icon="cancel", variant=DANGER)
+    @asks(
+        "Cancel this order?",
+        "All items are restocked. This does not refund what was paid, and cannot be undone.",
+        "Cancel order",
+        CancelForm,
     )
     def cancel(self, request: Any, order: Any, form: Any) -> Any:
         text = "Order cancelled."
@@ -159,12 +115,7 @@ class OrderWithPaymentsAdmin(OrderAdmin):
             text += " What was paid has not been refunded: “Refund” gives it back."
         return self.perform(request, order, actions.cancel_order, text, **form.given)
 
-    @deed(
-        "Refund",
-        Right.REFUND_ORDERS,
-        Moves.MONEY,
-        ask=ask("Refund this order?", "The refund goes to the original payment method.", "Refund", RefundForm),
-        icon="undo",
-    )
+    @deed("Refund", Right.REFUND_ORDERS, Moves.MONEY, icon="undo")
+    @asks("Refund this order?", "The refund goes to the original payment method.", "Refund", RefundForm)
     def refund(self, request: Any, order: Any, form: Any) -> Any:
         return self.perform(request, order, request_refund, "Refund started.", **form.given)

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from django.http import HttpRequest
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html
 from unfold.decorators import display
 
 from storefront.kit.format import format_count
@@ -11,9 +10,14 @@ from storefront.pictures import queries
 from storefront.pictures.requesting import retry_failed
 from storefront.product_files.models import ProductImport
 from storefront.shops import audit
-from storefront.shops.admin_parts import Moves, ask, deed
+from storefront.shops.admin_parts import Moves, asks, deed, table
+from storefront.shops.rights import Right
 
 SHOWN_FAILURES = 100
+
+
+def has_failed(row: ProductImport) -> bool:
+    return bool(queries.failures_of_import(row.shop, row.pk, 1))
 
 
 class PicturesOfImport:
@@ -31,38 +35,32 @@ class PicturesOfImport:
         if not progress.failed:
             return text
         failures = queries.failures_of_import(row.shop, row.pk, SHOWN_FAILURES)
-        lines = format_html_join(
-            "",
-            '<tr><td class="pr-4 py-1 align-top">{}</td><td class="pr-4 py-1 align-top break-all">{}</td>'
-            '<td class="py-1">{}</td></tr>',
-            ((each.media.product.name, each.media.source_url, each.reason) for each in failures),
+        lines = (
+            (
+                each.media.product.name,
+                format_html('<span class="break-all">{}</span>', each.media.source_url),
+                each.reason,
+            )
+            for each in failures
         )
         more = progress.failed - len(failures)
         return format_html(
-            '<p>{}, {} failed</p><table class="text-left"><thead><tr><th class="pr-4">Product</th>'
-            '<th class="pr-4">Address</th><th>Reason</th></tr></thead><tbody>{}</tbody></table>{}',
+            "<p>{}, {} failed</p>{}{}",
             text,
             format_count(progress.failed),
-            lines,
+            table(lines, ["Product", "Address", "Reason"]),
             format_html("<p>{} more.</p>", format_count(more)) if more > 0 else "",
         )
-
-    def get_actions_detail(self: Any, request: HttpRequest, object_id: Any) -> list[Any]:
-        """The button only where a picture failed."""
-        offered = super().get_actions_detail(request, object_id)  # type: ignore[misc]
-        row = self.get_object(request, str(object_id))
-        if row and queries.failures_of_import(row.shop, row.pk, 1):
-            return offered
-        return [each for each in offered if not each.action_name.endswith("_retry_pictures")]
 
     @deed(
         "Try failed pictures again",
         Right.IMPORT_PRODUCTS,
         Moves.NOTHING,
-        ask=ask("Try failed pictures again?", "The worker fetches them once more.", "Try again"),
         icon="refresh",
         url_path="pictures",
+        when=has_failed,
     )
+    @asks("Try failed pictures again?", "The worker fetches them once more.", "Try again")
     def retry_pictures(self, request: Any, row: Any, form: Any) -> str:
         count = retry_failed(
             shop=request.shop,

@@ -5,14 +5,10 @@ from zoneinfo import available_timezones
 from django import forms
 from django.contrib import admin
 from django.contrib.auth.models import Group
-from django.core.exceptions import PermissionDenied
 from django.core.validators import validate_email
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.template.response import TemplateResponse
-from django.urls import reverse
+from django.http import HttpRequest, HttpResponse
 from django_tasks_db.models import DBTaskResult
-from unfold.decorators import display
 from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
     UnfoldAdminSelectWidget,
@@ -25,7 +21,7 @@ from storefront.shops.admin_base import ShopScopedAdmin, may_operate
 from storefront.shops.admin_domains import ShopDomainAdmin as ShopDomainAdmin
 from storefront.shops.admin_doors import WithDoors
 from storefront.shops.admin_forms import ShopScopedForm, WordsField
-from storefront.shops.admin_parts import Moves, ask, chosen_deed, column, deed, moment, view_and_edit
+from storefront.shops.admin_parts import Moves, asks, chosen_deed, column, deed, moment, names, view_and_edit
 from storefront.shops.admin_staff import StaffInvitationAdmin as StaffInvitationAdmin
 from storefront.shops.admin_staff import StaffMemberAdmin as StaffMemberAdmin
 from storefront.shops.audit_admin import AuditEntryAdmin as AuditEntryAdmin
@@ -92,17 +88,15 @@ class ShopAdmin(WithDoors):
     """
 
     form = ShopForm
-    rights = {"view": Right.MANAGE_SETTINGS, "change": Right.MANAGE_SETTINGS, **WithDoors.door_rights}
+    rights = {"view": Right.MANAGE_SETTINGS, "change": Right.MANAGE_SETTINGS}
     shop_lookup = "pk"
     list_select_related = False
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         return [] if may_operate(request) else ["domain", "base_url", "currency", "is_active"]
 
-    def changelist_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if not self.has_view_permission(request):
-            raise PermissionDenied
-        return HttpResponseRedirect(reverse("admin:shops_shop_change", args=[request.shop.pk]))  # type: ignore
+    def the_row(self, request: Any) -> Any:
+        return request.shop
 
 
 class AllowedOriginForm(ShopScopedForm):
@@ -144,57 +138,30 @@ class ApiTokenAdmin(ShopScopedAdmin):
     """Tokens are created, shown once, and revoked. They are not deleted, so that past permissions can be looked up."""
 
     empty_text = "A program that reads the shop or fills carts needs a token of its own. It is shown once."
-    rights = {
-        "view": Right.MANAGE_TOKENS,
-        "add": Right.MANAGE_TOKENS,
-        "change": Right.MANAGE_TOKENS,
-        "revoke": Right.MANAGE_TOKENS,
-        "revoke_chosen": Right.MANAGE_TOKENS,
-    }
+    rights = {"view": Right.MANAGE_TOKENS, "add": Right.MANAGE_TOKENS, "change": Right.MANAGE_TOKENS}
     list_display = ["name", "token", "allowed", "state", "created", "expires", "last_used"]
     search_fields = ["name", "ending"]
     ordering = ["-created_at"]
-    actions = ["revoke_chosen"]
-    actions_detail = ["revoke"]
+    deferred = ("digest",)
+    new_fields = ["name", "scopes", "expires_at", "requests_per_minute"]
+    fields = names("name token allowed state requests_per_minute created expires revoked last_used")
+    editable = ("name", "requests_per_minute")
 
     created = moment("created_at")
     expires = moment("expires_at")
     revoked = moment("revoked_at")
     last_used = moment("last_used_at")
-
     token = column("token", lambda row: f"api_…{row.ending}")
-
     allowed = column("permissions", lambda row: ", ".join(SCOPES[scope] for scope in row.scopes if scope in SCOPES))
 
-    @display(description="status", label={"Valid": "success", "Revoked": "danger", "Expired": "warning"})
-    def state(self, row: ApiToken) -> str:
-        if row.revoked_at:
-            return "Revoked"
-        return "Valid" if row.is_valid(clock.now()) else "Expired"
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
-        return super().get_queryset(request).defer("digest")
+    state = column(
+        "status",
+        lambda row: "Revoked" if row.revoked_at else "Valid" if row.is_valid(clock.now()) else "Expired",
+        label={"Valid": "success", "Revoked": "danger", "Expired": "warning"},
+    )
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
         return super().get_form(request, obj, change=change, **kwargs | ({} if obj else {"form": NewTokenForm}))
-
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        if obj is None:
-            return ["name", "scopes", "expires_at", "requests_per_minute"]
-        return [
-            "name",
-            "token",
-            "allowed",
-            "state",
-            "requests_per_minute",
-            "created",
-            "expires",
-            "revoked",
-            "last_used",
-        ]
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return ["token", "allowed", "state", "created", "expires", "revoked", "last_used"] if obj else []
 
     def save_model(self, request: Any, obj: ApiToken, form: Any, change: bool) -> None:
         if change:
@@ -212,33 +179,23 @@ class ApiTokenAdmin(ShopScopedAdmin):
         request.new_secret = secret
 
     def response_add(self, request: Any, obj: ApiToken, post_url_continue: str | None = None) -> HttpResponse:
-        """Show the secret in the response to the POST itself, so that it gets into no session, message or log."""
-        context = {
-            **self.admin_site.each_context(request),
-            "title": f"Token “{obj.name}”",
-            "opts": self.opts,
-            "secret": request.new_secret,
-            "kind": "token",
-            "use": "Programs send it as “Authorization: Bearer …”. Anyone who has it can use its permissions.",
-            "then": "../",
-        }
-        response = TemplateResponse(request, "shops/admin/new_secret.html", context)
-        response["Cache-Control"] = "no-store"
-        return response
+        return self.show_secret(
+            request,
+            request.new_secret,
+            title=f"Token “{obj.name}”",
+            kind="token",
+            use="Programs send it as “Authorization: Bearer …”. Anyone who has it can use its permissions.",
+            then="../",
+        )
 
     @chosen_deed("Revoke selected tokens", Right.MANAGE_TOKENS, Moves.NOTHING)
-    def revoke_chosen(self, request: Any, queryset: QuerySet) -> Any:
+    def revoke_chosen(self, request: Any, queryset: QuerySet) -> str:
         for token in queryset:
             actions.revoke_api_token(shop=request.shop, token=token, now=request.now)
-        self.message_user(request, "Tokens revoked. Programs can no longer use them.")
+        return "Tokens revoked. Programs can no longer use them."
 
-    @deed(
-        "Revoke",
-        Right.MANAGE_TOKENS,
-        Moves.NOTHING,
-        ask=ask("Revoke this token?", "Programs can no longer use it. This cannot be undone.", "Revoke"),
-        icon="block",
-    )
+    @deed("Revoke", Right.MANAGE_TOKENS, Moves.NOTHING, icon="block")
+    @asks("Revoke this token?", "Programs can no longer use it. This cannot be undone.", "Revoke")
     def revoke(self, request: Any, token: Any, form: Any) -> str:
         actions.revoke_api_token(shop=request.shop, token=token, now=request.now)
         return "Token revoked."

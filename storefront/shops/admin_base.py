@@ -17,6 +17,7 @@ from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.utils import quote, unquote
 from django.contrib.admin.views.main import PAGE_VAR
+from django.core.exceptions import PermissionDenied
 from django.core.paginator import EmptyPage
 from django.db import IntegrityError, models, transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -36,6 +37,8 @@ from storefront.shops.admin_scope import ScopedToShop, bind
 from storefront.shops.rights import Right
 
 NO_SUCH_FILTER = "This list cannot be filtered by that, so it shows all rows."
+# What Django raises for a filter that a list does not have, or for a value that is none of the filter's.
+NOT_OFFERED = (DisallowedModelAdminLookup, DisallowedModelAdminToField, IncorrectLookupParameters)
 LAST_PAGE = 1_000_000
 CHANGED_MEANWHILE = "Somebody changed the same thing at the same moment. Nothing was saved; please look and try again."
 
@@ -56,6 +59,8 @@ class ShopScopedAdmin(ScopedToShop, AuditedAdmin, ModelAdmin):
     # The fields of the form that adds a row, if they differ from those of its page. There, only `editable` are fields.
     new_fields: list[str] | None = None
     editable: tuple[str, ...] = ()
+    # Adding a row leads to its page instead of the list.
+    opens_added = False
     view_on_site: Any = False
     show_full_result_count = False
     list_per_page = 50
@@ -222,9 +227,10 @@ class ShopScopedAdmin(ScopedToShop, AuditedAdmin, ModelAdmin):
     def back_to(self, request: HttpRequest, row: Any) -> HttpResponse:
         """A redirect to the row's page, or to the list without a row."""
         view, keys = ("change", [quote(row.pk)]) if row else ("changelist", [])
-        url = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_{view}", args=keys)
-        # htmx sends the dialog's form, and would show the target of a plain redirect inside the dialog.
-        return HttpResponse(status=204, headers={"HX-Redirect": url}) if is_htmx(request) else HttpResponseRedirect(url)
+        return redirect(request, reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_{view}", args=keys))
+
+    def response_add(self, request: HttpRequest, obj: Any, post_url_continue: str | None = None) -> HttpResponse:
+        return self.back_to(request, obj) if self.opens_added else super().response_add(request, obj, post_url_continue)
 
     def _get_obj_does_not_exist_redirect(self, request: HttpRequest, opts: Any, object_id: str) -> HttpResponse:
         raise Http404
@@ -251,7 +257,7 @@ class ShopScopedAdmin(ScopedToShop, AuditedAdmin, ModelAdmin):
         request.GET.pop(PAGE_VAR, None)
         try:
             return self.get_changelist_instance(request).get_queryset(request)
-        except (DisallowedModelAdminLookup, DisallowedModelAdminToField, IncorrectLookupParameters):
+        except NOT_OFFERED:
             raise NoSuchFilter from None
 
 
@@ -326,6 +332,17 @@ def sentence_of(refusal: Refusal) -> str:
     """The refusal's text for people: the messages of its fields, or its own message."""
     reasons = [text for texts in (refusal.errors or {}).values() for text in texts]
     return " ".join(reasons) or refusal.text
+
+
+def redirect(request: HttpRequest, url: str) -> HttpResponse:
+    """A redirect. htmx sends the form of a dialog, and would show the target of a plain one inside the dialog."""
+    return HttpResponse(status=204, headers={"HX-Redirect": url}) if is_htmx(request) else HttpResponseRedirect(url)
+
+
+def check_own_site(request: HttpRequest) -> None:
+    """Raises PermissionDenied for another site's request: exports are expensive and audited."""
+    if request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site"):
+        raise PermissionDenied("This can be exported only from the shop's admin.")
 
 
 def is_htmx(request: HttpRequest) -> bool:

@@ -25,6 +25,10 @@ class ScopedToShop:
 
     form = ShopScopedForm
     shop_lookup = "shop"
+    # What is read with each row; and the columns, such as secrets, that are not read.
+    related: tuple[str, ...] = ()
+    prefetched: tuple[str, ...] = ()
+    deferred: tuple[str, ...] = ()
     # The right needed for view, add, change, delete, and for each admin action by its name. What is missing here is
     # allowed to nobody.
     rights: Mapping[str, Right] = {}
@@ -33,7 +37,10 @@ class ScopedToShop:
 
     def get_queryset(self, request: HttpRequest) -> models.QuerySet:
         rows = super().get_queryset(request)  # type: ignore[misc]
-        return rows.filter(**{self.shop_lookup: request.shop.pk})  # type: ignore[attr-defined]
+        rows = rows.filter(**{self.shop_lookup: request.shop.pk})  # type: ignore[attr-defined]
+        # Without names, `select_related` would read everything.
+        rows = rows.select_related(*self.related) if self.related else rows
+        return rows.prefetch_related(*self.prefetched).defer(*self.deferred)
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         kwargs.setdefault("queryset", choices_of(db_field.related_model, request, self.admin_site))
@@ -93,12 +100,6 @@ class PagedFormSet(PaginationInlineFormSet):
 
 class ScopedInline(ScopedToShop):
     extra = 0
-    # Relations that its columns show.
-    select_related: tuple[str, ...] = ()
-
-    def get_queryset(self, request: HttpRequest) -> models.QuerySet:
-        rows = super().get_queryset(request)
-        return rows.select_related(*self.select_related) if self.select_related else rows
 
     def get_formset(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
         formset = super().get_formset(request, obj, **kwargs)  # type: ignore[misc]
@@ -121,7 +122,7 @@ class ShopScopedStackedInline(ScopedInline, StackedInline):
 class ReadOnlyInline(ShopScopedTabularInline):
     """Rows that are only shown: `rights` has no right to change them."""
 
-    select_related = ("shop",)
+    related = ("shop",)
 
     can_delete = False
 

@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
@@ -9,7 +10,7 @@ from unfold.paginator import InfinitePaginator
 
 from storefront.kit.ids import as_id
 from storefront.shops.admin_base import ReadOnlyAdmin
-from storefront.shops.admin_parts import badge, column, moment, names
+from storefront.shops.admin_parts import badge, choice_filter, column, moment, names
 from storefront.shops.audit_actions import ACTIONS
 from storefront.shops.audit_models import AuditEntry
 from storefront.shops.audit_text import action_text, actor_text, changes_table, object_text
@@ -28,15 +29,16 @@ class ActionFilter(admin.SimpleListFilter):
         return queryset.filter(action=self.value()) if self.value() in ACTIONS else queryset
 
 
-class PeriodFilter(admin.SimpleListFilter):
-    title, parameter_name = "time", "days"
+def within(days: int) -> Callable[[QuerySet, Any], QuerySet]:
+    return lambda rows, request: rows.filter(at__gte=request.now - timedelta(days=days))
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("1", "Last 24 hours"), ("7", "Last week"), ("30", "Last 30 days"), ("365", "Last year")]
 
-    def queryset(self, request: Any, queryset: QuerySet) -> QuerySet:
-        days = {value: int(value) for value, _ in self.lookup_choices}.get(self.value() or "")
-        return queryset.filter(at__gte=request.now - timedelta(days=days)) if days else queryset
+PERIODS = {
+    "1": ("Last 24 hours", within(1)),
+    "7": ("Last week", within(7)),
+    "30": ("Last 30 days", within(30)),
+    "365": ("Last year", within(365)),
+}
 
 
 @admin.register(AuditEntry)
@@ -47,7 +49,7 @@ class AuditEntryAdmin(ReadOnlyAdmin):
     paginator = InfinitePaginator
     actions = None
     list_display = ["when", "by", "kind", "action_shown", "object_shown", "place"]
-    list_filter = ["actor_kind", ActionFilter, PeriodFilter]
+    list_filter = ["actor_kind", ActionFilter, choice_filter("time", "days", PERIODS)]
     search_fields = ["object_name"]
     search_help_text = "Search by object name or id, actor, or a date such as 2026-11-21"
     ordering = ["-at", "-id"]
@@ -57,17 +59,11 @@ class AuditEntryAdmin(ReadOnlyAdmin):
 
     when = moment("at", "when")
     erased = moment("erased_at", "person erased")
-
-    by = column("by", lambda row: actor_text(row), by="actor_name")
-
+    by = column("by", actor_text, by="actor_name")
     kind = badge("actor_kind", COLOURS, "kind")
-
-    action_shown = column("action", lambda row: action_text(row), by="action")
-
-    object_shown = column("object", lambda row: object_text(row))
-
-    changes = column("before and after", lambda row: changes_table(row))
-
+    action_shown = column("action", action_text, by="action")
+    object_shown = column("object", object_text)
+    changes = column("before and after", changes_table)
     kept_until = column("kept until", lambda row: row.keep_until.isoformat())
 
     def get_search_results(self, request: Any, queryset: QuerySet, search_term: str) -> tuple[QuerySet, bool]:

@@ -1,4 +1,3 @@
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -6,12 +5,10 @@ from uuid import UUID
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from unfold.decorators import display
-from unfold.enums import ActionVariant
 
-from storefront.kit.refusals import Refusal
-from storefront.shops.admin_base import EndlessAdmin, ReadOnlyAdmin
-from storefront.shops.admin_parts import Moves, ask, badge, chosen_deed, column, deed, moment, names
+from storefront.kit.format import format_time
+from storefront.shops.admin_base import EndlessAdmin, ReadOnlyAdmin, refusals
+from storefront.shops.admin_parts import PRIMARY, Moves, asks, badge, chosen_deed, column, deed, moment, names
 from storefront.shops.admin_scope import ReadOnlyInline, ShopRelatedFilter
 from storefront.shops.rights import Right
 from storefront.webhooks import actions, queries, replaying
@@ -20,6 +17,14 @@ from storefront.webhooks.models import Attempt, Delivery, Event, Registration
 # Deliveries wait until the secret can be read; none is lost.
 CANNOT_SIGN = "On hold: the secret cannot be read"
 STATUS_COLOURS = {"pending": "info", "held": "warning", "delivered": "success", "dead": "danger", "cancelled": ""}
+
+
+def is_paused(row: Registration) -> bool:
+    return not row.is_active
+
+
+def is_event(row: Delivery) -> bool:
+    return row.kind == Delivery.Kind.EVENT
 
 
 class HighVolumeAdmin(EndlessAdmin):
@@ -57,66 +62,38 @@ class RegistrationAdmin(ReadOnlyAdmin):
     paused."""
 
     empty_text = "The addresses to which installed apps want events sent are listed here."
-    rights = {
-        "view": Right.MANAGE_WEBHOOKS,
-        "resume": Right.MANAGE_WEBHOOKS,
-        "resume_chosen": Right.MANAGE_WEBHOOKS,
-        "send_test": Right.MANAGE_WEBHOOKS,
-    }
+    rights = {"view": Right.MANAGE_WEBHOOKS}
     list_display = ["topic", "app", "address", "state", "registered"]
     list_select_related = ["shop", "installation__app"]
     list_filter = ["is_active"]
     search_fields = ["topic", "address", "installation__app__name"]
     ordering = ["is_active", "installation__app__name", "topic"]
     fields = readonly_fields = ["topic", "app", "address", "state", "reason", "paused", "failing", "registered"]
-    actions = ["resume_chosen"]
-    actions_detail = ["resume", "send_test"]
 
     registered = moment("created_at", "registered")
     paused = moment("paused_at", "paused")
     failing = moment("failing_since", "failing since")
-
-    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
-        row, found = self.get_object(request, str(object_id)), super().get_actions_detail(request, object_id)
-        is_paused = row is not None and not row.is_active
-        return [each for each in found if is_paused or not each.action_name.endswith("resume")]
-
     app = column("app", lambda row: str(row.installation), by="installation__app__name")
 
-    @display(
-        description="status",
-        ordering="is_active",
+    state = column(
+        "status",
+        lambda row: ("Active" if row.installation.can_sign else CANNOT_SIGN) if row.is_active else "Paused",
+        by="is_active",
         label={"Active": "success", "Paused": "danger", CANNOT_SIGN: "danger"},
     )
-    def state(self, row: Registration) -> str:
-        if not row.is_active:
-            return "Paused"
-        return "Active" if row.installation.can_sign else CANNOT_SIGN
-
     reason = column("pause reason", lambda row: row.get_pause_reason_display() or "–")
 
-    @deed(
-        "Resume",
-        Right.MANAGE_WEBHOOKS,
-        Moves.NOTHING,
-        ask=ask("Resume this webhook?", "Held deliveries will be sent now.", "Resume"),
-        icon="play_arrow",
-        variant=ActionVariant.PRIMARY,
-    )
+    @deed("Resume", Right.MANAGE_WEBHOOKS, Moves.NOTHING, icon="play_arrow", variant=PRIMARY, when=is_paused)
+    @asks("Resume this webhook?", "Held deliveries will be sent now.", "Resume")
     def resume(self, request: Any, row: Any, form: Any) -> str:
         actions.resume_webhook(shop=request.shop, registration=row, now=request.now)
         return "Webhook resumed. Held deliveries will be sent now."
 
-    @deed(
-        "Send a test",
-        Right.MANAGE_WEBHOOKS,
-        Moves.NOTHING,
-        ask=ask(
-            "Send a test delivery?",
-            "The app gets a sample event, marked as a test, once. The next page shows the outcome.",
-            "Send",
-        ),
-        icon="science",
+    @deed("Send a test", Right.MANAGE_WEBHOOKS, Moves.NOTHING, icon="science")
+    @asks(
+        "Send a test delivery?",
+        "The app gets a sample event, marked as a test, once. The next page shows the outcome.",
+        "Send",
     )
     def send_test(self, request: Any, row: Any, form: Any) -> Any:
         sent = actions.send_test(
@@ -126,10 +103,10 @@ class RegistrationAdmin(ReadOnlyAdmin):
         return page.done(request, sent, "Test delivery sent. Reload this page to see the outcome.")
 
     @chosen_deed("Resume selected webhooks", Right.MANAGE_WEBHOOKS, Moves.NOTHING)
-    def resume_chosen(self, request: Any, queryset: QuerySet) -> Any:
+    def resume_chosen(self, request: Any, queryset: QuerySet) -> str:
         for row in queryset.filter(is_active=False):
             actions.resume_webhook(shop=request.shop, registration=row, now=request.now)
-        self.message_user(request, "Webhook resumed. Held deliveries will be sent now.", messages.SUCCESS)
+        return "Webhook resumed. Held deliveries will be sent now."
 
 
 class AttemptInline(ReadOnlyInline):
@@ -139,13 +116,8 @@ class AttemptInline(ReadOnlyInline):
     fields = readonly_fields = ["number", "made", "duration", "outcome", "answer"]
 
     made = moment("started_at", "made")
-
     duration = column("duration", lambda row: f"{row.duration_ms} ms")
-
     outcome = column("outcome", lambda row: row.error or str(row.status))
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
-        return super().get_queryset(request).select_related("shop")
 
 
 @admin.register(Delivery)
@@ -153,70 +125,41 @@ class DeliveryAdmin(HighVolumeAdmin):
     """Deliveries to the shop's apps, with their attempts."""
 
     empty_text = "Each message to an app is listed here, with whether it arrived."
-    rights = {
-        "view": Right.MANAGE_WEBHOOKS,
-        "replay": Right.MANAGE_WEBHOOKS,
-        "replay_chosen": Right.MANAGE_WEBHOOKS,
-    }
+    rights = {"view": Right.MANAGE_WEBHOOKS}
     list_display = ["subject", "app", "made", "state", "tries", "current_address"]
     list_select_related = ["shop", "installation__app", "registration"]
     list_filter = ["status", "topic", ("installation", ShopRelatedFilter)]
     searched_id = "event__public_id"
+    deferred = ("sealed_message",)
     inlines = [AttemptInline]
     fields = readonly_fields = names("subject app current_address status tries next_try made ended message_id event")
-    actions = ["replay_chosen"]
-    actions_detail = ["replay"]
 
     made = moment("created_at", "made")
     ended = moment("ended_at", "ended")
-    due = moment("due_at")
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
-        return super().get_queryset(request).defer("sealed_message")
-
-    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
-        row = self.get_object(request, str(object_id))
-        can_replay = row is not None and row.kind == Delivery.Kind.EVENT
-        return super().get_actions_detail(request, object_id) if can_replay else []
-
     subject = column(
         "topic", lambda row: f"{row.topic} (test)" if row.kind == Delivery.Kind.TEST else row.topic, by="topic"
     )
-
     app = column("app", lambda row: str(row.installation), by="installation__app__name")
-
     state = badge("status", STATUS_COLOURS, by="status")
+    current_address = column("address", queries.current_address)
 
-    current_address = column("address", lambda row: queries.current_address(row))
+    next_try = column(
+        "next attempt",
+        lambda row: format_time(row.due_at, row.shop.timezone) if row.status == Delivery.Status.PENDING else "–",
+    )
 
-    @display(description="next attempt")
-    def next_try(self, row: Delivery) -> str:
-        due: Callable[[Any, Any], str] = type(self).due
-        return due(self, row) if row.status == Delivery.Status.PENDING else "–"
-
-    @deed(
+    @deed("Resend", Right.MANAGE_WEBHOOKS, Moves.PERSONAL_DATA, icon="replay", when=is_event)
+    @asks(
+        "Resend this delivery?",
+        "The app gets the same message with the same id, so that it can recognise a repeat.",
         "Resend",
-        Right.MANAGE_WEBHOOKS,
-        Moves.NOTHING,
-        ask=ask(
-            "Resend this delivery?",
-            "The app gets the same message with the same id, so that it can recognise a repeat.",
-            "Resend",
-        ),
-        icon="replay",
     )
     def replay(self, request: Any, row: Any, form: Any) -> Any:
         return self.done(request, replay(row, request.now), "Delivery will be resent.")
 
     @chosen_deed("Resend selected deliveries", Right.MANAGE_WEBHOOKS, Moves.NOTHING)
-    def replay_chosen(self, request: Any, queryset: QuerySet) -> Any:
-        refused = []
-        for row in queryset:
-            try:
-                replay(row, request.now)
-            except Refusal as refusal:
-                refused.append(f"{row}: {refusal.text}")
-        if refused:
+    def replay_chosen(self, request: Any, queryset: QuerySet) -> None:
+        if refused := refusals(queryset, lambda row: replay(row, request.now)):
             self.message_user(request, f"Not resent: {' '.join(refused)}", messages.WARNING)
 
 

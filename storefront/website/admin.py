@@ -102,12 +102,10 @@ class LooksAdmin(ShopScopedAdmin):
     inlines = [MenuLinkInline]
     change_form_before_template = "website/admin/preview.html"
     fieldsets: Any = layout(
-        {
-            "": "logo accent background fonts corners",
-            "Top of the home page": "hero hero_picture hero_title hero_text hero_button hero_link",
-            "Below it": "section_1 section_2 section_3",
-            "Footer": "footer_text",
-        }
+        "logo accent background fonts corners",
+        "Top of the home page: hero hero_picture hero_title hero_text hero_button hero_link",
+        "Below it: section_1 section_2 section_3",
+        "Footer: footer_text",
     )
 
     class Media:

@@ -18,7 +18,7 @@ from storefront.content.models import MailText
 from storefront.shops import mail, shown_fields
 from storefront.shops.admin_base import ShopScopedAdmin
 from storefront.shops.admin_forms import ShopScopedForm
-from storefront.shops.admin_parts import Moves, ask, column, deed
+from storefront.shops.admin_parts import Moves, asks, column, deed
 from storefront.shops.admin_security import POLICY
 from storefront.shops.places import origin_of
 from storefront.shops.rights import Right
@@ -73,13 +73,12 @@ class MailTextForm(ShopScopedForm):
 @admin.register(MailText)
 class MailTextAdmin(ShopScopedAdmin):
     form = MailTextForm
-    rights = dict.fromkeys(["view", "change", "send_sample", "use_standard"], Right.MANAGE_SETTINGS)
+    rights = {"view": Right.MANAGE_SETTINGS, "change": Right.MANAGE_SETTINGS}
     list_display = ["title", "when", "state"]
     sortable_by = ()
     compressed_fields = False
     ordering = ["id"]
     fields = list(PARTS)
-    actions_detail = ["send_sample", "use_standard"]
     change_form_before_template = "website/admin/mail_shown.html"
     change_form_outer_before_template = "website/admin/mail_facts.html"
     change_form_outer_after_template = "website/admin/mail_preview.html"
@@ -88,9 +87,7 @@ class MailTextAdmin(ShopScopedAdmin):
         js = ("website/mail-preview.js",)
 
     title = column("mail", lambda row: str(row))
-
     when = column("sent when", lambda row: KINDS[row.kind].when)
-
     state = column(
         "text",
         lambda row: "Changed" if row.is_changed else "Standard",
@@ -162,31 +159,21 @@ class MailTextAdmin(ShopScopedAdmin):
         answer.headers["X-Frame-Options"] = "SAMEORIGIN"
         return answer
 
-    @deed(
-        "Send a test mail",
-        Right.MANAGE_SETTINGS,
-        Moves.NOTHING,
-        ask=ask(
-            "Send a test mail?",
-            "It goes to the address of your own account, with a sample order and the words as they are saved.",
-            "Send",
-        ),
-        icon="outgoing_mail",
+    @deed("Send a test mail", Right.MANAGE_SETTINGS, Moves.NOTHING, icon="outgoing_mail")
+    @asks(
+        "Send a test mail?",
+        "It goes to the address of your own account, with a sample order and the words as they are saved.",
+        "Send",
     )
     def send_sample(self, request: Any, row: Any, form: Any) -> str:
         mail_texts.send_sample(shop=request.shop, text=row, user=request.user, now=request.now)
         return f"The test mail is on its way to {request.user.email}."
 
-    @deed(
-        "Use the standard text again",
-        Right.MANAGE_SETTINGS,
-        Moves.NOTHING,
-        ask=ask(
-            "Use the standard text again?",
-            "Your own subject, opening and closing text of this mail are removed.",
-            "Use the standard text",
-        ),
-        icon="undo",
+    @deed("Use the standard text again", Right.MANAGE_SETTINGS, Moves.NOTHING, icon="undo")
+    @asks(
+        "Use the standard text again?",
+        "Your own subject, opening and closing text of this mail are removed.",
+        "Use the standard text",
     )
     def use_standard(self, request: Any, row: Any, form: Any) -> str:
         mail_texts.use_standard(shop=request.shop, text=row, now=request.now)
