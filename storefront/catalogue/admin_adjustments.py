@@ -5,7 +5,6 @@ from django.contrib import admin
 from django.db.models import BigIntegerField, Case, OuterRef, Q, QuerySet, Subquery, When
 from django.db.models.functions import Cast, Substr
 from django.http import HttpRequest
-from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from unfold.decorators import display
 from unfold.forms import BaseDialogForm
@@ -16,9 +15,10 @@ from storefront.catalogue.ledger import Author, Kind, stock_changes
 from storefront.catalogue.models import StockAdjustment, Variant
 from storefront.catalogue.parsing import LARGEST_INTEGER
 from storefront.catalogue.rules import full_name
+from storefront.kit.format import format_count
 from storefront.kit.ids import as_id
 from storefront.shops.admin_base import EndlessAdmin, ShopScopedAdmin
-from storefront.shops.admin_parts import Moves, asks, column, deed, moment, names
+from storefront.shops.admin_parts import Moves, asks, column, deed, link, moment, names
 from storefront.shops.admin_scope import ReadOnlyInline
 from storefront.shops.models import Shop
 from storefront.shops.rights import Right
@@ -37,6 +37,13 @@ class AdjustForm(BaseDialogForm):
         help_text="Units to add to the stock. Use a negative number to remove units: -3 removes three.",
     )
     reason = forms.CharField(max_length=255, widget=UnfoldAdminTextInputWidget)
+
+
+# How many asked for a mail when the product, or a variant, is back in stock, and confirmed their address.
+WAITING = column(
+    "shoppers waiting for it",
+    lambda row: format_count(row.stock_alerts.filter(confirmed_at__isnull=False).count()),
+)
 
 
 class StockAdjustingAdmin(ShopScopedAdmin):
@@ -86,8 +93,7 @@ def reference_of(row: Any) -> str:
     """What the row's change belongs to: an order with a link to it, or the reference as it was written."""
     if not row.placed_id:
         return row.reference
-    url = reverse("admin:orders_order_change", args=[row.placed_id])
-    return format_html('<a href="{}">order {}</a>', url, row.placed_number)
+    return link("orders_order_change", row.placed_id, f"order {row.placed_number}")
 
 
 class AdjustmentColumns:

@@ -2,9 +2,6 @@
 
 from typing import Any
 
-from django.db.models import QuerySet
-from django.http import HttpRequest
-
 from storefront.catalogue.admin_forms import BundleItemForm, OptionForm, RelatedProductForm
 from storefront.catalogue.admin_rows import MOST_ROWS, choice_names
 from storefront.catalogue.admin_variant_forms import VariantFormSet, VariantRowForm
@@ -24,15 +21,13 @@ class VariantInline(ShopScopedTabularInline):
     slot = "variants"
     template = "catalogue/admin/variants.html"
     per_page = 100
+    related = ("image",)
     fields = ["name", "option_values", "sku", "price", "compare_price", "stock_qty", "allow_backorders", "is_active"]
 
     def get_formset(self, request: Any, obj: Product | None = None, **kwargs: Any) -> Any:
         formset = super().get_formset(request, obj, **kwargs)
         formset.form.choice_names = names_of_form(request, obj)
         return formset
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
-        return super().get_queryset(request).select_related("image")
 
 
 class OptionValueInline(ShopScopedTabularInline):

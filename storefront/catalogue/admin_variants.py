@@ -3,15 +3,13 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from unfold.decorators import display
 
 from storefront.catalogue import actions, events
-from storefront.catalogue.admin_adjustments import StockAdjustingAdmin
+from storefront.catalogue.admin_adjustments import WAITING, StockAdjustingAdmin
 from storefront.catalogue.admin_forms import StockForm
 from storefront.catalogue.admin_rows import choice_names
 from storefront.catalogue.admin_variant_forms import VariantForm
 from storefront.catalogue.models import Media, Product, Variant
-from storefront.kit.format import format_count
 from storefront.shops import audit
 from storefront.shops.admin_parts import layout, money
 from storefront.shops.rights import Right
@@ -41,10 +39,7 @@ class VariantAdmin(StockAdjustingAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         return super().get_queryset(request).filter(product__deleted_at=None)
 
-    @display(description="shoppers waiting for it")
-    def waiting(self, row: Variant) -> str:
-        """How many asked for a mail when it is back in stock, and confirmed their address."""
-        return format_count(row.stock_alerts.filter(confirmed_at__isnull=False).count())
+    waiting = WAITING
 
     def history_of(self, row: Variant) -> audit.Object:
         """The product's history, which includes changes of its variants."""
