@@ -31,8 +31,10 @@ def may_install(app: Any) -> bool:
 class AppAdmin(ShopScopedAdmin):
     """Apps belong to no shop: the operator edits them, owners of shops see and install them."""
 
+    menu_title = "All apps"
     form = AppForm
     rights = {"view": Right.MANAGE_APPS, "add": Right.OPERATE, "change": Right.OPERATE}
+    moves = Moves.IDENTITY
     audited = False
     list_select_related = False
     search_fields = ["name", "slug", "description"]

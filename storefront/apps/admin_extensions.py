@@ -67,10 +67,12 @@ def health_of(row: Extension) -> tuple[str, str]:
 class ExtensionAdmin(ShopScopedAdmin):
     """Apps register and delete their blocks; the merchant can turn a block off."""
 
+    menu_title = "Blocks"
     empty_text = (
         "Installed apps can show blocks at the checkout, on product pages and after the order. They are listed here."
     )
     rights = {"view": Right.MANAGE_APPS, "change": Right.MANAGE_APPS}
+    moves = Moves.NOTHING
     list_display = ["block", "app", "health_shown", "callback_url"]
     list_select_related = ["shop", "installation__app"]
     search_fields = ["installation__app__name", "callback_url"]

@@ -37,11 +37,13 @@ MOST_OFFERED = 10
 class InstallationAdmin(ShopScopedAdmin):
     """The apps of this shop: their permissions, tokens and last calls."""
 
+    menu_title = "Installed"
     empty_text = (
         "Apps add to the shop what it lacks: blocks at the checkout, scripts, and programs that follow your orders."
     )
     form = InstallationForm
     rights = {"view": Right.MANAGE_APPS, "change": Right.MANAGE_APPS}
+    moves = Moves.IDENTITY
     list_display = ["app", "state", "notified", "allowed", "installed"]
     list_after_template = "apps/admin/available.html"
     list_select_related = ["shop", "app"]

@@ -74,8 +74,10 @@ class AllowHostAdmin(ScriptsAdmin):
 class ScriptTagAdmin(AllowHostAdmin):
     """Apps register and delete their scripts; the merchant can turn a script off."""
 
+    menu_title = "Scripts"
     empty_text = "Scripts that installed apps run on your shop's pages are listed here."
     rights = {"view": Right.MANAGE_APPS, "change": Right.MANAGE_APPS}
+    moves = Moves.PERSONAL_DATA
     list_display = ["src", "app", "location", "state"]
     list_select_related = ["shop", "installation__app"]
     search_fields = ["installation__app__name", "src"]
@@ -107,9 +109,11 @@ def _is_allowed(tag: ScriptTag) -> bool:
 class AllowedScriptHostAdmin(ScriptsAdmin):
     """Hosts whose scripts run: those of installed apps, deleted with the app, and those that the merchant allowed."""
 
+    menu_title = "Allowed hosts"
     empty_text = "Scripts of apps are loaded only from the hosts that you allow."
     form = AllowedHostForm
     rights = {"view": Right.MANAGE_APPS, "add": Right.MANAGE_APPS, "delete": Right.MANAGE_APPS}
+    moves = Moves.PERSONAL_DATA
     list_display = ["host", "allowed_by"]
     list_select_related = ["shop", "installation__app"]
     search_fields = ["host"]
@@ -133,6 +137,7 @@ class BlockedScriptAdmin(AllowHostAdmin):
 
     empty_text = "Scripts that browsers blocked, because their host is not allowed, are listed here."
     rights = {"view": Right.MANAGE_APPS, "delete": Right.MANAGE_APPS}
+    moves = Moves.NOTHING
     list_display = ["source", "app", "what", "page", "count", "last"]
     list_select_related = ["shop"]
     search_fields = ["source"]

@@ -14,7 +14,6 @@ from storefront.shops.rights import Right
 
 class CartLineInline(ReadOnlyInline):
     model = CartLine
-    rights = {"view": Right.VIEW_CARTS}
     fields = readonly_fields = ["product_name", "chosen", "qty", "price", "line_total"]
 
     price = money("price_snapshot", "price")
@@ -32,6 +31,7 @@ class CartLineInline(ReadOnlyInline):
 class CartAdmin(ReadOnlyAdmin):
     """Carts, read-only. A cart's token gives access to the cart, so not even its digest is loaded."""
 
+    icon = "shopping_cart"
     empty_text = "Shoppers' baskets and programs' carts are listed here while they are open."
     rights = {"view": Right.VIEW_CARTS}
     list_display = ["cart", "customer", "pieces", "subtotal", "state", "changed"]

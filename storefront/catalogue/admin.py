@@ -17,13 +17,14 @@ from storefront.catalogue.admin_variants import VariantAdmin as VariantAdmin
 from storefront.catalogue.models import Brand, Category, ShippingOrigin, TaxClass, Vendor
 from storefront.shops.admin_base import ShopScopedAdmin
 from storefront.shops.admin_forms import ShopScopedForm
-from storefront.shops.admin_parts import column, layout, view_and_edit
+from storefront.shops.admin_parts import Moves, column, layout, view_and_edit
 from storefront.shops.rights import Right
 
 
 class NamedAdmin(ShopScopedAdmin):
     """Rows that have only a name."""
 
+    moves = Moves.NOTHING
     list_display = fields = ["name"]
     search_fields = ["name"]
     ordering = ["name", "id"]
@@ -104,9 +105,11 @@ class CategoryForm(ShopScopedForm):
 class CategoryAdmin(ShopScopedAdmin):
     """The shop's tree, each category under its parent."""
 
+    icon = "account_tree"
     empty_text = "Categories are the menu of your shop. A product can be in several."
     form = CategoryForm
     rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
+    moves = Moves.NOTHING
     list_display = ["in_tree", "slug", "product_count", "sort_order", "is_active"]
     list_filter = ["is_active"]
     list_per_page = 200

@@ -115,7 +115,6 @@ class AdjustmentColumns:
 
 class StockAdjustmentInline(AdjustmentColumns, ReadOnlyInline):
     model = StockAdjustment
-    rights = {"view": Right.VIEW_PRODUCTS}
     slot = "more"
     classes = ("collapse",)
     per_page = 20
@@ -127,6 +126,7 @@ class StockAdjustmentInline(AdjustmentColumns, ReadOnlyInline):
 
 @admin.register(StockAdjustment)
 class StockAdjustmentAdmin(AdjustmentColumns, EndlessAdmin):
+    icon = "inventory_2"
     empty_text = "Every sale, return, import and correction that changes the stock is listed here."
     rights = {"view": Right.VIEW_PRODUCTS}
     list_display = ["made", "item", "change", "stock_after", "why", "who"]

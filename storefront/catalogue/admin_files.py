@@ -23,9 +23,8 @@ from storefront.kit.format import format_bytes
 from storefront.kit.storage import StorageUnavailable
 from storefront.shops import audit
 from storefront.shops.admin_forms import ShopScopedForm
-from storefront.shops.admin_parts import Moves, column, own_page, view_and_edit
+from storefront.shops.admin_parts import Moves, column, own_page
 from storefront.shops.admin_scope import ShopScopedTabularInline
-from storefront.shops.rights import Right
 
 # A file of the table of files, or a picture of the table of pictures.
 _UPLOAD = re.compile(r"(digital_files-\d{1,6})-(upload)|(media-\d{1,6})-file")
@@ -87,7 +86,6 @@ class DigitalFileForm(ShopScopedForm):
 
 class DigitalFileInline(ShopScopedTabularInline):
     model = DigitalFile
-    rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
     form = DigitalFileForm
     slot = "more"
     classes = ("collapse",)

@@ -6,16 +6,13 @@ from storefront.catalogue.admin_forms import BundleItemForm, OptionForm, Related
 from storefront.catalogue.admin_rows import MOST_ROWS, choice_names
 from storefront.catalogue.admin_variant_forms import VariantFormSet, VariantRowForm
 from storefront.catalogue.models import BundleItem, Option, OptionValue, Product, RelatedProduct, Variant
-from storefront.shops.admin_parts import view_and_edit
 from storefront.shops.admin_scope import ShopScopedTabularInline
-from storefront.shops.rights import Right
 
 
 class VariantInline(ShopScopedTabularInline):
     """The columns that merchants change often. The others are on the variant's own page, to which each row links."""
 
     model = Variant
-    rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
     form = VariantRowForm
     formset = VariantFormSet
     slot = "variants"
@@ -32,7 +29,6 @@ class VariantInline(ShopScopedTabularInline):
 
 class OptionValueInline(ShopScopedTabularInline):
     model = OptionValue
-    rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
     fields = ["label", "price", "sort_order"]
     ordering_field = "sort_order"
     hide_ordering_field = True
@@ -40,7 +36,6 @@ class OptionValueInline(ShopScopedTabularInline):
 
 class OptionInline(ShopScopedTabularInline):
     model = Option
-    rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
     form = OptionForm
     verbose_name = "extra"
     verbose_name_plural = "extras, such as an engraving"
@@ -52,7 +47,6 @@ class OptionInline(ShopScopedTabularInline):
 
 class BundleItemInline(ShopScopedTabularInline):
     model = BundleItem
-    rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
     form = BundleItemForm
     fk_name = "bundle"
     slot = "more"
@@ -65,7 +59,6 @@ class BundleItemInline(ShopScopedTabularInline):
 
 class RelatedProductInline(ShopScopedTabularInline):
     model = RelatedProduct
-    rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
     form = RelatedProductForm
     fk_name = "product"
     slot = "more"

@@ -19,9 +19,7 @@ from storefront.catalogue.uploaded_pictures import UnusablePicture, find_uploade
 from storefront.kit.refusals import InvalidFields
 from storefront.kit.storage import StorageUnavailable
 from storefront.shops.admin_forms import ShopScopedForm
-from storefront.shops.admin_parts import view_and_edit
 from storefront.shops.admin_scope import ShopScopedTabularInline
-from storefront.shops.rights import Right
 
 GONE = "This picture is no longer stored, because the form was open for too long. Choose it again."
 NOT_STORED = "The picture could not be stored. Please try again."
@@ -77,7 +75,6 @@ class MediaForm(ShopScopedForm):
 
 class MediaInline(ShopScopedTabularInline):
     model = Media
-    rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
     form = MediaForm
     slot = "pictures"
     template = "catalogue/admin/pictures.html"

@@ -81,9 +81,11 @@ def picture_of(row: Product) -> str:
 
 @admin.register(Product)
 class ProductAdmin(BulkEditAdmin, UploadsAdmin, SavingAdmin, WithEditor, StockAdjustingAdmin, WithSavedViews):
+    icon = "sell"
     empty_text = "Add your first product here, or import all of them from a file."
     form = ProductForm
     rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
+    moves = Moves.NOTHING
     saves_views = Right.CHANGE_PRODUCTS
     list_display = ["picture", "name", "sku", "state", "price_shown", "stock", "changed"]
     list_display_links = ["picture", "name"]

@@ -11,7 +11,7 @@ from storefront.catalogue.admin_rows import choice_names
 from storefront.catalogue.admin_variant_forms import VariantForm
 from storefront.catalogue.models import Media, Product, Variant
 from storefront.shops import audit
-from storefront.shops.admin_parts import layout, money
+from storefront.shops.admin_parts import Moves, layout, money
 from storefront.shops.rights import Right
 
 
@@ -21,6 +21,7 @@ class VariantAdmin(StockAdjustingAdmin):
 
     form = VariantForm
     rights = {"view": Right.VIEW_PRODUCTS, "change": Right.CHANGE_PRODUCTS}
+    moves = Moves.NOTHING
     list_display = ["product", "name", "sku", "price_shown", "stock_qty", "is_active"]
     list_display_links = ["product", "name"]
     list_select_related = ["shop", "product"]

@@ -47,10 +47,12 @@ class PageForm(ShopScopedForm):
 
 @admin.register(Page)
 class PageAdmin(WithEditor):
+    icon = "article"
     empty_text = "Imprint, terms, returns, privacy: the usual pages come with starting texts."
     form = PageForm
     rich_texts = ("body",)
     rights = RIGHTS
+    moves = Moves.NOTHING
     list_display = ["title", "kind", "state", "in_footer", "position", "updated"]
     search_fields = ["title", "slug", "body"]
     ordering = ["position", "id"]

@@ -93,7 +93,6 @@ class AddressFormSet(BaseInlineFormSet):
 
 class AddressInline(ShopScopedStackedInline):
     model = Address
-    rights = view_and_edit(Right.VIEW_CUSTOMERS, Right.CHANGE_CUSTOMERS)
     form = AddressForm
     formset = AddressFormSet
     tab = True
@@ -103,10 +102,12 @@ class AddressInline(ShopScopedStackedInline):
 class CustomerAdmin(WithSavedViews):
     """Customers. `privacy/admin.py` adds the way to a person's data; it registers it."""
 
+    icon = "group"
     empty_text = "Everybody who creates an account in your shop is listed here, with their orders and addresses."
     form = CustomerForm
     saves_views = Right.CHANGE_CUSTOMERS
     rights = view_and_edit(Right.VIEW_CUSTOMERS, Right.CHANGE_CUSTOMERS)
+    moves = Moves.PERSONAL_DATA
     list_display = ["name_or_email", "email", "group", "since"]
     list_select_related = ["shop", "group"]
     list_filter = [("group", ShopRelatedFilter)]

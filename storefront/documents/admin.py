@@ -36,6 +36,8 @@ __all__ = ["DocumentAdmin", "InvoiceSettingsAdmin", "OrderWithDocumentsAdmin"]
 
 @admin.register(Document)
 class DocumentAdmin(ReadOnlyAdmin):
+    menu_title = "Invoices"
+    icon = "description"
     empty_text = (
         "Invoices and credit notes are listed here. They are issued once you have filled in “Invoices” in the settings."
     )

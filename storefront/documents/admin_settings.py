@@ -8,14 +8,16 @@ from storefront.documents.admin_forms import InvoiceSettingsForm
 from storefront.documents.models import InvoiceSettings
 from storefront.documents.numbering import begin_series
 from storefront.shops.admin_base import OneRowAdmin
-from storefront.shops.admin_parts import layout
+from storefront.shops.admin_parts import Moves, layout
 from storefront.shops.rights import Right
 
 
 @admin.register(InvoiceSettings)
 class InvoiceSettingsAdmin(OneRowAdmin):
+    menu_title = "Invoices"
     form = InvoiceSettingsForm
     rights = {"view": Right.MANAGE_SETTINGS, "change": Right.MANAGE_SETTINGS}
+    moves = Moves.MONEY
     fieldsets: Any = layout(
         "is_on",
         "Seller: legal_name address vat_id registration bank footer",

@@ -37,10 +37,12 @@ class OrderAdmin(OrderLists):
     `payments/admin.py` adds what has to do with money, and `documents/admin.py` documents; it registers it.
     """
 
+    icon = "receipt_long"
     empty_text = "Orders are listed here as soon as they are placed."
     form = OrderForm
     change_form_template = "orders/admin/order.html"
     rights = {"view": Right.VIEW_ORDERS, "change": Right.ANNOTATE_ORDERS}
+    moves = Moves.NOTHING
     saves_views = Right.ANNOTATE_ORDERS
     fieldsets: Any = layout("note tags")
 

@@ -30,7 +30,6 @@ ATTENTION = choice_filter(
 
 class RefundInline(ReadOnlyInline):
     model = Refund
-    rights = {"view": Right.VIEW_PAYMENTS}
     fields = readonly_fields = ["amount_shown", "pieces", "state", "reason", "restocked", "reference", "made"]
 
     amount_shown = money("amount")
@@ -42,7 +41,6 @@ class RefundInline(ReadOnlyInline):
 
 class EntryInline(ReadOnlyInline):
     model = PaymentEntry
-    rights = {"view": Right.VIEW_PAYMENTS}
     verbose_name_plural = "log"
     fields = readonly_fields = ["when", "kind", "amount", "from_state", "to_state", "source", "event_id", "detail"]
 
@@ -51,6 +49,7 @@ class EntryInline(ReadOnlyInline):
 
 @admin.register(Payment)
 class PaymentAdmin(ReadOnlyAdmin):
+    icon = "payments"
     empty_text = "Payments are listed here, with their status, from the first order on."
     rights = {"view": Right.VIEW_PAYMENTS}
     list_display = ["made", "order", "gateway", "amount_shown", "state", "attention"]

@@ -77,6 +77,7 @@ def settings_form_of(account: ProviderAccount) -> type[ShopScopedForm]:
 class ProviderAccountAdmin(ShopScopedAdmin):
     empty_text = "Connect the provider that takes the money for you."
     rights = view_and_edit(Right.MANAGE_SETTINGS, Right.MANAGE_SETTINGS)
+    moves = Moves.MONEY
     list_display = ["name", "checked"]
     new_fields = ["provider"]
     opens_added = True

@@ -102,9 +102,11 @@ def is_enabled(card: GiftCard) -> bool:
 class GiftCardAdmin(ShopScopedAdmin):
     """Cards are not deleted and their values not changed: what happens to one stands in its log."""
 
+    icon = "featured_seasonal_and_gifts"
     empty_text = "Gift cards that you have sold are listed here. You can also issue one yourself."
     form = IssueForm
     rights = {"view": Right.VIEW_PAYMENTS, "add": Right.MANAGE_GIFT_CARDS}
+    moves = Moves.MONEY
     list_display = ["card", "value_shown", "balance_shown", "email", "state", "made"]
     search_fields = ["last_four", "email"]
     ordering = ["-created_at", "-id"]

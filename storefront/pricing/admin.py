@@ -6,7 +6,7 @@ from storefront.pricing.admin_fields import percent
 from storefront.pricing.models import GroupPrice
 from storefront.shops.admin_base import ShopScopedAdmin
 from storefront.shops.admin_forms import ShopScopedForm
-from storefront.shops.admin_parts import column, view_and_edit
+from storefront.shops.admin_parts import Moves, column, view_and_edit
 from storefront.shops.admin_scope import ShopScopedTabularInline
 from storefront.shops.rights import Right
 
@@ -26,7 +26,6 @@ class GroupPriceForm(ShopScopedForm):
 
 class GroupPriceInline(ShopScopedTabularInline):
     model = GroupPrice
-    rights = view_and_edit(Right.VIEW_PRICES, Right.CHANGE_PRICES)
     form = GroupPriceForm
     fields = ["product", "variant", "price"]
     autocomplete_fields = ["product", "variant"]
@@ -40,6 +39,7 @@ class CustomerGroupAdmin(ShopScopedAdmin):
 
     empty_text = "Customers in a group, such as businesses, can have prices of their own."
     rights = view_and_edit(Right.VIEW_PRICES, Right.CHANGE_PRICES)
+    moves = Moves.NOTHING
     list_display = ["name", "discount", "sees_net_prices"]
     search_fields = ["name"]
     ordering = ["name"]

@@ -73,6 +73,7 @@ class DeliveryZoneAdmin(ShopScopedAdmin):
     empty_text = "A zone is where the same delivery costs the same: countries, regions or postal codes."
     form = ZoneForm
     rights = RIGHTS
+    moves = Moves.NOTHING
     list_display = ["name", "where", "methods"]
     search_fields = ["name"]
     ordering = ["name", "id"]
@@ -107,7 +108,6 @@ class StepFormSet(PagedFormSet):
 
 class StepInline(ShopScopedTabularInline):
     model = ShippingRateStep
-    rights = RIGHTS
     form = StepForm
     formset = StepFormSet
     verbose_name_plural = "prices"
@@ -138,6 +138,7 @@ class ShippingRateAdmin(ShopScopedAdmin):
     )
     form = ShippingRateForm
     rights = RIGHTS
+    moves = Moves.NOTHING
     list_display = ["name", "zone", "price_shown", "free_from_shown", "delivery_time", "is_active", "sort_order"]
     list_filter = [("zone", ShopRelatedFilter), "is_active"]
     list_select_related = ["shop", "zone"]
@@ -207,6 +208,7 @@ class PickupPlaceAdmin(ShopScopedAdmin):
     empty_text = "Shoppers can collect their orders at the places that you list here."
     form = PickupPlaceForm
     rights = RIGHTS
+    moves = Moves.NOTHING
     list_display = ["name", "city", "price_shown", "is_active", "sort_order"]
     search_fields = ["name", "city"]
     ordering = ["sort_order", "id"]

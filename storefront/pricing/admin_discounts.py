@@ -119,7 +119,6 @@ class TargetForm(ShopScopedForm):
 
 class DiscountTargetInline(ShopScopedTabularInline):
     model = DiscountTarget
-    rights = RIGHTS
     form = TargetForm
     fields = ["product", "category", "brand"]
     autocomplete_fields = ["product", "category", "brand"]
@@ -130,7 +129,6 @@ class DiscountTargetInline(ShopScopedTabularInline):
 
 class DiscountGroupInline(ShopScopedTabularInline):
     model = DiscountGroup
-    rights = RIGHTS
     fields = ["group"]
     autocomplete_fields = ["group"]
     ordering = ["id"]
@@ -154,7 +152,6 @@ class CodeForm(ShopScopedForm):
 
 class DiscountCodeInline(ShopScopedTabularInline):
     model = DiscountCode
-    rights = RIGHTS
     form = CodeForm
     fields = ["code", "use_limit", "uses"]
     readonly_fields = ["uses"]
@@ -212,9 +209,11 @@ def used_of(row: Discount) -> str:
 
 @admin.register(Discount)
 class DiscountAdmin(ShopScopedAdmin):
+    icon = "percent"
     empty_text = "Give a discount to everybody, or to those with a code."
     form = DiscountForm
     rights = RIGHTS
+    moves = Moves.NOTHING
     list_display = ["name", "reduction", "how", "used", "starts", "ends", "is_active"]
     list_filter = ["is_active", "needs_code", "kind"]
     search_fields = ["name", "codes__code"]

@@ -67,6 +67,7 @@ class TaxRateAdmin(ShopScopedAdmin):
     empty_text = "Without rates, no tax is charged. “Load EU rates” adds those of the EU."
     form = TaxRateForm
     rights = view_and_edit(Right.VIEW_PRICES, Right.CHANGE_PRICES)
+    moves = Moves.NOTHING
     list_display = ["name", "where", "of_class", "rate", "step", "is_compound", "applies_to_shipping"]
     list_select_related = ["shop", "tax_class"]
     list_filter = [("tax_class", ShopRelatedFilter)]
@@ -117,8 +118,10 @@ class TaxSettingsForm(ShopScopedForm):
 class TaxSettingsAdmin(OneRowAdmin):
     """How the session's shop taxes its orders."""
 
+    menu_title = "Taxes"
     form = TaxSettingsForm
     rights = {"view": Right.MANAGE_SETTINGS, "change": Right.MANAGE_SETTINGS}
+    moves = Moves.NOTHING
     shop_lookup = "pk"
     list_select_related = False
     fieldsets: Any = layout(

@@ -87,6 +87,7 @@ class DataRequestAdmin(ShopScopedAdmin):
     empty_text = "Look up an email address to export or erase what your shop has about a person, guests included."
     form = RequestForm
     rights = {"view": RIGHT, "add": RIGHT}
+    moves = Moves.PERSONAL_DATA
     list_display = ["who", "state_shown", "asked", "exported", "erased_on"]
     list_select_related = ["shop", "user"]
     list_filter = ["state"]

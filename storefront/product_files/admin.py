@@ -59,12 +59,15 @@ class ProductImportForm(ShopScopedForm):
 class ProductImportAdmin(PicturesOfImport, ShopScopedAdmin):
     """Uploads of product files, the progress of their imports, and the reports. Exports are actions of the list."""
 
+    menu_title = "Import and export"
+    icon = "upload_file"
     empty_text = (
         "Import your products from Shopify, WooCommerce or another file: choose the file, and see what would"
         " change before anything does."
     )
     form = ProductImportForm
     rights = {"view": Right.EXPORT_PRODUCTS, "add": Right.IMPORT_PRODUCTS}
+    moves = Moves.NOTHING
     list_display = ["file_name", "state_shown", "result", "begun", "who"]
     list_select_related = ["shop", "user"]
     ordering = ["-created_at", "-id"]

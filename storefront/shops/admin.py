@@ -87,8 +87,10 @@ class ShopAdmin(WithDoors):
     `checkout` registers this class, since it knows the payment methods.
     """
 
+    menu_title = "Shop"
     form = ShopForm
     rights = {"view": Right.MANAGE_SETTINGS, "change": Right.MANAGE_SETTINGS}
+    moves = Moves.MONEY
     shop_lookup = "pk"
     list_select_related = False
 
@@ -114,6 +116,7 @@ class AllowedOriginAdmin(ShopScopedAdmin):
     empty_text = "Pages of other sites may call the API only from the origins listed here."
     form = AllowedOriginForm
     rights = view_and_edit(Right.MANAGE_SETTINGS, Right.MANAGE_SETTINGS)
+    moves = Moves.NOTHING
     list_display = fields = ["origin"]
     search_fields = ["origin"]
 
@@ -139,6 +142,7 @@ class ApiTokenAdmin(ShopScopedAdmin):
 
     empty_text = "A program that reads the shop or fills carts needs a token of its own. It is shown once."
     rights = {"view": Right.MANAGE_TOKENS, "add": Right.MANAGE_TOKENS, "change": Right.MANAGE_TOKENS}
+    moves = Moves.IDENTITY
     list_display = ["name", "token", "allowed", "state", "created", "expires", "last_used"]
     search_fields = ["name", "ending"]
     ordering = ["-created_at"]
@@ -188,13 +192,13 @@ class ApiTokenAdmin(ShopScopedAdmin):
             then="../",
         )
 
-    @chosen_deed("Revoke selected tokens", Right.MANAGE_TOKENS, Moves.NOTHING)
+    @chosen_deed("Revoke selected tokens", Right.MANAGE_TOKENS, Moves.IDENTITY)
     def revoke_chosen(self, request: Any, queryset: QuerySet) -> str:
         for token in queryset:
             actions.revoke_api_token(shop=request.shop, token=token, now=request.now)
         return "Tokens revoked. Programs can no longer use them."
 
-    @deed("Revoke", Right.MANAGE_TOKENS, Moves.NOTHING, icon="block")
+    @deed("Revoke", Right.MANAGE_TOKENS, Moves.IDENTITY, icon="block")
     @asks("Revoke this token?", "Programs can no longer use it. This cannot be undone.", "Revoke")
     def revoke(self, request: Any, token: Any, form: Any) -> str:
         actions.revoke_api_token(shop=request.shop, token=token, now=request.now)

@@ -40,6 +40,7 @@ NO_SUCH_FILTER = "This list cannot be filtered by that, so it shows all rows."
 # What Django raises for a filter that a list does not have, or for a value that is none of the filter's.
 NOT_OFFERED = (DisallowedModelAdminLookup, DisallowedModelAdminToField, IncorrectLookupParameters)
 LAST_PAGE = 1_000_000
+FORMS = ("add", "change", "delete")
 CHANGED_MEANWHILE = "Somebody changed the same thing at the same moment. Nothing was saved; please look and try again."
 
 
@@ -52,6 +53,8 @@ class ShopScopedAdmin(ScopedToShop, AuditedAdmin, ModelAdmin):
 
     # Query parameters that its lists accept besides those of their filters.
     extra_lookups: frozenset[str] = frozenset()
+    # Its title in the menu and in tabs, if it is not that of the model; and its icon there.
+    menu_title = icon = ""
     # What adding, changing and deleting its rows can move.
     moves: Moves | None = None
     # By name: its actions and pages of its own.
@@ -78,13 +81,21 @@ class ShopScopedAdmin(ScopedToShop, AuditedAdmin, ModelAdmin):
         for place in (ON_ROW, ON_LIST, ON_CHOSEN):
             if place not in vars(cls) and getattr(cls, place) is not None:
                 setattr(cls, place, [name for name, deed in cls.deeds.items() if deed.place == place])
+        for inline in cls.inlines:
+            inline.take_rights(cls.rights)  # type: ignore[attr-defined]
 
-    def moved_by(self, name: str) -> Moves | None:
-        """What an action, a page of its own or one of the admin's usual views can move; None if nothing declares it.
-        Looking at a row, a list or a history moves nothing."""
-        if name in ("view", "changelist", "history"):
+    def moved_by(self, name: str, method: str, action: str = "") -> Moves | None:
+        """What a request can move to which the page's URL of this name responds; None if nothing declares it. `action`
+        is the one that was chosen in the list. Looking at a row, a list or a form moves nothing."""
+        if name == "changelist" and action:
+            name = {"delete_selected": "delete"}.get(action, action)
+        reads = method in ("GET", "HEAD")
+        if name in FORMS:
+            return self.moves if name in self.rights and not reads else Moves.NOTHING
+        if name in ("changelist", "history"):
             return Moves.NOTHING
-        return self.moves if name in ("add", "change", "delete") else self.deeds[name].moves
+        deed = self.deeds.get(name)
+        return deed and (Moves.NOTHING if reads and deed.asks else deed.moves)
 
     def get_urls(self) -> list[Any]:
         own = {name: deed for name, deed in self.deeds.items() if deed.place == OWN_PAGE}

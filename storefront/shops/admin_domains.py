@@ -27,9 +27,11 @@ class DomainForm(ShopScopedForm):
 
 @admin.register(ShopDomain)
 class ShopDomainAdmin(ShopScopedAdmin):
+    menu_title = "Domains"
     empty_text = "Further domains, such as www.example.com, lead visitors to the shop's own address."
     form = DomainForm
     rights = dict.fromkeys(["view", "add", "delete"], Right.MANAGE_SETTINGS)
+    moves = Moves.IDENTITY
     list_before_template = "shops/admin/domains.html"
     ordering = ["domain"]
     search_fields = new_fields = ["domain"]

@@ -37,13 +37,14 @@ class Moves(StrEnum):
 @dataclass(frozen=True)
 class Deed:
     """The declaration of an action. `place` is the list of the page on which it stands. It is offered on rows for which
-    `when` is true. A page of its own has a `route`."""
+    `when` is true. A page of its own has a `route`. With `asks`, a GET only asks whether to do it."""
 
     place: str
     right: Right | None
     moves: Moves
     when: Callable[[Any], Any] | None = None
     route: str = ""
+    asks: bool = False
 
 
 def deed(title: str, right: Right, moves: Moves, **given: Any) -> Callable:
@@ -106,9 +107,9 @@ def _button(
     **look: Any,
 ) -> Callable:
     def declared(act: Callable) -> Callable:
-        question = getattr(act, "question", None)
+        question, dialog = getattr(act, "question", None), getattr(act, "dialog", None)
 
-        @action(description=title, dialog=getattr(act, "dialog", None), **look)
+        @action(description=title, dialog=dialog, **look)
         @wraps(act)
         def carry_out(page: Any, request: Any, *form: Any, object_id: str | None = None) -> HttpResponse:
             row = None if object_id is None else page.row_or_404(request, object_id)
@@ -120,7 +121,7 @@ def _button(
 
             return page.once_sure(request, question(request, row), run) if question else run()
 
-        return _declare(carry_out, Deed(place, right, moves, when))
+        return _declare(carry_out, Deed(place, right, moves, when, asks=bool(question or dialog)))
 
     return declared
 

@@ -99,7 +99,17 @@ class PagedFormSet(PaginationInlineFormSet):
 
 
 class ScopedInline(ScopedToShop):
+    """A table within a page. Without `rights` of its own, whoever may see and change the page may do so here, too."""
+
     extra = 0
+    is_read_only = False
+
+    @classmethod
+    def take_rights(cls, of_page: Mapping[str, Right]) -> None:
+        deeds = {"view": "view", **({} if cls.is_read_only else dict.fromkeys(("add", "change", "delete"), "change"))}
+        cls.rights = cls.rights or {name: of_page[needs] for name, needs in deeds.items() if needs in of_page}
+        for inline in getattr(cls, "inlines", ()):
+            inline.take_rights(of_page)
 
     def get_formset(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
         formset = super().get_formset(request, obj, **kwargs)  # type: ignore[misc]
@@ -120,10 +130,10 @@ class ShopScopedStackedInline(ScopedInline, StackedInline):
 
 
 class ReadOnlyInline(ShopScopedTabularInline):
-    """Rows that are only shown: `rights` has no right to change them."""
+    """Rows that are only shown."""
 
+    is_read_only = True
     related = ("shop",)
-
     can_delete = False
 
 

@@ -23,7 +23,9 @@ STATES = {"Pending": "info", "Accepted": "success", "Withdrawn": "", "Expired": 
 class StaffMemberAdmin(ShopScopedAdmin):
     """Staff members and their roles. People join by invitation, so "add" leads to inviting them."""
 
+    menu_title = "Staff"
     rights = view_and_edit(Right.MANAGE_STAFF, Right.MANAGE_STAFF)
+    moves = Moves.IDENTITY
     list_display = ["person", "email", "role"]
     list_select_related = ["user"]
     list_after_template = "shops/admin/open_invitations.html"
@@ -95,6 +97,7 @@ class StaffInvitationAdmin(ShopScopedAdmin):
     empty_text = "Invite the people who work in the shop with you, each with a role."
     form = InvitationForm
     rights = {"view": Right.MANAGE_STAFF, "add": Right.MANAGE_STAFF}
+    moves = Moves.IDENTITY
     list_display = ["email", "role", "state", "by", "sent", "until"]
     list_select_related = ["shop", "invited_by"]
     search_fields = ["email"]

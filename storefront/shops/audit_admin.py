@@ -45,6 +45,7 @@ PERIODS = {
 class AuditEntryAdmin(ReadOnlyAdmin):
     """The audit log. Nobody can change or delete entries here."""
 
+    menu_title = "Audit log"
     rights = {"view": Right.VIEW_AUDIT}
     paginator = InfinitePaginator
     actions = None

@@ -83,7 +83,7 @@ class RegistrationAdmin(ReadOnlyAdmin):
     )
     reason = column("pause reason", lambda row: row.get_pause_reason_display() or "–")
 
-    @deed("Resume", Right.MANAGE_WEBHOOKS, Moves.NOTHING, icon="play_arrow", variant=PRIMARY, when=is_paused)
+    @deed("Resume", Right.MANAGE_WEBHOOKS, Moves.PERSONAL_DATA, icon="play_arrow", variant=PRIMARY, when=is_paused)
     @asks("Resume this webhook?", "Held deliveries will be sent now.", "Resume")
     def resume(self, request: Any, row: Any, form: Any) -> str:
         actions.resume_webhook(shop=request.shop, registration=row, now=request.now)
@@ -102,7 +102,7 @@ class RegistrationAdmin(ReadOnlyAdmin):
         page: Any = self.admin_site.get_model_admin(Delivery)
         return page.done(request, sent, "Test delivery sent. Reload this page to see the outcome.")
 
-    @chosen_deed("Resume selected webhooks", Right.MANAGE_WEBHOOKS, Moves.NOTHING)
+    @chosen_deed("Resume selected webhooks", Right.MANAGE_WEBHOOKS, Moves.PERSONAL_DATA)
     def resume_chosen(self, request: Any, queryset: QuerySet) -> str:
         for row in queryset.filter(is_active=False):
             actions.resume_webhook(shop=request.shop, registration=row, now=request.now)
@@ -111,7 +111,6 @@ class RegistrationAdmin(ReadOnlyAdmin):
 
 class AttemptInline(ReadOnlyInline):
     model = Attempt
-    rights = {"view": Right.MANAGE_WEBHOOKS}
     ordering = ["number"]
     fields = readonly_fields = ["number", "made", "duration", "outcome", "answer"]
 
@@ -157,7 +156,7 @@ class DeliveryAdmin(HighVolumeAdmin):
     def replay(self, request: Any, row: Any, form: Any) -> Any:
         return self.done(request, replay(row, request.now), "Delivery will be resent.")
 
-    @chosen_deed("Resend selected deliveries", Right.MANAGE_WEBHOOKS, Moves.NOTHING)
+    @chosen_deed("Resend selected deliveries", Right.MANAGE_WEBHOOKS, Moves.PERSONAL_DATA)
     def replay_chosen(self, request: Any, queryset: QuerySet) -> None:
         if refused := refusals(queryset, lambda row: replay(row, request.now)):
             self.message_user(request, f"Not resent: {' '.join(refused)}", messages.WARNING)

@@ -9,7 +9,6 @@ from django.contrib import admin
 from django.core.mail import EmailMultiAlternatives
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
-from django.urls import path
 
 from storefront.content import mail_words
 from storefront.content.mail_kinds import KINDS, LONGEST_TEXT
@@ -18,7 +17,7 @@ from storefront.content.models import MailText
 from storefront.shops import mail, shown_fields
 from storefront.shops.admin_base import ShopScopedAdmin
 from storefront.shops.admin_forms import ShopScopedForm
-from storefront.shops.admin_parts import Moves, asks, column, deed
+from storefront.shops.admin_parts import Moves, asks, column, deed, own_page
 from storefront.shops.admin_security import POLICY
 from storefront.shops.places import origin_of
 from storefront.shops.rights import Right
@@ -72,8 +71,10 @@ class MailTextForm(ShopScopedForm):
 
 @admin.register(MailText)
 class MailTextAdmin(ShopScopedAdmin):
+    menu_title = "Emails"
     form = MailTextForm
     rights = {"view": Right.MANAGE_SETTINGS, "change": Right.MANAGE_SETTINGS}
+    moves = Moves.NOTHING
     list_display = ["title", "when", "state"]
     sortable_by = ()
     compressed_fields = False
@@ -86,7 +87,7 @@ class MailTextAdmin(ShopScopedAdmin):
     class Media:
         js = ("website/mail-preview.js",)
 
-    title = column("mail", lambda row: str(row))
+    title = column("mail", str)
     when = column("sent when", lambda row: KINDS[row.kind].when)
     state = column(
         "text",
@@ -96,11 +97,6 @@ class MailTextAdmin(ShopScopedAdmin):
 
     def get_queryset(self, request: HttpRequest) -> Any:
         return super().get_queryset(request).filter(kind__in=KINDS)
-
-    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
-        row, offered = self.get_object(request, str(object_id)), super().get_actions_detail(request, object_id)
-        is_changed = row is not None and row.is_changed
-        return [each for each in offered if is_changed or not each.action_name.endswith("use_standard")]
 
     def changelist_view(self, request: Any, extra_context: Any = None) -> HttpResponse:
         if self.has_view_permission(request):
@@ -130,13 +126,9 @@ class MailTextAdmin(ShopScopedAdmin):
             }
         return super().render_change_form(request, context, *args, obj=obj, **kwargs)
 
-    def get_urls(self) -> list[Any]:
-        frame = self.admin_site.admin_view(self.frame)
-        return [path("<path:object_id>/frame/", frame, name="content_mailtext_frame"), *super().get_urls()]
-
-    def frame(self, request: Any, object_id: str) -> HttpResponse:
+    @own_page("<path:object_id>/frame/", "view", Moves.NOTHING)
+    def frame(self, request: Any, row: MailText) -> HttpResponse:
         """The mail with the words that were posted, else with those that are saved. Nothing is stored."""
-        row = self.row_or_404(request, object_id)
         given = {part: mail_words.tidy(request.POST[part][:LONGEST_TEXT]) for part in PARTS if part in request.POST}
         problems = [found for part, text in given.items() if (found := mail_words.problem(row.kind, part, text))]
         words = Words(**{part: given.get(part, getattr(row, part)) for part in PARTS})
@@ -169,7 +161,13 @@ class MailTextAdmin(ShopScopedAdmin):
         mail_texts.send_sample(shop=request.shop, text=row, user=request.user, now=request.now)
         return f"The test mail is on its way to {request.user.email}."
 
-    @deed("Use the standard text again", Right.MANAGE_SETTINGS, Moves.NOTHING, icon="undo")
+    @deed(
+        "Use the standard text again",
+        Right.MANAGE_SETTINGS,
+        Moves.NOTHING,
+        icon="undo",
+        when=lambda row: row.is_changed,
+    )
     @asks(
         "Use the standard text again?",
         "Your own subject, opening and closing text of this mail are removed.",
