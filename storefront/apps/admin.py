@@ -8,44 +8,41 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.text import Truncator
 from unfold.admin import ModelAdmin
-from unfold.decorators import action, display
-from unfold.enums import ActionVariant
 
 from storefront.apps import actions
 from storefront.apps.admin_extensions import ExtensionAdmin as ExtensionAdmin
-from storefront.apps.admin_forms import AppForm, ConsentForm
+from storefront.apps.admin_forms import AppForm, ConsentForm, count_permissions, scopes_in_words
 from storefront.apps.admin_installations import show_token
-from storefront.apps.admin_pages import ConfirmingAdmin, count_permissions, scopes_in_words
 from storefront.apps.admin_scripts import SEES
 from storefront.apps.admin_scripts import ScriptTagAdmin as ScriptTagAdmin
 from storefront.apps.rules import script_host
 from storefront.apps.scripts import blocked_reason
 from storefront.installations.models import App, Installation
-from storefront.shops.admin_base import may_operate, refusal_as_message
+from storefront.shops.admin_base import ShopScopedAdmin, may_operate, refusal_as_message
+from storefront.shops.admin_parts import PRIMARY, Moves, column, deed, layout, sure
 from storefront.shops.rights import Right
 
 
+def may_install(app: Any) -> bool:
+    return app.is_active and not app.is_here
+
+
 @admin.register(App)
-class AppAdmin(ConfirmingAdmin):
+class AppAdmin(ShopScopedAdmin):
     """Apps belong to no shop: the operator edits them, owners of shops see and install them."""
 
+    menu_title = "All apps"
     form = AppForm
-    rights = {
-        "view": Right.MANAGE_APPS,
-        "install": Right.MANAGE_APPS,
-        "add": Right.OPERATE,
-        "change": Right.OPERATE,
-        "rotate_secret": Right.OPERATE,
-    }
+    rights = {"view": Right.MANAGE_APPS, "add": Right.OPERATE, "change": Right.OPERATE}
+    moves = Moves.IDENTITY
     audited = False
     list_select_related = False
     search_fields = ["name", "slug", "description"]
     ordering = ["name"]
-    actions_detail = ["install", "rotate_secret"]
-    fieldsets: Any = [
-        (None, {"fields": ["name", "slug", "description", "contact"]}),
-        ("Installing", {"fields": ["install_url", "scopes", "is_active"]}),
-    ]
+    fieldsets: Any = layout(
+        "name slug description contact",
+        "Installing: install_url scopes is_active",
+    )
 
     def get_queryset(self, request: Any) -> QuerySet:
         here = Installation.objects.filter(shop=request.shop, app=OuterRef("pk"), uninstalled_at=None)
@@ -68,37 +65,17 @@ class AppAdmin(ConfirmingAdmin):
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return [name for _, options in self.get_fieldsets(request, obj) for name in options["fields"]]
 
-    @display(description="description")
-    def in_short(self, row: App) -> str:
-        return Truncator(row.description).chars(60) or "–"
+    in_short = column("description", lambda row: Truncator(row.description).chars(60) or "–")
+    permissions = column("permissions", lambda row: count_permissions(row.scopes))
+    about = column("description", lambda row: row.description or "–")
+    asks_for = column("permissions", lambda row: scopes_in_words(row.scopes))
 
-    @display(description="permissions")
-    def permissions(self, row: App) -> str:
-        return count_permissions(row.scopes)
-
-    @display(description="description")
-    def about(self, row: App) -> str:
-        return row.description or "–"
-
-    @display(description="permissions")
-    def asks_for(self, row: App) -> str:
-        return scopes_in_words(row.scopes)
-
-    @display(description="in this shop", label={"Installed": "success", "Available": "info", "Withdrawn": "warning"})
-    def state(self, row: App) -> str:
-        if row.is_here:  # type: ignore[attr-defined]
-            return "Installed"
-        return "Available" if row.is_active else "Withdrawn"
-
-    @display(description="shops", ordering="shops")
-    def shops_count(self, row: App) -> int:
-        return row.shops  # type: ignore[attr-defined]
-
-    def get_actions_detail(self, request: Any, object_id: Any) -> list[Any]:
-        app = self.get_object(request, str(object_id))
-        offered = {"rotate_secret"} | ({"install"} if app and app.is_active and not app.is_here else set())
-        found = super().get_actions_detail(request, object_id)
-        return [each for each in found if each.action_name.removeprefix("apps_app_") in offered]
+    state = column(
+        "in this shop",
+        lambda row: "Installed" if row.is_here else "Available" if row.is_active else "Withdrawn",
+        label={"Installed": "success", "Available": "info", "Withdrawn": "warning"},
+    )
+    shops_count = column("shops", lambda row: row.shops, by="shops")  # type: ignore[attr-defined]
 
     def save_model(self, request: Any, obj: App, form: Any, change: bool) -> None:
         if change:
@@ -122,31 +99,26 @@ class AppAdmin(ConfirmingAdmin):
             then=reverse("admin:apps_app_change", args=[app.pk]),
         )
 
-    @action(description="New secret", icon="key", url_path="secret")
-    def rotate_secret(self, request: Any, object_id: str) -> HttpResponse:
-        app = self.row_or_404(request, object_id)
+    @deed("New secret", Right.OPERATE, Moves.IDENTITY, icon="key", url_path="secret")
+    @sure(
+        "Create a new secret for “{}”?",
+        "New secret",
+        "Install notifications will be signed with the new secret only. The old one stops working.",
+    )
+    def rotate_secret(self, request: Any, app: Any) -> Any:
+        secret = actions.rotate_app_secret(app=app, now=request.now)
+        self.log_change(request, app, "New secret created.")
+        return self._show_new_secret(request, app, secret)
 
-        def rotated() -> HttpResponse:
-            secret = actions.rotate_app_secret(app=app, now=request.now)
-            self.log_change(request, app, "New secret created.")
-            return self._show_new_secret(request, app, secret)
-
-        sentence = "Install notifications will be signed with the new secret only. The old one stops working."
-        return self.confirm(
-            request, rotated, title=f"Create a new secret for “{app}”?", sentences=[sentence], button="New secret"
-        )
-
-    @action(description="Install", icon="download", variant=ActionVariant.PRIMARY)
-    def install(self, request: Any, object_id: str) -> HttpResponse:
+    @deed("Install", Right.MANAGE_APPS, Moves.IDENTITY, icon="download", variant=PRIMARY, when=may_install)
+    def install(self, request: Any, app: Any) -> Any:
         """The consent page: a tick box for each permission that the app asks for."""
-        app = self.row_or_404(request, object_id)
         form = ConsentForm(request.POST if request.method == "POST" else None, app=app)
         if request.method == "POST" and form.is_valid():
             return refusal_as_message(request, lambda: self._install(request, app, form.cleaned_data["scopes"]))
-        title = f"Install “{app}” in {request.shop.name}?"
-        context = {"title": title, "app": app, "form": form, "host": script_host(app.install_url)}
-        context |= {"sees": SEES, "blocked_reason": blocked_reason()}
-        return self.page(request, "apps/admin/install.html", context)
+        context = {"app": app, "form": form, "host": script_host(app.install_url), "sees": SEES}
+        context |= {"title": f"Install “{app}” in {request.shop.name}?", "blocked_reason": blocked_reason()}
+        return self.page(request, "apps/admin/install.html", **context)
 
     def _install(self, request: Any, app: App, scopes: list[str]) -> HttpResponse:
         installation, token = actions.install_app(shop=request.shop, app=app, scopes=scopes, now=request.now)

@@ -3,18 +3,17 @@
 from typing import Any
 
 from django.contrib import admin
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.utils.html import format_html
-from unfold.decorators import action, display
-from unfold.enums import ActionVariant
+from unfold.decorators import display
 
 from storefront.apps import rendering
-from storefront.apps.admin_pages import ConfirmingAdmin
 from storefront.apps.call_statistics import call_statistics, health, last_call
 from storefront.apps.models import Extension
 from storefront.kit import clock
 from storefront.kit.format import format_count, format_time
-from storefront.shops.admin_base import moment
+from storefront.shops.admin_base import ShopScopedAdmin
+from storefront.shops.admin_parts import PRIMARY, Moves, column, deed, layout, moment
 from storefront.shops.rights import Right
 
 HEALTH = {"Healthy": "success", "Failing": "warning", "Suspended": "danger", "Off": ""}
@@ -53,30 +52,41 @@ SAMPLE: dict[str, Any] = {
 }
 
 
+def health_of(row: Extension) -> tuple[str, str]:
+    """The block's state, and the state in words."""
+    state = health(row, clock.now())
+    if state == "Suspended":
+        until = format_time(row.asked_again_at, row.shop.timezone)
+        return state, f"Failed repeatedly: not called until {until}"
+    if state == "Failing":
+        return state, f"Failed {row.failures_in_a_row} times in a row"
+    return state, state
+
+
 @admin.register(Extension)
-class ExtensionAdmin(ConfirmingAdmin):
+class ExtensionAdmin(ShopScopedAdmin):
     """Apps register and delete their blocks; the merchant can turn a block off."""
 
+    menu_title = "Blocks"
     empty_text = (
         "Installed apps can show blocks at the checkout, on product pages and after the order. They are listed here."
     )
-    rights = {"view": Right.MANAGE_APPS, "change": Right.MANAGE_APPS, "preview": Right.MANAGE_APPS}
+    rights = {"view": Right.MANAGE_APPS, "change": Right.MANAGE_APPS}
+    moves = Moves.NOTHING
     list_display = ["block", "app", "health_shown", "callback_url"]
     list_select_related = ["shop", "installation__app"]
     search_fields = ["installation__app__name", "callback_url"]
     ordering = ["pk"]
     actions = None
-    actions_detail = ["preview"]
-    fieldsets: Any = [
-        (None, {"fields": ["block", "app", "callback_url", "timeout_ms", "registered", "is_active"]}),
-        ("Performance", {"fields": ["health_text", "calls", "p50", "p95", "timed_out", "failed"]}),
-        ("Last call", {"fields": ["last_outcome", "last_request", "last_answer"]}),
-    ]
+    fieldsets: Any = layout(
+        "block app callback_url timeout_ms registered is_active",
+        "Performance: health_text calls p50 p95 timed_out failed",
+        "Last call: last_outcome last_request last_answer",
+    )
+
+    readonly_fields = [name for _, options in fieldsets for name in options["fields"] if name != "is_active"]
 
     registered = moment("created_at", "registered")
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return [name for _, options in self.fieldsets for name in options["fields"] if name != "is_active"]
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Extension | None:
         """The row with its statistics and its last call, read once for all fields."""
@@ -85,47 +95,16 @@ class ExtensionAdmin(ConfirmingAdmin):
             row.statistics, row.last = call_statistics(row.shop, row), last_call(row.shop, row)
         return row
 
-    @display(description="block")
-    def block(self, row: Extension) -> str:
-        return row.get_type_display()
+    block = column("block", lambda row: row.get_type_display())
+    app = column("app", lambda row: str(row.installation), by="installation__app__name")
 
-    @display(description="app", ordering="installation__app__name")
-    def app(self, row: Extension) -> str:
-        return str(row.installation)
-
-    @display(description="state", label=HEALTH)
-    def health_shown(self, row: Extension) -> tuple[str, str]:
-        state = health(row, clock.now())
-        if state == "Suspended":
-            until = format_time(row.asked_again_at, row.shop.timezone)
-            return state, f"Failed repeatedly: not called until {until}"
-        if state == "Failing":
-            return state, f"Failed {row.failures_in_a_row} times in a row"
-        return state, state
-
-    @display(description="state")
-    def health_text(self, row: Extension) -> str:
-        return self.health_shown(row)[1]
-
-    @display(description="calls in the last week (up to 1,000)")
-    def calls(self, row: Any) -> str:
-        return format_count(row.statistics.calls)
-
-    @display(description="median time")
-    def p50(self, row: Any) -> str:
-        return _milliseconds(row.statistics.p50)
-
-    @display(description="95th percentile")
-    def p95(self, row: Any) -> str:
-        return _milliseconds(row.statistics.p95)
-
-    @display(description="timeouts")
-    def timed_out(self, row: Any) -> str:
-        return format_count(row.statistics.timed_out)
-
-    @display(description="other failures")
-    def failed(self, row: Any) -> str:
-        return format_count(row.statistics.failed)
+    health_shown = column("state", health_of, label=HEALTH)
+    health_text = column("state", lambda row: health_of(row)[1])
+    calls = column("calls in the last week (up to 1,000)", lambda row: format_count(row.statistics.calls))
+    p50 = column("median time", lambda row: _milliseconds(row.statistics.p50))
+    p95 = column("95th percentile", lambda row: _milliseconds(row.statistics.p95))
+    timed_out = column("timeouts", lambda row: format_count(row.statistics.timed_out))
+    failed = column("other failures", lambda row: format_count(row.statistics.failed))
 
     @display(description="outcome")
     def last_outcome(self, row: Any) -> str:
@@ -134,24 +113,17 @@ class ExtensionAdmin(ConfirmingAdmin):
         when = format_time(row.last.called_at, row.shop.timezone)
         return f"{when}: {row.last.get_outcome_display()} after {row.last.duration_ms} ms. {row.last.reason}".strip()
 
-    @display(description="request")
-    def last_request(self, row: Any) -> str:
-        return _as_sent(row.last.request if row.last else "")
+    last_request = column("request", lambda row: _as_sent(row.last.request if row.last else ""))
+    last_answer = column("response", lambda row: _as_sent(row.last.answer if row.last else ""))
 
-    @display(description="response")
-    def last_answer(self, row: Any) -> str:
-        return _as_sent(row.last.answer if row.last else "")
-
-    @action(description="Preview", icon="visibility", variant=ActionVariant.PRIMARY)
-    def preview(self, request: Any, object_id: str) -> HttpResponse:
+    @deed("Preview", Right.MANAGE_APPS, Moves.NOTHING, icon="visibility", variant=PRIMARY)
+    def preview(self, request: Any, row: Any) -> Any:
         """Fetch the block for a sample basket and show it as the page would. The call is recorded like any other, so a
         success ends a suspension."""
-        row = self.row_or_404(request, object_id)
         result = None
         if request.method == "POST":
             result = rendering.preview_block(request.shop, row.pk, payload=SAMPLE, now=request.now)
-        context = {"title": f"Preview of “{row}”", "row": row, "result": result}
-        return self.page(request, "apps/admin/preview.html", context)
+        return self.page(request, "apps/admin/preview.html", title=f"Preview of “{row}”", row=row, result=result)
 
 
 def _milliseconds(duration: int | None) -> str:

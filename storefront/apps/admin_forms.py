@@ -71,3 +71,12 @@ class AllowedHostForm(ShopScopedForm):
             return checked_host(self.cleaned_data["host"])
         except InvalidFields as refused:
             raise forms.ValidationError((refused.errors or {})["host"]) from None
+
+
+def scopes_in_words(scopes: list[str]) -> str:
+    return ", ".join(SCOPES[scope] for scope in scopes if scope in SCOPES) or "No permissions"
+
+
+def count_permissions(scopes: list[str]) -> str:
+    """The number of scopes as a text, for narrow columns."""
+    return "1 permission" if len(scopes) == 1 else f"{len(scopes)} permissions"

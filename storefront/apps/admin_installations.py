@@ -7,16 +7,15 @@ from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
-from unfold.decorators import action, display
-from unfold.enums import ActionVariant
+from unfold.decorators import display
 
 from storefront.apps import actions, queries
-from storefront.apps.admin_forms import InstallationForm
-from storefront.apps.admin_pages import ConfirmingAdmin, count_permissions
+from storefront.apps.admin_forms import InstallationForm, count_permissions
 from storefront.installations.models import Installation
 from storefront.kit import clock
 from storefront.kit.format import format_time
-from storefront.shops.admin_base import may_operate, moment
+from storefront.shops.admin_base import ShopScopedAdmin, may_operate
+from storefront.shops.admin_parts import DANGER, Moves, column, deed, layout, moment, sure
 from storefront.shops.models import ApiToken
 from storefront.shops.rights import Right
 from storefront.webhooks.admin import CANNOT_SIGN
@@ -35,33 +34,27 @@ MOST_OFFERED = 10
 
 
 @admin.register(Installation)
-class InstallationAdmin(ConfirmingAdmin):
+class InstallationAdmin(ShopScopedAdmin):
     """The apps of this shop: their permissions, tokens and last calls."""
 
+    menu_title = "Installed"
     empty_text = (
         "Apps add to the shop what it lacks: blocks at the checkout, scripts, and programs that follow your orders."
     )
     form = InstallationForm
-    rights = {
-        "view": Right.MANAGE_APPS,
-        "change": Right.MANAGE_APPS,
-        "rotate_token": Right.MANAGE_APPS,
-        "end_old_tokens": Right.MANAGE_APPS,
-        "rotate_secret": Right.MANAGE_APPS,
-        "uninstall": Right.MANAGE_APPS,
-    }
+    rights = {"view": Right.MANAGE_APPS, "change": Right.MANAGE_APPS}
+    moves = Moves.IDENTITY
     list_display = ["app", "state", "notified", "allowed", "installed"]
     list_after_template = "apps/admin/available.html"
     list_select_related = ["shop", "app"]
     search_fields = ["app__name", "app__slug"]
     ordering = ["-installed_at"]
     actions = None
-    actions_detail = ["rotate_token", "end_old_tokens", "rotate_secret", "uninstall"]
-    fieldsets: Any = [
-        (None, {"fields": ["app", "state", "notified", "installed", "uninstalled"]}),
-        ("Permissions", {"fields": ["scopes", "requests_per_minute", "tokens"]}),
-        ("Calls to the app", {"fields": ["last_calls"]}),
-    ]
+    fieldsets: Any = layout(
+        "app state notified installed uninstalled",
+        "Permissions: scopes requests_per_minute tokens",
+        "Calls to the app: last_calls",
+    )
 
     installed = moment("installed_at")
     uninstalled = moment("uninstalled_at")
@@ -84,11 +77,11 @@ class InstallationAdmin(ConfirmingAdmin):
         shown = ["app", "state", "notified", "installed", "uninstalled", "tokens", "last_calls"]
         return shown if may_operate(request) else [*shown, "requests_per_minute"]
 
-    @display(description="state", label={"Installed": "success", "Uninstalled": "", CANNOT_SIGN: "danger"})
-    def state(self, row: Installation) -> str:
-        if row.uninstalled_at:
-            return "Uninstalled"
-        return "Installed" if row.can_sign else CANNOT_SIGN
+    state = column(
+        "state",
+        lambda row: "Uninstalled" if row.uninstalled_at else "Installed" if row.can_sign else CANNOT_SIGN,
+        label={"Installed": "success", "Uninstalled": "", CANNOT_SIGN: "danger"},
+    )
 
     @display(description="install notification", label=NOTIFICATION_COLOURS)
     def notified(self, row: Installation) -> str:
@@ -96,9 +89,7 @@ class InstallationAdmin(ConfirmingAdmin):
             return NOTIFICATION.get(delivery.status, delivery.get_status_display())
         return "–"
 
-    @display(description="permissions")
-    def allowed(self, row: Installation) -> str:
-        return count_permissions(row.scopes)
+    allowed = column("permissions", lambda row: count_permissions(row.scopes))
 
     @display(description="tokens")
     def tokens(self, row: Installation) -> str:
@@ -124,14 +115,12 @@ class InstallationAdmin(ConfirmingAdmin):
         )
         return format_html('<table class="text-left"><tbody>{}</tbody></table>', lines) if lines else "No calls yet"
 
-    def get_actions_detail(self, request: Any, object_id: Any) -> list[Any]:
-        row = self.get_object(request, str(object_id))
-        if row is None or row.uninstalled_at:
-            return []
-        found = super().get_actions_detail(request, object_id)
-        if not any(token.expires_at for token in queries.app_tokens(request.shop, row, request.now)):
-            found = [each for each in found if not each.action_name.endswith("end_old_tokens")]
-        return found
+    def offers(self, row: Installation, name: str) -> bool:
+        if name == "end_old_tokens" and not any(
+            token.expires_at for token in queries.app_tokens(row.shop, row, clock.now())
+        ):
+            return False
+        return row.uninstalled_at is None
 
     def save_model(self, request: Any, obj: Installation, form: Any, change: bool) -> None:
         given = {"shop": request.shop, "installation": obj, "now": request.now}
@@ -140,77 +129,57 @@ class InstallationAdmin(ConfirmingAdmin):
         if "requests_per_minute" in form.changed_data:
             actions.change_rate_limit(**given, requests_per_minute=form.cleaned_data["requests_per_minute"])
 
-    @action(description="New token", icon="key", url_path="token")
-    def rotate_token(self, request: Any, object_id: str) -> HttpResponse:
-        row = self.row_or_404(request, object_id)
+    @deed("New token", Right.MANAGE_APPS, Moves.IDENTITY, icon="key", url_path="token")
+    @sure(
+        "Create a new token for “{}”?",
+        "New token",
+        "It is sent to the app, and you will see it only once.",
+        "The old token works for another 24 hours, unless you revoke it first.",
+    )
+    def rotate_token(self, request: Any, row: Any) -> HttpResponse:
+        token = actions.rotate_token(shop=request.shop, installation=row, now=request.now)
+        return show_token(self, request, row, token)
 
-        def rotated() -> HttpResponse:
-            token = actions.rotate_token(shop=request.shop, installation=row, now=request.now)
-            return show_token(self, request, row, token)
+    @deed("Revoke old tokens", Right.MANAGE_APPS, Moves.IDENTITY, icon="block", url_path="end-tokens")
+    @sure(
+        "Revoke old tokens of “{}”?",
+        "Revoke",
+        "Only the newest token will work from the next request. This cannot be undone.",
+    )
+    def end_old_tokens(self, request: Any, row: Any) -> str:
+        actions.end_old_tokens(shop=request.shop, installation=row, now=request.now)
+        return "Old tokens revoked. Only the newest token works now."
 
-        sentences = [
-            "It is sent to the app, and you will see it only once.",
-            "The old token works for another 24 hours, unless you revoke it first.",
-        ]
-        return self.confirm(
-            request, rotated, title=f"Create a new token for “{row}”?", sentences=sentences, button="New token"
-        )
-
-    @action(description="Revoke old tokens", icon="block", url_path="end-tokens")
-    def end_old_tokens(self, request: Any, object_id: str) -> HttpResponse:
-        row = self.row_or_404(request, object_id)
-
-        def ended() -> HttpResponse:
-            actions.end_old_tokens(shop=request.shop, installation=row, now=request.now)
-            return self.done(request, row, "Old tokens revoked. Only the newest token works now.")
-
-        sentence = "Only the newest token will work from the next request. This cannot be undone."
-        return self.confirm(
-            request, ended, title=f"Revoke old tokens of “{row}”?", sentences=[sentence], button="Revoke"
-        )
-
-    @action(description="New webhook secret", icon="signature", url_path="secret")
-    def rotate_secret(self, request: Any, object_id: str) -> HttpResponse:
-        row = self.row_or_404(request, object_id)
-
-        def rotated() -> HttpResponse:
-            secret = actions.rotate_secret(shop=request.shop, installation=row, now=request.now)
-            return self.show_secret(
-                request,
-                secret,
-                title=f"Webhook secret of “{row}”",
-                kind="secret",
-                use="The app uses it to verify that webhooks and block requests come from this shop.",
-                then="../change/",
-            )
-
-        sentences = [
-            "You will see it only once.",
-            "For 24 hours, calls to the app are signed with both the old and the new secret.",
-        ]
-        title = f"Create a new webhook secret for “{row}”?"
-        return self.confirm(request, rotated, title=title, sentences=sentences, button="New secret")
-
-    @action(description="Uninstall", icon="delete", variant=ActionVariant.DANGER)
-    def uninstall(self, request: Any, object_id: str) -> HttpResponse:
-        row = self.row_or_404(request, object_id)
-
-        def uninstalled() -> HttpResponse:
-            actions.uninstall_app(shop=request.shop, installation=row, now=request.now)
-            return self.done(request, row, f"“{row}” has been uninstalled.")
-
-        return self.confirm(
+    @deed("New webhook secret", Right.MANAGE_APPS, Moves.IDENTITY, icon="signature", url_path="secret")
+    @sure(
+        "Create a new webhook secret for “{}”?",
+        "New secret",
+        "You will see it only once.",
+        "For 24 hours, calls to the app are signed with both the old and the new secret.",
+    )
+    def rotate_secret(self, request: Any, row: Any) -> HttpResponse:
+        return self.show_secret(
             request,
-            uninstalled,
-            title=f"Uninstall “{row}”?",
-            sentences=["Its tokens stop working immediately, and these are deleted:"],
-            deleted=queries.count_uninstalled(request.shop, row),
-            button="Uninstall",
-            danger=True,
+            actions.rotate_secret(shop=request.shop, installation=row, now=request.now),
+            title=f"Webhook secret of “{row}”",
+            kind="secret",
+            use="The app uses it to verify that webhooks and block requests come from this shop.",
+            then="../change/",
         )
 
+    @deed("Uninstall", Right.MANAGE_APPS, Moves.IDENTITY, icon="delete", variant=DANGER)
+    @sure(
+        "Uninstall “{}”?",
+        "Uninstall",
+        "Its tokens stop working immediately, and these are deleted:",
+        more=lambda request, row: {"deleted": queries.count_uninstalled(request.shop, row), "danger": True},
+    )
+    def uninstall(self, request: Any, row: Any) -> str:
+        actions.uninstall_app(shop=request.shop, installation=row, now=request.now)
+        return f"“{row}” has been uninstalled."
 
-def show_token(page: ConfirmingAdmin, request: HttpRequest, installation: Installation, token: str) -> HttpResponse:
+
+def show_token(page: ShopScopedAdmin, request: HttpRequest, installation: Installation, token: str) -> HttpResponse:
     return page.show_secret(
         request,
         token,

@@ -3,21 +3,18 @@
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import reverse
-from unfold.decorators import action, display
-from unfold.enums import ActionVariant
+from django.http import HttpRequest, HttpResponse
+from unfold.decorators import display
 
 from storefront.apps.admin_forms import AllowedHostForm
-from storefront.apps.admin_pages import ConfirmingAdmin
 from storefront.apps.models import AllowedScriptHost, BlockedScript, ScriptTag
 from storefront.apps.rules import script_host
 from storefront.apps.script_hosts import allow_script_host
 from storefront.apps.script_reports import without_query
 from storefront.apps.scripts import blocked_reason
 from storefront.kit.format import format_count
-from storefront.shops.admin_base import moment
+from storefront.shops.admin_base import ShopScopedAdmin
+from storefront.shops.admin_parts import PRIMARY, Moves, column, deed, layout, moment, sure
 from storefront.shops.rights import Right
 
 STATES = {"Active": "success", "Blocked": "danger", "Off": ""}
@@ -30,7 +27,7 @@ SEES = (
 WANTED = {"script-src": "Script", "style-src": "Style", "connect-src": "Call"}
 
 
-class ScriptsAdmin(ConfirmingAdmin):
+class ScriptsAdmin(ShopScopedAdmin):
     """An admin of app scripts. Its pages show a warning if no app script runs on this deployment."""
 
     def changelist_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
@@ -47,66 +44,51 @@ def _with_warning(request: HttpRequest) -> HttpRequest:
     return request
 
 
+def _url_of(row: ScriptTag | BlockedScript) -> str:
+    return row.src if isinstance(row, ScriptTag) else row.source
+
+
 class AllowHostAdmin(ScriptsAdmin):
     """An admin of rows with a script's URL, whose host the merchant can allow."""
 
-    actions_detail = ["allow"]
+    def offers(self, row: Any, name: str) -> bool:
+        return not (isinstance(row, ScriptTag) and _is_allowed(row))
 
-    @staticmethod
-    def script_url(row: Any) -> str:
-        raise NotImplementedError
-
-    @action(description="Allow this host", icon="check", variant=ActionVariant.PRIMARY)
-    def allow(self, request: Any, object_id: str) -> HttpResponse:
-        row = self.row_or_404(request, object_id)
-        host = script_host(self.script_url(row))
-
-        def allowed() -> HttpResponse:
-            allow_script_host(shop=request.shop, host=host, now=request.now)
-            self.message_user(request, f"Scripts from {host} are now allowed.")
-            return HttpResponseRedirect(reverse(f"admin:apps_{self.opts.model_name}_changelist"))
-
-        sentences = [
-            SEES,
-            "Allow only hosts that you trust, such as one named in an app's description. Anybody can make a browser"
-            " report a script that none of your apps needs.",
-        ]
-        title = f"Allow scripts from {host} on the shop's pages?"
-        return self.confirm(request, allowed, title=title, sentences=sentences, button="Allow")
+    @deed("Allow this host", Right.MANAGE_APPS, Moves.PERSONAL_DATA, icon="check", variant=PRIMARY)
+    @sure(
+        "",
+        "Allow",
+        SEES,
+        "Allow only hosts that you trust, such as one named in an app's description. Anybody can make a browser"
+        " report a script that none of your apps needs.",
+        more=lambda request, row: {"title": f"Allow scripts from {script_host(_url_of(row))} on the shop's pages?"},
+    )
+    def allow(self, request: Any, row: Any) -> HttpResponse:
+        host = script_host(_url_of(row))
+        allow_script_host(shop=request.shop, host=host, now=request.now)
+        self.message_user(request, f"Scripts from {host} are now allowed.")
+        return self.back_to(request, None)
 
 
 @admin.register(ScriptTag)
 class ScriptTagAdmin(AllowHostAdmin):
     """Apps register and delete their scripts; the merchant can turn a script off."""
 
+    menu_title = "Scripts"
     empty_text = "Scripts that installed apps run on your shop's pages are listed here."
-    rights = {"view": Right.MANAGE_APPS, "change": Right.MANAGE_APPS, "allow": Right.MANAGE_APPS}
+    rights = {"view": Right.MANAGE_APPS, "change": Right.MANAGE_APPS}
+    moves = Moves.PERSONAL_DATA
     list_display = ["src", "app", "location", "state"]
     list_select_related = ["shop", "installation__app"]
     search_fields = ["installation__app__name", "src"]
     ordering = ["pk"]
     actions = None
-    fieldsets: Any = [(None, {"fields": ["src", "app", "location", "state", "registered", "is_active"]})]
+    fieldsets: Any = layout("src app location state registered is_active")
+    prefetched = ("shop__allowedscripthost_set",)
+    readonly_fields = ["src", "app", "location", "state", "registered"]
 
     registered = moment("created_at", "registered")
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
-        return super().get_queryset(request).prefetch_related("shop__allowedscripthost_set")
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return ["src", "app", "location", "state", "registered"]
-
-    def get_actions_detail(self, request: Any, object_id: Any) -> list[Any]:
-        row = self.get_object(request, str(object_id))
-        return super().get_actions_detail(request, object_id) if row and not _is_allowed(row) else []
-
-    @staticmethod
-    def script_url(row: ScriptTag) -> str:
-        return row.src
-
-    @display(description="app", ordering="installation__app__name")
-    def app(self, row: ScriptTag) -> str:
-        return str(row.installation)
+    app = column("app", lambda row: str(row.installation), by="installation__app__name")
 
     @display(description="state", label=STATES)
     def state(self, row: ScriptTag) -> tuple[str, str]:
@@ -127,16 +109,17 @@ def _is_allowed(tag: ScriptTag) -> bool:
 class AllowedScriptHostAdmin(ScriptsAdmin):
     """Hosts whose scripts run: those of installed apps, deleted with the app, and those that the merchant allowed."""
 
+    menu_title = "Allowed hosts"
     empty_text = "Scripts of apps are loaded only from the hosts that you allow."
     form = AllowedHostForm
     rights = {"view": Right.MANAGE_APPS, "add": Right.MANAGE_APPS, "delete": Right.MANAGE_APPS}
+    moves = Moves.PERSONAL_DATA
     list_display = ["host", "allowed_by"]
     list_select_related = ["shop", "installation__app"]
     search_fields = ["host"]
     ordering = ["host"]
-
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return ["host", "allowed_by"] if obj else ["host"]
+    new_fields = ["host"]
+    fields = ["host", "allowed_by"]
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         is_own = obj is None or obj.installation_id is None
@@ -145,9 +128,7 @@ class AllowedScriptHostAdmin(ScriptsAdmin):
     def save_model(self, request: Any, obj: AllowedScriptHost, form: Any, change: bool) -> None:
         obj.pk = allow_script_host(shop=request.shop, host=obj.host, now=request.now).pk
 
-    @display(description="allowed by")
-    def allowed_by(self, row: AllowedScriptHost) -> str:
-        return f"Installing {row.installation}" if row.installation else "You"
+    allowed_by = column("allowed by", lambda row: f"Installing {row.installation}" if row.installation else "You")
 
 
 @admin.register(BlockedScript)
@@ -155,31 +136,21 @@ class BlockedScriptAdmin(AllowHostAdmin):
     """Scripts that browsers reported as blocked. The merchant deletes rows; allowing a host deletes its rows."""
 
     empty_text = "Scripts that browsers blocked, because their host is not allowed, are listed here."
-    rights = {"view": Right.MANAGE_APPS, "delete": Right.MANAGE_APPS, "allow": Right.MANAGE_APPS}
+    rights = {"view": Right.MANAGE_APPS, "delete": Right.MANAGE_APPS}
+    moves = Moves.NOTHING
     list_display = ["source", "app", "what", "page", "count", "last"]
     list_select_related = ["shop"]
     search_fields = ["source"]
     ordering = ["-last_at", "-pk"]
-    fieldsets: Any = [(None, {"fields": ["source", "app", "what", "page", "count", "first", "last"]})]
+    prefetched = ("shop__scripttag_set__installation__app",)
+    fieldsets: Any = layout("source app what page count first last")
 
     first, last = moment("first_at", "first"), moment("last_at", "last")
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
-        return super().get_queryset(request).prefetch_related("shop__scripttag_set__installation__app")
-
-    @staticmethod
-    def script_url(row: BlockedScript) -> str:
-        return row.source
 
     @display(description="app")
     def app(self, row: BlockedScript) -> str:
         apps = {str(tag.installation) for tag in row.shop.scripttag_set.all() if without_query(tag.src) == row.source}
         return ", ".join(sorted(apps)) or "–"
 
-    @display(description="type")
-    def what(self, row: BlockedScript) -> str:
-        return WANTED.get(row.directive, row.directive)
-
-    @display(description="times", ordering="times")
-    def count(self, row: BlockedScript) -> str:
-        return format_count(row.times)
+    what = column("type", lambda row: WANTED.get(row.directive, row.directive))
+    count = column("times", lambda row: format_count(row.times), by="times")

@@ -15,14 +15,16 @@ from storefront.catalogue.admin_forms import check_picture
 from storefront.catalogue.admin_products import ProductAdmin as ProductAdmin
 from storefront.catalogue.admin_variants import VariantAdmin as VariantAdmin
 from storefront.catalogue.models import Brand, Category, ShippingOrigin, TaxClass, Vendor
-from storefront.shops.admin_base import ShopScopedAdmin, view_and_edit
+from storefront.shops.admin_base import ShopScopedAdmin
 from storefront.shops.admin_forms import ShopScopedForm
+from storefront.shops.admin_parts import Moves, column, layout, view_and_edit
 from storefront.shops.rights import Right
 
 
 class NamedAdmin(ShopScopedAdmin):
     """Rows that have only a name."""
 
+    moves = Moves.NOTHING
     list_display = fields = ["name"]
     search_fields = ["name"]
     ordering = ["name", "id"]
@@ -103,9 +105,11 @@ class CategoryForm(ShopScopedForm):
 class CategoryAdmin(ShopScopedAdmin):
     """The shop's tree, each category under its parent."""
 
+    icon = "account_tree"
     empty_text = "Categories are the menu of your shop. A product can be in several."
     form = CategoryForm
     rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
+    moves = Moves.NOTHING
     list_display = ["in_tree", "slug", "product_count", "sort_order", "is_active"]
     list_filter = ["is_active"]
     list_per_page = 200
@@ -113,14 +117,11 @@ class CategoryAdmin(ShopScopedAdmin):
     ordering = ["lft"]
     sortable_by: list[str] = []
     autocomplete_fields = ["parent"]
-    fieldsets: Any = [
-        (None, {"fields": ["name", "parent", "sort_order", "is_active", "description", "image", "banner"]}),
-        ("More", {"fields": ["slug", "exclude_from_group_discounts"]}),
-        (
-            "Search engines",
-            {"fields": ["meta_title", "meta_description", "canonical_url", "og_image_url", "noindex"]},
-        ),
-    ]
+    fieldsets: Any = layout(
+        "name parent sort_order is_active description image banner",
+        "More: slug exclude_from_group_discounts",
+        "Search engines: meta_title meta_description canonical_url og_image_url noindex",
+    )
 
     @display(description="category")
     def in_tree(self, row: Category) -> str:
@@ -134,9 +135,7 @@ class CategoryAdmin(ShopScopedAdmin):
         above = Category.objects.filter(shop=row.shop_id, lft__lt=row.lft, rgt__gt=row.rgt).order_by("lft")
         return " › ".join([*above.values_list("name", flat=True), row.name])
 
-    @display(description="products")
-    def product_count(self, row: Category) -> int:
-        return row.product_count  # type: ignore[attr-defined]
+    product_count = column("products", lambda row: row.product_count)  # type: ignore[attr-defined]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         above = Category.objects.filter(shop=OuterRef("shop"), lft__lt=OuterRef("lft"), rgt__gt=OuterRef("rgt"))

@@ -4,20 +4,22 @@ from django import forms
 from django.contrib import admin
 from django.db.models import BigIntegerField, Case, OuterRef, Q, QuerySet, Subquery, When
 from django.db.models.functions import Cast, Substr
-from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
+from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
-from unfold.decorators import action, display
+from unfold.decorators import display
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminTextInputWidget
 
 from storefront.catalogue.inventory_actions import AdjustBy, adjust_stock
 from storefront.catalogue.ledger import Author, Kind, stock_changes
-from storefront.catalogue.models import Product, StockAdjustment, Variant
+from storefront.catalogue.models import StockAdjustment, Variant
 from storefront.catalogue.parsing import LARGEST_INTEGER
 from storefront.catalogue.rules import full_name
+from storefront.kit.format import format_count
 from storefront.kit.ids import as_id
-from storefront.shops.admin_base import EndlessAdmin, ReadOnlyInline, ShopScopedAdmin, moment
+from storefront.shops.admin_base import EndlessAdmin, ShopScopedAdmin
+from storefront.shops.admin_parts import Moves, asks, column, deed, link, moment, names
+from storefront.shops.admin_scope import ReadOnlyInline
 from storefront.shops.models import Shop
 from storefront.shops.rights import Right
 
@@ -37,21 +39,21 @@ class AdjustForm(BaseDialogForm):
     reason = forms.CharField(max_length=255, widget=UnfoldAdminTextInputWidget)
 
 
+# How many asked for a mail when the product, or a variant, is back in stock, and confirmed their address.
+WAITING = column(
+    "shoppers waiting for it",
+    lambda row: format_count(row.stock_alerts.filter(confirmed_at__isnull=False).count()),
+)
+
+
 class StockAdjustingAdmin(ShopScopedAdmin):
     """A product's or variant's page with the action *Adjust stock*, also for staff who cannot change the row."""
 
-    @action(
-        description="Adjust stock",
-        icon="inventory",
-        dialog={
-            "title": "Adjust stock",
-            "description": "The change is applied to the current stock and recorded with its reason.",
-            "form_class": AdjustForm,
-            "form_submit_text": "Adjust",
-        },
+    @deed("Adjust stock", Right.ADJUST_STOCK, Moves.NOTHING, icon="inventory")
+    @asks(
+        "Adjust stock", "The change is applied to the current stock and recorded with its reason.", "Adjust", AdjustForm
     )
-    def adjust(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        row: Product | Variant = self.row_or_404(request, object_id)
+    def adjust(self, request: Any, row: Any, form: Any) -> str:
         product_id, variant_id = (row.product_id, row.pk) if isinstance(row, Variant) else (row.pk, None)
         adjust_stock(
             shop=request.shop,
@@ -62,7 +64,7 @@ class StockAdjustingAdmin(ShopScopedAdmin):
             author=Author(user=request.user),
             now=request.now,
         )
-        return self.done(request, row, "Stock adjusted.")
+        return "Stock adjusted."
 
     def _changeform_view(self, request: Any, *args: Any, **kwargs: Any) -> Any:
         # Django calls this in the form's transaction.
@@ -91,18 +93,14 @@ def reference_of(row: Any) -> str:
     """What the row's change belongs to: an order with a link to it, or the reference as it was written."""
     if not row.placed_id:
         return row.reference
-    url = reverse("admin:orders_order_change", args=[row.placed_id])
-    return format_html('<a href="{}">order {}</a>', url, row.placed_number)
+    return link("orders_order_change", row.placed_id, f"order {row.placed_number}")
 
 
 class AdjustmentColumns:
     """The columns that the stock ledger and a product's page share."""
 
     made = moment("made_at", "when")
-
-    @display(description="change", ordering="delta")
-    def change(self, row: StockAdjustment) -> str:
-        return f"{row.delta:+,}"
+    change = column("change", lambda row: f"{row.delta:+,}", by="delta")
 
     @display(description="why", ordering="kind")
     def why(self, row: Any) -> str:
@@ -110,22 +108,13 @@ class AdjustmentColumns:
         why = format_html("{}: {}", row.get_kind_display(), about) if about else row.get_kind_display()
         return format_html("{} (damaged units)", why) if row.of_damaged else why
 
-    @display(description="reference")
-    def belongs_to(self, row: Any) -> str:
-        return reference_of(row) or "–"
-
-    @display(description="by")
-    def who(self, row: StockAdjustment) -> str:
-        return row.made_by
-
-    @display(description="variant")
-    def of_variant(self, row: StockAdjustment) -> str:
-        return row.variant.name if row.variant else "Removed" if row.variant_id else ""
+    belongs_to = column("reference", lambda row: reference_of(row) or "–")
+    who = column("by", lambda row: row.made_by)
+    of_variant = column("variant", lambda row: row.variant.name if row.variant else "Removed" if row.variant_id else "")
 
 
 class StockAdjustmentInline(AdjustmentColumns, ReadOnlyInline):
     model = StockAdjustment
-    rights = {"view": Right.VIEW_PRODUCTS}
     slot = "more"
     classes = ("collapse",)
     per_page = 20
@@ -137,6 +126,7 @@ class StockAdjustmentInline(AdjustmentColumns, ReadOnlyInline):
 
 @admin.register(StockAdjustment)
 class StockAdjustmentAdmin(AdjustmentColumns, EndlessAdmin):
+    icon = "inventory_2"
     empty_text = "Every sale, return, import and correction that changes the stock is listed here."
     rights = {"view": Right.VIEW_PRODUCTS}
     list_display = ["made", "item", "change", "stock_after", "why", "who"]
@@ -144,18 +134,7 @@ class StockAdjustmentAdmin(AdjustmentColumns, EndlessAdmin):
     list_select_related = WITH
     search_fields = ["product__sort_name", "product__sku", "variant__sku", "reason", "reference"]
     ordering = ["-id"]
-    fields = readonly_fields = [
-        "made",
-        "product",
-        "of_variant",
-        "of_damaged",
-        "kind",
-        "change",
-        "stock_after",
-        "reason",
-        "belongs_to",
-        "who",
-    ]
+    fields = readonly_fields = names("made product of_variant of_damaged kind change stock_after reason belongs_to who")
 
     def get_queryset(self, request: HttpRequest) -> Any:
         return with_orders(super().get_queryset(request))

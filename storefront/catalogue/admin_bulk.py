@@ -4,10 +4,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db.models import QuerySet
-from django.http import HttpResponse
 from django.template.response import TemplateResponse
 
 from storefront.catalogue import bulk_edits
@@ -19,6 +18,8 @@ from storefront.kit.format import format_count
 from storefront.kit.money import LARGEST, ZERO, problem_of
 from storefront.kit.refusals import Refusal
 from storefront.shops.admin_base import sentence_of
+from storefront.shops.admin_parts import Moves, chosen_deed
+from storefront.shops.rights import Right
 
 # Lines of what would change that the page shows; it says how many there are.
 SHOWN_LINES = 100
@@ -104,8 +105,8 @@ def _paths(rows: Iterable[tuple[int, str, int, int]]) -> Iterator[tuple[int, str
 class BulkEditAdmin:
     """The action on chosen products, for their admin."""
 
-    @admin.action(description="Edit price, stock, status or category")
-    def edit_chosen(self, request: Any, queryset: QuerySet) -> HttpResponse | None:
+    @chosen_deed("Edit price, stock, status or category", Right.CHANGE_PRODUCTS, Moves.NOTHING)
+    def edit_chosen(self, request: Any, queryset: QuerySet) -> Any:
         step = request.POST.get("edit-step", "")
         form = BulkForm(request.shop, request.POST if step else None)
         planned = None

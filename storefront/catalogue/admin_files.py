@@ -10,26 +10,24 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.urls import path, reverse
+from django.urls import reverse
 from django.utils.html import format_html
-from django.views.decorators.http import require_http_methods
-from unfold.decorators import display
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextInputWidget
 
 from storefront.catalogue import actions
+from storefront.catalogue.admin_pictures import stored_picture
 from storefront.catalogue.digital_files import UnusableFile, file_values, store_file, without_file
 from storefront.catalogue.models import DigitalFile, Product, StoredFile, Variant
 from storefront.kit.format import format_bytes
 from storefront.kit.storage import StorageUnavailable
 from storefront.shops import audit
-from storefront.shops.admin_base import ShopScopedTabularInline, view_and_edit
 from storefront.shops.admin_forms import ShopScopedForm
-from storefront.shops.rights import Right
+from storefront.shops.admin_parts import Moves, column, own_page
+from storefront.shops.admin_scope import ShopScopedTabularInline
 
-PREFIX = "digital_files"
-_UPLOAD = re.compile(rf"({PREFIX}-\d{{1,6}})-upload")
+# A file of the table of files, or a picture of the table of pictures.
+_UPLOAD = re.compile(r"(digital_files-\d{1,6})-(upload)|(media-\d{1,6})-file")
 NO_FILE = (
     "Saved as a draft: it is a download, and buyers would get no file. Add one under Files to download, and publish it."
 )
@@ -88,7 +86,6 @@ class DigitalFileForm(ShopScopedForm):
 
 class DigitalFileInline(ShopScopedTabularInline):
     model = DigitalFile
-    rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
     form = DigitalFileForm
     slot = "more"
     classes = ("collapse",)
@@ -96,17 +93,15 @@ class DigitalFileInline(ShopScopedTabularInline):
     verbose_name_plural = "files to download"
     fields = ["current", "upload", "stored", "name", "variant", "sort_order"]
     readonly_fields = ["current"]
+    related = ("file", "variant")
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         uploading = self.has_change_permission(request, obj)
         return [name for name in self.fields if uploading or name not in ("upload", "stored")]
 
-    @display(description="current file")
-    def current(self, row: DigitalFile) -> str:
-        return format_html("{}, {}", row.file.name, format_bytes(row.file.size)) if row.pk else "–"
-
-    def get_queryset(self, request: HttpRequest) -> Any:
-        return super().get_queryset(request).select_related("file", "variant")
+    current = column(
+        "current file", lambda row: format_html("{}, {}", row.file.name, format_bytes(row.file.size)) if row.pk else "–"
+    )
 
     def get_formset(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
         formset = super().get_formset(request, obj, **kwargs)
@@ -114,23 +109,18 @@ class DigitalFileInline(ShopScopedTabularInline):
         return formset
 
 
-class DigitalFilesAdmin:
-    """What the page of a product adds for the table."""
+class UploadsAdmin:
+    """What the page of a product adds for its files and pictures: each is stored when it is chosen, or before the form
+    is looked at. A page of uploads returns `{"stored": its name in the form}`, or `{"problem": a sentence}`; before the
+    server reads a large body, it asks by GET whether the sender may upload."""
 
-    model: Any
-    admin_site: Any
-    opts: Any
+    @own_page("upload", "change", Moves.NOTHING)
+    def upload(self, request: Any) -> HttpResponse:
+        return JsonResponse({} if request.method == "GET" else stored_file(request, request.FILES.get("file")))
 
-    def get_urls(self) -> list[Any]:
-        upload = self.admin_site.admin_view(require_http_methods(["GET", "POST"])(self.upload_file))
-        return [path("upload", upload, name="catalogue_product_upload"), *super().get_urls()]  # type: ignore[misc]
-
-    def upload_file(self, request: Any) -> HttpResponse:
-        """Store a file: `{"stored": its id}`, or `{"problem": a sentence}`. Before the server reads a large body, it
-        asks by GET whether the sender may upload."""
-        if not self.has_change_permission(request):  # type: ignore[attr-defined]
-            raise PermissionDenied
-        return JsonResponse({} if request.method == "GET" else _stored(request, request.FILES.get("file")))
+    @own_page("upload/picture", "change", Moves.NOTHING)
+    def upload_picture(self, request: Any) -> HttpResponse:
+        return JsonResponse({} if request.method == "GET" else stored_picture(request, request.FILES.get("file")))
 
     def changeform_view(self, request: Any, *args: Any, **kwargs: Any) -> Any:
         if request.method == "POST" and self.has_change_permission(request):  # type: ignore[attr-defined]
@@ -159,17 +149,18 @@ class DigitalFilesAdmin:
 
 
 def _store_uploads(request: Any) -> None:
-    """Store each file of the table and put its id into the form. What is wrong with a file, its field will say."""
+    """Store each file and picture of the form, and put its id or name into the form. What is wrong with one is shown in
+    its row."""
     posted = request.POST.copy()
     for field, file in request.FILES.items():
         if match := _UPLOAD.fullmatch(field):
-            found = _stored(request, file)
+            found = (stored_file if match[2] else stored_picture)(request, file)
             file.problem = found.get("problem")
-            posted[f"{match[1]}-stored"] = str(found.get("stored", ""))
+            posted[f"{match[1] or match[3]}-stored"] = str(found.get("stored", ""))
     request.POST = posted
 
 
-def _stored(request: Any, file: Any) -> dict[str, Any]:
+def stored_file(request: Any, file: Any) -> dict[str, Any]:
     if file is None:
         return {"problem": "Choose a file."}
     try:

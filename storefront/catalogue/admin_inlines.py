@@ -2,27 +2,23 @@
 
 from typing import Any
 
-from django.db.models import QuerySet
-from django.http import HttpRequest
-
 from storefront.catalogue.admin_forms import BundleItemForm, OptionForm, RelatedProductForm
 from storefront.catalogue.admin_rows import MOST_ROWS, choice_names
 from storefront.catalogue.admin_variant_forms import VariantFormSet, VariantRowForm
 from storefront.catalogue.models import BundleItem, Option, OptionValue, Product, RelatedProduct, Variant
-from storefront.shops.admin_base import ShopScopedTabularInline, view_and_edit
-from storefront.shops.rights import Right
+from storefront.shops.admin_scope import ShopScopedTabularInline
 
 
 class VariantInline(ShopScopedTabularInline):
     """The columns that merchants change often. The others are on the variant's own page, to which each row links."""
 
     model = Variant
-    rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
     form = VariantRowForm
     formset = VariantFormSet
     slot = "variants"
     template = "catalogue/admin/variants.html"
     per_page = 100
+    related = ("image",)
     fields = ["name", "option_values", "sku", "price", "compare_price", "stock_qty", "allow_backorders", "is_active"]
 
     def get_formset(self, request: Any, obj: Product | None = None, **kwargs: Any) -> Any:
@@ -30,13 +26,9 @@ class VariantInline(ShopScopedTabularInline):
         formset.form.choice_names = names_of_form(request, obj)
         return formset
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
-        return super().get_queryset(request).select_related("image")
-
 
 class OptionValueInline(ShopScopedTabularInline):
     model = OptionValue
-    rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
     fields = ["label", "price", "sort_order"]
     ordering_field = "sort_order"
     hide_ordering_field = True
@@ -44,7 +36,6 @@ class OptionValueInline(ShopScopedTabularInline):
 
 class OptionInline(ShopScopedTabularInline):
     model = Option
-    rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
     form = OptionForm
     verbose_name = "extra"
     verbose_name_plural = "extras, such as an engraving"
@@ -56,7 +47,6 @@ class OptionInline(ShopScopedTabularInline):
 
 class BundleItemInline(ShopScopedTabularInline):
     model = BundleItem
-    rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
     form = BundleItemForm
     fk_name = "bundle"
     slot = "more"
@@ -69,7 +59,6 @@ class BundleItemInline(ShopScopedTabularInline):
 
 class RelatedProductInline(ShopScopedTabularInline):
     model = RelatedProduct
-    rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
     form = RelatedProductForm
     fk_name = "product"
     slot = "more"

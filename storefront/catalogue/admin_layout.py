@@ -6,88 +6,49 @@ the group before it until it is opened.
 
 from typing import Any
 
-MAIN, SIDE, MORE, SIDE_MORE = ["main"], ["side"], ["main", "more"], ["side", "more"]
+from storefront.shops.admin_parts import layout
+
+
+def _group(classes: str, text: str) -> tuple[str | None, dict[str, Any]]:
+    """A group of fields as `layout` reads it, with what says where it stands."""
+    [(title, options)] = layout(text)
+    return title, {"classes": classes.split(), **options}
+
 
 FIELDSETS: list[tuple[str | None, dict[str, Any]]] = [
-    (None, {"classes": MAIN, "fields": ["name", "description"]}),
-    ("Short description", {"classes": MORE, "fields": ["short_description"]}),
-    ("Price", {"classes": MAIN, "fields": [("price", "compare_price")]}),
-    (
-        "Sale, cost and tax",
-        {
-            "classes": MORE,
-            "fields": [
-                "sale_price",
-                ("sale_from", "sale_until"),
-                "cost_price",
-                "is_taxable",
-                ("tax_class", "tic_code"),
-                "show_lowest_price",
-                "exclude_from_group_discounts",
-                "allow_custom_price",
-                "min_custom_price",
-            ],
-        },
+    _group("main", "name description"),
+    _group("main more", "Short description: short_description"),
+    _group("main", "Price: price+compare_price"),
+    _group(
+        "main more",
+        "Sale, cost and tax: sale_price sale_from+sale_until cost_price is_taxable tax_class+tic_code "
+        "show_lowest_price exclude_from_group_discounts allow_custom_price min_custom_price",
     ),
-    ("Stock", {"classes": MAIN, "fields": [("stock_qty", "sku"), "track_inventory", "waiting"]}),
-    (
-        "More about the stock",
-        {
-            "classes": MORE,
-            "fields": [
-                "allow_backorders",
-                ("low_stock_threshold", "barcode"),
-                "is_preorder",
-                "available_from",
-                ("damaged_qty", "damaged_price"),
-            ],
-        },
+    _group("main", "Stock: stock_qty+sku track_inventory waiting"),
+    _group(
+        "main more",
+        "More about the stock: allow_backorders low_stock_threshold+barcode is_preorder available_from "
+        "damaged_qty+damaged_price",
     ),
-    ("Choices and variants", {"classes": ["main", "variants"], "fields": ["choices"]}),
-    ("Delivery", {"classes": MAIN, "fields": ["requires_shipping", "weight"]}),
-    (
-        "Size, origin and downloads",
-        {
-            "classes": MORE,
-            "fields": [
-                ("length", "width"),
-                (
-                    "height",
-                    "dimension_unit",
-                ),
-                "shipping_origin",
-                "media_mail_eligible",
-                ("max_downloads", "download_expiry_days"),
-            ],
-        },
+    _group("main variants", "Choices and variants: choices"),
+    _group("main", "Delivery: requires_shipping weight"),
+    _group(
+        "main more",
+        "Size, origin and downloads: length+width height+dimension_unit shipping_origin "
+        "media_mail_eligible max_downloads+download_expiry_days",
     ),
-    ("Details", {"classes": MAIN, "fields": ["details"]}),
-    ("Search engines", {"classes": ["main", "search"], "fields": ["meta_title", "meta_description", "slug"]}),
-    (
-        "More about search engines",
-        {"classes": MORE, "fields": ["canonical_url", "og_image_url", "noindex"]},
-    ),
-    ("Translations", {"classes": MORE, "fields": ["translations"]}),
-    ("Status", {"classes": SIDE, "fields": ["status"]}),
-    ("Publication dates", {"classes": SIDE_MORE, "fields": ["publish_at", "unpublish_at"]}),
-    ("Categories", {"classes": SIDE, "fields": ["in_categories"]}),
-    ("Organisation", {"classes": SIDE, "fields": ["brand", "tags"]}),
-    (
-        "More about the product",
-        {
-            "classes": SIDE_MORE,
-            "fields": [
-                "vendor",
-                "type",
-                "default_variant",
-                "is_featured",
-                "is_new",
-                "is_pinned",
-                "exclude_from_catalog",
-                "is_gift_card",
-                "sort_order",
-            ],
-        },
+    _group("main", "Details: details"),
+    _group("main search", "Search engines: meta_title meta_description slug"),
+    _group("main more", "More about search engines: canonical_url og_image_url noindex"),
+    _group("main more", "Translations: translations"),
+    _group("side", "Status: status"),
+    _group("side more", "Publication dates: publish_at unpublish_at"),
+    _group("side", "Categories: in_categories"),
+    _group("side", "Organisation: brand tags"),
+    _group(
+        "side more",
+        "More about the product: vendor type default_variant is_featured is_new is_pinned "
+        "exclude_from_catalog is_gift_card sort_order",
     ),
 ]
 

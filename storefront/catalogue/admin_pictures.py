@@ -4,30 +4,23 @@ A script sends each picture when it is chosen (`upload_picture`); a picture that
 the form is looked at. Either way the form only names it, so that it is still there if the form is refused.
 """
 
-import re
 from typing import Any
 from urllib.parse import urlsplit
 
 from django import forms
-from django.core.exceptions import PermissionDenied
 from django.core.files.storage import default_storage
 from django.db.models import OuterRef, QuerySet, Subquery
-from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.urls import path
+from django.http import HttpRequest
 from django.utils.html import format_html
-from django.views.decorators.http import require_http_methods
 
 from storefront.catalogue import thumbnails, uploaded_pictures
 from storefront.catalogue.models import Media, UploadedPicture, WantedThumbnails
 from storefront.catalogue.uploaded_pictures import UnusablePicture, find_uploaded, store_picture, token_of
 from storefront.kit.refusals import InvalidFields
 from storefront.kit.storage import StorageUnavailable
-from storefront.shops.admin_base import ShopScopedTabularInline, view_and_edit
 from storefront.shops.admin_forms import ShopScopedForm
-from storefront.shops.rights import Right
+from storefront.shops.admin_scope import ShopScopedTabularInline
 
-PREFIX = "media"
-_FILE = re.compile(rf"({PREFIX}-\d{{1,6}})-file")
 GONE = "This picture is no longer stored, because the form was open for too long. Choose it again."
 NOT_STORED = "The picture could not be stored. Please try again."
 
@@ -82,7 +75,6 @@ class MediaForm(ShopScopedForm):
 
 class MediaInline(ShopScopedTabularInline):
     model = Media
-    rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
     form = MediaForm
     slot = "pictures"
     template = "catalogue/admin/pictures.html"
@@ -93,29 +85,6 @@ class MediaInline(ShopScopedTabularInline):
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         problem = WantedThumbnails.objects.filter(shop=OuterRef("shop"), file=OuterRef("file")).exclude(file="")
         return super().get_queryset(request).annotate(problem=Subquery(problem.values("problem")[:1]))
-
-
-class PicturesAdmin:
-    """What the page of a product adds for its pictures."""
-
-    admin_site: Any
-
-    def get_urls(self) -> list[Any]:
-        upload = self.admin_site.admin_view(require_http_methods(["GET", "POST"])(self.upload_picture))
-        own = path("upload/picture", upload, name="catalogue_product_upload_picture")
-        return [own, *super().get_urls()]  # type: ignore[misc]
-
-    def upload_picture(self, request: Any) -> HttpResponse:
-        """Store a picture: `{"stored": its name in the form, "url": where it is shown}`, or `{"problem": a sentence}`.
-        Before the server reads a large body, it asks by GET whether the sender may upload."""
-        if not self.has_change_permission(request):  # type: ignore[attr-defined]
-            raise PermissionDenied
-        return JsonResponse({} if request.method == "GET" else _stored(request, request.FILES.get("file")))
-
-    def changeform_view(self, request: Any, *args: Any, **kwargs: Any) -> Any:
-        if request.method == "POST" and self.has_change_permission(request):  # type: ignore[attr-defined]
-            _store_pictures(request)
-        return super().changeform_view(request, *args, **kwargs)  # type: ignore[misc]
 
 
 def check_picture(file: Any) -> None:
@@ -139,18 +108,7 @@ def thumbnail(picture: Media, name: str) -> str:
     return format_html('<img src="{}" alt="{}" class="thumbnail" loading="lazy">', small_url(picture), text)
 
 
-def _store_pictures(request: Any) -> None:
-    """Store each picture of the form and put its name into it. What is wrong with one, its row will say."""
-    posted = request.POST.copy()
-    for field, file in request.FILES.items():
-        if match := _FILE.fullmatch(field):
-            found = _stored(request, file)
-            file.problem = found.get("problem")
-            posted[f"{match[1]}-stored"] = found.get("stored", "")
-    request.POST = posted
-
-
-def _stored(request: Any, file: Any) -> dict[str, Any]:
+def stored_picture(request: Any, file: Any) -> dict[str, Any]:
     if file is None:
         return {"problem": "Choose a picture."}
     try:

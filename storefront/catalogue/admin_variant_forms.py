@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from storefront.catalogue import rules
 from storefront.catalogue.admin_forms import StockForm
 from storefront.catalogue.models import Media, Product, Variant
-from storefront.shops.admin_base import PagedFormSet
+from storefront.shops.admin_scope import PagedFormSet
 from storefront.shops.models import Shop
 
 NEW_PICTURE = "new-"

@@ -3,17 +3,15 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from unfold.decorators import display
 
 from storefront.catalogue import actions, events
-from storefront.catalogue.admin_adjustments import StockAdjustingAdmin
+from storefront.catalogue.admin_adjustments import WAITING, StockAdjustingAdmin
 from storefront.catalogue.admin_forms import StockForm
 from storefront.catalogue.admin_rows import choice_names
 from storefront.catalogue.admin_variant_forms import VariantForm
 from storefront.catalogue.models import Media, Product, Variant
-from storefront.kit.format import format_count
 from storefront.shops import audit
-from storefront.shops.admin_base import money
+from storefront.shops.admin_parts import Moves, layout, money
 from storefront.shops.rights import Right
 
 
@@ -22,7 +20,8 @@ class VariantAdmin(StockAdjustingAdmin):
     """All fields of a variant. Variants are created and deleted on their product's page."""
 
     form = VariantForm
-    rights = {"view": Right.VIEW_PRODUCTS, "change": Right.CHANGE_PRODUCTS, "adjust": Right.ADJUST_STOCK}
+    rights = {"view": Right.VIEW_PRODUCTS, "change": Right.CHANGE_PRODUCTS}
+    moves = Moves.NOTHING
     list_display = ["product", "name", "sku", "price_shown", "stock_qty", "is_active"]
     list_display_links = ["product", "name"]
     list_select_related = ["shop", "product"]
@@ -30,22 +29,18 @@ class VariantAdmin(StockAdjustingAdmin):
     search_fields = ["name", "sku", "product__sort_name"]
     ordering = ["product__sort_name", "sort_order", "id"]
     readonly_fields = ["product", "waiting"]
-    actions_detail = ["adjust"]
-    fieldsets: Any = [
-        (None, {"fields": ["product", "name", "option_values", "sku", "barcode", "is_active", "image", "sort_order"]}),
-        ("Price", {"fields": ["price", "compare_price", "sale_price", "sale_from", "sale_until", "cost_price"]}),
-        ("Stock", {"fields": ["stock_qty", "track_inventory", "allow_backorders", "weight", "waiting"]}),
-    ]
+    fieldsets: Any = layout(
+        "product name option_values sku barcode is_active image sort_order",
+        "Price: price compare_price sale_price sale_from sale_until cost_price",
+        "Stock: stock_qty track_inventory allow_backorders weight waiting",
+    )
 
     price_shown = money("price")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         return super().get_queryset(request).filter(product__deleted_at=None)
 
-    @display(description="shoppers waiting for it")
-    def waiting(self, row: Variant) -> str:
-        """How many asked for a mail when it is back in stock, and confirmed their address."""
-        return format_count(row.stock_alerts.filter(confirmed_at__isnull=False).count())
+    waiting = WAITING
 
     def history_of(self, row: Variant) -> audit.Object:
         """The product's history, which includes changes of its variants."""

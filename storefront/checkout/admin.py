@@ -9,6 +9,7 @@ from storefront.catalogue.models import PastPrice
 from storefront.payments.accounts import available_providers
 from storefront.pricing.currency_changes import problem_of_change
 from storefront.shops.admin import ShopAdmin, ShopForm
+from storefront.shops.admin_parts import layout
 from storefront.shops.models import Shop
 
 
@@ -35,21 +36,12 @@ class ShopWithPaymentsForm(ShopForm):
 @admin.register(Shop)
 class ShopWithPaymentsAdmin(ShopAdmin):
     form = ShopWithPaymentsForm
-    fieldsets: Any = [
-        (None, {"fields": ["name", "email", "country", "timezone", "language", "currency"]}),
-        (
-            "Payment",
-            {
-                "fields": [
-                    "payment_methods",
-                    "manual_payment_instructions",
-                    "gift_card_expiry_days",
-                ]
-            },
-        ),
-        ("New orders", {"fields": ["tells_of_orders", "order_emails"]}),
-        ("Web address", {"fields": ["domain", "base_url", "is_active"]}),
-    ]
+    fieldsets: Any = layout(
+        "name email country timezone language currency",
+        "Payment: payment_methods manual_payment_instructions gift_card_expiry_days",
+        "New orders: tells_of_orders order_emails",
+        "Web address: domain base_url is_active",
+    )
 
     def save_model(self, request: Any, obj: Shop, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)

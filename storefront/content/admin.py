@@ -3,17 +3,16 @@
 from typing import Any
 
 from django.contrib import admin, messages
-from django.http import HttpRequest, HttpResponse
-from unfold.decorators import action, display
+from django.http import HttpRequest
 
 from storefront.content.actions import add_usual_pages
 from storefront.content.models import Page
 from storefront.content.starting_texts import GAPS
 from storefront.kit import markup
 from storefront.kit.html import clean
-from storefront.shops.admin_base import moment, plain_dialog, view_and_edit
 from storefront.shops.admin_editor import WithEditor, below_title
 from storefront.shops.admin_forms import ShopScopedForm
+from storefront.shops.admin_parts import Moves, asks, column, layout, list_deed, moment, view_and_edit
 from storefront.shops.places import page_address
 from storefront.shops.rights import Right
 
@@ -48,58 +47,51 @@ class PageForm(ShopScopedForm):
 
 @admin.register(Page)
 class PageAdmin(WithEditor):
+    icon = "article"
     empty_text = "Imprint, terms, returns, privacy: the usual pages come with starting texts."
     form = PageForm
     rich_texts = ("body",)
-    rights = RIGHTS | {"add_usual": Right.MANAGE_CONTENT}
+    rights = RIGHTS
+    moves = Moves.NOTHING
     list_display = ["title", "kind", "state", "in_footer", "position", "updated"]
     search_fields = ["title", "slug", "body"]
     ordering = ["position", "id"]
     prepopulated_fields = {"slug": ["title"]}
-    actions_list = ["add_usual"]
-    fieldsets: Any = [
-        (None, {"fields": ["title", "body", "is_published"]}),
-        ("Where it is shown", {"fields": ["kind", "slug", "in_footer", "position"]}),
-        ("Search engines", {"fields": ["summary"]}),
-    ]
+    fieldsets: Any = layout(
+        "title body is_published",
+        "Where it is shown: kind slug in_footer position",
+        "Search engines: summary",
+    )
 
     updated = moment("updated_at", "changed")
 
-    @display(description="status", label={"Published": "success", "Hidden": "info", "Starting text": "warning"})
-    def state(self, row: Page) -> str:
-        if row.is_starting_text:
-            return "Starting text"
-        return "Published" if row.is_published else "Hidden"
+    state = column(
+        "status",
+        lambda row: "Starting text" if row.is_starting_text else "Published" if row.is_published else "Hidden",
+        label={"Published": "success", "Hidden": "info", "Starting text": "warning"},
+    )
 
     def get_prepopulated_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         # The address of a page that exists does not follow its title, since others link to it.
         return {} if obj else super().get_prepopulated_fields(request, obj)
 
-    def changeform_view(
-        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
-    ) -> Any:
+    def changeform_view(self, request: HttpRequest, object_id: str | None = None, *args: Any, **kwargs: Any) -> Any:
         page = self.get_object(request, object_id) if object_id and request.method == "GET" else None
         if page is not None and page.is_starting_text:
             messages.info(request, "This is a starting text. Edit it, and fill in what is in [brackets].")
-        return super().changeform_view(request, object_id, form_url, extra_context)
+        return super().changeform_view(request, object_id, *args, **kwargs)
 
     def view_on_site(self, row: Page) -> str | None:
         return page_address("website:page", row.slug, shop=row.shop) if row.is_published else None
 
-    @action(
-        description="Add the usual pages",
-        icon="post_add",
-        url_path="usual",
-        dialog=plain_dialog(
-            "Add the usual pages?",
-            "Imprint, terms, returns, privacy, delivery and about us, where the shop has none, with starting"
-            " texts. Shoppers see a page once you have edited and published it.",
-            submit="Add pages",
-        ),
+    @list_deed("Add the usual pages", Right.MANAGE_CONTENT, Moves.NOTHING, icon="post_add", url_path="usual")
+    @asks(
+        "Add the usual pages?",
+        "Imprint, terms, returns, privacy, delivery and about us, where the shop has none, with starting"
+        " texts. Shoppers see a page once you have edited and published it.",
+        "Add pages",
     )
-    def add_usual(self, request: Any, form: Any) -> HttpResponse:
+    def add_usual(self, request: Any, form: Any) -> Any:
         added = add_usual_pages(shop=request.shop, now=request.now)
-        if added:
-            names = ", ".join(page.title for page in added)
-            return self.done(request, None, f"Added, for you to edit and publish: {names}.")
-        return self.done(request, None, "The shop has all the usual pages.")
+        titles = ", ".join(page.title for page in added)
+        return f"Added, for you to edit and publish: {titles}." if added else "The shop has all the usual pages."

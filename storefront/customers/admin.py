@@ -3,11 +3,8 @@ from typing import Any
 from django.contrib import admin
 from django.db import transaction
 from django.forms import BaseInlineFormSet, BooleanField, ValidationError
-from django.http import HttpResponse
-from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
-from unfold.decorators import action
 from unfold.widgets import UnfoldBooleanWidget
 
 from storefront.customers import actions, jobs, queries
@@ -17,15 +14,10 @@ from storefront.kit.countries import countries
 from storefront.kit.format import format_money, format_time
 from storefront.kit.names import has_address, has_invisible_characters
 from storefront.shops import audit
-from storefront.shops.admin_base import (
-    ShopRelatedFilter,
-    ShopScopedStackedInline,
-    moment,
-    plain_dialog,
-    view_and_edit,
-)
 from storefront.shops.admin_forms import ShopScopedForm
-from storefront.shops.admin_saved_views import VIEW_DEEDS, WithSavedViews, view_rights
+from storefront.shops.admin_parts import Moves, asks, column, deed, link, list_deed, moment, view_and_edit
+from storefront.shops.admin_saved_views import WithSavedViews
+from storefront.shops.admin_scope import ShopRelatedFilter, ShopScopedStackedInline
 from storefront.shops.rights import Right
 
 # Orders shown on a customer's page. The order list finds all of them by email address.
@@ -101,7 +93,6 @@ class AddressFormSet(BaseInlineFormSet):
 
 class AddressInline(ShopScopedStackedInline):
     model = Address
-    rights = view_and_edit(Right.VIEW_CUSTOMERS, Right.CHANGE_CUSTOMERS)
     form = AddressForm
     formset = AddressFormSet
     tab = True
@@ -111,14 +102,12 @@ class AddressInline(ShopScopedStackedInline):
 class CustomerAdmin(WithSavedViews):
     """Customers. `privacy/admin.py` adds the way to a person's data; it registers it."""
 
+    icon = "group"
     empty_text = "Everybody who creates an account in your shop is listed here, with their orders and addresses."
     form = CustomerForm
-    rights = {
-        **view_and_edit(Right.VIEW_CUSTOMERS, Right.CHANGE_CUSTOMERS),
-        "send_password_reset": Right.CHANGE_CUSTOMERS,
-        "export_csv": Right.EXPORT_SALES,
-        **view_rights(Right.CHANGE_CUSTOMERS),
-    }
+    saves_views = Right.CHANGE_CUSTOMERS
+    rights = view_and_edit(Right.VIEW_CUSTOMERS, Right.CHANGE_CUSTOMERS)
+    moves = Moves.PERSONAL_DATA
     list_display = ["name_or_email", "email", "group", "since"]
     list_select_related = ["shop", "group"]
     list_filter = [("group", ShopRelatedFilter)]
@@ -127,18 +116,10 @@ class CustomerAdmin(WithSavedViews):
     fields = ["email", "withdraw", "name", "phone", "group", "note", "account", "bought"]
     readonly_fields = ["account", "bought"]
     inlines = [AddressInline]
-    actions_list = ["export_csv", *VIEW_DEEDS]
-    actions_detail = ["send_password_reset"]
 
     since = moment("created_at", "since")
-
-    @admin.display(description="name", ordering="name")
-    def name_or_email(self, row: Customer) -> str:
-        return str(row)
-
-    @admin.display(description="account")
-    def account(self, row: Customer) -> str:
-        return "Password set" if row.can_sign_in else "No password set"
+    name_or_email = column("name", str, by="name")
+    account = column("account", lambda row: "Password set" if row.can_sign_in else "No password set")
 
     @admin.display(description="orders")
     def bought(self, row: Customer) -> SafeString | str:
@@ -150,11 +131,10 @@ class CustomerAdmin(WithSavedViews):
         sales = queries.sales_of(row.shop, [row])[row.pk]
         lines = format_html_join(
             mark_safe("<br>"),
-            '<a href="{}">{}</a>, {}, {}, {}',
+            "{}, {}, {}, {}",
             (
                 (
-                    reverse("admin:orders_order_change", args=[order.pk]),
-                    order,
+                    link("orders_order_change", order.pk, order),
                     format_time(order.placed_at, row.shop.timezone),
                     format_money(order.total, order.currency),
                     order.get_status_display().lower(),
@@ -190,22 +170,18 @@ class CustomerAdmin(WithSavedViews):
             form.instance.updated_at = request.now
             actions.record_updated(shop=request.shop, customer=form.instance, now=request.now)
 
-    @action(description="Export CSV", icon="download", url_path="export.csv")
+    @list_deed("Export CSV", Right.EXPORT_SALES, Moves.PERSONAL_DATA, icon="download", url_path="export.csv")
     def export_csv(self, request: Any) -> Any:
         """The customers of the list, as it is filtered and searched."""
         return exported_customers(request, self.listed(request))
 
-    @action(
-        description="Send password reset",
-        icon="key",
-        dialog=plain_dialog(
-            "Send a password reset email?",
-            "The customer gets a link that works for one hour. The current password works until then.",
-            submit="Send email",
-        ),
+    @deed("Send password reset", Right.CHANGE_CUSTOMERS, Moves.IDENTITY, icon="key")
+    @asks(
+        "Send a password reset email?",
+        "The customer gets a link that works for one hour. The current password works until then.",
+        "Send email",
     )
-    def send_password_reset(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        customer = self.row_or_404(request, object_id)
+    def send_password_reset(self, request: Any, customer: Any, form: Any) -> str:
         jobs.send_password_link.enqueue(request.shop.pk, customer.email, "reset")
         audit.record(shop=request.shop, action="customer.password_mail_sent", object=customer, now=request.now)
-        return self.done(request, customer, "Password reset email sent.")
+        return "Password reset email sent."

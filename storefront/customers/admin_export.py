@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
 from django.db.models import Prefetch, QuerySet
 from django.http import StreamingHttpResponse
 
@@ -12,6 +11,7 @@ from storefront.customers.models import Address, Customer
 from storefront.kit.csv_files import csv_response
 from storefront.kit.money import ZERO, to_wire
 from storefront.shops import audit
+from storefront.shops.admin_base import check_own_site
 from storefront.shops.models import Shop
 
 BATCH_ROWS = 500
@@ -25,9 +25,7 @@ COLUMNS = [
 
 def exported_customers(request: Any, customers: QuerySet[Customer]) -> StreamingHttpResponse:
     """These customers as a download. The audit log notes the export when it begins."""
-    # An export is expensive and audited, so no other site may make a user's browser request it.
-    if request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site"):
-        raise PermissionDenied("Customers can be exported only from the shop's admin.")
+    check_own_site(request)
     shop = request.shop
     after = {"query": request.GET.urlencode()[:500]}
     audit.record(shop=shop, action="customers.exported", after=after, now=request.now)

@@ -4,9 +4,8 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
-from django.http import Http404, HttpResponse
+from django.http import Http404
 from django.urls import reverse
-from unfold.decorators import action, display
 
 from storefront.documents import issuing
 from storefront.documents.admin_forms import CorrectionForm
@@ -22,15 +21,14 @@ from storefront.documents.queries import (
     packing_slips,
     settings_of,
 )
-from storefront.documents.records import Record
 from storefront.documents.responses import document_response, pdf_response
 from storefront.kit.format import format_money, format_time
 from storefront.kit.ids import as_id
-from storefront.orders.admin_forms import confirm
 from storefront.orders.models import Order
 from storefront.orders.timeline import Happening
 from storefront.payments.admin import OrderWithPaymentsAdmin
-from storefront.shops.admin_base import ReadOnlyAdmin, moment, money
+from storefront.shops.admin_base import ReadOnlyAdmin
+from storefront.shops.admin_parts import Moves, asks, chosen_deed, column, deed, moment, money
 from storefront.shops.rights import Right
 
 __all__ = ["DocumentAdmin", "InvoiceSettingsAdmin", "OrderWithDocumentsAdmin"]
@@ -38,40 +36,31 @@ __all__ = ["DocumentAdmin", "InvoiceSettingsAdmin", "OrderWithDocumentsAdmin"]
 
 @admin.register(Document)
 class DocumentAdmin(ReadOnlyAdmin):
+    menu_title = "Invoices"
+    icon = "description"
     empty_text = (
         "Invoices and credit notes are listed here. They are issued once you have filled in “Invoices” in the settings."
     )
-    rights = {"view": Right.VIEW_ORDERS, "pdf": Right.VIEW_ORDERS, "pdf_of_chosen": Right.VIEW_ORDERS}
+    rights = {"view": Right.VIEW_ORDERS}
     list_display = ["number", "what", "order", "buyer", "sum", "issued"]
     list_select_related = ["shop", "order"]
     list_filter = ["kind"]
     search_fields = ["number", "order__number", "order__email"]
     ordering = ["-issued_at", "-id"]
-    actions = ["pdf_of_chosen"]
-    actions_detail = ["pdf"]
     fields = readonly_fields = ["number", "what", "order", "credited", "buyer", "sum", "issued"]
 
     sum = money("amount")
     issued = moment("issued_at")
+    what = column("document", lambda row: row.get_kind_display(), by="kind")
+    credited = column("credits", lambda row: str(row.invoice or "–"))
+    buyer = column("customer", lambda row: ", ".join(row.record["buyer"][:1]))
 
-    @display(description="document", ordering="kind")
-    def what(self, row: Document) -> str:
-        return row.get_kind_display()
+    @deed("View PDF", Right.VIEW_ORDERS, Moves.NOTHING, icon="picture_as_pdf", url_path="document.pdf")
+    def pdf(self, request: Any, row: Any) -> Any:
+        return document_response(row)
 
-    @display(description="credits")
-    def credited(self, row: Document) -> str:
-        return str(row.invoice or "–")
-
-    @display(description="customer")
-    def buyer(self, row: Document) -> str:
-        return ", ".join(row.record["buyer"][:1])
-
-    @action(description="View PDF", icon="picture_as_pdf", url_path="document.pdf")
-    def pdf(self, request: Any, object_id: str) -> HttpResponse:
-        return document_response(self.row_or_404(request, object_id))
-
-    @admin.action(description="Download as one PDF")
-    def pdf_of_chosen(self, request: Any, queryset: QuerySet) -> HttpResponse | None:
+    @chosen_deed("Download as one PDF", Right.VIEW_ORDERS, Moves.PERSONAL_DATA)
+    def pdf_of_chosen(self, request: Any, queryset: QuerySet) -> Any:
         found = list(queryset[: MOST_AT_ONCE + 1])
         if not found or len(found) > MOST_AT_ONCE:
             self.message_user(request, TOO_MANY if found else "There is nothing to print.", messages.WARNING)
@@ -82,17 +71,6 @@ class DocumentAdmin(ReadOnlyAdmin):
 @admin.register(Order)
 class OrderWithDocumentsAdmin(OrderWithPaymentsAdmin):
     """Orders, with their payments and documents."""
-
-    rights = {
-        **OrderWithPaymentsAdmin.rights,
-        "packing_slip": Right.VIEW_ORDERS,
-        "packing_slips_of_chosen": Right.VIEW_ORDERS,
-        "invoices_of_chosen": Right.VIEW_ORDERS,
-        "issue_invoice": Right.ISSUE_INVOICES,
-        "correct_invoice": Right.ISSUE_INVOICES,
-    }
-    actions = [*OrderWithPaymentsAdmin.actions, "packing_slips_of_chosen", "invoices_of_chosen"]
-    actions_detail = [*OrderWithPaymentsAdmin.actions_detail, "packing_slip", "issue_invoice", "correct_invoice"]
 
     def possible_actions(self, order: Order) -> set[str]:
         possible = super().possible_actions(order)
@@ -122,64 +100,59 @@ class OrderWithDocumentsAdmin(OrderWithPaymentsAdmin):
         issued = [Happening(row.issued_at, f"{row} issued", icon="description", rank=4) for row in documents]
         return page | {"papers": papers, "happened": [*page["happened"], *issued]}
 
-    @action(description="Packing slip", icon="inventory", url_path="packing-slip.pdf")
-    def packing_slip(self, request: Any, object_id: str) -> HttpResponse:
+    @deed("Packing slip", Right.VIEW_ORDERS, Moves.NOTHING, icon="inventory", url_path="packing-slip.pdf")
+    def packing_slip(self, request: Any, order: Any) -> Any:
         """With `fulfilment`, what is in that one."""
-        order, asked = self.row_or_404(request, object_id), request.GET.get("fulfilment")
+        asked = request.GET.get("fulfilment")
         fulfilment = fulfilment_of(order, as_id(asked) or 0) if asked else None
         if asked and fulfilment is None:
             raise Http404
         record = packing_slip(request.shop, order, fulfilment, request.now)
         return pdf_response([record], f"packing-slip-{order.number}.pdf")
 
-    @admin.action(description="Print packing slips")
-    def packing_slips_of_chosen(self, request: Any, queryset: QuerySet) -> HttpResponse | None:
-        def slips(orders: list[Order]) -> list[Record]:
-            return packing_slips(request.shop, orders, request.now)
-
+    @chosen_deed("Print packing slips", Right.VIEW_ORDERS, Moves.PERSONAL_DATA)
+    def packing_slips_of_chosen(self, request: Any, queryset: QuerySet) -> Any:
         def refusal(order: Order) -> str:
             return "was cancelled" if order.status == Order.Status.CANCELLED else ""
 
-        return print_chosen(self, request, queryset.prefetch_related("lines"), "packing_slips", refusal, slips)
+        return print_chosen(
+            self,
+            request,
+            queryset.prefetch_related("lines"),
+            "packing_slips",
+            refusal,
+            lambda orders: packing_slips(request.shop, orders, request.now),
+        )
 
-    @admin.action(description="Print invoices")
-    def invoices_of_chosen(self, request: Any, queryset: QuerySet) -> HttpResponse | None:
+    @chosen_deed("Print invoices", Right.VIEW_ORDERS, Moves.PERSONAL_DATA)
+    def invoices_of_chosen(self, request: Any, queryset: QuerySet) -> Any:
         rows = list(queryset[: MOST_AT_ONCE + 1])
         invoices = invoices_of(request.shop, rows)
 
         def refusal(order: Order) -> str:
             return "" if order.pk in invoices else "has no invoice"
 
-        def records(orders: list[Order]) -> list[Record]:
-            return [invoices[order.pk].record for order in orders]
+        return print_chosen(
+            self, request, rows, "invoices", refusal, lambda orders: [invoices[order.pk].record for order in orders]
+        )
 
-        return print_chosen(self, request, rows, "invoices", refusal, records)
-
-    @action(
-        description="Issue invoice",
-        icon="receipt_long",
-        dialog=confirm(
-            "Issue the invoice?",
-            "This order was paid while the shop issued no invoices. The customer gets an email.",
-            "Issue invoice",
-        ),
+    @deed("Issue invoice", Right.ISSUE_INVOICES, Moves.NOTHING, icon="receipt_long")
+    @asks(
+        "Issue the invoice?",
+        "This order was paid while the shop issued no invoices. The customer gets an email.",
+        "Issue invoice",
     )
-    def issue_invoice(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        order = self.row_or_404(request, object_id)
+    def issue_invoice(self, request: Any, order: Any, form: Any) -> Any:
         return self.perform(request, order, issuing.issue_invoice, "Invoice issued.")
 
-    @action(
-        description="Correct invoice",
-        icon="edit_document",
-        dialog=confirm(
-            "Correct the invoice?",
-            "The invoice stays as it is. A credit note cancels it, and a new one is issued with this address and the "
-            "seller's details from the settings. The customer gets an email about each.",
-            "Credit and reissue",
-            CorrectionForm,
-        ),
+    @deed("Correct invoice", Right.ISSUE_INVOICES, Moves.NOTHING, icon="edit_document")
+    @asks(
+        "Correct the invoice?",
+        "The invoice stays as it is. A credit note cancels it, and a new one is issued with this address and the "
+        "seller's details from the settings. The customer gets an email about each.",
+        "Credit and reissue",
+        CorrectionForm,
     )
-    def correct_invoice(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        order = self.row_or_404(request, object_id)
+    def correct_invoice(self, request: Any, order: Any, form: Any) -> Any:
         buyer = form.cleaned_data["buyer"]
         return self.perform(request, order, issuing.correct_invoice, "Corrected invoice issued.", buyer=buyer)

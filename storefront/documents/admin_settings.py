@@ -3,33 +3,30 @@
 from typing import Any
 
 from django.contrib import admin
-from django.core.exceptions import PermissionDenied
-from django.http import HttpResponse, HttpResponseRedirect
-from django.urls import reverse
 
 from storefront.documents.admin_forms import InvoiceSettingsForm
 from storefront.documents.models import InvoiceSettings
 from storefront.documents.numbering import begin_series
-from storefront.shops.admin_base import ShopScopedAdmin
+from storefront.shops.admin_base import OneRowAdmin
+from storefront.shops.admin_parts import Moves, layout
 from storefront.shops.rights import Right
 
 
 @admin.register(InvoiceSettings)
-class InvoiceSettingsAdmin(ShopScopedAdmin):
+class InvoiceSettingsAdmin(OneRowAdmin):
+    menu_title = "Invoices"
     form = InvoiceSettingsForm
     rights = {"view": Right.MANAGE_SETTINGS, "change": Right.MANAGE_SETTINGS}
-    fieldsets: Any = [
-        (None, {"fields": ["is_on"]}),
-        ("Seller", {"fields": ["legal_name", "address", "vat_id", "registration", "bank", "footer"]}),
-        ("Numbers", {"fields": ["invoice_prefix", "next_invoice", "credit_note_prefix", "next_credit_note"]}),
-    ]
+    moves = Moves.MONEY
+    fieldsets: Any = layout(
+        "is_on",
+        "Seller: legal_name address vat_id registration bank footer",
+        "Numbers: invoice_prefix next_invoice credit_note_prefix next_credit_note",
+    )
 
-    def changelist_view(self, request: Any, *args: Any, **kwargs: Any) -> HttpResponse:
+    def the_row(self, request: Any) -> InvoiceSettings:
         """The shop's settings, made with the first visit."""
-        if not self.has_view_permission(request):
-            raise PermissionDenied
-        row, _ = InvoiceSettings.objects.get_or_create(shop=request.shop)
-        return HttpResponseRedirect(reverse("admin:documents_invoicesettings_change", args=[row.pk]))
+        return InvoiceSettings.objects.get_or_create(shop=request.shop)[0]
 
     def save_model(self, request: Any, obj: Any, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)

@@ -1,16 +1,13 @@
 from typing import Any
 
-from django.contrib import admin, messages
+from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
-from unfold.decorators import action, display
-from unfold.enums import ActionVariant
 
-from storefront.kit.refusals import Refusal
 from storefront.orders import actions, admin_page, timeline
 from storefront.orders.admin_export import exported_orders
-from storefront.orders.admin_forms import DownloadsForm, OrderForm, WriteForm, confirm
+from storefront.orders.admin_forms import DownloadsForm, OrderForm, WriteForm
 from storefront.orders.admin_fulfil_forms import CancelFulfilmentForm, FulfilForm
 from storefront.orders.admin_list import OrderLists
 from storefront.orders.allowing import allow_downloads
@@ -19,8 +16,8 @@ from storefront.orders.fulfilling import cancel_fulfilment, close_order, fulfil_
 from storefront.orders.models import Order
 from storefront.orders.sending import waiting
 from storefront.orders.sent_mails import write_to_customer
-from storefront.shops.admin_base import sentence_of
-from storefront.shops.admin_saved_views import VIEW_DEEDS, view_rights
+from storefront.shops.admin_base import refusals
+from storefront.shops.admin_parts import PRIMARY, Moves, asks, chosen_deed, column, deed, layout, list_deed
 from storefront.shops.rights import Right
 
 # Happenings that are shown without opening the rest of the timeline.
@@ -40,26 +37,14 @@ class OrderAdmin(OrderLists):
     `payments/admin.py` adds what has to do with money, and `documents/admin.py` documents; it registers it.
     """
 
+    icon = "receipt_long"
     empty_text = "Orders are listed here as soon as they are placed."
     form = OrderForm
     change_form_template = "orders/admin/order.html"
-    rights = {
-        "view": Right.VIEW_ORDERS,
-        "change": Right.ANNOTATE_ORDERS,
-        "fulfil": Right.FULFIL_ORDERS,
-        "fulfil_chosen": Right.FULFIL_ORDERS,
-        "close": Right.FULFIL_ORDERS,
-        "cancel_fulfilment": Right.FULFIL_ORDERS,
-        "allow_downloads": Right.FULFIL_ORDERS,
-        "write": Right.WRITE_TO_CUSTOMERS,
-        "print_page": Right.VIEW_ORDERS,
-        "export_csv": Right.EXPORT_SALES,
-        **view_rights(Right.ANNOTATE_ORDERS),
-    }
-    actions: Any = ["fulfil_chosen"]
-    actions_list: Any = ["export_csv", *VIEW_DEEDS]
-    actions_detail: Any = ["fulfil", "write", "close", "cancel_fulfilment", "allow_downloads", "print_page"]
-    fieldsets: Any = [(None, {"fields": ["note", "tags"]})]
+    rights = {"view": Right.VIEW_ORDERS, "change": Right.ANNOTATE_ORDERS}
+    moves = Moves.NOTHING
+    saves_views = Right.ANNOTATE_ORDERS
+    fieldsets: Any = layout("note tags")
 
     def save_model(self, request: Any, obj: Order, form: Any, change: bool) -> None:
         changes = {name: getattr(obj, name) for name in form.changed_data}
@@ -77,7 +62,7 @@ class OrderAdmin(OrderLists):
         order = self.get_object(request, str(object_id))
         possible = self.possible_actions(order) if order else set()
         offered = super().get_actions_detail(request, object_id)
-        return [each for each in offered if each.action_name.removeprefix("orders_order_") in possible]
+        return [each for each in offered if self.deed_of(each) in possible]
 
     def possible_actions(self, order: Order) -> set[str]:
         possible = {"print_page"} if order.erased_at else {"write", "print_page"}
@@ -130,86 +115,64 @@ class OrderAdmin(OrderLists):
             "happened": timeline.happenings(order, fulfilments, log),
         }
 
-    @action(
-        description="Mark as fulfilled",
-        icon="local_shipping",
-        variant=ActionVariant.PRIMARY,
-        dialog=confirm(
-            "Mark as fulfilled?",
-            "Choose how many of each item are sent together. The customer gets an email that lists them.",
-            "Mark as fulfilled",
-            FulfilForm,
-        ),
+    @deed("Mark as fulfilled", Right.FULFIL_ORDERS, Moves.NOTHING, icon="local_shipping", variant=PRIMARY)
+    @asks(
+        "Mark as fulfilled?",
+        "Choose how many of each item are sent together. The customer gets an email that lists them.",
+        "Mark as fulfilled",
+        FulfilForm,
     )
-    def fulfil(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        order = self.row_or_404(request, object_id)
+    def fulfil(self, request: Any, order: Any, form: Any) -> Any:
         return self.perform(request, order, fulfil_order, "Marked as fulfilled.", **form.given)
 
-    @action(
-        description="Leave the rest unsent",
-        icon="block",
-        dialog=confirm(
-            "Leave the rest of this order unsent?",
-            "What was not sent goes back into stock, and the order counts as sent. This refunds nothing, and the"
-            " customer gets no email.",
-            "Leave the rest unsent",
-        ),
+    @deed("Leave the rest unsent", Right.FULFIL_ORDERS, Moves.NOTHING, icon="block")
+    @asks(
+        "Leave the rest of this order unsent?",
+        "What was not sent goes back into stock, and the order counts as sent. This refunds nothing, and the"
+        " customer gets no email.",
+        "Leave the rest unsent",
     )
-    def close(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        order = self.row_or_404(request, object_id)
+    def close(self, request: Any, order: Any, form: Any) -> Any:
         return self.perform(request, order, close_order, "The rest will not be sent.")
 
-    @action(
-        description="Cancel a fulfilment",
-        icon="undo",
-        dialog=confirm(
-            "Cancel a fulfilment?",
-            "Its items then need to be fulfilled again. The customer gets no email.",
-            "Cancel fulfilment",
-            CancelFulfilmentForm,
-        ),
+    @deed("Cancel a fulfilment", Right.FULFIL_ORDERS, Moves.NOTHING, icon="undo")
+    @asks(
+        "Cancel a fulfilment?",
+        "Its items then need to be fulfilled again. The customer gets no email.",
+        "Cancel fulfilment",
+        CancelFulfilmentForm,
     )
-    def cancel_fulfilment(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        order = self.row_or_404(request, object_id)
+    def cancel_fulfilment(self, request: Any, order: Any, form: Any) -> Any:
         chosen = form.cleaned_data["fulfilment"]
         return self.perform(request, order, cancel_fulfilment, "Fulfilment cancelled.", fulfilment_id=chosen)
 
-    @action(
-        description="Allow downloads again",
-        icon="download",
-        dialog=confirm(
-            "Allow downloads again?",
-            "The files can then be downloaded again, as often and for as long as after the payment.",
-            "Allow again",
-            DownloadsForm,
-        ),
+    @deed("Allow downloads again", Right.FULFIL_ORDERS, Moves.NOTHING, icon="download")
+    @asks(
+        "Allow downloads again?",
+        "The files can then be downloaded again, as often and for as long as after the payment.",
+        "Allow again",
+        DownloadsForm,
     )
-    def allow_downloads(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        order = self.row_or_404(request, object_id)
+    def allow_downloads(self, request: Any, order: Any, form: Any) -> Any:
         ids = form.cleaned_data["files"]
         return self.perform(request, order, allow_downloads, "Downloads allowed again.", ids=ids)
 
-    @action(
-        description="Write to the customer",
-        icon="mail",
-        dialog=confirm(
-            "Write to the customer",
-            "Sent as an email from the shop, with a link to the order. The order's timeline keeps it.",
-            "Send email",
-            WriteForm,
-        ),
+    @deed("Write to the customer", Right.WRITE_TO_CUSTOMERS, Moves.NOTHING, icon="mail")
+    @asks(
+        "Write to the customer",
+        "Sent as an email from the shop, with a link to the order. The order's timeline keeps it.",
+        "Send email",
+        WriteForm,
     )
-    def write(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        order = self.row_or_404(request, object_id)
+    def write(self, request: Any, order: Any, form: Any) -> Any:
         return self.perform(request, order, write_to_customer, "The email is on its way.", **form.given)
 
-    @action(description="Print", icon="print", url_path="print")
-    def print_page(self, request: Any, object_id: str) -> HttpResponse:
+    @deed("Print", Right.VIEW_ORDERS, Moves.NOTHING, icon="print", url_path="print")
+    def print_page(self, request: Any, order: Any) -> Any:
         """The order on paper, for the shop's own use."""
-        context = self.page_of(request, self.row_or_404(request, object_id))
-        return TemplateResponse(request, "orders/admin/print.html", context)
+        return TemplateResponse(request, "orders/admin/print.html", self.page_of(request, order))
 
-    @action(description="Export CSV", icon="download", url_path="export.csv")
+    @list_deed("Export CSV", Right.EXPORT_SALES, Moves.PERSONAL_DATA, icon="download", url_path="export.csv")
     def export_csv(self, request: Any) -> Any:
         """The orders of the list, as it is filtered and searched."""
         return exported_orders(request, self.listed(request))
@@ -218,22 +181,15 @@ class OrderAdmin(OrderLists):
         change(shop=request.shop, order=order, now=request.now, **given)
         return self.done(request, order, text)
 
-    @admin.action(description="Mark as fulfilled")
-    def fulfil_chosen(self, request: Any, queryset: QuerySet) -> None:
+    @chosen_deed("Mark as fulfilled", Right.FULFIL_ORDERS, Moves.NOTHING)
+    def fulfil_chosen(self, request: Any, queryset: QuerySet) -> Any:
         """Fulfil each by itself: one that is refused holds up no other."""
-        refused, count = [], 0
-        for order in queryset:
-            try:
-                fulfil_order(shop=request.shop, order=order, now=request.now)
-                count += 1
-            except Refusal as refusal:
-                refused.append(f"{order}: {sentence_of(refusal)}")
-        if count:
+        orders = list(queryset)
+        refused = refusals(orders, lambda order: fulfil_order(shop=request.shop, order=order, now=request.now))
+        if count := len(orders) - len(refused):
             what = "1 order was" if count == 1 else f"{count} orders were"
             self.message_user(request, f"{what} marked as fulfilled.", messages.SUCCESS)
         if refused:
             self.message_user(request, f"Not fulfilled: {' '.join(refused)}", messages.WARNING)
 
-    @display(description="order", ordering="number")
-    def order(self, row: Order) -> str:
-        return f"#{row.number}"
+    order = column("order", lambda row: f"#{row.number}", by="number")

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
 
@@ -11,6 +10,7 @@ from storefront.kit.csv_files import csv_response
 from storefront.kit.money import to_wire
 from storefront.orders.models import Order, OrderLine
 from storefront.shops import audit
+from storefront.shops.admin_base import check_own_site
 from storefront.shops.models import Shop
 
 BATCH_ROWS = 500
@@ -24,12 +24,6 @@ COLUMNS = [
     *("line_sku", "line_name", "line_options", "line_qty", "line_price", "line_total", "line_fulfilled"),
     "line_refunded",
 ]
-
-
-def check_own_site(request: Any) -> None:
-    """An export is expensive and audited, so no other site may make a user's browser request it."""
-    if request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site"):
-        raise PermissionDenied("This can be exported only from the shop's admin.")
 
 
 def exported_orders(request: Any, orders: QuerySet[Order]) -> StreamingHttpResponse:

@@ -14,7 +14,8 @@ from storefront.orders.models import Order
 from storefront.orders.preorders import to_send_later, to_send_now
 from storefront.orders.sent_mails import with_failed_mail
 from storefront.orders.words import find_orders
-from storefront.shops.admin_base import EndlessPaginator, moment, money
+from storefront.shops.admin_base import EndlessPaginator
+from storefront.shops.admin_parts import badge, column, moment, money
 from storefront.shops.admin_saved_views import WithSavedViews
 
 PAYMENT_COLOURS = {
@@ -118,13 +119,8 @@ class OrderLists(WithSavedViews):
             return "Pick-up"
         return country_name(row.shipping_address.get("country", "")) if row.shipping_address else "–"
 
-    @display(description="items")
-    def pieces(self, row: Order) -> str:
-        return str(_count(line.qty for line in row.lines.all()))
-
-    @display(description="payment", ordering="payment_status", label=PAYMENT_COLOURS)
-    def payment(self, row: Order) -> tuple[str, str]:
-        return row.payment_status, row.get_payment_status_display()
+    pieces = column("items", lambda row: str(_count(line.qty for line in row.lines.all())))
+    payment = badge("payment_status", PAYMENT_COLOURS, "payment", by="payment_status")
 
     @display(description="delivery", ordering="fulfilment_status", label=DELIVERY_COLOURS)
     def delivery_state(self, row: Order) -> tuple[str, str]:

@@ -3,98 +3,64 @@
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
-from unfold.decorators import action, display
-from unfold.enums import ActionVariant
 
 from storefront.orders.admin import OrderAdmin
-from storefront.orders.admin_forms import CancelForm, confirm
+from storefront.orders.admin_forms import CancelForm
 from storefront.orders.admin_list import PAYMENT_COLOURS
 from storefront.orders.models import Order
 from storefront.payments import actions
 from storefront.payments.admin_accounts import ProviderAccountAdmin
 from storefront.payments.admin_gift_cards import GiftCardAdmin
-from storefront.payments.admin_order import money_of, pieces_of
+from storefront.payments.admin_order import money_of, pieces_of, state_of, troubles
 from storefront.payments.admin_refund_form import RefundForm
 from storefront.payments.models import Payment, PaymentEntry, Refund
 from storefront.payments.refunds import paid_payments, refundable, request_refund
-from storefront.shops.admin_base import ReadOnlyAdmin, ReadOnlyInline, moment, money
+from storefront.shops.admin_base import ReadOnlyAdmin
+from storefront.shops.admin_parts import DANGER, Moves, asks, badge, choice_filter, column, deed, moment, money, names
+from storefront.shops.admin_scope import ReadOnlyInline
 from storefront.shops.rights import Right
 
 __all__ = ["GiftCardAdmin", "OrderWithPaymentsAdmin", "PaymentAdmin", "ProviderAccountAdmin"]
 
 
-class AlertFilter(admin.SimpleListFilter):
-    title = "attention"
-    parameter_name = "attention"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("needed", "Needed")]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
-        return queryset.exclude(alert="") if self.value() == "needed" else queryset
+ATTENTION = choice_filter(
+    "attention", "attention", {"needed": ("Needed", lambda rows, request: rows.exclude(alert=""))}
+)
 
 
 class RefundInline(ReadOnlyInline):
     model = Refund
-    rights = {"view": Right.VIEW_PAYMENTS}
     fields = readonly_fields = ["amount_shown", "pieces", "state", "reason", "restocked", "reference", "made"]
 
     amount_shown = money("amount")
     made = moment("created_at", "made")
-
-    @display(description="items")
-    def pieces(self, row: Refund) -> str:
-        return pieces_of(row) or "–"
-
-    @display(description="status")
-    def state(self, row: Refund) -> str:
-        return f"{row.get_status_display()}: {row.failure}" if row.failure else row.get_status_display()
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
-        return super().get_queryset(request).select_related("shop").prefetch_related("lines__line")
+    pieces = column("items", lambda row: pieces_of(row) or "–")
+    state = column("status", state_of)
+    prefetched = ("lines__line",)
 
 
 class EntryInline(ReadOnlyInline):
     model = PaymentEntry
-    rights = {"view": Right.VIEW_PAYMENTS}
     verbose_name_plural = "log"
     fields = readonly_fields = ["when", "kind", "amount", "from_state", "to_state", "source", "event_id", "detail"]
 
     when = moment("at", "at")
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
-        return super().get_queryset(request).select_related("shop")
-
 
 @admin.register(Payment)
 class PaymentAdmin(ReadOnlyAdmin):
+    icon = "payments"
     empty_text = "Payments are listed here, with their status, from the first order on."
     rights = {"view": Right.VIEW_PAYMENTS}
     list_display = ["made", "order", "gateway", "amount_shown", "state", "attention"]
     list_select_related = ["shop", "order"]
-    list_filter = ["status", "gateway", AlertFilter]
+    list_filter = ["status", "gateway", ATTENTION]
     search_fields = ["order__number", "order__email", "reference"]
     ordering = ["-created_at", "-id"]
-    fields = readonly_fields = [
-        "order",
-        "gateway",
-        "amount_shown",
-        "captured_shown",
-        "returned_shown",
-        "disputed_shown",
-        "refunded_shown",
-        "how",
-        "method",
-        "attention",
-        "failure",
-        "dispute",
-        "reference",
-        "made",
-        "changed",
-        "asked",
-    ]
+    fields = readonly_fields = names(
+        "order gateway amount_shown captured_shown returned_shown disputed_shown refunded_shown how method "
+        "attention failure dispute reference made changed asked"
+    )
     inlines = [RefundInline, EntryInline]
 
     amount_shown = money("amount")
@@ -103,34 +69,16 @@ class PaymentAdmin(ReadOnlyAdmin):
     changed = moment("updated_at", "last change")
     asked = moment("due_at", "next check")
     captured_shown = money("captured", "taken")
-
-    @display(description="attention", ordering="alert", empty_value="")
-    def attention(self, row: Payment) -> str:
-        return row.alert
-
+    attention = column("attention", lambda row: row.alert, by="alert", empty="")
     returned_shown = money("returned", "given back")
     disputed_shown = money("disputed", "disputed")
+    state = badge("status", PAYMENT_COLOURS, by="status")
 
-    @display(description="status", ordering="status", label=PAYMENT_COLOURS)
-    def state(self, row: Payment) -> tuple[str, str]:
-        return row.status, row.get_status_display()
-
-    @display(description="status")
-    def how(self, row: Payment) -> str:
-        more = [row.alert, row.failure, f"dispute: {row.dispute}" if row.dispute else ""]
-        return ", ".join([row.get_state_display(), *filter(None, more)])
+    how = column("status", lambda row: ", ".join([row.get_state_display(), *troubles(row)]))
 
 
 class OrderWithPaymentsAdmin(OrderAdmin):
     """Orders, with their payments and refunds. `documents/admin.py` adds documents, and registers it."""
-
-    rights = {
-        **OrderAdmin.rights,
-        "mark_paid": Right.TAKE_PAYMENTS,
-        "refund": Right.REFUND_ORDERS,
-        "cancel": Right.CANCEL_ORDERS,
-    }
-    actions_detail = [*OrderAdmin.actions_detail, "mark_paid", "refund", "cancel"]
 
     def page_of(self, request: Any, order: Order) -> dict[str, Any]:
         page = super().page_of(request, order)
@@ -148,45 +96,25 @@ class OrderWithPaymentsAdmin(OrderAdmin):
             possible.add("mark_paid")
         return possible
 
-    @action(
-        description="Mark as paid",
-        icon="payments",
-        dialog=confirm(
-            "Mark as paid?", "Confirm that the shop has received the payment for this order.", "Mark as paid"
-        ),
-    )
-    def mark_paid(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        order = self.row_or_404(request, object_id)
+    @deed("Mark as paid", Right.TAKE_PAYMENTS, Moves.MONEY, icon="payments")
+    @asks("Mark as paid?", "Confirm that the shop has received the payment for this order.", "Mark as paid")
+    def mark_paid(self, request: Any, order: Any, form: Any) -> Any:
         return self.perform(request, order, actions.mark_paid, "Marked as paid.")
 
-    @action(
-        description="Cancel",
-        icon="cancel",
-        variant=ActionVariant.DANGER,
-        dialog=confirm(
-            "Cancel this order?",
-            "All items are restocked. This does not refund what was paid, and cannot be undone.",
-            "Cancel order",
-            CancelForm,
-        ),
+    @deed("Cancel", Right.CANCEL_ORDERS, Moves.MONEY, icon="cancel", variant=DANGER)
+    @asks(
+        "Cancel this order?",
+        "All items are restocked. This does not refund what was paid, and cannot be undone.",
+        "Cancel order",
+        CancelForm,
     )
-    def cancel(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        order = self.row_or_404(request, object_id)
+    def cancel(self, request: Any, order: Any, form: Any) -> Any:
         text = "Order cancelled."
         if any(refundable(payment) for payment in order.payments.filter(status=Payment.Status.PAID)):
             text += " What was paid has not been refunded: “Refund” gives it back."
         return self.perform(request, order, actions.cancel_order, text, **form.given)
 
-    @action(
-        description="Refund",
-        icon="undo",
-        dialog=confirm(
-            "Refund this order?",
-            "The refund goes to the original payment method.",
-            "Refund",
-            RefundForm,
-        ),
-    )
-    def refund(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        order = self.row_or_404(request, object_id)
+    @deed("Refund", Right.REFUND_ORDERS, Moves.MONEY, icon="undo")
+    @asks("Refund this order?", "The refund goes to the original payment method.", "Refund", RefundForm)
+    def refund(self, request: Any, order: Any, form: Any) -> Any:
         return self.perform(request, order, request_refund, "Refund started.", **form.given)

@@ -7,9 +7,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import reverse
-from unfold.decorators import action, display
+from django.http import HttpRequest
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from storefront.kit.refusals import Refusal
@@ -18,8 +16,9 @@ from storefront.payments.jobs import find_account
 from storefront.payments.models import ProviderAccount
 from storefront.payments.providers.base import Provider
 from storefront.payments.providers.registry import PROVIDERS
-from storefront.shops.admin_base import ShopScopedAdmin, moment, plain_dialog, view_and_edit
+from storefront.shops.admin_base import ShopScopedAdmin
 from storefront.shops.admin_forms import ShopScopedForm
+from storefront.shops.admin_parts import Moves, asks, column, deed, moment, view_and_edit
 from storefront.shops.places import page_address
 from storefront.shops.rights import Right
 
@@ -48,6 +47,12 @@ class NewAccountForm(ShopScopedForm):
         return name
 
 
+def label_of(name: str) -> str:
+    """What merchants call the provider with this name, which may be one that this deployment no longer has."""
+    provider = PROVIDERS.get(name)
+    return provider.label_for_merchants if provider else name
+
+
 def settings_form_of(account: ProviderAccount) -> type[ShopScopedForm]:
     """The form of the account's provider, as a form of the admin."""
     provider = PROVIDERS[account.provider]
@@ -71,36 +76,30 @@ def settings_form_of(account: ProviderAccount) -> type[ShopScopedForm]:
 @admin.register(ProviderAccount)
 class ProviderAccountAdmin(ShopScopedAdmin):
     empty_text = "Connect the provider that takes the money for you."
-    rights = {
-        **view_and_edit(Right.MANAGE_SETTINGS, Right.MANAGE_SETTINGS),
-        "check_connection": Right.MANAGE_SETTINGS,
-    }
+    rights = view_and_edit(Right.MANAGE_SETTINGS, Right.MANAGE_SETTINGS)
+    moves = Moves.MONEY
     list_display = ["name", "checked"]
-    actions_detail = ["check_connection"]
-    readonly_fields = ["news_address", "checked"]
+    new_fields = ["provider"]
+    opens_added = True
 
     checked = moment("checked_at", "connection checked")
 
-    @display(description="provider", ordering="provider")
-    def name(self, row: ProviderAccount) -> str:
-        provider = PROVIDERS.get(row.provider)
-        return provider.label_for_merchants if provider else row.provider
-
-    @display(description="webhook address")
-    def news_address(self, row: ProviderAccount) -> str:
-        return page_address("payments:news", row.provider, shop=row.shop)
+    name = column("provider", lambda row: label_of(row.provider), by="provider")
+    news_address = column("webhook address", lambda row: page_address("payments:news", row.provider, shop=row.shop))
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
         form = NewAccountForm if obj is None else settings_form_of(obj)
-        return super().get_form(request, obj, change=change, **kwargs | {"form": form, "fields": self._columns(obj)})
+        return super().get_form(
+            request, obj, change=change, **kwargs | {"form": form, "fields": [] if obj else ["provider"]}
+        )
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         if obj is None:
-            return ["provider"]
-        return [*settings_form_of(obj).base_fields, *self.readonly_fields]
+            return super().get_fields(request)
+        return [*settings_form_of(obj).base_fields, "news_address", "checked"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return self.readonly_fields if obj else []
+        return ["news_address", "checked"] if obj else []
 
     def save_model(self, request: Any, obj: Any, form: Any, change: bool) -> None:
         if not change:
@@ -112,26 +111,15 @@ class ProviderAccountAdmin(ShopScopedAdmin):
                 find_account.enqueue(account.pk)
             obj.refresh_from_db()
 
-    def response_add(self, request: HttpRequest, obj: Any, post_url_continue: Any = None) -> HttpResponse:
-        return HttpResponseRedirect(reverse("admin:payments_provideraccount_change", args=[obj.pk]))
-
-    @action(
-        description="Check the connection",
-        icon="cable",
-        dialog=plain_dialog("Check the connection?", "Asks the provider whether these settings work.", submit="Check"),
-    )
-    def check_connection(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        account = self.row_or_404(request, object_id)
+    @deed("Check the connection", Right.MANAGE_SETTINGS, Moves.NOTHING, icon="cable")
+    @asks("Check the connection?", "Asks the provider whether these settings work.", "Check")
+    def check_connection(self, request: Any, account: Any, form: Any) -> str:
         wrong = check_connection(shop=request.shop, account=account, now=request.now)
         if wrong:
             raise NotConnected(" ".join(wrong))
-        return self.done(request, account, "The connection works.")
+        return "The connection works."
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
         """The account, if its provider is still there to show a form."""
         account = super().get_object(request, object_id, from_field)
         return account if account and account.provider in PROVIDERS else None
-
-    @staticmethod
-    def _columns(obj: Any) -> list[str]:
-        return ["provider"] if obj is None else []

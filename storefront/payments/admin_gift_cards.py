@@ -4,13 +4,8 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
-from django.urls import reverse
-from django.utils.html import format_html
-from unfold.decorators import action, display
-from unfold.enums import ActionVariant
+from unfold.decorators import display
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminDateWidget, UnfoldAdminEmailInputWidget
 
@@ -19,8 +14,10 @@ from storefront.gift_cards.models import GiftCard, GiftCardEntry
 from storefront.gift_cards.new_codes import show_code
 from storefront.kit import clock
 from storefront.orders.models import Order
-from storefront.shops.admin_base import ReadOnlyInline, ShopScopedAdmin, moment, money, plain_dialog
+from storefront.shops.admin_base import ShopScopedAdmin
 from storefront.shops.admin_forms import ShopScopedForm
+from storefront.shops.admin_parts import DANGER, Moves, asks, column, deed, link, moment, money, names
+from storefront.shops.admin_scope import ReadOnlyInline
 from storefront.shops.rights import Right
 
 STATE_COLOURS = {
@@ -85,35 +82,37 @@ class EntryInline(ReadOnlyInline):
 
     @display(description="order")
     def order(self, row: GiftCardEntry) -> Any:
-        if row.payment is None:
-            return "–"
-        found = Order.objects.filter(shop=row.shop_id, payments__key=row.payment).first()
-        if found is None:
-            return "–"
-        return format_html('<a href="{}">{}</a>', reverse("admin:orders_order_change", args=[found.pk]), found)
+        found = Order.objects.filter(shop=row.shop_id, payments__key=row.payment).first() if row.payment else None
+        return link("orders_order_change", found.pk, found) if found else "–"
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
-        return super().get_queryset(request).select_related("shop")
+
+def state_of(card: GiftCard) -> str:
+    if card.disabled_at or card.has_expired(clock.now()):
+        return "Disabled" if card.disabled_at else "Expired"
+    if not card.balance:
+        return "Used up"
+    return "Can be used" if card.last_four else "Not sent yet"
+
+
+def is_enabled(card: GiftCard) -> bool:
+    return card.disabled_at is None
 
 
 @admin.register(GiftCard)
 class GiftCardAdmin(ShopScopedAdmin):
     """Cards are not deleted and their values not changed: what happens to one stands in its log."""
 
+    icon = "featured_seasonal_and_gifts"
     empty_text = "Gift cards that you have sold are listed here. You can also issue one yourself."
     form = IssueForm
-    rights = {
-        "view": Right.VIEW_PAYMENTS,
-        "add": Right.MANAGE_GIFT_CARDS,
-        "resend": Right.MANAGE_GIFT_CARDS,
-        "expiry": Right.MANAGE_GIFT_CARDS,
-        "disable": Right.MANAGE_GIFT_CARDS,
-        "enable": Right.MANAGE_GIFT_CARDS,
-    }
+    rights = {"view": Right.VIEW_PAYMENTS, "add": Right.MANAGE_GIFT_CARDS}
+    moves = Moves.MONEY
     list_display = ["card", "value_shown", "balance_shown", "email", "state", "made"]
     search_fields = ["last_four", "email"]
     ordering = ["-created_at", "-id"]
-    actions_detail = ["resend", "expiry", "disable", "enable"]
+    deferred = ("digest",)
+    new_fields = ["value", "email", "message", "send_on"]
+    fields = names("card state value_shown balance_shown email message sold_with made due sent expires disabled")
 
     value_shown = money("value")
     balance_shown = money("balance")
@@ -123,47 +122,17 @@ class GiftCardAdmin(ShopScopedAdmin):
     expires = moment("expires_at")
     disabled = moment("disabled_at")
 
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        if obj is None:
-            return ["value", "email", "message", "send_on"]
-        shown = ["card", "state", "value_shown", "balance_shown", "email", "message", "sold_with", "made"]
-        return [*shown, "due", "sent", "expires", "disabled"]
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return self.get_fields(request, obj) if obj else []
-
     def get_inlines(self, request: HttpRequest, obj: Any) -> Any:
         return [EntryInline] if obj else []
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
-        return super().get_queryset(request).defer("digest")
+    card = column("card", str, by="last_four")
 
-    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
-        card = self.get_object(request, str(object_id))
-        hidden = {"enable"} if card and card.disabled_at is None else {"resend", "expiry", "disable"}
-        offered = super().get_actions_detail(request, object_id)
-        return [each for each in offered if each.action_name.removeprefix("gift_cards_giftcard_") not in hidden]
-
-    @display(description="card", ordering="last_four")
-    def card(self, row: GiftCard) -> str:
-        return str(row)
-
-    @display(description="status", label=STATE_COLOURS)
-    def state(self, row: GiftCard) -> str:
-        if row.disabled_at:
-            return "Disabled"
-        if row.has_expired(clock.now()):
-            return "Expired"
-        if not row.balance:
-            return "Used up"
-        return "Can be used" if row.last_four else "Not sent yet"
+    state = column("status", state_of, label=STATE_COLOURS)
 
     @display(description="sold with")
     def sold_with(self, row: GiftCard) -> Any:
         found = Order.objects.filter(shop=row.shop_id, pk=row.order_id).first() if row.order_id else None
-        if found is None:
-            return "Issued by the shop"
-        return format_html('<a href="{}">Order {}</a>', reverse("admin:orders_order_change", args=[found.pk]), found)
+        return link("orders_order_change", found.pk, f"Order {found}") if found else "Issued by the shop"
 
     def save_model(self, request: Any, obj: GiftCard, form: Any, change: bool) -> None:
         given = {name: form.cleaned_data[name] for name in ("value", "email", "message")}
@@ -177,67 +146,42 @@ class GiftCardAdmin(ShopScopedAdmin):
         """Show the code of a card that is not mailed, in the response to the POST itself."""
         if request.new_secret is None:
             return self.done(request, obj, "The gift card will be sent to this address.")
-        context = {
-            **self.admin_site.each_context(request),
-            "title": f"Gift card {obj}",
-            "opts": self.opts,
-            "secret": codes.for_people(request.new_secret),
-            "kind": "code",
-            "use": "Anyone who has it can spend the card.",
-            "then": "../",
-        }
-        response = TemplateResponse(request, "shops/admin/new_secret.html", context)
-        response["Cache-Control"] = "no-store"
-        return response
+        return self.show_secret(
+            request,
+            codes.for_people(request.new_secret),
+            title=f"Gift card {obj}",
+            kind="code",
+            use="Anyone who has it can spend the card.",
+            then="../",
+        )
 
-    @action(
-        description="Send again",
-        icon="mail",
-        dialog={
-            "title": "Send this gift card again?",
-            "description": "It gets a new code. The code in earlier emails stops working.",
-            "form_class": ResendForm,
-            "form_submit_text": "Send",
-        },
+    @deed("Send again", Right.MANAGE_GIFT_CARDS, Moves.MONEY, icon="mail", when=is_enabled)
+    @asks(
+        "Send this gift card again?",
+        "It gets a new code. The code in earlier emails stops working.",
+        "Send",
+        ResendForm,
     )
-    def resend(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        card = self.row_or_404(request, object_id)
+    def resend(self, request: Any, card: Any, form: Any) -> str:
         issuing.resend_card(shop=request.shop, card=card, email=form.cleaned_data["email"], now=request.now)
-        return self.done(request, card, "The gift card will be sent again.")
+        return "The gift card will be sent again."
 
-    @action(
-        description="Change expiry",
-        icon="event",
-        dialog={
-            "title": "Change when this gift card expires?",
-            "description": "It can be used until the end of this day.",
-            "form_class": ExpiryForm,
-            "form_submit_text": "Save",
-        },
-    )
-    def expiry(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        card, day = self.row_or_404(request, object_id), form.cleaned_data["last_day"]
+    @deed("Change expiry", Right.MANAGE_GIFT_CARDS, Moves.MONEY, icon="event", when=is_enabled)
+    @asks("Change when this gift card expires?", "It can be used until the end of this day.", "Save", ExpiryForm)
+    def expiry(self, request: Any, card: Any, form: Any) -> str:
+        day = form.cleaned_data["last_day"]
         expires_at = issuing.end_of(request.shop, day) if day else None
         issuing.change_expiry(shop=request.shop, card=card, expires_at=expires_at, now=request.now)
-        return self.done(request, card, "Expiry saved.")
+        return "Expiry saved."
 
-    @action(
-        description="Disable",
-        icon="block",
-        variant=ActionVariant.DANGER,
-        dialog=plain_dialog("Disable this gift card?", "Nobody can pay with it until it is enabled.", submit="Disable"),
-    )
-    def disable(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        card = self.row_or_404(request, object_id)
+    @deed("Disable", Right.MANAGE_GIFT_CARDS, Moves.MONEY, icon="block", variant=DANGER, when=is_enabled)
+    @asks("Disable this gift card?", "Nobody can pay with it until it is enabled.", "Disable")
+    def disable(self, request: Any, card: Any, form: Any) -> str:
         issuing.disable_card(shop=request.shop, card=card, now=request.now)
-        return self.done(request, card, "Gift card disabled.")
+        return "Gift card disabled."
 
-    @action(
-        description="Enable",
-        icon="check_circle",
-        dialog=plain_dialog("Enable this gift card?", "Its balance can be spent again.", submit="Enable"),
-    )
-    def enable(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        card = self.row_or_404(request, object_id)
+    @deed("Enable", Right.MANAGE_GIFT_CARDS, Moves.MONEY, icon="check_circle", when=lambda card: card.disabled_at)
+    @asks("Enable this gift card?", "Its balance can be spent again.", "Enable")
+    def enable(self, request: Any, card: Any, form: Any) -> str:
         issuing.enable_card(shop=request.shop, card=card, now=request.now)
-        return self.done(request, card, "Gift card enabled.")
+        return "Gift card enabled."

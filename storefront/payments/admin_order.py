@@ -47,10 +47,17 @@ def paid_sums(order: Order, payments: Iterable[Payment]) -> list[Row]:
 
 def payment_text(row: Payment) -> str:
     """How the payment stands, with what the shop has to look at, why the last try failed, and how a dispute stands."""
-    said = [row.alert, row.failure, f"dispute: {row.dispute}" if row.dispute else ""]
-    state = ", ".join([row.get_state_display(), *filter(None, said)])
+    state = ", ".join([row.get_state_display(), *troubles(row)])
     facts = [f"{row.method or provider_name(row)}: {format_money(row.amount, row.currency)}", state, row.reference]
     return " · ".join(filter(None, facts))
+
+
+def troubles(row: Payment) -> list[str]:
+    return [text for text in (row.alert, row.failure, f"dispute: {row.dispute}" if row.dispute else "") if text]
+
+
+def state_of(row: Refund) -> str:
+    return f"{row.get_status_display()}: {row.failure}" if row.failure else row.get_status_display()
 
 
 def provider_name(row: Payment) -> str:
@@ -59,8 +66,7 @@ def provider_name(row: Payment) -> str:
 
 
 def refund_text(row: Refund) -> str:
-    state = f"{row.get_status_display()}: {row.failure}" if row.failure else row.get_status_display()
-    facts = [f"Refund {format_money(row.amount, row.currency)}", state, pieces_of(row), row.reason]
+    facts = [f"Refund {format_money(row.amount, row.currency)}", state_of(row), pieces_of(row), row.reason]
     facts += ["restocked" if row.restocked else "", "made at the provider" if row.is_foreign else ""]
     return " · ".join(filter(None, facts))
 

@@ -1,16 +1,13 @@
 from django.contrib import admin
-from unfold.decorators import display
 
 from storefront.customers.models import CustomerGroup
 from storefront.pricing import admin_delivery, admin_discounts, admin_taxes  # noqa: F401, registers their pages
 from storefront.pricing.admin_fields import percent
 from storefront.pricing.models import GroupPrice
-from storefront.shops.admin_base import (
-    ShopScopedAdmin,
-    ShopScopedTabularInline,
-    view_and_edit,
-)
+from storefront.shops.admin_base import ShopScopedAdmin
 from storefront.shops.admin_forms import ShopScopedForm
+from storefront.shops.admin_parts import Moves, column, view_and_edit
+from storefront.shops.admin_scope import ShopScopedTabularInline
 from storefront.shops.rights import Right
 
 
@@ -29,7 +26,6 @@ class GroupPriceForm(ShopScopedForm):
 
 class GroupPriceInline(ShopScopedTabularInline):
     model = GroupPrice
-    rights = view_and_edit(Right.VIEW_PRICES, Right.CHANGE_PRICES)
     form = GroupPriceForm
     fields = ["product", "variant", "price"]
     autocomplete_fields = ["product", "variant"]
@@ -43,12 +39,11 @@ class CustomerGroupAdmin(ShopScopedAdmin):
 
     empty_text = "Customers in a group, such as businesses, can have prices of their own."
     rights = view_and_edit(Right.VIEW_PRICES, Right.CHANGE_PRICES)
+    moves = Moves.NOTHING
     list_display = ["name", "discount", "sees_net_prices"]
     search_fields = ["name"]
     ordering = ["name"]
     fields = ["name", "discount_percent", "sees_net_prices"]
     inlines = [GroupPriceInline]
 
-    @display(description="discount", ordering="discount_percent")
-    def discount(self, row: CustomerGroup) -> str:
-        return percent(row.discount_percent)
+    discount = column("discount", lambda row: percent(row.discount_percent), by="discount_percent")

@@ -1,17 +1,14 @@
 """The admin's pages for delivery: zones, rates with their tables, pick-up places."""
 
-import csv
 from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.template.response import TemplateResponse
+from django.http import HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
-from unfold.decorators import action, display
+from unfold.decorators import display
 from unfold.widgets import (
-    UnfoldAdminFileFieldWidget,
     UnfoldAdminSelect2MultipleWidget,
     UnfoldAdminSelect2Widget,
     UnfoldAdminTextareaWidget,
@@ -20,19 +17,13 @@ from unfold.widgets import (
 from storefront.kit.countries import country_name
 from storefront.kit.format import format_money
 from storefront.pricing import queries, zones
-from storefront.pricing.admin_fields import country_choices, normal_patterns
+from storefront.pricing.admin_fields import country_choices, csv_download, import_page, normal_patterns, shortened
 from storefront.pricing.models import DeliveryZone, PickupPlace, ShippingRate, ShippingRateStep
 from storefront.pricing.rate_tables import COLUMNS, export_rates, import_rates
-from storefront.pricing.tables import UnusableTable
-from storefront.shops.admin_base import (
-    PagedFormSet,
-    ShopRelatedFilter,
-    ShopScopedAdmin,
-    ShopScopedTabularInline,
-    money,
-    view_and_edit,
-)
+from storefront.shops.admin_base import ShopScopedAdmin
 from storefront.shops.admin_forms import ShopScopedForm, WordsField
+from storefront.shops.admin_parts import Moves, column, layout, list_deed, money, view_and_edit
+from storefront.shops.admin_scope import PagedFormSet, ShopRelatedFilter, ShopScopedTabularInline
 from storefront.shops.rights import Right
 
 RIGHTS = view_and_edit(Right.VIEW_PRICES, Right.CHANGE_PRICES)
@@ -71,30 +62,29 @@ class ZoneForm(ShopScopedForm):
 PARTS = ("regions", "postcodes")
 
 
+def where_of(zone: DeliveryZone) -> str:
+    named = shortened([country_name(code) for code in zone.countries]) or "All other countries"
+    parts = [*zone.regions, *zone.postcodes]
+    return f"{named}: {shortened(parts)}" if parts else named
+
+
 @admin.register(DeliveryZone)
 class DeliveryZoneAdmin(ShopScopedAdmin):
     empty_text = "A zone is where the same delivery costs the same: countries, regions or postal codes."
     form = ZoneForm
     rights = RIGHTS
+    moves = Moves.NOTHING
     list_display = ["name", "where", "methods"]
     search_fields = ["name"]
     ordering = ["name", "id"]
     fields = ["name", "countries", "regions", "postcodes"]
+    prefetched = ("rates",)
 
-    def get_queryset(self, request: HttpRequest) -> Any:
-        return super().get_queryset(request).prefetch_related("rates")
-
-    @display(description="addresses")
-    def where(self, row: DeliveryZone) -> str:
-        named = [country_name(code) for code in row.countries]
-        shown = ", ".join(named[:5]) + (f" and {len(named) - 5} more" if len(named) > 5 else "")
-        parts = [*row.regions, *row.postcodes]
-        more = f" and {len(parts) - 5} more" if len(parts) > 5 else ""
-        return (shown or "All other countries") + (f": {', '.join(parts[:5])}{more}" if parts else "")
-
-    @display(description="delivery methods")
-    def methods(self, row: DeliveryZone) -> str:
-        return ", ".join(rate.name for rate in row.rates.all() if rate.is_active) or "None: no delivery"
+    where = column("addresses", where_of)
+    methods = column(
+        "delivery methods",
+        lambda row: ", ".join(rate.name for rate in row.rates.all() if rate.is_active) or "None: no delivery",
+    )
 
 
 class StepForm(ShopScopedForm):
@@ -118,7 +108,6 @@ class StepFormSet(PagedFormSet):
 
 class StepInline(ShopScopedTabularInline):
     model = ShippingRateStep
-    rights = RIGHTS
     form = StepForm
     formset = StepFormSet
     verbose_name_plural = "prices"
@@ -142,17 +131,14 @@ EXPLANATION = (
 )
 
 
-class ImportForm(forms.Form):
-    file = forms.FileField(label="CSV file", widget=UnfoldAdminFileFieldWidget)
-
-
 @admin.register(ShippingRate)
 class ShippingRateAdmin(ShopScopedAdmin):
     empty_text = (
         "Say what delivery costs, by weight, price or number of items. Without rates, delivery is free everywhere."
     )
     form = ShippingRateForm
-    rights = RIGHTS | {"export_prices": Right.VIEW_PRICES, "import_prices": Right.CHANGE_PRICES}
+    rights = RIGHTS
+    moves = Moves.NOTHING
     list_display = ["name", "zone", "price_shown", "free_from_shown", "delivery_time", "is_active", "sort_order"]
     list_filter = [("zone", ShopRelatedFilter), "is_active"]
     list_select_related = ["shop", "zone"]
@@ -160,19 +146,16 @@ class ShippingRateAdmin(ShopScopedAdmin):
     ordering = ["zone__name", "sort_order", "id"]
     autocomplete_fields = ["zone"]
     inlines = [StepInline]
-    actions_list = ["export_prices", "import_prices"]
-    fieldsets: Any = [
-        (None, {"fields": ["name", "zone", "delivery_time", "is_active", "sort_order"]}),
-        ("Price", {"fields": ["basis", "price", "free_from", "free_with_discount"]}),
-        ("Only for", {"fields": ["minimum_weight", "maximum_weight", "is_media_mail", "shipping_origin"]}),
-    ]
+    prefetched = ("steps",)
+    fieldsets: Any = layout(
+        "name zone delivery_time is_active sort_order",
+        "Price: basis price free_from free_with_discount",
+        "Only for: minimum_weight maximum_weight is_media_mail shipping_origin",
+    )
     # Unfold evaluates this in the browser; without scripts the field is shown.
     conditional_fields = {"price": "basis == 'order'"}
 
     free_from_shown = money("free_from", "free from")
-
-    def get_queryset(self, request: HttpRequest) -> Any:
-        return super().get_queryset(request).prefetch_related("steps")
 
     def get_changeform_initial_data(self, request: Any) -> dict[str, Any]:
         """The zone is chosen where there is only one."""
@@ -196,30 +179,18 @@ class ShippingRateAdmin(ShopScopedAdmin):
             messages.warning(request, format_html(text, *some, products))
         return super().changelist_view(request, extra_context)
 
-    @action(description="Export prices", icon="download", url_path="prices.csv")
-    def export_prices(self, request: Any) -> HttpResponse:
-        response = HttpResponse(content_type="text/csv; charset=utf-8")
-        response["Content-Disposition"] = 'attachment; filename="delivery-prices.csv"'
-        csv.writer(response).writerows(export_rates(request.shop))
-        return response
+    @list_deed("Export prices", Right.VIEW_PRICES, Moves.NOTHING, icon="download", url_path="prices.csv")
+    def export_prices(self, request: Any) -> Any:
+        return csv_download("delivery-prices.csv", export_rates(request.shop))
 
-    @action(description="Import prices", icon="upload", url_path="import")
-    def import_prices(self, request: Any) -> HttpResponse:
-        form = ImportForm(*(request.POST, request.FILES) if request.method == "POST" else ())
+    @list_deed("Import prices", Right.CHANGE_PRICES, Moves.NOTHING, icon="upload", url_path="import")
+    def import_prices(self, request: Any) -> Any:
+        def load(content: bytes) -> str:
+            count = import_rates(shop=request.shop, content=content, now=request.now)
+            return f"Prices of {count:,} rate{'s' * (count != 1)} imported."
+
         back = reverse("admin:pricing_shippingrate_changelist")
-        problems: list[str] = []
-        if form.is_bound and form.is_valid():
-            try:
-                content = form.cleaned_data["file"].read()
-                count = import_rates(shop=request.shop, content=content, now=request.now)
-            except UnusableTable as unusable:
-                problems = unusable.sentences
-            else:
-                self.message_user(request, f"Prices of {count:,} rate{'s' * (count != 1)} imported.", messages.SUCCESS)
-                return HttpResponseRedirect(back)
-        context = {"title": "Import delivery prices", "form": form, "problems": problems, "explanation": EXPLANATION}
-        shared = {**self.admin_site.each_context(request), "opts": self.opts, "back": back}
-        return TemplateResponse(request, "pricing/admin/import_table.html", shared | context)
+        return import_page(self, request, load, title="Import delivery prices", explanation=EXPLANATION, back=back)
 
 
 class PickupPlaceForm(ShopScopedForm):
@@ -237,12 +208,13 @@ class PickupPlaceAdmin(ShopScopedAdmin):
     empty_text = "Shoppers can collect their orders at the places that you list here."
     form = PickupPlaceForm
     rights = RIGHTS
+    moves = Moves.NOTHING
     list_display = ["name", "city", "price_shown", "is_active", "sort_order"]
     search_fields = ["name", "city"]
     ordering = ["sort_order", "id"]
-    fieldsets: Any = [
-        (None, {"fields": ["name", "hours", "ready", "price", "is_active", "sort_order"]}),
-        ("Address", {"fields": ["line1", "line2", "postal_code", "city", "region", "country"]}),
-    ]
+    fieldsets: Any = layout(
+        "name hours ready price is_active sort_order",
+        "Address: line1 line2 postal_code city region country",
+    )
 
     price_shown = money("price")

@@ -1,25 +1,23 @@
-import csv
 import re
 from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.http import HttpResponse
-from django.template.response import TemplateResponse
 from django.urls import reverse
-from unfold.decorators import action, display
 from unfold.forms import BaseDialogForm
-from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminIntegerFieldWidget, UnfoldAdminTextInputWidget
+from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminTextInputWidget
 
 from storefront.kit.format import format_money
 from storefront.kit.money import ZERO, problem_of
 from storefront.kit.refusals import Refusal
 from storefront.pricing import codes
+from storefront.pricing.admin_fields import csv_download, import_page, percent
 from storefront.pricing.models import Discount, DiscountCode, DiscountGroup, DiscountTarget
-from storefront.pricing.tables import UnusableTable
-from storefront.shops.admin_base import ShopScopedAdmin, ShopScopedTabularInline, moment, view_and_edit
+from storefront.shops.admin_base import ShopScopedAdmin
 from storefront.shops.admin_forms import ShopScopedForm
 from storefront.shops.admin_lookups import possible_ids
+from storefront.shops.admin_parts import Moves, asks, column, deed, layout, moment, view_and_edit
+from storefront.shops.admin_scope import ShopScopedTabularInline
 from storefront.shops.rights import Right
 
 RIGHTS = view_and_edit(Right.VIEW_PRICES, Right.CHANGE_PRICES)
@@ -121,7 +119,6 @@ class TargetForm(ShopScopedForm):
 
 class DiscountTargetInline(ShopScopedTabularInline):
     model = DiscountTarget
-    rights = RIGHTS
     form = TargetForm
     fields = ["product", "category", "brand"]
     autocomplete_fields = ["product", "category", "brand"]
@@ -132,7 +129,6 @@ class DiscountTargetInline(ShopScopedTabularInline):
 
 class DiscountGroupInline(ShopScopedTabularInline):
     model = DiscountGroup
-    rights = RIGHTS
     fields = ["group"]
     autocomplete_fields = ["group"]
     ordering = ["id"]
@@ -156,7 +152,6 @@ class CodeForm(ShopScopedForm):
 
 class DiscountCodeInline(ShopScopedTabularInline):
     model = DiscountCode
-    rights = RIGHTS
     form = CodeForm
     fields = ["code", "use_limit", "uses"]
     readonly_fields = ["uses"]
@@ -195,41 +190,40 @@ EXPLANATION = (
 )
 
 
-class ImportForm(forms.Form):
-    file = forms.FileField(label="CSV file", widget=UnfoldAdminFileFieldWidget)
+def reduction_of(row: Discount) -> str:
+    if row.kind == Discount.Kind.FREE_DELIVERY:
+        return "free delivery"
+    if row.kind == Discount.Kind.AMOUNT:
+        return format_money(row.value, row.shop.currency)
+    if row.kind == Discount.Kind.BUY_GET:
+        less = "free" if row.value == 100 else f"{percent(row.value)} off"
+        return f"buy {row.buy_qty}, get {row.get_qty} {less}"
+    return percent(row.value)
+
+
+def used_of(row: Discount) -> str:
+    if not row.is_counted:
+        return "not counted"
+    return f"{row.uses:,} of {row.use_limit:,}" if row.use_limit is not None else f"{row.uses:,}"
 
 
 @admin.register(Discount)
 class DiscountAdmin(ShopScopedAdmin):
+    icon = "percent"
     empty_text = "Give a discount to everybody, or to those with a code."
     form = DiscountForm
-    rights = RIGHTS | {
-        "generate": Right.CHANGE_PRICES,
-        "download_codes": Right.VIEW_PRICES,
-        "import_codes": Right.CHANGE_PRICES,
-    }
+    rights = RIGHTS
+    moves = Moves.NOTHING
     list_display = ["name", "reduction", "how", "used", "starts", "ends", "is_active"]
     list_filter = ["is_active", "needs_code", "kind"]
     search_fields = ["name", "codes__code"]
     ordering = ["name", "id"]
     inlines = [DiscountCodeInline, DiscountTargetInline, DiscountGroupInline]
-    actions_detail = ["generate", "download_codes", "import_codes"]
-    fieldsets: Any = [
-        (None, {"fields": ["name", "is_active", "needs_code", "code", "kind", "value", "buy_qty", "get_qty"]}),
-        (
-            "Applies to",
-            {
-                "fields": [
-                    "minimum_subtotal",
-                    "is_limited_to_items",
-                    "includes_subcategories",
-                    "is_limited_to_groups",
-                    "is_combinable",
-                ]
-            },
-        ),
-        ("How long and how often", {"fields": ["starts_at", "ends_at", "use_limit", "customer_limit"]}),
-    ]
+    fieldsets: Any = layout(
+        "name is_active needs_code code kind value buy_qty get_qty",
+        "Applies to: minimum_subtotal is_limited_to_items includes_subcategories is_limited_to_groups is_combinable",
+        "How long and how often: starts_at ends_at use_limit customer_limit",
+    )
     # Shows only the fields of the chosen kind (Unfold evaluates these in the browser; without scripts all are shown).
     conditional_fields = {
         "code": "needs_code == true",
@@ -265,67 +259,34 @@ class DiscountAdmin(ShopScopedAdmin):
             made.after["code"] = code
         return made
 
-    @display(description="reduction", ordering="value")
-    def reduction(self, row: Discount) -> str:
-        if row.kind == Discount.Kind.FREE_DELIVERY:
-            return "free delivery"
-        if row.kind == Discount.Kind.AMOUNT:
-            return format_money(row.value, row.shop.currency)
-        percent = f"{row.value.normalize():f}%"
-        if row.kind == Discount.Kind.BUY_GET:
-            less = "free" if row.value == 100 else f"{percent} off"
-            return f"buy {row.buy_qty}, get {row.get_qty} {less}"
-        return percent
+    reduction = column("reduction", reduction_of, by="value")
+    how = column("applies", lambda row: "with a code" if row.needs_code else "automatically", by="needs_code")
 
-    @display(description="applies", ordering="needs_code")
-    def how(self, row: Discount) -> str:
-        return "with a code" if row.needs_code else "automatically"
+    used = column("uses", used_of, by="uses")
 
-    @display(description="uses", ordering="uses")
-    def used(self, row: Discount) -> str:
-        if not row.is_counted:
-            return "not counted"
-        return f"{row.uses:,} of {row.use_limit:,}" if row.use_limit is not None else f"{row.uses:,}"
-
-    @action(
-        description="Create codes",
-        icon="password",
-        dialog={
-            "title": "Create codes",
-            "description": "Creates random codes that nobody can guess. Download them afterwards.",
-            "form_class": GenerateForm,
-            "form_submit_text": "Create codes",
-        },
+    @deed("Create codes", Right.CHANGE_PRICES, Moves.NOTHING, icon="password")
+    @asks(
+        "Create codes",
+        "Creates random codes that nobody can guess. Download them afterwards.",
+        "Create codes",
+        GenerateForm,
     )
-    def generate(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        discount = self.row_or_404(request, object_id)
+    def generate(self, request: Any, discount: Any, form: Any) -> str:
         given = {name: form.cleaned_data[name] for name in ("count", "prefix", "use_limit")}
         made = codes.create_codes(shop=request.shop, discount=discount, now=request.now, **given)
-        return self.done(request, discount, f"{len(made):,} code{'s' * (len(made) > 1)} created.")
+        return f"{len(made):,} code{'s' * (len(made) > 1)} created."
 
-    @action(description="Download codes", icon="download", url_path="codes.csv")
-    def download_codes(self, request: Any, object_id: str) -> HttpResponse:
-        discount = self.row_or_404(request, object_id)
-        response = HttpResponse(content_type="text/csv; charset=utf-8")
-        response["Content-Disposition"] = f'attachment; filename="codes-{discount.pk}.csv"'
-        csv.writer(response).writerows(codes.export_codes(request.shop, discount))
-        return response
+    @deed("Download codes", Right.VIEW_PRICES, Moves.NOTHING, icon="download", url_path="codes.csv")
+    def download_codes(self, request: Any, discount: Any) -> Any:
+        return csv_download(f"codes-{discount.pk}.csv", codes.export_codes(request.shop, discount))
 
-    @action(description="Import codes", icon="upload", url_path="import-codes")
-    def import_codes(self, request: Any, object_id: str) -> HttpResponse:
-        discount = self.row_or_404(request, object_id)
-        form = ImportForm(*(request.POST, request.FILES) if request.method == "POST" else ())
-        problems: list[str] = []
-        if form.is_bound and form.is_valid():
-            content = form.cleaned_data["file"].read()
-            try:
-                found = codes.import_codes(shop=request.shop, discount=discount, content=content, now=request.now)
-            except UnusableTable as unusable:
-                problems = unusable.sentences
-            else:
-                text = f"{found.added:,} added, {found.changed:,} with another limit, {found.same:,} unchanged."
-                return self.done(request, discount, f"Codes imported: {text}")
+    @deed("Import codes", Right.CHANGE_PRICES, Moves.NOTHING, icon="upload", url_path="import-codes")
+    def import_codes(self, request: Any, discount: Any) -> Any:
+        def load(content: bytes) -> str:
+            found = codes.import_codes(shop=request.shop, discount=discount, content=content, now=request.now)
+            text = f"{found.added:,} added, {found.changed:,} with another limit, {found.same:,} unchanged."
+            return f"Codes imported: {text}"
+
         back = reverse("admin:pricing_discount_change", args=[discount.pk])
-        context = {"title": f"Import codes of {discount}", "form": form, "problems": problems, "back": back}
-        shared = {**self.admin_site.each_context(request), "opts": self.opts, "explanation": EXPLANATION}
-        return TemplateResponse(request, "pricing/admin/import_table.html", shared | context)
+        title = f"Import codes of {discount}"
+        return import_page(self, request, load, title=title, explanation=EXPLANATION, back=back)

@@ -3,22 +3,20 @@
 from typing import Any
 
 from django import forms
-from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
-from django.http import HttpResponse, HttpResponseRedirect
-from django.template.response import TemplateResponse
+from django.contrib import admin
 from django.urls import reverse
-from unfold.decorators import action, display
 from unfold.widgets import UnfoldAdminSelect2Widget, UnfoldAdminTextareaWidget
 
 from storefront.kit.countries import country_name
 from storefront.kit.postal import region_key
-from storefront.pricing.admin_fields import country_choices, normal_patterns, percent
+from storefront.pricing.admin_fields import country_choices, normal_patterns, percent, shortened
 from storefront.pricing.eu_rates import AS_OF, load_eu_rates, plan_eu_rates
 from storefront.pricing.eu_vat import MEMBER_STATES, normal_vat_id
 from storefront.pricing.models import TaxRate, TaxSettings
-from storefront.shops.admin_base import ShopRelatedFilter, ShopScopedAdmin, view_and_edit
+from storefront.shops.admin_base import OneRowAdmin, ShopScopedAdmin
 from storefront.shops.admin_forms import ShopScopedForm, WordsField
+from storefront.shops.admin_parts import Moves, column, layout, list_deed, view_and_edit
+from storefront.shops.admin_scope import ShopRelatedFilter
 from storefront.shops.rights import Right
 
 STANDARD = "Standard"
@@ -59,52 +57,46 @@ class TaxRateForm(ShopScopedForm):
                 self.add_error("postcodes", f"{other} has {shared[0]} already.")
 
 
+def where_of(rate: TaxRate) -> str:
+    parts = ", ".join(filter(None, [rate.region, shortened(rate.postcodes)]))
+    return country_name(rate.country) + (f": {parts}" if parts else "")
+
+
 @admin.register(TaxRate)
 class TaxRateAdmin(ShopScopedAdmin):
     empty_text = "Without rates, no tax is charged. “Load EU rates” adds those of the EU."
     form = TaxRateForm
-    rights = view_and_edit(Right.VIEW_PRICES, Right.CHANGE_PRICES) | {"load_eu_rates": Right.CHANGE_PRICES}
+    rights = view_and_edit(Right.VIEW_PRICES, Right.CHANGE_PRICES)
+    moves = Moves.NOTHING
     list_display = ["name", "where", "of_class", "rate", "step", "is_compound", "applies_to_shipping"]
     list_select_related = ["shop", "tax_class"]
     list_filter = [("tax_class", ShopRelatedFilter)]
     search_fields = ["name", "country", "region", "tax_class__name"]
-    actions_list = ["load_eu_rates"]
     ordering = ["country", "region", "step", "id"]
-    fieldsets: Any = [
-        (None, {"fields": ["name", "percent", "tax_class", "applies_to_shipping"]}),
-        ("Where", {"fields": ["country", "region", "postcodes"]}),
-        ("Several taxes at one place", {"fields": ["step", "is_compound"]}),
-    ]
+    fieldsets: Any = layout(
+        "name percent tax_class applies_to_shipping",
+        "Where: country region postcodes",
+        "Several taxes at one place: step is_compound",
+    )
 
-    @display(description="where", ordering="country")
-    def where(self, row: TaxRate) -> str:
-        more = f" and {len(row.postcodes) - 5} more" if len(row.postcodes) > 5 else ""
-        parts = ", ".join(filter(None, [row.region, *row.postcodes[:5]])) + more
-        return country_name(row.country) + (f": {parts}" if parts else "")
+    where = column("where", where_of, by="country")
+    of_class = column("tax class", lambda row: str(row.tax_class or STANDARD), by="tax_class__name")
+    rate = column("rate", lambda row: percent(row.percent), by="percent")
 
-    @display(description="tax class", ordering="tax_class__name")
-    def of_class(self, row: TaxRate) -> str:
-        return str(row.tax_class or STANDARD)
-
-    @display(description="rate", ordering="percent")
-    def rate(self, row: TaxRate) -> str:
-        return percent(row.percent)
-
-    @action(description="Load EU rates", icon="download", url_path="eu-rates")
-    def load_eu_rates(self, request: Any) -> HttpResponse:
-        back = reverse("admin:pricing_taxrate_changelist")
+    @list_deed("Load EU rates", Right.CHANGE_PRICES, Moves.NOTHING, icon="download", url_path="eu-rates")
+    def load_eu_rates(self, request: Any) -> Any:
         if request.method == "POST":
             replaces = request.POST.get("replaces") == "on"
             done = load_eu_rates(shop=request.shop, replaces=replaces, now=request.now)
-            self.message_user(request, done.summary, messages.SUCCESS)
-            return HttpResponseRedirect(back)
-        context = {
-            "title": "Load the EU's VAT rates",
-            "plan": plan_eu_rates(request.shop),
-            "as_of": f"{AS_OF.day} {AS_OF:%b %Y}",
-        }
-        shared = {**self.admin_site.each_context(request), "opts": self.opts, "back": back}
-        return TemplateResponse(request, "pricing/admin/load_eu_rates.html", shared | context)
+            return done.summary
+        return self.page(
+            request,
+            "pricing/admin/load_eu_rates.html",
+            title="Load the EU's VAT rates",
+            plan=plan_eu_rates(request.shop),
+            as_of=f"{AS_OF.day} {AS_OF:%b %Y}",
+            back=reverse("admin:pricing_taxrate_changelist"),
+        )
 
 
 class TaxSettingsForm(ShopScopedForm):
@@ -123,23 +115,23 @@ class TaxSettingsForm(ShopScopedForm):
 
 
 @admin.register(TaxSettings)
-class TaxSettingsAdmin(ShopScopedAdmin):
+class TaxSettingsAdmin(OneRowAdmin):
     """How the session's shop taxes its orders."""
 
+    menu_title = "Taxes"
     form = TaxSettingsForm
     rights = {"view": Right.MANAGE_SETTINGS, "change": Right.MANAGE_SETTINGS}
+    moves = Moves.NOTHING
     shop_lookup = "pk"
     list_select_related = False
-    fieldsets: Any = [
-        (None, {"fields": ["prices_include_tax", "tax_rounding"]}),
-        ("Delivery", {"fields": ["delivery_tax", "delivery_tax_class"]}),
-        ("Other countries", {"fields": ["eu_tax", "exports_at_net_price"]}),
-        ("Businesses", {"fields": ["asks_vat_id", "vat_id"]}),
-    ]
+    fieldsets: Any = layout(
+        "prices_include_tax tax_rounding",
+        "Delivery: delivery_tax delivery_tax_class",
+        "Other countries: eu_tax exports_at_net_price",
+        "Businesses: asks_vat_id vat_id",
+    )
     # Unfold evaluates this in the browser; without scripts the field is shown.
     conditional_fields = {"delivery_tax_class": "delivery_tax == 'class'"}
 
-    def changelist_view(self, request: Any, *args: Any, **kwargs: Any) -> HttpResponse:
-        if not self.has_view_permission(request):
-            raise PermissionDenied
-        return HttpResponseRedirect(reverse("admin:pricing_taxsettings_change", args=[request.shop.pk]))
+    def the_row(self, request: Any) -> Any:
+        return TaxSettings.objects.get(pk=request.shop.pk)

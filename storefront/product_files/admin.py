@@ -7,12 +7,10 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.contrib import admin
-from django.core.exceptions import PermissionDenied
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.utils.html import format_html, format_html_join
-from unfold.decorators import action, display
-from unfold.enums import ActionVariant
+from django.utils.html import format_html
+from unfold.decorators import display
 
 from storefront.kit.format import format_count
 from storefront.kit.spreadsheets import escape_formula
@@ -25,8 +23,9 @@ from storefront.product_files.models import ProductImport
 from storefront.product_files.reports import REPORT_COLUMNS, report_row, stored_problems
 from storefront.product_files.sources import checked_name, source_names
 from storefront.shops import audit
-from storefront.shops.admin_base import ShopScopedAdmin, moment
+from storefront.shops.admin_base import ShopScopedAdmin, check_own_site
 from storefront.shops.admin_forms import ShopScopedForm
+from storefront.shops.admin_parts import Moves, badge, column, deed, list_deed, moment, person, table
 from storefront.shops.models import Shop
 from storefront.shops.rights import Right
 
@@ -60,43 +59,28 @@ class ProductImportForm(ShopScopedForm):
 class ProductImportAdmin(PicturesOfImport, ShopScopedAdmin):
     """Uploads of product files, the progress of their imports, and the reports. Exports are actions of the list."""
 
+    menu_title = "Import and export"
+    icon = "upload_file"
     empty_text = (
         "Import your products from Shopify, WooCommerce or another file: choose the file, and see what would"
         " change before anything does."
     )
     form = ProductImportForm
-    rights = {
-        "view": Right.EXPORT_PRODUCTS,
-        "add": Right.IMPORT_PRODUCTS,
-        "download_report": Right.EXPORT_PRODUCTS,
-        "retry_pictures": Right.IMPORT_PRODUCTS,
-        "export_native": Right.EXPORT_PRODUCTS,
-        "export_woocommerce": Right.EXPORT_PRODUCTS,
-        "export_shopify": Right.EXPORT_PRODUCTS,
-    }
+    rights = {"view": Right.EXPORT_PRODUCTS, "add": Right.IMPORT_PRODUCTS}
+    moves = Moves.NOTHING
     list_display = ["file_name", "state_shown", "result", "begun", "who"]
     list_select_related = ["shop", "user"]
     ordering = ["-created_at", "-id"]
-    actions_list = [
-        {
-            "title": "Export all products",
-            "icon": "download",
-            "items": ["export_native", "export_woocommerce", "export_shopify"],
-        }
-    ]
-    actions_detail = ["download_report", "retry_pictures"]
+    new_fields = ["file", "format", "source", "encoding", "update", "fetch_pictures", "dry_run"]
+    opens_added = True
+    exports = ["export_native", "export_woocommerce", "export_shopify"]
+    actions_list = [{"title": "Export all products", "icon": "download", "items": exports}]
     change_form_outer_before_template = "catalogue/admin/import_progress.html"
 
     begun = moment("created_at", "uploaded")
     finished = moment("finished_at", "finished")
-
-    @display(description="status", label=STATE_COLOURS)
-    def state_shown(self, row: ProductImport) -> tuple[str, str]:
-        return row.state, row.get_state_display()
-
-    @display(description="by")
-    def who(self, row: ProductImport) -> str:
-        return (row.user.get_full_name() or row.user.get_username()) if row.user else "–"
+    state_shown = badge("state", STATE_COLOURS)
+    who = column("by", lambda row: person(row.user))
 
     @display(description="result")
     def result(self, row: ProductImport) -> str:
@@ -114,45 +98,29 @@ class ProductImportAdmin(PicturesOfImport, ShopScopedAdmin):
         """A table of the first problems; the download has all that were stored."""
         if not row.problems:
             return "None"
-        lines = format_html_join(
-            "",
-            '<tr><td class="pr-4 py-1 align-top text-right">{}</td><td class="pr-4 py-1 align-top">{}</td>'
-            '<td class="pr-4 py-1 align-top">{}</td><td class="py-1">{}</td></tr>',
+        shown = table(
             map(report_row, stored_problems(row.problems[:SHOWN_PROBLEMS])),
+            [name.capitalize() for name in REPORT_COLUMNS],
         )
         more = len(row.problems) - SHOWN_PROBLEMS
-        rest = format_html("<p>{} more in the downloaded report.</p>", format_count(more)) if more > 0 else ""
-        headings = format_html_join("", '<th class="pr-4">{}</th>', [(name.capitalize(),) for name in REPORT_COLUMNS])
-        return format_html(
-            '<table class="text-left"><thead><tr>{}</tr></thead><tbody>{}</tbody></table>{}', headings, lines, rest
+        return (
+            shown if more <= 0 else shown + format_html("<p>{} more in the downloaded report.</p>", format_count(more))
         )
 
     @display(description="what would change")
     def changes_shown(self, row: ProductImport) -> str:
         words = {"create": "New", "update": "Changed"}
-        lines = ((words.get(each["change"], ""), each["name"], ", ".join(each["fields"])) for each in row.changes)
-        return format_html(
-            '<table class="text-left"><tbody>{}</tbody></table>',
-            format_html_join(
-                "",
-                '<tr><td class="pr-4 py-1 align-top">{}</td><td class="pr-4 py-1 align-top">{}</td>'
-                '<td class="py-1">{}</td></tr>',
-                lines,
-            ),
-        )
+        return table((words.get(each["change"], ""), each["name"], ", ".join(each["fields"])) for each in row.changes)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         if obj is None:
-            return ["file", "format", "source", "encoding", "update", "fetch_pictures", "dry_run"]
+            return super().get_fields(request)
         reason = ["reason"] if obj.reason else []
         pictures = ["pictures_shown"] if obj.has_ended and not obj.dry_run else []
         changes = ["changes_shown"] if obj.dry_run and obj.changes else []
         source = ["source"] if obj.source else []
         parts = [*reason, "result", *pictures, "problems_shown", *changes]
         return ["file_name", *source, "state", *parts, "begun", "finished", "who"]
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return self.get_fields(request, obj) if obj else []
 
     def save_model(self, request: Any, obj: ProductImport, form: Any, change: bool) -> None:
         obj.user, obj.file_name = request.user, str(obj.file.name)[-255:]
@@ -165,15 +133,8 @@ class ProductImportAdmin(PicturesOfImport, ShopScopedAdmin):
     def history_of(self, row: ProductImport) -> audit.Object:
         return audit.Object("import", row.pk, row.file_name)
 
-    def response_add(
-        self, request: HttpRequest, obj: ProductImport, post_url_continue: str | None = None
-    ) -> HttpResponse:
-        """Redirect to the report, which follows the import's progress."""
-        return self.back_to(request, obj)
-
-    @action(description="Download the report", icon="download", url_path="report", variant=ActionVariant.DEFAULT)
-    def download_report(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        row = self.row_or_404(request, object_id)
+    @deed("Download the report", Right.EXPORT_PRODUCTS, Moves.NOTHING, icon="download", url_path="report")
+    def download_report(self, request: Any, row: Any) -> Any:
         response = HttpResponse(content_type="text/csv; charset=utf-8")
         response["Content-Disposition"] = f'attachment; filename="import-{row.pk}.csv"'
         # With a BOM, spreadsheet programs read the file as UTF-8.
@@ -185,21 +146,19 @@ class ProductImportAdmin(PicturesOfImport, ShopScopedAdmin):
         return response
 
     def _export(self, request: Any, format: str) -> HttpResponseBase:
-        # An export is expensive and audited, so no other site may make a user's browser request it.
-        if request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site"):
-            raise PermissionDenied("Products can be exported only from the shop's admin.")
+        check_own_site(request)
         return exported(request.shop, format, request.now)
 
-    @action(description="Native (JSON Lines), complete", url_path="export/native")
-    def export_native(self, request: Any) -> HttpResponseBase:
+    @list_deed("Native (JSON Lines), complete", Right.EXPORT_PRODUCTS, Moves.NOTHING, url_path="export/native")
+    def export_native(self, request: Any) -> Any:
         return self._export(request, "native")
 
-    @action(description="WooCommerce CSV", url_path="export/woocommerce")
-    def export_woocommerce(self, request: Any) -> HttpResponseBase:
+    @list_deed("WooCommerce CSV", Right.EXPORT_PRODUCTS, Moves.NOTHING, url_path="export/woocommerce")
+    def export_woocommerce(self, request: Any) -> Any:
         return self._export(request, "woocommerce")
 
-    @action(description="Shopify CSV", url_path="export/shopify")
-    def export_shopify(self, request: Any) -> HttpResponseBase:
+    @list_deed("Shopify CSV", Right.EXPORT_PRODUCTS, Moves.NOTHING, url_path="export/shopify")
+    def export_shopify(self, request: Any) -> Any:
         return self._export(request, "shopify")
 
 

@@ -2,19 +2,22 @@
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
-from django.utils.html import format_html, format_html_join
-from unfold.decorators import action, display
-from unfold.enums import ActionVariant
+from django.utils.html import format_html
+from unfold.decorators import display
 
 from storefront.kit.format import format_count
 from storefront.pictures import queries
 from storefront.pictures.requesting import retry_failed
 from storefront.product_files.models import ProductImport
 from storefront.shops import audit
-from storefront.shops.admin_base import plain_dialog
+from storefront.shops.admin_parts import Moves, asks, deed, table
+from storefront.shops.rights import Right
 
 SHOWN_FAILURES = 100
+
+
+def has_failed(row: ProductImport) -> bool:
+    return bool(queries.failures_of_import(row.shop, row.pk, 1))
 
 
 class PicturesOfImport:
@@ -32,43 +35,37 @@ class PicturesOfImport:
         if not progress.failed:
             return text
         failures = queries.failures_of_import(row.shop, row.pk, SHOWN_FAILURES)
-        lines = format_html_join(
-            "",
-            '<tr><td class="pr-4 py-1 align-top">{}</td><td class="pr-4 py-1 align-top break-all">{}</td>'
-            '<td class="py-1">{}</td></tr>',
-            ((each.media.product.name, each.media.source_url, each.reason) for each in failures),
+        lines = (
+            (
+                each.media.product.name,
+                format_html('<span class="break-all">{}</span>', each.media.source_url),
+                each.reason,
+            )
+            for each in failures
         )
         more = progress.failed - len(failures)
         return format_html(
-            '<p>{}, {} failed</p><table class="text-left"><thead><tr><th class="pr-4">Product</th>'
-            '<th class="pr-4">Address</th><th>Reason</th></tr></thead><tbody>{}</tbody></table>{}',
+            "<p>{}, {} failed</p>{}{}",
             text,
             format_count(progress.failed),
-            lines,
+            table(lines, ["Product", "Address", "Reason"]),
             format_html("<p>{} more.</p>", format_count(more)) if more > 0 else "",
         )
 
-    def get_actions_detail(self: Any, request: HttpRequest, object_id: Any) -> list[Any]:
-        """The button only where a picture failed."""
-        offered = super().get_actions_detail(request, object_id)  # type: ignore[misc]
-        row = self.get_object(request, str(object_id))
-        if row and queries.failures_of_import(row.shop, row.pk, 1):
-            return offered
-        return [each for each in offered if not each.action_name.endswith("_retry_pictures")]
-
-    @action(
-        description="Try failed pictures again",
+    @deed(
+        "Try failed pictures again",
+        Right.IMPORT_PRODUCTS,
+        Moves.NOTHING,
         icon="refresh",
         url_path="pictures",
-        variant=ActionVariant.DEFAULT,
-        dialog=plain_dialog("Try failed pictures again?", "The worker fetches them once more.", submit="Try again"),
+        when=has_failed,
     )
-    def retry_pictures(self: Any, request: Any, form: Any, object_id: str) -> HttpResponse:
-        row = self.row_or_404(request, object_id)
+    @asks("Try failed pictures again?", "The worker fetches them once more.", "Try again")
+    def retry_pictures(self, request: Any, row: Any, form: Any) -> str:
         count = retry_failed(
             shop=request.shop,
             product_import=row.pk,
             audit_object=audit.Object("import", row.pk, row.file_name),
             now=request.now,
         )
-        return self.done(request, row, f"The worker fetches {format_count(count)} pictures again.")
+        return f"The worker fetches {format_count(count)} pictures again."

@@ -9,135 +9,79 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse
+from django.utils.text import capfirst
 
 from storefront.checkout import dashboard
+from storefront.shops.admin_base import OneRowAdmin
 
-# A title and a model.
-Page = tuple[str, str]
-# Of these there is one a shop, and no list.
-FORMS = {"pricing.taxsettings"}
-# (title, icon, model) by group, the most used first.
-MENU: list[tuple[str, list[tuple[str, str, str]]]] = [
-    (
-        "Sales",
-        [
-            ("Orders", "receipt_long", "orders.order"),
-            ("Customers", "group", "customers.customer"),
-            ("Payments", "payments", "payments.payment"),
-            ("Invoices", "description", "documents.document"),
-            ("Gift cards", "featured_seasonal_and_gifts", "gift_cards.giftcard"),
-            ("Carts", "shopping_cart", "carts.cart"),
-        ],
-    ),
-    (
-        "Catalogue",
-        [
-            ("Products", "sell", "catalogue.product"),
-            ("Categories", "account_tree", "catalogue.category"),
-            ("Stock changes", "inventory_2", "catalogue.stockadjustment"),
-            ("Import and export", "upload_file", "catalogue.productimport"),
-        ],
-    ),
-    (
-        "Shop",
-        [
-            ("Discounts", "percent", "pricing.discount"),
-            ("Looks", "palette", "content.looks"),
-            ("Pages", "article", "content.page"),
-        ],
-    ),
-]
+# The models of the menu's pages by group, the most used first. Titles and icons are those of the pages.
+MENU = {
+    "Sales": "orders.order customers.customer payments.payment documents.document gift_cards.giftcard carts.cart",
+    "Catalogue": "catalogue.product catalogue.category catalogue.stockadjustment catalogue.productimport",
+    "Shop": "pricing.discount content.looks content.page",
+}
 
 
 @dataclass(frozen=True)
 class Topic:
-    """Pages that belong together; `text` says what they are for."""
+    """Pages that belong together, by their models; `text` says what they are for."""
 
     title: str
     icon: str
     text: str
-    pages: tuple[Page, ...]
+    models: str
 
 
 APPS = Topic(
     "Apps",
     "extension",
     "What apps may do, what they add to the shop, and what they are told.",
-    (
-        ("Installed", "apps.installation"),
-        ("Blocks", "apps.extension"),
-        ("Scripts", "apps.scripttag"),
-        ("Allowed hosts", "apps.allowedscripthost"),
-        ("Blocked scripts", "apps.blockedscript"),
-        ("Webhooks", "webhooks.registration"),
-        ("Deliveries", "webhooks.delivery"),
-        ("Events", "webhooks.event"),
-        ("All apps", "apps.app"),
-    ),
+    "apps.installation apps.extension apps.scripttag apps.allowedscripthost apps.blockedscript webhooks.registration "
+    "webhooks.delivery webhooks.event apps.app",
 )
 SETTINGS = (
-    Topic(
-        "Shop", "storefront", "Name, address, currency, language and how orders are placed.", (("Shop", "shops.shop"),)
-    ),
-    Topic(
-        "Domains",
-        "language",
-        "Which address the shop has, and which others lead to it.",
-        (("Domains", "shops.shopdomain"),),
-    ),
-    Topic("Payment", "credit_card", "Who takes the money.", (("Payment providers", "payments.provideraccount"),)),
+    Topic("Shop", "storefront", "Name, address, currency, language and how orders are placed.", "shops.shop"),
+    Topic("Domains", "language", "Which address the shop has, and which others lead to it.", "shops.shopdomain"),
+    Topic("Payment", "credit_card", "Who takes the money.", "payments.provideraccount"),
     Topic(
         "Delivery",
         "local_shipping",
         "Where the shop delivers to, what that costs, and where orders can be collected.",
-        (
-            ("Shipping rates", "pricing.shippingrate"),
-            ("Delivery zones", "pricing.deliveryzone"),
-            ("Pick-up places", "pricing.pickupplace"),
-            ("Shipping origins", "catalogue.shippingorigin"),
-        ),
+        "pricing.shippingrate pricing.deliveryzone pricing.pickupplace catalogue.shippingorigin",
     ),
     Topic(
         "Taxes",
         "account_balance",
         "Which tax applies where, and how prices show it.",
-        (
-            ("Taxes", "pricing.taxsettings"),
-            ("Tax rates", "pricing.taxrate"),
-            ("Tax classes", "catalogue.taxclass"),
-        ),
+        "pricing.taxsettings pricing.taxrate catalogue.taxclass",
     ),
-    Topic("Emails", "mail", "What the shop's emails say, and who sends them.", (("Emails", "content.mailtext"),)),
-    Topic("Invoices", "description", "What is printed on invoices.", (("Invoices", "documents.invoicesettings"),)),
+    Topic("Emails", "mail", "What the shop's emails say, and who sends them.", "content.mailtext"),
+    Topic("Invoices", "description", "What is printed on invoices.", "documents.invoicesettings"),
     Topic(
         "Brands, vendors and groups",
         "label",
         "What products and customers can be sorted into.",
-        (
-            ("Brands", "catalogue.brand"),
-            ("Vendors", "catalogue.vendor"),
-            ("Customer groups", "customers.customergroup"),
-        ),
+        "catalogue.brand catalogue.vendor customers.customergroup",
     ),
     Topic(
         "Staff",
         "badge",
         "Who works in this shop, and what each of them may do.",
-        (("Staff", "shops.staffmember"), ("Invitations", "shops.staffinvitation")),
+        "shops.staffmember shops.staffinvitation",
     ),
     Topic(
         "Programs",
         "key",
         "Keys for programs that read the shop, and sites that may call it.",
-        (("API tokens", "shops.apitoken"), ("Allowed origins", "shops.allowedorigin")),
+        "shops.apitoken shops.allowedorigin",
     ),
     Topic(
         "Data",
         "folder_shared",
         "What the shop has about one person: exported for them, or erased.",
-        (("Data requests", "privacy.datarequest"),),
+        "privacy.datarequest",
     ),
-    Topic("Audit log", "policy", "Who changed what, and when.", (("Audit log", "shops.auditentry"),)),
+    Topic("Audit log", "policy", "Who changed what, and when.", "shops.auditentry"),
 )
 
 
@@ -166,11 +110,8 @@ def menu(request: HttpRequest) -> list[dict[str, Any]]:
     """The menu's groups, with the entries that this user may open."""
     start = {"title": "Home", "icon": "home", "link": reverse("admin:index")}
     groups = [
-        {
-            "title": title,
-            "items": [_entry(title, icon, model) for title, icon, model in entries if _may(request, model)],
-        }
-        for title, entries in MENU
+        {"title": title, "items": [_link_to(page) | {"icon": page.icon} for page in _open_to(request, models)]}
+        for title, models in MENU.items()
     ]
     end = [
         _entry_of_topics("Apps", APPS.icon, [APPS], request),
@@ -188,24 +129,23 @@ def tabs(request: HttpRequest) -> list[dict[str, Any]]:
 
 
 def _tabs_of(topic: Topic, request: HttpRequest) -> dict[str, Any]:
-    links = {title: _list_of(model) for title, model in topic.pages if _may(request, model)}
     items = [
-        {"title": title, "link": link, "active": request.path.startswith(link), "has_permission": True}
-        for title, link in links.items()
+        _link_to(page) | {"active": request.path.startswith(_link_to(page)["link"]), "has_permission": True}
+        for page in _open_to(request, topic.models)
     ]
     # The theme knows models with tabs above the list by name, and those with tabs above the form by this.
-    models: list[Any] = [{"name": model, "detail": True} if model in FORMS else model for _, model in topic.pages]
+    pages = _pages()
+    models = [
+        {"name": model, "detail": True} if isinstance(pages[model], OneRowAdmin) else model
+        for model in topic.models.split()
+    ]
     shown = {"title": topic.title, "icon": topic.icon, "text": topic.text, "items": items}
     return shown | {"models": models if len(items) > 1 else []}
 
 
-def _entry(title: str, icon: str, model: str) -> dict[str, Any]:
-    return {"title": title, "icon": icon, "link": _list_of(model)}
-
-
 def _entry_of_topics(title: str, icon: str, topics: Iterable[Topic], request: HttpRequest) -> dict[str, Any]:
     """One entry for all pages of these topics; empty if the user may open none."""
-    links = [_list_of(model) for topic in topics for _, model in topic.pages if _may(request, model)]
+    links = [_link_to(page)["link"] for topic in topics for page in _open_to(request, topic.models)]
     if not links:
         return {}
     link = links[0] if title == APPS.title else reverse("admin:settings")
@@ -213,13 +153,15 @@ def _entry_of_topics(title: str, icon: str, topics: Iterable[Topic], request: Ht
     return {"title": title, "icon": icon, "link": link, "active": lambda _request: is_here}
 
 
-def _list_of(model: str) -> str:
-    return reverse(f"admin:{model.replace('.', '_')}_changelist")
-
-
-def _may(request: HttpRequest, model: str) -> bool:
+def _open_to(request: HttpRequest, models: str) -> list[Any]:
+    """The pages of these models that the user may open."""
     pages = _pages()
-    return model in pages and pages[model].has_module_permission(request)
+    return [pages[model] for model in models.split() if pages[model].has_module_permission(request)]
+
+
+def _link_to(page: Any) -> dict[str, Any]:
+    link = reverse(f"admin:{page.opts.app_label}_{page.opts.model_name}_changelist")
+    return {"title": page.menu_title or capfirst(str(page.opts.verbose_name_plural)), "link": link}
 
 
 def _pages() -> dict[str, Any]:

@@ -5,14 +5,10 @@ from zoneinfo import available_timezones
 from django import forms
 from django.contrib import admin
 from django.contrib.auth.models import Group
-from django.core.exceptions import PermissionDenied
 from django.core.validators import validate_email
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.template.response import TemplateResponse
-from django.urls import reverse
+from django.http import HttpRequest, HttpResponse
 from django_tasks_db.models import DBTaskResult
-from unfold.decorators import action, display
 from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
     UnfoldAdminSelectWidget,
@@ -21,10 +17,11 @@ from unfold.widgets import (
 from storefront.kit import clock
 from storefront.kit.countries import countries
 from storefront.shops import actions, domains, places
-from storefront.shops.admin_base import ShopScopedAdmin, may_operate, moment, plain_dialog, view_and_edit
+from storefront.shops.admin_base import ShopScopedAdmin, may_operate
 from storefront.shops.admin_domains import ShopDomainAdmin as ShopDomainAdmin
 from storefront.shops.admin_doors import WithDoors
 from storefront.shops.admin_forms import ShopScopedForm, WordsField
+from storefront.shops.admin_parts import Moves, asks, chosen_deed, column, deed, moment, names, view_and_edit
 from storefront.shops.admin_staff import StaffInvitationAdmin as StaffInvitationAdmin
 from storefront.shops.admin_staff import StaffMemberAdmin as StaffMemberAdmin
 from storefront.shops.audit_admin import AuditEntryAdmin as AuditEntryAdmin
@@ -90,18 +87,18 @@ class ShopAdmin(WithDoors):
     `checkout` registers this class, since it knows the payment methods.
     """
 
+    menu_title = "Shop"
     form = ShopForm
-    rights = {"view": Right.MANAGE_SETTINGS, "change": Right.MANAGE_SETTINGS, **WithDoors.door_rights}
+    rights = {"view": Right.MANAGE_SETTINGS, "change": Right.MANAGE_SETTINGS}
+    moves = Moves.MONEY
     shop_lookup = "pk"
     list_select_related = False
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         return [] if may_operate(request) else ["domain", "base_url", "currency", "is_active"]
 
-    def changelist_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if not self.has_view_permission(request):
-            raise PermissionDenied
-        return HttpResponseRedirect(reverse("admin:shops_shop_change", args=[request.shop.pk]))  # type: ignore
+    def the_row(self, request: Any) -> Any:
+        return request.shop
 
 
 class AllowedOriginForm(ShopScopedForm):
@@ -119,6 +116,7 @@ class AllowedOriginAdmin(ShopScopedAdmin):
     empty_text = "Pages of other sites may call the API only from the origins listed here."
     form = AllowedOriginForm
     rights = view_and_edit(Right.MANAGE_SETTINGS, Right.MANAGE_SETTINGS)
+    moves = Moves.NOTHING
     list_display = fields = ["origin"]
     search_fields = ["origin"]
 
@@ -143,61 +141,31 @@ class ApiTokenAdmin(ShopScopedAdmin):
     """Tokens are created, shown once, and revoked. They are not deleted, so that past permissions can be looked up."""
 
     empty_text = "A program that reads the shop or fills carts needs a token of its own. It is shown once."
-    rights = {
-        "view": Right.MANAGE_TOKENS,
-        "add": Right.MANAGE_TOKENS,
-        "change": Right.MANAGE_TOKENS,
-        "revoke": Right.MANAGE_TOKENS,
-        "revoke_chosen": Right.MANAGE_TOKENS,
-    }
+    rights = {"view": Right.MANAGE_TOKENS, "add": Right.MANAGE_TOKENS, "change": Right.MANAGE_TOKENS}
+    moves = Moves.IDENTITY
     list_display = ["name", "token", "allowed", "state", "created", "expires", "last_used"]
     search_fields = ["name", "ending"]
     ordering = ["-created_at"]
-    actions = ["revoke_chosen"]
-    actions_detail = ["revoke"]
+    deferred = ("digest",)
+    new_fields = ["name", "scopes", "expires_at", "requests_per_minute"]
+    fields = names("name token allowed state requests_per_minute created expires revoked last_used")
+    editable = ("name", "requests_per_minute")
 
     created = moment("created_at")
     expires = moment("expires_at")
     revoked = moment("revoked_at")
     last_used = moment("last_used_at")
+    token = column("token", lambda row: f"api_…{row.ending}")
+    allowed = column("permissions", lambda row: ", ".join(SCOPES[scope] for scope in row.scopes if scope in SCOPES))
 
-    @display(description="token")
-    def token(self, row: ApiToken) -> str:
-        return f"api_…{row.ending}"
-
-    @display(description="permissions")
-    def allowed(self, row: ApiToken) -> str:
-        return ", ".join(SCOPES[scope] for scope in row.scopes if scope in SCOPES)
-
-    @display(description="status", label={"Valid": "success", "Revoked": "danger", "Expired": "warning"})
-    def state(self, row: ApiToken) -> str:
-        if row.revoked_at:
-            return "Revoked"
-        return "Valid" if row.is_valid(clock.now()) else "Expired"
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
-        return super().get_queryset(request).defer("digest")
+    state = column(
+        "status",
+        lambda row: "Revoked" if row.revoked_at else "Valid" if row.is_valid(clock.now()) else "Expired",
+        label={"Valid": "success", "Revoked": "danger", "Expired": "warning"},
+    )
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
         return super().get_form(request, obj, change=change, **kwargs | ({} if obj else {"form": NewTokenForm}))
-
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        if obj is None:
-            return ["name", "scopes", "expires_at", "requests_per_minute"]
-        return [
-            "name",
-            "token",
-            "allowed",
-            "state",
-            "requests_per_minute",
-            "created",
-            "expires",
-            "revoked",
-            "last_used",
-        ]
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return ["token", "allowed", "state", "created", "expires", "revoked", "last_used"] if obj else []
 
     def save_model(self, request: Any, obj: ApiToken, form: Any, change: bool) -> None:
         if change:
@@ -215,34 +183,23 @@ class ApiTokenAdmin(ShopScopedAdmin):
         request.new_secret = secret
 
     def response_add(self, request: Any, obj: ApiToken, post_url_continue: str | None = None) -> HttpResponse:
-        """Show the secret in the response to the POST itself, so that it gets into no session, message or log."""
-        context = {
-            **self.admin_site.each_context(request),
-            "title": f"Token “{obj.name}”",
-            "opts": self.opts,
-            "secret": request.new_secret,
-            "kind": "token",
-            "use": "Programs send it as “Authorization: Bearer …”. Anyone who has it can use its permissions.",
-            "then": "../",
-        }
-        response = TemplateResponse(request, "shops/admin/new_secret.html", context)
-        response["Cache-Control"] = "no-store"
-        return response
+        return self.show_secret(
+            request,
+            request.new_secret,
+            title=f"Token “{obj.name}”",
+            kind="token",
+            use="Programs send it as “Authorization: Bearer …”. Anyone who has it can use its permissions.",
+            then="../",
+        )
 
-    @admin.action(description="Revoke selected tokens")
-    def revoke_chosen(self, request: Any, queryset: QuerySet) -> None:
+    @chosen_deed("Revoke selected tokens", Right.MANAGE_TOKENS, Moves.IDENTITY)
+    def revoke_chosen(self, request: Any, queryset: QuerySet) -> str:
         for token in queryset:
             actions.revoke_api_token(shop=request.shop, token=token, now=request.now)
-        self.message_user(request, "Tokens revoked. Programs can no longer use them.")
+        return "Tokens revoked. Programs can no longer use them."
 
-    @action(
-        description="Revoke",
-        icon="block",
-        dialog=plain_dialog(
-            "Revoke this token?", "Programs can no longer use it. This cannot be undone.", submit="Revoke"
-        ),
-    )
-    def revoke(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        token = self.row_or_404(request, object_id)
+    @deed("Revoke", Right.MANAGE_TOKENS, Moves.IDENTITY, icon="block")
+    @asks("Revoke this token?", "Programs can no longer use it. This cannot be undone.", "Revoke")
+    def revoke(self, request: Any, token: Any, form: Any) -> str:
         actions.revoke_api_token(shop=request.shop, token=token, now=request.now)
-        return self.done(request, token, "Token revoked.")
+        return "Token revoked."

@@ -1,15 +1,18 @@
 """Base classes of the admin: rows, choices, filters and actions of the session's shop only.
 
+A page is a class that declares its list (`list_display`, `list_filter`, `search_fields`), its form (`fields` or
+`fieldsets`, `new_fields`), its actions (`admin_parts`), who may do what (`rights`) and what that can move (`moves`).
+
 Rights come from the user's role in the shop (`shops.rights`), not from Django's permission rows. Another shop's row is
 a 404, like a row that does not exist.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from typing import Any
 
-from django.contrib import admin, messages
-from django.contrib.admin.exceptions import DisallowedModelAdminLookup, DisallowedModelAdminToField, NotRegistered
+from django.contrib import messages
+from django.contrib.admin.exceptions import DisallowedModelAdminLookup, DisallowedModelAdminToField
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.utils import quote, unquote
@@ -18,27 +21,26 @@ from django.core.exceptions import PermissionDenied
 from django.core.paginator import EmptyPage
 from django.db import IntegrityError, models, transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import reverse
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
 from django.utils.text import capfirst
-from unfold.admin import ModelAdmin, StackedInline, TabularInline
-from unfold.contrib.filters.admin import RelatedDropdownFilter
+from unfold.admin import ModelAdmin
 from unfold.dataclasses import UnfoldAction
-from unfold.forms import PaginationInlineFormSet
 from unfold.paginator import InfinitePaginator
-from unfold.widgets import UnfoldAdminDecimalFieldWidget
 
-from storefront.kit.form_fields import FiniteDecimalField
-from storefront.kit.format import format_money, format_time
-from storefront.kit.money_field import MoneyField
 from storefront.kit.refusals import Refusal
-from storefront.shops import changes, shown_fields
+from storefront.shops import changes
 from storefront.shops.admin_audit import AuditedAdmin
-from storefront.shops.admin_forms import ShopScopedForm
 from storefront.shops.admin_lookups import offered_lookups, possible_id, possible_ids
+from storefront.shops.admin_parts import ON_CHOSEN, ON_LIST, ON_ROW, OWN_PAGE, Deed, Moves, deeds_of
+from storefront.shops.admin_scope import ScopedToShop, bind
 from storefront.shops.rights import Right
 
 NO_SUCH_FILTER = "This list cannot be filtered by that, so it shows all rows."
+# What Django raises for a filter that a list does not have, or for a value that is none of the filter's.
+NOT_OFFERED = (DisallowedModelAdminLookup, DisallowedModelAdminToField, IncorrectLookupParameters)
 LAST_PAGE = 1_000_000
+FORMS = ("add", "change", "delete")
 CHANGED_MEANWHILE = "Somebody changed the same thing at the same moment. Nothing was saved; please look and try again."
 
 
@@ -46,68 +48,22 @@ class NoSuchFilter(Refusal):
     message = NO_SUCH_FILTER
 
 
-class ScopedToShop:
-    """Shared by pages and inlines: restricts rows and choices to the shop, and checks rights."""
-
-    form = ShopScopedForm
-    shop_lookup = "shop"
-    # The right needed for view, add, change, delete, and for each admin action by its name. What is missing here is
-    # allowed to nobody.
-    rights: Mapping[str, Right] = {}
-    model: type[models.Model]
-    admin_site: admin.AdminSite
-
-    def get_queryset(self, request: HttpRequest) -> models.QuerySet:
-        rows = super().get_queryset(request)  # type: ignore[misc]
-        return rows.filter(**{self.shop_lookup: request.shop.pk})  # type: ignore[attr-defined]
-
-    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        kwargs.setdefault("queryset", choices_of(db_field.related_model, request, self.admin_site))
-        return super().formfield_for_foreignkey(db_field, request, **kwargs)  # type: ignore[misc]
-
-    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        kwargs.setdefault("queryset", choices_of(db_field.related_model, request, self.admin_site))
-        return super().formfield_for_manytomany(db_field, request, **kwargs)  # type: ignore[misc]
-
-    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        if isinstance(db_field, models.URLField):
-            kwargs["assume_scheme"] = "https"
-        if isinstance(db_field, MoneyField):
-            kwargs.setdefault("widget", UnfoldAdminDecimalFieldWidget)
-        if isinstance(db_field, MoneyField | models.DecimalField):
-            kwargs.setdefault("form_class", FiniteDecimalField)
-        field = super().formfield_for_dbfield(db_field, request, **kwargs)  # type: ignore[misc]
-        if field and "rows" in field.widget.attrs and db_field.name != "description":
-            field.widget.attrs["rows"] = 3
-        return field
-
-    def may(self, request: HttpRequest, action: str) -> bool:
-        """Whether the user's role in the session's shop has the right for this action, a key of `rights`."""
-        right = self.rights.get(action)
-        # A request without a shop has no rights.
-        return right is not None and right in getattr(request, "rights", ())
-
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        return self.may(request, "view")
-
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return self.may(request, "view")
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return self.may(request, "add")
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return self.may(request, "change")
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return self.may(request, "delete")
-
-
 class ShopScopedAdmin(ScopedToShop, AuditedAdmin, ModelAdmin):
     """Admin of a model whose rows belong to a shop."""
 
     # Query parameters that its lists accept besides those of their filters.
     extra_lookups: frozenset[str] = frozenset()
+    # Its title in the menu and in tabs, if it is not that of the model; and its icon there.
+    menu_title = icon = ""
+    # What adding, changing and deleting its rows can move.
+    moves: Moves | None = None
+    # By name: its actions and pages of its own.
+    deeds: Mapping[str, Deed] = {}
+    # The fields of the form that adds a row, if they differ from those of its page. There, only `editable` are fields.
+    new_fields: list[str] | None = None
+    editable: tuple[str, ...] = ()
+    # Adding a row leads to its page instead of the list.
+    opens_added = False
     view_on_site: Any = False
     show_full_result_count = False
     list_per_page = 50
@@ -116,6 +72,47 @@ class ShopScopedAdmin(ScopedToShop, AuditedAdmin, ModelAdmin):
     list_select_related: Any = ["shop"]
     # What an empty list says of what would stand in it.
     empty_text = ""
+
+    def __init_subclass__(cls, **given: Any) -> None:
+        """Complete the lists of actions and `rights` from the declarations of the actions."""
+        super().__init_subclass__(**given)
+        cls.deeds = deeds_of(cls)
+        cls.rights = {**cls.rights, **{name: deed.right for name, deed in cls.deeds.items() if deed.right}}
+        for place in (ON_ROW, ON_LIST, ON_CHOSEN):
+            if place not in vars(cls) and getattr(cls, place) is not None:
+                setattr(cls, place, [name for name, deed in cls.deeds.items() if deed.place == place])
+        for inline in cls.inlines:
+            inline.take_rights(cls.rights)  # type: ignore[attr-defined]
+
+    def moved_by(self, name: str, method: str, action: str = "") -> Moves | None:
+        """What a request can move to which the page's URL of this name responds; None if nothing declares it. `action`
+        is the one that was chosen in the list. Looking at a row, a list or a form moves nothing."""
+        if name == "changelist" and action:
+            name = {"delete_selected": "delete"}.get(action, action)
+        reads = method in ("GET", "HEAD")
+        if name in FORMS:
+            return self.moves if name in self.rights and not reads else Moves.NOTHING
+        if name in ("changelist", "history"):
+            return Moves.NOTHING
+        deed = self.deeds.get(name)
+        return deed and (Moves.NOTHING if reads and deed.asks else deed.moves)
+
+    def get_urls(self) -> list[Any]:
+        own = {name: deed for name, deed in self.deeds.items() if deed.place == OWN_PAGE}
+        start = f"{self.opts.app_label}_{self.opts.model_name}"
+        pages = [
+            path(deed.route, self.admin_site.admin_view(getattr(self, name)), name=f"{start}_{name}")
+            for name, deed in own.items()
+        ]
+        return [*pages, *super().get_urls()]
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return super().get_fields(request, obj) if obj or self.new_fields is None else self.new_fields
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        if self.new_fields is None:
+            return super().get_readonly_fields(request, obj)
+        return [name for name in self.get_fields(request, obj) if name not in self.editable] if obj else []
 
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
         # One button saves.
@@ -134,8 +131,7 @@ class ShopScopedAdmin(ScopedToShop, AuditedAdmin, ModelAdmin):
 
         @wraps(run_action)
         def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-            if not self.may(request, action):
-                raise PermissionDenied
+            self.require(request, action)
             row = self.row_or_404(request, kwargs["object_id"]) if "object_id" in kwargs else None
             try:
                 return run_action(request, *args, **kwargs)
@@ -147,8 +143,20 @@ class ShopScopedAdmin(ScopedToShop, AuditedAdmin, ModelAdmin):
         return found
 
     def _filter_unfold_actions_by_permissions(self, request: HttpRequest, actions: Any, object_id: Any = None) -> Any:
-        start = len(f"{self.opts.app_label}_{self.opts.model_name}_")
-        return [each for each in actions if self.may(request, each.action_name[start:])]
+        return [each for each in actions if self.may(request, self.deed_of(each))]
+
+    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
+        """The actions that the user's role allows and that are offered on this row."""
+        row, found = self.get_object(request, str(object_id)), super().get_actions_detail(request, object_id)
+        return [each for each in found if row is not None and self.offers(row, self.deed_of(each))]
+
+    def offers(self, row: Any, name: str) -> bool:
+        """Returns False for an action that makes no sense on the row as it is now."""
+        when = self.deeds[name].when
+        return bool(when is None or when(row))
+
+    def deed_of(self, button: UnfoldAction) -> str:
+        return button.action_name.removeprefix(f"{self.opts.app_label}_{self.opts.model_name}_")
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest | None = None) -> bool:
         offered = offered_lookups(self.model, self.get_list_filter(request))
@@ -197,12 +205,30 @@ class ShopScopedAdmin(ScopedToShop, AuditedAdmin, ModelAdmin):
     def row_or_404(self, request: HttpRequest, object_id: str) -> Any:
         """The row for a page of our own. Raises PermissionDenied without the right to view the row, Http404 without the
         row."""
-        if not self.has_view_permission(request):
-            raise PermissionDenied
+        self.require(request, "view")
         row = self.get_object(request, unquote(object_id))
         if row is None:
             raise Http404
         return row
+
+    def page(self, request: HttpRequest, template: str, **context: Any) -> HttpResponse:
+        """A page of our own, with the admin's menu around it."""
+        return TemplateResponse(
+            request, template, {**self.admin_site.each_context(request), "opts": self.opts, **context}
+        )
+
+    def show_secret(self, request: HttpRequest, secret: str, **context: str) -> HttpResponse:
+        """A page with the secret, as the response to the POST itself: no session, message or log contains it. The
+        context has `title`, `kind`, `use` and `then`, the page to go to."""
+        response = self.page(request, "shops/admin/new_secret.html", secret=secret, **context)
+        response["Cache-Control"] = "no-store"
+        return response
+
+    def once_sure(self, request: HttpRequest, question: Mapping[str, Any], act: Callable[[], HttpResponse]) -> Any:
+        """The page that asks first: `title`, what will happen (`sentences`) and its `button`. A POST calls `act`."""
+        if request.method == "POST":
+            return refusal_as_message(request, act)
+        return self.page(request, "shops/admin/sure.html", **{"back": "../change/"} | dict(question))
 
     def done(self, request: HttpRequest, row: Any, text: str) -> HttpResponse:
         """Return to the row's page after a dialog, with a message. The action itself has recorded what was done."""
@@ -212,9 +238,10 @@ class ShopScopedAdmin(ScopedToShop, AuditedAdmin, ModelAdmin):
     def back_to(self, request: HttpRequest, row: Any) -> HttpResponse:
         """A redirect to the row's page, or to the list without a row."""
         view, keys = ("change", [quote(row.pk)]) if row else ("changelist", [])
-        url = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_{view}", args=keys)
-        # htmx sends the dialog's form, and would show the target of a plain redirect inside the dialog.
-        return HttpResponse(status=204, headers={"HX-Redirect": url}) if is_htmx(request) else HttpResponseRedirect(url)
+        return redirect(request, reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_{view}", args=keys))
+
+    def response_add(self, request: HttpRequest, obj: Any, post_url_continue: str | None = None) -> HttpResponse:
+        return self.back_to(request, obj) if self.opens_added else super().response_add(request, obj, post_url_continue)
 
     def _get_obj_does_not_exist_redirect(self, request: HttpRequest, opts: Any, object_id: str) -> HttpResponse:
         raise Http404
@@ -241,7 +268,7 @@ class ShopScopedAdmin(ScopedToShop, AuditedAdmin, ModelAdmin):
         request.GET.pop(PAGE_VAR, None)
         try:
             return self.get_changelist_instance(request).get_queryset(request)
-        except (DisallowedModelAdminLookup, DisallowedModelAdminToField, IncorrectLookupParameters):
+        except NOT_OFFERED:
             raise NoSuchFilter from None
 
 
@@ -249,6 +276,17 @@ class ReadOnlyAdmin(ShopScopedAdmin):
     """Rows that the admin only shows: `rights` has no right to change them."""
 
     warn_unsaved_form = False
+
+
+class OneRowAdmin(ShopScopedAdmin):
+    """A form of which a shop has one: the address of its list leads to it."""
+
+    def the_row(self, request: Any) -> models.Model:
+        raise NotImplementedError
+
+    def changelist_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        self.require(request, "view")
+        return self.back_to(request, self.the_row(request))
 
 
 class EndlessPaginator(InfinitePaginator):
@@ -271,80 +309,9 @@ class EndlessAdmin(ReadOnlyAdmin):
     paginator = EndlessPaginator
 
 
-class PagedFormSet(PaginationInlineFormSet):
-    def get_page_num(self) -> int:
-        try:
-            return super().get_page_num()
-        except ValueError:
-            # Unfold accepts ² as a digit, too, which int() does not.
-            return 1
-
-
-class ScopedInline(ScopedToShop):
-    extra = 0
-
-    def get_formset(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
-        formset = super().get_formset(request, obj, **kwargs)  # type: ignore[misc]
-        bind(formset.form, request)
-        return formset
-
-
-class ShopScopedTabularInline(ScopedInline, TabularInline):
-    """The shop's rows of one parent, as a table."""
-
-    formset: Any = PagedFormSet
-
-
-class ShopScopedStackedInline(ScopedInline, StackedInline):
-    """The shop's rows of one parent, one under the other."""
-
-    formset: Any = PagedFormSet
-
-
-class ReadOnlyInline(ShopScopedTabularInline):
-    """Rows that are only shown: `rights` has no right to change them."""
-
-    can_delete = False
-
-
-def view_and_edit(view: Right, change: Right) -> dict[str, Right]:
-    """The `rights` of a page where one right covers adding, changing and deleting."""
-    return {"view": view, "add": change, "change": change, "delete": change}
-
-
-class ShopRelatedFilter(RelatedDropdownFilter):
-    """A list filter by a related row, which offers only the shop's rows."""
-
-    def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> list[tuple[Any, str]]:
-        rows = choices_of(field.related_model, request, model_admin.admin_site)
-        return [(row.pk, str(row)) for row in rows]
-
-
 def may_operate(request: HttpRequest) -> bool:
     """Whether the user is the operator of the deployment, who can see and set more than a shop's owners."""
     return Right.OPERATE in request.rights  # type: ignore[attr-defined]
-
-
-def choices_of(model: type[models.Model], request: HttpRequest, site: admin.AdminSite) -> models.QuerySet:
-    """The shop's rows of this model that a form can offer, in the order of the model's admin. Without deleted rows."""
-    try:
-        ordering = site.get_model_admin(model).get_ordering(request)
-    except NotRegistered:
-        ordering = ()
-    rows = model._default_manager.filter(shop=request.shop)  # type: ignore[attr-defined]
-    if any(field.name == "deleted_at" for field in model._meta.fields):
-        rows = rows.filter(deleted_at=None)
-    return rows.order_by(*ordering) if ordering else rows
-
-
-def bind(form: type[ShopScopedForm], request: Any) -> type[ShopScopedForm]:
-    """Set shop, time and what the sent page showed on the form class, which Django created for this request."""
-    form.shop, form.now = request.shop, request.now
-    if request.method == "POST" and shown_fields.NAME in request.POST:
-        if not hasattr(request, "shown_fields"):
-            request.shown_fields = shown_fields.read(request.POST[shown_fields.NAME])
-        form.shown = request.shown_fields
-    return form
 
 
 def refusal_as_message(request: HttpRequest, view: Callable[[], Any]) -> Any:
@@ -361,37 +328,33 @@ def refusal_as_message(request: HttpRequest, view: Callable[[], Any]) -> Any:
     return HttpResponseRedirect(request.get_full_path())
 
 
+def refusals(rows: Iterable[Any], act: Callable[[Any], Any]) -> list[str]:
+    """Act on each row by itself, and return the sentences of the rows that were refused: one holds up no other."""
+    found = []
+    for row in rows:
+        try:
+            act(row)
+        except Refusal as refusal:
+            found.append(f"{row}: {sentence_of(refusal)}")
+    return found
+
+
 def sentence_of(refusal: Refusal) -> str:
     """The refusal's text for people: the messages of its fields, or its own message."""
     reasons = [text for texts in (refusal.errors or {}).values() for text in texts]
     return " ".join(reasons) or refusal.text
 
 
+def redirect(request: HttpRequest, url: str) -> HttpResponse:
+    """A redirect. htmx sends the form of a dialog, and would show the target of a plain one inside the dialog."""
+    return HttpResponse(status=204, headers={"HX-Redirect": url}) if is_htmx(request) else HttpResponseRedirect(url)
+
+
+def check_own_site(request: HttpRequest) -> None:
+    """Raises PermissionDenied for another site's request: exports are expensive and audited."""
+    if request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site"):
+        raise PermissionDenied("This can be exported only from the shop's admin.")
+
+
 def is_htmx(request: HttpRequest) -> bool:
     return request.headers.get("HX-Request") == "true"
-
-
-def money(field: str, title: str | None = None) -> Callable:
-    """A list column or read-only field that shows an amount with its currency."""
-
-    @admin.display(description=title or field.replace("_", " "), ordering=field)
-    def shown(self: Any, row: Any) -> str:
-        currency = getattr(row, "currency", None) or row.shop.currency
-        return format_money(getattr(row, field), currency)
-
-    return shown
-
-
-def moment(field: str, title: str | None = None) -> Callable:
-    """A list column or read-only field that shows a time in the shop's time zone."""
-
-    @admin.display(description=title or field.removesuffix("_at").replace("_", " "), ordering=field)
-    def shown(self: Any, row: Any) -> str:
-        return format_time(getattr(row, field), row.shop.timezone) or "–"
-
-    return shown
-
-
-def plain_dialog(title: str, description: str, *, submit: str) -> dict[str, Any]:
-    """The `dialog` of an action that asks before it acts, and for nothing else. `submit` is the button's text."""
-    return {"title": title, "description": description, "form_class": None, "form_submit_text": submit}

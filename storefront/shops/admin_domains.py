@@ -5,13 +5,12 @@ from urllib.parse import urlsplit
 
 from django import forms
 from django.contrib import admin, messages
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import reverse
-from unfold.decorators import action, display
+from django.http import HttpRequest, HttpResponse
 
 from storefront.shops import domains
-from storefront.shops.admin_base import ShopScopedAdmin, moment, plain_dialog
+from storefront.shops.admin_base import ShopScopedAdmin
 from storefront.shops.admin_forms import ShopScopedForm
+from storefront.shops.admin_parts import Moves, asks, column, deed, moment
 from storefront.shops.models import ShopDomain
 from storefront.shops.rights import Right
 
@@ -28,32 +27,24 @@ class DomainForm(ShopScopedForm):
 
 @admin.register(ShopDomain)
 class ShopDomainAdmin(ShopScopedAdmin):
+    menu_title = "Domains"
     empty_text = "Further domains, such as www.example.com, lead visitors to the shop's own address."
     form = DomainForm
-    rights = dict.fromkeys(["view", "add", "delete", "check_domain"], Right.MANAGE_SETTINGS)
-    list_display = ["domain", "state", "finding", "checked"]
+    rights = dict.fromkeys(["view", "add", "delete"], Right.MANAGE_SETTINGS)
+    moves = Moves.IDENTITY
     list_before_template = "shops/admin/domains.html"
     ordering = ["domain"]
-    actions_detail = ["check_domain"]
-    search_fields = ["domain"]
+    search_fields = new_fields = ["domain"]
+    fields = list_display = ["domain", "state", "finding", "checked"]
 
     checked = moment("checked_at", "checked")
+    state = column(
+        "status", lambda row: LEADS if row.confirmed_at else WAITING, label={WAITING: "warning", LEADS: "success"}
+    )
 
-    @display(description="status", label={WAITING: "warning", LEADS: "success"})
-    def state(self, row: ShopDomain) -> str:
-        return LEADS if row.confirmed_at else WAITING
-
-    @display(description="last check")
-    def finding(self, row: ShopDomain) -> str:
-        if row.checked_at is None:
-            return "Not checked yet"
-        return row.problem or "It answers here."
-
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return ["domain", "state", "finding", "checked"] if obj else ["domain"]
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return ["state", "finding", "checked"]
+    finding = column(
+        "last check", lambda row: (row.problem or "It answers here.") if row.checked_at else "Not checked yet"
+    )
 
     def changelist_view(self, request: Any, extra_context: Any = None) -> Any:
         address = getattr(request, "shop", None) and request.shop.base_url
@@ -69,18 +60,13 @@ class ShopDomainAdmin(ShopScopedAdmin):
 
     def response_add(self, request: HttpRequest, obj: ShopDomain, post_url_continue: Any = None) -> HttpResponse:
         text = f"{obj.domain} leads to the shop as soon as the operator of this deployment has confirmed it."
-        self.message_user(request, text, messages.SUCCESS)
-        return HttpResponseRedirect(reverse("admin:shops_shopdomain_change", args=[obj.pk]))
+        return self.done(request, obj, text)
 
-    @action(
-        description="Check",
-        icon="travel_explore",
-        dialog=plain_dialog("Check this domain?", "Asks the domain whether it leads here.", submit="Check"),
-    )
-    def check_domain(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        row = self.row_or_404(request, object_id)
+    @deed("Check", Right.MANAGE_SETTINGS, Moves.NOTHING, icon="travel_explore")
+    @asks("Check this domain?", "Asks the domain whether it leads here.", "Check")
+    def check_domain(self, request: Any, row: Any, form: Any) -> Any:
         problem = domains.check_domain(shop=request.shop, row=row, now=request.now)
         if problem:
             self.message_user(request, problem, messages.WARNING)
             return self.back_to(request, row)
-        return self.done(request, row, f"{row.domain} answers here.")
+        return f"{row.domain} answers here."

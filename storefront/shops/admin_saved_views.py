@@ -9,26 +9,27 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.admin.exceptions import DisallowedModelAdminLookup, DisallowedModelAdminToField
-from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.views.main import ORDER_VAR, SEARCH_VAR, ChangeList
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
-from unfold.decorators import action
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from storefront.kit.ids import as_id
 from storefront.kit.refusals import Refusal
 from storefront.shops import saved_views
-from storefront.shops.admin_base import NoSuchFilter, ShopScopedAdmin, plain_dialog, sentence_of
+from storefront.shops.admin_base import NOT_OFFERED, NoSuchFilter, ShopScopedAdmin, redirect, sentence_of
+from storefront.shops.admin_parts import Moves, asks, list_deed
 from storefront.shops.models import SavedView
 from storefront.shops.rights import Right
 
 VIEW_DEEDS = ["save_view", "rename_view", "remove_view"]
 # Which view is renamed or deleted, in the address of the dialog.
 CHOSEN_VAR = "saved"
+SAVED_FOR_ALL = (
+    "The search, filters and sorting are saved under this name, above the list, for everybody who works in this shop."
+)
 
 
 class NameForm(BaseDialogForm):
@@ -44,29 +45,16 @@ class RenameForm(NameForm):
         self.fields["name"].initial = view.name if view else ""
 
 
-SAVE = plain_dialog(
-    "Save this view",
-    "The search, filters and sorting are saved under this name, above the list, for everybody who works in this shop.",
-    submit="Save view",
-) | {"form_class": NameForm}
-RENAME = plain_dialog("Rename this view", "", submit="Rename") | {"form_class": RenameForm}
-DELETE = plain_dialog(
-    "Delete this view?",
-    "It is deleted for everybody who works in this shop. What it lists is kept.",
-    submit="Delete view",
-)
-
-
-def view_rights(right: Right) -> dict[str, Right]:
-    """The `rights` of a list whose views are saved by whoever has this right."""
-    return dict.fromkeys(VIEW_DEEDS, right)
-
-
 class WithSavedViews(ShopScopedAdmin):
-    """A list with saved views. `actions_list` of its subclass contains `VIEW_DEEDS`, `rights` the `view_rights`."""
+    """A list with saved views, for whoever has the right `saves_views`."""
 
+    saves_views: Right | None = None
     list_before_template: Any = "shops/admin/list_views.html"
-    actions_list: Any = VIEW_DEEDS
+
+    def __init_subclass__(cls, **given: Any) -> None:
+        super().__init_subclass__(**given)
+        if cls.saves_views:
+            cls.rights = {**cls.rights, **dict.fromkeys(VIEW_DEEDS, cls.saves_views)}
 
     def tabs_of_list(self, request: Any, query: str) -> list[dict[str, Any]]:
         """The views that the list always has: `title`, `url`, `is_chosen`, and `query`, which need not be saved."""
@@ -75,10 +63,7 @@ class WithSavedViews(ShopScopedAdmin):
     def get_actions_list(self, request: HttpRequest) -> list[Any]:
         """Without the deeds that stand above the list, where they keep its filters."""
         beside = [*VIEW_DEEDS, "export_csv"]
-        return [each for each in super().get_actions_list(request) if self._deed_of(each.action_name) not in beside]
-
-    def _deed_of(self, name: str) -> str:
-        return name.removeprefix(f"{self.opts.app_label}_{self.opts.model_name}_")
+        return [each for each in super().get_actions_list(request) if self.deed_of(each) not in beside]
 
     def changelist_view(self, request: Any, extra_context: Any = None) -> Any:
         response = super().changelist_view(request, extra_context)
@@ -131,45 +116,46 @@ class WithSavedViews(ShopScopedAdmin):
                 kept.setlist(name, given)
         return kept.urlencode()
 
-    @action(description="Save view", dialog=SAVE)
+    @list_deed("Save view", None, Moves.NOTHING)
+    @asks("Save this view", SAVED_FOR_ALL, "Save view", NameForm)
     def save_view(self, request: Any, form: Any) -> HttpResponse:
         try:
             query = self._query_of(request, self.get_changelist_instance(request))
-        except (DisallowedModelAdminLookup, DisallowedModelAdminToField, IncorrectLookupParameters):
+        except NOT_OFFERED:
             raise NoSuchFilter from None
-        return self._carry_out(
-            request, SAVE, form, saved_views.save_view, "saved", name=form.cleaned_data["name"], query=query
-        )
+        name = form.cleaned_data["name"]
+        return self._carry_out(request, self.save_view, form, saved_views.save_view, "saved", name=name, query=query)
 
-    @action(description="Rename view", dialog=RENAME)
+    @list_deed("Rename view", None, Moves.NOTHING)
+    @asks("Rename this view", "", "Rename", RenameForm)
     def rename_view(self, request: Any, form: Any) -> HttpResponse:
-        name, view_id = form.cleaned_data["name"], _chosen(request)
-        return self._carry_out(request, RENAME, form, saved_views.rename_view, "renamed", name=name, view_id=view_id)
+        given = {"name": form.cleaned_data["name"], "view_id": _chosen(request)}
+        return self._carry_out(request, self.rename_view, form, saved_views.rename_view, "renamed", **given)
 
-    @action(description="Delete view", dialog=DELETE)
+    @list_deed("Delete view", None, Moves.NOTHING)
+    @asks(
+        "Delete this view?", "It is deleted for everybody who works in this shop. What it lists is kept.", "Delete view"
+    )
     def remove_view(self, request: Any, form: Any) -> HttpResponse:
-        return self._carry_out(request, DELETE, form, saved_views.delete_view, "deleted", view_id=_chosen(request))
+        view_id = _chosen(request)
+        return self._carry_out(request, self.remove_view, form, saved_views.delete_view, "deleted", view_id=view_id)
 
-    def _carry_out(self, request: Any, dialog: Any, form: Any, deed: Callable, done: str, **given: Any) -> HttpResponse:
+    def _carry_out(self, request: Any, button: Any, form: Any, act: Callable, done: str, **given: Any) -> HttpResponse:
         """The list as the view shows it. A refused name is shown in the dialog again, beside what was typed."""
         try:
-            view = deed(shop=request.shop, list=self.opts.label_lower, now=request.now, **given)
-        except saved_views.NoSuchView:
-            raise
+            view = act(shop=request.shop, list=self.opts.label_lower, now=request.now, **given)
         except Refusal as refusal:
-            if "name" not in form.fields:
+            if "name" not in form.fields or isinstance(refusal, saved_views.NoSuchView):
                 raise
             form.add_error("name", sentence_of(refusal))
+            dialog = button.dialog
             context = {"dialog": dialog, "form": form, "form_submit_text": dialog["form_submit_text"]}
             return render(request, "unfold/helpers/dialog.html", context)
         self.message_user(request, f"View “{view.name}” {done}.", messages.SUCCESS)
         left = request.GET.copy()
         left.pop(CHOSEN_VAR, None)
-        response = self.back_to(request, None)
-        header = "HX-Redirect" if "HX-Redirect" in response else "Location"
-        if view.pk and left:
-            response[header] += f"?{left.urlencode()}"
-        return response
+        kept = f"?{left.urlencode()}" if view.pk and left else ""
+        return redirect(request, reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist") + kept)
 
 
 def _chosen(request: HttpRequest) -> int:

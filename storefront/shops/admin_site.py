@@ -29,6 +29,7 @@ from storefront.kit.ids import as_id
 from storefront.shops import audit, queries, rights, staff_sessions
 from storefront.shops.admin_account import AccountPages
 from storefront.shops.admin_lookups import NUL, has_nul
+from storefront.shops.admin_parts import Moves
 from storefront.shops.confirmation import ask_to_confirm, must_confirm
 from storefront.shops.models import Shop, User
 from storefront.shops.password_change import change_password
@@ -48,6 +49,23 @@ OPEN_TO_ALL = {"logout", "password_change", "password_change_done", "i18n_javasc
 OPEN_BEFORE_ENROLLING = {"logout", "confirm"}
 # Pages about the user. They open also without a shop, and use the shop's time zone if there is one.
 OF_THE_PERSON = {"confirm", "security", "security_add", "security_remove", "security_codes", "security_end"}
+
+
+# What a POST to the site's own pages can move. The pages for those who are not signed in ask for a proof themselves.
+MOVES = dict.fromkeys(
+    [
+        *("index", "settings", "jsi18n", "search", "switch_shop", "autocomplete", "app_list", "login", "logout"),
+        *("second_step", "confirm", "security", "invitation_sign_out", "invitation_link"),
+        *("password_change_done", "password_reset_done", "password_reset_link"),
+    ],
+    Moves.NOTHING,
+) | dict.fromkeys(
+    [
+        *("password_change", "admin_password_reset", "password_reset_confirm", "invitation", "enrol"),
+        *("security_add", "security_remove", "security_codes", "security_end"),
+    ],
+    Moves.IDENTITY,
+)
 
 
 class ShopAdminSite(AccountPages, UnfoldAdminSite):
@@ -83,6 +101,16 @@ class ShopAdminSite(AccountPages, UnfoldAdminSite):
     def has_permission(self, request: HttpRequest) -> bool:
         """Whether a staff user has completed signing in. Without that, no page of the admin opens."""
         return super().has_permission(request) and staff_sessions.staff_session_of(request) is not None
+
+    def moved_by(self, name: str, method: str, action: str = "") -> Moves | None:
+        """What a request can move to which the admin's URL of this name responds; None if nothing declares it."""
+        if name in MOVES:
+            return Moves.NOTHING if method in ("GET", "HEAD") else MOVES[name]
+        for page in self._registry.values():
+            start = f"{page.opts.app_label}_{page.opts.model_name}_"
+            if name.startswith(start):
+                return page.moved_by(name.removeprefix(start), method, action)  # type: ignore[attr-defined]
+        return None
 
     def extra_context(self, context: dict[str, Any], request: HttpRequest) -> dict[str, Any]:
         # The theme would put its colours into an inline style, which the policy blocks. admin.css has them.

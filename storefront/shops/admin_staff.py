@@ -4,17 +4,15 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from unfold.decorators import action, display
 from unfold.widgets import UnfoldAdminEmailInputWidget
 
 from storefront.kit import clock
 from storefront.shops import actions, audit, invitations, jobs, mail
-from storefront.shops.admin_base import ShopScopedAdmin, moment, plain_dialog, view_and_edit
+from storefront.shops.admin_base import ShopScopedAdmin
 from storefront.shops.admin_forms import ShopScopedForm
+from storefront.shops.admin_parts import Moves, asks, column, deed, moment, person, view_and_edit
 from storefront.shops.models import StaffInvitation, StaffMember
 from storefront.shops.rights import Right
 
@@ -25,30 +23,25 @@ STATES = {"Pending": "info", "Accepted": "success", "Withdrawn": "", "Expired": 
 class StaffMemberAdmin(ShopScopedAdmin):
     """Staff members and their roles. People join by invitation, so "add" leads to inviting them."""
 
-    rights = {**view_and_edit(Right.MANAGE_STAFF, Right.MANAGE_STAFF), "end_sessions": Right.MANAGE_STAFF}
+    menu_title = "Staff"
+    rights = view_and_edit(Right.MANAGE_STAFF, Right.MANAGE_STAFF)
+    moves = Moves.IDENTITY
     list_display = ["person", "email", "role"]
     list_select_related = ["user"]
     list_after_template = "shops/admin/open_invitations.html"
     search_fields = ["user__email", "user__first_name", "user__last_name"]
     actions = None
-    actions_detail = ["end_sessions"]
     fields = ["person", "email", "role"]
     readonly_fields = ["person", "email"]
 
     def history_of(self, row: StaffMember) -> audit.Object:
         return audit.person(row.user)
 
-    @display(description="name", ordering="user__username")
-    def person(self, row: StaffMember) -> str:
-        return row.user.get_full_name() or row.user.get_username()
-
-    @display(description="email address", ordering="user__email")
-    def email(self, row: StaffMember) -> str:
-        return row.user.email
+    person = column("name", lambda row: person(row.user), by="user__username")
+    email = column("email address", lambda row: row.user.email, by="user__email")
 
     def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if not self.has_add_permission(request):
-            raise PermissionDenied
+        self.require(request, "add")
         return HttpResponseRedirect(reverse("admin:shops_staffinvitation_add"))
 
     def changelist_view(self, request: Any, extra_context: dict[str, Any] | None = None) -> Any:
@@ -61,19 +54,15 @@ class StaffMemberAdmin(ShopScopedAdmin):
     def delete_model(self, request: Any, obj: StaffMember) -> None:
         actions.remove_staff(shop=request.shop, members=[obj.pk], now=request.now)
 
-    @action(
-        description="Sign out everywhere",
-        icon="logout",
-        dialog=plain_dialog(
-            "Sign this person out of every browser?",
-            "They keep their place in the shop, and can sign in again, also to other shops.",
-            submit="Sign out",
-        ),
+    @deed("Sign out everywhere", Right.MANAGE_STAFF, Moves.IDENTITY, icon="logout")
+    @asks(
+        "Sign this person out of every browser?",
+        "They keep their place in the shop, and can sign in again, also to other shops.",
+        "Sign out",
     )
-    def end_sessions(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        row = self.row_or_404(request, object_id)
+    def end_sessions(self, request: Any, row: Any, form: Any) -> str:
         ended = actions.end_sessions_of_staff(shop=request.shop, member=row, now=request.now)
-        return self.done(request, row, f"Signed out of {ended} browser{'' if ended == 1 else 's'}.")
+        return f"Signed out of {ended} browser{'' if ended == 1 else 's'}."
 
 
 class InvitationForm(ShopScopedForm):
@@ -91,51 +80,39 @@ class InvitationForm(ShopScopedForm):
         """Checks nothing: an open invitation of the same address is replaced."""
 
 
+def state_of(row: StaffInvitation) -> str:
+    if row.accepted_at or row.revoked_at:
+        return "Accepted" if row.accepted_at else "Withdrawn"
+    return "Pending" if row.is_pending(clock.now()) else "Expired"
+
+
+def is_open(row: StaffInvitation) -> bool:
+    return row.accepted_at is None and row.revoked_at is None
+
+
 @admin.register(StaffInvitation)
 class StaffInvitationAdmin(ShopScopedAdmin):
     """Invitations are sent, sent again and withdrawn. They are not deleted, so that it stays known who invited whom."""
 
     empty_text = "Invite the people who work in the shop with you, each with a role."
     form = InvitationForm
-    rights = {
-        "view": Right.MANAGE_STAFF,
-        "add": Right.MANAGE_STAFF,
-        "send_again": Right.MANAGE_STAFF,
-        "withdraw": Right.MANAGE_STAFF,
-    }
+    rights = {"view": Right.MANAGE_STAFF, "add": Right.MANAGE_STAFF}
+    moves = Moves.IDENTITY
     list_display = ["email", "role", "state", "by", "sent", "until"]
     list_select_related = ["shop", "invited_by"]
     search_fields = ["email"]
     ordering = ["-created_at", "-id"]
     actions = None
-    actions_detail = ["send_again", "withdraw"]
+    deferred = ("digest",)
+    new_fields = ["email", "role"]
+    fields = ["email", "role", "state", "by", "sent", "until", "accepted"]
 
     sent = moment("created_at", "invited")
     until = moment("expires_at", "until")
     accepted = moment("accepted_at", "accepted")
 
-    @display(description="status", label=STATES)
-    def state(self, row: StaffInvitation) -> str:
-        if row.accepted_at:
-            return "Accepted"
-        if row.revoked_at:
-            return "Withdrawn"
-        return "Pending" if row.is_pending(clock.now()) else "Expired"
-
-    @display(description="by")
-    def by(self, row: StaffInvitation) -> str:
-        return row.invited_by.get_username() if row.invited_by else "The operator"
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
-        return super().get_queryset(request).defer("digest")
-
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return ["email", "role", "state", "by", "sent", "until", "accepted"] if obj else ["email", "role"]
-
-    def get_actions_detail(self, request: Any, object_id: Any) -> list[Any]:
-        row = self.get_object(request, str(object_id))
-        is_open = row is not None and row.accepted_at is None and row.revoked_at is None
-        return super().get_actions_detail(request, object_id) if is_open else []
+    state = column("status", state_of, label=STATES)
+    by = column("by", lambda row: row.invited_by.get_username() if row.invited_by else "The operator")
 
     def save_model(self, request: Any, obj: StaffInvitation, form: Any, change: bool) -> None:
         made = self._invite(request, email=obj.email, role=obj.role)
@@ -144,32 +121,20 @@ class StaffInvitationAdmin(ShopScopedAdmin):
     def response_add(self, request: HttpRequest, obj: Any, post_url_continue: str | None = None) -> HttpResponse:
         return HttpResponseRedirect(reverse("admin:shops_staffmember_changelist"))
 
-    @action(
-        description="Send again",
-        icon="replay",
-        dialog=plain_dialog(
-            "Send a new link?",
-            "The new link works for seven days. The previous link stops working immediately.",
-            submit="Send",
-        ),
-    )
-    def send_again(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        row = self.row_or_404(request, object_id)
-        if row.accepted_at is not None or row.revoked_at is not None:
+    @deed("Send again", Right.MANAGE_STAFF, Moves.IDENTITY, icon="replay", when=is_open)
+    @asks("Send a new link?", "The new link works for seven days. The previous link stops working immediately.", "Send")
+    def send_again(self, request: Any, row: Any, form: Any) -> Any:
+        if not is_open(row):
             self.message_user(request, "This invitation is no longer valid.", messages.ERROR)
             return self.back_to(request, row)
         again = self._invite(request, email=row.email, role=row.role)
         return self.back_to(request, again)
 
-    @action(
-        description="Withdraw",
-        icon="block",
-        dialog=plain_dialog("Withdraw this invitation?", "Its link stops working immediately.", submit="Withdraw"),
-    )
-    def withdraw(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        row = self.row_or_404(request, object_id)
+    @deed("Withdraw", Right.MANAGE_STAFF, Moves.IDENTITY, icon="block", when=is_open)
+    @asks("Withdraw this invitation?", "Its link stops working immediately.", "Withdraw")
+    def withdraw(self, request: Any, row: Any, form: Any) -> str:
         invitations.withdraw_invitations(shop=request.shop, pk=row.pk, now=request.now)
-        return self.done(request, row, "Invitation withdrawn.")
+        return "Invitation withdrawn."
 
     def _invite(self, request: Any, *, email: str, role: str) -> StaffInvitation:
         """Invite, and show a message that does not reveal whether the address has an account."""

@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
@@ -5,11 +6,11 @@ from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils.dateparse import parse_date
-from unfold.decorators import display
 from unfold.paginator import InfinitePaginator
 
 from storefront.kit.ids import as_id
-from storefront.shops.admin_base import ReadOnlyAdmin, moment
+from storefront.shops.admin_base import ReadOnlyAdmin
+from storefront.shops.admin_parts import badge, choice_filter, column, moment, names
 from storefront.shops.audit_actions import ACTIONS
 from storefront.shops.audit_models import AuditEntry
 from storefront.shops.audit_text import action_text, actor_text, changes_table, object_text
@@ -28,69 +29,43 @@ class ActionFilter(admin.SimpleListFilter):
         return queryset.filter(action=self.value()) if self.value() in ACTIONS else queryset
 
 
-class PeriodFilter(admin.SimpleListFilter):
-    title, parameter_name = "time", "days"
+def within(days: int) -> Callable[[QuerySet, Any], QuerySet]:
+    return lambda rows, request: rows.filter(at__gte=request.now - timedelta(days=days))
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("1", "Last 24 hours"), ("7", "Last week"), ("30", "Last 30 days"), ("365", "Last year")]
 
-    def queryset(self, request: Any, queryset: QuerySet) -> QuerySet:
-        days = {value: int(value) for value, _ in self.lookup_choices}.get(self.value() or "")
-        return queryset.filter(at__gte=request.now - timedelta(days=days)) if days else queryset
+PERIODS = {
+    "1": ("Last 24 hours", within(1)),
+    "7": ("Last week", within(7)),
+    "30": ("Last 30 days", within(30)),
+    "365": ("Last year", within(365)),
+}
 
 
 @admin.register(AuditEntry)
 class AuditEntryAdmin(ReadOnlyAdmin):
     """The audit log. Nobody can change or delete entries here."""
 
+    menu_title = "Audit log"
     rights = {"view": Right.VIEW_AUDIT}
     paginator = InfinitePaginator
     actions = None
     list_display = ["when", "by", "kind", "action_shown", "object_shown", "place"]
-    list_filter = ["actor_kind", ActionFilter, PeriodFilter]
+    list_filter = ["actor_kind", ActionFilter, choice_filter("time", "days", PERIODS)]
     search_fields = ["object_name"]
     search_help_text = "Search by object name or id, actor, or a date such as 2026-11-21"
     ordering = ["-at", "-id"]
-    fields = readonly_fields = [
-        "when",
-        "by",
-        "kind",
-        "place",
-        "action_shown",
-        "action",
-        "object_shown",
-        "changes",
-        "request_id",
-        "erased",
-        "kept_until",
-    ]
+    fields = readonly_fields = names(
+        "when by kind place action_shown action object_shown changes request_id erased kept_until"
+    )
 
     when = moment("at", "when")
     erased = moment("erased_at", "person erased")
-
-    @display(description="by", ordering="actor_name")
-    def by(self, row: AuditEntry) -> str:
-        return actor_text(row)
-
-    @display(description="kind", label=COLOURS)
-    def kind(self, row: AuditEntry) -> tuple[str, str]:
-        return row.actor_kind, row.get_actor_kind_display()
-
-    @display(description="action", ordering="action")
-    def action_shown(self, row: AuditEntry) -> str:
-        return action_text(row)
-
-    @display(description="object")
-    def object_shown(self, row: AuditEntry) -> str:
-        return object_text(row)
-
-    @display(description="before and after")
-    def changes(self, row: AuditEntry) -> str:
-        return changes_table(row)
-
-    @display(description="kept until")
-    def kept_until(self, row: AuditEntry) -> str:
-        return row.keep_until.isoformat()
+    by = column("by", actor_text, by="actor_name")
+    kind = badge("actor_kind", COLOURS, "kind")
+    action_shown = column("action", action_text, by="action")
+    object_shown = column("object", object_text)
+    changes = column("before and after", changes_table)
+    kept_until = column("kept until", lambda row: row.keep_until.isoformat())
 
     def get_search_results(self, request: Any, queryset: QuerySet, search_term: str) -> tuple[QuerySet, bool]:
         text = search_term.strip()

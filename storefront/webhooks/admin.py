@@ -1,23 +1,15 @@
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
-from unfold.decorators import action, display
-from unfold.enums import ActionVariant
+from django.http import HttpRequest
 
-from storefront.kit.refusals import Refusal
-from storefront.shops.admin_base import (
-    EndlessAdmin,
-    ReadOnlyAdmin,
-    ReadOnlyInline,
-    ShopRelatedFilter,
-    moment,
-    plain_dialog,
-)
+from storefront.kit.format import format_time
+from storefront.shops.admin_base import EndlessAdmin, ReadOnlyAdmin, refusals
+from storefront.shops.admin_parts import PRIMARY, Moves, asks, badge, chosen_deed, column, deed, moment, names
+from storefront.shops.admin_scope import ReadOnlyInline, ShopRelatedFilter
 from storefront.shops.rights import Right
 from storefront.webhooks import actions, queries, replaying
 from storefront.webhooks.models import Attempt, Delivery, Event, Registration
@@ -25,6 +17,14 @@ from storefront.webhooks.models import Attempt, Delivery, Event, Registration
 # Deliveries wait until the secret can be read; none is lost.
 CANNOT_SIGN = "On hold: the secret cannot be read"
 STATUS_COLOURS = {"pending": "info", "held": "warning", "delivered": "success", "dead": "danger", "cancelled": ""}
+
+
+def is_paused(row: Registration) -> bool:
+    return not row.is_active
+
+
+def is_event(row: Delivery) -> bool:
+    return row.kind == Delivery.Kind.EVENT
 
 
 class HighVolumeAdmin(EndlessAdmin):
@@ -62,102 +62,61 @@ class RegistrationAdmin(ReadOnlyAdmin):
     paused."""
 
     empty_text = "The addresses to which installed apps want events sent are listed here."
-    rights = {
-        "view": Right.MANAGE_WEBHOOKS,
-        "resume": Right.MANAGE_WEBHOOKS,
-        "resume_chosen": Right.MANAGE_WEBHOOKS,
-        "send_test": Right.MANAGE_WEBHOOKS,
-    }
+    rights = {"view": Right.MANAGE_WEBHOOKS}
     list_display = ["topic", "app", "address", "state", "registered"]
     list_select_related = ["shop", "installation__app"]
     list_filter = ["is_active"]
     search_fields = ["topic", "address", "installation__app__name"]
     ordering = ["is_active", "installation__app__name", "topic"]
     fields = readonly_fields = ["topic", "app", "address", "state", "reason", "paused", "failing", "registered"]
-    actions = ["resume_chosen"]
-    actions_detail = ["resume", "send_test"]
 
     registered = moment("created_at", "registered")
     paused = moment("paused_at", "paused")
     failing = moment("failing_since", "failing since")
+    app = column("app", lambda row: str(row.installation), by="installation__app__name")
 
-    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
-        row, found = self.get_object(request, str(object_id)), super().get_actions_detail(request, object_id)
-        is_paused = row is not None and not row.is_active
-        return [each for each in found if is_paused or not each.action_name.endswith("resume")]
-
-    @display(description="app", ordering="installation__app__name")
-    def app(self, row: Registration) -> str:
-        return str(row.installation)
-
-    @display(
-        description="status",
-        ordering="is_active",
+    state = column(
+        "status",
+        lambda row: ("Active" if row.installation.can_sign else CANNOT_SIGN) if row.is_active else "Paused",
+        by="is_active",
         label={"Active": "success", "Paused": "danger", CANNOT_SIGN: "danger"},
     )
-    def state(self, row: Registration) -> str:
-        if not row.is_active:
-            return "Paused"
-        return "Active" if row.installation.can_sign else CANNOT_SIGN
+    reason = column("pause reason", lambda row: row.get_pause_reason_display() or "–")
 
-    @display(description="pause reason")
-    def reason(self, row: Registration) -> str:
-        return row.get_pause_reason_display() or "–"
-
-    @action(
-        description="Resume",
-        icon="play_arrow",
-        variant=ActionVariant.PRIMARY,
-        dialog=plain_dialog("Resume this webhook?", "Held deliveries will be sent now.", submit="Resume"),
-    )
-    def resume(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        row = self.row_or_404(request, object_id)
+    @deed("Resume", Right.MANAGE_WEBHOOKS, Moves.PERSONAL_DATA, icon="play_arrow", variant=PRIMARY, when=is_paused)
+    @asks("Resume this webhook?", "Held deliveries will be sent now.", "Resume")
+    def resume(self, request: Any, row: Any, form: Any) -> str:
         actions.resume_webhook(shop=request.shop, registration=row, now=request.now)
-        return self.done(request, row, "Webhook resumed. Held deliveries will be sent now.")
+        return "Webhook resumed. Held deliveries will be sent now."
 
-    @action(
-        description="Send a test",
-        icon="science",
-        dialog={
-            "title": "Send a test delivery?",
-            "description": "The app gets a sample event, marked as a test, once. The next page shows the outcome.",
-            "form_class": None,
-            "form_submit_text": "Send",
-        },
+    @deed("Send a test", Right.MANAGE_WEBHOOKS, Moves.NOTHING, icon="science")
+    @asks(
+        "Send a test delivery?",
+        "The app gets a sample event, marked as a test, once. The next page shows the outcome.",
+        "Send",
     )
-    def send_test(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        row = self.row_or_404(request, object_id)
+    def send_test(self, request: Any, row: Any, form: Any) -> Any:
         sent = actions.send_test(
             shop=request.shop, installation_id=row.installation_id, key=str(row.pk), now=request.now
         )
         page: Any = self.admin_site.get_model_admin(Delivery)
         return page.done(request, sent, "Test delivery sent. Reload this page to see the outcome.")
 
-    @admin.action(description="Resume selected webhooks")
-    def resume_chosen(self, request: Any, queryset: QuerySet) -> None:
+    @chosen_deed("Resume selected webhooks", Right.MANAGE_WEBHOOKS, Moves.PERSONAL_DATA)
+    def resume_chosen(self, request: Any, queryset: QuerySet) -> str:
         for row in queryset.filter(is_active=False):
             actions.resume_webhook(shop=request.shop, registration=row, now=request.now)
-        self.message_user(request, "Webhook resumed. Held deliveries will be sent now.", messages.SUCCESS)
+        return "Webhook resumed. Held deliveries will be sent now."
 
 
 class AttemptInline(ReadOnlyInline):
     model = Attempt
-    rights = {"view": Right.MANAGE_WEBHOOKS}
     ordering = ["number"]
     fields = readonly_fields = ["number", "made", "duration", "outcome", "answer"]
 
     made = moment("started_at", "made")
-
-    @display(description="duration")
-    def duration(self, row: Attempt) -> str:
-        return f"{row.duration_ms} ms"
-
-    @display(description="outcome")
-    def outcome(self, row: Attempt) -> str:
-        return row.error or str(row.status)
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
-        return super().get_queryset(request).select_related("shop")
+    duration = column("duration", lambda row: f"{row.duration_ms} ms")
+    outcome = column("outcome", lambda row: row.error or str(row.status))
 
 
 @admin.register(Delivery)
@@ -165,86 +124,41 @@ class DeliveryAdmin(HighVolumeAdmin):
     """Deliveries to the shop's apps, with their attempts."""
 
     empty_text = "Each message to an app is listed here, with whether it arrived."
-    rights = {
-        "view": Right.MANAGE_WEBHOOKS,
-        "replay": Right.MANAGE_WEBHOOKS,
-        "replay_chosen": Right.MANAGE_WEBHOOKS,
-    }
+    rights = {"view": Right.MANAGE_WEBHOOKS}
     list_display = ["subject", "app", "made", "state", "tries", "current_address"]
     list_select_related = ["shop", "installation__app", "registration"]
     list_filter = ["status", "topic", ("installation", ShopRelatedFilter)]
     searched_id = "event__public_id"
+    deferred = ("sealed_message",)
     inlines = [AttemptInline]
-    fields = readonly_fields = [
-        "subject",
-        "app",
-        "current_address",
-        "status",
-        "tries",
-        "next_try",
-        "made",
-        "ended",
-        "message_id",
-        "event",
-    ]
-    actions = ["replay_chosen"]
-    actions_detail = ["replay"]
+    fields = readonly_fields = names("subject app current_address status tries next_try made ended message_id event")
 
     made = moment("created_at", "made")
     ended = moment("ended_at", "ended")
-    due = moment("due_at")
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
-        return super().get_queryset(request).defer("sealed_message")
-
-    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
-        row = self.get_object(request, str(object_id))
-        can_replay = row is not None and row.kind == Delivery.Kind.EVENT
-        return super().get_actions_detail(request, object_id) if can_replay else []
-
-    @display(description="topic", ordering="topic")
-    def subject(self, row: Delivery) -> str:
-        return f"{row.topic} (test)" if row.kind == Delivery.Kind.TEST else row.topic
-
-    @display(description="app", ordering="installation__app__name")
-    def app(self, row: Delivery) -> str:
-        return str(row.installation)
-
-    @display(description="status", ordering="status", label=STATUS_COLOURS)
-    def state(self, row: Delivery) -> tuple[str, str]:
-        return row.status, row.get_status_display()
-
-    @display(description="address")
-    def current_address(self, row: Delivery) -> str:
-        return queries.current_address(row)
-
-    @display(description="next attempt")
-    def next_try(self, row: Delivery) -> str:
-        due: Callable[[Any, Any], str] = type(self).due
-        return due(self, row) if row.status == Delivery.Status.PENDING else "–"
-
-    @action(
-        description="Resend",
-        icon="replay",
-        dialog=plain_dialog(
-            "Resend this delivery?",
-            "The app gets the same message with the same id, so that it can recognise a repeat.",
-            submit="Resend",
-        ),
+    subject = column(
+        "topic", lambda row: f"{row.topic} (test)" if row.kind == Delivery.Kind.TEST else row.topic, by="topic"
     )
-    def replay(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        row = self.row_or_404(request, object_id)
+    app = column("app", lambda row: str(row.installation), by="installation__app__name")
+    state = badge("status", STATUS_COLOURS, by="status")
+    current_address = column("address", queries.current_address)
+
+    next_try = column(
+        "next attempt",
+        lambda row: format_time(row.due_at, row.shop.timezone) if row.status == Delivery.Status.PENDING else "–",
+    )
+
+    @deed("Resend", Right.MANAGE_WEBHOOKS, Moves.PERSONAL_DATA, icon="replay", when=is_event)
+    @asks(
+        "Resend this delivery?",
+        "The app gets the same message with the same id, so that it can recognise a repeat.",
+        "Resend",
+    )
+    def replay(self, request: Any, row: Any, form: Any) -> Any:
         return self.done(request, replay(row, request.now), "Delivery will be resent.")
 
-    @admin.action(description="Resend selected deliveries")
+    @chosen_deed("Resend selected deliveries", Right.MANAGE_WEBHOOKS, Moves.PERSONAL_DATA)
     def replay_chosen(self, request: Any, queryset: QuerySet) -> None:
-        refused = []
-        for row in queryset:
-            try:
-                replay(row, request.now)
-            except Refusal as refusal:
-                refused.append(f"{row}: {refusal.text}")
-        if refused:
+        if refused := refusals(queryset, lambda row: replay(row, request.now)):
             self.message_user(request, f"Not resent: {' '.join(refused)}", messages.WARNING)
 
 

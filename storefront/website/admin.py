@@ -4,18 +4,18 @@ from typing import Any, cast
 
 from django import forms
 from django.contrib import admin
-from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
-from django.urls import path, reverse
 from unfold.widgets import UnfoldAdminSelectWidget
 
 from storefront.catalogue.admin_forms import check_picture
 from storefront.content import colours
 from storefront.content.models import Looks, MenuLink
 from storefront.listing.queries import ProductFilters, first_products
-from storefront.shops.admin_base import ShopScopedAdmin, ShopScopedTabularInline, view_and_edit
+from storefront.shops.admin_base import OneRowAdmin
 from storefront.shops.admin_forms import ShopScopedForm
+from storefront.shops.admin_parts import Moves, layout, own_page
+from storefront.shops.admin_scope import ShopScopedTabularInline
 from storefront.shops.rights import Right
 from storefront.website import looks, queries
 from storefront.website.admin_mails import MailTextAdmin
@@ -87,27 +87,25 @@ class LooksForm(ShopScopedForm):
 
 class MenuLinkInline(ShopScopedTabularInline):
     model = MenuLink
-    rights = view_and_edit(Right.MANAGE_CONTENT, Right.MANAGE_CONTENT)
     fields = ["label", "link", "menu", "position"]
     verbose_name_plural = "links of your own"
     tab = False
 
 
 @admin.register(Looks)
-class LooksAdmin(ShopScopedAdmin):
+class LooksAdmin(OneRowAdmin):
+    icon = "palette"
     form = LooksForm
     rights = {"view": Right.MANAGE_CONTENT, "change": Right.MANAGE_CONTENT}
+    moves = Moves.NOTHING
     inlines = [MenuLinkInline]
     change_form_before_template = "website/admin/preview.html"
-    fieldsets: Any = [
-        (None, {"fields": ["logo", "accent", "background", "fonts", "corners"]}),
-        (
-            "Top of the home page",
-            {"fields": ["hero", "hero_picture", "hero_title", "hero_text", "hero_button", "hero_link"]},
-        ),
-        ("Below it", {"fields": ["section_1", "section_2", "section_3"]}),
-        ("Footer", {"fields": ["footer_text"]}),
-    ]
+    fieldsets: Any = layout(
+        "logo accent background fonts corners",
+        "Top of the home page: hero hero_picture hero_title hero_text hero_button hero_link",
+        "Below it: section_1 section_2 section_3",
+        "Footer: footer_text",
+    )
 
     class Media:
         js = ("website/preview.js",)
@@ -117,26 +115,18 @@ class LooksAdmin(ShopScopedAdmin):
             kwargs["widget"] = ColourInput
         return super().formfield_for_dbfield(db_field, request, **kwargs)
 
-    def changelist_view(self, request: Any, *args: Any, **kwargs: Any) -> HttpResponse:
+    def the_row(self, request: Any) -> Looks:
         """The shop's looks, made with the first visit."""
-        if not self.has_view_permission(request):
-            raise PermissionDenied
-        row, _ = Looks.objects.get_or_create(shop=request.shop, defaults={"updated_at": request.now})
-        return HttpResponseRedirect(reverse("admin:content_looks_change", args=[row.pk]))
+        return Looks.objects.get_or_create(shop=request.shop, defaults={"updated_at": request.now})[0]
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         cast(Any, request).admin_policy = {"frame-src": "'self'"}
         return super().changeform_view(request, *args, **kwargs)
 
-    def get_urls(self) -> list[Any]:
-        own = [path("frame/", self.admin_site.admin_view(self.frame), name="content_looks_frame")]
-        return own + super().get_urls()
-
+    @own_page("frame/", "view", Moves.NOTHING)
     def frame(self, request: Any) -> HttpResponse:
         """A page of the shop as the form's values would make it look. What is not valid stays as it is. With `colours`:
         the page's stylesheet of colours."""
-        if not self.has_view_permission(request):
-            raise PermissionDenied
         if "colours" in request.GET:
             return looks.colours_page(request, request.GET["colours"])
         shop = request.shop

@@ -9,16 +9,15 @@ from django.contrib import admin
 from django.core.mail import EmailMultiAlternatives
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
-from django.urls import path
-from unfold.decorators import action, display
 
 from storefront.content import mail_words
 from storefront.content.mail_kinds import KINDS, LONGEST_TEXT
 from storefront.content.mail_words import PARTS, Words
 from storefront.content.models import MailText
 from storefront.shops import mail, shown_fields
-from storefront.shops.admin_base import ShopScopedAdmin, plain_dialog
+from storefront.shops.admin_base import ShopScopedAdmin
 from storefront.shops.admin_forms import ShopScopedForm
+from storefront.shops.admin_parts import Moves, asks, column, deed, own_page
 from storefront.shops.admin_security import POLICY
 from storefront.shops.places import origin_of
 from storefront.shops.rights import Right
@@ -72,14 +71,15 @@ class MailTextForm(ShopScopedForm):
 
 @admin.register(MailText)
 class MailTextAdmin(ShopScopedAdmin):
+    menu_title = "Emails"
     form = MailTextForm
-    rights = dict.fromkeys(["view", "change", "send_sample", "use_standard"], Right.MANAGE_SETTINGS)
+    rights = {"view": Right.MANAGE_SETTINGS, "change": Right.MANAGE_SETTINGS}
+    moves = Moves.NOTHING
     list_display = ["title", "when", "state"]
     sortable_by = ()
     compressed_fields = False
     ordering = ["id"]
     fields = list(PARTS)
-    actions_detail = ["send_sample", "use_standard"]
     change_form_before_template = "website/admin/mail_shown.html"
     change_form_outer_before_template = "website/admin/mail_facts.html"
     change_form_outer_after_template = "website/admin/mail_preview.html"
@@ -87,25 +87,16 @@ class MailTextAdmin(ShopScopedAdmin):
     class Media:
         js = ("website/mail-preview.js",)
 
-    @display(description="mail")
-    def title(self, row: MailText) -> str:
-        return str(row)
-
-    @display(description="sent when")
-    def when(self, row: MailText) -> str:
-        return KINDS[row.kind].when
-
-    @display(description="text", label={"Standard": "info", "Changed": "success"})
-    def state(self, row: MailText) -> str:
-        return "Changed" if row.is_changed else "Standard"
+    title = column("mail", str)
+    when = column("sent when", lambda row: KINDS[row.kind].when)
+    state = column(
+        "text",
+        lambda row: "Changed" if row.is_changed else "Standard",
+        label={"Standard": "info", "Changed": "success"},
+    )
 
     def get_queryset(self, request: HttpRequest) -> Any:
         return super().get_queryset(request).filter(kind__in=KINDS)
-
-    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
-        row, offered = self.get_object(request, str(object_id)), super().get_actions_detail(request, object_id)
-        is_changed = row is not None and row.is_changed
-        return [each for each in offered if is_changed or not each.action_name.endswith("use_standard")]
 
     def changelist_view(self, request: Any, extra_context: Any = None) -> HttpResponse:
         if self.has_view_permission(request):
@@ -135,13 +126,9 @@ class MailTextAdmin(ShopScopedAdmin):
             }
         return super().render_change_form(request, context, *args, obj=obj, **kwargs)
 
-    def get_urls(self) -> list[Any]:
-        frame = self.admin_site.admin_view(self.frame)
-        return [path("<path:object_id>/frame/", frame, name="content_mailtext_frame"), *super().get_urls()]
-
-    def frame(self, request: Any, object_id: str) -> HttpResponse:
+    @own_page("<path:object_id>/frame/", "view", Moves.NOTHING)
+    def frame(self, request: Any, row: MailText) -> HttpResponse:
         """The mail with the words that were posted, else with those that are saved. Nothing is stored."""
-        row = self.row_or_404(request, object_id)
         given = {part: mail_words.tidy(request.POST[part][:LONGEST_TEXT]) for part in PARTS if part in request.POST}
         problems = [found for part, text in given.items() if (found := mail_words.problem(row.kind, part, text))]
         words = Words(**{part: given.get(part, getattr(row, part)) for part in PARTS})
@@ -164,30 +151,28 @@ class MailTextAdmin(ShopScopedAdmin):
         answer.headers["X-Frame-Options"] = "SAMEORIGIN"
         return answer
 
-    @action(
-        description="Send a test mail",
-        icon="outgoing_mail",
-        dialog=plain_dialog(
-            "Send a test mail?",
-            "It goes to the address of your own account, with a sample order and the words as they are saved.",
-            submit="Send",
-        ),
+    @deed("Send a test mail", Right.MANAGE_SETTINGS, Moves.NOTHING, icon="outgoing_mail")
+    @asks(
+        "Send a test mail?",
+        "It goes to the address of your own account, with a sample order and the words as they are saved.",
+        "Send",
     )
-    def send_sample(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        row = self.row_or_404(request, object_id)
+    def send_sample(self, request: Any, row: Any, form: Any) -> str:
         mail_texts.send_sample(shop=request.shop, text=row, user=request.user, now=request.now)
-        return self.done(request, row, f"The test mail is on its way to {request.user.email}.")
+        return f"The test mail is on its way to {request.user.email}."
 
-    @action(
-        description="Use the standard text again",
+    @deed(
+        "Use the standard text again",
+        Right.MANAGE_SETTINGS,
+        Moves.NOTHING,
         icon="undo",
-        dialog=plain_dialog(
-            "Use the standard text again?",
-            "Your own subject, opening and closing text of this mail are removed.",
-            submit="Use the standard text",
-        ),
+        when=lambda row: row.is_changed,
     )
-    def use_standard(self, request: Any, form: Any, object_id: str) -> HttpResponse:
-        row = self.row_or_404(request, object_id)
+    @asks(
+        "Use the standard text again?",
+        "Your own subject, opening and closing text of this mail are removed.",
+        "Use the standard text",
+    )
+    def use_standard(self, request: Any, row: Any, form: Any) -> str:
         mail_texts.use_standard(shop=request.shop, text=row, now=request.now)
-        return self.done(request, row, "This mail has the standard text again.")
+        return "This mail has the standard text again."
