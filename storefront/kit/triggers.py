@@ -50,9 +50,9 @@ class TriggerSet:
                 editor.execute(statement)
 
     def remove(self, editor: Any) -> None:
-        """Drop them, and those that an earlier release had by other names. Tables that they watch, and their rows, stay.
+        """Drop them, and those that an earlier release had by other names. `editor` is as for `refill`.
 
-        `editor` is as for `refill`.
+        Tables that they watch, and their rows, stay.
         """
         expected = self._expected()
         for each in sorted(dialect.existing_triggers(editor.connection)):
