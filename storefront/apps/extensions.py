@@ -15,7 +15,7 @@ from storefront.shops import audit
 from storefront.shops.models import Shop
 
 # Milliseconds that the shop waits for a block: minimum, default, maximum.
-SHORTEST_WAIT, USUAL_WAIT, LONGEST_WAIT = 100, 5000, 10_000
+MIN_WAIT, USUAL_WAIT, MAX_WAIT = 100, 5000, 10_000
 # Limited because a page calls all of a shop's extensions of its type at once (R-LIM-12).
 MAX_EXTENSIONS = 20
 

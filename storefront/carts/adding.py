@@ -263,7 +263,7 @@ def current_price(
         custom_price=line.custom_price,
         is_damaged=line.is_damaged,
     )
-    if price > money.LARGEST:
+    if price > money.MAX_AMOUNT:
         raise rules.InvalidCustomPrice("The price is too high.", errors={"custom_price": ["Too high."]})
     return price
 

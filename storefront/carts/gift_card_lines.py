@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
 from storefront.catalogue.models import Product
-from storefront.gift_cards.issuing import MAX_MESSAGE, MOST_DAYS_AHEAD
+from storefront.gift_cards.issuing import MAX_DAYS_AHEAD, MAX_MESSAGE
 from storefront.kit.refusals import InvalidFields, problem
 
 # As a line stores it: to the buyer, without a message, at once.
@@ -69,4 +69,4 @@ def _wrong_date(text: str, today: date) -> str:
         return "Enter a date such as 2026-12-24."
     if day < today:
         return "Choose today or a later day."
-    return "Choose a day within a year." if day > today + timedelta(days=MOST_DAYS_AHEAD) else ""
+    return "Choose a day within a year." if day > today + timedelta(days=MAX_DAYS_AHEAD) else ""

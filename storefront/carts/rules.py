@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from storefront.carts.models import CartLine
-from storefront.catalogue.models import LONGEST_TEXT, Option, Product, Variant
+from storefront.catalogue.models import MAX_TEXT_LENGTH, Option, Product, Variant
 from storefront.catalogue.stock import Kind, StockUse
 from storefront.kit import money
 from storefront.kit.refusals import InvalidFields, Problem, Refusal, problem
@@ -27,7 +27,7 @@ MAX_ADDED_LINES = 100
 # Of a line, and of all lines together (R-LIM-6).
 MAX_CUSTOM_FIELDS = 20
 MAX_FIELD_NAME = 100
-MAX_TEXT = LONGEST_TEXT
+MAX_TEXT = MAX_TEXT_LENGTH
 # Limit for the texts in all lines of a cart together, in bytes: every call reads the whole cart, and carts are copied.
 MAX_CART_TEXT = 64 * 1024
 TOO_MUCH_TEXT = f"The texts in a cart can have at most {MAX_CART_TEXT // 1024} KiB in total."
@@ -54,7 +54,7 @@ class InvalidCustomPrice(Refusal):
 class TotalTooLarge(Refusal):
     """The lines together would come to more than an order can (R-LIM-5)."""
 
-    code, message, field = "total_too_large", f"A cart can come to at most {money.LARGEST:,}.", "qty"
+    code, message, field = "total_too_large", f"A cart can come to at most {money.MAX_AMOUNT:,}.", "qty"
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ def subtotal(lines: Iterable[CartLine]) -> Decimal:
 
 def affordable_qty(price: Decimal, taken: Decimal) -> int:
     """How many pieces at this price can be added to a cart whose other lines come to `taken`."""
-    return int(max(money.LARGEST - taken, money.ZERO) // price) if price else MAX_QTY
+    return int(max(money.MAX_AMOUNT - taken, money.ZERO) // price) if price else MAX_QTY
 
 
 def check_damaged(product: Product, is_damaged: bool) -> None:

@@ -312,7 +312,7 @@ def _choose_slug(row: Product | Category, slug: str | None, errors: Errors) -> N
     if slug is None:
         row.slug = row.slug or unique_slug(row.shop, row.name, model=type(row))
     elif not rules.is_slug(slug):
-        errors["slug"] = [f"Expected 1 to {rules.LONGEST_SLUG} characters without spaces or any of / \\ ? # %."]
+        errors["slug"] = [f"Expected 1 to {rules.MAX_SLUG_LENGTH} characters without spaces or any of / \\ ? # %."]
     elif _existing(row.shop, type(row)).filter(slug=slug).exclude(pk=row.pk).exists():
         errors["slug"] = [f"Another {row._meta.verbose_name} of this shop already has this slug."]
     else:

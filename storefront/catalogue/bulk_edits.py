@@ -22,12 +22,12 @@ from storefront.kit.refusals import InvalidFields, Refusal
 from storefront.shops.models import Shop
 
 # Products that one change can be for: they are changed in one transaction.
-MOST_PRODUCTS = 500
+MAX_PRODUCTS = 500
 
 
 class TooManyProducts(Refusal):
     code, field = "too_many_products", "products"
-    message = f"Choose at most {MOST_PRODUCTS} products at once."
+    message = f"Choose at most {MAX_PRODUCTS} products at once."
 
 
 class ChangedSince(Refusal):
@@ -70,9 +70,9 @@ def plan_edit(shop: Shop, products: QuerySet[Product], edit: BulkEdit) -> list[E
     found = list(
         products.filter(shop=shop, deleted_at=None)
         .order_by("pk")
-        .prefetch_related("variants", "categories")[: MOST_PRODUCTS + 1]
+        .prefetch_related("variants", "categories")[: MAX_PRODUCTS + 1]
     )
-    if len(found) > MOST_PRODUCTS:
+    if len(found) > MAX_PRODUCTS:
         raise TooManyProducts
     planned = [_edited(product, edit, shop.currency) for product in found]
     if edit.status == Product.Status.ACTIVE:
@@ -96,7 +96,7 @@ def apply_edit(
 
     Raises ChangedSince if it would be something else by now, EditRefused, and what `plan_edit` raises.
     """
-    ids = list(products.filter(shop=shop).order_by("pk").values_list("pk", flat=True)[: MOST_PRODUCTS + 1])
+    ids = list(products.filter(shop=shop).order_by("pk").values_list("pk", flat=True)[: MAX_PRODUCTS + 1])
     # Products before their variants, each in the order of their ids, as sales lock them.
     rows = Product.objects.filter(shop=shop, pk__in=ids)
     list(rows.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))

@@ -16,7 +16,7 @@ from storefront.catalogue.label_models import ShippingOrigin as ShippingOrigin
 from storefront.catalogue.label_models import TaxClass as TaxClass
 from storefront.catalogue.label_models import Vendor as Vendor
 from storefront.catalogue.listable import LISTABLE
-from storefront.catalogue.part_models import LONGEST_TEXT as LONGEST_TEXT
+from storefront.catalogue.part_models import MAX_TEXT_LENGTH as MAX_TEXT_LENGTH
 from storefront.catalogue.part_models import BundleItem as BundleItem
 from storefront.catalogue.part_models import Media as Media
 from storefront.catalogue.part_models import Option as Option

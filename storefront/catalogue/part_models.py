@@ -12,7 +12,7 @@ from storefront.kit.money_field import MoneyField
 from storefront.shops.models import Shop
 
 # Characters of a custom text.
-LONGEST_TEXT = 1000
+MAX_TEXT_LENGTH = 1000
 
 
 class Option(models.Model):
@@ -33,8 +33,10 @@ class Option(models.Model):
     max_length = models.PositiveIntegerField(
         null=True,
         blank=True,
-        validators=[MinValueValidator(1), MaxValueValidator(LONGEST_TEXT)],
-        help_text=f"Of a text: how many characters it can have, at most {LONGEST_TEXT:,}, which also holds if empty.",
+        validators=[MinValueValidator(1), MaxValueValidator(MAX_TEXT_LENGTH)],
+        help_text=(
+            f"Of a text: how many characters it can have, at most {MAX_TEXT_LENGTH:,}, which also holds if empty."
+        ),
     )
 
     class Meta:

@@ -13,7 +13,7 @@ from storefront.shops.models import Shop
 # How long before the reduction prices count.
 DAYS_BEFORE = timedelta(days=30)
 # Changes of a product that are read, the newest first.
-MOST_READ = 1000
+MAX_READ = 1000
 
 
 def lowest_before(shop: Shop, product_id: int, now: datetime) -> dict[int | None, Decimal]:
@@ -23,7 +23,7 @@ def lowest_before(shop: Shop, product_id: int, now: datetime) -> dict[int | None
     changes: dict[int | None, list[tuple[Decimal, datetime]]] = defaultdict(list)
     for owner, price, until in _just_ended(shop, product_id, now):
         changes[owner].append((price, until))
-    for variant, price, until in rows.values_list("variant_id", "price", "until")[:MOST_READ]:
+    for variant, price, until in rows.values_list("variant_id", "price", "until")[:MAX_READ]:
         changes[variant].append((price, until))
     found: dict[int | None, Decimal] = {}
     for owner, past in changes.items():

@@ -10,14 +10,14 @@ import orjson
 from django.utils.text import slugify
 
 from storefront.catalogue.models import Product, Variant
-from storefront.kit.ids import LARGEST_ID as LARGEST_ID
+from storefront.kit.ids import MAX_ID as MAX_ID
 from storefront.kit.ids import as_id as as_id
 
-LONGEST_SLUG = 255
+MAX_SLUG_LENGTH = 255
 # Maximum bytes of a JSON column.
-LARGEST_JSON = 100_000
+MAX_JSON_BYTES = 100_000
 # Maximum entries of a product's lists, and of an option's values.
-MOST_ENTRIES = {
+MAX_ENTRIES = {
     "categories": 1000,
     "media": 500,
     "variants": 2000,
@@ -26,7 +26,7 @@ MOST_ENTRIES = {
     "bundle_items": 200,
 }
 # Maximum levels of a category's path.
-MOST_LEVELS = 30
+MAX_LEVELS = 30
 
 # A slug is one segment of a path. Letters of all scripts are allowed: imported shops have them.
 _SLUG = re.compile(r"[^\s/\\?#%\x00-\x1f\x7f]+\Z")
@@ -75,7 +75,7 @@ def _or_fallback(slug: str, fallback: str) -> str:
 
 def is_slug(text: str) -> bool:
     """Whether the text can be a slug in a URL."""
-    return len(text) <= LONGEST_SLUG and text not in (".", "..") and _SLUG.match(text) is not None
+    return len(text) <= MAX_SLUG_LENGTH and text not in (".", "..") and _SLUG.match(text) is not None
 
 
 def sort_name(name: str) -> str:
@@ -109,17 +109,17 @@ def json_errors(values: dict[str, Any]) -> dict[str, list[str]]:
             fits, expected = _JSON_SHAPES[field]
             if not fits(value):
                 found[field] = [f"Expected {expected}."]
-            elif value and len(orjson.dumps(value)) > LARGEST_JSON:
-                found[field] = [f"Expected at most {LARGEST_JSON:,} bytes of JSON."]
+            elif value and len(orjson.dumps(value)) > MAX_JSON_BYTES:
+                found[field] = [f"Expected at most {MAX_JSON_BYTES:,} bytes of JSON."]
     return found
 
 
 def too_many(lists: Mapping[str, Sized | None]) -> dict[str, str]:
-    """The lists with more than MOST_ENTRIES, by name, each with a phrase that says so."""
+    """The lists with more than MAX_ENTRIES, by name, each with a phrase that says so."""
     return {
-        name: f"has {len(entries):,} entries; at most {MOST_ENTRIES[name]:,} are allowed"
+        name: f"has {len(entries):,} entries; at most {MAX_ENTRIES[name]:,} are allowed"
         for name, entries in lists.items()
-        if entries is not None and len(entries) > MOST_ENTRIES[name]
+        if entries is not None and len(entries) > MAX_ENTRIES[name]
     }
 
 

@@ -106,7 +106,7 @@ class NewWords:
     """Collects the words of an import's new products, and adds those of a batch at once. Words that were added before
     are remembered, at most a hundred thousand."""
 
-    MOST_REMEMBERED = 100_000
+    MAX_REMEMBERED = 100_000
 
     def __init__(self, shop: Shop) -> None:
         self.shop = shop
@@ -116,7 +116,7 @@ class NewWords:
         """Add the words of each of these texts."""
         words = set().union(*texts) - self._added
         add_words_on_commit(self.shop, words)
-        if len(self._added) < self.MOST_REMEMBERED:
+        if len(self._added) < self.MAX_REMEMBERED:
             self._added |= words
 
 

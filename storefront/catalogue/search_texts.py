@@ -27,7 +27,7 @@ _WORD = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{rules.MARKS}]){{2,39}}")
 _ASCII_WORD = re.compile("[a-zA-Z]{3,40}")
 _TAG = re.compile(r"<[^<>]*>")
 # Texts without white space whose stems are remembered, of each language. Each takes about 200 bytes.
-_MOST_KNOWN = 50_000
+_MAX_KNOWN = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ _known_stems = cache(_KnownStems)
 
 def _stems_of_language(language: str) -> _KnownStems:
     known = _known_stems(language)
-    if len(known) > _MOST_KNOWN:
+    if len(known) > _MAX_KNOWN:
         # Not one by one: a larger shop needs most of them again anyway, in no order.
         known.clear()
     return known

@@ -33,8 +33,8 @@ class UnusablePicture(Refusal):
 
 def check_picture(file: File) -> tuple[int, int]:
     """The width and the height of an upload, read from its first bytes. Raises UnusablePicture."""
-    if file.size > pictures.LARGEST_FILE:
-        most = pictures.LARGEST_FILE // 1024**2
+    if file.size > pictures.MAX_FILE_BYTES:
+        most = pictures.MAX_FILE_BYTES // 1024**2
         raise UnusablePicture(f"{file.name} is too large. Pictures up to {most} MiB can be uploaded.")
     try:
         file.seek(0)

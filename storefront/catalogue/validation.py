@@ -7,7 +7,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 
 from storefront.catalogue import sale_periods
-from storefront.catalogue.fields import LEAST, kind_of
+from storefront.catalogue.fields import MIN_VALUES, kind_of
 from storefront.catalogue.models import Product, Variant
 from storefront.catalogue.rules import falls_below_zero
 
@@ -50,7 +50,7 @@ def check_sale(
 def check_product(product: Product, errors: Errors) -> None:
     """Add problems of the product's values together. The table has the same rules as constraints."""
     _check_stock(product, errors)
-    for name, least in LEAST[Product].items():
+    for name, least in MIN_VALUES[Product].items():
         if getattr(product, name) < least:
             _add(errors, name, f"Expected {least} or more.")
     if product.available_from and not product.is_preorder:

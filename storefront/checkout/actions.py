@@ -18,7 +18,7 @@ from storefront.checkout import queries
 from storefront.checkout.models import Checkout
 from storefront.checkout.order_summary import OrderSummary, summarise
 from storefront.checkout.queries import Quote
-from storefront.kit.money import LARGEST
+from storefront.kit.money import MAX_AMOUNT
 from storefront.kit.refusals import Refusal
 from storefront.orders.models import Order
 from storefront.orders.rules import Address, Sale, SaleLine
@@ -276,7 +276,7 @@ def _agreed_quote(shop: Shop, cart: Cart, checkout: Checkout, agreed: OrderSumma
         raise NotReady
     if summarise(shop, checkout, quote) != agreed:
         raise NotAsShown
-    if max(quote.totals.subtotal, quote.totals.total) > LARGEST:
+    if max(quote.totals.subtotal, quote.totals.total) > MAX_AMOUNT:
         # Its prices were raised after it was filled, or delivery and taxes were added.
         raise TotalTooLarge("Your order comes to more than one order can. Please order less at once.")
     return quote

@@ -42,7 +42,7 @@ from storefront.shops.request import Request
 
 HAND_OVER = "/hand-over"
 # How many handovers a session can have open at once, and the longest state, in characters.
-MOST_ARRIVALS, LONGEST_STATE = 5, 100
+MAX_ARRIVALS, MAX_STATE_LENGTH = 5, 100
 
 
 @require_GET
@@ -74,7 +74,7 @@ def arrive(request: Request) -> HttpResponse:
 def hand_over(request: Request) -> HttpResponse:
     """Issue a code for the visitor's basket and sign-in here, and redirect to the other place with it."""
     state = _take_parameters(request).get("state", "")
-    if not 0 < len(state) <= LONGEST_STATE:
+    if not 0 < len(state) <= MAX_STATE_LENGTH:
         raise Http404
     try:
         limits.count(request, "arrivals")
@@ -143,7 +143,7 @@ def _limit_reached(request: Request, refusal: LimitReached) -> HttpResponse:
 
 def _start_handover(request: Request, *, onward: str) -> HttpResponse:
     state = secrets.token_urlsafe(32)
-    waiting = list(request.session.get(ARRIVALS, {}).items())[1 - MOST_ARRIVALS :]
+    waiting = list(request.session.get(ARRIVALS, {}).items())[1 - MAX_ARRIVALS :]
     request.session[ARRIVALS] = dict([*waiting, (state_digest(state), onward)])
     other = SECURE if request.place == SHOP else SHOP
     return SeeOther(f"{base_of(other, request.shop)}{HAND_OVER}?{urlencode({'state': state})}")

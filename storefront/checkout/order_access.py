@@ -25,7 +25,7 @@ OPEN_FOR = timedelta(days=1)
 
 _SHOWN = "orders"
 # How many orders a session can unlock by email address. The oldest are dropped.
-MOST_SHOWN = 20
+MAX_SHOWN = 20
 
 Page = Callable[[Request, Order], HttpResponse]
 
@@ -70,7 +70,7 @@ def prove_email(request: Request, order: Order, email: str) -> bool:
     if not constant_time_compare(normal_email(email), normal_email(order.email)):
         return False
     unlocked = [each for each in request.session.get(_SHOWN, ()) if each != str(order.public_id)]
-    request.session[_SHOWN] = [*unlocked, str(order.public_id)][-MOST_SHOWN:]
+    request.session[_SHOWN] = [*unlocked, str(order.public_id)][-MAX_SHOWN:]
     return True
 
 

@@ -17,7 +17,7 @@ from storefront.carts.checking import LineCheck
 from storefront.carts.code_entry import change_codes, change_gift_cards
 from storefront.carts.models import Cart
 from storefront.carts.session import basket_of
-from storefront.catalogue.rules import LARGEST_ID
+from storefront.catalogue.rules import MAX_ID
 from storefront.catalogue.stock import InsufficientStock
 from storefront.checkout import actions, queries
 from storefront.checkout.followed_links import copy_followed_carts
@@ -110,7 +110,7 @@ def undo(request: Request) -> HttpResponse:
     """Remove what a link brought from the basket. Does nothing if it was ordered or undone before."""
     cart, given = basket_of(request), request.POST.get("arrival", "")
     arrival_id = int(given) if given.isascii() and given.isdigit() and len(given) < 20 else 0
-    is_one = 0 < arrival_id <= LARGEST_ID
+    is_one = 0 < arrival_id <= MAX_ID
     if cart and is_one and merging.undo_arrival(shop=request.shop, cart=cart, arrival_id=arrival_id, now=request.now):
         messages.success(request, "The items from the link were removed from your basket.")
     return SeeOther(reverse("checkout:checkout"))

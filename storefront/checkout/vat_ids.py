@@ -23,7 +23,7 @@ VALID, INVALID, UNAVAILABLE = "valid", "invalid", "unavailable"
 # How long an answer counts: as long as a checkout usually takes, and more.
 COUNTS_FOR = timedelta(hours=24)
 CONNECT_SECONDS = 3.0
-LONGEST_TEXT = 300
+MAX_TEXT_LENGTH = 300
 # What VIES sends in place of a name that the member state does not tell.
 _UNTOLD = "---"
 
@@ -96,4 +96,4 @@ def _read(answer: Answer, vat_id: str) -> dict[str, Any]:
 def _text(value: Any) -> str | None:
     if not isinstance(value, str) or value.strip() in ("", _UNTOLD):
         return None
-    return " ".join(value.split())[:LONGEST_TEXT]
+    return " ".join(value.split())[:MAX_TEXT_LENGTH]

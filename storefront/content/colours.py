@@ -11,9 +11,9 @@ from coloraide import Color
 
 COLOUR = re.compile(r"#[0-9a-f]{6}")
 # Ratio of text to what is behind it: of normal text (WCAG 1.4.3).
-LEAST = 4.5
+MIN_CONTRAST = 4.5
 # Of the accent on dark panels, so that it can also be read on the lighter ones, which are made from it.
-DARK_LEAST = 8.0
+MIN_DARK_CONTRAST = 8.0
 # Texts that stand on the background and on panels, in light: muted, sale, warning, error. See shop.css.
 _TEXTS = ("#5b655b", "#a5341c", "#7a4a08", "#9d2a1c")
 _LIGHT_PANEL, _DARK_PANEL, _DARK_INK, _WHITE = "#ffffff", "#1d221e", "#0e2218", "#ffffff"
@@ -27,7 +27,7 @@ def is_colour(text: str) -> bool:
 def problem_of_background(background: str) -> str | None:
     """Why the shop's texts cannot be read on this background; None if they can."""
     found = min(_contrast(text, behind) for text in _TEXTS for behind in (background, _sunken(background)))
-    if found >= LEAST:
+    if found >= MIN_CONTRAST:
         return None
     return f"Text is hard to read on this colour ({_ratio(found)}). Choose a paler one."
 
@@ -39,14 +39,14 @@ def problem_of_accent(accent: str, background: str) -> str | None:
         return min(_contrast(colour, each) for each in (background, _LIGHT_PANEL, _soft(colour, background)))
 
     found = lowest(accent)
-    if found >= LEAST:
+    if found >= MIN_CONTRAST:
         return None
-    nearest = _until(lambda colour: lowest(colour) >= LEAST, accent, step=-0.01)
+    nearest = _until(lambda colour: lowest(colour) >= MIN_CONTRAST, accent, step=-0.01)
     return f"Links and buttons are hard to read in this colour ({_ratio(found)}). {nearest} would do."
 
 
 def _ratio(found: float) -> str:
-    return f"{int(found * 10) / 10} to 1, at least {LEAST} is needed"
+    return f"{int(found * 10) / 10} to 1, at least {MIN_CONTRAST} is needed"
 
 
 @lru_cache(maxsize=500)
@@ -61,7 +61,7 @@ def stylesheet(accent: str, background: str) -> str:
         "accent-ink": _WHITE,
         "accent-soft": _soft(accent, background),
     }
-    pale = _until(lambda colour: _contrast(colour, _DARK_PANEL) >= DARK_LEAST, accent, step=0.01)
+    pale = _until(lambda colour: _contrast(colour, _DARK_PANEL) >= MIN_DARK_CONTRAST, accent, step=0.01)
     dark = {
         "accent": pale,
         "accent-strong": _mix(pale, _WHITE, 0.3),
@@ -82,7 +82,7 @@ def _sunken(background: str) -> str:
 def _soft(accent: str, background: str) -> str:
     """A tint of the accent, on which all texts can be read."""
     tints = (_mix(background, accent, share) for share in (0.1, 0.07, 0.04, 0.02))
-    return next((tint for tint in tints if min(_contrast(text, tint) for text in _TEXTS) >= LEAST), background)
+    return next((tint for tint in tints if min(_contrast(text, tint) for text in _TEXTS) >= MIN_CONTRAST), background)
 
 
 def _declared(colours: dict[str, str]) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 Meanings = dict[str, str]
 # Characters of an opening or closing text.
-LONGEST_TEXT = 2000
+MAX_TEXT_LENGTH = 2000
 
 OF_SHOP: Meanings = {
     "shop_name": "the name of your shop",

@@ -4,7 +4,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator, RegexValidator, URLValidator
 from django.db import models
 
-from storefront.content.mail_kinds import KINDS, LONGEST_TEXT
+from storefront.content.mail_kinds import KINDS, MAX_TEXT_LENGTH
 from storefront.shops.models import Shop
 
 _SLUG = RegexValidator(
@@ -167,8 +167,8 @@ class MailText(models.Model):
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="mail_texts", db_index=False)
     kind = models.CharField(max_length=40, editable=False)
     subject = models.CharField(max_length=200, null=True, blank=True)
-    opening = models.TextField("opening text", null=True, blank=True, validators=[MaxLengthValidator(LONGEST_TEXT)])
-    closing = models.TextField("closing text", null=True, blank=True, validators=[MaxLengthValidator(LONGEST_TEXT)])
+    opening = models.TextField("opening text", null=True, blank=True, validators=[MaxLengthValidator(MAX_TEXT_LENGTH)])
+    closing = models.TextField("closing text", null=True, blank=True, validators=[MaxLengthValidator(MAX_TEXT_LENGTH)])
     updated_at = models.DateTimeField(editable=False)
 
     class Meta:

@@ -29,7 +29,7 @@ from storefront.shops.admin_saved_views import VIEW_DEEDS, WithSavedViews, view_
 from storefront.shops.rights import Right
 
 # Orders shown on a customer's page. The order list finds all of them by email address.
-LATEST = 20
+MAX_ORDERS = 20
 
 
 class NamedForm(ShopScopedForm):
@@ -144,7 +144,7 @@ class CustomerAdmin(WithSavedViews):
     def bought(self, row: Customer) -> SafeString | str:
         if row.pk is None:
             return "None"
-        orders = list(row.orders.filter(shop=row.shop_id).order_by("-placed_at", "-pk")[:LATEST])
+        orders = list(row.orders.filter(shop=row.shop_id).order_by("-placed_at", "-pk")[:MAX_ORDERS])
         if not orders:
             return "None"
         sales = queries.sales_of(row.shop, [row])[row.pk]

@@ -12,7 +12,7 @@ from storefront.documents import issuing
 from storefront.documents.admin_forms import CorrectionForm
 from storefront.documents.admin_settings import InvoiceSettingsAdmin
 from storefront.documents.models import Document
-from storefront.documents.printing import MOST_AT_ONCE, TOO_MANY, print_chosen
+from storefront.documents.printing import MAX_AT_ONCE, TOO_MANY, print_chosen
 from storefront.documents.queries import (
     current_invoice,
     documents_of,
@@ -72,8 +72,8 @@ class DocumentAdmin(ReadOnlyAdmin):
 
     @admin.action(description="Download as one PDF")
     def pdf_of_chosen(self, request: Any, queryset: QuerySet) -> HttpResponse | None:
-        found = list(queryset[: MOST_AT_ONCE + 1])
-        if not found or len(found) > MOST_AT_ONCE:
+        found = list(queryset[: MAX_AT_ONCE + 1])
+        if not found or len(found) > MAX_AT_ONCE:
             self.message_user(request, TOO_MANY if found else "There is nothing to print.", messages.WARNING)
             return None
         return pdf_response([row.record for row in found], "documents.pdf")
@@ -144,7 +144,7 @@ class OrderWithDocumentsAdmin(OrderWithPaymentsAdmin):
 
     @admin.action(description="Print invoices")
     def invoices_of_chosen(self, request: Any, queryset: QuerySet) -> HttpResponse | None:
-        rows = list(queryset[: MOST_AT_ONCE + 1])
+        rows = list(queryset[: MAX_AT_ONCE + 1])
         invoices = invoices_of(request.shop, rows)
 
         def refusal(order: Order) -> str:

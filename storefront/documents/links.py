@@ -12,7 +12,7 @@ from storefront.documents.models import Document
 from storefront.documents.queries import document_of, fulfilment_of, packing_slip
 from storefront.documents.responses import document_response, pdf_response
 from storefront.kit.http import pop_query_string
-from storefront.kit.ids import LARGEST_ID
+from storefront.kit.ids import MAX_ID
 from storefront.kit.signing import is_signed_url, sign_url
 from storefront.orders.models import Fulfilment, Order
 from storefront.orders.queries import order_by_id
@@ -40,7 +40,7 @@ def parcel_slip_link(shop: Shop, fulfilment: Fulfilment, *, now: datetime) -> st
 def document_file(request: Request, document_id: int) -> HttpResponse:
     """The PDF. 403 for a link that was altered or has ended."""
     _check_link(request)
-    document = document_of(request.shop, min(document_id, LARGEST_ID))
+    document = document_of(request.shop, min(document_id, MAX_ID))
     if document is None:
         raise Http404
     return document_response(document)
@@ -51,8 +51,8 @@ def document_file(request: Request, document_id: int) -> HttpResponse:
 def packing_slip_file(request: Request, order_id: int, fulfilment_id: int = 0) -> HttpResponse:
     """The packing slip of the order as it is now, or of one of its fulfilments."""
     _check_link(request)
-    order = order_by_id(request.shop, min(order_id, LARGEST_ID))
-    fulfilment = fulfilment_of(order, min(fulfilment_id, LARGEST_ID)) if order and fulfilment_id else None
+    order = order_by_id(request.shop, min(order_id, MAX_ID))
+    fulfilment = fulfilment_of(order, min(fulfilment_id, MAX_ID)) if order and fulfilment_id else None
     if order is None or (fulfilment_id and fulfilment is None):
         raise Http404
     record = packing_slip(request.shop, order, fulfilment, request.now)

@@ -18,7 +18,7 @@ from storefront.shops.models import Shop
 
 YEAR = "{year}"
 DIGITS = 5
-LARGEST = 999_999_999
+MAX_NUMBER = 999_999_999
 _PREFIX = re.compile(r"[A-Za-z0-9 ./_#-]*\Z")
 
 

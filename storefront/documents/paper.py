@@ -15,7 +15,7 @@ SUM_WIDTH = 92.0
 # Room that is kept for a carried sum below the lines of a page.
 CARRIED = 8.0
 MISSING = "\ufffd"
-MOST_NAMED = 40
+MAX_NAMED = 40
 FONT = "Noto Sans"
 _POINT = 25.4 / 72
 
@@ -57,8 +57,8 @@ class Paper(FPDF):
     def end(self) -> None:
         """End the document. If its font lacks characters, say so, so that nobody takes the text for the whole."""
         if self.missing:
-            names = ", ".join(f"U+{ord(each):04X}" for each in sorted(self.missing)[:MOST_NAMED])
-            more = len(self.missing) - MOST_NAMED
+            names = ", ".join(f"U+{ord(each):04X}" for each in sorted(self.missing)[:MAX_NAMED])
+            more = len(self.missing) - MAX_NAMED
             self.ln(4)
             text = f"{MISSING} stands for characters that cannot be printed here: {names}"
             self.write_lines([f"{text} and {more} more" if more > 0 else text], size=SMALL, is_grey=True)

@@ -12,8 +12,8 @@ from storefront.documents.responses import pdf_response
 from storefront.orders.models import Order
 
 # Each document takes a tenth of a second to draw.
-MOST_AT_ONCE = 100
-TOO_MANY = f"Choose at most {MOST_AT_ONCE} at once."
+MAX_AT_ONCE = 100
+TOO_MANY = f"Choose at most {MAX_AT_ONCE} at once."
 
 
 def print_chosen(
@@ -27,8 +27,8 @@ def print_chosen(
     """One PDF of the orders, in the order of the list. `refusal` says why an order cannot be printed; is there such an
     order, nothing is printed: a page names each of them, and has a button that prints the others. Too many are a
     message."""
-    chosen = list(orders[: MOST_AT_ONCE + 1])  # type: ignore[index]
-    if len(chosen) > MOST_AT_ONCE:
+    chosen = list(orders[: MAX_AT_ONCE + 1])  # type: ignore[index]
+    if len(chosen) > MAX_AT_ONCE:
         page.message_user(request, TOO_MANY, messages.WARNING)
         return None
     refused = [(order, reason) for order in chosen if (reason := refusal(order))]

@@ -12,12 +12,12 @@ from storefront.shops import audit
 from storefront.shops.models import Shop
 
 # Exports of a shop that wait or run.
-MOST_UNFINISHED = 2
+MAX_UNFINISHED = 2
 
 
 class TooManyExports(Refusal):
     code, field = "too_many_exports", "kind"
-    message = f"This shop has {MOST_UNFINISHED} exports that are not finished. Wait until one is."
+    message = f"This shop has {MAX_UNFINISHED} exports that are not finished. Wait until one is."
 
 
 @transaction.atomic
@@ -36,7 +36,7 @@ def start_export(
     _check_names("fields", fields, (*known.listed, *known.included))
     _check_names("include", include, known.included)
     Shop.objects.select_for_update(no_key=True).get(pk=shop.pk)
-    if Export.objects.filter(shop=shop, finished_at=None).count() >= MOST_UNFINISHED:
+    if Export.objects.filter(shop=shop, finished_at=None).count() >= MAX_UNFINISHED:
         raise TooManyExports
     members = chosen(known.listed, fields, include)
     export = Export.objects.create(

@@ -12,14 +12,14 @@ from storefront.gift_cards import jobs
 from storefront.gift_cards.ledger import Kind, write_entry
 from storefront.gift_cards.models import GiftCard
 from storefront.gift_cards.new_codes import GiftCardNotSendable
-from storefront.kit.money import LARGEST, ZERO, problem_of
+from storefront.kit.money import MAX_AMOUNT, ZERO, problem_of
 from storefront.kit.refusals import InvalidFields
 from storefront.shops import audit
 from storefront.shops.models import Shop
 
 MAX_MESSAGE = 500
 # How long a mail can wait.
-MOST_DAYS_AHEAD = 366
+MAX_DAYS_AHEAD = 366
 MORNING = time(8)
 
 
@@ -43,7 +43,7 @@ def issue_card(
     Without `expires_at`, the shop's setting holds, counted from the sending. `sold_with`: `order_id`, `line_id` and
     `number` of a card that was sold. Raises InvalidFields.
     """
-    if not ZERO < value <= LARGEST:
+    if not ZERO < value <= MAX_AMOUNT:
         raise InvalidFields(errors={"value": ["Enter an amount of more than 0.00."]})
     begins = max(send_at or now, now)
     if expires_at is None and shop.gift_card_expiry_days:

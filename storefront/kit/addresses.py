@@ -14,7 +14,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import DomainNameValidator
 from yarl import URL
 
-LONGEST_URL = 2048
+MAX_URL_LENGTH = 2048
 
 # Suffixes of names that lead to this machine, this network, or a cloud's own services.
 INSIDE = ("localhost", "localdomain", "local", "internal", "intranet", "lan", "home.arpa", "private", "corp")
@@ -49,8 +49,8 @@ def check_url(url: str, *, schemes: Collection[str] = ("https",)) -> str:
     credentials, and has at most 2,048 characters; raise BadAddress otherwise. If the operator allows private callbacks,
     http and private hosts pass.
     """
-    if len(url) > LONGEST_URL:
-        raise BadAddress(f"The URL must have at most {LONGEST_URL:,} characters.")
+    if len(url) > MAX_URL_LENGTH:
+        raise BadAddress(f"The URL must have at most {MAX_URL_LENGTH:,} characters.")
     if not (url.isascii() and url.isprintable()) or " " in url:
         raise BadAddress(
             "The URL must contain only printable ASCII characters. Write international host names as xn--…."

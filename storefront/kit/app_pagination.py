@@ -6,12 +6,12 @@ from typing import Annotated, Any
 from ninja import Field, Schema
 from pydantic import BeforeValidator, WithJsonSchema
 
-from storefront.kit.ids import LARGEST_ID
+from storefront.kit.ids import MAX_ID
 from storefront.kit.pagination import last_page, neighbours, url_prefix
 
 # Records per page unless another number is sent, and at most (R-LIM-2).
-PER_PAGE, MOST_PER_PAGE = 24, 100
-LAST_PAGE = LARGEST_ID
+PER_PAGE, MAX_PER_PAGE = 24, 100
+LAST_PAGE = MAX_ID
 
 
 def _page_number(text: Any) -> int:
@@ -22,7 +22,7 @@ def _page_number(text: Any) -> int:
 
 
 def _page_size(text: Any) -> int:
-    return min(_positive_integer(text), MOST_PER_PAGE)
+    return min(_positive_integer(text), MAX_PER_PAGE)
 
 
 def _positive_integer(text: Any) -> int:

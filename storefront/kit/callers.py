@@ -24,7 +24,7 @@ SAID_BY_PROXIES = (
     *("HTTP_FORWARDED", "HTTP_X_REAL_IP"),
 )
 # Entries of X-Forwarded-For that are read; more than a request ever passes.
-MOST_HOPS = 20
+MAX_HOPS = 20
 
 
 def networks(text: str) -> Networks:
@@ -85,7 +85,7 @@ def as_address(text: str) -> Address | None:
 def _client(peer: Address, forwarded_for: str, trusted: Networks) -> Address:
     """The last address that is not a trusted proxy, or the first of all if every one is."""
     nearest = peer
-    for text in reversed(forwarded_for.split(",")[-MOST_HOPS:]):
+    for text in reversed(forwarded_for.split(",")[-MAX_HOPS:]):
         address = as_address(text)
         if address is None:
             break

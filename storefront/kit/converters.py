@@ -2,7 +2,7 @@
 
 from django.urls import register_converter
 
-from storefront.kit.ids import LARGEST_ID
+from storefront.kit.ids import MAX_ID
 
 
 class Number:
@@ -12,7 +12,7 @@ class Number:
 
     def to_python(self, value: str) -> int:
         number = int(value)
-        if number > LARGEST_ID:
+        if number > MAX_ID:
             raise ValueError("larger than any id")
         return number
 

@@ -8,14 +8,14 @@ from iso4217 import Currency
 # By code. None: not money, such as gold or XXX.
 _DECIMALS: dict[str, int | None] = {currency.code: currency.exponent for currency in Currency}
 # Every column and the API have two fraction digits.
-MOST_DECIMALS = 2
+MAX_DECIMALS = 2
 
 
 def decimals(currency: str) -> int:
     """How many fraction digits amounts of this currency have: 0 of JPY, 2 of EUR, 3 of KWD. Of what ISO 4217 does not
     list, or no longer, two."""
     found = _DECIMALS.get(currency)
-    return MOST_DECIMALS if found is None else found
+    return MAX_DECIMALS if found is None else found
 
 
 def problem_of(currency: str) -> str:
@@ -25,6 +25,6 @@ def problem_of(currency: str) -> str:
     found = _DECIMALS[currency]
     if found is None:
         return f"{currency} is not a currency that anybody can pay in. Choose one such as EUR."
-    if found > MOST_DECIMALS:
-        return f"Amounts in {currency} have {found} decimals. Only currencies with at most {MOST_DECIMALS} can be used."
+    if found > MAX_DECIMALS:
+        return f"Amounts in {currency} have {found} decimals. Only currencies with at most {MAX_DECIMALS} can be used."
     return ""

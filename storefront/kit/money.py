@@ -14,7 +14,7 @@ from storefront.kit.currencies import decimals
 
 CENT = Decimal("0.01")
 ZERO = Decimal("0.00")
-LARGEST = Decimal("999999999999.99")
+MAX_AMOUNT = Decimal("999999999999.99")
 
 _MONEY = re.compile(r"[0-9]{1,12}(\.[0-9]{1,2})?\Z")
 

@@ -13,9 +13,9 @@ from django.db.models.expressions import Combinable, register_combinable_fields
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy
 
-from storefront.kit.money import LARGEST, ZERO, problem_of
+from storefront.kit.money import MAX_AMOUNT, ZERO, problem_of
 
-# Of form fields: the digits of LARGEST, and how many of them are behind the point.
+# Of form fields: the digits of MAX_AMOUNT, and how many of them are behind the point.
 DIGITS, PLACES = 14, 2
 
 
@@ -23,8 +23,8 @@ DIGITS, PLACES = 14, 2
 @lru_cache(4096)
 def hundredths(amount: Decimal) -> int:
     """The amount as its column stores it. Raises ValueError if it is no whole number of hundredths, or too large."""
-    if not amount.is_finite() or abs(amount) > LARGEST:
-        raise ValueError(f"{amount} is more than {LARGEST}.")
+    if not amount.is_finite() or abs(amount) > MAX_AMOUNT:
+        raise ValueError(f"{amount} is more than {MAX_AMOUNT}.")
     units = int(amount.scaleb(PLACES))
     if Decimal(units).scaleb(-PLACES) != amount:
         raise ValueError(f"{amount} has more than two fraction digits.")

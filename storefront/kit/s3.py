@@ -20,7 +20,7 @@ from storefront.kit.storage import MAX_AGE_SECONDS, SHOWN_TYPES, StorageUnavaila
 CONNECT_SECONDS, READ_SECONDS, ATTEMPTS = 3, 10, 2
 # Bytes of a file that is read up to which it stays in memory.
 IN_MEMORY = 1024 * 1024
-LONGEST_NAME = 1024
+MAX_NAME_BYTES = 1024
 
 
 class S3Files(S3Storage):
@@ -111,7 +111,7 @@ class S3Files(S3Storage):
 
     def _normalize_name(self, name: str) -> str:
         found = super()._normalize_name(name)
-        if not found or "\0" in found or len(found.encode()) > LONGEST_NAME:
+        if not found or "\0" in found or len(found.encode()) > MAX_NAME_BYTES:
             raise SuspiciousFileOperation("No file can have this name.")
         return found
 

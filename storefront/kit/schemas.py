@@ -9,7 +9,7 @@ from ninja import Field, Schema
 from pydantic import BeforeValidator, ConfigDict, WithJsonSchema
 
 from storefront.kit import money
-from storefront.kit.ids import LARGEST_ID
+from storefront.kit.ids import MAX_ID
 
 # What is left of an offset such as +01:00 if a query has its plus sign as it is.
 _SPACE_FOR_PLUS = re.compile(r" \d\d:?\d\d$")
@@ -32,9 +32,9 @@ def _moment(text: Any) -> datetime:
 
 
 # An id in a request body: a JSON number, never a string.
-Id = Annotated[int, Field(strict=True, ge=1, le=LARGEST_ID)]
+Id = Annotated[int, Field(strict=True, ge=1, le=MAX_ID)]
 # An id in a path. Text, so that what is no id is not found rather than invalid.
-PathId = Annotated[str, WithJsonSchema({"type": "integer", "minimum": 1, "maximum": LARGEST_ID})]
+PathId = Annotated[str, WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MAX_ID})]
 # A time in a request, which must have an offset; converted to UTC.
 Moment = Annotated[datetime, BeforeValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})]
 

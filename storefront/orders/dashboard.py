@@ -25,9 +25,9 @@ from storefront.shops.rights import Right
 from storefront.webhooks.queries import paused_webhooks
 
 LISTED = 5
-MOST_PAUSED = 5
+MAX_PAUSED = 5
 # More are not counted.
-MOST_COUNTED = 1000
+MAX_COUNTED = 1000
 
 
 def show(request: Any, context: dict[str, Any]) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def show(request: Any, context: dict[str, Any]) -> dict[str, Any]:
         ]
     if Right.VIEW_PRODUCTS in rights:
         products, variants = low_products(shop, now), low_variants(shop, now)
-        low = list(products.values_list("pk")[:MOST_COUNTED]), list(variants.values_list("pk")[:MOST_COUNTED])
+        low = list(products.values_list("pk")[:MAX_COUNTED]), list(variants.values_list("pk")[:MAX_COUNTED])
         context["low_stock"] = _counted(len(low[0]) + len(low[1]))
         context["running_out"] = _lowest_stock(products, variants)
     return context
@@ -106,7 +106,7 @@ def chart(period: Period, parts: Iterable[figures.Sold]) -> str:
 
 def to_do(rows: QuerySet[Any], one: str, many: str, url: str) -> dict[str, str]:
     """An entry of the list of what is to do; with an empty `count`, there is nothing."""
-    count = len(rows.order_by().values_list("pk", flat=True)[:MOST_COUNTED])
+    count = len(rows.order_by().values_list("pk", flat=True)[:MAX_COUNTED])
     return {"count": _counted(count) if count else "", "text": one if count == 1 else many, "url": url}
 
 
@@ -135,11 +135,11 @@ def low_variants(shop: Shop, now: datetime) -> QuerySet[Variant]:
 
 
 def _counted(count: int) -> str:
-    return format_count(count) if count < MOST_COUNTED else f"{format_count(MOST_COUNTED)} or more"
+    return format_count(count) if count < MAX_COUNTED else f"{format_count(MAX_COUNTED)} or more"
 
 
 def _warn_of_paused(request: Any) -> None:
-    for paused in paused_webhooks(request.shop)[:MOST_PAUSED]:
+    for paused in paused_webhooks(request.shop)[:MAX_PAUSED]:
         reason = paused.get_pause_reason_display()
         messages.warning(request, f"{paused.installation}’s webhook for {paused.topic} is paused: {reason}.")
 

@@ -4,7 +4,7 @@ from django.db import models
 
 from storefront.shops.models import Shop
 
-LONGEST_WORD = 100
+MAX_WORD_LENGTH = 100
 
 
 class OrderWord(models.Model):
@@ -13,7 +13,7 @@ class OrderWord(models.Model):
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False, related_name="+")
     order = models.ForeignKey("orders.Order", on_delete=models.CASCADE, related_name="words", db_index=False)
-    word = models.CharField(max_length=LONGEST_WORD)
+    word = models.CharField(max_length=MAX_WORD_LENGTH)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["order", "word"], name="order_word_once")]

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from django.core.signing import BadSignature, Signer
 
-from storefront.kit.ids import LARGEST_ID
+from storefront.kit.ids import MAX_ID
 from storefront.orders.models import Download, Order, OrderLine
 from storefront.shops.models import Shop
 from storefront.shops.places import page_address
@@ -69,7 +69,7 @@ def download_of_token(shop: Shop, token: str) -> Download | None:
         pk, line, file = (int(part) for part in _signer().unsign(token).split("-"))
     except (BadSignature, ValueError):
         return None
-    if max(pk, line, file) > LARGEST_ID:
+    if max(pk, line, file) > MAX_ID:
         return None
     found = Download.objects.filter(shop=shop, pk=pk, line_id=line, file_id=file)
     return found.select_related("order", "line", "file").first()

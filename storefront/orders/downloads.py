@@ -21,7 +21,7 @@ from storefront.orders.models import Download, Order, OrderLine
 RESUMED_WITHIN = timedelta(hours=1)
 RESUMED_SIZES = 3
 # More days than this are no limit. A date could not be that late.
-MOST_DAYS = 36_500
+MAX_DAYS = 36_500
 
 
 def copy_files(*, order: Order, lines: Sequence[OrderLine]) -> None:
@@ -66,7 +66,7 @@ def start_time(rows: Iterable[Download], now: datetime) -> None:
 
 def expiry(days: int, start: datetime) -> datetime | None:
     """When a file that can be downloaded for so many days from `start` expires; None for 0: never."""
-    return start + timedelta(days=days) if 0 < days <= MOST_DAYS else None
+    return start + timedelta(days=days) if 0 < days <= MAX_DAYS else None
 
 
 @transaction.atomic

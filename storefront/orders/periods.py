@@ -7,10 +7,10 @@ from zoneinfo import ZoneInfo
 
 from storefront.shops.models import Shop
 
-LONGEST_DAYS = 366
+MAX_DAYS = 366
 NAMES = {"today": "Today", "7": "7 days", "30": "30 days", "month": "This month", "custom": "Other dates"}
 USUAL = "30"
-WRONG_DATES = f"Choose a first and a last day, at most {LONGEST_DAYS} days apart."
+WRONG_DATES = f"Choose a first and a last day, at most {MAX_DAYS} days apart."
 
 # Since and until, the end excluded.
 Span = tuple[datetime, datetime]
@@ -71,7 +71,7 @@ def chosen_period(shop: Shop, query: dict[str, str], now: datetime) -> Period:
     today, name = shop.local_time(now).date(), query.get("period", USUAL)
     if name == "custom":
         first, last = _day(query.get("from", "")), _day(query.get("to", ""))
-        if first and last and first <= last and (last - first).days < LONGEST_DAYS:
+        if first and last and first <= last and (last - first).days < MAX_DAYS:
             return Period(name, first, last, shop.timezone)
     firsts = {"today": today, "7": today - timedelta(days=6), "month": today.replace(day=1)}
     usual = today - timedelta(days=29)

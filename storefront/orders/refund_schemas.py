@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 from ninja import Field, Schema
 
 from storefront.customers.schemas import Note
-from storefront.kit.ids import LARGEST_ID
+from storefront.kit.ids import MAX_ID
 from storefront.kit.schemas import Id, Money, MoneyGiven, Timestamp
 
-Pieces = Annotated[int, Field(strict=True, ge=1, le=LARGEST_ID)]
+Pieces = Annotated[int, Field(strict=True, ge=1, le=MAX_ID)]
 Flag = Annotated[bool, Field(strict=True)]
 
 

@@ -14,7 +14,7 @@ from storefront.pricing.sharing import share_out
 
 Address = dict[str, str]
 
-MOST_TAGS, LONGEST_TAG = 20, 40
+MAX_TAGS, MAX_TAG_LENGTH = 20, 40
 
 
 @dataclass(frozen=True)
@@ -107,8 +107,8 @@ def check_tag(text: str) -> str:
     """The tag without surrounding white space. Raises ValueError for an invalid tag. Commas are invalid because they
     separate tags in forms."""
     tag = text.strip()
-    if not 1 <= len(tag) <= LONGEST_TAG:
-        raise ValueError(f"must have 1 to {LONGEST_TAG} characters")
+    if not 1 <= len(tag) <= MAX_TAG_LENGTH:
+        raise ValueError(f"must have 1 to {MAX_TAG_LENGTH} characters")
     if "," in tag or any(ord(character) < 32 or ord(character) == 127 for character in tag):
         raise ValueError("must not contain commas or control characters")
     return tag

@@ -15,7 +15,7 @@ from storefront.shops import audit, mail
 from storefront.shops.models import Shop
 
 # Mails that a shop's staff can write in an hour, so that a stolen session is no mail cannon.
-MOST_AN_HOUR = 100
+MAX_PER_HOUR = 100
 WRITTEN = "message"
 # For how long a mail that could not be sent is mentioned.
 MENTIONED_FOR = timedelta(days=14)
@@ -29,7 +29,7 @@ def with_failed_mail(orders: QuerySet[Order], shop: Shop, now: datetime) -> Quer
 
 class TooManyMails(Refusal):
     status, code = 429, "too_many_mails"
-    message = f"At most {MOST_AN_HOUR} emails can be written in an hour. Please try again later."
+    message = f"At most {MAX_PER_HOUR} emails can be written in an hour. Please try again later."
 
 
 class NoMail(Refusal):
@@ -56,7 +56,7 @@ def write_to_customer(*, shop: Shop, order: Order, subject: str, body: str, now:
         raise NoMail
     Shop.objects.select_for_update(no_key=True).get(pk=shop.pk)
     written = OrderMail.objects.filter(shop=shop, created_at__gt=now - timedelta(hours=1)).exclude(text="")
-    if written.count() >= MOST_AN_HOUR:
+    if written.count() >= MAX_PER_HOUR:
         raise TooManyMails
     row = OrderMail.objects.create(
         shop=shop,

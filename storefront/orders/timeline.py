@@ -12,7 +12,7 @@ from storefront.shops.audit_text import action_text, actor_text
 from storefront.shops.models import Shop
 
 # Entries of the audit log that are read; an order has a few.
-MOST_ENTRIES = 200
+MAX_ENTRIES = 200
 # What its own row tells better; the log only says who did it.
 TOLD_BY_ROWS = ("order.placed", "order.fulfilled", "order.fulfilment_cancelled", "order.refunded", "order.mail_written")
 MAILS = {
@@ -52,7 +52,7 @@ class Log:
 
 def log_of(shop: Shop, order: Order) -> Log:
     found = AuditEntry.objects.filter(shop=shop, object_type="order", object_id=order.pk).order_by("at", "id")
-    return Log(list(found[:MOST_ENTRIES]))
+    return Log(list(found[:MAX_ENTRIES]))
 
 
 def happenings(order: Order, fulfilments: Iterable[Fulfilment], log: Log) -> list[Happening]:

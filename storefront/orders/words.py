@@ -1,8 +1,8 @@
 """The words that find an order: kept when it is placed, searched in the admin.
 
-A search of several words finds the orders that have all of them. The beginning of a word is enough. A word that very
-many orders have is looked up up to `MOST` times only, so a search takes about as long in a shop of a million orders as
-in a small one; `is_all` then says that there are more.
+A search of several words finds the orders that have all of them. The beginning of a word is enough. For a word, at most
+`MAX_ORDERS_PER_WORD` orders are read, so a search takes about as long in a shop of a million orders as in a small one;
+`is_all` is false if there are more.
 """
 
 import unicodedata
@@ -13,13 +13,13 @@ from django.db import connection
 from django.db.models import Q
 
 from storefront.kit.ids import as_id
-from storefront.orders.desk_models import LONGEST_WORD, OrderWord
+from storefront.orders.desk_models import MAX_WORD_LENGTH, OrderWord
 from storefront.orders.models import Order, OrderLine
 from storefront.shops.models import Shop
 
 # Orders that one word of a search is looked up for.
-MOST = 2000
-MOST_WORDS = 6
+MAX_ORDERS_PER_WORD = 2000
+MAX_WORDS = 6
 _LAST = "\U0010ffff"
 
 
@@ -60,12 +60,12 @@ def keep_words(orders: Iterable[tuple[Order, Iterable[OrderLine]]]) -> None:
 def find_orders(shop: Shop, text: str) -> Found:
     """The shop's orders that the text names: by number, by the app's reference, or by the beginnings of their words."""
     orders = Order.objects.filter(shop=shop)
-    searched = [word for word in map(_kept, text.split()) if word][:MOST_WORDS]
+    searched = [word for word in map(_kept, text.split()) if word][:MAX_WORDS]
     if not searched:
         return Found(set(), True)
     # Two queries, since neither database uses both indexes for one.
-    keys = set(orders.filter(client_reference=text.strip()).values_list("pk", flat=True)[:MOST])
-    named_all = len(keys) < MOST
+    keys = set(orders.filter(client_reference=text.strip()).values_list("pk", flat=True)[:MAX_ORDERS_PER_WORD])
+    named_all = len(keys) < MAX_ORDERS_PER_WORD
     if number := as_id(text.strip().removeprefix("#")):
         keys |= set(orders.filter(number=number).values_list("pk", flat=True))
     by_word = [(word, _orders_with(shop, word)) for word in searched]
@@ -79,19 +79,19 @@ def find_orders(shop: Shop, text: str) -> Found:
 
 
 def _orders_with(shop: Shop, word: str) -> Found:
-    """Up to MOST orders with such a word, first the newest with exactly this one."""
+    """Up to MAX_ORDERS_PER_WORD orders with such a word, first the newest with exactly this one."""
     words = OrderWord.objects.filter(shop=shop)
     exact = words.filter(word=word).order_by("-order_id").values_list("order_id", flat=True)
-    found = set(exact[:MOST])
-    if len(found) == MOST:
+    found = set(exact[:MAX_ORDERS_PER_WORD])
+    if len(found) == MAX_ORDERS_PER_WORD:
         return Found(found, False)
     # In any order, since PostgreSQL would sort them all. An order can have many such words.
-    begun = list(words.filter(_begins(word)).values_list("order_id", flat=True)[: MOST * 2])
+    begun = list(words.filter(_begins(word)).values_list("order_id", flat=True)[: MAX_ORDERS_PER_WORD * 2])
     for key in begun:
-        if len(found) == MOST:
+        if len(found) == MAX_ORDERS_PER_WORD:
             return Found(found, False)
         found.add(key)
-    return Found(found, len(begun) < MOST * 2)
+    return Found(found, len(begun) < MAX_ORDERS_PER_WORD * 2)
 
 
 def _of_these(orders: set[int], word: str) -> set[int]:
@@ -106,4 +106,4 @@ def _begins(word: str) -> Q:
 
 
 def _kept(text: str) -> str:
-    return plain(text).strip(" ,;.#\"'()")[:LONGEST_WORD]
+    return plain(text).strip(" ,;.#\"'()")[:MAX_WORD_LENGTH]

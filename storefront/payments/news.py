@@ -26,7 +26,7 @@ from storefront.shops.request import Request
 log = structlog.get_logger(__name__)
 
 # Bytes of a body; an event of a provider has some kilobytes.
-LARGEST_BODY = 256 * 1024
+MAX_BODY_BYTES = 256 * 1024
 
 
 @csrf_exempt
@@ -36,7 +36,7 @@ def provider_news(request: Request, provider: str) -> HttpResponse:
     known = PROVIDERS.get(provider)
     if known is None or not request.shop:
         raise Http404
-    if int(request.META.get("CONTENT_LENGTH") or 0) > LARGEST_BODY:
+    if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_BODY_BYTES:
         return HttpResponse(status=413)
     try:
         news = known.parse_event(request, settings_of(request.shop, provider))

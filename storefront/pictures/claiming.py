@@ -10,7 +10,7 @@ from django.db import connection
 from django.db.models import F, Q, QuerySet
 
 from storefront.pictures.models import PictureFetch, PictureRequest
-from storefront.pictures.rules import LEASE, MOST_ATTEMPTS
+from storefront.pictures.rules import LEASE, MAX_ATTEMPTS
 from storefront.shops.models import Shop
 
 KILLED = "The worker was stopped each time it fetched this picture."
@@ -75,7 +75,7 @@ def claim(shop_id: int, host: str, most: int, *, lease: str, now: datetime) -> l
         cursor.execute(_CLAIM.format(_AMONG[connection.vendor]), params)
         ids = [row[0] for row in cursor.fetchall()]
     leased = _leased_by(ids, lease)
-    leased.filter(attempts__gt=MOST_ATTEMPTS).update(state=PictureFetch.State.FAILED, lease=None, reason=KILLED)
+    leased.filter(attempts__gt=MAX_ATTEMPTS).update(state=PictureFetch.State.FAILED, lease=None, reason=KILLED)
     rows = list(leased.select_related("media", "shop").order_by("pk"))
     if uploaded := [row.pk for row in rows if row.media.file]:
         # The merchant has put a file in its place.

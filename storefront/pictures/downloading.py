@@ -11,14 +11,14 @@ import aiohttp
 import structlog
 
 from storefront.kit import clock, outbound
-from storefront.kit.pictures import LARGEST_FILE, Unusable, open_picture
+from storefront.kit.pictures import MAX_FILE_BYTES, Unusable, open_picture
 from storefront.pictures.claiming import Job
 from storefront.pictures.rules import (
     BUSY,
     CONNECT_SECONDS,
     DEFAULT_RETRY_AFTER,
-    LONGEST_RETRY_AFTER,
-    MOST_REDIRECTS,
+    MAX_REDIRECTS,
+    MAX_RETRY_AFTER,
     READ_SECONDS,
     TOTAL_SECONDS,
     is_temporary,
@@ -62,8 +62,8 @@ async def _fetch_into(file: IO[bytes], session: aiohttp.ClientSession, job: Job)
         connect=CONNECT_SECONDS,
         read=READ_SECONDS,
         total=TOTAL_SECONDS,
-        most=LARGEST_FILE,
-        redirects=MOST_REDIRECTS,
+        most=MAX_FILE_BYTES,
+        redirects=MAX_REDIRECTS,
     )
     if answer.status != 200:
         return Outcome(
@@ -73,7 +73,7 @@ async def _fetch_into(file: IO[bytes], session: aiohttp.ClientSession, job: Job)
             retry_after=_retry_after(answer, clock.now()),
         )
     if answer.is_cut:
-        return Outcome(job, reason=f"The file has more than {LARGEST_FILE // 1024**2} MiB.", is_final=True)
+        return Outcome(job, reason=f"The file has more than {MAX_FILE_BYTES // 1024**2} MiB.", is_final=True)
     # Off the event loop, which the other downloads share.
     return Outcome(job, picture=await asyncio.to_thread(inspect, file))
 
@@ -92,4 +92,4 @@ def _retry_after(answer: outbound.Download, now: datetime) -> timedelta | None:
     if answer.status not in BUSY:
         return None
     wanted = outbound.retry_after(answer.headers, now)
-    return DEFAULT_RETRY_AFTER if wanted is None else min(wanted, LONGEST_RETRY_AFTER)
+    return DEFAULT_RETRY_AFTER if wanted is None else min(wanted, MAX_RETRY_AFTER)

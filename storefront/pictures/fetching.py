@@ -5,7 +5,7 @@ for it: it records ended downloads (`storing.py`), takes up some of what imports
 as many pictures as may begin (`claiming.py`). Then it starts their downloads (`downloading.py`), which run concurrently
 while turns go on.
 
-From one host, one worker downloads at most MOST_OF_HOST pictures at a time, with a pause after each; a host that
+From one host, one worker downloads at most MAX_PER_HOST pictures at a time, with a pause after each; a host that
 answers 429 or 503 gets no call for as long as it asks. Shops and hosts take turns.
 """
 
@@ -138,7 +138,7 @@ class Fetcher:
         paused, begun = self._paused_hosts(), Counter(self.occupied)
         is_second_round = self.last_host == START
         for _ in range(MAX_LOOKS):
-            free_in_all = rules.MOST_AT_ONCE - begun.total()
+            free_in_all = rules.MAX_AT_ONCE - begun.total()
             if free_in_all <= 0:
                 break
             found = claiming.next_host(self.last_host, shop=self.shop, now=clock.now())
@@ -150,7 +150,7 @@ class Fetcher:
                 continue
             shop_id, host, is_due = found
             self.last_host = (shop_id, host)
-            free = min(free_in_all, rules.MOST_OF_HOST - begun[host])
+            free = min(free_in_all, rules.MAX_PER_HOST - begun[host])
             if is_due and free > 0 and host not in paused:
                 claimed = claiming.claim(shop_id, host, free, lease=self.lease, now=clock.now())
                 begun[host] += len(claimed)

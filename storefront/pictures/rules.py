@@ -8,9 +8,9 @@ from datetime import timedelta
 CONNECT_SECONDS, READ_SECONDS, TOTAL_SECONDS = 5.0, 10.0, 60.0
 # Longer than the longest fetch, so that no two workers fetch one picture at the same time.
 LEASE = timedelta(seconds=90)
-MOST_REDIRECTS = 5
+MAX_REDIRECTS = 5
 # Pictures that one worker fetches at the same time, from all hosts and from one.
-MOST_AT_ONCE, MOST_OF_HOST = 16, 4
+MAX_AT_ONCE, MAX_PER_HOST = 16, 4
 # For which a place at a host stays empty after each fetch.
 PAUSE_SECONDS = 0.1
 # From each failed attempt to the next.
@@ -21,9 +21,9 @@ WAITS = [
     timedelta(hours=6),
     timedelta(hours=24),
 ]
-MOST_ATTEMPTS = len(WAITS) + 1
+MAX_ATTEMPTS = len(WAITS) + 1
 # The longest `Retry-After` that is honoured, and the pause of a host that asks for one without saying how long.
-LONGEST_RETRY_AFTER, DEFAULT_RETRY_AFTER = timedelta(hours=24), timedelta(seconds=30)
+MAX_RETRY_AFTER, DEFAULT_RETRY_AFTER = timedelta(hours=24), timedelta(seconds=30)
 # The host is overloaded, or wants fewer calls: no picture of it is fetched until then.
 BUSY = (429, 503)
 # Statuses after which another attempt can succeed, with all from 500 on.
@@ -34,9 +34,9 @@ _WITH_HOST = re.compile(r"https?://[^/?#]", re.ASCII | re.IGNORECASE)
 
 def next_wait(attempts: int, retry_after: timedelta | None = None) -> timedelta | None:
     """The wait after this many failed attempts, at least `retry_after`; None if no attempt follows."""
-    if attempts >= MOST_ATTEMPTS:
+    if attempts >= MAX_ATTEMPTS:
         return None
-    return max(WAITS[attempts - 1], min(retry_after or timedelta(0), LONGEST_RETRY_AFTER))
+    return max(WAITS[attempts - 1], min(retry_after or timedelta(0), MAX_RETRY_AFTER))
 
 
 def is_temporary(status: int) -> bool:

@@ -20,9 +20,9 @@ from storefront.pictures.rules import host_of, is_fetched
 from storefront.shops.models import Shop
 
 # Shops of which some requests are taken up before the worker looks for pictures to fetch.
-MOST_SHOPS = 4
+MAX_SHOPS = 4
 # Of each: the oldest requests, until they have so many pictures. A batch of new products has 4,000.
-MOST_REQUESTS, MOST_PICTURES = 50, 4000
+MAX_REQUESTS, MAX_PICTURES = 50, 4000
 # How long to wait for a product that another program changes. Sales of the other products wait meanwhile.
 MAX_LOCK_WAIT = "1s"
 
@@ -36,15 +36,15 @@ def take_up(*, shop: Shop | None = None) -> int:
         return _take_up_some(shop.pk)
     waiting = list(PictureRequest.objects.order_by("shop").values_list("shop", flat=True).distinct())
     # Any of them, so that each has its turn.
-    chosen = random.sample(waiting, min(len(waiting), MOST_SHOPS))
+    chosen = random.sample(waiting, min(len(waiting), MAX_SHOPS))
     return sum(_take_up_some(each) for each in chosen)
 
 
 def _take_up_some(shop_id: int) -> int:
     waiting = PictureRequest.objects.filter(shop=shop_id).order_by("pk").values_list("pk", "pictures")
     taken = pictures = 0
-    for pk, count in list(waiting[:MOST_REQUESTS]):
-        if pictures >= MOST_PICTURES:
+    for pk, count in list(waiting[:MAX_REQUESTS]):
+        if pictures >= MAX_PICTURES:
             break
         try:
             taken += _take_up(pk)

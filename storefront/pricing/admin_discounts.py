@@ -167,7 +167,7 @@ class DiscountCodeInline(ShopScopedTabularInline):
 
 class GenerateForm(BaseDialogForm):
     count = forms.IntegerField(
-        label="How many", min_value=1, max_value=codes.MOST_AT_ONCE, widget=UnfoldAdminIntegerFieldWidget
+        label="How many", min_value=1, max_value=codes.MAX_AT_ONCE, widget=UnfoldAdminIntegerFieldWidget
     )
     prefix = forms.CharField(
         label="Begin with",

@@ -8,7 +8,7 @@ from django import forms
 from storefront.kit.countries import countries
 from storefront.pricing.postcodes import normal_pattern
 
-MOST_PATTERNS = 2000
+MAX_PATTERNS = 2000
 
 
 def percent(value: Decimal) -> str:
@@ -23,8 +23,8 @@ def country_choices() -> list[tuple[str, str]]:
 def normal_patterns(words: Iterable[str]) -> list[str]:
     """The patterns of postal codes of a form, as they are stored. Raises ValidationError."""
     given = [part for word in words for part in word.splitlines() if part.strip()]
-    if len(given) > MOST_PATTERNS:
-        raise forms.ValidationError(f"Enter at most {MOST_PATTERNS:,} postal codes.")
+    if len(given) > MAX_PATTERNS:
+        raise forms.ValidationError(f"Enter at most {MAX_PATTERNS:,} postal codes.")
     patterns, wrong = [], []
     for text in given:
         try:

@@ -19,8 +19,8 @@ from storefront.shops.models import Shop
 
 MAX_LENGTH = 40
 MAX_PREFIX = 20
-MOST_AT_ONCE = 10_000
-LARGEST_LIMIT = 1_000_000
+MAX_AT_ONCE = 10_000
+MAX_LIMIT = 1_000_000
 COLUMNS = ("code", "uses", "limit")
 # Characters that nobody takes for another one; ten of them are 49 random bits.
 _ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -53,14 +53,14 @@ def create_codes(
 ) -> list[str]:
     """Make random codes for the discount, each for `use_limit` orders; None for any number. Returns them.
 
-    Raises InvalidFields for a prefix that cannot begin a code, and for a count that is not from 1 to MOST_AT_ONCE.
+    Raises InvalidFields for a prefix that cannot begin a code, and for a count that is not from 1 to MAX_AT_ONCE.
     """
     prefix = normal_code(prefix)
     if prefix and (len(prefix) > MAX_PREFIX or not is_well_formed(prefix)):
         message = f"Use at most {MAX_PREFIX} letters, digits, hyphens and underscores; begin with a letter or digit."
         raise InvalidFields(errors={"prefix": [message]})
-    if not 1 <= count <= MOST_AT_ONCE:
-        raise InvalidFields(errors={"count": [f"Enter a number from 1 to {MOST_AT_ONCE}."]})
+    if not 1 <= count <= MAX_AT_ONCE:
+        raise InvalidFields(errors={"count": [f"Enter a number from 1 to {MAX_AT_ONCE}."]})
     made: set[str] = set()
     while len(made) < count:
         wanted = {prefix + _random_text() for _ in range(count - len(made))} - made
@@ -151,8 +151,8 @@ def _read(shop: Shop, discount: Discount, content: bytes) -> dict[str, int | Non
 def _limit(text: str) -> int | None:
     if not text:
         return None
-    if not re.fullmatch("[0-9]{1,7}", text) or not 1 <= int(text) <= LARGEST_LIMIT:
-        raise WrongLine(f"“limit” must be a whole number from 1 to {LARGEST_LIMIT:,}, or empty, not {text[:60]}.")
+    if not re.fullmatch("[0-9]{1,7}", text) or not 1 <= int(text) <= MAX_LIMIT:
+        raise WrongLine(f"“limit” must be a whole number from 1 to {MAX_LIMIT:,}, or empty, not {text[:60]}.")
     return int(text)
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from storefront.kit.refusals import Refusal
 from storefront.kit.spreadsheets import unescape_formulas
 
-LARGEST_FILE = 1024 * 1024
-MOST_LINES = 10_000
+MAX_FILE_BYTES = 1024 * 1024
+MAX_LINES = 10_000
 SHOWN_PROBLEMS = 50
 
 # A line's number in the file, and its cells.
@@ -33,7 +33,7 @@ def read_table(content: bytes, columns: Sequence[str], optional: Sequence[str] =
     """The lines without the header and empty ones, with a cell for each of the columns; and whether numbers can have a
     decimal comma, as where commas do not separate cells. The `optional` columns, among `columns`, can be missing: their
     cells are empty. Raises UnusableTable."""
-    if len(content) > LARGEST_FILE:
+    if len(content) > MAX_FILE_BYTES:
         raise UnusableTable(["The file is larger than 1 MiB."])
     try:
         text = content.decode("utf-8-sig")
@@ -51,8 +51,8 @@ def read_table(content: bytes, columns: Sequence[str], optional: Sequence[str] =
     found = [cell.casefold() for cell in lines[0][1]] if lines else []
     if found != [name for name in columns if name in found or name not in optional]:
         raise UnusableTable([f"Line 1: the columns must be: {', '.join(columns)}."])
-    if len(lines) > MOST_LINES:
-        raise UnusableTable([f"The file has more than {MOST_LINES:,} lines."])
+    if len(lines) > MAX_LINES:
+        raise UnusableTable([f"The file has more than {MAX_LINES:,} lines."])
     return [(number, _completed(cells, found, columns)) for number, cells in lines[1:] if any(cells)], separator != ","
 
 

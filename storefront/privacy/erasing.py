@@ -45,7 +45,7 @@ from storefront.webhooks.erasing import erase_events
 
 State = DataRequest.State
 # After this many calls without an answer, a saved method is left to the merchant.
-MOST_TRIES = 10
+MAX_TRIES = 10
 # Tasks that have a shop and an address as arguments.
 _MAILING = ("storefront.customers.", "storefront.stock_alerts.", "storefront.content.")
 
@@ -88,7 +88,7 @@ def _forget_methods(request: DataRequest) -> dict[str, int]:
             # Another worker, or the customer, was quicker.
             continue
         except ProviderUnavailable:
-            if request.tries < MOST_TRIES:
+            if request.tries < MAX_TRIES:
                 raise
     return counts
 

@@ -25,7 +25,7 @@ from storefront.shops.models import Shop, StaffMember
 from storefront.stock_alerts.models import StockAlert
 
 # Reasons that are named.
-MOST_REASONS = 20
+MAX_REASONS = 20
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,8 @@ def find_person(shop: Shop, email: str) -> Person:
 
 
 def obstacles(person: Person) -> list[Obstacle]:
-    """What has to end before the person can be erased; empty if nothing. Names the first MOST_REASONS."""
-    return list(islice(_obstacles(person), MOST_REASONS))
+    """What has to end before the person can be erased; empty if nothing. Names the first MAX_REASONS."""
+    return list(islice(_obstacles(person), MAX_REASONS))
 
 
 class PersonNeeded(Refusal):

@@ -14,10 +14,10 @@ from storefront.product_files.number_formats import with_decimal_point
 from storefront.product_files.parsed_products import Failure, Notice, Problem
 
 # Maximum length of a row in characters. Otherwise, a quote that is never closed would swallow the rest of the file.
-LARGEST_ROW = 1 << 20
+MAX_ROW_LENGTH = 1 << 20
 SEPARATORS = (",", ";", "\t", "|")
 # The csv module's own limit is per process and lower; the maximum above is checked while feeding it.
-csv.field_size_limit(max(csv.field_size_limit(), 4 * LARGEST_ROW))
+csv.field_size_limit(max(csv.field_size_limit(), 4 * MAX_ROW_LENGTH))
 
 
 @dataclass(slots=True)
@@ -69,7 +69,7 @@ class Table:
                 continue
             start = start or number
             header += line
-            if header.count('"') % 2 == 0 or len(header) > LARGEST_ROW:
+            if header.count('"') % 2 == 0 or len(header) > MAX_ROW_LENGTH:
                 break
         if not header:
             raise UnreadableFile("The file is empty; expected a header row followed by products.")
@@ -174,7 +174,7 @@ class _LineFeed:
         return self
 
     def __next__(self) -> str:
-        if self.size > LARGEST_ROW:
+        if self.size > MAX_ROW_LENGTH:
             # Ends the reader, which then returns the row so far.
             self.overrun = True
             raise StopIteration

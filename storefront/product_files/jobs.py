@@ -31,8 +31,8 @@ HEARTBEAT_EVERY = timedelta(seconds=1)
 # How long a cleaned text is cached; afterwards its next view creates it again.
 KEPT_TEXTS = timedelta(days=30)
 # Limits of the stored report; its counts include everything.
-MOST_PROBLEMS = 1000
-MOST_CHANGES = 200
+MAX_PROBLEMS = 1000
+MAX_CHANGES = 200
 
 BROKE = "The import stopped because of an internal error. Products imported so far are kept. Please try again later."
 GONE = (
@@ -136,9 +136,9 @@ def _result(report: Report) -> dict[str, Any]:
         **report.counts(),
         "percent": 100,
         "problems": [
-            asdict(problem) for problem in (*report.problems[:MOST_PROBLEMS], *report.unchanged[:MOST_PROBLEMS])
+            asdict(problem) for problem in (*report.problems[:MAX_PROBLEMS], *report.unchanged[:MAX_PROBLEMS])
         ],
-        "changes": [_stored_change(change) for change in report.changes[:MOST_CHANGES]],
+        "changes": [_stored_change(change) for change in report.changes[:MAX_CHANGES]],
     }
 
 

@@ -19,7 +19,7 @@ class OwnProducts:
     """Runs of consecutive ids. Nobody else has an id within a run, so only the gaps between them are looked at."""
 
     # With more, others create products at the same time.
-    MOST_RUNS = 8
+    MAX_RUNS = 8
 
     def __init__(self, shop: Shop) -> None:
         self.shop = shop
@@ -36,7 +36,7 @@ class OwnProducts:
 
     def are_alone(self) -> bool:
         """Whether the shop has no other product. Once it has one, the answer stays."""
-        self._are_alone = self._are_alone and len(self._runs) <= self.MOST_RUNS and not self._has_others()
+        self._are_alone = self._are_alone and len(self._runs) <= self.MAX_RUNS and not self._has_others()
         return self._are_alone
 
     def give_up(self) -> bool:

@@ -136,12 +136,12 @@ def begin_try(what: str, *, account: str, place: str, browser: str | None, now: 
 class MemoryStore:
     """Counters of this process: the most recently used ones, so that strangers cannot fill its memory."""
 
-    LARGEST = 50_000
+    MAX_KEYS = 50_000
 
     def __init__(self) -> None:
         self._lock = Lock()
         # Tries, closed until, forgotten at; times in Unix seconds.
-        self._kept: LRUCache[str, tuple[int, float, float]] = LRUCache(self.LARGEST)
+        self._kept: LRUCache[str, tuple[int, float, float]] = LRUCache(self.MAX_KEYS)
 
     def count(self, counters: Sequence[Counter], now: float) -> float:
         """Count a try; returns 0. If a counter is closed, counts nothing and returns the seconds to wait."""

@@ -15,7 +15,7 @@ from storefront.stock_alerts.models import StockAlert
 # How long a request waits to be confirmed, and how long a confirmed one waits for stock.
 UNCONFIRMED, WAITING = timedelta(days=2), timedelta(days=365)
 # Requests of one address in one shop.
-MOST_EACH = 50
+MAX_ALERTS = 50
 
 
 def can_wait_for(product_type: str) -> bool:
@@ -40,8 +40,8 @@ def ask_for_alert(*, shop: Shop, product_id: int, variant_id: int | None, email:
         raise NotFound
     email = normal_email(email)
     existing = StockAlert.objects.filter(shop=shop, email=email)
-    if existing.count() >= MOST_EACH:
-        raise InvalidFields(errors={"email": [f"This address is already waiting for {MOST_EACH} products."]})
+    if existing.count() >= MAX_ALERTS:
+        raise InvalidFields(errors={"email": [f"This address is already waiting for {MAX_ALERTS} products."]})
     # Of two requests at once, one makes the row.
     of: dict[str, Any] = {"shop": shop, "product": product, "variant_id": variant_id, "email": email}
     alert, _ = StockAlert.objects.get_or_create(**of, defaults={"created_at": now})

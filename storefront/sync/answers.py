@@ -8,7 +8,7 @@ import orjson
 from django.http import HttpResponse
 
 from storefront.kit.http import JSON
-from storefront.kit.ids import LARGEST_ID
+from storefront.kit.ids import MAX_ID
 from storefront.kit.refusals import InvalidFields
 from storefront.shops.request import Request
 from storefront.sync import feed
@@ -56,5 +56,5 @@ def deleted_of_app(source: Source, asked: CopyQuery, *, now: datetime) -> tuple[
 
 def _deleted_of_page(source: Source, asked: CopyQuery, now: datetime) -> tuple[Sequence[Deletion] | None, int]:
     assert asked.updated_since is not None
-    start = min((asked.page - 1) * asked.per_page, LARGEST_ID)
+    start = min((asked.page - 1) * asked.per_page, MAX_ID)
     return feed.deleted_since(source, asked.updated_since, start=start, count=asked.per_page, now=now)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from django.core.signing import BadSignature, Signer
 
-from storefront.kit.ids import LARGEST_ID
+from storefront.kit.ids import MAX_ID
 from storefront.kit.refusals import Refusal
 from storefront.shops.models import Shop
 
@@ -55,7 +55,7 @@ class Cursor:
         text = ".".join(map(str, astuple(self)))
         return _signer(shop, list_name).sign(urlsafe_b64encode(text.encode()).decode().rstrip("="))
 
-    def at(self, moment: datetime, dated: int = LARGEST_ID) -> "Cursor":
+    def at(self, moment: datetime, dated: int = MAX_ID) -> "Cursor":
         """The cursor with publication dates read up to here, all of this moment by default."""
         return replace(self, moment=as_microseconds(moment), dated=dated)
 

@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from storefront.kit.clock import timestamp
-from storefront.kit.ids import LARGEST_ID
+from storefront.kit.ids import MAX_ID
 from storefront.shops.models import Shop
 from storefront.sync import log
 from storefront.sync.cursors import RETENTION, Cursor, CursorExpired, as_microseconds, as_moment, as_seconds, decode
@@ -103,7 +103,7 @@ def read(source: Source, after: str, *, count: int, now: datetime) -> Answer:
 def first_cursor(end: log.Horizon, now: datetime) -> Cursor:
     """The cursor of a run that begins now."""
     moment = as_microseconds(now)
-    return Cursor(end.generation, as_seconds(now), *end.position, moment=moment, dated=LARGEST_ID, scanned=0)
+    return Cursor(end.generation, as_seconds(now), *end.position, moment=moment, dated=MAX_ID, scanned=0)
 
 
 def _changed(

@@ -15,7 +15,7 @@ from storefront.sync.cursors import RETENTION
 from storefront.sync.models import Change, Log
 
 # Changes that one answer reads at most. Many of them can be of one object, which is shown once.
-MOST_CHANGES = 1000
+MAX_CHANGES = 1000
 
 Position = tuple[int, int]
 
@@ -126,7 +126,7 @@ def changes_between(
         connection,
         "SELECT c.object_id, c.variant_id, c.at, c.xact, c.id FROM sync_change c"
         f" WHERE c.shop_id = %(shop)s AND c.kind = %(kind)s AND {_BETWEEN[connection.vendor]} AND {visible}"
-        f" ORDER BY c.xact, c.id LIMIT {MOST_CHANGES}",
+        f" ORDER BY c.xact, c.id LIMIT {MAX_CHANGES}",
         {"shop": shop.pk, "kind": kind, "now": as_stored(now)}
         | {"xact": after[0], "id": after[1], "last_xact": last[0], "last_id": last[1]},
     )
@@ -139,7 +139,7 @@ def changes_between(
         changed = found.setdefault(object_id, Changed(as_utc(at)))
         changed.at = as_utc(at)
         changed.variants.add(variant)
-    return found, last if len(rows) < MOST_CHANGES else reached
+    return found, last if len(rows) < MAX_CHANGES else reached
 
 
 def as_utc(at: Any) -> datetime:

@@ -25,7 +25,7 @@ log = structlog.get_logger(__name__)
 # Longer than the longest call and the wait before it, so that no two workers send one delivery at the same time.
 LEASE = timedelta(seconds=20)
 # Receivers that one call of `due_receivers` reads; the next call continues after them.
-MOST_RECEIVERS = 1000
+MAX_RECEIVERS = 1000
 # Time until the next attempt for a delivery whose secret cannot be decrypted.
 KEY_WAIT = timedelta(minutes=5)
 # Registrations, and held deliveries of each, that one call of `release_held` releases.
@@ -78,12 +78,12 @@ def find_work(now: datetime) -> tuple[bool, bool, bool]:
 
 
 def due_receivers(now: datetime, *, after: int = -1) -> tuple[list[int], int]:
-    """Receivers with due deliveries, among the next MOST_RECEIVERS with pending ones after `after`; and the `after` of
+    """Receivers with due deliveries, among the next MAX_RECEIVERS with pending ones after `after`; and the `after` of
     the next call, which is -1 at the end: start again."""
     with connection.cursor() as cursor:
-        cursor.execute(_DUE, {"after": after, "most": MOST_RECEIVERS, "now": _to_db_time(now)})
+        cursor.execute(_DUE, {"after": after, "most": MAX_RECEIVERS, "now": _to_db_time(now)})
         found = cursor.fetchall()
-    last = found[-1][0] if len(found) == MOST_RECEIVERS else -1
+    last = found[-1][0] if len(found) == MAX_RECEIVERS else -1
     return [receiver for receiver, is_due in found if is_due], last
 
 

@@ -51,7 +51,7 @@ PAUSE_SECONDS = 0.01
 BUSY_POLL_SECONDS = 0.05
 # Longest pause in seconds between queries. Outcomes must be recorded before the leases end, or another worker sends the
 # deliveries again; and a database that stalled once is not slow for ever.
-LONGEST_REST = 1.0
+MAX_PAUSE_SECONDS = 1.0
 # Calls of `due_receivers` in one turn, if no receiver that it returned has a free slot.
 MAX_LOOKS = 10
 # Seconds before trying again when the database cannot be reached.
@@ -213,9 +213,9 @@ class Deliverer:
 
 
 def pause_after(began: float, pulse: float = POLL_SECONDS) -> float:
-    """Seconds from a query that began at `began` and found nothing to the next one. At most LONGEST_REST, also after a
-    query that the database answered only when it no longer stalled."""
-    return min(max(pulse, (time.monotonic() - began) / BUSY_POLL_SECONDS), LONGEST_REST)
+    """Seconds from a query that began at `began` and found nothing to the next one: more if the query was slow, but at
+    most MAX_PAUSE_SECONDS, however long the database stalled."""
+    return min(max(pulse, (time.monotonic() - began) / BUSY_POLL_SECONDS), MAX_PAUSE_SECONDS)
 
 
 async def deliver(session: aiohttp.ClientSession, message: Message) -> Outcome:

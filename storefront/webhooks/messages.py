@@ -10,7 +10,7 @@ import orjson
 from storefront.kit import sealing
 from storefront.kit.clock import timestamp
 from storefront.webhooks.models import Delivery, Event
-from storefront.webhooks.rules import MOST_TRIES
+from storefront.webhooks.rules import MAX_TRIES
 from storefront.webhooks.topics import SCOPES_CHANGED, TOPICS
 
 SEALED = "delivery-message"
@@ -88,7 +88,7 @@ def message_of(delivery: Delivery, secrets: SecretCache) -> Message:
         tries=delivery.tries,
         earlier_tries=delivery.earlier_tries,
         # Whoever asked for a test waits for its outcome, and can ask for another one (R-HOOK-28).
-        most_tries=1 if delivery.kind == Delivery.Kind.TEST else MOST_TRIES,
+        most_tries=1 if delivery.kind == Delivery.Kind.TEST else MAX_TRIES,
         address=delivery.registration.address if delivery.registration else delivery.address,
         id=str(delivery.message_id),
         body=_body(delivery),

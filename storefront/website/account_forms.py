@@ -9,14 +9,14 @@ from storefront.checkout.forms import AddressForm, CheckoutForm, PhoneForm, pers
 from storefront.kit.countries import countries
 
 # Long enough for any passphrase; limited, since hashing is slow by design.
-LONGEST_PASSWORD = 200
+MAX_PASSWORD_LENGTH = 200
 
 
 def password_field(label: str, *, is_new: bool = False, help_text: str = "") -> forms.CharField:
     token = "new-password" if is_new else "current-password"
     return forms.CharField(
         label=label,
-        max_length=LONGEST_PASSWORD,
+        max_length=MAX_PASSWORD_LENGTH,
         strip=False,
         help_text=help_text,
         widget=forms.PasswordInput({"autocomplete": token}),

@@ -13,7 +13,7 @@ from django.urls import path
 from unfold.decorators import action, display
 
 from storefront.content import mail_words
-from storefront.content.mail_kinds import KINDS, LONGEST_TEXT
+from storefront.content.mail_kinds import KINDS, MAX_TEXT_LENGTH
 from storefront.content.mail_words import PARTS, Words
 from storefront.content.models import MailText
 from storefront.shops import mail, shown_fields
@@ -142,7 +142,7 @@ class MailTextAdmin(ShopScopedAdmin):
     def frame(self, request: Any, object_id: str) -> HttpResponse:
         """The mail with the words that were posted, else with those that are saved. Nothing is stored."""
         row = self.row_or_404(request, object_id)
-        given = {part: mail_words.tidy(request.POST[part][:LONGEST_TEXT]) for part in PARTS if part in request.POST}
+        given = {part: mail_words.tidy(request.POST[part][:MAX_TEXT_LENGTH]) for part in PARTS if part in request.POST}
         problems = [found for part, text in given.items() if (found := mail_words.problem(row.kind, part, text))]
         words = Words(**{part: given.get(part, getattr(row, part)) for part in PARTS})
         shown = cast(EmailMultiAlternatives, sample_mail(row.kind, shop=request.shop, words=words, now=request.now))

@@ -16,9 +16,9 @@ Record = dict[str, Any]
 Values = Mapping[str, str]
 
 # An axis with more values than this is a select box instead of buttons.
-MOST_BUTTONS = 8
+MAX_BUTTONS = 8
 # How many other values of an axis are named where a combination does not exist.
-MOST_NAMED = 6
+MAX_NAMED = 6
 # What is said of a value beside its name.
 NOT_MADE, SOLD_OUT = "not in this combination", "sold out"
 
@@ -56,7 +56,7 @@ class Axis:
 
     @property
     def has_buttons(self) -> bool:
-        return len(self.values) <= MOST_BUTTONS
+        return len(self.values) <= MAX_BUTTONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +148,9 @@ def _joined(values: list[str], pair: str) -> str:
 
 
 def _listed(values: list[str]) -> str:
-    """Values in words: `Blue`, `Blue or Red`, and no more than MOST_NAMED of many."""
-    if len(values) > MOST_NAMED:
-        return f"{', '.join(values[:MOST_NAMED])} and others"
+    """Values in words: `Blue`, `Blue or Red`, and no more than MAX_NAMED of many."""
+    if len(values) > MAX_NAMED:
+        return f"{', '.join(values[:MAX_NAMED])} and others"
     return " or ".join(filter(None, [", ".join(values[:-1]), values[-1]]))
 
 

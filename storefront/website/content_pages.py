@@ -20,7 +20,7 @@ from storefront.shops.throttle import TooManyTries
 from storefront.website.account_forms import email_field
 from storefront.website.pages import require_shop
 
-LONGEST_MESSAGE = 5000
+MAX_MESSAGE_LENGTH = 5000
 
 
 class MessageForm(CheckoutForm):
@@ -32,7 +32,7 @@ class MessageForm(CheckoutForm):
     )
     email = email_field("Your email address", is_new=True)
     text = forms.CharField(
-        label="Message", max_length=LONGEST_MESSAGE, widget=forms.Textarea({"rows": 8, "autocomplete": "off"})
+        label="Message", max_length=MAX_MESSAGE_LENGTH, widget=forms.Textarea({"rows": 8, "autocomplete": "off"})
     )
 
 

@@ -16,7 +16,7 @@ from storefront.shops import doors
 from storefront.shops.places import local_path, page_url
 from storefront.shops.request import Request
 from storefront.shops.throttle import TooManyTries
-from storefront.website.account_forms import LONGEST_PASSWORD
+from storefront.website.account_forms import MAX_PASSWORD_LENGTH
 
 # Pages that are not behind the doors: what the password page needs, what tells search engines to stay away, and pages
 # whose address is a secret of a buyer, or of somebody who was sent a checkout link.
@@ -34,7 +34,7 @@ WRONG = "The password is incorrect."
 
 class PasswordForm(CheckoutForm):
     password = forms.CharField(
-        label="Password", max_length=LONGEST_PASSWORD, widget=forms.PasswordInput({"autocomplete": "off"})
+        label="Password", max_length=MAX_PASSWORD_LENGTH, widget=forms.PasswordInput({"autocomplete": "off"})
     )
 
 

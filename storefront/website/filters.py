@@ -11,14 +11,14 @@ from zlib import crc32
 from django.http import QueryDict
 
 from storefront.kit.format import format_money
-from storefront.listing.facet_rows import LONGEST_VALUE
+from storefront.listing.facet_rows import MAX_VALUE_LENGTH
 from storefront.listing.facets import Chosen, Counted, Facets
 from storefront.shops.models import Shop
 
 # Begins the name of an attribute's parameter.
 ATTRIBUTE = "filter."
 # How many values an address can filter by; more are left out.
-MOST_CHOSEN = 60
+MAX_CHOSEN = 60
 # Values of a filter that are seen before the others are opened.
 SEEN_VALUES = 8
 
@@ -115,7 +115,11 @@ def read_filters(query: QueryDict, *, with_price: bool) -> Given:
             if not value or not (name == "brand" or name.startswith(ATTRIBUTE)):
                 continue
             attribute = name.removeprefix(ATTRIBUTE).strip()
-            if "\0" in name + value or max(len(attribute), len(value)) > LONGEST_VALUE * 2 or len(pairs) >= MOST_CHOSEN:
+            if (
+                "\0" in name + value
+                or max(len(attribute), len(value)) > MAX_VALUE_LENGTH * 2
+                or len(pairs) >= MAX_CHOSEN
+            ):
                 malformed.append(_cut(value))
             else:
                 pairs.append((name, value))

@@ -32,7 +32,7 @@ from storefront.website.pictures import Picture
 
 PER_PAGE = 24
 # Characters of a search. More are left out (R-LIM-4).
-LONGEST_SEARCH = 200
+MAX_SEARCH_LENGTH = 200
 # Number of products that a product's page and the basket offer besides.
 RELATED_PRODUCTS = 4
 SORTS = {
@@ -103,7 +103,7 @@ def listing(request: Request) -> HttpResponse:
     category = queries.shown_category(request.shop, query["category"]) if query.get("category") else None
     if category and not query.get("q"):
         return redirect_to_category(request, category)
-    return _listing(request, category, search=query.get("q", "").strip()[:LONGEST_SEARCH])
+    return _listing(request, category, search=query.get("q", "").strip()[:MAX_SEARCH_LENGTH])
 
 
 @require_safe
@@ -257,7 +257,7 @@ def _sees_list_prices(request: Request) -> bool:
 
 def _products(shop: Shop, filters: ProductFilters, facets: Facets, page: int, now: datetime) -> ProductPage:
     # A large category is not counted by the database too.
-    is_large = filters.category is not None and facets.total > page_sql.MOST_IDS
+    is_large = filters.category is not None and facets.total > page_sql.MAX_IDS
     if facets.chosen or filters.q or is_large:
         return listing_queries.narrowed_page(shop, filters, facets.ids, page=page, per_page=PER_PAGE, now=now)
     return listing_queries.product_page(shop, filters, page=page, per_page=PER_PAGE, now=now)
@@ -284,7 +284,7 @@ def _sort(request: Request) -> str:
 
 def _kept(request: Request, *, category: Category | None) -> list[tuple[str, str]]:
     """What the listing's links and forms repeat besides its filters: search and order."""
-    search = request.GET.get("q", "").strip()[:LONGEST_SEARCH] if request.path == reverse("website:listing") else ""
+    search = request.GET.get("q", "").strip()[:MAX_SEARCH_LENGTH] if request.path == reverse("website:listing") else ""
     kept = [("q", search), ("category", category.slug if category and search else ""), ("sort", _sort(request))]
     return [(name, value) for name, value in kept if value]
 

@@ -22,7 +22,7 @@ SMALL, FEW_TAGS = 4000, 100
 # Characters from which an excerpt is made.
 SHOWN_CHARACTERS = 20_000
 # Part of the cache key, so a text that was cleaned by other rules is not used any more.
-_RULES = f"{version('nh3')} {markup.DEEPEST} {markup.DEEPEST_MARKS} {markup.MOST_ATTRIBUTES} {' '.join(sorted(TAGS))}"
+_RULES = f"{version('nh3')} {markup.MAX_DEPTH} {markup.MAX_MARK_DEPTH} {markup.MAX_ATTRIBUTES} {' '.join(sorted(TAGS))}"
 
 
 def safe_html(shop: Shop, text: str, *, now: datetime) -> SafeString:

@@ -175,7 +175,9 @@ class _Reader:
             parsed.bundle_items = self.each(given["bundle_items"], "bundle_items", self.bundle_item)
         for kind, name in RELATED.items():
             if name in given:
-                slugs = self.each(given[name], name, lambda *item: self.value(text_parser(rules.LONGEST_SLUG), *item))
+                slugs = self.each(
+                    given[name], name, lambda *item: self.value(text_parser(rules.MAX_SLUG_LENGTH), *item)
+                )
                 parsed.related[kind] = ParsedRelated(name, [("slug", slug) for slug in slugs])
 
     def category(self, given: Any, path: str) -> CategoryPath | None:

@@ -49,7 +49,7 @@ from storefront.shops.models import Shop
 
 EXPECTED = "ID, Type, SKU, Name, Published, Regular price, Categories"
 
-LARGEST_ID = 2**62
+MAX_ID = 2**62
 NUMBERS = ("regular price", "sale price", "cost", "weight", "length", "width", "height", "stock", "low stock")
 RELATED = {"up-sells": RelatedProduct.Kind.UP_SELL.value, "cross-sells": RelatedProduct.Kind.CROSS_SELL.value}
 TYPES = ("simple", "variable", "variation", "grouped", "external")
@@ -212,7 +212,7 @@ class _Reader:
         """The fields that simple and variable products share."""
         fields: dict[str, Any] = {}
         row.read_into(fields, self.product_mappings)
-        source_id = row.read("id", parsers.integer(0, LARGEST_ID, blank=None))
+        source_id = row.read("id", parsers.integer(0, MAX_ID, blank=None))
         if "published" in self.columns:
             published = row["published"].lower() in ("1", "true", "1.0")
             fields["status"] = Product.Status.ACTIVE if published else Product.Status.DRAFT
@@ -332,7 +332,7 @@ class _Reader:
         fields["name"] = row.read(
             "name", lambda value: parsing.check_text((" / ".join(values.values()) or value)[: LIMITS[Variant]["name"]])
         )
-        source_id = row.read("id", parsers.integer(0, LARGEST_ID, blank=None))
+        source_id = row.read("id", parsers.integer(0, MAX_ID, blank=None))
         if source_id and not row["source"]:
             fields["legacy_source_id"] = source_id
         if "published" in self.columns:
