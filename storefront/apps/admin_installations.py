@@ -30,7 +30,7 @@ NOTIFICATION = {
 }
 NOTIFICATION_COLOURS = {"Pending": "info", "Delivered": "success", "Failed": "danger", "Cancelled": ""}
 
-# More apps than these are in the list of all apps.
+# Apps that the page offers to install; the list of all apps has the others.
 MAX_OFFERED = 10
 
 

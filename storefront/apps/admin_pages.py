@@ -14,7 +14,7 @@ class ConfirmingAdmin(ShopScopedAdmin):
     """An admin whose actions are confirmed on a separate page, and may respond with a secret."""
 
     def confirm(self, request: Any, act: Callable[[], HttpResponse], *, title: str, **context: Any) -> HttpResponse:
-        """The confirmation page, which says what will happen (`sentences`). A POST calls `act`."""
+        """Show the confirmation page with what will happen (`sentences`). A POST calls `act`."""
         if request.method == "POST":
             return refusal_as_message(request, act)
         context = {"title": title, "back": "../change/", **context}

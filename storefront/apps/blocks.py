@@ -15,7 +15,7 @@ from storefront.kit.outbound import Answer
 
 # The library's default tags run and submit nothing. These of them structure the whole page, or put links over pictures.
 _OF_THE_PAGE = {"h1", "h2", "hgroup", "header", "footer", "nav", "aside", "article", "map", "area"}
-# The text inside these tags is removed, too.
+# Tags that are removed with the text inside them.
 _NO_TEXT = {"script", "style", "template", "noscript", "iframe", "object", "svg", "math", "textarea", "title", "select"}
 # Maximum of tags in a block.
 MAX_TAGS = 2000
@@ -44,7 +44,7 @@ _CLEANER = nh3.Cleaner(
 
 
 class NoBlock(Exception):
-    """The answer contains no valid block. The message is a sentence that says why."""
+    """The answer contains no valid block. The message is the reason, as a sentence."""
 
 
 def parse_block(answer: Answer) -> str:

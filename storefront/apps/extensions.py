@@ -29,7 +29,7 @@ class TooManyExtensions(Refusal):
 def register_extension(
     *, shop: Shop, installation_id: int, type: str, callback_url: str, timeout_ms: int = USUAL_WAIT, now: datetime
 ) -> tuple[Extension, bool]:
-    """Show a block of the app on the shop's pages of that type from now on. Returns the extension and whether it is
+    """Show a block of the app on the shop's pages of that type from now on. Returns the extension, and True if it is
     new; an existing one with the same type and callback URL is returned unchanged (R-APP-37).
 
     Raises InvalidFields for a callback URL that the shop would not call, TooManyExtensions, and Unauthenticated if the
@@ -128,7 +128,7 @@ def own_extension(shop: Shop, installation_id: int, extension_id: int) -> Extens
 
 
 def has_extensions(shop: Shop, type: str) -> bool:
-    """Whether the shop has active extensions of this type."""
+    """Returns True if the shop has active extensions of this type."""
     return Extension.objects.filter(shop=shop, type=type, is_active=True).exists()
 
 

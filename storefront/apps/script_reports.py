@@ -20,9 +20,9 @@ from storefront.shops.models import Shop
 
 # The two media types of reports: one violation (`report-uri`) and a list of violations (`report-to`).
 ONE, MANY = "application/csp-report", "application/reports+json"
-# The largest body that is read, in bytes, and how many reports of a list are read.
+# Bytes of a body, and reports of a list, that are read.
 MAX_REPORT_BYTES, MAX_LISTED = 16 * 1024, 20
-# Rows of a shop.
+# Stored reports of a shop.
 MAX_SOURCES = 100
 # The directives for which the merchant can allow a host. `-elem` and `-attr` directives count as theirs, since our
 # policy does not set them.

@@ -60,7 +60,7 @@ class _Cache:
 
     def fresh(self, key: Key, now: datetime) -> str | None:
         found = self.entries.get(key)
-        # Of two requests at once, the one that began later may have stored its answer first.
+        # A concurrent request that began later may have stored its answer first.
         if found is None or abs(now - found.at) >= SHARED_FOR:
             return None
         return found.html

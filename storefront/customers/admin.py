@@ -109,7 +109,7 @@ class AddressInline(ShopScopedStackedInline):
 
 
 class CustomerAdmin(WithSavedViews):
-    """Customers. `privacy/admin.py` adds the way to a person's data; it registers it."""
+    """The customers' pages. `privacy/admin.py` extends this class with links to a person's data, and registers it."""
 
     empty_text = "Everybody who creates an account in your shop is listed here, with their orders and addresses."
     form = CustomerForm
@@ -192,7 +192,7 @@ class CustomerAdmin(WithSavedViews):
 
     @action(description="Export CSV", icon="download", url_path="export.csv")
     def export_csv(self, request: Any) -> Any:
-        """The customers of the list, as it is filtered and searched."""
+        """Export the customers that the list shows with its filters and search."""
         return exported_customers(request, self.listed(request))
 
     @action(

@@ -24,7 +24,7 @@ COLUMNS = [
 
 
 def exported_customers(request: Any, customers: QuerySet[Customer]) -> StreamingHttpResponse:
-    """These customers as a download. The audit log notes the export when it begins."""
+    """Return these customers as a download. The export is recorded in the audit log when it begins."""
     # An export is expensive and audited, so no other site may make a user's browser request it.
     if request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site"):
         raise PermissionDenied("Customers can be exported only from the shop's admin.")

@@ -11,7 +11,7 @@ from storefront.kit.refusals import InvalidFields, Refusal
 from storefront.shops import audit
 from storefront.shops.models import Shop
 
-# Exports of a shop that wait or run.
+# Waiting and running exports of a shop.
 MAX_UNFINISHED = 2
 
 
@@ -31,7 +31,7 @@ def start_export(
     now: datetime,
 ) -> Export:
     """Have the worker write a file with the records of this kind. Raises InvalidFields for unknown names, and
-    TooManyExports, also if several begin at once: they lock the shop."""
+    TooManyExports. Locks the shop, so that requests at the same time cannot exceed the maximum."""
     known = KINDS[kind]
     _check_names("fields", fields, (*known.listed, *known.included))
     _check_names("include", include, known.included)

@@ -83,5 +83,6 @@ class Installation(models.Model):
 
     @property
     def can_sign(self) -> bool:
-        """Whether its secret can be decrypted. If not, the shop neither sends it webhooks nor asks it for blocks."""
+        """Returns False if the secret cannot be decrypted. Then the shop sends the app no webhooks, and shows none of
+        its blocks."""
         return sealing.is_readable(bytes(self.sealed_secret), purpose=WEBHOOK_SECRET)

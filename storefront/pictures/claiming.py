@@ -40,7 +40,7 @@ _AMONG = {
     # An array, so that the rows are chosen once, whatever plan the rest gets.
     "postgresql": f"media_id = ANY (ARRAY({_DUE} FOR UPDATE SKIP LOCKED))",
 }
-# Above every shop's id.
+# Greater than every shop's id.
 ANY_SHOP = 2**62
 
 
@@ -67,8 +67,8 @@ def next_host(after: tuple[int, str], *, shop: Shop | None = None, now: datetime
 
 
 def claim(shop_id: int, host: str, most: int, *, lease: str, now: datetime) -> list[Job]:
-    """Lease up to `most` due pictures of this shop at this host, those that wait longest first. A picture whose workers
-    were killed each time fails instead."""
+    """Lease up to `most` due pictures of this shop at this host, the longest waiting first. A picture whose worker was
+    killed at every attempt fails instead."""
     params: dict[str, Any] = {"shop": shop_id, "host": host, "most": most, "lease": lease}
     params |= {"now": _to_db_time(now), "until": _to_db_time(now + LEASE)}
     with connection.cursor() as cursor:
@@ -78,7 +78,7 @@ def claim(shop_id: int, host: str, most: int, *, lease: str, now: datetime) -> l
     leased.filter(attempts__gt=MAX_ATTEMPTS).update(state=PictureFetch.State.FAILED, lease=None, reason=KILLED)
     rows = list(leased.select_related("media", "shop").order_by("pk"))
     if uploaded := [row.pk for row in rows if row.media.file]:
-        # The merchant has put a file in its place.
+        # The merchant has uploaded a file instead.
         _leased_by(uploaded, lease).update(state=PictureFetch.State.FETCHED, lease=None, reason="")
     return [
         Job(row.media_id, row.media.product_id, row.shop, row.host, row.media.source_url, row.attempts)
@@ -88,9 +88,9 @@ def claim(shop_id: int, host: str, most: int, *, lease: str, now: datetime) -> l
 
 
 def is_any_left(shop: Shop, *, besides: Collection[str], now: datetime) -> bool:
-    """Whether a picture of the shop is due now, at a host other than these, or leased to any worker, or in a request
-    that is to be taken up."""
-    # Read first: what another worker takes up after that is found below.
+    """Returns True if a picture of the shop is due now at another host than these, or leased to any worker, or in a
+    request that is not yet taken up."""
+    # Read first: a request that another worker takes up after this read is found below.
     if PictureRequest.objects.filter(shop=shop).exists():
         return True
     waiting = PictureFetch.objects.filter(shop=shop, state=PictureFetch.State.WAITING)
@@ -98,7 +98,7 @@ def is_any_left(shop: Shop, *, besides: Collection[str], now: datetime) -> bool:
 
 
 def release(ids: Collection[int], *, lease: str, now: datetime) -> None:
-    """Make these pictures due now, for any worker, as if this one had not begun with them."""
+    """Make these pictures due now for any worker, without counting an attempt."""
     _leased_by(ids, lease).update(lease=None, due_at=now, attempts=F("attempts") - 1)
 
 

@@ -27,9 +27,9 @@ from storefront.pictures.storing import FetchedPicture, Outcome
 
 log = structlog.get_logger(__name__)
 
-# Bytes of a file that are kept in memory; beyond that, it is on disk.
+# Bytes of a file that is kept in memory; a larger one is written to disk.
 IN_MEMORY = 1024 * 1024
-# Without it, some hosts send formats that we do not take.
+# Without this header, some hosts send formats that are not accepted here.
 ACCEPT = {"Accept": "image/webp,image/png,image/jpeg,image/gif"}
 
 
@@ -74,7 +74,7 @@ async def _fetch_into(file: IO[bytes], session: aiohttp.ClientSession, job: Job)
         )
     if answer.is_cut:
         return Outcome(job, reason=f"The file has more than {MAX_FILE_BYTES // 1024**2} MiB.", is_final=True)
-    # Off the event loop, which the other downloads share.
+    # In a thread, so that the event loop stays free for the other downloads.
     return Outcome(job, picture=await asyncio.to_thread(inspect, file))
 
 
@@ -88,7 +88,7 @@ def inspect(file: IO[bytes]) -> FetchedPicture:
 
 
 def _retry_after(answer: outbound.Download, now: datetime) -> timedelta | None:
-    """How long the host wants no further call; None unless it is busy."""
+    """The time for which a busy host asks for no further call; None if the host is not busy."""
     if answer.status not in BUSY:
         return None
     wanted = outbound.retry_after(answer.headers, now)

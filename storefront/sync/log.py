@@ -36,7 +36,7 @@ _HORIZON = {
     ),
     "sqlite": ", ".join(2 * ["0, COALESCE((SELECT seq FROM sqlite_sequence WHERE name = 'sync_change'), 0)"]),
 }
-# SQLite would seek by the first column of row values only.
+# For row values, SQLite would use the first column of the index only.
 _AFTER = {"postgresql": "(c.xact, c.id) > (%(xact)s, %(id)s)", "sqlite": "c.xact = 0 AND c.id > %(id)s"}
 _BETWEEN = {
     "postgresql": f"{_AFTER['postgresql']} AND (c.xact, c.id) <= (%(last_xact)s, %(last_id)s)",
@@ -62,7 +62,8 @@ class Horizon(NamedTuple):
     newest: Position
 
     def read_to(self, after: Position, generation: int) -> Position | None:
-        """The position up to which a reader that stands at `after` can read; None if the log began anew since then.
+        """The position up to which a reader that stands at `after` can read; None if a new generation of the log has
+        begun since then.
 
         A horizon can be before an earlier one, if it is no longer certain that a transaction, which just ended, belongs
         to another database. The reader then stays where it is."""
@@ -90,7 +91,7 @@ def unread(
     shop: Shop, kind: str, after: Position, generation: int, known: Collection[Position], *, count: int
 ) -> Unread | None:
     """The changes after this position but the `known` ones: all that have been committed, those after the horizon too,
-    which are known from then on. None if they are more than `count`, or if the log begins anew."""
+    which are known from then on. None if they are more than `count`, or if a new generation of the log has begun."""
     end = settled(shop).read_to(after, generation)
     if end is None:
         return None
@@ -108,7 +109,7 @@ def unread(
 
 
 def settled(shop: Shop) -> Horizon:
-    """The horizon, and never after the caller's own transaction, which is no other that runs."""
+    """The horizon, but at most the caller's own transaction, which `horizon` does not count as running."""
     end = horizon(shop)
     if connection.vendor == "postgresql" and connection.in_atomic_block:
         ((own,),) = fetch(connection, "SELECT pg_current_xact_id_if_assigned()::text::bigint", {})

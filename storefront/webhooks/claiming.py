@@ -58,7 +58,7 @@ _CLAIM = """
         ORDER BY due_at LIMIT %(most)s
     ) RETURNING id
 """
-# The same for many receivers in one statement.
+# The same choice for many receivers in one statement.
 _CLAIM_ON_POSTGRESQL = """
     UPDATE webhooks_delivery SET lease = %(lease)s, due_at = %(until)s WHERE id IN (
         SELECT found.id FROM json_each_text(%(slots)s) slot, LATERAL (
@@ -70,7 +70,7 @@ _CLAIM_ON_POSTGRESQL = """
 
 
 def find_work(now: datetime) -> tuple[bool, bool, bool]:
-    """Whether there are events to dispatch, due deliveries, and held deliveries to release."""
+    """Returns three flags: events to dispatch, due deliveries, held deliveries to release."""
     with connection.cursor() as cursor:
         cursor.execute(_WORK, {"now": _to_db_time(now)})
         events, due, held = cursor.fetchone()
@@ -191,7 +191,7 @@ def release_leases(ids: list[int], *, lease: str, now: datetime) -> None:
 
 
 def _leased_by(ids: list[int], lease: str) -> QuerySet[Delivery]:
-    """Those of these deliveries that this worker still leases: not expired, not cancelled."""
+    """The deliveries among these that this worker still leases: not expired, not cancelled."""
     return Delivery.objects.filter(pk__in=ids, lease=lease, status=Delivery.Status.PENDING)
 
 

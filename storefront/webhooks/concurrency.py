@@ -19,9 +19,9 @@ from storefront.webhooks.rules import host_of
 
 # Each call needs a socket, and a process may open 1024 files by default.
 MAX_SENDING, MAX_FURTHER = 800, 600
-# For all unproven receivers together.
+# Calls to all unproven receivers together.
 MAX_UNPROVEN = 600
-# The same limits for all receivers at one host.
+# The limits for all receivers at one host: all calls, calls beyond FLOOR, calls to unproven receivers.
 MAX_PER_HOST, MAX_FURTHER_PER_HOST, MAX_UNPROVEN_PER_HOST = 200, 100, 100
 # Seconds within which an answer counts as fast.
 FAST_SECONDS = 1.0
@@ -61,7 +61,6 @@ class CallLimiter:
         for receiver in receivers:
             state = self.receivers.get(receiver) or ReceiverLimit()
             if state.in_flight >= state.limit:
-                # So it is with every receiver that hangs.
                 continue
             free = trial._free_slots_of(state, host_of(receiver))
             if free > 0:
@@ -90,7 +89,7 @@ class CallLimiter:
     def end(self, receiver: int, seconds: float | None) -> None:
         """Count a call that ended: answered after `seconds`, or, if that is None, not answered."""
         state, host = self.receivers[receiver], host_of(receiver)
-        # The receiver may become proven or unproven, so all its calls are counted anew.
+        # The receiver may become proven or unproven, so all its calls are counted again.
         self._count(host, state, -state.in_flight)
         state.in_flight -= 1
         self._adjust_limit(state, seconds)

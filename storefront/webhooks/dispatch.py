@@ -107,7 +107,7 @@ def _number_events(shops: list[int]) -> list[int]:
 
 
 def _on_postgresql(clause: str) -> str:
-    """A clause about row locks, empty on SQLite, which allows one write transaction at a time anyway."""
+    """Return the clause about row locks, or nothing on SQLite, which allows one write transaction at a time anyway."""
     return clause if connection.vendor == "postgresql" else ""
 
 

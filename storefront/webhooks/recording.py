@@ -131,7 +131,7 @@ def _update_registrations(outcomes: list[Outcome], now: datetime) -> None:
         _pause(failed, {"failing_since__lte": now - MAX_FAILING}, Registration.PauseReason.FAILING, now)
     for outcome in outcomes:
         if outcome.status == GONE and outcome.message.registration_id is not None:
-            # Unless the webhook has a new address by now.
+            # Not if the webhook has a new address by now.
             same_address = {"address": outcome.message.address}
             _pause([outcome.message.registration_id], same_address, Registration.PauseReason.GONE, now)
 

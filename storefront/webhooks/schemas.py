@@ -59,7 +59,7 @@ class Webhook(Schema):
 
 
 class WebhookChange(Change):
-    """What an app can change of its webhook."""
+    """Changes of an app's webhook."""
 
     address: AppUrl = Field(
         "", description="Public https URL that receives the events.", examples=["https://app.example.com/webhooks"]

@@ -46,7 +46,7 @@ class EmailForm(CheckoutForm):
 
 
 class NewPasswordForm(CheckoutForm):
-    """`asks_name`: whether to ask for a name, if the shop does not know the customer's yet."""
+    """Asks for a new password; with `asks_name` also for the customer's name, if the shop does not have it yet."""
 
     name = forms.CharField(
         label="Name",

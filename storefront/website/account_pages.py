@@ -271,7 +271,8 @@ def _details_page(request: Request, customer: Customer, **forms: Any) -> HttpRes
 
 @sensitive_variables("password")
 def _check_password(request: Request, customer: Customer, form: Any, field: str, password: str) -> bool:
-    """Whether this is the customer's password; adds an error to the form if not. Attempts are limited as at sign-in."""
+    """Returns False, with an error in the form, if this is not the customer's password. Attempts are limited as at
+    sign-in."""
     try:
         verified = customer_with_password(request, email=customer.email, password=password)
     except TooManyTries as refusal:

@@ -1,4 +1,4 @@
-"""The page on which a merchant chooses the shop's looks, beside a preview: one row, which the menu leads to."""
+"""The admin page of the shop's looks, with a preview. Each shop has one row, so the menu leads to its form."""
 
 from typing import Any, cast
 
@@ -64,7 +64,7 @@ class LooksForm(ShopScopedForm):
     def clean(self) -> Any:
         cleaned = super().clean()
         accent, background = (cleaned.get(name, "") for name in ("accent", "background"))
-        # The columns' own check refuses what is not a colour.
+        # The columns' validators refuse an invalid colour.
         if colours.is_colour(accent) and colours.is_colour(background):
             if problem := colours.problem_of_background(background):
                 self.add_error("background", problem)
@@ -118,7 +118,7 @@ class LooksAdmin(ShopScopedAdmin):
         return super().formfield_for_dbfield(db_field, request, **kwargs)
 
     def changelist_view(self, request: Any, *args: Any, **kwargs: Any) -> HttpResponse:
-        """The shop's looks, made with the first visit."""
+        """Redirect to the form of the shop's looks, which the first visit creates."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         row, _ = Looks.objects.get_or_create(shop=request.shop, defaults={"updated_at": request.now})
@@ -133,8 +133,8 @@ class LooksAdmin(ShopScopedAdmin):
         return own + super().get_urls()
 
     def frame(self, request: Any) -> HttpResponse:
-        """A page of the shop as the form's values would make it look. What is not valid stays as it is. With `colours`:
-        the page's stylesheet of colours."""
+        """A page of the shop with the looks in the form. Invalid values are ignored. With `colours`: the page's
+        stylesheet of colours."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         if "colours" in request.GET:

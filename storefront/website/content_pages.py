@@ -50,8 +50,8 @@ def page(request: Request, slug: str) -> HttpResponse:
 @never_cache
 @require_shop
 def contact(request: Request) -> HttpResponse:
-    """A form whose message the shop gets by mail; 404 if it cannot get any. It knows who the shopper is, so it is no
-    page with apps' scripts."""
+    """The contact form, which mails its message to the shop; 404 if the shop cannot receive mail. It shows personal
+    data, so apps' scripts do not run on it."""
     if not jobs.can_receive(request.shop):
         raise Http404("This shop has no contact form.")
     form = MessageForm(request.POST if request.method == "POST" else None, initial=_known(request))
@@ -73,6 +73,6 @@ def _contact_page(request: Request, form: MessageForm, *, status: int) -> HttpRe
 
 
 def _known(request: Request) -> dict[str, Any]:
-    """What the form already knows of the signed-in customer."""
+    """The name and email address of the signed-in customer, to fill in the form."""
     customer = customer_of(request)
     return {"name": customer.name, "email": customer.email} if customer else {}

@@ -11,7 +11,7 @@ from storefront.shops.request import Request
 from storefront.website.pages import MAX_SEARCH_LENGTH, require_shop
 
 MAX_SUGGESTIONS = 8
-# With fewer letters, any product would do.
+# Fewer letters would match nearly every product.
 MIN_LETTERS = 2
 # How long browsers and proxies may use an answer, in seconds.
 MAX_AGE = 60
@@ -27,6 +27,6 @@ def suggestions(request: Request) -> HttpResponse:
         filters = ProductFilters(q=q, sort=RELEVANCE, members=frozenset({"id", "name", "slug"}))
         page = queries.product_page(request.shop, filters, page=1, per_page=MAX_SUGGESTIONS, now=request.now)
     found = [{"name": row["name"], "url": reverse("website:product", args=[row["slug"]])} for row in page.rows]
-    # Nor longer than until the next date that changes the list.
+    # Not cached beyond the next date that changes the list.
     left = MAX_AGE if page.until is None else max(0, int((page.until - request.now).total_seconds()))
     return JsonResponse(found, safe=False, headers={"Cache-Control": f"public, max-age={min(MAX_AGE, left)}"})
