@@ -61,7 +61,7 @@ class CartAdmin(ReadOnlyAdmin):
 
     @display(description="subtotal")
     def subtotal(self, row: Cart) -> str:
-        # Not by the database: prices that were raised since can come to more than it adds up.
+        # Not summed by the database, whose numbers would overflow if prices were raised since.
         return format_money(rules.subtotal(row.lines.all()), row.shop.currency)
 
     @display(description="status", label={"Active": "success", "Expired": "warning"})

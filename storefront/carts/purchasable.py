@@ -1,4 +1,5 @@
-"""What a cart needs to know of products and variants, in few queries: price, options, bundle items, image, stock."""
+"""Loads everything about products and variants that a cart needs, in few queries: price, options, bundle items, image,
+stock."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -45,9 +46,9 @@ class Purchasable:
         return full_name(self.product.name, self.variant.name if self.variant else None)
 
     def is_for_sale(self, now: datetime) -> bool:
-        """Whether it is published, its variant active (R-CART-25), and its buyer gets what the product promises: not
-        a bundle with an item that bundles cannot sell (`_is_unsold`), nor a download without a file, nor a
-        subscription, which no shop can charge yet (R-CART-51)."""
+        """Returns True if the product is published, its variant active (R-CART-25), and everything in it can be sold:
+        no bundle with an item that bundles cannot sell (`_is_unsold`), no download without a file, and no subscription,
+        which no shop can charge yet (R-CART-51)."""
         is_active = self.variant is None or self.variant.is_active
         is_delivered = not (self.has_unsold_item or self.lacks_file or self.is_subscription)
         return self.product.is_published(now) and is_active and is_delivered
@@ -75,7 +76,7 @@ def purchasables_of(
 ) -> dict[Sold, Purchasable]:
     """The purchasables of lines that were read with their products and variants, without pictures.
 
-    No query, but for two: the options and the bundle items of all of them together. Those of `known` are not asked for.
+    Two queries: one for the options and one for the bundle items of all of them. Those in `known` are not read again.
     """
     known = known or {}
     unknown = [line for line in lines if (line.product_id, line.variant_id) not in known]
@@ -152,7 +153,7 @@ def _products(shop: Shop, ids: Collection[int]) -> dict[int, Any]:
 
 
 def _given(shop: Shop, ids: Collection[int]) -> dict[str, int]:
-    """The parameters of the queries of `sql`."""
+    """Build the parameters of the queries in `sql`."""
     return {"shop": shop.pk} | {f"id{number}": id for number, id in enumerate(ids)}
 
 
@@ -195,8 +196,8 @@ def _bundle_items(shop: Shop, product_ids: Collection[int]) -> dict[int, list[Bu
 
 
 def _is_unsold(item: BundleItem) -> bool:
-    """Whether a bundle with this item is not sold: its variant is inactive, it is a gift card, which nobody would send,
-    or a bundle, whose own items nobody would count."""
+    """Returns True if a bundle with this item cannot be sold: the item's variant is inactive; or it is a gift card,
+    which would not be sent; or a bundle, whose own items would not be counted."""
     is_active = item.variant is None or item.variant.is_active
     return not is_active or item.product.is_gift_card or item.product.type == Product.Type.BUNDLE
 

@@ -34,7 +34,7 @@ def _choice(given: Any) -> int | str | None:
     return given
 
 
-# One error message; a union would report an error for each of its types.
+# A single validator gives one error message; a union would report an error for each of its types.
 Choice = Annotated[
     Any,
     BeforeValidator(_choice),
@@ -367,5 +367,5 @@ def cart_etag(cart: Cart, lines: Iterable[CartLine]) -> str:
 
 
 def _members(stored: dict[str, Any], *names: str) -> dict[str, Any]:
-    """These members in this order: PostgreSQL's jsonb does not keep the order of keys."""
+    """Sort the members into this order, since PostgreSQL's jsonb does not keep the order of keys."""
     return {name: stored[name] for name in names}

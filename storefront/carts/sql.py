@@ -52,7 +52,7 @@ CART = Columns(
 )
 LINE = Columns(CartLine)
 
-# Whether a product has options, and whether it is digital and has no file.
+# Two flags of a product: it has options; it is digital and has no file.
 _HAS = (
     "EXISTS (SELECT 1 FROM catalogue_option o WHERE o.product_id = p.id),"
     " p.type = 'digital' AND NOT EXISTS (SELECT 1 FROM catalogue_digitalfile d WHERE d.product_id = p.id)"
@@ -143,7 +143,7 @@ def lines_of(database: BaseDatabaseWrapper, rows: Sequence[tuple], cart: Cart) -
         line = LINE.instance(database, row[after_cart:])
         product: Any = PRODUCT.instance(database, row[after_line:])
         product.has_options, product.has_no_file = row[-2:]
-        # As `select_related` does.
+        # Sets the related rows as `select_related` does.
         line._state.fields_cache |= {"cart": cart, "product": product}
         if line.variant_id is not None:
             line._state.fields_cache["variant"] = VARIANT.instance(database, row[after_product:])

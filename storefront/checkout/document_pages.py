@@ -1,4 +1,4 @@
-"""An order's invoice or credit note, for its shopper: guarded as the order's page is."""
+"""Shows an order's invoices and credit notes to its shopper, with the same access control as the order's page."""
 
 from uuid import UUID
 

@@ -5,9 +5,9 @@ The destination starts the handover. Its `/arrive?next=` stores a state in its s
 has stored the state, and redirects to `next`. So nobody can be given a basket or a sign-in that is not theirs.
 
 The secure place receives the basket only, never a sign-in, because apps' scripts run on the shop's pages. The shop's
-pages receive the basket and the signed-in customer, whose prices they show; or that nobody is signed in, which signs
-the visitor out there too. A checkout link is followed on the shop's pages and continues at the secure place with a code
-of its own.
+pages receive the basket and the signed-in customer, whose prices they show; if nobody is signed in, the visitor is
+signed out there too. A checkout link is followed on the shop's pages and continues at the secure place with a code of
+its own.
 
 All URLs of this module are as secret as a checkout link: they are not logged, not stored, and not sent to other sites.
 """
@@ -41,7 +41,7 @@ from storefront.shops.private_pages import private_page
 from storefront.shops.request import Request
 
 HAND_OVER = "/hand-over"
-# How many handovers a session can have open at once, and the longest state, in characters.
+# Open handovers of a session, and characters of a state.
 MAX_ARRIVALS, MAX_STATE_LENGTH = 5, 100
 
 
@@ -104,7 +104,7 @@ def arrive_by_link(request: Request) -> HttpResponse:
     cart = carts.cart_by_public_id(request.shop, taken.payload["cart"], request.now) if taken else None
     if taken is None or cart is None:
         return link_refused(request, LinkRefused())
-    # A code from before an upgrade names the cart alone.
+    # A code that was issued before an upgrade has no link.
     remember_link(request, cart, taken.payload.get("link"))
     doors.let_in(request)
     checkout = reverse("checkout:checkout")

@@ -192,7 +192,7 @@ def confirmation(request: Request, order: Order) -> HttpResponse:
         "order": order,
         "gateway": gateway,
         "way_back": way_back_from(order),
-        # Whether the order has joined an account is not shown: anybody can order under anybody's address.
+        # Does not reveal whether the order's address has an account, since anybody can enter any address.
         "offers_account": customer_of(request) is None and order.status != Order.Status.CANCELLED,
     }
     return render(request, "checkout/confirmation.html", context)
@@ -221,7 +221,7 @@ def _to_basket(request: Request) -> HttpResponse:
 def _current_checkout(request: Request, *, is_press: bool = False) -> tuple[Cart, Checkout | None, Quote]:
     """The visitor's basket at current prices, its open checkout if any, and the quote. Raises ToBasket.
 
-    After a press of pay, the payment page itself says what changed since it was shown, and what is short."""
+    With `is_press`, changed prices and short lines are not reported, since the payment page itself names them."""
     cart = basket_of(request)
     if cart is None:
         raise EmptyBasket

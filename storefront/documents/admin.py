@@ -1,4 +1,5 @@
-"""Documents in the admin: on an order's page, with what issues them, and the list of all invoices and credit notes."""
+"""Documents in the admin: on an order's page, with the actions that issue them, and the list of all invoices and credit
+notes."""
 
 from typing import Any
 
@@ -124,7 +125,7 @@ class OrderWithDocumentsAdmin(OrderWithPaymentsAdmin):
 
     @action(description="Packing slip", icon="inventory", url_path="packing-slip.pdf")
     def packing_slip(self, request: Any, object_id: str) -> HttpResponse:
-        """With `fulfilment`, what is in that one."""
+        """The packing slip; with `fulfilment`, of that fulfilment."""
         order, asked = self.row_or_404(request, object_id), request.GET.get("fulfilment")
         fulfilment = fulfilment_of(order, as_id(asked) or 0) if asked else None
         if asked and fulfilment is None:

@@ -13,7 +13,7 @@ from storefront.documents.queries import current_invoice
 from storefront.orders.queries import order_by_id
 from storefront.shops.admin_forms import ShopScopedForm
 
-# What fits into the place of an address.
+# The space for an address: lines, and characters of each.
 MAX_LINES, MAX_LINE_LENGTH = 8, 200
 MAX_FOOT_LINES = 8
 
@@ -76,7 +76,7 @@ class InvoiceSettingsForm(ShopScopedForm):
         return cleaned
 
     def chosen_numbers(self) -> list[tuple[str, str]]:
-        """The fields of next numbers that were changed, each with its prefix."""
+        """The changed fields of next numbers, each with its prefix."""
         given = self.cleaned_data
         prefixes = {"next_invoice": given.get("invoice_prefix"), "next_credit_note": given.get("credit_note_prefix")}
         return [

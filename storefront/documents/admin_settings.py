@@ -1,4 +1,4 @@
-"""The page on which a merchant sets up invoices: one row, which the menu leads to."""
+"""The admin page of invoice settings. Each shop has one row, so the menu leads to its form."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ class InvoiceSettingsAdmin(ShopScopedAdmin):
     ]
 
     def changelist_view(self, request: Any, *args: Any, **kwargs: Any) -> HttpResponse:
-        """The shop's settings, made with the first visit."""
+        """Redirect to the form of the shop's settings, which the first visit creates."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         row, _ = InvoiceSettings.objects.get_or_create(shop=request.shop)

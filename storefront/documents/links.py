@@ -1,5 +1,5 @@
-"""Links to documents for programs: signed, valid without a token for an hour, and as secret as what they lead to. Their
-query is removed before anything can log it."""
+"""Signs links to documents for programs. They are valid without a token for an hour, so they are as secret as the
+documents. Their query is removed before anything can log it."""
 
 from datetime import datetime, timedelta
 from urllib.parse import parse_qs
@@ -60,7 +60,7 @@ def packing_slip_file(request: Request, order_id: int, fulfilment_id: int = 0) -
 
 
 def link_end(now: datetime) -> datetime:
-    """When a link that is made now ends."""
+    """The time when a link that is signed now expires."""
     return (now + LIFETIME).replace(microsecond=0)
 
 
@@ -69,7 +69,7 @@ def _signed(url: str, now: datetime) -> str:
 
 
 def _check_link(request: Request) -> None:
-    """Raises PermissionDenied unless the URL is signed and its time is not over."""
+    """Raises PermissionDenied unless the URL is signed and not expired."""
     query = pop_query_string(request)
     if not is_signed_url(f"{request.shop.base_url}{request.path_info}?{query}"):
         raise PermissionDenied

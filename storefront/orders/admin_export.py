@@ -27,13 +27,13 @@ COLUMNS = [
 
 
 def check_own_site(request: Any) -> None:
-    """An export is expensive and audited, so no other site may make a user's browser request it."""
+    """Refuse requests from other sites: an export is expensive and audited."""
     if request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site"):
         raise PermissionDenied("This can be exported only from the shop's admin.")
 
 
 def exported_orders(request: Any, orders: QuerySet[Order]) -> StreamingHttpResponse:
-    """These orders as a download, newest first. The audit log notes the export when it begins."""
+    """Return these orders as a download, newest first. The export is recorded in the audit log when it begins."""
     check_own_site(request)
     shop = request.shop
     after = {"query": request.GET.urlencode()[:500]}

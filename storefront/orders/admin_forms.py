@@ -69,7 +69,7 @@ class WriteForm(BaseDialogForm):
 
 
 class DownloadsForm(BaseDialogForm):
-    """Which of the order's downloads to allow again; at first all of them."""
+    """Selects the order's downloads to allow again; by default all of them."""
 
     files = forms.TypedMultipleChoiceField(coerce=int, widget=UnfoldAdminCheckboxSelectMultipleWidget)
 

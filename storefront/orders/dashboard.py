@@ -1,6 +1,6 @@
-"""The admin's start page: figures of a period, what is to do, recent orders, low stock.
+"""The admin's start page: sales figures of a period, to-do list, recent orders, low stock.
 
-Rooms above add to it: `payments/dashboard.py`, and `checkout/dashboard.py`, which the theme calls.
+Higher rooms add to it: `payments/dashboard.py`, and `checkout/dashboard.py`, which the theme calls.
 """
 
 import json
@@ -26,7 +26,7 @@ from storefront.webhooks.queries import paused_webhooks
 
 LISTED = 5
 MAX_PAUSED = 5
-# More are not counted.
+# Rows beyond this number are not counted.
 MAX_COUNTED = 1000
 
 
@@ -72,7 +72,7 @@ def show(request: Any, context: dict[str, Any]) -> dict[str, Any]:
 
 
 def sales(shop: Shop, period: Period) -> dict[str, Any]:
-    """The figures of the period beside those of the one before, and its course as chart and table."""
+    """The figures of the period and of the previous one, and its development as chart and table."""
     course, before = period.spans, period.before.spans
     parts = figures.sold_in(shop, [*course, *before])
     now, then = figures.together(parts[: len(course)]), figures.together(parts[len(course) :])
@@ -105,7 +105,7 @@ def chart(period: Period, parts: Iterable[figures.Sold]) -> str:
 
 
 def to_do(rows: QuerySet[Any], one: str, many: str, url: str) -> dict[str, str]:
-    """An entry of the list of what is to do; with an empty `count`, there is nothing."""
+    """An entry of the to-do list; `count` is empty if there is nothing to do."""
     count = len(rows.order_by().values_list("pk", flat=True)[:MAX_COUNTED])
     return {"count": _counted(count) if count else "", "text": one if count == 1 else many, "url": url}
 

@@ -59,7 +59,7 @@ class RefundedLine(Schema):
 
 
 class RefundRecord(Schema):
-    """A refund, pending or completed: asked for in the shop, or made at the gateway."""
+    """A refund, pending or completed: requested in the shop, or made at the gateway."""
 
     id: int = Field(description="The refund's id.")
     order_id: int = Field(description="The order's id.")

@@ -41,7 +41,7 @@ def _web_address(text: str) -> str:
 
 
 def _metadata(given: Any) -> Any:
-    """The texts by name. One error message; a schema would report an error for each name and value."""
+    """Check the texts by name with a single error message; a schema would report an error for each name and value."""
     if not isinstance(given, dict):
         raise ValueError("must be an object")
     if len(given) > MAX_METADATA:
@@ -116,7 +116,7 @@ class CancellationGiven(Schema):
 
 
 class VatCheck(Schema):
-    """What VIES, the EU's register of VAT IDs, said of the customer's."""
+    """The result of checking the customer's VAT ID with VIES, the EU's register."""
 
     result: Literal["valid", "invalid", "unavailable"] = Field(
         description="Only `valid` frees from tax. `unavailable`: there was no answer."
@@ -137,7 +137,7 @@ class DiscountLine(Schema):
 
 
 class SpentGiftCard(Schema):
-    """What a gift card paid of an order."""
+    """The amount that a gift card paid of an order."""
 
     last_four: str = Field(description="The last four characters of its code.", examples=["K7QM"])
     amount: Money = Field(description="What it paid.")

@@ -1,4 +1,4 @@
-"""The words that find an order: kept when it is placed, searched in the admin.
+"""Stores the words that find an order when it is placed, and searches them in the admin.
 
 A search of several words finds the orders that have all of them. The beginning of a word is enough. For a word, at most
 `MAX_ORDERS_PER_WORD` orders are read, so a search takes about as long in a shop of a million orders as in a small one;
@@ -17,7 +17,7 @@ from storefront.orders.desk_models import MAX_WORD_LENGTH, OrderWord
 from storefront.orders.models import Order, OrderLine
 from storefront.shops.models import Shop
 
-# Orders that one word of a search is looked up for.
+# Orders that are read for one word of a search.
 MAX_ORDERS_PER_WORD = 2000
 MAX_WORDS = 6
 _LAST = "\U0010ffff"
@@ -25,14 +25,14 @@ _LAST = "\U0010ffff"
 
 @dataclass(frozen=True)
 class Found:
-    """The ids of the orders, and whether these are all."""
+    """The ids of the orders found. `is_all` is false if there are more."""
 
     keys: set[int]
     is_all: bool
 
 
 def plain(text: str) -> str:
-    """The text in lower case without accents, as words are kept and searched."""
+    """The text in lower case without accents, as words are stored and searched."""
     letters = unicodedata.normalize("NFKD", text.casefold())
     return "".join(letter for letter in letters if not unicodedata.combining(letter) and letter != "\0")
 
@@ -46,7 +46,7 @@ def words_of(order: Order, lines: Iterable[OrderLine]) -> set[str]:
 
 
 def keep_words(orders: Iterable[tuple[Order, Iterable[OrderLine]]]) -> None:
-    """Store the words of new orders. Those that are there stay."""
+    """Store the words of new orders. Existing rows stay."""
     OrderWord.objects.bulk_create(
         (
             OrderWord(shop_id=order.shop_id, order_id=order.pk, word=word)
@@ -58,7 +58,7 @@ def keep_words(orders: Iterable[tuple[Order, Iterable[OrderLine]]]) -> None:
 
 
 def find_orders(shop: Shop, text: str) -> Found:
-    """The shop's orders that the text names: by number, by the app's reference, or by the beginnings of their words."""
+    """Find the shop's orders for this text: by number, by the app's reference, or by the beginnings of their words."""
     orders = Order.objects.filter(shop=shop)
     searched = [word for word in map(_kept, text.split()) if word][:MAX_WORDS]
     if not searched:
@@ -69,7 +69,7 @@ def find_orders(shop: Shop, text: str) -> Found:
     if number := as_id(text.strip().removeprefix("#")):
         keys |= set(orders.filter(number=number).values_list("pk", flat=True))
     by_word = [(word, _orders_with(shop, word)) for word in searched]
-    # The rarest word says which orders to look at; the others are looked up in these.
+    # Finds orders by the rarest word, then looks for the other words in these orders.
     rarest, found = min(by_word, key=lambda each: (not each[1].is_all, len(each[1].keys)))
     matching = found.keys
     for word, others in by_word:
@@ -95,7 +95,7 @@ def _orders_with(shop: Shop, word: str) -> Found:
 
 
 def _of_these(orders: set[int], word: str) -> set[int]:
-    """Those of the orders that have such a word, found by the words of each."""
+    """The orders among these that have a word with this beginning, found by the words of each order."""
     kept = OrderWord.objects.filter(order__in=orders).values_list("order_id", "word")
     return {key for key, each in kept if each.startswith(word)}
 

@@ -175,7 +175,7 @@ class ShippingRateAdmin(ShopScopedAdmin):
         return super().get_queryset(request).prefetch_related("steps")
 
     def get_changeform_initial_data(self, request: Any) -> dict[str, Any]:
-        """The zone is chosen where there is only one."""
+        """Preselects the zone if there is only one."""
         zones = DeliveryZone.objects.filter(shop=request.shop).order_by("id").values_list("pk", flat=True)[:2]
         given = super().get_changeform_initial_data(request)
         return {"zone": zones[0]} | given if len(zones) == 1 else given

@@ -1,4 +1,4 @@
-"""What forms and lists of prices, taxes and delivery have in common."""
+"""Fields and formats shared by the forms and lists of prices, taxes and delivery."""
 
 from collections.abc import Iterable
 from decimal import Decimal
@@ -21,7 +21,7 @@ def country_choices() -> list[tuple[str, str]]:
 
 
 def normal_patterns(words: Iterable[str]) -> list[str]:
-    """The patterns of postal codes of a form, as they are stored. Raises ValidationError."""
+    """Normalise the form's patterns of postal codes. Raises ValidationError."""
     given = [part for word in words for part in word.splitlines() if part.strip()]
     if len(given) > MAX_PATTERNS:
         raise forms.ValidationError(f"Enter at most {MAX_PATTERNS:,} postal codes.")

@@ -49,7 +49,7 @@ class TaxRateForm(ShopScopedForm):
             self._check_overlap(given)
 
     def _check_overlap(self, given: dict[str, Any]) -> None:
-        """Two rates of one step for one address would be equally specific."""
+        """Refuse a second rate of the same step for the same addresses: neither would be more specific."""
         rows = TaxRate.objects.filter(
             shop=self.shop, tax_class=given["tax_class"], country=given["country"], step=given["step"]
         )
@@ -124,7 +124,7 @@ class TaxSettingsForm(ShopScopedForm):
 
 @admin.register(TaxSettings)
 class TaxSettingsAdmin(ShopScopedAdmin):
-    """How the session's shop taxes its orders."""
+    """The tax settings of the session's shop."""
 
     form = TaxSettingsForm
     rights = {"view": Right.MANAGE_SETTINGS, "change": Right.MANAGE_SETTINGS}

@@ -1,4 +1,4 @@
-"""CSV files that the admin imports completely or not at all: their lines, and what is wrong with them."""
+"""Reads CSV files that the admin imports completely or not at all, and reports the problems of their lines."""
 
 import csv
 import io
@@ -26,13 +26,13 @@ class UnusableTable(Refusal):
 
 
 class WrongLine(ValueError):
-    """What is wrong with a line, as a sentence."""
+    """A problem with a line, as a sentence."""
 
 
 def read_table(content: bytes, columns: Sequence[str], optional: Sequence[str] = ()) -> tuple[list[Line], bool]:
-    """The lines without the header and empty ones, with a cell for each of the columns; and whether numbers can have a
-    decimal comma, as where commas do not separate cells. The `optional` columns, among `columns`, can be missing: their
-    cells are empty. Raises UnusableTable."""
+    """Read the lines without the header and empty ones, with a cell for each of the columns. Also returns True if
+    numbers can have a decimal comma, because commas do not separate cells. The `optional` columns, among `columns`, can
+    be missing: their cells are empty. Raises UnusableTable."""
     if len(content) > MAX_FILE_BYTES:
         raise UnusableTable(["The file is larger than 1 MiB."])
     try:
@@ -57,7 +57,7 @@ def read_table(content: bytes, columns: Sequence[str], optional: Sequence[str] =
 
 
 def read_each(lines: Iterable[Line], read: Callable[[int, list[str]], None]) -> None:
-    """Read each line. Raises UnusableTable with all that were wrong (WrongLine)."""
+    """Read each line. Raises UnusableTable with the problems of all lines that `read` refused (WrongLine)."""
     problems = []
     for number, cells in lines:
         try:
@@ -70,7 +70,7 @@ def read_each(lines: Iterable[Line], read: Callable[[int, list[str]], None]) -> 
 
 
 def _completed(cells: list[str], found: list[str], columns: Sequence[str]) -> list[str]:
-    """The cells in the order of all columns; a line of another length stays as it is, which its reader refuses."""
+    """The cells in the order of all columns. A line of the wrong length is not changed; its reader refuses it."""
     if len(cells) != len(found) or len(found) == len(columns):
         return cells
     given = dict(zip(found, cells, strict=True))
