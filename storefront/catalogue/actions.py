@@ -251,7 +251,7 @@ def delete_category(*, shop: Shop, category: Category, now: datetime) -> None:
 def _write_product(product: Product, changes: dict[str, Any], slug: str | None, lists: Lists, now: datetime) -> None:
     is_new = product.pk is None
     errors: Errors = {}
-    # What is given applies to the prices that hold now, though the worker may not have written them yet.
+    # Changes apply to the prices of this moment, even if the worker has not written them yet.
     sale_periods.settle(product, now)
     given = validation.assign(product, _writable(changes), errors)
     _choose_slug(product, slug, errors)

@@ -1,8 +1,8 @@
-"""Search texts that follow their products: on PostgreSQL, an import has them written by a second connection, while it
-writes the next products.
+"""Search texts that are written after their products: on PostgreSQL, an import writes them on a second connection,
+while it writes the next products.
 
-With the products, a row of `AwaitedTexts` is committed, which the transaction that writes their texts deletes. If that
-never comes, since the process was killed, the worker writes them after a while. Meanwhile lists show the products, and
+A row of `AwaitedTexts` is committed with the products. The transaction that writes their texts deletes it. If the
+process is killed before that, the worker writes the texts after a while. Meanwhile lists show the products, and
 searches do not find them.
 """
 
@@ -22,12 +22,12 @@ from storefront.shops.models import Shop
 
 log = structlog.get_logger(__name__)
 
-# After how long the worker writes them. An import takes a second for those of a batch.
+# How long the worker waits before it writes the texts. An import writes those of a batch within a second.
 PATIENCE = timedelta(minutes=2)
-# How long to wait for the lock of a product that another program changes.
+# How long to wait for the lock of a product.
 MAX_LOCK_WAIT = "10s"
 _BOUNDED = f"SET LOCAL lock_timeout = '{MAX_LOCK_WAIT}'"
-# Locks the products; how many there are, and how many another transaction wrote than the one that made them.
+# Locks the products. Returns how many there are, and how many were written since by another transaction.
 _LOCKED = """
     WITH locked AS MATERIALIZED (
         SELECT p.xmin FROM catalogue_product p
@@ -44,9 +44,9 @@ def await_texts(shop: Shop, ids: Sequence[int], now: datetime) -> AwaitedTexts:
 
 @transaction.atomic
 def write_awaited(awaited: AwaitedTexts, table: BulkTable, rows: Sequence[tuple[tuple[Any, ...], Packed]]) -> None:
-    """Write the texts, as rows of `table` that have the products' ids as later column. Where one of the products was
-    changed meanwhile, the texts are made anew. Nothing is written if the worker has written them. Raises IntegrityError
-    if `storefront reindex` has."""
+    """Write the texts, as rows of `table` that have the products' ids as later column. If one of the products was
+    changed meanwhile, the texts are built again. Writes nothing if the worker has already written them. Raises
+    IntegrityError if `storefront reindex` has."""
     with connection.cursor() as cursor:
         cursor.execute(_BOUNDED)
         cursor.execute("SELECT CAST(xmin AS text) FROM catalogue_awaitedtexts WHERE id = %s", [awaited.pk])
@@ -64,14 +64,14 @@ def write_awaited(awaited: AwaitedTexts, table: BulkTable, rows: Sequence[tuple[
 
 
 def write_overdue(*, now: datetime, limit: int) -> int:
-    """Write the texts that imports left to the worker, of at most `limit` batches. Returns of how many."""
+    """Write the texts that imports did not write, of at most `limit` batches. Returns the number of batches."""
     overdue = AwaitedTexts.objects.filter(made_at__lte=now - PATIENCE).order_by("pk")
     return write_left(list(overdue.values_list("pk", flat=True)[:limit]))
 
 
 def write_left(awaited: Sequence[int]) -> int:
-    """Write the texts that these rows of AwaitedTexts announce, if they have not been. Returns of how many. What fails,
-    for example since another program holds a product for long, is logged, and the worker tries it again."""
+    """Write the missing texts of these rows of AwaitedTexts. Returns the number of rows done. A failure, for example
+    because a product stays locked, is logged, and the worker tries again."""
     written = 0
     for pk in awaited:
         try:
@@ -86,7 +86,7 @@ def _write(pk: int) -> bool:
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute(_BOUNDED)
-    # Who holds the lock is about to write them.
+    # The holder of the lock is about to write them.
     awaited = AwaitedTexts.objects.select_for_update(skip_locked=True).filter(pk=pk).first()
     if awaited is None:
         return False
@@ -103,7 +103,7 @@ def _make(awaited: AwaitedTexts) -> None:
 
 
 def _begin(awaited: AwaitedTexts) -> bool:
-    """Delete the row, in the transaction that writes the texts; whether it was still there."""
+    """Delete the row, in the transaction that writes the texts. Returns False if it was already deleted."""
     deleted, _ = AwaitedTexts.objects.filter(pk=awaited.pk).delete()
     publish_change(awaited.shop_id)
     return bool(deleted)

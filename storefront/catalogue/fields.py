@@ -1,4 +1,4 @@
-"""How values of each type of column are read, checked and written, as one table: `KINDS`.
+"""Reads, checks and writes the values of each type of column, by one table: `KINDS`.
 
 The schemas of what apps send, the checks before a write, and the native product file all use `kind_of(column)`. So a
 new column of a product needs its line in the model and its description in `schemas.Product`. Only a new type of

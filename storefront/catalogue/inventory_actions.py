@@ -62,7 +62,7 @@ def adjust_stock(
         with stock_changes(Kind.ADJUSTED, reason=reason, author=author, now=now):
             row.save(update_fields=["stock_qty", "updated_at"])
     else:
-        # Counted, and found right.
+        # The stock was counted and is correct.
         StockAdjustment.objects.create(
             shop=shop,
             product=product,

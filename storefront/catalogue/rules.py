@@ -74,14 +74,14 @@ def _or_fallback(slug: str, fallback: str) -> str:
 
 
 def is_slug(text: str) -> bool:
-    """Whether the text can be a slug in a URL."""
+    """Returns True if the text can be a slug in a URL."""
     return len(text) <= MAX_SLUG_LENGTH and text not in (".", "..") and _SLUG.match(text) is not None
 
 
 def sort_name(name: str) -> str:
     """The name for sorting, without case and accents, so that É sorts beside e on every database."""
     if name.isascii():
-        # The same, and ten times as fast.
+        # Same result for ASCII, ten times as fast.
         return name.lower()[:500]
     plain = "".join(mark for mark in unicodedata.normalize("NFKD", name) if not unicodedata.combining(mark))
     return plain.casefold()[:500]
@@ -93,7 +93,8 @@ def like_pattern(word: str) -> str:
 
 
 def published_on(product: Product, now: datetime) -> datetime | None:
-    """When the product was or will be first published. Does not change after that; None while it is not active."""
+    """The time of first publication, past or future. Does not change after that; None while the product is not
+    active."""
     if product.published_on is not None and product.published_on <= now:
         return product.published_on
     if product.status != Product.Status.ACTIVE:
@@ -115,7 +116,7 @@ def json_errors(values: dict[str, Any]) -> dict[str, list[str]]:
 
 
 def too_many(lists: Mapping[str, Sized | None]) -> dict[str, str]:
-    """The lists with more than MAX_ENTRIES, by name, each with a phrase that says so."""
+    """The lists with more than MAX_ENTRIES, by name, each with a phrase for the error message."""
     return {
         name: f"has {len(entries):,} entries; at most {MAX_ENTRIES[name]:,} are allowed"
         for name, entries in lists.items()
@@ -186,14 +187,15 @@ def full_name(product: str, variant: str | None) -> str:
 
 
 def falls_below_zero(row: Product | Variant, before: int) -> bool:
-    """Whether the row's stock falls below zero, from what it was before, although it is tracked and not backordered.
+    """Returns True if the row's stock falls below zero, compared with `before`, although it is tracked and not
+    backordered.
 
     A stock that is below zero already can stay so: the pieces are owed, also when backorders have ended."""
     return row.stock_qty < min(before, 0) and row.track_inventory and not row.allow_backorders
 
 
 def bundle_item_problem(product: Product) -> str:
-    """Why a bundle cannot contain this product, as a sentence; empty if it can."""
+    """The reason why a bundle cannot contain this product, as a sentence; empty if it can."""
     if product.is_gift_card:
         return "A bundle cannot contain a gift card."
     return "A bundle cannot contain another bundle." if product.type == Product.Type.BUNDLE else ""

@@ -32,7 +32,7 @@ PLACED_BY = (
     "sort_name",
     "is_featured",
 )
-# The columns of a row of the stock ledger. What is said of the change comes last (`_said`).
+# The columns of a row of the stock ledger. The cause of the change comes last (`_said`).
 LEDGER = (
     "shop_id, product_id, variant_id, of_damaged, delta, stock_after, made_at,"
     " kind, reason, reference, installation_id, token_id, user_id"
@@ -108,7 +108,7 @@ def _refill(editor: Any) -> None:
     if is_sqlite:
         rebuild_search_index(editor)
     open_ledger(editor)
-    # Counted anew: nothing says what was written without the triggers.
+    # Counted again, since writes without the triggers left no trace.
     for table in ("frequentword", "wordcount", "textchange", "listingtotal"):
         editor.execute(f"DELETE FROM catalogue_{table}")
     editor.execute(
@@ -134,9 +134,9 @@ def open_ledger(editor: Any) -> None:
         )
 
 
-# PostgreSQL takes a bare NULL for a text.
+# PostgreSQL would read a bare NULL as a text.
 _NONE = "CAST(NULL AS bigint)"
-# Every stock `s`: its table, product, variant, whether it is that of damaged units, and its column.
+# Every stock `s`: its table, product, variant, a flag for damaged units, and its column.
 _STOCKS = (
     ("catalogue_product", "s.id", _NONE, "false", "s.stock_qty"),
     ("catalogue_product", "s.id", _NONE, "true", "s.damaged_qty"),
@@ -160,7 +160,7 @@ def deferred_totals(connection: Any, products: Sequence[int], *, with_texts: boo
     if not products:
         yield
         return
-    # A text, which the driver need not take apart.
+    # As a text, so that the driver does not parse an array.
     array = f"{{{','.join(map(str, products))}}}"
     ids = {"products": array} if connection.vendor == "postgresql" else _span(products)
     with quiet(connection):
@@ -218,7 +218,7 @@ _QUIET = {
         "SELECT set_config('storefront.quiet', '', true)",
     ),
 }
-# What the triggers would have done for these products: note the changes of totals.
+# Replaces the triggers for these products: records the changes of totals.
 _TOTALS = {
     "sqlite": [
         f"""
@@ -246,7 +246,7 @@ _TEXT_CHANGES = (
     "INSERT INTO catalogue_textchange (shop_id, first_product, last_product)"
     " SELECT shop_id, min(product_id), max(product_id) FROM catalogue_productsearch"
 )
-# The same for their texts: index them, correct `listed` where the writer of a text set it wrongly, and note the change.
+# Replaces the triggers for their texts: indexes them, corrects a wrong `listed`, and records the change.
 _TEXTS = {
     "sqlite": [
         f"{FILL_INDEX} WHERE listed AND product_id BETWEEN %(first)s AND %(last)s ORDER BY 1",
@@ -301,11 +301,11 @@ def statements(vendor: str) -> list[str]:
 
 
 def _said(vendor: str, kind: str) -> str:
-    """What is said of a change, as the last columns of LEDGER; `kind` if nothing is."""
+    """The cause of a change, as the last columns of LEDGER; `kind` without a cause."""
     texts = {"kind": kind, "reason": "", "reference": ""}
     authors = ("installation", "token", "user")
     if vendor == "sqlite":
-        # The row of `catalogue_stockchange`, if there is one. A removal is one, whatever removed the variant.
+        # The row of `catalogue_stockchange`, if there is one. The kind of a removal is always `removed`.
         said = "NULL" if kind == "removed" else "said.kind"
         found = [f"COALESCE({said if name == 'kind' else f'said.{name}'}, '{text}')" for name, text in texts.items()]
         return ", ".join([*found, *(f"said.{name}" for name in authors)])

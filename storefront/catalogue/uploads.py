@@ -1,3 +1,3 @@
-"""Migration 0001 names this function here, and landed migrations are not edited."""
+"""Migration 0001 refers to this function here, and landed migrations are not edited."""
 
 from storefront.kit.storage import private_files as private_files

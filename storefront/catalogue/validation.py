@@ -71,7 +71,7 @@ def check_media(media: Any, errors: Errors, *, within: str) -> None:
 
 
 def check_nothing(row: Any, errors: Errors, *, within: str) -> None:
-    """For models that need no check besides those of their columns."""
+    """Do nothing: for models that need no check besides those of their columns."""
 
 
 def _check_price(row: Product | Variant, price: Any) -> None:
@@ -80,7 +80,7 @@ def _check_price(row: Product | Variant, price: Any) -> None:
 
 
 def _check_stock(row: Any, errors: Errors, *, within: str = "") -> None:
-    # Without a stock before, none was given.
+    # Without `stock_before`, no stock was set.
     if falls_below_zero(row, getattr(row, "stock_before", row.stock_qty)):
         _add(
             errors, f"{within}stock_qty", "Stock can be below 0 only if backorders are allowed or stock is not tracked."
