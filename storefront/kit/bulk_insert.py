@@ -62,11 +62,11 @@ def allocate_ids(model: type[models.Model], count: int) -> range | list[int]:
         return range(last + 1, last + 1 + count)
 
 
-# A row without the columns that come later, as the database takes it: columns of a line of COPY, or values.
+# A row without its later columns, in the database's form: columns of a line of COPY, or values.
 Packed = bytes | tuple[Any, ...]
-# How COPY writes a NULL, and the characters that it reads as something else.
+# NULL in COPY's format, and the escapes of its special characters.
 _COPY_NULL, _COPY_SPECIAL = r"\N", str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
-# Rows that are sent at once: the server reads them while the next ones are put together.
+# Rows that are sent at once. The server reads them while the next ones are prepared.
 _COPY_ROWS = 200
 # Rows of one statement of SQLite, which for each statement looks for every table that the triggers write to in its list
 # of sequences.
@@ -103,7 +103,7 @@ class BulkTable:
         self._copy = f"COPY {table} ({names}) FROM STDIN"
 
     def pack(self, row: Mapping[str, Any]) -> Packed:
-        """The row without the columns that come later."""
+        """Pack the row without its later columns."""
         values: list[Any] = self._blank.copy()
         places = self._places
         for name, value in row.items():
@@ -186,7 +186,7 @@ def _is_integer(field: "models.Field[Any, Any]") -> bool:
 
 def _copy_text(value: Any) -> str:
     text = str(value)
-    # Most texts have none of these, and looking for them is faster.
+    # Most texts have none of these characters, and searching for them is faster than escaping.
     is_special = "\\" in text or "\n" in text or "\t" in text or "\r" in text
     return text.translate(_COPY_SPECIAL) if is_special else text
 
@@ -196,7 +196,7 @@ def _json(value: Any) -> str:
 
 
 def _cached(encode: Encoder) -> Encoder:
-    """Most rows of an import have the same time."""
+    """Cache the encoded values, since most rows of an import have the same time."""
     return lru_cache(maxsize=100)(encode)
 
 

@@ -6,7 +6,7 @@ from storefront.kit.ids import MAX_ID
 
 
 class Number:
-    """A whole number, 0 or more, in its one spelling: without leading zeros."""
+    """A whole number, 0 or more, without leading zeros."""
 
     regex = "(?:0|[1-9][0-9]{0,15})"
 

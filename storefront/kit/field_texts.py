@@ -6,10 +6,10 @@ from django.db.migrations.state import ProjectState
 
 
 class AlterFieldTexts(Operation):
-    """Change what only people read of many fields: help texts, verbose names, labels of choices.
+    """Change the texts of many fields: help texts, verbose names, labels of choices.
 
-    The database holds none of these. One operation instead of an AlterField for each, since Django creates the related
-    models anew after every AlterField, which takes longer than all other migrations together. `fields` maps
+    The database holds none of these. This is one operation instead of an AlterField for each, since Django creates the
+    related models again after every AlterField, which takes longer than all other migrations together. `fields` maps
     "model.field", in lower case, to the whole field.
     """
 

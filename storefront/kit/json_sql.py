@@ -43,7 +43,7 @@ def json_object(vendor: str, members: Iterable[Member]) -> str:
         pairs = list(members)
         form = ",".join(f'"{name}":%%s' for name, _ in pairs)
         return f"printf('{{{form}}}', {', '.join(value for _, value in pairs)})"
-    # A column needs no alias. It is left out, since the driver caches parsed statements only up to a length.
+    # A column needs no alias, and shorter statements matter: the driver caches parsed statements only up to a length.
     named = ", ".join(value if value.endswith(f".{name}") else f'{value} AS "{name}"' for name, value in members)
     return f"(SELECT row_to_json(r) FROM (SELECT {named}) r)"
 
@@ -97,10 +97,10 @@ def _sqlite_column(field: models.Field, name: str) -> str:
 
 
 def _postgresql_column(field: models.Field, name: str) -> str:
-    """An expression that `row_to_json` turns into the wanted JSON."""
+    """An expression that `row_to_json` turns into the required JSON."""
     match field:
         case MoneyField():
-            # Of a product, PostgreSQL adds up the scales.
+            # PostgreSQL adds up the scales of the factors.
             return f"({name} * 0.01)::text"
         case models.DecimalField():
             # PostgreSQL keeps the column's scale.

@@ -73,7 +73,7 @@ class TidyResult:
 
 
 def problem(text: str) -> str | None:
-    """Why the text cannot be shown as HTML, as a phrase to put after the field's name; None if it can."""
+    """The reason why the text cannot be shown as HTML, as a phrase to put after the field's name; None if it can."""
     if len(text) > MAX_TEXT_LENGTH:
         return f"has {len(text):,} characters; at most {MAX_TEXT_LENGTH:,} are allowed"
     if _is_harmless(text):
@@ -95,15 +95,16 @@ def problem(text: str) -> str | None:
 
 
 def problem_of_change(text: str, before: str | None) -> str | None:
-    """As `problem`, for a text that replaces `before`. An unchanged text passes even if it is too large, so that other
-    fields of the form can still be saved. Browsers send line ends as CR LF, which is no change."""
+    """Like `problem`, for a text that replaces `before`. An unchanged text passes even if it is too large, so that
+    other fields of the form can still be saved. Browsers send line ends as CR LF, which is no change."""
     if before and text.replace("\r\n", "\n") == before.replace("\r\n", "\n"):
         return None
     return problem(text)
 
 
 def _is_harmless(text: str) -> bool:
-    """Whether the text has too few tags to exceed a limit. A shortcut, since most texts of a product file have few."""
+    """Returns True if the text has too few tags to exceed a limit. A shortcut, since most texts of a product file have
+    few."""
     opened = text.count("<") - text.count("</")
     return not opened or (
         opened <= MAX_DEPTH and not _LARGE_TAG.search(text) and len(_MARK.findall(text)) <= MAX_MARK_DEPTH
@@ -115,7 +116,7 @@ def tidy(text: str, *, allowed: Collection[str] | None = None) -> TidyResult:
     writer = _TagWriter(allowed)
     place = 0
     while token := _TOKEN.search(text, place):
-        # A `<` that begins no tag must not begin one when what stands after it is left out.
+        # A `<` that begins no tag is escaped, so that it does not begin one when the text after it is left out.
         writer.out.append(text[place : token.start()].replace("<", "&lt;"))
         place = token.end()
         name = (token["name"] or "").lower()
@@ -171,7 +172,7 @@ class _TagWriter:
     out: list[str] = field(default_factory=list)
     open: list[tuple[str, str]] = field(default_factory=list)
     open_formatting: int = 0
-    # Elements that were left out because they were nested too deeply.
+    # Number of open elements that were left out because they were nested too deeply.
     skipped: int = 0
 
     def count(self, attributes: str) -> int:

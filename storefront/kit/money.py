@@ -20,7 +20,8 @@ _MONEY = re.compile(r"[0-9]{1,12}(\.[0-9]{1,2})?\Z")
 
 
 def unit(currency: str) -> Decimal:
-    """The smallest amount: 0.01 euros, 1 yen. Where a shop still has a currency with more decimals, 0.01, too."""
+    """The smallest amount of the currency: 0.01 euros, 1 yen. Also 0.01 for a currency with more decimals, which old
+    shops may have."""
     return CENT if decimals(currency) else Decimal(1)
 
 
@@ -30,7 +31,8 @@ def quantize(amount: Decimal, currency: str) -> Decimal:
 
 
 def problem_of(amount: Decimal, currency: str) -> str:
-    """Why the currency does not have this amount, as a phrase that follows the amount's name; empty if it has."""
+    """The reason why the currency does not have this amount, as a phrase that follows the amount's name; empty if it
+    has."""
     is_unit = decimals(currency) > 0 or amount == amount.to_integral_value()
     return "" if is_unit else f"must be a whole number: {currency} has no decimals"
 
@@ -48,7 +50,7 @@ def parse(text: str) -> Decimal:
 
 
 class MoneyField(models.DecimalField):
-    """A column of money as it was before `kit/money_field.py`. Older migrations name it; models cannot have it."""
+    """The former column of money, before `kit/money_field.py`. Older migrations refer to it; models cannot use it."""
 
     def __init__(self, *args, **kwargs):
         kwargs.setdefault("max_digits", 14)
@@ -59,7 +61,7 @@ class MoneyField(models.DecimalField):
         self.validators.append(MinValueValidator(ZERO))
 
     def contribute_to_class(self, cls: type[models.Model], name: str, *args: Any, **options: Any) -> None:
-        # The module of models that migrations see.
+        # Models in migrations have this module.
         if cls.__module__ != "__fake__":
             raise TypeError(f"{cls.__name__}.{name}: columns of money are storefront.kit.money_field.MoneyField.")
         super().contribute_to_class(cls, name, *args, **options)

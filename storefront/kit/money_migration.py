@@ -62,7 +62,7 @@ def _in_hundredths(field: models.Field, *, signed: bool) -> MoneyField:
 
 
 def _on_sqlite(editor: Any, old: type[models.Model], new: type[models.Model], pairs: Sequence[Pair]) -> None:
-    """SQLite stored binary fractions. Rounded, they are what was meant: a column's 14 digits fit."""
+    """SQLite stored binary fractions. Rounding gives the exact amounts, since a column's 14 digits fit."""
     quote = editor.quote_name
     columns = [quote(before.column) for before, _ in pairs]
     values = [

@@ -16,7 +16,7 @@ MAX_PIXELS = 40_000_000
 # Bytes of memory that resizing a picture may take. The WebP decoder needs four copies of the picture.
 MAX_MEMORY_BYTES = 400 * 1024**2
 _WEBP_BYTES_A_PIXEL = 16
-# Formats that browsers show. Others are not opened, since Pillow starts external programs for some.
+# Formats that browsers show. Other formats are not opened, since Pillow starts external programs for some.
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
 # Bytes of the largest colour profile that a thumbnail keeps.
 MAX_PROFILE_BYTES = 16 * 1024
@@ -61,7 +61,7 @@ def small_versions(file: IO[bytes], sides: list[int]) -> dict[int, bytes]:
         found: dict[int, bytes] = {}
         encoded, size = b"", (0, 0)
         for side in sorted(sides, reverse=True):
-            # Each is made from the previous one, the next larger. A picture smaller than a size stays as it is.
+            # Each thumbnail is made from the next larger one. A picture smaller than a size is not enlarged.
             image.thumbnail((side, side), Image.Resampling.LANCZOS, reducing_gap=3.0)
             if image.size != size:
                 encoded, size = _webp(image, profile), image.size

@@ -115,7 +115,7 @@ def _prepared_cursor(connection: Any) -> Any:
     if connection.vendor != "postgresql":
         # SQLite's driver caches statements itself.
         return connection.cursor()
-    # As Django does before its own cursors: the server may have been restarted since the last request.
+    # The server may have been restarted since the last request. Django does the same before its own cursors.
     connection.close_if_health_check_failed()
     connection.ensure_connection()
     # Wrapped as Django's own cursors are, so that logs and query counts include it.

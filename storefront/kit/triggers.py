@@ -23,10 +23,10 @@ _CREATE = re.compile(r"CREATE (TRIGGER|FUNCTION|VIEW|TABLE) (\w+)")
 class TriggerSet:
     """The triggers of one app, with the functions, views and tables that they use.
 
-    `app_label` is the app whose tables they watch; `consequence` says what goes wrong without them, as a clause.
-    `statements` returns the statements that create them, by the database's vendor. `remove` drops those that exist, and
-    `refill` rebuilds the data that they maintain, while they are removed. Both take an object with `connection` and
-    `execute`, such as a schema editor.
+    `app_label` is the app whose tables they watch; `consequence` is a clause about the harm without them. `statements`
+    returns the statements that create them, by the database's vendor. `remove` drops those that exist, and `refill`
+    rebuilds the data that they maintain, while they are removed. Both take an object with `connection` and `execute`,
+    such as a schema editor.
     """
 
     app_label: str
@@ -94,7 +94,7 @@ def _problems(alias: str, triggers: TriggerSet) -> list[checks.CheckMessage]:
 
 
 def _concerns(alias: str, triggers: TriggerSet) -> bool:
-    """Whether the app's tables belong in this database and all of its migrations are applied."""
+    """Returns True if the app's tables belong in this database and all of its migrations are applied."""
     if not router.allow_migrate(alias, triggers.app_label):
         return False
     loader = MigrationLoader(connections[alias])

@@ -1,4 +1,4 @@
-"""The largest size of a request with files, and what is kept of an uploaded file's name."""
+"""Bounds requests with files, and cleans the names of uploaded files."""
 
 import re
 from pathlib import PurePosixPath
@@ -9,15 +9,15 @@ from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.core.files.uploadhandler import FileUploadHandler
 
-# Bytes of a form with files besides the files.
+# Bytes of a form besides its files.
 MAX_FIELDS_BYTES = 1024 * 1024
 MAX_NAME_LENGTH = 150
-# Characters that a file's name cannot have on one system or another.
+# Characters that some system does not allow in a file's name.
 _REFUSED = re.compile(r'[<>:"/\\|?*]')
 
 
 def largest_body() -> int:
-    """Of a request with files, in bytes."""
+    """The maximum bytes of a request with files."""
     return settings.UPLOAD_BYTES + MAX_FIELDS_BYTES
 
 

@@ -29,7 +29,7 @@ class Row:
 class Table:
     """One CSV file: its header, and the rows below it with the number of the line on which each starts.
 
-    `notes` is what a reader of the import's report should know about the file.
+    `notes` are remarks on the file for the import's report.
     """
 
     def __init__(self, path: Path, encoding: str = "") -> None:
@@ -167,7 +167,7 @@ class _LineFeed:
     repeated: list[tuple[int, str]] = field(default_factory=list)
     size: int = 0
     overrun: bool = False
-    # Whether the lines so far end within quotation marks.
+    # True if the lines so far end within quotation marks.
     in_quotes: bool = False
 
     def __iter__(self) -> "_LineFeed":
@@ -175,7 +175,7 @@ class _LineFeed:
 
     def __next__(self) -> str:
         if self.size > MAX_ROW_LENGTH:
-            # Ends the reader, which then returns the row so far.
+            # Makes the reader return the row so far.
             self.overrun = True
             raise StopIteration
         numbered = self.repeated.pop() if self.repeated else next(self.source)
@@ -200,7 +200,8 @@ class _LineFeed:
 
     @property
     def has_quotes(self) -> bool:
-        """Whether the consumed lines have a quotation mark. Without one, a row can only have too few or many values."""
+        """Returns True if the consumed lines have a quotation mark. A row without one can only have too few or too many
+        values."""
         return any('"' in text for _, text in self.consumed)
 
     def accept(self) -> None:

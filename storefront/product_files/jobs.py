@@ -150,13 +150,13 @@ def _stored_change(change: dict[str, Any]) -> dict[str, Any]:
 
 
 def _end(row: ProductImport, **columns: Any) -> None:
-    """Save the result, and delete the file once it is committed."""
+    """Save the result, and delete the file after the commit."""
     with transaction.atomic():
         row.refresh_from_db(fields=["file"])
         name, storage = row.file.name, row.file.storage
         ProductImport.objects.filter(pk=row.pk).update(finished_at=clock.now(), file="", **columns)
         if name:
-            # If that fails, it is logged, and nothing else.
+            # A failure to delete is only logged.
             transaction.on_commit(lambda: storage.delete(name), robust=True)
 
 

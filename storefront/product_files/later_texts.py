@@ -1,4 +1,4 @@
-"""Has the search texts of new products written beside an import."""
+"""Writes the search texts of new products in parallel to an import."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -18,8 +18,8 @@ log = structlog.get_logger(__name__)
 
 
 class LaterTexts:
-    """Writes the texts of each batch by the thread of `upkeep`, after the batch is committed: on PostgreSQL, whose
-    server does that on another core. SQLite has one writer."""
+    """Writes the texts of each batch in the thread of `upkeep`, after the batch is committed. Only on PostgreSQL, whose
+    server does that on another core; SQLite has one writer."""
 
     def __init__(self, shop: Shop, table: BulkTable, upkeep: Upkeep) -> None:
         self.shop, self._table, self._upkeep = shop, table, upkeep
@@ -27,17 +27,17 @@ class LaterTexts:
 
     @staticmethod
     def are_possible() -> bool:
-        """Whether a second connection sees what this one is about to write."""
+        """Returns True if a second connection can see the rows that this one is about to write."""
         return connection.vendor == "postgresql" and not connection.in_atomic_block
 
     def write(self, ids: Sequence[int], rows: Sequence[tuple[tuple[Any, ...], Packed]]) -> None:
         """Write these rows of the table, once the transaction is committed."""
-        # Not the time at which the import began, after which it may run for minutes.
+        # The present time, since the import may have begun minutes ago.
         awaited = await_texts(self.shop, ids, clock.now())
         transaction.on_commit(partial(self._upkeep.submit, partial(self._write, awaited, rows)))
 
     def finish(self) -> None:
-        """Write those that could not be written then. Call it after the end of `upkeep`."""
+        """Write the texts that could not be written before. Call it after the end of `upkeep`."""
         write_left(self._failed)
 
     def _write(self, awaited: AwaitedTexts, rows: Sequence[tuple[tuple[Any, ...], Packed]]) -> None:

@@ -127,5 +127,5 @@ class ProductImport(models.Model):
 
     @property
     def awaits_pictures(self) -> bool:
-        """Whether pictures of this import are still to be fetched."""
+        """Returns True if pictures of this import are still to be fetched."""
         return self.picture_requests.exists() or self.pictures.filter(state="waiting").exists()

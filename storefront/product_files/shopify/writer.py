@@ -30,7 +30,7 @@ HEADER = (
     *("Variant Tax Code", "Cost per item", "Status"),
 )
 _GRAMS = Decimal(1000)
-# Shopify supports no more.
+# The maximum that Shopify supports.
 MAX_OPTIONS = 3
 
 

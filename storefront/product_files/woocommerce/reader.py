@@ -57,7 +57,7 @@ _IMAGE_COMMA = re.compile(r",\s*(?=https?://)")
 
 
 def recognises(columns: ColumnIndex) -> bool:
-    """Whether a file with these columns is WooCommerce's."""
+    """Returns True if a file with these columns is WooCommerce's."""
     return any(name in columns for name in ("id", "sku", "name")) and any(name in columns for name in DISTINCTIVE)
 
 
@@ -103,7 +103,7 @@ def product_of(columns: ColumnIndex, rows: list[list[str]], *, shop: Shop, now: 
 
 
 def stated_source(table: Table, columns: ColumnIndex) -> str:
-    """The source that the file itself states in its first row, as our own exports do; empty if it states none."""
+    """The source that the file states in its first row, as this service's exports do; empty without one."""
     if "source" not in columns:
         return ""
     rows = (found for found in table.rows() if isinstance(found, Row))
@@ -310,7 +310,7 @@ class _Reader:
         kind, value = _parent_reference(reference).split(":", 1)
         keys = Keys(sku=value)
         if kind == "id":
-            # An id of 0 names no product.
+            # No product has the id 0.
             keys = Keys(int(value) if value.isascii() and value.isdigit() and len(value) < 17 else 0)
         reason = f"there is no variable product {quoted(reference)} in the file or the shop"
         return ParsedProduct(row.line, keys, {}, refusal_if_new=reason)
@@ -381,7 +381,7 @@ class _Reader:
             variant.fields["price"] for variant in variants if variant.fields.get("is_active", True) and self.priced
         ]
         if prices:
-            # Sorting by price uses the cheapest variant's price.
+            # Lists sort by the cheapest variant's price.
             fields["price"] = min(prices)
             fields |= cheapest_sale(variants, fields["price"])
         if self.attributes:
