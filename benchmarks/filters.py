@@ -21,7 +21,7 @@ from storefront.listing import queries  # noqa: E402
 from storefront.listing.facet_index import index_of  # noqa: E402
 from storefront.listing.facets import Chosen, facets_of  # noqa: E402
 from storefront.listing.page import RELEVANCE  # noqa: E402
-from storefront.listing.page_sql import MOST_MATCHES  # noqa: E402
+from storefront.listing.page_sql import MAX_MATCHES  # noqa: E402
 from storefront.listing.queries import ProductFilters  # noqa: E402
 from storefront.shops.models import Shop  # noqa: E402
 
@@ -64,7 +64,7 @@ def measure(name: str, shop: Shop, filters: ProductFilters, chosen: Chosen, sale
         now, began = clock.now(), time.perf_counter()
         facets = facets_of(shop, filters, chosen, now=now)
         # As the pages do.
-        if chosen or filters.q or (filters.category and facets.total > MOST_MATCHES):
+        if chosen or filters.q or (filters.category and facets.total > MAX_MATCHES):
             queries.narrowed_page(shop, filters, facets.ids, page=1, per_page=24, now=now)
         else:
             queries.product_page(shop, filters, page=1, per_page=24, now=now)

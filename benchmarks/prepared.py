@@ -42,7 +42,7 @@ PULSE = 0.2
 
 
 # Largest shop that is also updated and exported.
-LARGEST_UPDATE = 100_000
+MAX_UPDATED_PRODUCTS = 100_000
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def fill(size: int, environment: dict[str, str]) -> dict[str, object]:
     command = [sys.executable, "-m", "benchmarks.counting"]
     settings = {"DJANGO_SETTINGS_MODULE": "storefront.server.settings"}
     subprocess.run(command, env=environment | settings, check=True, timeout=600)
-    if size <= LARGEST_UPDATE:
+    if size <= MAX_UPDATED_PRODUCTS:
         runs["update"] = run((*importing, "--update"), "skipped", environment)
         runs["export"] = run(
             ("exportproducts", "--shop", DOMAIN, str(FOLDER / "export.jsonl")), "exported", environment

@@ -23,7 +23,7 @@ from benchmarks.sections import Plan, Session, TimeUp, measure_all
 FULL = Plan((1_000, 100_000, 1_000_000), Durations(seconds=3, floor_seconds=1, warm_seconds=1, rounds=2), 150, 1700)
 QUICK = Plan((1_000, 20_000), Durations(seconds=1, floor_seconds=1, warm_seconds=0, rounds=1), 10, 165)
 # Products of the largest shop on SQLite, beyond which the product asks for PostgreSQL.
-LARGEST_ON_SQLITE = 100_000
+MAX_PRODUCTS_ON_SQLITE = 100_000
 # If other programs use more than this share of a core, from 0 to 1, the report has a warning.
 DISTURBED = 0.1
 INTERRUPTED = 130
@@ -100,7 +100,7 @@ def measure(plan: Plan, server: str | None, results: Results, *, anew: bool) -> 
         results.add_warning("no PostgreSQL answers, so only SQLite is measured")
     shops: dict[str, list[prepared.Prepared]] = {}
     for name, url in databases.items():
-        for size in (size for size in plan.sizes if url or size <= LARGEST_ON_SQLITE):
+        for size in (size for size in plan.sizes if url or size <= MAX_PRODUCTS_ON_SQLITE):
             results.say(f"Preparing {size:,} products in {name} ...")
             shops.setdefault(name, []).append(prepared.prepare(name, size, url, anew=anew))
     # The benchmark's own clients run on the core that loads, like wrk.

@@ -45,7 +45,7 @@ EQUIVALENT = Path("bin/equivalent_mutants.txt")
 MAX_SURVIVING = 0.05
 PROCESSES = 2
 # A run of tests that takes this many times as long as without a change has been stopped by it.
-PATIENCE, LEAST_SECONDS = 3, 30
+PATIENCE, MIN_SECONDS = 3, 30
 OPPOSITES = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -210,7 +210,7 @@ def is_noticed(change: Change, copies: "Queue[Path]", seed: int, seconds: dict[s
     source = file.read_bytes()
     try:
         write(file, source[: change.start] + change.new.encode() + source[change.end :])
-        code = run_tests(copy, change.path, seed, max(PATIENCE * seconds[change.path], LEAST_SECONDS))
+        code = run_tests(copy, change.path, seed, max(PATIENCE * seconds[change.path], MIN_SECONDS))
     finally:
         write(file, source)
         copies.put(copy)

@@ -5,8 +5,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-LONGEST_FILE = 400
-LONGEST_FUNCTION = 50
+MAX_FILE_LINES = 400
+MAX_FUNCTION_LINES = 50
 FOLDERS = ("storefront", "tests", "bin", "benchmarks")
 
 # Reasons by path.
@@ -30,13 +30,13 @@ def python_files() -> Iterator[Path]:
 def too_long(path: Path) -> Iterator[str]:
     text = path.read_text()
     lines = text.count("\n")
-    if lines > LONGEST_FILE:
-        yield f"{path}: {lines} lines, more than {LONGEST_FILE}"
+    if lines > MAX_FILE_LINES:
+        yield f"{path}: {lines} lines, more than {MAX_FILE_LINES}"
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or node.lineno) - node.lineno + 1
-            if length > LONGEST_FUNCTION:
-                yield f"{path}:{node.lineno}: {node.name} has {length} lines, more than {LONGEST_FUNCTION}"
+            if length > MAX_FUNCTION_LINES:
+                yield f"{path}:{node.lineno}: {node.name} has {length} lines, more than {MAX_FUNCTION_LINES}"
 
 
 if __name__ == "__main__":

@@ -50,6 +50,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Give all processes of this run one seed for their examples."""
     if config.option.hypothesis_seed is None:
         config.option.hypothesis_seed = str(secrets.randbits(32))
+    if config.getoption("--minutes"):
+        config.pluginmanager.register(selection.Deadline(config.getoption("--minutes")))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int, config: pytest.Config) -> None:
@@ -59,11 +61,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatu
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     selection.options(parser)
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    if config.getoption("--minutes"):
-        config.pluginmanager.register(selection.Deadline(config.getoption("--minutes")))
 
 
 @pytest.hookimpl(tryfirst=True)

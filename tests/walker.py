@@ -10,7 +10,7 @@ from storefront.shops.models import Shop
 from tests.customers.factories import PASSWORD
 
 SECURE, ADMIN = "secure.example.com", "admin.example.com"
-MOST_HOPS = 10
+MAX_HOPS = 10
 
 
 class Walker:
@@ -34,7 +34,7 @@ class Walker:
     def go(self, url: str, fields: dict[str, Any] | None = None) -> HttpResponse:
         """The page at the end of all redirects."""
         self.way = []
-        for _ in range(MOST_HOPS):
+        for _ in range(MAX_HOPS):
             self.url = url
             answer = self.ask(url, fields)
             if answer.status_code not in (301, 302, 303):

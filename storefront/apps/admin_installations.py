@@ -29,8 +29,8 @@ NOTIFICATION = {
 }
 NOTIFICATION_COLOURS = {"Pending": "info", "Delivered": "success", "Failed": "danger", "Cancelled": ""}
 
-# More apps than these are in the list of all apps.
-MOST_OFFERED = 10
+# Apps that the page offers to install; the list of all apps has the others.
+MAX_OFFERED = 10
 
 
 @admin.register(Installation)
@@ -60,7 +60,7 @@ class InstallationAdmin(ShopScopedAdmin):
     uninstalled = moment("uninstalled_at")
 
     def changelist_view(self, request: Any, extra_context: dict[str, Any] | None = None) -> Any:
-        available = queries.available_apps(request.shop)[:MOST_OFFERED]
+        available = queries.available_apps(request.shop)[:MAX_OFFERED]
         return super().changelist_view(request, {**(extra_context or {}), "available": available})
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:

@@ -18,7 +18,7 @@ from storefront.shops.admin_parts import PRIMARY, Moves, column, deed, layout, m
 from storefront.shops.rights import Right
 
 STATES = {"Active": "success", "Blocked": "danger", "Off": ""}
-# What scripts can see and do. The consent page shows this, too.
+# Sentences about what scripts can see and do. The consent page shows them, too.
 SEES = (
     "App scripts can see and change the pages that shoppers view, their basket and the prices of their group. They "
     "cannot see the admin, the checkout or accounts, or anything that is typed there."

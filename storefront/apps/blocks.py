@@ -15,10 +15,10 @@ from storefront.kit.outbound import Answer
 
 # The library's default tags run and submit nothing. These of them structure the whole page, or put links over pictures.
 _OF_THE_PAGE = {"h1", "h2", "hgroup", "header", "footer", "nav", "aside", "article", "map", "area"}
-# The text inside these tags is removed, too.
+# Tags that are removed with the text inside them.
 _NO_TEXT = {"script", "style", "template", "noscript", "iframe", "object", "svg", "math", "textarea", "title", "select"}
 # Maximum of tags in a block.
-MOST_TAGS = 2000
+MAX_TAGS = 2000
 
 _TAGS = nh3.ALLOWED_TAGS - _OF_THE_PAGE
 _CLEANER = nh3.Cleaner(
@@ -44,7 +44,7 @@ _CLEANER = nh3.Cleaner(
 
 
 class NoBlock(Exception):
-    """The answer contains no valid block. The message is a sentence that says why."""
+    """The answer contains no valid block. The message is the reason, as a sentence."""
 
 
 def parse_block(answer: Answer) -> str:
@@ -59,8 +59,8 @@ def parse_block(answer: Answer) -> str:
         raise NoBlock("The response is not JSON.") from None
     if not isinstance(body, dict) or not isinstance(body.get("html"), str):
         raise NoBlock("The response is not a JSON object with a string html.")
-    if body["html"].count("<") > MOST_TAGS:
-        raise NoBlock(f"The block has more than {MOST_TAGS:,} tags.")
+    if body["html"].count("<") > MAX_TAGS:
+        raise NoBlock(f"The block has more than {MAX_TAGS:,} tags.")
     return sanitised(body["html"])
 
 

@@ -15,7 +15,7 @@ from storefront.shops import audit
 from storefront.shops.models import Shop
 
 # Milliseconds that the shop waits for a block: minimum, default, maximum.
-SHORTEST_WAIT, USUAL_WAIT, LONGEST_WAIT = 100, 5000, 10_000
+MIN_WAIT, USUAL_WAIT, MAX_WAIT = 100, 5000, 10_000
 # Limited because a page calls all of a shop's extensions of its type at once (R-LIM-12).
 MAX_EXTENSIONS = 20
 
@@ -29,7 +29,7 @@ class TooManyExtensions(Refusal):
 def register_extension(
     *, shop: Shop, installation_id: int, type: str, callback_url: str, timeout_ms: int = USUAL_WAIT, now: datetime
 ) -> tuple[Extension, bool]:
-    """Show a block of the app on the shop's pages of that type from now on. Returns the extension and whether it is
+    """Show a block of the app on the shop's pages of that type from now on. Returns the extension, and True if it is
     new; an existing one with the same type and callback URL is returned unchanged (R-APP-37).
 
     Raises InvalidFields for a callback URL that the shop would not call, TooManyExtensions, and Unauthenticated if the
@@ -128,7 +128,7 @@ def own_extension(shop: Shop, installation_id: int, extension_id: int) -> Extens
 
 
 def has_extensions(shop: Shop, type: str) -> bool:
-    """Whether the shop has active extensions of this type."""
+    """Returns True if the shop has active extensions of this type."""
     return Extension.objects.filter(shop=shop, type=type, is_active=True).exists()
 
 

@@ -20,7 +20,7 @@ from storefront.shops.request import Request, calling_installation
 router = Router(tags=["App: Extensions"])
 
 ExtensionType = Literal["checkout_block", "product_block", "confirmation_block"]
-_WAIT = {"minimum": extensions.SHORTEST_WAIT, "maximum": extensions.LONGEST_WAIT}
+_WAIT = {"minimum": extensions.MIN_WAIT, "maximum": extensions.MAX_WAIT}
 # Null counts as left out. The description keeps to the integer, so that generated clients have a plain type.
 Timeout = Annotated[
     Annotated[int, Field(strict=True, ge=_WAIT["minimum"], le=_WAIT["maximum"])] | None,

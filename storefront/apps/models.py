@@ -1,7 +1,7 @@
 from django.db import models
 from django.db.models import Q
 
-from storefront.installations.models import LONGEST_URL, Installation
+from storefront.installations.models import MAX_URL_LENGTH, Installation
 from storefront.shops.models import Shop
 
 
@@ -16,7 +16,7 @@ class Extension(models.Model):
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
     installation = models.ForeignKey(Installation, on_delete=models.CASCADE, related_name="extensions")
     type = models.CharField(max_length=20, choices=Type)
-    callback_url = models.CharField(max_length=LONGEST_URL)
+    callback_url = models.CharField(max_length=MAX_URL_LENGTH)
     is_active = models.BooleanField(default=True)
     timeout_ms = models.PositiveIntegerField(
         default=5000, help_text="How long the shop waits for the block, in milliseconds."
@@ -74,7 +74,7 @@ class ScriptTag(models.Model):
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
     installation = models.ForeignKey(Installation, on_delete=models.CASCADE, related_name="script_tags")
-    src = models.CharField(max_length=LONGEST_URL)
+    src = models.CharField(max_length=MAX_URL_LENGTH)
     location = models.CharField(max_length=10, choices=Location)
     is_active = models.BooleanField(default=True)
     created_at = models.DateTimeField()

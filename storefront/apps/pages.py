@@ -22,7 +22,8 @@ def blocks_page(
 def shared_blocks_page(
     request: Request, type: str, *, items: list[dict[str, Any]], totals: dict[str, Any], place: str
 ) -> HttpResponse:
-    """The same for blocks that are the same for all visitors. `place` is the visitor's place."""
+    """Like `blocks_page`, for blocks that are the same for all visitors. `place` is the visitor's place
+    (`callers.place_of`)."""
     payload = {"items": items, "totals": totals, "cart": None}
     return _page(request, shared_blocks(request.shop, type, payload=payload, place=place, now=request.now))
 

@@ -26,7 +26,7 @@ def app_tokens(shop: Shop, installation: Installation, now: datetime) -> QuerySe
 
 
 def count_uninstalled(shop: Shop, installation: Installation) -> list[tuple[str, int]]:
-    """What an uninstall would delete or cancel: a label and a count of each kind."""
+    """Count what an uninstall would delete or cancel: a label and a count of each kind."""
     own = {"shop": shop, "installation": installation}
     pending = Delivery.objects.filter(**own).exclude(status__in=["delivered", "dead", "cancelled"])
     return [

@@ -52,7 +52,7 @@ def limit_waiting_threads(threads: int) -> None:
 
 @contextmanager
 def waiting_slot() -> Iterator[bool]:
-    """Yields whether this thread may wait for apps. If so, it occupies a slot until the `with` block ends."""
+    """Yields True if this thread may wait for apps: then it occupies a slot until the `with` block ends."""
     has_slot = waiting_slots.acquire(blocking=False)
     try:
         yield has_slot
@@ -140,7 +140,8 @@ def _with_app(extensions: QuerySet[Extension]) -> QuerySet[Extension]:
 
 
 def claim_call(extension: Extension, now: datetime) -> bool:
-    """Whether this request may call the extension: it is not failing, or this request is the first after its pause."""
+    """Returns True if this request may call the extension: it is not failing, or this request is the first after its
+    pause."""
     if extension.asked_again_at is None:
         return True
     unclaimed = Extension.objects.filter(pk=extension.pk, asked_again_at=extension.asked_again_at)

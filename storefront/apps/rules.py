@@ -8,7 +8,7 @@ _SCRIPT_HOST = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?(:[1-9][0-9]{0,4
 
 
 def sort_scopes(scopes: Iterable[str]) -> list[str]:
-    """These scopes without duplicates, in the order in which pages show them."""
+    """Sort scopes into the order in which pages show them, without duplicates."""
     wanted = set(scopes)
     return [scope for scope in SCOPES if scope in wanted]
 
@@ -23,6 +23,5 @@ def script_host(url: str) -> str:
 
 
 def is_script_host(host: str) -> bool:
-    """Whether a Content-Security-Policy can name this host, and the text has no other meaning there. A policy cannot
-    name IPv6 addresses."""
+    """Returns True if a Content-Security-Policy can name this host. A policy cannot name IPv6 addresses."""
     return bool(_SCRIPT_HOST.fullmatch(host))

@@ -30,7 +30,7 @@ def checked_host(text: str) -> str:
     try:
         host = script_host(addresses.check_url(url))
     except ValueError as error:
-        # A BadAddress says what is wrong with a URL; the merchant may have entered a host name.
+        # The message of BadAddress is about a URL, but the merchant may have entered a host name.
         sentence = str(error) if "://" in text and isinstance(error, addresses.BadAddress) else ""
         raise InvalidFields(errors={"host": [sentence or _EXPECTED]}) from None
     if not is_script_host(host):

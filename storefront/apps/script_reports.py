@@ -20,9 +20,9 @@ from storefront.shops.models import Shop
 
 # The two media types of reports: one violation (`report-uri`) and a list of violations (`report-to`).
 ONE, MANY = "application/csp-report", "application/reports+json"
-# The largest body that is read, in bytes, and how many reports of a list are read.
-LARGEST, MOST_IN_A_LIST = 16 * 1024, 20
-# Rows of a shop.
+# Bytes of a body, and reports of a list, that are read.
+MAX_REPORT_BYTES, MAX_LISTED = 16 * 1024, 20
+# Stored reports of a shop.
 MAX_SOURCES = 100
 # The directives for which the merchant can allow a host. `-elem` and `-attr` directives count as theirs, since our
 # policy does not set them.
@@ -65,7 +65,7 @@ def _members(media_type: str, report: Any) -> Iterator[dict[str, Any]]:
         page, blocked = one.get("document-uri"), one.get("blocked-uri")
         yield {"documentURL": page, "blockedURL": blocked, "effectiveDirective": directive}
     elif media_type == MANY and isinstance(report, list):
-        for each in report[:MOST_IN_A_LIST]:
+        for each in report[:MAX_LISTED]:
             if isinstance(each, dict) and each.get("type") == "csp-violation":
                 yield each["body"] if isinstance(each.get("body"), dict) else {}
     else:

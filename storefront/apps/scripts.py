@@ -17,7 +17,7 @@ from storefront.shops import audit
 from storefront.shops.models import Shop
 from storefront.shops.places import hosts_are_separate
 
-# Of one app in a shop. Every page of the shop contains all of them.
+# Script tags of one app in a shop. Every page of the shop contains all of them.
 MAX_SCRIPT_TAGS = 20
 NOT_APART = (
     "App scripts are turned off because the shop's pages share a host with the admin and the checkout. To turn them"
@@ -43,8 +43,8 @@ class PageScripts:
 def register_script_tag(
     *, shop: Shop, installation_id: int, src: str, location: str, now: datetime
 ) -> tuple[ScriptTag, bool]:
-    """Add a script of the app to the shop's pages. Returns the tag and whether it is new; an existing tag with the same
-    URL and location is returned unchanged.
+    """Add a script of the app to the shop's pages. Returns the tag, and True if it is new; an existing tag with the
+    same URL and location is returned unchanged.
 
     Raises InvalidFields for a URL that is not public, TooManyScriptTags, and Unauthenticated if the app is being
     uninstalled.

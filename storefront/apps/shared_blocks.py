@@ -3,7 +3,7 @@
 The request to the app does not depend on the visitor, so this process caches the answer for half a minute
 (`SHARED_FOR`), by extension and request. A visitor who needs an answer that another thread is already fetching waits
 for that one. A page without cached blocks makes up to twenty calls, so the calls in flight of one shop are limited
-(`MOST_OF_SHOP`), and so are those that one place causes in a minute (`MOST_OF_PLACE`). Beyond these limits a page shows
+(`MAX_PER_SHOP`), and so are those that one place causes in a minute (`MAX_PER_PLACE`). Beyond these limits a page shows
 cached blocks only.
 """
 
@@ -29,9 +29,9 @@ log = structlog.get_logger(__name__)
 
 SHARED_FOR = timedelta(seconds=30)
 # Bytes of cached blocks, of all shops together, and bytes that an entry costs besides its text.
-MOST_BYTES, OVERHEAD = 8 * 1024 * 1024, 500
+MAX_BYTES, OVERHEAD = 8 * 1024 * 1024, 500
 # Calls of one process: in flight for one shop, and caused by one place in a minute.
-MOST_OF_SHOP, MOST_OF_PLACE = 20, 60
+MAX_PER_SHOP, MAX_PER_PLACE = 20, 60
 
 Key = tuple[int, str]
 
@@ -50,7 +50,7 @@ class _CachedBlock:
 @dataclass
 class _Cache:
     entries: LRUCache[Key, _CachedBlock] = field(
-        default_factory=lambda: LRUCache(MOST_BYTES, getsizeof=lambda entry: entry.size)
+        default_factory=lambda: LRUCache(MAX_BYTES, getsizeof=lambda entry: entry.size)
     )
     # Calls in flight: the future result of each, and their number by shop and by place.
     in_flight: dict[Key, Future[str]] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class _Cache:
 
     def fresh(self, key: Key, now: datetime) -> str | None:
         found = self.entries.get(key)
-        # Of two requests at once, the one that began later may have stored its answer first.
+        # A concurrent request that began later may have stored its answer first.
         if found is None or abs(now - found.at) >= SHARED_FOR:
             return None
         return found.html
@@ -125,7 +125,7 @@ def _look_up(
                 log.warning("blocks_left_out", shop=shop.pk, extension=extension.pk)
             elif key in current.in_flight:
                 pending.append((extension, current.in_flight[key]))
-            elif current.of_shop[shop.pk] >= MOST_OF_SHOP or not current.of_place.count(place, MOST_OF_PLACE)[0]:
+            elif current.of_shop[shop.pk] >= MAX_PER_SHOP or not current.of_place.count(place, MAX_PER_PLACE)[0]:
                 log.warning("blocks_left_out", shop=shop.pk, extension=extension.pk, place=place)
             else:
                 current.in_flight[key] = Future()

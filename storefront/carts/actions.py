@@ -40,7 +40,7 @@ class LineNotFound(Refusal):
 class InvalidLines(Refusal):
     """None of the lines was added, because some cannot be (R-CART-39). `refused` has their refusals by position.
 
-    `errors` names fields such as `lines.3.qty`; `problems` has the refusals' codes and what else they say.
+    `errors` names fields such as `lines.3.qty`; `problems` has the refusals' codes and their other members.
     """
 
     code = "invalid_lines"
@@ -55,7 +55,7 @@ class InvalidLines(Refusal):
         super().__init__(f"Nothing was added, because {count} cannot be added.", problems=problems)
 
 
-# Refuses a write by raising, given the locked cart and its lines as they are; (None, []) if there is no cart.
+# A check of the locked cart and its lines before a write, which raises to refuse it; (None, []) if there is no cart.
 Precondition = Callable[[Cart | None, Sequence[CartLine]], None]
 
 
@@ -162,7 +162,7 @@ def add_lines(
                 cart.save(force_insert=True)
             sql.store_lines(cart, list(filling.changed.values()))
     except IntegrityError:
-        # As in `add_line`.
+        # The merchant may have deleted a variant since it was read, as in `add_line`.
         if refused := check_lines(shop, wanted, now).refused:
             raise InvalidLines(refused) from None
         raise

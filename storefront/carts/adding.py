@@ -1,4 +1,4 @@
-"""Lines that are added to a cart: what a caller wants, checked against products, and how it changes the cart's lines.
+"""Adding lines to a cart: checks the requested lines against their products, and merges them into the cart's lines.
 
 Reads the catalogue, and stores nothing: `actions` does.
 """
@@ -23,13 +23,14 @@ from storefront.shops.models import Shop
 
 # Programs rely on the codes of the refusals here, in `rules.py` and in `catalogue/stock.py` (R-ERR-9).
 class ProductUnavailable(Refusal):
-    """Unknown, draft, unpublished, deleted, or an inactive variant (R-CART-25)."""
+    """The product is unknown, a draft, unpublished or deleted, or its variant is inactive (R-CART-25)."""
 
     code, message, field = "product_unavailable", "This product is not available.", "product_id"
 
 
 class SubscriptionNotSold(Refusal):
-    """A product with a `billing_interval`, or a bundle with one in it: no shop can charge subscriptions (R-CART-51)."""
+    """The product has a `billing_interval`, or is a bundle with such an item: no shop can charge subscriptions
+    (R-CART-51)."""
 
     code, field = "subscription_not_sold", "product_id"
     message = "This product is a subscription, and subscriptions cannot be ordered yet."
@@ -48,7 +49,7 @@ class CartTooLarge(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class WantedLine:
-    """What a caller wants to add; not checked. `options` is as in `rules.resolve_choices`."""
+    """A line that a caller requests, not checked. `options` is as in `rules.resolve_choices`."""
 
     product_id: int
     qty: int
@@ -66,7 +67,7 @@ class WantedLine:
 
 @dataclass(frozen=True, slots=True)
 class CheckedLine:
-    """A wanted line, checked against its product, not yet against a cart."""
+    """A requested line, checked against its product, not yet against a cart."""
 
     wanted: WantedLine
     purchasable: Purchasable
@@ -78,7 +79,7 @@ class CheckedLine:
 
 @dataclass(slots=True)
 class Checked:
-    """Wanted lines by their position: those that can be sold, and why the others cannot."""
+    """Requested lines by their position: those that can be sold, and the refusals of the others."""
 
     lines: dict[int, CheckedLine] = field(default_factory=dict)
     refused: dict[int, Refusal] = field(default_factory=dict)
@@ -99,7 +100,7 @@ def check_qty(qty: int, *, least: int) -> None:
 
 
 def check_lines(shop: Shop, wanted: Sequence[WantedLine], now: datetime) -> Checked:
-    """The wanted lines, checked against their products in a fixed number of queries.
+    """Check the requested lines against their products in a fixed number of queries.
 
     Refusals are ProductUnavailable, SubscriptionNotSold, VariantRequired, OptionRequired, InvalidOption,
     InvalidCustomPrice and InvalidFields.
@@ -130,7 +131,7 @@ def load_for_sale(shop: Shop, product_id: int, variant_id: int | None, now: date
 def unsold(
     shop: Shop, wanted: Collection[Sold], found: Mapping[Sold, Purchasable], now: datetime
 ) -> dict[Sold, Refusal]:
-    """Why some of these cannot be sold, with the variants that can be. No query if all can be."""
+    """Return the refusals of those that cannot be sold, with the variants that can be. No query if all can be sold."""
     refused = [sold for sold in wanted if not (sold in found and found[sold].is_for_sale(now))]
     refused += [sold for sold in wanted if sold not in refused and found[sold].needs_variant]
     if not refused:
@@ -166,8 +167,8 @@ def checked_choices(
     *,
     is_damaged: bool,
 ) -> list[rules.Choice]:
-    """The chosen options of a line, whose price and damage its product allows. Raises OptionRequired, InvalidOption,
-    InvalidCustomPrice and InvalidFields."""
+    """Check that the product allows the line's options, custom price and damage. Returns the chosen options. Raises
+    OptionRequired, InvalidOption, InvalidCustomPrice and InvalidFields."""
     choices = rules.resolve_choices(purchasable.options, options)
     rules.check_custom_price(purchasable.product, purchasable.variant, choices, custom_price, currency)
     rules.check_damaged(purchasable.product, is_damaged)
@@ -190,7 +191,7 @@ class FillingCart:
         self._terms = pricing.group_terms(shop, cart.customer_id if cart else None, products)
 
     def add(self, checked: CheckedLine) -> CartLine:
-        """The cart's line after adding, new or with its quantity raised, at today's price.
+        """Add the line, or raise the quantity of an equal one. Returns the cart's line at its current price.
 
         Raises CartTooLarge, InsufficientStock, TotalTooLarge, InvalidCustomPrice and InvalidFields; then the cart must
         not be stored.
@@ -252,7 +253,7 @@ class FillingCart:
 def current_price(
     line: CartLine, purchasable: Purchasable, choices: Sequence[rules.Choice], terms: GroupTerms
 ) -> Decimal:
-    """What a piece of the line costs now, with its options. Raises InvalidCustomPrice."""
+    """The current price of one piece of the line, with its options. Raises InvalidCustomPrice."""
     price = unit_price(
         purchasable.product,
         purchasable.variant,
@@ -263,7 +264,7 @@ def current_price(
         custom_price=line.custom_price,
         is_damaged=line.is_damaged,
     )
-    if price > money.LARGEST:
+    if price > money.MAX_AMOUNT:
         raise rules.InvalidCustomPrice("The price is too high.", errors={"custom_price": ["Too high."]})
     return price
 

@@ -91,7 +91,7 @@ def add_cart_lines(request: Request, body: schemas.AddLines, asked: Query[schema
     """Add 1 to 100 lines to the cart that `X-Cart-Token` identifies, or to a new cart: all of them, or none. `errors`
     names each line that cannot be added by its position, such as `lines.3.qty`."""
     if "dry_run" in request.given:
-        # Ignored, it would add the lines that the caller only wants to check (R-CALL-32).
+        # Ignoring it would add lines that the caller meant only to check (R-CALL-32).
         message = "dry_run is a parameter of the query. Send ?dry_run=1."
         raise InvalidFields(problems=[problem("dry_run", "use_endpoint", message, endpoint=[f"{ADD_LINES}?dry_run=1"])])
     wanted = [_wanted(line) for line in body.lines]
@@ -101,7 +101,7 @@ def add_cart_lines(request: Request, body: schemas.AddLines, asked: Query[schema
     return _changed(request, changed, "Items added to cart.", status=201)
 
 
-# Before the lines: no line has this key.
+# Before the routes of lines, whose pattern matches this path too. No line has this key.
 @router.put(
     "/cart/discount-codes",
     auth=scope("write_cart"),
@@ -112,7 +112,8 @@ def add_cart_lines(request: Request, body: schemas.AddLines, asked: Query[schema
 def set_discount_codes(request: Request, body: schemas.SetDiscountCodes) -> HttpResponse:
     """Replace the discount codes of the cart that `X-Cart-Token` identifies, or of a new cart. If the shop does not
     have one of them, nothing changes, and `errors` names its position, such as `codes.0`. A code that does not apply
-    now stays, and `discount_codes` says why. After too many unknown codes, each call is answered with 429 for a while.
+    now stays, and `discount_codes` has the reason. After too many unknown codes, each call is answered with 429 for a
+    while.
     """
     with limited_tries_of_token(request, "discount_codes_token", discount_codes.UnknownDiscountCodes):
         changed = discount_codes.set_discount_codes(**_write(request), codes=body.codes)
@@ -177,7 +178,7 @@ def empty_cart(request: Request) -> HttpResponse:
 
 
 def _cart_token(request: Request) -> str | None:
-    """The only thing that names the cart: no session does (R-CART-2)."""
+    """The cart token from the header. Only this identifies the cart, never a session (R-CART-2)."""
     return request.META.get("HTTP_X_CART_TOKEN")
 
 

@@ -55,7 +55,8 @@ def own_pieces(line: CartLine, arrivals: Iterable[Arrival]) -> int:
 
 
 def summarise_arrivals(arrivals: Sequence[Arrival], lines: Sequence[CartLine]) -> list[ArrivalSummary]:
-    """What is still in the basket of each arrival, and what did not fit. Arrivals with neither are left out."""
+    """Summarise each arrival: its items that are still in the basket, and those that did not fit. Arrivals with neither
+    are left out."""
     trim_arrivals(arrivals, lines)
     names = {line.pk: line.name_snapshot for line in lines}
     summaries = [

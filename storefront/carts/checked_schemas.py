@@ -1,4 +1,5 @@
-"""What responses of the cart API say of the catalogue as it is now: whether lines can be bought, and for how much."""
+"""Members of the cart API's responses that depend on the current catalogue: whether lines can be bought, and for how
+much."""
 
 from typing import Annotated, Any
 
@@ -11,7 +12,7 @@ from storefront.kit.schemas import Money
 
 
 class CurrentLine(Schema):
-    """What of a line depends on the catalogue as it is now."""
+    """The members of a line that depend on the current catalogue."""
 
     available: bool = Field(
         description="Whether the line can be bought now as it is. If not, the cart's `problems` say why."
@@ -23,7 +24,7 @@ class CurrentLine(Schema):
 
 
 class CartProblem(Schema):
-    """What is wrong with a line of the cart. Members beside these three help to correct it, and depend on the code."""
+    """A problem with a line of the cart. Further members depend on the code, and help to correct it."""
 
     model_config = ConfigDict(extra="allow")
 

@@ -1,5 +1,5 @@
-"""Whether the lines of a cart can be bought now, and for how much: the catalogue may have changed since they were
-added.
+"""Checks whether the lines of a cart can be bought now, and for how much: the catalogue may have changed since they
+were added.
 
 The rules and codes are those of adding (`adding.py`), so a line has a problem where adding it again would be refused.
 """
@@ -32,9 +32,9 @@ _CHOICES = {"option_required", "invalid_option", "variant_required", "invalid_cu
 class LineCheck:
     """A line of a cart, compared with the catalogue.
 
-    `old_price` is that of the line, `price` today's, or None where the line cannot be bought in any quantity.
+    `old_price` is the price in the line, `price` the current one, or None if the line cannot be bought in any quantity.
     `problems` are those with which adding it would be refused, and `left` is how many of its pieces can be bought.
-    `choices` are its options of today.
+    `choices` are its current options.
     """
 
     line: CartLine
@@ -46,17 +46,17 @@ class LineCheck:
 
     @property
     def is_available(self) -> bool:
-        """Whether the line can be bought as it is."""
+        """Returns True if the line can be bought unchanged."""
         return not self.problems
 
     @property
     def is_unavailable(self) -> bool:
-        """Whether the line must be removed or chosen again. False if only its quantity is too high."""
+        """Returns True if the line must be removed or chosen again; False if only its quantity is too high."""
         return self.price is None
 
     @property
     def is_short(self) -> bool:
-        """Whether there is less stock than the line's quantity, or the cart comes to too much with it."""
+        """Returns True if there is less stock than the line's quantity, or the cart's total is too high with it."""
         return bool(self.problems) and not self.is_unavailable
 
     @property
@@ -65,12 +65,12 @@ class LineCheck:
 
     @property
     def can_be_chosen_again(self) -> bool:
-        """Whether the line is unavailable only because of its variant, options, damage or custom price."""
+        """Returns True if the line is unavailable only because of its variant, options, damage or custom price."""
         return self.is_unavailable and all(each["code"] in _CHOICES for each in self.problems)
 
     @property
     def sentence(self) -> str:
-        """Why the line cannot be bought as it is, for its shopper; empty if it can be."""
+        """The message to the shopper about a line that cannot be bought as it is; empty if it can."""
         if self.can_be_chosen_again:
             return f"{self.line.name_snapshot} can no longer be bought as you chose it."
         if self.is_unavailable:
@@ -132,7 +132,7 @@ def check_lines(
 
 
 class _Stocks:
-    """What lines take of the stocks, one after the other."""
+    """The stock that is left while one line after the other takes its pieces."""
 
     def __init__(self, held: Callable[[], Mapping[Stock, int]] | None) -> None:
         self._held = held
@@ -155,8 +155,8 @@ class _Stocks:
 
 
 def cart_problems(shop: Shop, checks: Iterable[LineCheck]) -> list[dict[str, Any]]:
-    """What is wrong with the cart, for programs: `{key, code, message}` and what helps to correct it, in the order of
-    the lines (R-CART-53). A changed price keeps nothing from being bought."""
+    """The problems of the cart for programs, in the order of the lines: `{key, code, message}` and members that help to
+    correct it (R-CART-53). A changed price is no reason not to sell a line."""
     found = []
     for check in checks:
         for each in check.problems:

@@ -1,7 +1,7 @@
 """Entering discount codes and gift cards, with limits on guesses.
 
 Only codes that the shop does not have count: for a visitor by network address or account, for an integration by its
-token. Once the limit is reached, right codes are refused, too, so that a refusal tells nothing about a code
+token. Once the limit is reached, valid codes are refused, too, so that a refusal reveals nothing about a code
 (R-CART-43, R-CART-48).
 """
 
@@ -14,7 +14,7 @@ from storefront.carts.discount_codes import UnknownDiscountCodes, add_discount_c
 from storefront.carts.gift_cards import GiftCardsRefused, add_gift_card, remove_gift_card
 from storefront.carts.models import Cart
 from storefront.customers import limits
-from storefront.kit.ids import LARGEST_ID
+from storefront.kit.ids import MAX_ID
 from storefront.kit.refusals import Refusal
 from storefront.shops.ratelimit import RateLimited, seconds_to_wait
 from storefront.shops.request import Request
@@ -38,10 +38,10 @@ def change_codes(request: Request, cart: Cart) -> str:
 
 
 def change_gift_cards(request: Request, cart: Cart) -> str:
-    """The same for gift cards; the one to `remove` is named by its number, which is no secret."""
+    """Like `change_codes`, for gift cards. The card to `remove` is named by its id, which is no secret."""
     shop, now = request.shop, request.now
     if remove := request.POST.get("remove", ""):
-        is_id = remove.isascii() and remove.isdigit() and len(remove) < 20 and int(remove) <= LARGEST_ID
+        is_id = remove.isascii() and remove.isdigit() and len(remove) < 20 and int(remove) <= MAX_ID
         remove_gift_card(shop=shop, cart=cart, card_id=int(remove) if is_id else 0, now=now)
         return ""
     try:

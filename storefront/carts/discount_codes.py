@@ -1,4 +1,4 @@
-"""The discount codes of a cart: which it has. `pricing` says what they take off."""
+"""Adds and removes the discount codes of a cart. `pricing` calculates what they take off."""
 
 from collections.abc import Sequence
 from datetime import datetime

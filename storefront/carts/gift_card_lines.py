@@ -1,4 +1,4 @@
-"""What the buyer of a gift card chooses: who gets it, with which message, and when. No database access."""
+"""Checks what the buyer of a gift card enters: recipient, message and date. No database access."""
 
 import re
 from collections.abc import Mapping
@@ -9,16 +9,17 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
 from storefront.catalogue.models import Product
-from storefront.gift_cards.issuing import MAX_MESSAGE, MOST_DAYS_AHEAD
+from storefront.gift_cards.issuing import MAX_DAYS_AHEAD, MAX_MESSAGE
 from storefront.kit.refusals import InvalidFields, problem
 
-# As a line stores it: to the buyer, without a message, at once.
+# The stored entry of a card that is sent to the buyer, without a message, at once.
 PLAIN = {"recipient_email": "", "message": "", "send_on": ""}
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]")
 
 
 def checked(product: Product, given: Mapping[str, Any] | None, today: date) -> dict[str, str] | None:
-    """What a line stores of the choice; None if the product is no gift card. `today` is the shop's.
+    """Check the entry. Returns what the line stores; None if the product is no gift card. `today` is the date in the
+    shop's time zone.
 
     Raises InvalidFields, which names fields such as `gift_card.send_on` (R-CART-49).
     """
@@ -69,4 +70,4 @@ def _wrong_date(text: str, today: date) -> str:
         return "Enter a date such as 2026-12-24."
     if day < today:
         return "Choose today or a later day."
-    return "Choose a day within a year." if day > today + timedelta(days=MOST_DAYS_AHEAD) else ""
+    return "Choose a day within a year." if day > today + timedelta(days=MAX_DAYS_AHEAD) else ""

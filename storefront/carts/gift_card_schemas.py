@@ -13,7 +13,7 @@ from storefront.kit.schemas import Money
 
 
 def _is_object(given: Any) -> Any:
-    # Anything would do otherwise, since no member is required.
+    # Without this check any value would be valid, since no member is required.
     if not isinstance(given, dict):
         raise ValueError("must be an object")
     return given
@@ -78,7 +78,7 @@ class SetGiftCards(Schema):
 
 
 def gift_card_record(chosen: dict[str, str] | None) -> dict[str, Any] | None:
-    """What the buyer of a gift card chose; None for a line that is none."""
+    """The buyer's entry for a gift card; None for a line without one."""
     if chosen is None:
         return None
     return {

@@ -1,4 +1,4 @@
-"""The gift cards of a cart: which it is to be paid with. `gift_cards` says what they pay."""
+"""Adds and removes the gift cards that a cart is paid with. The room `gift_cards` calculates what they pay."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -29,9 +29,9 @@ class MergeReport(TypedDict):
 
 
 class Ordered(TypedDict):
-    """What an order takes out of carts: `pieces` of the basket by the line's key; `arrivals` holds `{id, source,
-    pieces}`, what an integration's cart brought of that; `codes` are the basket's discount codes, and `gift_cards` the
-    ids of its gift cards."""
+    """The contents that an order removes from carts: `pieces` of the basket by the line's key; `arrivals` holds `{id,
+    source, pieces}`, the part that each integration's cart brought; `codes` are the basket's discount codes, and
+    `gift_cards` the ids of its gift cards."""
 
     pieces: dict[str, int]
     arrivals: list[dict[str, Any]]
@@ -139,15 +139,16 @@ def last_arrival(shop: Shop, cart: Cart, lines: Sequence[CartLine]) -> Arrival |
 
 
 def pop_merge_report(*, shop: Shop, cart: Cart) -> MergeReport | None:
-    """What merging added to this basket and what did not fit. Clears the report, so that it is returned once."""
+    """Return the report of what merging added to this basket and what did not fit. Clears it, so that it is returned
+    once."""
     report = cart.merge_report
     unread = Cart.objects.filter(shop=shop, pk=cart.pk, merge_report__isnull=False)
     return report if report and unread.update(merge_report=None) else None
 
 
 def ordered_lines(*, shop: Shop, cart: Cart) -> tuple[Ordered, list[Arrival]]:
-    """What an order of this locked basket takes out of the carts, and the arrivals that brought items of it, oldest
-    first."""
+    """The contents that an order of this locked basket removes from carts, and the arrivals that brought its items,
+    oldest first."""
     basket = _Basket(shop, cart)
     arrivals = [arrival for arrival in basket.arrivals if arrival.lines]
     brought = [
@@ -245,7 +246,7 @@ class _Basket:
 
     def add_codes(self, other: Cart) -> None:
         """Add another cart's discount codes and gift cards after the basket's own, as far as there is room. Its totals
-        say which of them apply (R-CART-45)."""
+        show which of them apply (R-CART-45)."""
         codes = dict.fromkeys([*self.cart.discount_codes, *other.discount_codes])
         gift_cards = dict.fromkeys([*self.cart.gift_cards, *other.gift_cards])
         self.cart.discount_codes = list(codes)[: rules.MAX_CODES]

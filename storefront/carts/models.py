@@ -10,7 +10,7 @@ from storefront.customers.models import Customer
 from storefront.kit.money_field import MoneyField
 from storefront.shops.models import Shop
 
-# After the last write (R-CART-8).
+# A cart expires this long after its last write (R-CART-8).
 LIFETIME = timedelta(days=7)
 # Columns in which a line copies the catalogue when it is added or repriced.
 SNAPSHOTS = (
@@ -107,8 +107,8 @@ class CartLine(models.Model):
 
 
 class Attributed(models.Model):
-    """What an integration gave when it asked for a checkout link (R-LINK-20). The link's arrival in a basket and the
-    order have copies."""
+    """Data that an integration sent when it requested a checkout link (R-LINK-20). The link's arrival in a basket and
+    the order have copies."""
 
     return_url = models.CharField(max_length=2048, blank=True, help_text="Where the shopper can go after the order.")
     cancel_url = models.CharField(
@@ -142,7 +142,7 @@ class CheckoutLink(Attributed):
 
 
 class Arrival(Attributed):
-    """What following a checkout link copied from an integration's cart into a shopper's basket.
+    """The items that a followed checkout link copied from an integration's cart into a shopper's basket.
 
     `lines` holds `{line, key, qty, own}`: the id of the basket's line, its key in both carts, how many pieces were
     copied, and how many pieces of the line no link brought. `missing` holds `{name, wanted, qty}` for what did not fit.

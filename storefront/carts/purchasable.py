@@ -1,4 +1,5 @@
-"""What a cart needs to know of products and variants, in few queries: price, options, bundle items, image, stock."""
+"""Loads everything about products and variants that a cart needs, in few queries: price, options, bundle items, image,
+stock."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -47,9 +48,9 @@ class Purchasable:
         return full_name(self.product.name, self.variant.name if self.variant else None)
 
     def is_for_sale(self, now: datetime) -> bool:
-        """Whether it is published, its variant active (R-CART-25), and its buyer gets what the product promises: not
-        a bundle with an item that bundles cannot sell (`_is_unsold`), nor a download without a file, nor a
-        subscription, which no shop can charge yet (R-CART-51)."""
+        """Returns True if the product is published, its variant active (R-CART-25), and everything in it can be sold:
+        no bundle with an item that bundles cannot sell (`_is_unsold`), no download without a file, and no subscription,
+        which no shop can charge yet (R-CART-51)."""
         is_active = self.variant is None or self.variant.is_active
         is_delivered = not (self.has_unsold_item or self.lacks_file or self.is_subscription)
         return self.product.is_published(now) and is_active and is_delivered

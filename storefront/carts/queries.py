@@ -117,8 +117,8 @@ def cart_totals(
 
 
 def shown_lines(lines: Sequence[CartLine], totals: rules.Totals) -> list[CartLine]:
-    """The lines at the prices of the totals, which are without tax where the shopper sees net prices. Those are copies:
-    the cart keeps the entered price."""
+    """The lines at the prices of the totals, which are without tax if the shopper sees net prices. Returns copies, so
+    the cart keeps the entered prices."""
     return [
         line if price == line.price_snapshot else _at_price(line, price)
         for line, price in zip(lines, totals.unit_prices, strict=True)
@@ -126,7 +126,7 @@ def shown_lines(lines: Sequence[CartLine], totals: rules.Totals) -> list[CartLin
 
 
 def sees_net_prices(shop: Shop, cart: Cart | None) -> bool:
-    """Whether the cart's customer sees prices without tax, in a shop whose prices include it. No query without a
+    """Returns True if the cart's customer sees prices without tax in a shop whose prices include it. No query without a
     customer."""
     if cart is None or cart.customer_id is None or not shop.prices_include_tax:
         return False
@@ -147,24 +147,25 @@ def cart_discounts(
 
 
 def is_delivery_free(shop: Shop, lines: Iterable[CartLine], discounts: Iterable[Candidate], now: datetime) -> bool:
-    """Whether a discount makes delivery free, by a method that it covers."""
+    """Returns True if a discount makes some method of delivery free."""
     priced = [_priced_line(line, {}) for line in lines]
     return apply_discounts(priced, discounts, now, shop.currency).is_delivery_free
 
 
 def shopper_of(cart: Cart | None, email: str = "") -> Shopper:
-    """Whose discounts apply to this cart."""
+    """The shopper for the limits of discounts per customer."""
     return Shopper(cart.pk, cart.customer_id, email) if cart else Shopper(email=email)
 
 
 def needs_shipping(shop: Shop, lines: Iterable[CartLine]) -> bool:
-    """Whether any of the lines is shipped."""
+    """Returns True if any of the lines is shipped."""
     ids = {line.product_id for line in lines if not line.is_digital}
     return bool(ids) and Product.objects.filter(shop=shop, pk__in=ids, requires_shipping=True).exists()
 
 
 def parcel(shop: Shop, lines: Sequence[CartLine]) -> Parcel:
-    """What delivery rates depend on. A variant without a weight has its product's."""
+    """The properties of the lines on which delivery rates depend. A variant without a weight has the weight of its
+    product."""
     shipped = Product.objects.filter(shop=shop, requires_shipping=True)
     wanted = shipped.only("weight", "shipping_origin", "media_mail_eligible")
     products = wanted.in_bulk({line.product_id for line in lines})

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from storefront.carts.models import CartLine
-from storefront.catalogue.models import LONGEST_TEXT, Option, Product, Variant
+from storefront.catalogue.models import MAX_TEXT_LENGTH, Option, Product, Variant
 from storefront.catalogue.stock import Kind, StockUse
 from storefront.kit import money
 from storefront.kit.refusals import InvalidFields, Problem, Refusal, problem
@@ -22,12 +22,12 @@ MAX_LINES = 200
 MAX_CODES = 10
 # Gift cards that a cart can be paid with.
 MAX_GIFT_CARDS = 10
-# How many lines one call can add.
+# Lines that one call can add.
 MAX_ADDED_LINES = 100
-# Of a line, and of all lines together (R-LIM-6).
+# Custom fields of a line, and characters of a field's name and of a text (R-LIM-6).
 MAX_CUSTOM_FIELDS = 20
 MAX_FIELD_NAME = 100
-MAX_TEXT = LONGEST_TEXT
+MAX_TEXT = MAX_TEXT_LENGTH
 # Limit for the texts in all lines of a cart together, in bytes: every call reads the whole cart, and carts are copied.
 MAX_CART_TEXT = 64 * 1024
 TOO_MUCH_TEXT = f"The texts in a cart can have at most {MAX_CART_TEXT // 1024} KiB in total."
@@ -52,9 +52,9 @@ class InvalidCustomPrice(Refusal):
 
 
 class TotalTooLarge(Refusal):
-    """The lines together would come to more than an order can (R-LIM-5)."""
+    """The cart's total would be higher than that of any order can be (R-LIM-5)."""
 
-    code, message, field = "total_too_large", f"A cart can come to at most {money.LARGEST:,}.", "qty"
+    code, message, field = "total_too_large", f"A cart can come to at most {money.MAX_AMOUNT:,}.", "qty"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +100,8 @@ class Choice:
 
 
 def resolve_choices(options: Iterable[OfferedOption], chosen: Mapping[str, Any] | None) -> list[Choice]:
-    """The choices, in the order of the options. Raises InvalidOption or OptionRequired, with a problem for each option
-    that is not chosen well.
+    """Resolve the choices, in the order of the options. Raises InvalidOption or OptionRequired, with a problem for each
+    option whose choice is invalid or missing.
 
     `chosen` maps an option's id to the id of a value, or to a text for a text option. None or blank text: no choice.
     """
@@ -179,17 +179,17 @@ def check_custom_price(
 
 
 def subtotal(lines: Iterable[CartLine]) -> Decimal:
-    """What these lines come to before discounts."""
+    """The sum of these lines before discounts."""
     return sum((line.price_snapshot * line.qty for line in lines), money.ZERO)
 
 
 def affordable_qty(price: Decimal, taken: Decimal) -> int:
-    """How many pieces at this price can be added to a cart whose other lines come to `taken`."""
-    return int(max(money.LARGEST - taken, money.ZERO) // price) if price else MAX_QTY
+    """The number of pieces at this price that can be added to a cart whose other lines come to `taken`."""
+    return int(max(money.MAX_AMOUNT - taken, money.ZERO) // price) if price else MAX_QTY
 
 
 def check_damaged(product: Product, is_damaged: bool) -> None:
-    """Raises InvalidFields if damaged units are wanted, and the product has no price for them."""
+    """Raises InvalidFields if damaged units are requested, and the product has no price for them."""
     if is_damaged and product.damaged_price is None:
         raise InvalidFields(errors={"is_damaged": ["This product has no price for damaged units."]})
 
@@ -216,7 +216,7 @@ def text_bytes(line: CartLine) -> int:
 
 
 def has_room_for_text(line: CartLine, lines: Iterable[CartLine]) -> bool:
-    """Whether the line's texts fit into a cart with these lines. A line without texts always fits."""
+    """Returns True if the line's texts fit into a cart with these lines. A line without texts always fits."""
     size = text_bytes(line)
     return not size or size + sum(map(text_bytes, lines)) <= MAX_CART_TEXT
 
@@ -297,7 +297,7 @@ def stock_needed(lines: Iterable[CartLine]) -> Counter[tuple[Kind, int]]:
 def addable_qty(
     one: Iterable[StockUse], taken: Mapping[tuple[Kind, int], int], levels: Mapping[tuple[Kind, int], int | None]
 ) -> int | None:
-    """How many pieces can be added to what is already taken; None without a limit.
+    """The number of pieces that can be added to those already taken; None without a limit.
 
     `one` is what a single piece uses. `levels` holds the sellable pieces of each stock, None without a limit; a stock
     that is absent has 0.

@@ -35,7 +35,7 @@ def _choice(given: Any) -> int | str | None:
     return given
 
 
-# One error message; a union would report an error for each of its types.
+# A single validator gives one error message; a union would report an error for each of its types.
 Choice = Annotated[
     Any,
     BeforeValidator(_choice),

@@ -1,5 +1,5 @@
 """Products, variants, options, media, categories and stock: what a shop sells, how it changes, and which
 values are valid.
 
-It knows nothing of buyers. It may import `kit`, `shops`, `installations`, `webhooks` and `apps`.
+Knows nothing of buyers. May import `kit`, `shops`, `installations`, `webhooks` and `apps`.
 """

@@ -251,7 +251,7 @@ def delete_category(*, shop: Shop, category: Category, now: datetime) -> None:
 def _write_product(product: Product, changes: dict[str, Any], slug: str | None, lists: Lists, now: datetime) -> None:
     is_new = product.pk is None
     errors: Errors = {}
-    # What is given applies to the prices that hold now, though the worker may not have written them yet.
+    # Changes apply to the prices of this moment, even if the worker has not written them yet.
     sale_periods.settle(product, now)
     given = validation.assign(product, _writable(changes), errors)
     _choose_slug(product, slug, errors)
@@ -312,7 +312,7 @@ def _choose_slug(row: Product | Category, slug: str | None, errors: Errors) -> N
     if slug is None:
         row.slug = row.slug or unique_slug(row.shop, row.name, model=type(row))
     elif not rules.is_slug(slug):
-        errors["slug"] = [f"Expected 1 to {rules.LONGEST_SLUG} characters without spaces or any of / \\ ? # %."]
+        errors["slug"] = [f"Expected 1 to {rules.MAX_SLUG_LENGTH} characters without spaces or any of / \\ ? # %."]
     elif _existing(row.shop, type(row)).filter(slug=slug).exclude(pk=row.pk).exists():
         errors["slug"] = [f"Another {row._meta.verbose_name} of this shop already has this slug."]
     else:

@@ -66,7 +66,7 @@ class CategoryForm(ShopScopedForm):
 
     slug = forms.CharField(
         required=False,
-        max_length=rules.LONGEST_SLUG,
+        max_length=rules.MAX_SLUG_LENGTH,
         widget=UnfoldAdminTextInputWidget,
         help_text="Last part of the category's web address. Leave empty to create it from the name.",
     )

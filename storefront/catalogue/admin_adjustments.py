@@ -13,7 +13,7 @@ from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminTextInputWi
 from storefront.catalogue.inventory_actions import AdjustBy, adjust_stock
 from storefront.catalogue.ledger import Author, Kind, stock_changes
 from storefront.catalogue.models import StockAdjustment, Variant
-from storefront.catalogue.parsing import LARGEST_INTEGER
+from storefront.catalogue.parsing import MAX_INTEGER
 from storefront.catalogue.rules import full_name
 from storefront.kit.format import format_count
 from storefront.kit.ids import as_id
@@ -31,8 +31,8 @@ WITH = ["shop", "product", "variant", "installation__app", "token", "user"]
 class AdjustForm(BaseDialogForm):
     delta = forms.IntegerField(
         label="Change",
-        min_value=-LARGEST_INTEGER,
-        max_value=LARGEST_INTEGER,
+        min_value=-MAX_INTEGER,
+        max_value=MAX_INTEGER,
         widget=UnfoldAdminIntegerFieldWidget,
         help_text="Units to add to the stock. Use a negative number to remove units: -3 removes three.",
     )

@@ -13,9 +13,9 @@ from storefront.catalogue import bulk_edits
 from storefront.catalogue.bulk_edits import BulkEdit, apply_edit, digest_of, plan_edit
 from storefront.catalogue.ledger import Author
 from storefront.catalogue.models import Category, Product
-from storefront.catalogue.parsing import LARGEST_INTEGER
+from storefront.catalogue.parsing import MAX_INTEGER
 from storefront.kit.format import format_count
-from storefront.kit.money import LARGEST, ZERO, problem_of
+from storefront.kit.money import MAX_AMOUNT, ZERO, problem_of
 from storefront.kit.refusals import Refusal
 from storefront.shops.admin_base import sentence_of
 from storefront.shops.admin_parts import Moves, chosen_deed
@@ -36,13 +36,13 @@ class BulkForm(forms.Form):
         required=False,
         max_digits=14,
         decimal_places=2,
-        min_value=-LARGEST,
-        max_value=LARGEST,
+        min_value=-MAX_AMOUNT,
+        max_value=MAX_AMOUNT,
     )
     stock_how = forms.ChoiceField(
         label="Stock", required=False, choices=[("", "Keep"), ("set", "Set to"), ("by", "Change by")]
     )
-    stock = forms.IntegerField(label="Units", required=False, min_value=-LARGEST_INTEGER, max_value=LARGEST_INTEGER)
+    stock = forms.IntegerField(label="Units", required=False, min_value=-MAX_INTEGER, max_value=MAX_INTEGER)
     status = forms.ChoiceField(label="Status", required=False, choices=[("", "Keep"), *Product.Status.choices])
     add_category = forms.ModelChoiceField(
         label="Add to the category", required=False, queryset=Category.objects.none(), empty_label="None"
@@ -113,7 +113,7 @@ class BulkEditAdmin:
         if step and form.is_valid():
             try:
                 # By id: a list that is filtered by what changes would lose the rows meanwhile.
-                chosen_ids = list(queryset.values_list("pk", flat=True)[: bulk_edits.MOST_PRODUCTS + 1])
+                chosen_ids = list(queryset.values_list("pk", flat=True)[: bulk_edits.MAX_PRODUCTS + 1])
                 products = Product.objects.filter(shop=request.shop, pk__in=chosen_ids)
                 if step == "apply":
                     self._apply(request, products, form.edit())

@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 from storefront.catalogue.models import Category
 
 # Categories that a page shows as a tree; of more, some are searched for.
-MOST_SHOWN = 1000
+MAX_SHOWN = 1000
 
 
 class TreeWidget(CheckboxSelectMultiple):
@@ -32,8 +32,8 @@ class TreeWidget(CheckboxSelectMultiple):
 def tree_rows(shop: Any) -> list[tuple[int, str, int, int]] | None:
     """The shop's categories for the widget; None if they are too many."""
     found = Category.objects.filter(shop=shop).order_by("lft").values_list("pk", "name", "lft", "rgt")
-    rows = list(found[: MOST_SHOWN + 1])
-    return rows if len(rows) <= MOST_SHOWN else None
+    rows = list(found[: MAX_SHOWN + 1])
+    return rows if len(rows) <= MAX_SHOWN else None
 
 
 def _nested(rows: list[tuple[int, str, int, int]], name: str, chosen: Collection[str]) -> SafeString:

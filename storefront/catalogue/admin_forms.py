@@ -125,7 +125,7 @@ class ProductForm(StockForm):
     refused = ""
     slug = forms.CharField(
         required=False,
-        max_length=rules.LONGEST_SLUG,
+        max_length=rules.MAX_SLUG_LENGTH,
         widget=UnfoldAdminTextInputWidget,
         label="Web address",
         help_text="Leave empty to make it from the name.",

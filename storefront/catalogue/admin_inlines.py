@@ -3,7 +3,7 @@
 from typing import Any
 
 from storefront.catalogue.admin_forms import BundleItemForm, OptionForm, RelatedProductForm
-from storefront.catalogue.admin_rows import MOST_ROWS, choice_names
+from storefront.catalogue.admin_rows import MAX_ROWS, choice_names
 from storefront.catalogue.admin_variant_forms import VariantFormSet, VariantRowForm
 from storefront.catalogue.models import BundleItem, Option, OptionValue, Product, RelatedProduct, Variant
 from storefront.shops.admin_scope import ShopScopedTabularInline
@@ -73,7 +73,7 @@ def names_of_form(request: Any, product: Product | None) -> list[str]:
     """The names of the choices in the form that was sent, else those of the product."""
     rows = str(request.POST.get("choices-rows", ""))
     if rows.isascii() and rows.isdigit():
-        return [request.POST.get(f"choices-{number}-name", "").strip() for number in range(min(int(rows), MOST_ROWS))]
+        return [request.POST.get(f"choices-{number}-name", "").strip() for number in range(min(int(rows), MAX_ROWS))]
     return choice_names(product, option_values_of(product)) if product else []
 
 

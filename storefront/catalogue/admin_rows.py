@@ -12,7 +12,7 @@ from storefront.shops.languages import CHOICES, OTHER
 
 Row = dict[str, str]
 # Rows that a form is read to have, whatever it says.
-MOST_ROWS = 500
+MAX_ROWS = 500
 _BAR = re.compile(r"(?<!\\)\|")
 
 LANGUAGES = [(code, name) for code, name in CHOICES if code != OTHER]
@@ -53,7 +53,7 @@ class RowsWidget(forms.Widget):
             return None
         rows = (
             {column.name: data.get(f"{name}-{number}-{column.name}", "").strip() for column in self.columns}
-            for number in range(min(int(count), MOST_ROWS))
+            for number in range(min(int(count), MAX_ROWS))
         )
         return list(rows)
 

@@ -81,7 +81,7 @@ def _records(shop: Shop, ids: Collection[int], record: str, now: datetime | None
         f"SELECT p.id, {record} FROM catalogue_product p"
         f" WHERE p.shop_id = %(shop)s AND p.id IN ({chosen}) AND p.deleted_at IS NULL"
     )
-    # On the connection of the write, since events contain what was just written.
+    # Reads from the connection of the write, since events contain what was just written.
     params = {"shop": shop.pk, "now": now and as_stored(now)}
     rows = fetch(connection, statement, params, prepared=len(ids) == 1)
     return {id: orjson.loads(records.with_media_urls(shop, text)) for id, text in rows}

@@ -15,7 +15,7 @@ from storefront.catalogue.actions import OWN_COLUMNS
 from storefront.catalogue.children import OPTION_FIELDS, VARIANT_FIELDS
 from storefront.catalogue.fields import Id, Integer, kind_of, writable
 from storefront.catalogue.models import Option, Product, Variant
-from storefront.catalogue.parsing import LARGEST_INTEGER
+from storefront.catalogue.parsing import MAX_INTEGER
 from storefront.kit.app_pagination import Pagination
 from storefront.kit.members import choice, chosen
 from storefront.kit.schemas import Change, IdAlone, ListedChange, MoneyGiven
@@ -114,7 +114,7 @@ class BundleItemGiven(ListedChange):
 
     product_id: Id = Field(0, description="The item's product id. Required for a new item.")
     variant_id: Id | None = Field(None, description="The item's variant id, if the product has variants.")
-    qty: Annotated[int, Field(strict=True, ge=1, le=LARGEST_INTEGER)] = Field(1, description="Quantity in one bundle.")
+    qty: Annotated[int, Field(strict=True, ge=1, le=MAX_INTEGER)] = Field(1, description="Quantity in one bundle.")
     sort_order: Integer = Field(0, description="Position among the bundle items. By default, a new item comes last.")
 
 

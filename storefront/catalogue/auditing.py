@@ -43,7 +43,7 @@ def record_products(
 
 
 def record_statuses(shop: Shop, products: Collection[tuple[int, str, str]], status: str, now: datetime) -> None:
-    """The same if only the status changed. `products`: id, name and previous status of each."""
+    """Record entries of products whose status alone changed. `products`: id, name and previous status of each."""
     audit.record_all(
         audit.new_entry(
             shop=shop,

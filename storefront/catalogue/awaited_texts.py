@@ -1,8 +1,8 @@
-"""Search texts that follow their products: on PostgreSQL, an import has them written by a second connection, while it
-writes the next products.
+"""Search texts that are written after their products: on PostgreSQL, an import writes them on a second connection,
+while it writes the next products.
 
-With the products, a row of `AwaitedTexts` is committed, which the transaction that writes their texts deletes. If that
-never comes, since the process was killed, the worker writes them after a while. Meanwhile lists show the products, and
+A row of `AwaitedTexts` is committed with the products. The transaction that writes their texts deletes it. If the
+process is killed before that, the worker writes the texts after a while. Meanwhile lists show the products, and
 searches do not find them.
 """
 
@@ -23,9 +23,9 @@ from storefront.shops.models import Shop
 
 log = structlog.get_logger(__name__)
 
-# After how long the worker writes them. An import takes a second for those of a batch.
+# How long the worker waits before it writes the texts. An import writes those of a batch within a second.
 PATIENCE = timedelta(minutes=2)
-# How long to wait for the lock of a product that another program changes.
+# How long to wait for the lock of a product.
 MAX_LOCK_WAIT = "10s"
 # Locks the products; how many there are, and how many another transaction wrote than the one that made them.
 _LOCKED = """
@@ -64,14 +64,14 @@ def write_awaited(awaited: AwaitedTexts, table: BulkTable, rows: Sequence[tuple[
 
 
 def write_overdue(*, now: datetime, limit: int) -> int:
-    """Write the texts that imports left to the worker, of at most `limit` batches. Returns of how many."""
+    """Write the texts that imports did not write, of at most `limit` batches. Returns the number of batches."""
     overdue = AwaitedTexts.objects.filter(made_at__lte=now - PATIENCE).order_by("pk")
     return write_left(list(overdue.values_list("pk", flat=True)[:limit]))
 
 
 def write_left(awaited: Sequence[int]) -> int:
-    """Write the texts that these rows of AwaitedTexts announce, if they have not been. Returns of how many. What fails,
-    for example since another program holds a product for long, is logged, and the worker tries it again."""
+    """Write the missing texts of these rows of AwaitedTexts. Returns the number of rows done. A failure, for example
+    because a product stays locked, is logged, and the worker tries again."""
     written = 0
     for pk in awaited:
         try:
@@ -101,7 +101,7 @@ def _make(awaited: AwaitedTexts) -> None:
 
 
 def _begin(awaited: AwaitedTexts) -> bool:
-    """Delete the row, in the transaction that writes the texts; whether it was still there."""
+    """Delete the row, in the transaction that writes the texts. Returns False if it was already deleted."""
     deleted, _ = AwaitedTexts.objects.filter(pk=awaited.pk).delete()
     publish_change(awaited.shop_id)
     return bool(deleted)

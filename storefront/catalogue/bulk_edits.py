@@ -1,5 +1,5 @@
-"""Changes of many products at once: prices, stock, status, categories. What was shown before is what is done, to all of
-them or to none."""
+"""Changes many products at once: prices, stock, status, categories. Applies exactly the change that was shown before,
+to all of them or to none."""
 
 import hashlib
 from collections.abc import Collection, Iterator
@@ -21,13 +21,13 @@ from storefront.kit.money import CENT, quantize
 from storefront.kit.refusals import InvalidFields, Refusal
 from storefront.shops.models import Shop
 
-# Products that one change can be for: they are changed in one transaction.
-MOST_PRODUCTS = 500
+# Products that one edit can change, since it is one transaction.
+MAX_PRODUCTS = 500
 
 
 class TooManyProducts(Refusal):
     code, field = "too_many_products", "products"
-    message = f"Choose at most {MOST_PRODUCTS} products at once."
+    message = f"Choose at most {MAX_PRODUCTS} products at once."
 
 
 class ChangedSince(Refusal):
@@ -43,7 +43,7 @@ class EditRefused(Refusal):
 
 @dataclass(frozen=True, kw_only=True)
 class BulkEdit:
-    """What to change; None and empty: nothing. `percent` and `by` add to what is there, or take away."""
+    """The requested changes; None and empty change nothing. `percent` and `by` are relative, and can be negative."""
 
     price: tuple[Literal["set", "percent", "by"], Decimal] | None = None
     stock: tuple[Literal["set", "by"], int] | None = None
@@ -54,7 +54,7 @@ class BulkEdit:
 
 @dataclass
 class Edited:
-    """What becomes of one product: `changes` are those that `update_product` takes, `lines` say them to people as
+    """The planned change of one product: `changes` for `update_product`, and `lines` that describe them to people as
     (what, of which variant, before, after)."""
 
     product: Product
@@ -63,16 +63,16 @@ class Edited:
 
 
 def plan_edit(shop: Shop, products: QuerySet[Product], edit: BulkEdit) -> list[Edited]:
-    """What the change would do to these products, those that stay as they are left out. Deleted ones are.
+    """Plan the edit for these products. Leaves out products that would not change, and deleted ones.
 
     Raises TooManyProducts, and EditRefused for a price or a stock below zero.
     """
     found = list(
         products.filter(shop=shop, deleted_at=None)
         .order_by("pk")
-        .prefetch_related("variants", "categories")[: MOST_PRODUCTS + 1]
+        .prefetch_related("variants", "categories")[: MAX_PRODUCTS + 1]
     )
-    if len(found) > MOST_PRODUCTS:
+    if len(found) > MAX_PRODUCTS:
         raise TooManyProducts
     planned = [_edited(product, edit, shop.currency) for product in found]
     if edit.status == Product.Status.ACTIVE:
@@ -83,7 +83,7 @@ def plan_edit(shop: Shop, products: QuerySet[Product], edit: BulkEdit) -> list[E
 
 
 def digest_of(planned: Collection[Edited]) -> str:
-    """A text that is another one if the change would do anything else."""
+    """A digest of the planned changes, which differs for any other plan."""
     said = [(each.product.pk, each.lines) for each in planned]
     return hashlib.sha256(repr(said).encode()).hexdigest()
 
@@ -92,11 +92,11 @@ def digest_of(planned: Collection[Edited]) -> str:
 def apply_edit(
     *, shop: Shop, products: QuerySet[Product], edit: BulkEdit, digest: str, author: Author, now: datetime
 ) -> int:
-    """Do what `plan_edit` showed, of which `digest` is the digest. Returns how many products were changed.
+    """Apply the edit that `plan_edit` returned with this digest. Returns how many products were changed.
 
-    Raises ChangedSince if it would be something else by now, EditRefused, and what `plan_edit` raises.
+    Raises ChangedSince if the plan has changed since, EditRefused, and what `plan_edit` raises.
     """
-    ids = list(products.filter(shop=shop).order_by("pk").values_list("pk", flat=True)[: MOST_PRODUCTS + 1])
+    ids = list(products.filter(shop=shop).order_by("pk").values_list("pk", flat=True)[: MAX_PRODUCTS + 1])
     # Products before their variants, each in the order of their ids, as sales lock them.
     rows = Product.objects.filter(shop=shop, pk__in=ids)
     list(rows.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))
@@ -153,7 +153,7 @@ def _prices(
     if edit.price is None:
         return
     variants = list(product.variants.all())
-    # A product's own price is 0 if each variant has its own.
+    # The product's own price is 0 if each variant has a price.
     rows: list[Product | Variant] = [*([product] if product.price or not variants else []), *variants]
     for row in rows:
         if sale_periods.holds(row):
@@ -168,7 +168,7 @@ def _price_after(price: Decimal, how: str, number: Decimal, currency: str) -> De
 
 
 def _stocks(product: Product, edit: BulkEdit) -> Iterator[tuple[Product | Variant, str, int, int]]:
-    """Only stocks that are counted: those of the variants of a product with variants, else its own."""
+    """The tracked stocks: those of the variants of a product with variants, else its own."""
     if edit.stock is None:
         return
     how, number = edit.stock

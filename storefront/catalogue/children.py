@@ -2,10 +2,10 @@
 categories, and the items of a bundle.
 
 Every list of children changes by a `Plan` (`plans.py`), made of the existing rows and the wanted ones and then written.
-This module plans the lists of the API and the admin. An entry with an `id` changes that
-row, or deletes it if it says `remove`; one without creates a row; rows that no entry names stay. Only categories, which
-are given by id, are a complete list. All lists are checked before any is written. `product_files/updating.py` plans the
-children that a product file names.
+This module plans the lists of the API and the admin. An entry with an `id` changes that row, or deletes it with
+`remove`; one without creates a row; rows that no entry names stay. Only categories, which are given by id, are a
+complete list. All lists are checked before any is written. `product_files/updating.py` plans the children that a
+product file names.
 """
 
 from collections import defaultdict
@@ -143,10 +143,10 @@ def plan_variants(
         "variants",
         validation.check_variant,
     )
-    # Of two pictures with the same URL, the first. New pictures have no id yet.
+    # The first of several pictures with the same URL counts. New pictures have no id yet.
     pictures_by: dict[str, dict[Any, Media]] = {
         "image_id": {row.pk: row for row in pictures if row.pk},
-        # After the address of a picture that was fetched since, which programs may still have.
+        # Also by the original URL of a fetched picture, which programs may still have.
         "image": {url: row for row in reversed(pictures) for url in (row.source_url, _url(product, row)) if url},
     }
     for (number, entry), (variant, fields) in zip(kept, plan.writes, strict=True):
@@ -168,8 +168,8 @@ def plan_variants(
 
 
 def plan_media(product: Product, entries: Sequence[Entry], errors: Errors) -> Plan:
-    """The plan for the pictures; new ones come last unless `sort_order` says otherwise. `url` in an entry is the URL
-    that the record shows, or showed before the picture was fetched: another URL replaces the file."""
+    """The plan for the pictures; new ones come last unless they have a `sort_order`. `url` in an entry is the URL that
+    the record shows, or showed before the picture was fetched: another URL replaces the file."""
     existing = _existing(Media, product)
     plan, _ = plan_entries(
         Media,
@@ -234,7 +234,7 @@ def plan_bundle(product: Product, entries: Sequence[Entry], errors: Errors) -> P
     for (number, entry), (item, fields) in zip(kept, plan.writes, strict=True):
         within = f"bundle_items.{number}."
         if "product_id" in entry or item.pk is None:
-            # Another product: its previous variant does not belong to it, so the entry has to name one.
+            # The previous variant does not belong to the new product, so the entry has to name one.
             item.product_id, item.variant_id = entry.get("product_id"), entry.get("variant_id")
             fields += ["product", "variant"]
             if item.product_id not in products:
@@ -259,7 +259,7 @@ def _with_source_url(product: Product, entry: Entry, existing: Media | None) -> 
     given = {name: value for name, value in entry.items() if name != "url"}
     if existing is None or not existing.file:
         return given | {"source_url": entry["url"]}
-    # The address of a picture that was fetched since names the same picture.
+    # The original URL of a fetched picture identifies the same picture.
     is_same = entry["url"] and entry["url"] in (_url(product, existing), existing.source_url)
     return given if is_same else given | {"source_url": entry["url"], "file": ""}
 
@@ -317,6 +317,6 @@ def _existing(model: Any, product: Product) -> dict[int, Any]:
 
 
 def _of_shop(product: Product, row: Any) -> Any:
-    """The row, with its shop at hand: prices are checked by the shop's currency."""
+    """Set the row's shop without a query, since prices are checked by the shop's currency."""
     row.shop = product.shop
     return row

@@ -1,5 +1,5 @@
 # ruff: noqa: S608, the statements consist of conditions of this package and of numbers; values are parameters.
-"""Apps' list of products, and stock, as clients keep a copy of them (`sync.feed`)."""
+"""Apps' lists of products and of stock, as sources for clients that keep a copy of them (`sync.feed`)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -28,15 +28,15 @@ class Products(Source):
     """The products that `/api/apps/products` lists."""
 
     name, kind = "app-products", "product"
-    # Which products `p` the list has, and which were changed since `%(since)s`.
+    # Conditions: the list has the product `p`; the product was changed since `%(since)s`.
     listed: ClassVar[str] = "p.deleted_at IS NULL"
     recent: ClassVar[str] = f"(p.updated_at >= %(since)s OR p.id IN (SELECT t.id FROM ({dates.turned()}) t))"
-    # What a date has shown or hidden since then, without a write: the SQL of `at` and `id`, after a UNION ALL.
+    # SQL of `at` and `id`, after a UNION ALL, of products that a date has shown or hidden since then without a write.
     published: ClassVar[str] = ""
     for_apps: ClassVar[bool] = True
 
     def dated(self, since: datetime, last: int, now: datetime, count: int) -> Sequence[tuple[datetime, int]]:
-        # What is not listed is told where it leaves the list.
+        # Products that are not listed are reported by `gone`.
         turned = f"({dates.turned()}) t JOIN catalogue_product p ON p.id = t.id WHERE {self.listed}"
         statement = (
             f"SELECT d.at, d.id FROM (SELECT t.at, t.id FROM {turned}{self.published}) d"
@@ -66,7 +66,8 @@ class Products(Source):
         return [Deletion(id, as_utc(at)) for id, at in rows], total
 
     def gone(self) -> str:
-        """The SQL of products that the list has no longer had since `%(since)s`: `id` and `at`, any number of times."""
+        """The SQL of `id` and `at` of products that have left the list since `%(since)s`. A product can occur several
+        times."""
         return (
             "SELECT c.object_id AS id, c.at FROM sync_change c WHERE c.shop_id = %(shop)s AND c.kind = 'product'"
             f" AND c.at >= %(since)s AND {self.visible} AND NOT EXISTS ({PRODUCT} AND {self.listed})"
@@ -77,7 +78,7 @@ class Products(Source):
         if self.members is not None:
             record = records.chosen_product(self.members, for_apps=self.for_apps)
         statement = f"SELECT p.id, {record} FROM catalogue_product p WHERE {condition}"
-        # Not prepared, since each list of ids is another statement.
+        # Not prepared, since each list of ids gives another statement.
         rows = fetch(connection, statement, {"shop": self.shop.pk} | params, prepared=False)
         return [(id, records.with_media_urls(self.shop, text)) for id, text in rows]
 
@@ -99,7 +100,8 @@ class Stock(Source):
     def current(self, changed: Mapping[int, Changed], now: datetime) -> tuple[Sequence[str], Sequence[Deletion]]:
         variants = {variant: id for id, each in changed.items() for variant in each.variants if variant is not None}
         existing = set(Variant.objects.filter(shop=self.shop, pk__in=list(variants)).values_list("pk", flat=True))
-        # All items of a product that was written itself or lost a variant, else those of the variants that were.
+        # All items if the product itself was written or lost a variant; else the items of the variants that were
+        # written.
         whole = {id for id, each in changed.items() if None in each.variants or each.variants - existing}
         items = inventory.stock_of(self.shop, whole, list(variants))
         named = {item_id(id, None): id for id in whole} | {item_id(id, variant): id for variant, id in variants.items()}

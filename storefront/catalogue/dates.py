@@ -1,9 +1,9 @@
 # ruff: noqa: S608, the statements consist of names and conditions of this file; values are parameters.
-"""What dates change in the rows of products and variants, in SQL: sale prices that begin and end, and pre-orders.
+"""SQL for the columns of products and variants that dates change: sale prices that begin and end, and pre-orders.
 
-The worker writes these changes into the rows (`turning.py`), after their moment, and so that programs hear of them.
-Reads do not wait for it (R-CAT-41): they take these columns as they are at `%(now)s`. A test
-compares the expressions with `sale_periods.settle` and `end_preorder`, which say the same of one row in memory.
+The worker writes these changes into the rows (`turning.py`) shortly after the date, which also emits events. Reads do
+not wait for that (R-CAT-41): they compute these columns for `%(now)s`. A test compares the expressions with
+`sale_periods.settle` and `end_preorder`, which do the same for one row in memory.
 """
 
 from functools import cache
@@ -26,7 +26,7 @@ def turns_at(column: str) -> Q:
 
 
 def pending(row: str, column: str) -> str:
-    """The same in SQL, for the row with this alias."""
+    """The condition of `turns_at` in SQL, for the row with this alias."""
     return " AND ".join(_condition(row, *item) for item in _TURNS[column].items())
 
 

@@ -1,4 +1,4 @@
-"""The files that buyers of a product download: their upload, and which of them a product or variant is sold with."""
+"""The files that buyers of a product download: stores uploads, and finds the files of a product or variant."""
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
@@ -49,12 +49,13 @@ def files_of(shop: Shop, sold: Iterable[Sold]) -> dict[Sold, list[DigitalFile]]:
 
 
 def needs_file(product: Product) -> bool:
-    """Whether buyers would get nothing without a file. A pre-order's file can come later (`orders/file_sweeps.py`)."""
+    """Returns True if buyers would get nothing without a file. A pre-order's file can come later
+    (`orders/file_sweeps.py`)."""
     return product.type == Product.Type.DIGITAL and not product.is_gift_card and not product.is_preorder
 
 
 def without_file(shop: Shop, product_ids: Collection[int]) -> list[Product]:
-    """Those of these products that need a file and have none, so that they are not sold."""
+    """The products among these that need a file and have none, so that they are not sold."""
     if not product_ids:
         return []
     digital = Product.objects.filter(shop=shop, pk__in=product_ids, type=Product.Type.DIGITAL, digital_files=None)

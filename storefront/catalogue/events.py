@@ -22,14 +22,14 @@ from storefront.webhooks.actions import record_events
 
 # Products whose records are in memory at the same time.
 BATCH_ROWS = 500
-# Members whose change is no `product.updated`.
+# Members whose change emits no `product.updated`.
 _STOCK = {"stock_qty", "damaged_qty", "updated_at"}
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What apps can read of some products: their records by product id, and their stock by item id. For the audit log
-    also the cost prices of their variants by variant id, which apps cannot read."""
+    """Everything that apps can read of some products: their records by product id, and their stock by item id. For the
+    audit log also the cost prices of their variants by variant id, which apps cannot read."""
 
     products: dict[int, Record] = field(default_factory=dict)
     stock: dict[str, Item] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class Snapshot:
 
 
 def take_snapshot(shop: Shop, products: Collection[int]) -> Snapshot:
-    """What apps can read of these products at this moment."""
+    """Take a snapshot of these products at this moment."""
     records = stored_products(shop, products)
     variants = [variant["id"] for record in records.values() for variant in record["variants"]]
     costs = Variant.objects.filter(shop=shop, pk__in=variants).values_list("pk", "cost_price") if variants else ()
@@ -53,7 +53,7 @@ def emitting_changes(shop: Shop, *products: int, now: datetime) -> Iterator[Snap
 
 
 def emit_changes(shop: Shop, before: Snapshot, products: Collection[int], now: datetime) -> Snapshot:
-    """Emit how these products and their stock differ from `before`. Returns their state now."""
+    """Emit events for the differences of these products and their stock from `before`. Returns their state now."""
     after = take_snapshot(shop, products)
     happened = []
     for id in products:
@@ -90,7 +90,7 @@ def emit_created(shop: Shop, products: Collection[int], now: datetime) -> None:
 
 
 def has_apps(shop: Shop) -> bool:
-    """Whether any app is installed in the shop."""
+    """Returns True if any app is installed in the shop."""
     return Installation.objects.filter(shop=shop, uninstalled_at=None).exists()
 
 

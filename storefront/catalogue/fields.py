@@ -1,4 +1,4 @@
-"""How values of each type of column are read, checked and written, as one table: `KINDS`.
+"""Reads, checks and writes the values of each type of column, by one table: `KINDS`.
 
 The schemas of what apps send, the checks before a write, and the native product file all use `kind_of(column)`. So a
 new column of a product needs its line in the model and its description in `schemas.Product`. Only a new type of
@@ -20,24 +20,24 @@ from ninja import Field
 from pydantic import BeforeValidator, WithJsonSchema
 
 from storefront.catalogue import parsing, rules
-from storefront.catalogue.models import LONGEST_TEXT, BundleItem, MeasureField, Option, Product
-from storefront.catalogue.parsing import LARGEST_INTEGER, InvalidValue, quoted
+from storefront.catalogue.models import MAX_TEXT_LENGTH, BundleItem, MeasureField, Option, Product
+from storefront.catalogue.parsing import MAX_INTEGER, InvalidValue, quoted
 from storefront.kit import clock, markup, money
-from storefront.kit.ids import LARGEST_ID
+from storefront.kit.ids import MAX_ID
 from storefront.kit.money_field import MoneyField
 from storefront.kit.schemas import Moment, MoneyGiven
 
 # The largest whole number that every JSON parser reads exactly.
-LARGEST_EXACT = 2**53 - 1
+MAX_EXACT = 2**53 - 1
 # Minimum values of columns that differ from those of their type. The constraints of the tables are the same.
-LEAST: dict[type[models.Model], dict[str, int]] = {
+MIN_VALUES: dict[type[models.Model], dict[str, int]] = {
     Product: {"billing_interval_count": 1, "damaged_qty": 0},
     Option: {"max_length": 1},
     BundleItem: {"qty": 1},
 }
 
 # Maximum values, in the same way.
-MOST: dict[type[models.Model], dict[str, int]] = {Option: {"max_length": LONGEST_TEXT}}
+MAX_VALUES: dict[type[models.Model], dict[str, int]] = {Option: {"max_length": MAX_TEXT_LENGTH}}
 
 MemberParser = Callable[[Any], Any]
 
@@ -47,8 +47,8 @@ def _whole(low: int, high: int) -> Any:
 
 
 # The types of members that apps send.
-Id = _whole(1, LARGEST_ID)
-Integer = _whole(-LARGEST_INTEGER, LARGEST_INTEGER)
+Id = _whole(1, MAX_ID)
+Integer = _whole(-MAX_INTEGER, MAX_INTEGER)
 
 
 def as_it_is(value: Any) -> Any:
@@ -191,12 +191,12 @@ def _json(column: Any) -> Kind:
 
 
 def _large_integer(column: Any) -> Kind:
-    return Kind(given=_whole(-LARGEST_ID, LARGEST_ID), parse=_integer_of(column, LARGEST_EXACT), clean=_clean)
+    return Kind(given=_whole(-MAX_ID, MAX_ID), parse=_integer_of(column, MAX_EXACT), clean=_clean)
 
 
 def _integer(column: Any) -> Kind:
-    low = 0 if isinstance(column, models.PositiveIntegerField) else -LARGEST_INTEGER
-    return Kind(given=_whole(low, LARGEST_INTEGER), parse=_integer_of(column, LARGEST_INTEGER), clean=_clean_integer)
+    low = 0 if isinstance(column, models.PositiveIntegerField) else -MAX_INTEGER
+    return Kind(given=_whole(low, MAX_INTEGER), parse=_integer_of(column, MAX_INTEGER), clean=_clean_integer)
 
 
 def _address(column: Any) -> Kind:
@@ -245,9 +245,9 @@ def _choice(values: list[str]) -> MemberParser:
 
 
 def _integer_of(column: Any, high: int) -> MemberParser:
-    low = 0 if isinstance(column, models.PositiveIntegerField) else -LARGEST_INTEGER
-    low = LEAST.get(column.model, {}).get(column.name, low)
-    high = MOST.get(column.model, {}).get(column.name, high)
+    low = 0 if isinstance(column, models.PositiveIntegerField) else -MAX_INTEGER
+    low = MIN_VALUES.get(column.model, {}).get(column.name, low)
+    high = MAX_VALUES.get(column.model, {}).get(column.name, high)
 
     def parse(value: Any) -> int:
         if not low <= _is(int, value, "a whole number") <= high:
@@ -276,8 +276,8 @@ def _clean_moment(row: models.Model, column: Any, value: Any) -> Any:
 def _clean_integer(row: models.Model, column: Any, value: Any) -> Any:
     # PostgreSQL's range, on SQLite too, so that a shop can move from one database to the other.
     cleaned = _clean(row, column, value)
-    if abs(cleaned) > LARGEST_INTEGER:
-        raise ValidationError(f"Expected a number from -{LARGEST_INTEGER} to {LARGEST_INTEGER}.")
+    if abs(cleaned) > MAX_INTEGER:
+        raise ValidationError(f"Expected a number from -{MAX_INTEGER} to {MAX_INTEGER}.")
     return cleaned
 
 

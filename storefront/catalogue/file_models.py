@@ -10,14 +10,14 @@ from storefront.shops.models import Shop
 
 
 def stored_name(stored: "StoredFile", _name: str) -> str:
-    """Where a file is stored: nothing of the uploaded name, and nothing that can be guessed."""
+    """A name for storing the file, which cannot be guessed and does not contain the uploaded name."""
     return f"downloads/{stored.shop_id}/{uuid.uuid4().hex}"
 
 
 class StoredFile(models.Model):
     """An uploaded file that buyers download, in private storage. It never changes; another version is another row.
 
-    It is kept while a product has it or an order was sold with it, and deleted a day after nothing names it any more
+    The file is kept while a product has it or an order was sold with it, and deleted a day after its last use
     (`orders/file_sweeps.py`).
     """
 

@@ -1,4 +1,4 @@
-"""What stocks and prices were: tables that triggers write and nothing changes."""
+"""The history of stocks and prices: tables that triggers write and nothing changes."""
 
 from django.db import models
 
@@ -11,8 +11,8 @@ class StockAdjustment(models.Model):
     """A change of a stock: a row of the stock ledger, which triggers write (catalogue/triggers.py) and nothing changes
     afterwards. From a stock's last opening row on, each row begins where the one before it ended.
 
-    One of three columns says who made it, if anyone did: an app, an API token of the shop, or a member of its staff. No
-    foreign keys in the database, since imports write many rows; a product's rows go with it.
+    One of three columns names the author, if there is one: an app, an API token of the shop, or a member of its staff.
+    No foreign keys in the database, since imports write many rows; a product's rows go with it.
     """
 
     class Kind(models.TextChoices):
@@ -30,7 +30,7 @@ class StockAdjustment(models.Model):
     product = models.ForeignKey(
         "catalogue.Product", on_delete=models.CASCADE, related_name="adjustments", db_constraint=False
     )
-    # Stays when the variant is removed.
+    # The row stays when the variant is removed.
     variant = models.ForeignKey(
         "catalogue.Variant",
         null=True,
@@ -41,7 +41,7 @@ class StockAdjustment(models.Model):
     )
     of_damaged = models.BooleanField("damaged units", default=False, db_default=False)
     kind = models.CharField(max_length=10, choices=Kind, db_default=Kind.ADJUSTED)
-    # Can be twice as large as a stock: from the lowest stock to the highest.
+    # A change can be twice as large as a stock: from the lowest stock to the highest.
     delta = models.BigIntegerField(help_text="Change of the stock; negative if units were removed.")
     stock_after = models.IntegerField(help_text="Stock after the change.")
     reason = models.CharField(max_length=255, blank=True)
@@ -65,12 +65,12 @@ class StockAdjustment(models.Model):
 
     @property
     def made_by(self) -> str:
-        """Who made the change, or a dash if nobody is known."""
+        """The name of the author, or a dash if there is none."""
         return str(self.installation or self.token or self.user or "–")
 
 
 class PastPrice(models.Model):
-    """A price that a product or a variant had until then. Triggers write it (`catalogue/triggers.py`), and nothing
+    """A price that a product or a variant had until a time. Triggers write it (`catalogue/triggers.py`), and nothing
     changes it. No foreign keys in the database; a product's rows go with it."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False, db_constraint=False)

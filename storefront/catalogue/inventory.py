@@ -23,8 +23,8 @@ _OF_PRODUCT = ("damaged_qty", "low_stock_threshold")
 _COLUMNS = (*_OF_PRODUCT, *_OF_BOTH, *(f"variants__{name}" for name in _OF_BOTH))
 _NAMES_OF_BOTH = ("id", *_OF_BOTH[1:])
 _OWN_PRODUCT = "(SELECT {} FROM catalogue_product p WHERE p.id = catalogue_variant.product_id)"
-# What an UPDATE of a product or a variant is to return for `changed_item`, after when the product was deleted and
-# whether it has variants, each of which is an item. SQLite returns nothing of joined tables, hence the subqueries.
+# The RETURNING columns of an UPDATE of a product or a variant: first the product's deletion time and a flag for
+# variants, then the columns for `changed_item`. Subqueries, since SQLite cannot return columns of joined tables.
 CHANGED_PRODUCT = ", ".join(
     [
         "deleted_at",
@@ -58,14 +58,14 @@ class InventoryFilters:
 
     @property
     def counts_products(self) -> bool:
-        """Whether the total is that of whole products."""
+        """Returns True if the total counts whole products."""
         return self.sku is None and self.variant_id is None and self.items is None and self.updated_since is None
 
 
 def inventory_page(shop: Shop, filters: InventoryFilters, *, start: int, count: int) -> tuple[list[Item], int]:
     """`count` items from index `start` on, by product and then in the order of its variants; and the total."""
     found = _filtered(_stock(shop), shop, filters)
-    # First the ids, from an index, so that a deep page skips no table rows; then the columns of the page.
+    # Reads the ids from an index first, so that a deep page skips no table rows; then the columns of the page.
     page = list(found.order_by(*_ORDER).values_list("pk", "variants__pk")[start : start + count])
     items = _items(_stock(shop).filter(pk__in={product for product, _ in page}).filter(_is_on_page(page)))
     total = _count_all(shop, filters.product_id) if filters.counts_products else found.count()
@@ -130,7 +130,7 @@ def _is_on_page(page: Sequence[tuple[int, int | None]]) -> Q:
 
 
 def _count_all(shop: Shop, product_id: int | None) -> int:
-    """How many items the shop has, or one product. Products and variants are counted separately, each by an index,
+    """Count the items of the shop, or of one product. Products and variants are counted separately, each by an index,
     since counting the join takes many times as long."""
     products, variants = _stock(shop), Variant.objects.filter(shop=shop, product__deleted_at=None)
     if product_id is not None:

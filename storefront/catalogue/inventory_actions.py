@@ -7,7 +7,7 @@ from storefront.catalogue import auditing, events
 from storefront.catalogue.inventory import Item, item_id, stock_of
 from storefront.catalogue.ledger import Author, Kind, stock_changes
 from storefront.catalogue.models import Product, StockAdjustment, Variant
-from storefront.catalogue.parsing import LARGEST_INTEGER
+from storefront.catalogue.parsing import MAX_INTEGER
 from storefront.catalogue.stock import InsufficientStock
 from storefront.kit.refusals import InvalidFields
 from storefront.shops import audit
@@ -62,7 +62,7 @@ def adjust_stock(
         with stock_changes(Kind.ADJUSTED, reason=reason, author=author, now=now):
             row.save(update_fields=["stock_qty", "updated_at"])
     else:
-        # Counted, and found right.
+        # The stock was counted and is correct.
         StockAdjustment.objects.create(
             shop=shop,
             product=product,
@@ -105,8 +105,8 @@ def _locked(shop: Shop, product_id: int, variant_id: int | None) -> tuple[Produc
 
 def _check(row: Product | Variant, change: AdjustBy | AdjustTo, stock: int) -> None:
     field = "delta" if isinstance(change, AdjustBy) else "set"
-    if abs(stock) > LARGEST_INTEGER:
-        raise InvalidFields(errors={field: [f"Stock must be from -{LARGEST_INTEGER} to {LARGEST_INTEGER}."]})
+    if abs(stock) > MAX_INTEGER:
+        raise InvalidFields(errors={field: [f"Stock must be from -{MAX_INTEGER} to {MAX_INTEGER}."]})
     if stock >= min(row.stock_qty, 0) or not row.track_inventory or row.allow_backorders:
         return
     if isinstance(change, AdjustTo):

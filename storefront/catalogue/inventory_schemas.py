@@ -8,10 +8,10 @@ from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 
 from storefront.catalogue.inventory import InventoryFilters
 from storefront.catalogue.inventory_actions import AdjustBy, AdjustTo
-from storefront.catalogue.parsing import LARGEST_INTEGER
+from storefront.catalogue.parsing import MAX_INTEGER
 from storefront.kit.app_pagination import Pagination
-from storefront.kit.ids import LARGEST_ID, as_id
-from storefront.kit.members import MOST_IDS, choice, names_of
+from storefront.kit.ids import MAX_ID, as_id
+from storefront.kit.members import MAX_IDS, choice, names_of
 from storefront.kit.refusals import InvalidFields
 from storefront.kit.schemas import Envelope, Id, IdAlone, Timestamp
 from storefront.sync import schemas as sync
@@ -37,16 +37,16 @@ def _parse_id(text: object) -> int:
 
 def _item_ids(text: object) -> tuple[tuple[int, int | None], ...]:
     found = [_ITEM_ID.fullmatch(each.strip()) for each in str(text).split(",")]
-    if not all(found) or len(found) > MOST_IDS:
-        raise ValueError(f"must be at most {MOST_IDS} ids such as p12 or p12-v34, separated by commas")
+    if not all(found) or len(found) > MAX_IDS:
+        raise ValueError(f"must be at most {MAX_IDS} ids such as p12 or p12-v34, separated by commas")
     return tuple((int(each[1]), int(each[2]) if each[2] else None) for each in found if each)
 
 
 ItemIds = Annotated[Any, BeforeValidator(_item_ids), WithJsonSchema({"type": "string"})]
 QueryId = Annotated[
-    int, BeforeValidator(_parse_id), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": LARGEST_ID})
+    int, BeforeValidator(_parse_id), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MAX_ID})
 ]
-Units = Annotated[int, Field(strict=True, ge=-LARGEST_INTEGER, le=LARGEST_INTEGER)]
+Units = Annotated[int, Field(strict=True, ge=-MAX_INTEGER, le=MAX_INTEGER)]
 Reason = Annotated[str, Field(strict=True, min_length=1, max_length=255), AfterValidator(_one_line)]
 
 

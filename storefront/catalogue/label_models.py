@@ -1,4 +1,4 @@
-"""What products are sorted by besides categories: brands, vendors, shipping origins, tax classes."""
+"""Labels of products: brands, vendors, shipping origins, tax classes."""
 
 from django.db import models
 from django.db.models.functions import Lower

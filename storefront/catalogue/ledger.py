@@ -1,7 +1,7 @@
 """The stock ledger: every change of a stock is a row of `StockAdjustment`, in the same transaction.
 
-Triggers write the rows (`triggers.py`), so that no code can change a stock without one. Here the code says what its
-changes are for; a change of which nothing is said is `created`, `changed` or `removed`.
+Triggers write the rows (`triggers.py`), so that no code can change a stock without one. Code declares the cause of its
+changes here. Changes without a cause are recorded as `created`, `changed` or `removed`.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from storefront.kit.sql import fetch
 from storefront.shops.models import ApiToken, User
 
 Kind = StockAdjustment.Kind
-# The parameters of the statement that says what changes of stock are for.
+# The cause of changes of stock, as parameters of the statement that declares it.
 Said = dict[str, Any]
 
 
@@ -39,7 +39,8 @@ NOBODY = Author()
 def stock_changes(
     kind: Kind, *, now: datetime, reason: str = "", reference: str = "", author: Author = NOBODY
 ) -> Iterator[None]:
-    """What the block's changes of stock are for. Call it in their transaction, which an exception must roll back."""
+    """Declare the cause of the block's changes of stock. Call it in their transaction, which an exception must roll
+    back."""
     with saying(said(kind, now=now, reason=reason, reference=reference, author=author)):
         yield
 
@@ -58,7 +59,7 @@ def unsay() -> None:
 
 
 def said(kind: Kind, *, now: datetime, reason: str = "", reference: str = "", author: Author = NOBODY) -> Said:
-    """What changes of stock are for."""
+    """Build a cause of changes of stock."""
     values = {
         "kind": kind.value,
         "reason": reason,

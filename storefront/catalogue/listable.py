@@ -1,5 +1,5 @@
-"""Which products lists can show, apart from their dates (R-CAT-3): as a condition for the ORM and as SQL. Defined only
-here."""
+"""The only definition of the products that lists can show, apart from their dates (R-CAT-3): as a condition for the ORM
+and as SQL."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ LISTABLE = Q(**_IS)
 
 
 def listable(row: str) -> str:
-    """The same in SQL, joined by AND, for the row with this alias, such as `p` or `NEW`."""
+    """The condition `LISTABLE` in SQL, joined by AND, for the row with this alias, such as `p` or `NEW`."""
     return " AND ".join(_condition(row, *item) for item in _IS.items())
 
 

@@ -16,7 +16,7 @@ from storefront.catalogue.label_models import ShippingOrigin as ShippingOrigin
 from storefront.catalogue.label_models import TaxClass as TaxClass
 from storefront.catalogue.label_models import Vendor as Vendor
 from storefront.catalogue.listable import LISTABLE
-from storefront.catalogue.part_models import LONGEST_TEXT as LONGEST_TEXT
+from storefront.catalogue.part_models import MAX_TEXT_LENGTH as MAX_TEXT_LENGTH
 from storefront.catalogue.part_models import BundleItem as BundleItem
 from storefront.catalogue.part_models import Media as Media
 from storefront.catalogue.part_models import Option as Option
@@ -57,8 +57,8 @@ def turns(table: str, *columns: str) -> list[models.Index]:
 
 
 def stated(table: str, *foreign_keys: str) -> list[models.Index]:
-    """An index of each foreign key without the rows, usually nearly all, in which it is null: they cost an import more
-    than they are worth. (A key with which another index begins has none of its own, `db_index=False`.)"""
+    """Partial indexes of these foreign keys, without the rows where the key is null. Those are nearly all, and indexing
+    them would slow imports down. (A key with which another index begins has none of its own, `db_index=False`.)"""
     return [
         models.Index(fields=[key], condition=Q(**{f"{key}__isnull": False}), name=f"{table}_{key}_stated")
         for key in foreign_keys
@@ -102,7 +102,7 @@ class Category(models.Model):
         ]
         indexes = [
             models.Index(fields=["shop", "lft"]),
-            # They hide what is below them (catalogue/shown.py).
+            # Inactive categories hide everything below them (catalogue/shown.py).
             models.Index(fields=["shop", "lft", "rgt"], condition=Q(is_active=False), name="category_inactive"),
         ]
 
@@ -313,7 +313,7 @@ class Product(models.Model):
         return self.name
 
     def is_published(self, now: datetime) -> bool:
-        """Whether shoppers and integrations can see and buy it now (R-CAT-2)."""
+        """Returns True if shoppers and integrations can see and buy the product now (R-CAT-2)."""
         return (
             self.status == self.Status.ACTIVE
             and self.deleted_at is None
@@ -322,7 +322,7 @@ class Product(models.Model):
         )
 
     def can_sell(self, qty: int) -> bool:
-        """Whether the product's own stock allows this quantity."""
+        """Returns True if the product's own stock allows this quantity."""
         return not self.track_inventory or self.allow_backorders or self.stock_qty >= qty
 
 
@@ -378,5 +378,5 @@ class Variant(models.Model):
         return self.name
 
     def can_sell(self, qty: int) -> bool:
-        """Whether this quantity can be sold (R-CAT-15)."""
+        """Returns True if this quantity can be sold (R-CAT-15)."""
         return self.is_active and (not self.track_inventory or self.allow_backorders or self.stock_qty >= qty)

@@ -13,8 +13,8 @@ from storefront.kit import markup
 
 Parse = Callable[[str], Any]
 
-LARGEST_INTEGER = 2**31 - 1
-LARGEST_MEASURE = Decimal("999999999.999")
+MAX_INTEGER = 2**31 - 1
+MAX_MEASURE = Decimal("999999999.999")
 _MILLI = Decimal("0.001")
 
 
@@ -87,8 +87,8 @@ def measure(factor: Decimal = Decimal(1), blank: Decimal | None = None) -> Parse
         if not cell:
             return blank
         amount = number(cell) * factor
-        if not 0 <= amount <= LARGEST_MEASURE:
-            raise InvalidValue(f"expected a measure from 0 to {LARGEST_MEASURE}, found {quoted(cell)}")
+        if not 0 <= amount <= MAX_MEASURE:
+            raise InvalidValue(f"expected a measure from 0 to {MAX_MEASURE}, found {quoted(cell)}")
         return amount.quantize(_MILLI)
 
     return parse

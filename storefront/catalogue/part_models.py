@@ -1,7 +1,7 @@
-"""What belongs to a product: options, pictures, places in categories, parts of a bundle, related products.
+"""The parts of a product: options, pictures, places in categories, items of a bundle, related products.
 
-Their shop is that of the product, which has a foreign key to it: an import would take a tenth longer if the database
-looked the shop up for each row. `storefront verify` compares them.
+Their `shop` is that of the product, without a foreign key of its own: an import would take a tenth longer if the
+database looked the shop up for each row. `storefront verify` compares them.
 """
 
 from django.core.validators import MaxValueValidator, MinValueValidator
@@ -12,7 +12,7 @@ from storefront.kit.money_field import MoneyField
 from storefront.shops.models import Shop
 
 # Characters of a custom text.
-LONGEST_TEXT = 1000
+MAX_TEXT_LENGTH = 1000
 
 
 class Option(models.Model):
@@ -33,8 +33,10 @@ class Option(models.Model):
     max_length = models.PositiveIntegerField(
         null=True,
         blank=True,
-        validators=[MinValueValidator(1), MaxValueValidator(LONGEST_TEXT)],
-        help_text=f"Of a text: how many characters it can have, at most {LONGEST_TEXT:,}, which also holds if empty.",
+        validators=[MinValueValidator(1), MaxValueValidator(MAX_TEXT_LENGTH)],
+        help_text=(
+            f"Of a text: how many characters it can have, at most {MAX_TEXT_LENGTH:,}, which also holds if empty."
+        ),
     )
 
     class Meta:
@@ -104,7 +106,7 @@ class ProductCategory(models.Model):
     class Meta:
         verbose_name_plural = "product categories"
         constraints = [models.UniqueConstraint(fields=["product", "category"], name="product_category_once")]
-        # The category first, since the database itself looks for the links of a category that is deleted.
+        # The category comes first, since deleting a category searches its links.
         indexes = [models.Index(fields=["category", "shop", "product"], name="product_category_links")]
 
     def __str__(self) -> str:

@@ -10,31 +10,31 @@ from storefront.catalogue.models import PastPrice, Product, Variant
 from storefront.catalogue.sale_periods import holds, settle
 from storefront.shops.models import Shop
 
-# How long before the reduction prices count.
+# The period before a reduction in which prices count.
 DAYS_BEFORE = timedelta(days=30)
 # Changes of a product that are read, the newest first.
-MOST_READ = 1000
+MAX_READ = 1000
 
 
 def lowest_before(shop: Shop, product_id: int, now: datetime) -> dict[int | None, Decimal]:
     """By variant, None for the product itself: the lowest list price within the 30 days before the present price began.
-    What has had one price only is left out. Three queries."""
+    Leaves out products and variants that had only one price. Three queries."""
     rows = PastPrice.objects.filter(shop=shop, product_id=product_id).order_by("-until", "-pk")
     changes: dict[int | None, list[tuple[Decimal, datetime]]] = defaultdict(list)
     for owner, price, until in _just_ended(shop, product_id, now):
         changes[owner].append((price, until))
-    for variant, price, until in rows.values_list("variant_id", "price", "until")[:MOST_READ]:
+    for variant, price, until in rows.values_list("variant_id", "price", "until")[:MAX_READ]:
         changes[variant].append((price, until))
     found: dict[int | None, Decimal] = {}
     for owner, past in changes.items():
-        # The first has ended last: then the present price began.
+        # The newest past price ended when the present price began.
         began = past[0][1]
         found[owner] = min(price for price, until in past if until > began - DAYS_BEFORE)
     return found
 
 
 def _just_ended(shop: Shop, product_id: int, now: datetime) -> Iterator[tuple[int | None, Decimal, datetime]]:
-    """The prices that a begin or an end of a sale has ended, and that the worker has not replaced yet."""
+    """The prices that ended with the beginning or end of a sale, and that the worker has not replaced yet."""
     of_sale = turns_at("sale_from") | turns_at("sale_until")
     products = Product.objects.filter(of_sale, shop=shop, pk=product_id)
     rows: list[Product | Variant] = [*products, *Variant.objects.filter(of_sale, shop=shop, product=product_id)]

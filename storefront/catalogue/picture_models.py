@@ -6,8 +6,8 @@ from storefront.shops.models import Shop
 
 
 class UploadedPicture(models.Model):
-    """A picture that waits for the form in which it was chosen: a new picture of a product takes its file over, and the
-    row goes. What no form took over is deleted after a day (`uploaded_pictures.py`)."""
+    """A picture that was uploaded before its form is saved. The product's new picture then takes its file over, and
+    this row is deleted. A row that no form has used is deleted after a day (`uploaded_pictures.py`)."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
     file = models.FileField(upload_to="products/", max_length=500)

@@ -1,4 +1,4 @@
-"""A list of rows before and after a change, and the statements between."""
+"""Compares a list of rows with the requested one, and writes the difference in few statements."""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -35,8 +35,8 @@ class Plan:
         elif self.deletes:
             rows = type(self.deletes[0])._default_manager
             rows.filter(pk__in=[row.pk for row in self.deletes]).delete()
-        # By the fields to write, None for new rows. No other columns are written, so that stock sold meanwhile stays
-        # sold.
+        # Rows by the fields to write, None for new rows. Other columns are not written, so that sales meanwhile are not
+        # undone.
         by_fields: dict[tuple[str, ...] | None, list[Any]] = defaultdict(list)
         for row, fields in self.writes:
             if row.pk is None:

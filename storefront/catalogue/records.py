@@ -1,8 +1,8 @@
-"""Records as integrations read them: which columns, with which names, in which order.
+"""Builds the records that integrations read: their columns, names and order.
 
 Columns are taken from the models, so that the API has a new column at once. `shop_id` is left out: it is the same in
-every row that a caller can see. The database writes records as JSON (`kit.json_sql`); the functions here return the
-SQL expressions for it. Their aliases are `p` for products and `c` for categories. Products are as at `%(now)s`
+every row that a caller can see. The database writes records as JSON (`kit.json_sql`); the functions here return the SQL
+expressions for it. Their aliases are `p` for products and `c` for categories. Products are in their state at `%(now)s`
 (`dates.py`).
 """
 
@@ -31,7 +31,7 @@ from storefront.shops.models import Shop
 
 Record = dict[str, Any]
 
-# What variants cost the shop is not public (R-CAT-6). Suppliers and group prices are in other tables.
+# Cost prices of variants are not public (R-CAT-6). Suppliers and group prices are in other tables.
 HIDDEN_COLUMNS: dict[type[models.Model], set[str]] = {
     Product: {"shop_id"},
     Category: {"shop_id"},
@@ -72,11 +72,11 @@ def whole_product(*, for_apps: bool = False) -> str:
 
 @cache
 def stored_product() -> str:
-    """The same for apps, as the rows are stored, whatever the moment: writes are told by it (`events.py`)."""
+    """A product for apps as its row is stored, without the effect of dates. Events compare these (`events.py`)."""
     return _product(_single(for_apps=True, is_stored=True), is_stored=True)
 
 
-# Up to 30 kilobytes each.
+# Each statement has up to 30 kilobytes.
 @lru_cache(64)
 def chosen_product(names: frozenset[str], *, for_apps: bool = False) -> str:
     """A product with these of the members of `whole_product`."""
@@ -158,13 +158,13 @@ def _option() -> str:
 
 
 def _text(record: str) -> str:
-    """As text, since PostgreSQL's driver would parse JSON."""
+    """Cast the record to text, since PostgreSQL's driver would parse JSON."""
     return f"CAST({record} AS text)"
 
 
 def _columns(model: type[models.Model], alias: str, dated: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The SQL expressions of the columns that records show, by name, in the table's order. `dated` are other
-    expressions than the column's name, by it."""
+    """The SQL expressions of the columns that records show, by name, in the table's order. `dated` has expressions that
+    replace columns, by name."""
     dated = dated or {}
     return {
         str(field.column): json_sql.column(field, dated.get(str(field.column), f"{alias}.{field.column}"))

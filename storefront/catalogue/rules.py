@@ -10,14 +10,14 @@ import orjson
 from django.utils.text import slugify
 
 from storefront.catalogue.models import Product, Variant
-from storefront.kit.ids import LARGEST_ID as LARGEST_ID
+from storefront.kit.ids import MAX_ID as MAX_ID
 from storefront.kit.ids import as_id as as_id
 
-LONGEST_SLUG = 255
+MAX_SLUG_LENGTH = 255
 # Maximum bytes of a JSON column.
-LARGEST_JSON = 100_000
+MAX_JSON_BYTES = 100_000
 # Maximum entries of a product's lists, and of an option's values.
-MOST_ENTRIES = {
+MAX_ENTRIES = {
     "categories": 1000,
     "media": 500,
     "variants": 2000,
@@ -26,7 +26,7 @@ MOST_ENTRIES = {
     "bundle_items": 200,
 }
 # Maximum levels of a category's path.
-MOST_LEVELS = 30
+MAX_LEVELS = 30
 
 # A slug is one segment of a path. Letters of all scripts are allowed: imported shops have them.
 _SLUG = re.compile(r"[^\s/\\?#%\x00-\x1f\x7f]+\Z")
@@ -74,14 +74,14 @@ def _or_fallback(slug: str, fallback: str) -> str:
 
 
 def is_slug(text: str) -> bool:
-    """Whether the text can be a slug in a URL."""
-    return len(text) <= LONGEST_SLUG and text not in (".", "..") and _SLUG.match(text) is not None
+    """Returns True if the text can be a slug in a URL."""
+    return len(text) <= MAX_SLUG_LENGTH and text not in (".", "..") and _SLUG.match(text) is not None
 
 
 def sort_name(name: str) -> str:
     """The name for sorting, without case and accents, so that É sorts beside e on every database."""
     if name.isascii():
-        # The same, and ten times as fast.
+        # Same result for ASCII, ten times as fast.
         return name.lower()[:500]
     plain = "".join(mark for mark in unicodedata.normalize("NFKD", name) if not unicodedata.combining(mark))
     return plain.casefold()[:500]
@@ -93,7 +93,8 @@ def like_pattern(word: str) -> str:
 
 
 def published_on(product: Product, now: datetime) -> datetime | None:
-    """When the product was or will be first published. Does not change after that; None while it is not active."""
+    """The time of first publication, past or future. Does not change after that; None while the product is not
+    active."""
     if product.published_on is not None and product.published_on <= now:
         return product.published_on
     if product.status != Product.Status.ACTIVE:
@@ -109,17 +110,17 @@ def json_errors(values: dict[str, Any]) -> dict[str, list[str]]:
             fits, expected = _JSON_SHAPES[field]
             if not fits(value):
                 found[field] = [f"Expected {expected}."]
-            elif value and len(orjson.dumps(value)) > LARGEST_JSON:
-                found[field] = [f"Expected at most {LARGEST_JSON:,} bytes of JSON."]
+            elif value and len(orjson.dumps(value)) > MAX_JSON_BYTES:
+                found[field] = [f"Expected at most {MAX_JSON_BYTES:,} bytes of JSON."]
     return found
 
 
 def too_many(lists: Mapping[str, Sized | None]) -> dict[str, str]:
-    """The lists with more than MOST_ENTRIES, by name, each with a phrase that says so."""
+    """The lists with more than MAX_ENTRIES, by name, each with a phrase for the error message."""
     return {
-        name: f"has {len(entries):,} entries; at most {MOST_ENTRIES[name]:,} are allowed"
+        name: f"has {len(entries):,} entries; at most {MAX_ENTRIES[name]:,} are allowed"
         for name, entries in lists.items()
-        if entries is not None and len(entries) > MOST_ENTRIES[name]
+        if entries is not None and len(entries) > MAX_ENTRIES[name]
     }
 
 
@@ -186,14 +187,15 @@ def full_name(product: str, variant: str | None) -> str:
 
 
 def falls_below_zero(row: Product | Variant, before: int) -> bool:
-    """Whether the row's stock falls below zero, from what it was before, although it is tracked and not backordered.
+    """Returns True if the row's stock falls below zero, compared with `before`, although it is tracked and not
+    backordered.
 
     A stock that is below zero already can stay so: the pieces are owed, also when backorders have ended."""
     return row.stock_qty < min(before, 0) and row.track_inventory and not row.allow_backorders
 
 
 def bundle_item_problem(product: Product) -> str:
-    """Why a bundle cannot contain this product, as a sentence; empty if it can."""
+    """The reason why a bundle cannot contain this product, as a sentence; empty if it can."""
     if product.is_gift_card:
         return "A bundle cannot contain a gift card."
     return "A bundle cannot contain another bundle." if product.type == Product.Type.BUNDLE else ""

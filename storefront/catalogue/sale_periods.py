@@ -1,35 +1,35 @@
 """Sale periods: a sale price with a begin, an end or both, and the end of pre-orders.
 
 While a sale price holds, `price` is the sale price and `compare_price` the regular one. Before and after, `price` is
-the regular one. The columns say which it is: `regular_compare_price` is what `compare_price` was before, and null
-unless the sale price holds. So a row can be brought to any time from whatever state it is in (`settle`), and nothing is
-lost where the worker was away.
+the regular one. The column `regular_compare_price` distinguishes these states: it has the earlier `compare_price` while
+the sale price holds, and is null otherwise. So `settle` can bring a row from any state to any time, even if the worker
+was down.
 
-The worker writes begin and end into the rows (`turning.py`), and tells programs. What is shown and charged does not
-wait for it: the catalogue's reads take these columns as they are at their moment (`dates.py`), and carts settle the
-rows that they have read (`carts/purchasable.py`).
+The worker writes begin and end into the rows (`turning.py`) and emits events. Pages and carts do not wait for that: the
+catalogue's reads compute these columns for their moment (`dates.py`), and carts settle the rows that they have read
+(`carts/purchasable.py`).
 """
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-# What `settle` reads and writes. They are written together or not at all: a row must never have the state of one moment
-# and the price of another, whoever else writes it.
+# Columns that `settle` reads and writes. They are written together or not at all, so that a row never has the state of
+# one moment and the price of another.
 COLUMNS = ("price", "compare_price", "sale_price", "sale_from", "sale_until", "regular_compare_price")
-# Why `price` cannot be changed while the sale price holds.
+# The refusal of a change of `price` while the sale price holds.
 PRICE_HOLDS = (
     "A sale price holds: change sale_price, or the regular price, which is in compare_price until the sale ends."
 )
 
 
 def holds(row: Any) -> bool:
-    """Whether `price` is the sale price now, as the row is stored."""
+    """Returns True if the stored `price` is the sale price."""
     return row.regular_compare_price is not None
 
 
 def runs(row: Any, now: datetime) -> bool:
-    """Whether the sale price applies at this time."""
+    """Returns True if the sale price applies at this time."""
     has_begun = row.sale_from is None or row.sale_from <= now
     return row.sale_price is not None and has_begun and (row.sale_until is None or now < row.sale_until)
 
@@ -52,13 +52,13 @@ def settle(row: Any, now: datetime) -> bool:
 
 
 def lift(row: Any) -> None:
-    """Give the row its regular prices, in memory."""
+    """Restore the row's regular prices, in memory."""
     if holds(row):
         row.price, row.compare_price, row.regular_compare_price = row.compare_price, row.regular_compare_price, None
 
 
 def end_preorder(product: Any, now: datetime) -> bool:
-    """Make a pre-order whose date has come an ordinary product, in memory. Returns whether its date has come."""
+    """Turn a pre-order whose date has come into an ordinary product, in memory. Returns True if its date has come."""
     if not product.is_preorder or product.available_from is None or now < product.available_from:
         return False
     product.is_preorder, product.available_from = False, None
@@ -72,7 +72,7 @@ def columns_to_write(columns: Iterable[str]) -> list[str]:
 
 
 def forget_dates(row: Any, given: Mapping[str, Any]) -> None:
-    """Take the begin and the end from a row whose sale price is removed, in memory."""
+    """Remove begin and end from a row whose sale price is removed, in memory."""
     if "sale_price" in given and row.sale_price is None:
         for name in ("sale_from", "sale_until"):
             if given.get(name) is None:
@@ -80,7 +80,7 @@ def forget_dates(row: Any, given: Mapping[str, Any]) -> None:
 
 
 def problems(row: Any, given: Iterable[str], now: datetime) -> dict[str, str]:
-    """What is wrong with the sale period of a product or variant, by column. `given` names the columns that are set."""
+    """The problems of the sale period of a product or variant, by column. `given` names the columns that are set."""
     found = {}
     regular = row.compare_price if holds(row) else row.price
     if row.sale_price is None:

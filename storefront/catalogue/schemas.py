@@ -1,4 +1,4 @@
-"""The catalogue's records and parameters, described. Answers are written from `records.py`; these document them."""
+"""Schemas that document the catalogue's records and parameters. `records.py` writes the responses."""
 
 from typing import Literal
 

@@ -1,7 +1,7 @@
 """Writes the texts that `q` searches, and the words that spelling is corrected to.
 
-A product's text is written with the product by every action, form and import. `write_texts` writes those of any
-products again, which is for what many products share: a brand's name, the shop's language. The search index itself
+A product's text is written with the product by every action, form and import. `write_texts` writes the texts of many
+products again after a change of something that they share: a brand's name, the shop's language. The search index itself
 follows the texts by triggers (`triggers.py`).
 """
 
@@ -84,7 +84,7 @@ def rewrite_texts(shop: Shop) -> int:
     wrong = sum(write_texts(shop, batch, words) for batch in _batches(shop))
     known = dict(SearchWord.objects.filter(shop=shop).values_list("word", "pk"))
     add_words(shop, words - known.keys())
-    # Words that came meanwhile stay: their products may be newer than what was read here.
+    # Words that were added meanwhile stay, since their products may be newer than the ones read here.
     gone = [pk for word, pk in known.items() if pk <= last and word not in words]
     for start in range(0, len(gone), BATCH_ROWS):
         SearchWord.objects.filter(pk__in=gone[start : start + BATCH_ROWS]).delete()
@@ -95,7 +95,7 @@ class NewWords:
     """Collects the words of an import's new products, and adds those of a batch at once. Words that were added before
     are remembered, at most a hundred thousand."""
 
-    MOST_REMEMBERED = 100_000
+    MAX_REMEMBERED = 100_000
 
     def __init__(self, shop: Shop) -> None:
         self.shop = shop
@@ -105,7 +105,7 @@ class NewWords:
         """Add the words of each of these texts."""
         words = set().union(*texts) - self._added
         add_words_on_commit(self.shop, words)
-        if len(self._added) < self.MOST_REMEMBERED:
+        if len(self._added) < self.MAX_REMEMBERED:
             self._added |= words
 
 

@@ -1,4 +1,4 @@
-"""Tables that are made from the products: what searches and lists read, and what pages keep."""
+"""Tables that are derived from the products: for searches and lists, and caches of pages."""
 
 from django.db import models
 
@@ -23,8 +23,8 @@ class ProductSearch(models.Model):
 
 class SearchWord(models.Model):
     """A word that a search without any match is corrected to (`listing.spelling`): the words of all products of a shop,
-    drafts too, but for those of descriptions. Words of products that are gone stay until the next `storefront reindex`;
-    a correction is told only if a listed product matches it."""
+    drafts too, but for those of descriptions. Words of deleted products stay until the next `storefront reindex`; a
+    correction is offered only if a listed product matches it."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
     word = models.CharField(max_length=40)
@@ -45,7 +45,7 @@ class SearchWord(models.Model):
 
 class FrequentWord(models.Model):
     """The listed products of a large shop whose text contains these letters: a frequent word, or a stem with a space
-    before and after it (`listing.frequent_words`). Right but for the products of the shop's TextChanges."""
+    before and after it (`listing.frequent_words`). Correct except for the products in the shop's TextChanges."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
     text = models.CharField(max_length=42)

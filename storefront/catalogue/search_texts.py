@@ -1,4 +1,4 @@
-"""The text that `q` searches, and the words of a search. Neither needs the database.
+"""Builds the text that `q` searches, and the words of a search. No database access.
 
 A text has four sections in the order of relevance: the name; the SKUs of the product and its variants; brand, tags,
 attributes, and names and values of variants; the description. Case is folded, white space is one space, and each
@@ -23,11 +23,11 @@ SECTION_ENDS = ("\x1c", "\x1d", "\x1e")
 _ENDS = (*SECTION_ENDS, "")
 # Words that have a stem, and words that spelling is corrected to.
 _WORD = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{rules.MARKS}]){{2,39}}")
-# The same for a text in ASCII, three times as fast.
+# Same matches in an ASCII text, three times as fast.
 _ASCII_WORD = re.compile("[a-zA-Z]{3,40}")
 _TAG = re.compile(r"<[^<>]*>")
 # Texts without white space whose stems are remembered, of each language. Each takes about 200 bytes.
-_MOST_KNOWN = 50_000
+_MAX_KNOWN = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def search_text(
         skus.append(variant_sku)
         others += [variant, *_texts(option_values.values())]
     named, other, prose = _spaced(name), _joined(others), _spaced(description)
-    # Tags of HTML are no words of it.
+    # HTML tags are not words of the text.
     read = _TAG.sub(" ", prose) if "<" in prose else prose
     sections = (
         _with_stems(named, named, language),
@@ -96,7 +96,7 @@ def stem_of(word: str, language: str) -> str:
 
 
 def _with_stems(section: str, read: str, language: str) -> str:
-    """The section with the stems of the words in `read`, which is what it says."""
+    """The section with the stems of the words in `read`, which is the section without HTML tags."""
     known, tokens = _stems_of_language(language), set(section.split(" "))
     # Without a loop: this is a sixth of the time that reading a product takes.
     missing = set().union(*map(known.__getitem__, tokens if read is section else set(read.split()))) - tokens
@@ -118,7 +118,7 @@ class _KnownStems(dict[str, tuple[str, ...]]):
 
     def __missing__(self, token: str) -> tuple[str, ...]:
         stems = _stems(token, self.language)
-        # Numbers would be many, and have none.
+        # There are many numbers, and they have no stems.
         if stems or token.isalpha():
             self[token] = stems
         return stems
@@ -129,8 +129,8 @@ _known_stems = cache(_KnownStems)
 
 def _stems_of_language(language: str) -> _KnownStems:
     known = _known_stems(language)
-    if len(known) > _MOST_KNOWN:
-        # Not one by one: a larger shop needs most of them again anyway, in no order.
+    if len(known) > _MAX_KNOWN:
+        # Cleared as a whole: a larger shop needs most of them again anyway, in any order.
         known.clear()
     return known
 
@@ -159,5 +159,5 @@ def _attribute_texts(attributes: Any) -> list[str]:
 
 
 def _folded(text: str) -> str:
-    # The same, and three times as fast.
+    # Same result for ASCII, three times as fast.
     return text.lower() if text.isascii() else unicodedata.normalize("NFC", text).casefold()

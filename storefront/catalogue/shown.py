@@ -1,5 +1,5 @@
-"""Which categories shoppers and integrations see (R-CAT-34): those that are active, and so are all above
-them. An inactive one hides its whole branch. As a condition for the ORM and as SQL. Defined only here."""
+"""The only definition of the categories that shoppers and integrations see (R-CAT-34): they and all their ancestors are
+active. An inactive category hides its whole branch. As a condition for the ORM and as SQL."""
 
 from django.db.models import QuerySet
 from django.db.models.expressions import RawSQL
@@ -7,7 +7,7 @@ from django.db.models.expressions import RawSQL
 from storefront.catalogue.models import Category
 from storefront.shops.models import Shop
 
-# For the category `c`. Inactive ones are few: the branches of all are found at once, by an index of their own.
+# The condition for the category `c`. An index of the inactive categories, which are few, finds all hidden branches.
 _HIDDEN = (
     "SELECT below.id FROM catalogue_category hiding JOIN catalogue_category below"
     " ON below.shop_id = hiding.shop_id AND below._lft BETWEEN hiding._lft AND hiding._rgt"

@@ -46,7 +46,7 @@ class InsufficientStock(Refusal):
 
 
 def take_stock(*, shop: Shop, uses: Iterable[StockUse], now: datetime, reference: str = "") -> list[StockUse]:
-    """Take all of these quantities or none. Returns the stocks that were lowered. `reference` is what the ledger names.
+    """Take all of these quantities or none. Returns the stocks that were lowered. `reference` is stored in the ledger.
 
     Stock that is not tracked is not lowered, so it is not in the result. With backorders, stock can fall below zero.
     Raises InsufficientStock for the first stock that is short; the caller's transaction, if any, must then end.
@@ -63,8 +63,8 @@ def take_stock(*, shop: Shop, uses: Iterable[StockUse], now: datetime, reference
 def put_back_stock(
     *, shop: Shop, uses: Iterable[StockUse], now: datetime, reference: str = "", reason: str = ""
 ) -> None:
-    """Raise the stocks that `take_stock` lowered. Rows that were deleted since are skipped. The ledger names
-    `reference` and `reason`."""
+    """Raise the stocks that `take_stock` lowered. Skips rows that were deleted since. `reference` and `reason` are
+    stored in the ledger."""
     said = ledger.said(StockKind.RETURNED, reference=reference, reason=reason, now=now)
     _Change(PUT_BACK, shop, said, now, unchanged=lambda use: None).make(uses)
 
@@ -85,8 +85,8 @@ def _in_lock_order(uses: Iterable[StockUse]) -> list[StockUse]:
 
 @dataclass(frozen=True)
 class _Change:
-    """A change of stocks, of which the ledger says `said`. `unchanged` is called with each stock that has no row for
-    it."""
+    """A change of stocks, with the cause for the ledger. `unchanged` is called with each stock for which no row was
+    changed."""
 
     statements: Statements
     shop: Shop
@@ -106,7 +106,7 @@ class _Change:
         """Make the change by one statement, if that finds the stock."""
         rows = fetch(connection, self.statements.alone[use.kind], self._parameters(use) | self.said)
         if connection.in_atomic_block:
-            # Otherwise it ended with the statement.
+            # Without a transaction, the cause ended with the statement.
             ledger.unsay()
         return bool(rows)
 

@@ -1,10 +1,9 @@
 # ruff: noqa: S608, the statements consist of the names in this file.
-"""The statements that take stock and put it back, by kind of stock. Those that take have conditions, so that of two
-sales of the last piece the second finds no row.
+"""The statements that take stock and return it, by kind of stock. Taking has conditions, so that the second of two
+sales of the last piece finds no row.
 
-Where a sale changes one stock only, PostgreSQL does all of it by one statement: what the ledger says, the change, and
-the events of the items that show it. It needs no transaction of several calls, of which a machine does half as many a
-second.
+If a sale changes only one stock, PostgreSQL does everything in one statement: the ledger's cause, the change, and the
+events of the items that show it. A transaction of several calls would halve the number of sales a second.
 """
 
 from typing import Literal, NamedTuple
@@ -27,8 +26,8 @@ _CHANGED = {
     "product": f"{_OF_BOTH}, damaged_qty, low_stock_threshold, deleted_at",
     "variant": f"{_OF_BOTH}, product_id",
 }
-# The changed row as an item. A product's units are shown by each of its variants, if it has any: then the change is not
-# made alone, since its statement began before it had the row, and could tell older stocks of the variants.
+# The changed row as an item. Each variant shows its product's damaged units. If there are variants, the single
+# statement is not used: it began before it had locked the row, so its events could have older stocks of the variants.
 _SHOWN_BY = {
     "product": "changed p LEFT JOIN catalogue_variant v ON false",
     "variant": "changed v JOIN catalogue_product p ON p.id = v.product_id",
@@ -58,14 +57,14 @@ def _alone(kind: Kind, sign: str, condition: str) -> str:
         " WHERE p.deleted_at IS NULL"
     )
     condition += "" if kind == "variant" else _NO_VARIANTS
-    # The change is joined with what is said of it: so that is said before the change's triggers.
+    # The change is joined with its cause, so that the cause is declared before the change's triggers run.
     changed = _update(kind, sign, condition, " FROM said", _CHANGED[_table(kind)])
     return f"WITH said AS ({SAY}), changed AS ({changed}), told AS ({events}) SELECT id FROM changed"
 
 
 class Statements(NamedTuple):
-    """By kind of stock: the change as one of several, and for PostgreSQL the change alone, with all that belongs to it,
-    which finds no row of a product that has variants."""
+    """Statements by kind of stock: the change as one of several, and for PostgreSQL the single statement with cause and
+    events, which finds no row of a product with variants."""
 
     one_of_several: dict[Kind, str]
     alone: dict[Kind, str]

@@ -1,4 +1,4 @@
-"""Which of a shop's pictures are files of its own."""
+"""Finds the stored files behind the URLs of a shop's pictures."""
 
 from urllib.parse import unquote
 

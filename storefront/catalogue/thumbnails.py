@@ -45,7 +45,7 @@ def url_of(name: str, side: int) -> str | None:
     if known is None:
         thumbnailer = _thumbnailer(name)
         found = thumbnailer.get_existing_thumbnail({"size": (side, side)})
-        # The last one that is made.
+        # The smallest thumbnail is made last.
         if found and side != SMALL and not thumbnailer.get_existing_thumbnail({"size": (SMALL, SMALL)}):
             found = None
         known = found.url if found else None
@@ -62,7 +62,7 @@ def future_url_of(name: str, side: int) -> str:
 
 
 def is_small(name: str) -> bool:
-    """Whether the picture itself is known to be small enough for pages, which do not wait for a bucket."""
+    """Returns True if the picture itself is known to be small enough for pages. Does not ask a bucket."""
     if is_remote():
         return False
     try:
@@ -92,14 +92,14 @@ def request_thumbnails(shop: Shop, name: str, *, now: datetime) -> None:
 
 @task()
 def make_thumbnails(wanted_id: int) -> None:
-    """Make the thumbnails of one picture and delete its row. If that fails, the row stays and says why."""
+    """Make the thumbnails of one picture and delete its row. If that fails, the row stays and has the reason."""
     row = WantedThumbnails.objects.filter(pk=wanted_id).first()
     if row is None:
         return
     try:
         make(row.file)
     except StorageUnavailable as error:
-        # Requested again by the next view.
+        # The next view requests it again.
         log.warning("storage_away", file=row.file, reason=str(error))
         row.delete()
     except (pictures.Unusable, OSError) as error:
@@ -111,7 +111,7 @@ def make_thumbnails(wanted_id: int) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """A phrase to put after the picture's name."""
+    """The reason as a phrase that follows the picture's name."""
     if isinstance(error, pictures.Unusable):
         return str(error)
     return "is not in the file storage" if isinstance(error, FileNotFoundError) else "cannot be read"

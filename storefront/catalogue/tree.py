@@ -63,7 +63,8 @@ def bounds(nodes: Iterable[tuple[int, int | None]]) -> dict[int, Bounds]:
 
 
 def is_within(category: Category, ancestor: Category) -> bool:
-    """Whether the category is this ancestor or one of its descendants, by the parent column. Call it under `lock`."""
+    """Returns True if the category is this ancestor or one of its descendants, by the parent column. Call it under
+    `lock`."""
     seen: set[int] = set()
     at: int | None = category.pk
     parents = dict(Category.objects.filter(shop_id=category.shop_id).values_list("id", "parent_id"))

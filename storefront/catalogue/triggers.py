@@ -29,7 +29,7 @@ PLACED_BY = (
     "sort_name",
     "is_featured",
 )
-# The columns of a row of the stock ledger. What is said of the change comes last (`_said`).
+# The columns of a row of the stock ledger. The cause of the change comes last (`_said`).
 LEDGER = (
     "shop_id, product_id, variant_id, of_damaged, delta, stock_after, made_at,"
     " kind, reason, reference, installation_id, token_id, user_id"
@@ -49,7 +49,7 @@ def _refill(editor: Any) -> None:
     )
     dialect.rebuild_search_index(editor)
     open_ledger(editor)
-    # Counted anew: nothing says what was written without the triggers.
+    # Counted again, since writes without the triggers left no trace.
     for table in ("frequentword", "wordcount", "textchange", "listingtotal"):
         editor.execute(f"DELETE FROM catalogue_{table}")
     # A random version, so that it equals none that a process has cached.
@@ -76,9 +76,9 @@ def open_ledger(editor: Any) -> None:
         )
 
 
-# PostgreSQL takes a bare NULL for a text.
+# PostgreSQL would read a bare NULL as a text.
 _NONE = "CAST(NULL AS bigint)"
-# Every stock `s`: its table, product, variant, whether it is that of damaged units, and its column.
+# Every stock `s`: its table, product, variant, a flag for damaged units, and its column.
 _STOCKS = (
     ("catalogue_product", "s.id", _NONE, "false", "s.stock_qty"),
     ("catalogue_product", "s.id", _NONE, "true", "s.damaged_qty"),

@@ -1,5 +1,5 @@
-"""Lets sale prices begin and end when their time has come, and pre-orders become ordinary products. The worker looks
-for them every second."""
+"""Writes the beginning and end of sale prices and pre-orders into the rows when their date has come. The worker runs
+this every second."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -17,10 +17,10 @@ from storefront.shops.changes import publish_change
 
 
 def turn_due(*, now: datetime, limit: int) -> int:
-    """Let sale prices begin and end whose time has come, and pre-orders end, of at most `limit` products and variants.
+    """Write due beginnings and ends of sale prices, and ends of pre-orders, of at most `limit` products and variants.
     Returns their number.
 
-    Two workers can run it at once, and beside an editor's save: each product is locked, and read again then.
+    Safe to run in two workers at once, and during an editor's save: each product is locked, and then read again.
     """
     due: dict[int, set[int]] = defaultdict(set)
     products = _due_rows(Product, "pk", (*SALE_TURNS, "available_from"), now, limit)
@@ -60,7 +60,7 @@ def _turn(shop_id: int, ids: list[int], now: datetime) -> int:
         has_new_price, is_available = settle(product, now), end_preorder(product, now)
         changed += has_new_price + is_available
         if has_new_price or is_available or product.pk in touched:
-            # `updated_at` also for its variants, since `updated_since` filters by it.
+            # The product's `updated_at` changes with its variants, too, since `updated_since` filters by it.
             product.updated_at = now
             product.save(update_fields=[*COLUMNS, "is_preorder", "available_from", "updated_at"])
     if changed:

@@ -20,21 +20,21 @@ from storefront.shops.models import Shop
 
 log = structlog.get_logger(__name__)
 
-# How long a picture is kept that no product has taken.
+# How long an unused picture is kept.
 KEPT = timedelta(days=1)
 _SALT = "catalogue.uploaded-picture"
 
 
 class UnusablePicture(Refusal):
-    """The file is too large, or no picture that pages can show. The message has its name."""
+    """The file is too large, or not a picture that pages can show. The message has its name."""
 
     code, field = "unusable_picture", "file"
 
 
 def check_picture(file: File) -> tuple[int, int]:
     """The width and the height of an upload, read from its first bytes. Raises UnusablePicture."""
-    if file.size > pictures.LARGEST_FILE:
-        most = pictures.LARGEST_FILE // 1024**2
+    if file.size > pictures.MAX_FILE_BYTES:
+        most = pictures.MAX_FILE_BYTES // 1024**2
         raise UnusablePicture(f"{file.name} is too large. Pictures up to {most} MiB can be uploaded.")
     try:
         file.seek(0)
@@ -59,7 +59,8 @@ def store_picture(*, shop: Shop, file: File, now: datetime) -> UploadedPicture:
 
 
 def token_of(uploaded: UploadedPicture) -> str:
-    """What a form says to name the upload. Signed, so that a form can only name what was uploaded in its shop."""
+    """The token by which a form names the upload. It is signed, so that a form can only name uploads of its own
+    shop."""
     return signing.dumps([uploaded.shop_id, uploaded.pk], salt=_SALT)
 
 
@@ -79,7 +80,7 @@ def take_over(uploaded: UploadedPicture, row: Media) -> bool:
     """
     if not UploadedPicture.objects.filter(pk=uploaded.pk, shop=uploaded.shop_id).delete()[0]:
         return False
-    # Not by assignment, which would read the size from a storage that may be far away.
+    # Assigning the attribute would read the picture's size from a storage that may be remote.
     vars(row)["file"] = str(uploaded.file.name)
     row.width, row.height, row.source_url = uploaded.width, uploaded.height, ""
     return True
@@ -92,7 +93,8 @@ def delete_old_pictures(*, now: datetime, limit: int) -> int:
 
 
 def _is_deleted(uploaded: UploadedPicture) -> bool:
-    """The row goes first, and only who deletes it deletes the file: nobody can take the picture over any more."""
+    """Delete the row, then the file, so that no form can take over the picture. Returns False if the row was already
+    deleted."""
     with transaction.atomic():
         is_ours = bool(UploadedPicture.objects.filter(pk=uploaded.pk).delete()[0])
     if is_ours:

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 
 from storefront.catalogue import sale_periods
-from storefront.catalogue.fields import LEAST, kind_of
+from storefront.catalogue.fields import MIN_VALUES, kind_of
 from storefront.catalogue.models import Product, Variant
 from storefront.catalogue.rules import falls_below_zero
 
@@ -50,7 +50,7 @@ def check_sale(
 def check_product(product: Product, errors: Errors) -> None:
     """Add problems of the product's values together. The table has the same rules as constraints."""
     _check_stock(product, errors)
-    for name, least in LEAST[Product].items():
+    for name, least in MIN_VALUES[Product].items():
         if getattr(product, name) < least:
             _add(errors, name, f"Expected {least} or more.")
     if product.available_from and not product.is_preorder:
@@ -71,7 +71,7 @@ def check_media(media: Any, errors: Errors, *, within: str) -> None:
 
 
 def check_nothing(row: Any, errors: Errors, *, within: str) -> None:
-    """For models that need no check besides those of their columns."""
+    """Do nothing: for models that need no check besides those of their columns."""
 
 
 def _check_price(row: Product | Variant, price: Any) -> None:
@@ -80,7 +80,7 @@ def _check_price(row: Product | Variant, price: Any) -> None:
 
 
 def _check_stock(row: Any, errors: Errors, *, within: str = "") -> None:
-    # Without a stock before, none was given.
+    # Without `stock_before`, no stock was set.
     if falls_below_zero(row, getattr(row, "stock_before", row.stock_qty)):
         _add(
             errors, f"{within}stock_qty", "Stock can be below 0 only if backorders are allowed or stock is not tracked."

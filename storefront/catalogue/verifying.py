@@ -1,5 +1,5 @@
-"""Compares stock with its ledger, the tree's bounds with the parents of its categories, and the shop of what belongs to
-a product with the product's."""
+"""Compares stock with its ledger, the tree's bounds with the parents of its categories, and the shop of a product's
+parts with the product's."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from storefront.kit.sql import fetch
 from storefront.shops.models import Shop
 
 _STOCK = "PARTITION BY a.product_id, a.variant_id, a.of_damaged"
-# Rows that do not begin where the one before ended. What was before the last opening row is not known.
+# Rows that do not begin where the one before ended. Rows before the last opening row are not compared.
 _BREAKS = f"""
     SELECT r.product_id, r.variant_id, r.of_damaged, r.id, r.stock_after, COALESCE(r.was, 0) + r.delta FROM (
         SELECT a.*, lag(a.stock_after) OVER ({_STOCK} ORDER BY a.id) AS was,
@@ -20,7 +20,7 @@ _BREAKS = f"""
         FROM catalogue_stockadjustment a WHERE a.shop_id = %(shop)s
     ) r WHERE r.id > r.opened AND r.stock_after <> COALESCE(r.was, 0) + r.delta ORDER BY r.id
 """  # noqa: S608, built from names in this file
-# Stocks that are not what the ledger's last row says; a removed variant has none. One statement, so that it sees one
+# Stocks that differ from the ledger's last row; a removed variant has none. A single statement, so that it sees one
 # state despite other writers.
 _DIFFERENCES = f"""
     SELECT k.product_id, k.variant_id, k.of_damaged, sum(k.qty), sum(k.explained) FROM (
@@ -34,7 +34,7 @@ _DIFFERENCES = f"""
         ) r WHERE r.age = 1
     ) k GROUP BY k.product_id, k.variant_id, k.of_damaged HAVING sum(k.qty) <> sum(k.explained)
 """  # noqa: S608, built from names in this file
-# What belongs to a product, by table, with the column that says to which, and that column's table.
+# The parts of a product, by table, with the column that refers to their owner, and the owner's table.
 _PARTS = (
     ("media", "product_id", "product"),
     ("variant", "product_id", "product"),
@@ -44,7 +44,7 @@ _PARTS = (
     ("productsearch", "product_id", "product"),
     ("bundleitem", "bundle_id", "product"),
 )
-# Rows of another shop than what they belong to.
+# Rows of another shop than their owner.
 _STRANGERS = " UNION ALL ".join(
     f"SELECT '{table}', r.{key}, r.shop_id FROM catalogue_{owner} o JOIN catalogue_{table} r ON r.{key} = o.id"  # noqa: S608
     " WHERE o.shop_id = %(shop)s AND r.shop_id <> o.shop_id"

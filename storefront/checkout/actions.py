@@ -18,7 +18,7 @@ from storefront.checkout import queries
 from storefront.checkout.models import Checkout
 from storefront.checkout.order_summary import OrderSummary, summarise
 from storefront.checkout.queries import Quote
-from storefront.kit.money import LARGEST
+from storefront.kit.money import MAX_AMOUNT
 from storefront.kit.refusals import Refusal
 from storefront.orders.models import Order
 from storefront.orders.rules import Address, Sale, SaleLine
@@ -58,7 +58,7 @@ class NotReady(Refusal):
 
 
 class PaymentUnderWay(Refusal):
-    """Another press of the same basket came in between."""
+    """Another press of the pay button for the same basket came in between."""
 
     status, code = 409, "payment_under_way"
     message = "A payment for this basket is under way in another window. Please finish it there, or try again."
@@ -81,7 +81,7 @@ def save_details(
     """Save contact and addresses in the one open checkout of this owner and cart, created if there is none.
 
     `billing_address` is None if it is the same as the shipping address. With a pick-up place, there is no shipping
-    address. `vat_check` is what came of checking the VAT ID (`vat_ids.check_vat_id`).
+    address. `vat_check` is the outcome of checking the VAT ID (`vat_ids.check_vat_id`).
     """
     details = {
         "email": email,
@@ -109,7 +109,7 @@ def choose_delivery(*, shop: Shop, cart: Cart, checkout: Checkout, rate_id: int 
 
 @dataclass(frozen=True)
 class Pressed:
-    """What became of a press of pay: an order, or a payment with what the shopper has to do next, if that is known."""
+    """The outcome of pressing the pay button: an order, or a payment with the shopper's next step, if that is known."""
 
     order: Order | None = None
     payment: Payment | None = None
@@ -129,7 +129,8 @@ def press_pay(
     keeping: Keeping = NOTHING_KEPT,
     now: datetime,
 ) -> Pressed:
-    """Freeze the order, take its stock, and start its payment. A press of the same again joins the first one.
+    """Freeze the order, take its stock, and start its payment. Pressing again with the same content continues the first
+    payment.
 
     `agreed` is what the payment page showed; an order that differs is refused. `given` is what was entered in the
     provider's own form. `place` is a digest of the shopper's network address. Raises InsufficientStock, DiscountUsedUp,
@@ -194,7 +195,7 @@ def freeze(
         if existing.digest != digest or existing.owner != checkout.owner:
             raise PaymentUnderWay
         return Pressed(payment=drafts.payment_of(existing))
-    # What is short is named when its stock is taken.
+    # Lines that are short are refused below, when their stock is taken.
     if any(not each.is_short or each.is_price_changed for each in carts.reprice_cart(shop=shop, cart=cart, now=now)):
         raise NotAsShown
     quote = _agreed_quote(shop, cart, checkout, agreed, now)
@@ -202,7 +203,7 @@ def freeze(
     quote = replace(quote, totals=paid_with(provider, quote.totals, shop.currency))
     sale = _sale(shop, cart, checkout, quote, shopper_note, place)
     if arrivals:
-        # Of several links, the one that was followed last.
+        # The link that was followed last.
         sale = replace(sale, checkout_link=arrivals[-1].checkout_link, attribution=arrivals[-1].attribution())
     press = drafts.Press(cart=cart, owner=checkout.owner, digest=digest, sale=sale, basket=basket, keeping=keeping)
     draft = drafts.freeze_order(shop=shop, press=press, provider=provider, now=now)
@@ -239,20 +240,20 @@ def _start(shop: Shop, payment: Payment, given: Mapping[str, Any], now: datetime
     else:
         payment, step = continue_payment(shop=shop, payment=payment, now=now)
     if due_call(payment, now) == Call.CAPTURE:
-        # If that has no answer, the order stands nevertheless, and the worker captures.
+        # Without an answer here, the order stays placed, and the worker captures the payment.
         payment = ask(shop=shop, payment=payment, source="call", now=now) or payment
     return Pressed(order=payment.order, payment=payment, step=step)
 
 
 def _end_earlier(shop: Shop, cart: Cart, checkout: Checkout, digest: str, now: datetime) -> Payment | None:
-    """End what another press of this basket has started. Returns its payment if that stands, or may stand: the provider
-    was too late to end it, or did not answer."""
+    """End the payment that another press for this basket has started. Returns the payment if it could not be ended: the
+    provider was too late, or did not answer."""
     earlier = drafts.open_draft(shop, cart)
     if earlier is None or (earlier.digest == digest and earlier.owner == checkout.owner):
         return None
     for payment in earlier.payments.exclude(gateway=GIFT_CARD).select_related("draft", "order"):
         if payment.state == State.STARTED and now < payment.created_at + YOUNG:
-            # Its provider is being asked at this moment.
+            # Another request is waiting for its provider.
             if earlier.owner == checkout.owner:
                 return payment
             raise PaymentUnderWay
@@ -263,7 +264,7 @@ def _end_earlier(shop: Shop, cart: Cart, checkout: Checkout, digest: str, now: d
 
 
 def _digest(agreed: OrderSummary, provider: Provider | None, keeping: Keeping, shopper_note: str) -> str:
-    """Of what tells one press of a checkout from another."""
+    """A digest that distinguishes one press of a checkout from another."""
     saved = keeping.saved.pk if keeping.saved else None
     pressed = [asdict(agreed), provider.name if provider else "", saved, keeping.saves, shopper_note]
     return hashlib.sha256(orjson.dumps(pressed)).hexdigest()
@@ -277,8 +278,8 @@ def _agreed_quote(shop: Shop, cart: Cart, checkout: Checkout, agreed: OrderSumma
         raise NotReady
     if summarise(shop, checkout, quote) != agreed:
         raise NotAsShown
-    if max(quote.totals.subtotal, quote.totals.total) > LARGEST:
-        # Its prices were raised after it was filled, or delivery and taxes were added.
+    if max(quote.totals.subtotal, quote.totals.total) > MAX_AMOUNT:
+        # Prices were raised after the cart was filled, or delivery and taxes were added.
         raise TotalTooLarge("Your order comes to more than one order can. Please order less at once.")
     return quote
 
@@ -360,7 +361,8 @@ def _sale_lines(shop: Shop, quote: Quote) -> list[SaleLine]:
 
 
 def _skus_and_shipped(shop: Shop, lines: list[CartLine]) -> tuple[dict[tuple[int, int | None], str], set[int]]:
-    """SKUs by product and variant id, and the ids of shipped products. A variant without SKU has its product's."""
+    """SKUs by product and variant id, and the ids of shipped products. A variant without an SKU has the SKU of its
+    product."""
     products = Product.objects.filter(shop=shop, pk__in={line.product_id for line in lines})
     rows = {pk: (sku, is_shipped) for pk, sku, is_shipped in products.values_list("pk", "sku", "requires_shipping")}
     variants = dict(

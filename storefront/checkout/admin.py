@@ -46,7 +46,7 @@ class ShopWithPaymentsAdmin(ShopAdmin):
     def save_model(self, request: Any, obj: Shop, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
         if "currency" in form.changed_data:
-            # They were in the other currency.
+            # Past prices are in the previous currency.
             PastPrice.objects.filter(shop=obj).delete()
         if "language" in form.changed_data:
             rewrite_search_texts.enqueue(obj.pk)

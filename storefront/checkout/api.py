@@ -14,7 +14,7 @@ from storefront.kit.schemas import answers
 from storefront.shops.auth import scope
 from storefront.shops.request import Request
 
-# Asking for a link is a write (R-LINK-7).
+# Requesting a link needs `write_cart` (R-LINK-7).
 router = Router(tags=["Cart"])
 
 CartToken = Annotated[str | None, Header(alias="X-Cart-Token", description="The cart's token.")]

@@ -1,5 +1,4 @@
-"""What the admin's start page says of a new shop's first steps and of checkouts that were left, besides orders and
-payments."""
+"""Adds a new shop's first steps and abandoned checkouts to the admin's start page."""
 
 from typing import Any
 

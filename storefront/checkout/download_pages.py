@@ -1,7 +1,7 @@
-"""The page behind a download's link: it asks who is asking, counts the download and sends the file, or a part of it.
+"""The page behind a download's link: it checks access, counts the download and sends the file, or a part of it.
 
-A file is always sent as an attachment that runs nothing, whatever is in it. A local one is sent by the server, without
-a thread; for one in a bucket, the browser is sent to a URL that the bucket answers for URL_SECONDS.
+A file is always sent as an attachment, so that browsers do not run its content. A local file is sent by the server
+without occupying a thread; for a file in a bucket, the browser is redirected to a URL that is valid for URL_SECONDS.
 """
 
 from mimetypes import guess_type
@@ -28,7 +28,7 @@ log = structlog.get_logger(__name__)
 
 # Time to follow a redirect to the bucket. A download that has begun there is not cut off.
 URL_SECONDS = 60
-# Types that programs other than browsers open. Files of all others are sent as plain bytes.
+# Content types that are sent as they are, since browsers do not run them. All others are sent as plain bytes.
 TYPES = ("application/pdf", "application/zip", "application/epub+zip", "audio/", "video/")
 STATUSES = {
     Availability.UNPAID: 403,
@@ -58,7 +58,8 @@ def download(request: Request, token: str) -> HttpResponseBase:
 
 
 def _begin(request: Request, found: Download, span: Span, *, is_part: bool) -> HttpResponseBase:
-    """The file, or why it cannot be downloaded. It is opened first, so that a missing one is not counted."""
+    """Return the file, or the page with the reason why it cannot be downloaded. The file is opened before the download
+    is counted, so that a missing file is not counted."""
     stored = found.file
     try:
         source = _source(stored)
@@ -75,7 +76,7 @@ def _begin(request: Request, found: Download, span: Span, *, is_part: bool) -> H
     headers = _headers(stored) | {"Content-Length": str(span.length)}
     if is_part:
         headers["Content-Range"] = f"bytes {span.start}-{span.stop - 1}/{stored.size}"
-    # Given to the constructor, the type would be replaced by a guess.
+    # Set afterwards, since the constructor would replace the content type by a guess.
     for name, value in headers.items():
         response[name] = value
     return response
@@ -119,7 +120,7 @@ def _etag(stored: StoredFile) -> str:
 
 
 def _refused(request: Request, found: Download, state: Availability | None) -> HttpResponse:
-    """The page that says why the file cannot be downloaded; without a state, because the shop does not have it."""
+    """The page with the reason why the file cannot be downloaded. Without a state, the shop does not have the file."""
     status = STATUSES[state] if state else 503
     context = {"download": found, "order": found.order, "state": state.value if state else "missing"}
     return render(request, "checkout/download_refused.html", context, status=status)

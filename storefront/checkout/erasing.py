@@ -1,4 +1,4 @@
-"""Deletes what a person has in baskets and checkouts."""
+"""Deletes a person's baskets and checkouts."""
 
 from django.db.models import Q, QuerySet
 
@@ -15,15 +15,15 @@ def checkouts_of(shop: Shop, email: str, customer: Customer | None) -> QuerySet[
 
 
 def baskets_of(shop: Shop, email: str, customer: Customer | None) -> QuerySet[Cart]:
-    """The customer's basket, and those that a checkout with this address was begun with. Never an integration's."""
+    """The customer's basket, and the baskets of checkouts with this address; never an integration's cart."""
     begun = checkouts_of(shop, email, customer).filter(cart__customer=None).values("cart")
     own = Q(pk__in=begun)
     return Cart.objects.filter(own | Q(customer=customer) if customer else own, shop=shop, token_digest=None)
 
 
 def lock_baskets(shop: Shop, email: str, customer: Customer | None) -> tuple[list[Checkout], list[Cart]]:
-    """The checkouts and baskets, locked in the order in which a checkout locks its own: nothing is pressed pay for with
-    them until the transaction ends."""
+    """The checkouts and baskets, locked in the same order as by paying: nobody can pay for them until the transaction
+    ends."""
     checkouts = checkouts_of(shop, email, customer).select_for_update(of=("self",)).order_by("pk")
     found = list(checkouts)
     carts = {each.cart_id for each in found}

@@ -1,4 +1,4 @@
-"""What a new shop's owner does first: each step with a link, and whether the shop's data say that it is done."""
+"""The first steps of a new shop's owner, each with a link. The shop's data show which are done."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,7 @@ from storefront.pricing.models import PickupPlace, ShippingRate, TaxRate
 from storefront.shops import doors
 from storefront.shops.models import Shop
 
-# A shop with so many orders needs no first steps.
+# A shop with this many orders is not shown first steps.
 ORDERS_OF_A_RUNNING_SHOP = 10
 NEEDED_PAGES = {Page.Kind.IMPRINT, Page.Kind.TERMS, Page.Kind.PRIVACY}
 
@@ -68,7 +68,7 @@ def _has_delivery(shop: Shop) -> bool:
 
 
 def _has_payment(shop: Shop) -> bool:
-    """Whether shoppers can pay: by a provider that was set up, or as the instructions say."""
+    """Returns True if shoppers can pay: by a provider that was set up, or by following the payment instructions."""
     has_words = "manual" in shop.payment_methods and bool(shop.manual_payment_instructions)
     return has_words or ProviderAccount.objects.filter(shop=shop, provider__in=shop.payment_methods).exists()
 
@@ -83,7 +83,7 @@ def _list(page: str) -> str:
 
 
 def context_of(shop: Shop) -> dict[str, Any]:
-    """What the start page's template needs."""
+    """The template context of the start page."""
     steps = first_steps(shop)
     if not steps:
         return {}

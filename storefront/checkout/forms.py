@@ -71,13 +71,13 @@ class ContactForm(PhoneForm):
     field_order = ["email", "phone"]
 
     def clean_email(self) -> str:
-        """With the domain in lowercase: not every database compares letters such as Ü ignoring case."""
+        """Converts the domain to lowercase, since SQLite does not ignore the case of letters such as Ü."""
         return BaseUserManager.normalize_email(self.cleaned_data["email"])
 
 
 class AddressForm(CheckoutForm):
     """An address. `section` is `shipping` or `billing`, used in `autocomplete`; `home` is the preselected country;
-    `regional` are those where the region is needed."""
+    `regional` are the countries where the region is needed."""
 
     name = forms.CharField(label="Name", max_length=200, validators=[persons_name])
     company = forms.CharField(label="Company", max_length=200, required=False)
@@ -146,9 +146,9 @@ class AddressForm(CheckoutForm):
 
 
 class VatIdForm(CheckoutForm):
-    """The VAT ID of a business. `known` is what an earlier submission said of one; `check` asks for another one.
+    """The VAT ID of a business. `known` is the outcome of an earlier check; `check` checks another ID.
 
-    An ID that does not exist is an error. Where that cannot be found out, the ID is kept and the order taxed.
+    An ID that does not exist is an error. If the check fails, the ID is kept and the order taxed.
     """
 
     vat_id = forms.CharField(
@@ -202,7 +202,7 @@ class WayForm(CheckoutForm):
 
     @property
     def chosen(self) -> str:
-        """What is selected: `ship` or the id of a place, as submitted or as saved before."""
+        """The selected value: `ship` or the id of a place, as submitted or as saved before."""
         return str(self["way"].value() or self.default)
 
     @property
@@ -216,7 +216,7 @@ class Details:
     together.
 
     If nothing is sent, because it is collected or nothing is delivered, there is only the billing address. With
-    `check_vat_id` it asks for a VAT ID, which that checks.
+    `check_vat_id`, which checks a VAT ID, the forms ask for one.
     """
 
     def __init__(
@@ -245,7 +245,7 @@ class Details:
         # The address is on the page if the shopper can choose it there.
         self.can_ship = needs_delivery and (bool(ways.countries) or not places)
         self.is_shipped = needs_delivery and self.place is None
-        # A form of which a part is hidden sends that part, too.
+        # A browser also sends the fields of the hidden section.
         section = "shipping" if self.is_shipped else "billing"
         country = (submitted or {}).get(f"{section}-country") or home
         self.contact = ContactForm(submitted, initial=contact, country=country if country in countries else home)
@@ -280,7 +280,7 @@ class Details:
         return [*forms, self.vat] if self.vat else forms
 
     def is_valid(self) -> bool:
-        """Whether all submitted forms are valid. If not, only the first field with an error gets the focus."""
+        """Returns True if all submitted forms are valid. If not, only the first field with an error gets the focus."""
         invalid = [form for form in self.submitted_forms if not form.is_valid()]
         for form in invalid[1:]:
             for field in form.fields.values():

@@ -1,7 +1,7 @@
 """The page on which the holder of a gift card looks up what is left on it.
 
-Threats: guessing codes, by many tries; a code in a log, a history or a mail of an error. So tries are limited as at the
-checkout, with which they count together, and the code is only ever sent in a form's body.
+Threats: guessing codes by many tries, and codes that leak into logs, browser histories or error reports. So tries count
+toward the checkout's limit, and the code is only sent in a form's body.
 """
 
 from typing import Any
@@ -23,7 +23,7 @@ from storefront.shops.request import Request
 @require_http_methods(["GET", "HEAD", "POST"])
 @private_page
 def gift_card(request: Request) -> HttpResponse:
-    """Asks for a code, and shows the balance and until when it can be used."""
+    """Ask for a code, then show the card's balance and expiry."""
     form = GiftCardForm(request.POST if request.method == "POST" else None)
     context: dict[str, Any] = {"form": form}
     status = 200

@@ -5,9 +5,9 @@ The destination starts the handover. Its `/arrive?next=` stores a state in its s
 has stored the state, and redirects to `next`. So nobody can be given a basket or a sign-in that is not theirs.
 
 The secure place receives the basket only, never a sign-in, because apps' scripts run on the shop's pages. The shop's
-pages receive the basket and the signed-in customer, whose prices they show; or that nobody is signed in, which signs
-the visitor out there too. A checkout link is followed on the shop's pages and continues at the secure place with a code
-of its own.
+pages receive the basket and the signed-in customer, whose prices they show; if nobody is signed in, the visitor is
+signed out there too. A checkout link is followed on the shop's pages and continues at the secure place with a code of
+its own.
 
 All URLs of this module are as secret as a checkout link: they are not logged, not stored, and not sent to other sites.
 """
@@ -41,8 +41,8 @@ from storefront.shops.private_pages import private_page
 from storefront.shops.request import Request
 
 HAND_OVER = "/hand-over"
-# How many handovers a session can have open at once, and the longest state, in characters.
-MOST_ARRIVALS, LONGEST_STATE = 5, 100
+# Open handovers of a session, and characters of a state.
+MAX_ARRIVALS, MAX_STATE_LENGTH = 5, 100
 
 
 @require_GET
@@ -74,7 +74,7 @@ def arrive(request: Request) -> HttpResponse:
 def hand_over(request: Request) -> HttpResponse:
     """Issue a code for the visitor's basket and sign-in here, and redirect to the other place with it."""
     state = _take_parameters(request).get("state", "")
-    if not 0 < len(state) <= LONGEST_STATE:
+    if not 0 < len(state) <= MAX_STATE_LENGTH:
         raise Http404
     try:
         limits.count(request, "arrivals")
@@ -104,7 +104,7 @@ def arrive_by_link(request: Request) -> HttpResponse:
     cart = carts.cart_by_public_id(request.shop, taken.payload["cart"], request.now) if taken else None
     if taken is None or cart is None:
         return link_refused(request, LinkRefused())
-    # A code from before an upgrade names the cart alone.
+    # A code that was issued before an upgrade has no link.
     remember_link(request, cart, taken.payload.get("link"))
     doors.let_in(request)
     checkout = reverse("checkout:checkout")
@@ -143,7 +143,7 @@ def _limit_reached(request: Request, refusal: LimitReached) -> HttpResponse:
 
 def _start_handover(request: Request, *, onward: str) -> HttpResponse:
     state = secrets.token_urlsafe(32)
-    waiting = list(request.session.get(ARRIVALS, {}).items())[1 - MOST_ARRIVALS :]
+    waiting = list(request.session.get(ARRIVALS, {}).items())[1 - MAX_ARRIVALS :]
     request.session[ARRIVALS] = dict([*waiting, (state_digest(state), onward)])
     other = SECURE if request.place == SHOP else SHOP
     return SeeOther(f"{base_of(other, request.shop)}{HAND_OVER}?{urlencode({'state': state})}")

@@ -31,6 +31,6 @@ def report_abandoned_checkouts(*, now: datetime, limit: int) -> int:
         try:
             found += report_abandoned_checkout(checkout_id=pk, unchanged_since=since, now=now)
         except Exception as error:
-            # One that cannot be quoted must not keep the others waiting.
+            # A checkout that cannot be quoted must not block the others.
             log.error("abandoned_checkout_not_reported", checkout=pk, exc_info=error)
     return found

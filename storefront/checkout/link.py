@@ -39,7 +39,7 @@ class LinkRefused(Refusal):
 
 
 class OriginNotAllowed(Refusal):
-    """The shopper would be led to a site that the merchant has not allowed (R-LINK-21)."""
+    """The URL leads to a site that the merchant has not allowed (R-LINK-21)."""
 
     code = "origin_not_allowed"
     message = "Shoppers can only be led back to origins that the shop allows."

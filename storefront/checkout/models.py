@@ -10,7 +10,7 @@ from storefront.shops.models import Shop
 
 
 class Checkout(models.Model):
-    """What a shopper has entered in one browser to order one basket.
+    """The data that a shopper has entered in one browser to order one basket.
 
     A customer's basket is the same on all their devices, but each browser has its own checkout: `owner` is a secret of
     one session, without which nobody can read the checkout.

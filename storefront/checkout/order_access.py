@@ -25,7 +25,7 @@ OPEN_FOR = timedelta(days=1)
 
 _SHOWN = "orders"
 # How many orders a session can unlock by email address. The oldest are dropped.
-MOST_SHOWN = 20
+MAX_SHOWN = 20
 
 Page = Callable[[Request, Order], HttpResponse]
 
@@ -54,7 +54,7 @@ def order_of_address(request: Request, public_id: UUID) -> Order:
 
 
 def may_see(request: Request, order: Order) -> bool:
-    """Whether the order is recent, unlocked in this session, or the signed-in customer's."""
+    """Returns True if the order is recent, unlocked in this session, or the signed-in customer's."""
     if request.now - order.placed_at < OPEN_FOR or str(order.public_id) in request.session.get(_SHOWN, ()):
         return True
     customer = customer_of(request)
@@ -62,7 +62,7 @@ def may_see(request: Request, order: Order) -> bool:
 
 
 def prove_email(request: Request, order: Order, email: str) -> bool:
-    """Whether this is the order's email address. If so, unlocks the order in this session.
+    """Unlock the order in this session if this is its email address. Returns False if it is not.
 
     Each call counts. Raises LimitReached.
     """
@@ -70,7 +70,7 @@ def prove_email(request: Request, order: Order, email: str) -> bool:
     if not constant_time_compare(normal_email(email), normal_email(order.email)):
         return False
     unlocked = [each for each in request.session.get(_SHOWN, ()) if each != str(order.public_id)]
-    request.session[_SHOWN] = [*unlocked, str(order.public_id)][-MOST_SHOWN:]
+    request.session[_SHOWN] = [*unlocked, str(order.public_id)][-MAX_SHOWN:]
     return True
 
 

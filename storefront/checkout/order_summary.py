@@ -39,7 +39,7 @@ _CONTACT = {
 
 @dataclass(frozen=True)
 class OrderSummary:
-    """What the payment page shows. Amounts are strings; addresses and other long values are digests.
+    """The contents of the payment page. Amounts are strings; addresses and other long values are digests.
 
     Each of `lines` is key, name, quantity, price, and a digest of the rest of the line. Each of `delivery`,
     `discounts`, `taxes` and `gift_cards` is a name and an amount.
@@ -63,7 +63,7 @@ class OrderSummary:
 
     @property
     def amount(self) -> Decimal:
-        """What the shopper agrees to pay through a provider."""
+        """The amount that the shopper agrees to pay through a provider."""
         return Decimal(self.amount_due)
 
 

@@ -17,7 +17,7 @@ from storefront.carts.checking import LineCheck
 from storefront.carts.code_entry import change_codes, change_gift_cards
 from storefront.carts.models import Cart
 from storefront.carts.session import basket_of
-from storefront.catalogue.rules import LARGEST_ID
+from storefront.catalogue.rules import MAX_ID
 from storefront.catalogue.stock import InsufficientStock
 from storefront.checkout import actions, queries
 from storefront.checkout.followed_links import copy_followed_carts
@@ -110,7 +110,7 @@ def undo(request: Request) -> HttpResponse:
     """Remove what a link brought from the basket. Does nothing if it was ordered or undone before."""
     cart, given = basket_of(request), request.POST.get("arrival", "")
     arrival_id = int(given) if given.isascii() and given.isdigit() and len(given) < 20 else 0
-    is_one = 0 < arrival_id <= LARGEST_ID
+    is_one = 0 < arrival_id <= MAX_ID
     if cart and is_one and merging.undo_arrival(shop=request.shop, cart=cart, arrival_id=arrival_id, now=request.now):
         messages.success(request, "The items from the link were removed from your basket.")
     return SeeOther(reverse("checkout:checkout"))
@@ -192,7 +192,7 @@ def confirmation(request: Request, order: Order) -> HttpResponse:
         "order": order,
         "gateway": gateway,
         "way_back": way_back_from(order),
-        # Whether the order has joined an account is not shown: anybody can order under anybody's address.
+        # Does not reveal whether the order's address has an account, since anybody can enter any address.
         "offers_account": customer_of(request) is None and order.status != Order.Status.CANCELLED,
     }
     return render(request, "checkout/confirmation.html", context)
@@ -221,7 +221,7 @@ def _to_basket(request: Request) -> HttpResponse:
 def _current_checkout(request: Request, *, is_press: bool = False) -> tuple[Cart, Checkout | None, Quote]:
     """The visitor's basket at current prices, its open checkout if any, and the quote. Raises ToBasket.
 
-    After a press of pay, the payment page itself says what changed since it was shown, and what is short."""
+    With `is_press`, changed prices and short lines are not reported, since the payment page itself names them."""
     cart = basket_of(request)
     if cart is None:
         raise EmptyBasket

@@ -1,7 +1,7 @@
-"""The pages between pressing pay and the order: the provider's step, and where the shopper comes back to.
+"""The pages between pressing the pay button and the order: the provider's step, and the return page.
 
-Both belong to the session that pressed pay. Anybody else, also the shopper in another browser, sees that the payment is
-known here, and nothing of it: the order's confirmation is mailed.
+Both belong to the session that pressed the button. Other sessions, also of the same shopper, only see that the payment
+exists; the order's confirmation is mailed.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -32,7 +32,7 @@ REFRESH_SECONDS = 5
 
 
 def for_its_payer(page: Callable[[Request, Payment], HttpResponse]) -> Callable[[Request, UUID], HttpResponse]:
-    """Decorates a page of one payment: who did not press pay sees a page without data."""
+    """Decorates a page of one payment: other sessions than the payer's see a page without data."""
 
     @wraps(page)
     def guarded(request: Request, public_id: UUID) -> HttpResponse:
@@ -51,7 +51,7 @@ def for_its_payer(page: Callable[[Request, Payment], HttpResponse]) -> Callable[
 @private_page
 @for_its_payer
 def payment_step(request: Request, payment: Payment) -> HttpResponse:
-    """What the provider needs from the shopper: its form on our page, or its own page."""
+    """Show the provider's form on the shop's page, or redirect to the provider's own page."""
     if payment.state not in UNDECIDED:
         return _outcome(request, payment)
     payment, step = continue_payment(shop=request.shop, payment=payment, now=request.now)
@@ -68,10 +68,10 @@ def payment_step(request: Request, payment: Payment) -> HttpResponse:
 @private_page
 @for_its_payer
 def payment_return(request: Request, payment: Payment) -> HttpResponse:
-    """Where the shopper comes back to: asks the provider, at most once in some seconds, and leads on. If it does not
-    answer, the page says so and loads itself again."""
+    """The return page: asks the provider, at most once in some seconds, and redirects. If the provider does not answer,
+    the page shows that and reloads itself."""
     if request.META["QUERY_STRING"]:
-        # Providers add to the address what should not stay in it, such as Stripe's client secret of the payment.
+        # Removes secrets that providers add to the URL, such as Stripe's client secret.
         return SeeOther(_return_url(payment))
     is_known = payment.state not in UNDECIDED
     if not _is_settled(payment, request) and claim_question(shop=request.shop, payment=payment, now=request.now):
@@ -88,7 +88,7 @@ def payment_return(request: Request, payment: Payment) -> HttpResponse:
 @for_its_payer
 def choose_another(request: Request, payment: Payment) -> HttpResponse:
     """Ends a payment that is not finished, so that the shopper can choose another method. If the provider was too late,
-    or does not answer, the payment stands."""
+    or does not answer, the payment goes on."""
     if payment.state in UNDECIDED:
         payment = end_payment(shop=request.shop, payment=payment, now=request.now) or payment
     if payment.state == State.CANCELLED:
@@ -97,7 +97,7 @@ def choose_another(request: Request, payment: Payment) -> HttpResponse:
 
 
 def next_page(pressed: Pressed) -> HttpResponse:
-    """Where a press of pay leads."""
+    """The page to open after the pay button was pressed."""
     payment = pressed.payment
     if pressed.order is not None or payment is None:
         assert pressed.order is not None
@@ -125,7 +125,7 @@ def _add(sources: dict[str, tuple[str, ...]], more: Mapping[str, tuple[str, ...]
 
 
 def _outcome(request: Request, payment: Payment, *, is_known: bool = True) -> HttpResponse:
-    """The page for how the payment stands; whether that `is_known`, or the provider did not answer."""
+    """The page for the state of the payment. `is_known` is False if the provider did not answer."""
     if payment.order is not None:
         return SeeOther(reverse("checkout:confirmation", args=[payment.order.public_id]))
     if payment.state in SECURED:

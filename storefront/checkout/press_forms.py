@@ -17,7 +17,7 @@ from storefront.shops.request import Request
 
 
 class PressForms:
-    """The choice of a method, saved or new, and the own form of each that can be used."""
+    """The choice of a payment method, saved or new, and each provider's own form."""
 
     def __init__(self, request: Request, quote: Quote) -> None:
         is_free = not quote.totals.amount_due
@@ -32,7 +32,7 @@ class PressForms:
         initial = {"method": choices[0][0] if choices else ""}
         self.choice = PaymentForm(submitted, methods=choices, is_free=is_free, initial=initial)
         chosen = "" if is_free else request.POST.get("method", "")
-        # The providers with a tick at "Save this method".
+        # The providers with "Save this method" ticked.
         self.saves = request.POST.getlist("saves_method") if self.customer else []
         self.by_method: list[tuple[PaymentMethod, Form | None]] = [
             (each, form(submitted if each.provider.name == chosen else None) if form and each.usable else None)
@@ -41,38 +41,38 @@ class PressForms:
         ]
 
     def follow(self, shop: Shop, quote: Quote) -> None:
-        """Take the methods for another quote, since the basket has changed; what was entered stays."""
+        """Use the methods of a new quote, since the basket has changed. Entered values stay."""
         own = {each.provider.name: form for each, form in self.by_method}
         self.methods = payment_methods(shop, quote.totals)
         self.by_method = [(each, own.get(each.provider.name)) for each in self.methods]
 
     @property
     def shown_saved(self) -> list[tuple[str, SavedMethod, PaymentMethod]]:
-        """The saved methods by the value of their choice, with what their provider takes."""
+        """The saved methods by the value of their choice, each with its provider's method."""
         of_provider = {each.provider.name: each for each in self.methods}
         return [(value, method, of_provider[method.provider]) for value, method in self.saved.items()]
 
     @property
     def amount(self) -> Decimal | None:
-        """What is paid with each method that can be used; None if these differ."""
+        """The amount to pay, if it is the same for every usable method; else None."""
         amounts = {each.amount_due for each in self.methods if each.usable}
         return amounts.pop() if len(amounts) == 1 else None
 
     @property
     def chosen(self) -> Provider | None:
-        """The chosen provider; None if nothing is due. The choice is valid."""
+        """The chosen provider; None if nothing is due. Call it after validation."""
         saved = self.keeping.saved
         return PROVIDERS.get(saved.provider if saved else self.choice.cleaned_data["method"])
 
     @property
     def keeping(self) -> Keeping:
-        """The chosen saved method, or whether a new one is to be saved. The choice is valid."""
+        """The chosen saved method, or the wish to save a new one. Call it after validation."""
         method = self.choice.cleaned_data["method"]
         return Keeping(saved=self.saved.get(method), saves=method in self.saves)
 
     @property
     def given(self) -> dict[str, Any]:
-        """What was entered in the chosen provider's form."""
+        """The values entered in the chosen provider's form."""
         return next((form.cleaned_data for _, form in self.by_method if form is not None and form.is_bound), {})
 
     def are_valid(self) -> bool:
@@ -83,7 +83,7 @@ class PressForms:
         return all([self.choice.is_valid(), *(form.is_valid() for form in bound)])
 
     def forget(self) -> None:
-        """Drop what was entered in a provider's form, which is never rendered back."""
+        """Drop the values entered in a provider's form, which are never rendered back."""
         for _, form in self.by_method:
             if form is not None:
                 forget(form)

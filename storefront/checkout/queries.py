@@ -30,8 +30,8 @@ PLAIN_DELIVERY = "Delivery"
 
 @dataclass(frozen=True)
 class Quote:
-    """Lines, totals and delivery of a basket, with what its checkout has so far. Prices of lines and deliveries are in
-    the terms of the totals: without tax, where these are.
+    """Lines, totals and delivery of a basket, with the details that its checkout has so far. If the totals are without
+    tax, so are the prices of lines and deliveries.
 
     `address` is the destination: the delivery address, the pick-up place, or the billing address if nothing is
     delivered. `deliveries` are the delivery methods for it. `delivery` is the chosen one, or until then (`is_chosen`)
@@ -50,7 +50,7 @@ class Quote:
 
     @property
     def is_shipped(self) -> bool:
-        """Whether something is sent, so that a delivery address is needed."""
+        """Returns True if something is sent, so that a delivery address is needed."""
         return self.needs_delivery and self.pickup is None
 
     @property
@@ -60,8 +60,8 @@ class Quote:
 
 @dataclass(frozen=True)
 class WaysOfDelivery:
-    """Where a shop delivers to: names of countries by code, of which `regional` need the region; and where its orders
-    can be collected."""
+    """The countries to which a shop delivers, names by code, of which `regional` need the region; and its pick-up
+    places."""
 
     countries: dict[str, str]
     regional: frozenset[str]
@@ -86,7 +86,7 @@ def prefilled_checkout(shop: Shop, customer: Customer) -> Checkout:
 
 
 def checkout_of_cart(shop: Shop, cart: Cart, owner: UUID | None, public_id: UUID) -> Checkout | None:
-    """The owner's checkout of this cart with this public id, whether it has become an order or not."""
+    """The owner's checkout of this cart with this public id, also if it has become an order."""
     if owner is None:
         return None
     found = Checkout.objects.filter(shop=shop, cart=cart, owner=owner, public_id=public_id)
@@ -161,7 +161,7 @@ def billing_address(checkout: Checkout) -> dict[str, str] | None:
 
 
 def pickup_record(place: PickupPlace) -> dict[str, str]:
-    """The place as an order keeps it."""
+    """The pick-up place as an order stores it."""
     return place.address | {"hours": place.hours}
 
 
@@ -181,7 +181,7 @@ def _destination(checkout: Checkout, needs_delivery: bool, pickup: PickupPlace |
 def _tax_terms(
     shop: Shop, cart: Cart, checkout: Checkout | None, address: dict[str, str] | None, now: datetime
 ) -> TaxTerms:
-    """How the basket is taxed, as far as it is known where it goes to."""
+    """The tax terms of the basket, as far as its destination is known."""
     is_net = carts.sees_net_prices(shop, cart)
     if checkout is None or address is None:
         return pricing.tax_terms(shop, is_net=is_net)
@@ -207,7 +207,7 @@ def _deliveries(shop: Shop, lines: list[CartLine], address: dict[str, str], *, i
 
 
 def _chosen(checkout: Checkout | None, deliveries: list[ShippingOption]) -> tuple[ShippingOption | None, bool]:
-    """The delivery method, and whether it is settled: chosen, or the only one. Else the cheapest, for the shopper to
+    """The delivery method, and True if it is chosen or the only one. Otherwise the cheapest, which the shopper has to
     confirm."""
     saved = checkout.shipping_rate_id if checkout else None
     settled = deliveries if len(deliveries) == 1 else [each for each in deliveries if saved and each.rate_id == saved]

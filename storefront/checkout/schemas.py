@@ -7,7 +7,7 @@ from storefront.orders.schemas import ClientReference, Metadata, WebAddress
 
 
 class CheckoutLinkGiven(Schema):
-    """What the order made with this link is to have, and where the shopper can go from here. The addresses must be on
+    """Data for the order that is placed with this link, and URLs to which the shopper can return. The URLs must be on
     origins that the merchant has allowed."""
 
     return_url: WebAddress | None = Field(

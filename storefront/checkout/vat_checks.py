@@ -1,4 +1,4 @@
-"""Checks of VAT IDs by visitors: each asks a foreign service, so they are limited, and an answer is used again."""
+"""Limits the checks of VAT IDs by visitors, since each asks a foreign service. Earlier answers are used again."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,8 +12,8 @@ from storefront.shops.request import Request
 
 
 def checker_of(request: Request, checkout: Checkout | None) -> Callable[[str], dict[str, Any] | None]:
-    """What checks a VAT ID in normal form for this visitor. It returns None if nobody needs to be asked: an ID of the
-    shop's own country is taxed in any case."""
+    """Return a function that checks a normalised VAT ID for this visitor. The function returns None for an ID of the
+    shop's own country, which is taxed in any case."""
 
     def check(vat_id: str) -> dict[str, Any] | None:
         shop, now = request.shop, request.now

@@ -1,4 +1,4 @@
-"""What VIES, the EU's register of VAT IDs, says of customers' IDs.
+"""Checks customers' VAT IDs with VIES, the EU's register.
 
 Tax is waived only for an ID that VIES has found valid a short time ago. Whatever else happens (no answer, an answer
 that makes no sense, an old answer) leaves the order taxed.
@@ -20,18 +20,18 @@ from storefront.pricing.eu_vat import MEMBER_STATES, vat_id_country
 from storefront.shops.models import Shop
 
 VALID, INVALID, UNAVAILABLE = "valid", "invalid", "unavailable"
-# How long an answer counts: as long as a checkout usually takes, and more.
+# How long an answer is valid: longer than a checkout usually takes.
 COUNTS_FOR = timedelta(hours=24)
 CONNECT_SECONDS = 3.0
-LONGEST_TEXT = 300
-# What VIES sends in place of a name that the member state does not tell.
+MAX_TEXT_LENGTH = 300
+# VIES's placeholder for a name that the member state does not disclose.
 _UNTOLD = "---"
 
 log = structlog.get_logger()
 
 
 def is_asked(shop: Shop) -> bool:
-    """Whether the checkout asks for a VAT ID: only a shop in the EU has a use for it."""
+    """Returns True if the checkout asks for a VAT ID: only a shop in the EU needs it."""
     return shop.asks_vat_id and shop.country in MEMBER_STATES
 
 
@@ -43,14 +43,14 @@ def proven_country(shop: Shop, vat_id: str, check: Mapping[str, Any] | None, now
 
 
 def counts(check: Mapping[str, Any] | None, now: datetime) -> bool:
-    """Whether this check found the ID valid, and not too long ago."""
+    """Returns True if this check found the ID valid less than COUNTS_FOR ago."""
     made = parse_datetime(check["checked_at"]) if check and check["result"] == VALID else None
     return made is not None and timedelta(0) <= now - made <= COUNTS_FOR
 
 
 def check_vat_id(shop: Shop, vat_id: str, now: datetime) -> dict[str, Any]:
-    """Ask VIES about an ID in normal form. Returns what an order keeps (`orders.schemas.VatCheck`); waits at most
-    VIES_SECONDS."""
+    """Ask VIES about a normalised ID. Returns the record that an order stores (`orders.schemas.VatCheck`); waits at
+    most VIES_SECONDS."""
     try:
         answer = asyncio.run(_ask(shop, vat_id))
         found = _read(answer, vat_id)
@@ -78,7 +78,7 @@ async def _ask(shop: Shop, vat_id: str) -> Answer:
 
 
 def _read(answer: Answer, vat_id: str) -> dict[str, Any]:
-    """What the answer says. Raises ValueError unless it clearly is an answer about this ID."""
+    """Read the answer. Raises ValueError unless it clearly is about this ID."""
     if answer.status != 200 or answer.is_cut:
         raise ValueError(f"VIES answered with status {answer.status}.")
     said = orjson.loads(answer.body)
@@ -96,4 +96,4 @@ def _read(answer: Answer, vat_id: str) -> dict[str, Any]:
 def _text(value: Any) -> str | None:
     if not isinstance(value, str) or value.strip() in ("", _UNTOLD):
         return None
-    return " ".join(value.split())[:LONGEST_TEXT]
+    return " ".join(value.split())[:MAX_TEXT_LENGTH]

@@ -9,7 +9,7 @@ from storefront.carts.models import Cart, CartLine
 from storefront.orders.models import Order
 from storefront.shops.models import Shop
 
-# In a `return_url`, replaced by the order's number.
+# Placeholder in a `return_url`, replaced by the order's number.
 ORDER_NUMBER = "{ORDER_NUMBER}"
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 

@@ -1,1 +1,2 @@
-"""What a merchant writes and shows beside the goods: pages such as imprint and terms."""
+"""Everything that a merchant writes besides products: pages such as imprint and terms, the shop's looks, menus, mail
+texts."""

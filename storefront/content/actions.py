@@ -10,8 +10,8 @@ from storefront.shops.models import Shop
 
 @transaction.atomic
 def add_usual_pages(*, shop: Shop, now: datetime) -> list[Page]:
-    """Add the pages that a shop needs and does not have yet, unpublished, with texts to begin with. A kind that has a
-    page, or whose address is taken, is left out. Two at once add each page once."""
+    """Add the usual pages that the shop lacks, unpublished, with starting texts. Skips a kind that has a page, or whose
+    address is taken. Two calls at once add each page once."""
     known = Page.objects.filter(shop=shop).values_list("kind", "slug")
     kinds, slugs = {kind for kind, _ in known}, {slug for _, slug in known}
     rows = [

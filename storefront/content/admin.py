@@ -1,4 +1,4 @@
-"""The pages that a merchant writes, in a text editor as in a letter."""
+"""Admin of the pages that a merchant writes, with a rich-text editor."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ class PageForm(ShopScopedForm):
 
     def clean_body(self) -> str:
         body = self.cleaned_data["body"]
-        # Too large a text is refused by `clean`, and not cleaned before.
+        # `clean` refuses a text that is too large, so it is not sanitised here.
         return body if markup.problem(body) else clean(below_title(body))
 
     def clean(self) -> Any:
@@ -72,7 +72,7 @@ class PageAdmin(WithEditor):
     )
 
     def get_prepopulated_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        # The address of a page that exists does not follow its title, since others link to it.
+        # Other sites may link to an existing page, so its address does not follow its title.
         return {} if obj else super().get_prepopulated_fields(request, obj)
 
     def changeform_view(self, request: HttpRequest, object_id: str | None = None, *args: Any, **kwargs: Any) -> Any:

@@ -10,48 +10,48 @@ from functools import lru_cache
 from coloraide import Color
 
 COLOUR = re.compile(r"#[0-9a-f]{6}")
-# Ratio of text to what is behind it: of normal text (WCAG 1.4.3).
-LEAST = 4.5
-# Of the accent on dark panels, so that it can also be read on the lighter ones, which are made from it.
-DARK_LEAST = 8.0
-# Texts that stand on the background and on panels, in light: muted, sale, warning, error. See shop.css.
+# Contrast ratio that WCAG 1.4.3 requires between normal text and its background.
+MIN_CONTRAST = 4.5
+# Contrast ratio of the accent on dark panels. It exceeds the minimum, since lighter panels are derived from dark ones.
+MIN_DARK_CONTRAST = 8.0
+# Colours of texts in light mode, on the background and on panels: muted, sale, warning, error. See shop.css.
 _TEXTS = ("#5b655b", "#a5341c", "#7a4a08", "#9d2a1c")
 _LIGHT_PANEL, _DARK_PANEL, _DARK_INK, _WHITE = "#ffffff", "#1d221e", "#0e2218", "#ffffff"
 
 
 def is_colour(text: str) -> bool:
-    """Whether the text is `#` and six hexadecimal digits in lower case."""
+    """Returns True for `#` and six hexadecimal digits in lower case."""
     return bool(COLOUR.fullmatch(text))
 
 
 def problem_of_background(background: str) -> str | None:
-    """Why the shop's texts cannot be read on this background; None if they can."""
+    """The reason why the shop's texts cannot be read on this background; None if they can."""
     found = min(_contrast(text, behind) for text in _TEXTS for behind in (background, _sunken(background)))
-    if found >= LEAST:
+    if found >= MIN_CONTRAST:
         return None
     return f"Text is hard to read on this colour ({_ratio(found)}). Choose a paler one."
 
 
 def problem_of_accent(accent: str, background: str) -> str | None:
-    """Why links in the accent cannot be read on the background and on panels; None if they can."""
+    """The reason why links in the accent colour cannot be read on the background and on panels; None if they can."""
 
     def lowest(colour: str) -> float:
         return min(_contrast(colour, each) for each in (background, _LIGHT_PANEL, _soft(colour, background)))
 
     found = lowest(accent)
-    if found >= LEAST:
+    if found >= MIN_CONTRAST:
         return None
-    nearest = _until(lambda colour: lowest(colour) >= LEAST, accent, step=-0.01)
+    nearest = _until(lambda colour: lowest(colour) >= MIN_CONTRAST, accent, step=-0.01)
     return f"Links and buttons are hard to read in this colour ({_ratio(found)}). {nearest} would do."
 
 
 def _ratio(found: float) -> str:
-    return f"{int(found * 10) / 10} to 1, at least {LEAST} is needed"
+    return f"{int(found * 10) / 10} to 1, at least {MIN_CONTRAST} is needed"
 
 
 @lru_cache(maxsize=500)
 def stylesheet(accent: str, background: str) -> str:
-    """The CSS that sets both colours, and those made from them. They are `#` and six hexadecimal digits."""
+    """The CSS that sets both colours, `#` and six hexadecimal digits each, and the colours derived from them."""
     light = {
         "paper": background,
         "sunken": _sunken(background),
@@ -61,7 +61,7 @@ def stylesheet(accent: str, background: str) -> str:
         "accent-ink": _WHITE,
         "accent-soft": _soft(accent, background),
     }
-    pale = _until(lambda colour: _contrast(colour, _DARK_PANEL) >= DARK_LEAST, accent, step=0.01)
+    pale = _until(lambda colour: _contrast(colour, _DARK_PANEL) >= MIN_DARK_CONTRAST, accent, step=0.01)
     dark = {
         "accent": pale,
         "accent-strong": _mix(pale, _WHITE, 0.3),
@@ -71,7 +71,7 @@ def stylesheet(accent: str, background: str) -> str:
     return f":root{{{_declared(light)}}}@media (prefers-color-scheme:dark){{:root{{{_declared(dark | _DARK_PAPER)}}}}}"
 
 
-# As in shop.css, since the light ones above come after it.
+# Repeats shop.css: the light colours above are loaded after it, and would override its dark ones.
 _DARK_PAPER = {"paper": "#151916", "sunken": "#242a25", "line": "#343b35"}
 
 
@@ -80,9 +80,9 @@ def _sunken(background: str) -> str:
 
 
 def _soft(accent: str, background: str) -> str:
-    """A tint of the accent, on which all texts can be read."""
+    """A tint of the accent that is a readable background for all texts."""
     tints = (_mix(background, accent, share) for share in (0.1, 0.07, 0.04, 0.02))
-    return next((tint for tint in tints if min(_contrast(text, tint) for text in _TEXTS) >= LEAST), background)
+    return next((tint for tint in tints if min(_contrast(text, tint) for text in _TEXTS) >= MIN_CONTRAST), background)
 
 
 def _declared(colours: dict[str, str]) -> str:

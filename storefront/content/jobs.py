@@ -11,7 +11,7 @@ from storefront.shops.models import Shop
 
 
 def can_receive(shop: Shop) -> bool:
-    """Whether a message can reach the shop: it has an address, and this deployment sends mail."""
+    """Returns True if a message can reach the shop: it has an address, and this deployment sends mail."""
     return bool(shop.email) and mail.is_sent()
 
 

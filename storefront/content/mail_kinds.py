@@ -1,14 +1,14 @@
-"""All mails of a shop whose words its merchant can change: what they are for, and what can stand in their words.
+"""The kinds of mails whose texts a merchant can change, with their purpose and placeholders.
 
-A mail's template has the facts: items, sums, links, legal texts. Around them stand an opening and a closing text, whose
-standard words the template has too (`templatetags/mail_words.py`). Subjects stand here.
+A mail's template has the facts: items, sums, links, legal texts. An opening text precedes them and a closing text
+follows; their standard texts are in the template too (`templatetags/mail_words.py`). Standard subjects are here.
 """
 
 from dataclasses import dataclass, field
 
 Meanings = dict[str, str]
 # Characters of an opening or closing text.
-LONGEST_TEXT = 2000
+MAX_TEXT_LENGTH = 2000
 
 OF_SHOP: Meanings = {
     "shop_name": "the name of your shop",
@@ -28,8 +28,8 @@ PRODUCT: Meanings = {"product_name": "the name of the product"}
 
 @dataclass(frozen=True)
 class MailKind:
-    """`placeholders` are those besides the shop's, by name; `required` must stand in the opening text, since the mail
-    says them nowhere else."""
+    """One kind of mail. `placeholders` are those besides the shop's, by name. `required` ones must be in the opening
+    text, since the mail has them nowhere else."""
 
     title: str
     when: str
@@ -40,7 +40,7 @@ class MailKind:
 
     @property
     def meanings(self) -> Meanings:
-        """What each placeholder stands for."""
+        """The meaning of each placeholder, by name."""
         return self.placeholders | OF_SHOP
 
 
@@ -67,7 +67,7 @@ def _account(title: str, when: str, name: str, subject: str, **placeholders: str
 _ORDER = "Your order {order_number} at {shop_name}"
 _SENT = "fulfilment"
 
-# By the name that is stored. In the order of the admin's list.
+# By the name that is stored, in the order of the admin's list.
 KINDS: dict[str, MailKind] = {
     "order_confirmation": _of_order("Order confirmation", "An order is placed.", "confirmation", _ORDER),
     "order_paid": _of_order(

@@ -1,4 +1,4 @@
-"""The words of a mail: the shop's own where it has changed them, else the standard ones, with the placeholders filled.
+"""Fills in the texts of a mail: the shop's own where it has changed them, else the standard ones.
 
 Threats. Names of shoppers reach mails as values of placeholders: they are put in once and not read again, so that
 braces in them mean nothing, and their line breaks become spaces, so that none begins a paragraph, an item or a header.
@@ -20,15 +20,15 @@ from storefront.kit.names import has_invisible_characters
 from storefront.shops import mail
 from storefront.shops.models import Shop
 
-# What a merchant can change.
+# The parts of a mail that a merchant can change.
 PARTS = ("subject", "opening", "closing")
 _PLACEHOLDER = re.compile(r"( ?)\{([^{}]*)\}")
 
 
 @dataclass
 class Words:
-    """A mail's own words; None where it has the standard ones. `standard` has those once a mail is written with it,
-    with their placeholders: a part that is missing there has no place in the mail's template."""
+    """The shop's own texts for a mail; None where it uses the standard ones. Writing a mail fills `standard` with the
+    standard texts and their placeholders. A part that is missing there has no place in the mail's template."""
 
     subject: str | None = None
     opening: str | None = None
@@ -58,8 +58,8 @@ def write_mail(
     links: Iterable[str] = (),
     is_to_staff: bool = False,
 ) -> EmailMultiAlternatives:
-    """The mail of this kind to one address. `values` are those of the kind's placeholders, `context` is what its
-    template shows, and `words` are instead of the shop's own; see `mail.message` for the rest."""
+    """Write a mail of this kind to one address. `values` are the values of its placeholders, `context` is the context
+    of its template, and `words` replace the shop's own; see `mail.message` for the other arguments."""
     words = words or words_of(shop, kind)
     known = {
         "shop_name": shop.name,
@@ -81,7 +81,8 @@ def write_mail(
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:
-    """The text with the values of its placeholders. One without a value takes the space before it along."""
+    """Replace the placeholders in the text by their values. A placeholder without a value is removed with the space
+    before it."""
 
     def value(found: re.Match[str]) -> str:
         given = values.get(found[2], "")
@@ -91,14 +92,14 @@ def fill(text: str, values: Mapping[str, str]) -> str:
 
 
 def tidy(text: str, *, is_line: bool = False) -> str:
-    """The text without spaces at the ends of its lines, and with line breaks as one character. A line has none."""
+    """Remove spaces at the ends of lines, and unify line breaks. With `is_line`, line breaks become spaces."""
     if is_line:
         return " ".join(text.split())
     return "\n".join(line.rstrip() for line in text.splitlines()).strip()
 
 
 def problem(kind: str, part: str, text: str) -> str | None:
-    """Why the text cannot be the mail's subject, opening or closing, as a sentence; None if it can."""
+    """The reason, as a sentence, why the text cannot be the mail's subject, opening or closing; None if it can."""
     if part == "subject" and has_invisible_characters(text):
         return "A subject cannot contain control characters or invisible ones."
     known = KINDS[kind].meanings

@@ -4,7 +4,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator, RegexValidator, URLValidator
 from django.db import models
 
-from storefront.content.mail_kinds import KINDS, LONGEST_TEXT
+from storefront.content.mail_kinds import KINDS, MAX_TEXT_LENGTH
 from storefront.shops.models import Shop
 
 _SLUG = RegexValidator(
@@ -42,7 +42,7 @@ class Page(models.Model):
     is_published = models.BooleanField("published", default=False, help_text="Whether shoppers can see the page.")
     in_footer = models.BooleanField("in the footer", default=True, help_text="Whether every page links to it.")
     position = models.PositiveSmallIntegerField(default=0, help_text="Lower numbers come first in the footer.")
-    # Words of ours that nobody has edited yet: such a page cannot be published.
+    # The page still has its starting text, so it cannot be published.
     is_starting_text = models.BooleanField(default=False, editable=False)
     created_at = models.DateTimeField(editable=False)
     updated_at = models.DateTimeField(editable=False)
@@ -81,7 +81,7 @@ _COLOUR = RegexValidator(r"\A#[0-9a-f]{6}\Z", "Enter a colour such as #23573f.")
 
 
 class Looks(models.Model):
-    """What a shop looks like: colours, type, logo, the top of its home page, and what follows there."""
+    """The design of a shop: colours, fonts, logo, the top of its home page, and the sections below it."""
 
     class Fonts(models.TextChoices):
         FRAUNCES = "fraunces", "Fraunces and Figtree: warm"
@@ -125,7 +125,7 @@ class Looks(models.Model):
     hero_link = models.CharField(
         "link", max_length=500, blank=True, validators=[check_link], help_text="Where the button leads: /… or https://…"
     )
-    # Of Section, in the order of the home page.
+    # Values of Section, in the order of the home page.
     sections = models.JSONField(default=all_sections, blank=True)
     footer_text = models.TextField(
         blank=True, validators=[MaxLengthValidator(1000)], help_text="A few words at the end of every page."
@@ -162,13 +162,13 @@ class MenuLink(models.Model):
 
 
 class MailText(models.Model):
-    """What a shop has changed in the words of a mail, a key of `mail_kinds.KINDS`. Null: the standard words."""
+    """A shop's own texts for a kind of mail, a key of `mail_kinds.KINDS`. Null: the standard text."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="mail_texts", db_index=False)
     kind = models.CharField(max_length=40, editable=False)
     subject = models.CharField(max_length=200, null=True, blank=True)
-    opening = models.TextField("opening text", null=True, blank=True, validators=[MaxLengthValidator(LONGEST_TEXT)])
-    closing = models.TextField("closing text", null=True, blank=True, validators=[MaxLengthValidator(LONGEST_TEXT)])
+    opening = models.TextField("opening text", null=True, blank=True, validators=[MaxLengthValidator(MAX_TEXT_LENGTH)])
+    closing = models.TextField("closing text", null=True, blank=True, validators=[MaxLengthValidator(MAX_TEXT_LENGTH)])
     updated_at = models.DateTimeField(editable=False)
 
     class Meta:

@@ -13,6 +13,6 @@ def published_page(shop: Shop, slug: str) -> Page | None:
 
 
 def looks_of(shop: Shop) -> Looks:
-    """The shop's looks with its own links; the usual ones if nobody has chosen any."""
+    """The shop's looks with its own links; the default looks if nobody has chosen any."""
     found = Looks.objects.filter(shop=shop).prefetch_related("links").first()
     return found or Looks(shop=shop)

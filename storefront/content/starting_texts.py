@@ -1,4 +1,4 @@
-"""Texts to begin a shop's pages with. What stands in square brackets is for the merchant to fill in."""
+"""Starting texts for a shop's pages. The merchant fills in the parts in square brackets."""
 
 import re
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ _GAP = re.compile(r"\[[^\[\]<>]+\]")
 
 @dataclass(frozen=True)
 class StartingText:
-    """A page to begin with: its title, the last part of its address, and its text as HTML."""
+    """The starting text of a page: its title, the last part of its address, and its text as HTML."""
 
     title: str
     slug: str
@@ -18,7 +18,7 @@ class StartingText:
 
     @property
     def gaps(self) -> frozenset[str]:
-        """What the merchant has to fill in, with its brackets."""
+        """The parts that the merchant has to fill in, with their brackets."""
         return frozenset(_GAP.findall(self.body))
 
 
@@ -104,5 +104,5 @@ STARTING_TEXTS = {
         "<p>Register: [Court and number]<br>VAT ID: [Number]</p>",
     ),
 }
-# What the merchant has to fill in, in any of them.
+# The parts that the merchant has to fill in, of all texts.
 GAPS = frozenset(gap for text in STARTING_TEXTS.values() for gap in text.gaps)

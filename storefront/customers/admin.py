@@ -21,7 +21,7 @@ from storefront.shops.admin_scope import ShopRelatedFilter, ShopScopedStackedInl
 from storefront.shops.rights import Right
 
 # Orders shown on a customer's page. The order list finds all of them by email address.
-LATEST = 20
+MAX_ORDERS = 20
 
 
 class NamedForm(ShopScopedForm):
@@ -100,7 +100,7 @@ class AddressInline(ShopScopedStackedInline):
 
 
 class CustomerAdmin(WithSavedViews):
-    """Customers. `privacy/admin.py` adds the way to a person's data; it registers it."""
+    """The customers' pages. `privacy/admin.py` extends this class with links to a person's data, and registers it."""
 
     icon = "group"
     empty_text = "Everybody who creates an account in your shop is listed here, with their orders and addresses."
@@ -125,7 +125,7 @@ class CustomerAdmin(WithSavedViews):
     def bought(self, row: Customer) -> SafeString | str:
         if row.pk is None:
             return "None"
-        orders = list(row.orders.filter(shop=row.shop_id).order_by("-placed_at", "-pk")[:LATEST])
+        orders = list(row.orders.filter(shop=row.shop_id).order_by("-placed_at", "-pk")[:MAX_ORDERS])
         if not orders:
             return "None"
         sales = queries.sales_of(row.shop, [row])[row.pk]
@@ -172,7 +172,7 @@ class CustomerAdmin(WithSavedViews):
 
     @list_deed("Export CSV", Right.EXPORT_SALES, Moves.PERSONAL_DATA, icon="download", url_path="export.csv")
     def export_csv(self, request: Any) -> Any:
-        """The customers of the list, as it is filtered and searched."""
+        """Export the customers that the list shows with its filters and search."""
         return exported_customers(request, self.listed(request))
 
     @deed("Send password reset", Right.CHANGE_CUSTOMERS, Moves.IDENTITY, icon="key")

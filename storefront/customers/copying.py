@@ -1,4 +1,4 @@
-"""Customers as clients keep a copy of them (`sync.feed`)."""
+"""The list of customers as a source for clients that keep a copy of it (`sync.feed`)."""
 
 from collections.abc import Collection
 from typing import Any

@@ -13,7 +13,7 @@ from storefront.kit.queues import MAILS
 from storefront.shops import mail
 from storefront.shops.models import Shop
 
-# Of notices in case somebody else made a change: their words stay as they are.
+# Subjects of security notices, which the merchant cannot change.
 SUBJECTS = {
     "password_changed": "Your password at {shop} was changed",
     "email_changed": "Your email address at {shop} was changed",
@@ -67,7 +67,7 @@ def send_email_link(shop_id: int, customer_id: int, email: str, tries: int = 0) 
 
 @task(queue_name=MAILS)
 def send_notice(shop_id: int, email: str, kind: str, tries: int = 0) -> None:
-    """Notify customers of a change to their account, in case somebody else made it."""
+    """Notify a customer of a change to the account, in case somebody else made it."""
     shop = Shop.objects.get(pk=shop_id)
 
     def again(due: datetime) -> None:

@@ -75,7 +75,7 @@ def proof_of_link(*, shop: Shop, query: str, now: datetime) -> Proof:
 
 
 def is_valid_proof(*, shop: Shop, proof: Proof, now: datetime) -> bool:
-    """Whether the proof has not expired and has not been used."""
+    """Returns False if the proof has expired or has been used."""
     if proof.customer_id is None:
         customer = queries.customer_by_email(shop, proof.email)
     else:
@@ -84,7 +84,7 @@ def is_valid_proof(*, shop: Shop, proof: Proof, now: datetime) -> bool:
 
 
 def is_valid_proof_for(customer: Customer | None, proof: Proof, now: datetime) -> bool:
-    """`is_valid_proof` for a caller that has already read the customer whom the proof is about."""
+    """Like `is_valid_proof`, for a caller that has already read the customer whom the proof is about."""
     is_pending = proof.customer_id is None or (customer is not None and customer.pending_email == proof.email)
     return is_pending and proof.expires >= now.timestamp() and mark_of(customer) == proof.mark
 

@@ -39,8 +39,8 @@ def customer_by_email(shop: Shop, email: str) -> Customer | None:
 
 
 def account_of(shop: Shop, email: str) -> Customer | None:
-    """The account whose owner has proven this address: a password is only chosen by a link that was mailed to it, and
-    an account's address only changes by another one."""
+    """The account whose owner has proved this address. Choosing a password takes a link that was mailed to the address,
+    and so does changing the address of an account."""
     customer = customer_by_email(shop, email)
     return customer if customer is not None and customer.can_sign_in else None
 
@@ -86,8 +86,7 @@ def customer_page(
 def customer_records(
     shop: Shop, ids: Collection[int], members: frozenset[str] | None = None
 ) -> dict[int, dict[str, Any]]:
-    """Those of these customers that the shop has, by id, newest first, as records without addresses or with these
-    members."""
+    """The shop's customers among these ids, newest first: records by id, without addresses or with these members."""
     rows = list(Customer.objects.filter(shop=shop, pk__in=list(ids)).select_related("group").order_by("-pk"))
     sales = sales_of(shop, rows)
     records = {row.pk: _record(row, sales.get(row.pk, NO_SALES)) for row in rows}
@@ -123,7 +122,7 @@ def sales_of(shop: Shop, customers: Iterable[Customer]) -> dict[int, Sales]:
     if not ids:
         return {}
     not_cancelled = ~Q(orders__status="cancelled")
-    # Orders keep their currency when the shop gets another one, and sums are told in the shop's.
+    # Sums are in the shop's currency. Orders from before a change of currency keep theirs, and are left out.
     counted = not_cancelled & Q(orders__currency=shop.currency)
     # Through the reverse relation, since this room cannot import the orders' models.
     rows = Customer.objects.filter(shop=shop, pk__in=ids, orders__shop=shop).annotate(

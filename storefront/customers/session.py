@@ -44,7 +44,7 @@ def end_session(request: Request) -> None:
 
 
 def entry_of(customer: Customer) -> dict[str, Any]:
-    """The entry that a session stores for a customer: `id` and `mark`."""
+    """Build the entry that a session stores for a customer: `id` and `mark`."""
     return {"id": customer.pk, "mark": str(customer.session_mark)}
 
 

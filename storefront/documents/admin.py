@@ -1,4 +1,5 @@
-"""Documents in the admin: on an order's page, with what issues them, and the list of all invoices and credit notes."""
+"""Documents in the admin: on an order's page, with the actions that issue them, and the list of all invoices and credit
+notes."""
 
 from typing import Any
 
@@ -11,7 +12,7 @@ from storefront.documents import issuing
 from storefront.documents.admin_forms import CorrectionForm
 from storefront.documents.admin_settings import InvoiceSettingsAdmin
 from storefront.documents.models import Document
-from storefront.documents.printing import MOST_AT_ONCE, TOO_MANY, print_chosen
+from storefront.documents.printing import MAX_AT_ONCE, TOO_MANY, print_chosen
 from storefront.documents.queries import (
     current_invoice,
     documents_of,
@@ -61,8 +62,8 @@ class DocumentAdmin(ReadOnlyAdmin):
 
     @chosen_deed("Download as one PDF", Right.VIEW_ORDERS, Moves.PERSONAL_DATA)
     def pdf_of_chosen(self, request: Any, queryset: QuerySet) -> Any:
-        found = list(queryset[: MOST_AT_ONCE + 1])
-        if not found or len(found) > MOST_AT_ONCE:
+        found = list(queryset[: MAX_AT_ONCE + 1])
+        if not found or len(found) > MAX_AT_ONCE:
             self.message_user(request, TOO_MANY if found else "There is nothing to print.", messages.WARNING)
             return None
         return pdf_response([row.record for row in found], "documents.pdf")
@@ -126,7 +127,7 @@ class OrderWithDocumentsAdmin(OrderWithPaymentsAdmin):
 
     @chosen_deed("Print invoices", Right.VIEW_ORDERS, Moves.PERSONAL_DATA)
     def invoices_of_chosen(self, request: Any, queryset: QuerySet) -> Any:
-        rows = list(queryset[: MOST_AT_ONCE + 1])
+        rows = list(queryset[: MAX_AT_ONCE + 1])
         invoices = invoices_of(request.shop, rows)
 
         def refusal(order: Order) -> str:

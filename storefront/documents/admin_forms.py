@@ -8,14 +8,14 @@ from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminTextareaWidget
 
 from storefront.documents.models import InvoiceSettings
-from storefront.documents.numbering import LARGEST, SeriesInUse, check_begin, check_prefix, next_number
+from storefront.documents.numbering import MAX_NUMBER, SeriesInUse, check_begin, check_prefix, next_number
 from storefront.documents.queries import current_invoice
 from storefront.orders.queries import order_by_id
 from storefront.shops.admin_forms import ShopScopedForm
 
-# What fits into the place of an address.
-MOST_LINES, LONGEST_LINE = 8, 200
-MOST_FOOT_LINES = 8
+# The space for an address: lines, and characters of each.
+MAX_LINES, MAX_LINE_LENGTH = 8, 200
+MAX_FOOT_LINES = 8
 
 
 def lines_of(text: str, most: int) -> list[str]:
@@ -23,8 +23,8 @@ def lines_of(text: str, most: int) -> list[str]:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if len(lines) > most:
         raise ValidationError(f"At most {most} lines.")
-    if any(len(line) > LONGEST_LINE for line in lines):
-        raise ValidationError(f"At most {LONGEST_LINE} characters a line.")
+    if any(len(line) > MAX_LINE_LENGTH for line in lines):
+        raise ValidationError(f"At most {MAX_LINE_LENGTH} characters a line.")
     return lines
 
 
@@ -32,7 +32,7 @@ def number_field(label: str) -> forms.IntegerField:
     return forms.IntegerField(
         label=label,
         min_value=1,
-        max_value=LARGEST,
+        max_value=MAX_NUMBER,
         widget=UnfoldAdminIntegerFieldWidget,
         help_text="Can be set until the first number of this prefix is given.",
     )
@@ -76,7 +76,7 @@ class InvoiceSettingsForm(ShopScopedForm):
         return cleaned
 
     def chosen_numbers(self) -> list[tuple[str, str]]:
-        """The fields of next numbers that were changed, each with its prefix."""
+        """The changed fields of next numbers, each with its prefix."""
         given = self.cleaned_data
         prefixes = {"next_invoice": given.get("invoice_prefix"), "next_credit_note": given.get("credit_note_prefix")}
         return [
@@ -92,7 +92,7 @@ class InvoiceSettingsForm(ShopScopedForm):
             raise ValidationError(str(error)) from None
 
     def _lines(self, name: str) -> str:
-        return "\n".join(lines_of(self.cleaned_data[name], MOST_FOOT_LINES))
+        return "\n".join(lines_of(self.cleaned_data[name], MAX_FOOT_LINES))
 
     class Meta:
         model = InvoiceSettings
@@ -102,7 +102,7 @@ class InvoiceSettingsForm(ShopScopedForm):
 class CorrectionForm(BaseDialogForm):
     buyer = forms.CharField(
         label="Bill to",
-        max_length=MOST_LINES * LONGEST_LINE,
+        max_length=MAX_LINES * MAX_LINE_LENGTH,
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 6}),
         help_text="Name and address of the buyer, on several lines, with the VAT ID if there is one.",
     )
@@ -115,4 +115,4 @@ class CorrectionForm(BaseDialogForm):
             self.fields["buyer"].initial = "\n".join(invoice.record["buyer"])
 
     def clean_buyer(self) -> list[str]:
-        return lines_of(self.cleaned_data["buyer"], MOST_LINES)
+        return lines_of(self.cleaned_data["buyer"], MAX_LINES)

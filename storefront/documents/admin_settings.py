@@ -1,4 +1,4 @@
-"""The page on which a merchant sets up invoices: one row, which the menu leads to."""
+"""The admin page of invoice settings. Each shop has one row, so the menu leads to its form."""
 
 from typing import Any
 

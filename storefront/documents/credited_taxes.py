@@ -1,4 +1,4 @@
-"""The taxes on credit notes: of the pieces that are refunded at their own rates, of an amount in proportion."""
+"""Calculates the taxes on credit notes: for refunded pieces at their own rates, for an amount in proportion."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from storefront.payments.models import Refund
 from storefront.pricing.taxes import TAXED
 
 Row = Mapping[str, Any]
-# What a rate is known by, and by member (`amount`, `base`) how much of it.
+# The key of a rate, and its shares by member (`amount`, `base`).
 Key = tuple[str, str, str]
 Shares = dict[Key, dict[str, Decimal]]
 
@@ -22,15 +22,15 @@ def credited_taxes(
     invoice: Document, earlier: Sequence[Document], amount: Decimal, own: Shares | None = None
 ) -> list[dict[str, Any]]:
     """The taxes in this amount of the invoice, in the order of its own. `own` has those of refunded pieces; without it,
-    each rate's share is in proportion. Never more than earlier credit notes have left, and all credit notes together
+    each rate's share is in proportion. Never exceeds what earlier credit notes have left; all credit notes together
     have exactly the invoice's taxes."""
     left = invoice.amount - sum((each.amount for each in earlier), ZERO)
     return [_credited(invoice, i, tax, earlier, amount / left, own) for i, tax in enumerate(invoice.record["taxes"])]
 
 
 def taxes_of_pieces(order: Order, refund: Refund, amount: Decimal) -> Shares | None:
-    """The taxes in this amount of a refund by line, by rate: of what it pays back in all, as the amount is of that.
-    None for a refund of an amount, and for orders from before each line kept its taxes."""
+    """The taxes, by rate, in this amount of a refund of lines, in proportion to the whole refund. None for a refund of
+    an amount, and for older orders whose lines have no taxes."""
     parts = list(refund.lines.select_related("line"))
     planned = sum((part.amount for part in parts), refund.shipping)
     lines = list(order.lines.all())
@@ -40,7 +40,7 @@ def taxes_of_pieces(order: Order, refund: Refund, amount: Decimal) -> Shares | N
     for part in parts:
         taxes = part.line.tax_lines
         if len(taxes) == 1:
-            # As the refund itself was rounded.
+            # Rounded like the refund itself.
             taxes = [taxes[0] | {"amount": part.tax, "base": part.amount - part.tax}]
             _add(found, taxes, amount / planned)
         else:
@@ -73,7 +73,7 @@ def _credited(
             return to_wire(quantize(left * part, invoice.currency))
         given = min(max(quantize(mine.get(member, ZERO), invoice.currency), ZERO), left)
         if mine:
-            # Another row of the invoice may be of the same rate.
+            # Another row of the invoice may have the same rate.
             mine[member] = mine[member] - given
         return to_wire(given)
 

@@ -1,4 +1,4 @@
-"""Draws documents as PDF, from their records alone. The same record is drawn as the same bytes.
+"""Draws documents as PDF from their records alone. The same record always gives the same bytes.
 
 A document has as many pages as it needs: its lines flow over pages with the table's header and carried sums, and no
 text leaves the page, however long it is.
@@ -22,7 +22,7 @@ ROW_GAP, BLOCK_GAP = 2.2, 8.0
 
 def pdf_of(records: Sequence[Record]) -> bytes:
     """One PDF of these documents, each with pages of its own."""
-    # Each document says on how many pages it is, so all are drawn once to count them.
+    # Each page shows the number of pages, so the documents are drawn once to count them.
     trial, counts = Paper(), []
     for record in records:
         before = trial.page_no()
@@ -59,7 +59,6 @@ def _draw(paper: Paper, record: Record, pages: int) -> None:
 def _draw_head(paper: Paper, record: Record) -> None:
     """The seller, the buyer's address at the left, and dates and numbers at the right."""
     seller, start = record["seller"], paper.get_y()
-    # The shop's logo will stand here.
     paper.write_lines([seller["shop"]], width=95, size=15, is_bold=True)
     left = paper.get_y()
     paper.set_y(start)
@@ -97,8 +96,8 @@ def _facts(record: Record) -> list[tuple[str, str]]:
 
 
 def _draw_lines(paper: Paper, record: Record) -> None:
-    """The table of lines. At each end of a page stands what the lines above come to, and again at the next start."""
-    # Documents from before each line had its rates are without that column.
+    """The table of lines. The sum so far is at the end of each page, and again at the start of the next."""
+    # Older documents have no rates in their lines, so they have no such column.
     has_rates = any(line.get("rates") for line in record["lines"])
     widths = [paper.width - 100, 16, 18, 33, 33] if has_rates else [paper.width - 82, 16, 33, 33]
     header = ["Description", "Qty", *(["Tax"] if has_rates else []), "Unit price", "Amount"]
@@ -143,8 +142,8 @@ def _draw_packing(paper: Paper, record: Record) -> None:
 def _draw_row(
     paper: Paper, line: Record, figures: list[str], widths: list[float], turn: Any, reserved: float = CARRIED
 ) -> None:
-    """A row of the table: the line's name, and what was chosen and its SKU below it in small. It stays on one page, if
-    it fits on one."""
+    """A row of the table: the line's name, with options and SKU below it in small type. A row is not split over pages
+    unless it is longer than one."""
     small = [*line["details"], *([f"SKU {line['sku']}"] if line["sku"] else [])]
     texts = [(text, TABLE, False) for text in paper.lines_of(line["name"], widths[0] - 3, TABLE)]
     texts += [(text, SMALL, True) for each in small for text in paper.lines_of(each, widths[0] - 3, SMALL)]

@@ -1,8 +1,8 @@
-"""Issues invoices and credit notes. `docs/invoices.md` says when, and what must never happen.
+"""Issues invoices and credit notes. `docs/invoices.md` has the rules.
 
-What an order has to have follows from the order alone: an invoice, once it is paid; credit notes over what was refunded
-or, once it is cancelled, over everything. So it does not matter how often this runs, in which order things happened, or
-when a worker was killed: the order is locked, and what is missing is added in one transaction.
+The documents that an order needs follow from the order alone: an invoice once it is paid; credit notes over refunds or,
+once it is cancelled, over everything. So it does not matter how often this runs, in which order events happened, or
+when a worker was killed: the order is locked, and missing documents are added in one transaction.
 """
 
 from collections.abc import Sequence
@@ -48,8 +48,8 @@ class NothingToCorrect(Refusal):
 
 @transaction.atomic
 def issue_documents(*, shop: Shop, order: Order, now: datetime) -> list[Document]:
-    """Issue what the order lacks. An order without an invoice gets one only while the shop issues invoices; one that
-    has an invoice gets its credit notes in any case."""
+    """Issue the documents that the order lacks. An order without an invoice gets one only while the shop issues
+    invoices; an order with an invoice gets its credit notes in any case."""
     order = _lock(shop, order)
     DueOrder.objects.filter(shop=shop, order=order).delete()
     seller, invoice = settings_of(shop), current_invoice(shop, order)
@@ -78,8 +78,8 @@ def issue_invoice(*, shop: Shop, order: Order, now: datetime) -> list[Document]:
 
 @transaction.atomic
 def correct_invoice(*, shop: Shop, order: Order, buyer: Sequence[str], now: datetime) -> list[Document]:
-    """Credit what is left of the order's invoice and issue a new one, with the lines of `buyer` as billing address and
-    the seller as the settings have it now. Raises InvoicesOff and NothingToCorrect."""
+    """Credit the rest of the order's invoice and issue a new one, with the lines of `buyer` as billing address and the
+    current seller from the settings. Raises InvoicesOff and NothingToCorrect."""
     order = _lock(shop, order)
     seller, invoice = settings_of(shop), current_invoice(shop, order)
     if seller is None or not seller.is_on:
@@ -93,13 +93,13 @@ def correct_invoice(*, shop: Shop, order: Order, buyer: Sequence[str], now: date
 
 
 def is_invoiceable(order: Order) -> bool:
-    """Whether money was paid for the order. One for 0.00 has nothing to invoice, and one whose customer was erased
-    nobody to invoice."""
+    """Returns True if money was paid for the order. An order for 0.00 cannot be invoiced, and neither can one whose
+    customer was erased."""
     return order.payment_status != Order.PaymentStatus.PENDING and order.total > ZERO and order.erased_at is None
 
 
 def left_to_credit(invoice: Document) -> Decimal:
-    """What no credit note has credited of the invoice."""
+    """The part of the invoice that is not credited yet."""
     return invoice.amount - _credited(invoice)
 
 
@@ -114,8 +114,8 @@ def _lock(shop: Shop, order: Order) -> Order:
 
 
 def _credit_missing(order: Order, seller: InvoiceSettings, invoice: Document, now: datetime) -> list[Document]:
-    """A credit note for each refund that was carried out and is not credited yet. Of a cancelled order, everything is
-    credited."""
+    """Issue a credit note for each refund that was carried out and is not credited yet. For a cancelled order, credit
+    everything."""
     issued = []
     for refund, amount in _to_credit(order, invoice):
         if credited := min(amount, left_to_credit(invoice)):
@@ -127,11 +127,11 @@ def _credit_missing(order: Order, seller: InvoiceSettings, invoice: Document, no
 
 
 def _to_credit(order: Order, invoice: Document) -> list[tuple[Refund, Decimal]]:
-    """The order's refunds to credit, with how much of each. Those that are paid back to several payments are one, once
-    all of them have an outcome.
+    """The order's refunds to credit, with the amount of each. A refund to several payments counts as one, once all
+    parts have an outcome.
 
-    What was credited for a refund that failed since then counts for the next ones, as does what was credited without
-    naming a refund, as credit notes did for those that were made at the provider.
+    Credits for a refund that failed later count toward the next refunds. So do credits without a refund, which earlier
+    releases issued for refunds made at the provider.
     """
     families: dict[int, list[Refund]] = {}
     for refund in Refund.objects.filter(shop=order.shop, order=order).order_by("pk"):
@@ -152,7 +152,7 @@ def _to_credit(order: Order, invoice: Document) -> list[tuple[Refund, Decimal]]:
 
 
 def _credited_by_refund(invoice: Document) -> dict[int | None, Decimal]:
-    """What credit notes over refunds have credited, by the refund, or the one that it is a part of."""
+    """The amounts that credit notes have credited for refunds, by the refund, or the refund that it is a part of."""
     found: dict[int | None, Decimal] = {}
     for note in invoice.credit_notes.filter(record__reason="refund").select_related("refund"):
         key = (note.refund.part_of_id or note.refund_id) if note.refund else None

@@ -10,13 +10,13 @@ from storefront.documents.models import DueOrder
 
 log = structlog.get_logger(__name__)
 
-# When an order is tried again whose documents could not be issued.
+# Wait before retrying an order whose documents could not be issued.
 AGAIN = timedelta(minutes=5)
 
 
 def issue_due_documents(*, now: datetime, limit: int) -> int:
-    """Issue what orders lack that were paid, refunded or cancelled. Returns how many orders were looked at. Safe to run
-    twice, and in two workers at once."""
+    """Issue the missing documents of orders that were paid, refunded or cancelled. Returns how many orders were
+    examined. Safe to run twice, and in two workers at once."""
     due = DueOrder.objects.filter(due_at__lte=now).order_by("due_at", "pk").select_related("shop", "order")
     return sum(_issue(row, now) for row in due[:limit])
 
@@ -25,10 +25,10 @@ def _issue(row: DueOrder, now: datetime) -> bool:
     try:
         issue_documents(shop=row.shop, order=row.order, now=now)
     except (OperationalError, InterfaceError):
-        # The database is away, or chose this transaction to end a deadlock. The sweep comes again.
+        # The database is unavailable, or ended a deadlock by this transaction. The sweep runs again.
         raise
     except Exception:
-        # One order must not hold up the others.
+        # One order must not block the others.
         log.exception("documents_not_issued", order=row.order_id)
         DueOrder.objects.filter(pk=row.pk).update(due_at=now + AGAIN)
         return False

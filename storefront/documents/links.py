@@ -1,5 +1,5 @@
-"""Links to documents for programs: signed, valid without a token for an hour, and as secret as what they lead to. Their
-query is removed before anything can log it."""
+"""Signs links to documents for programs. They are valid without a token for an hour, so they are as secret as the
+documents. Their query is removed before anything can log it."""
 
 from datetime import datetime, timedelta
 from urllib.parse import parse_qs
@@ -12,7 +12,7 @@ from storefront.documents.models import Document
 from storefront.documents.queries import document_of, fulfilment_of, packing_slip
 from storefront.documents.responses import document_response, pdf_response
 from storefront.kit.http import pop_query_string
-from storefront.kit.ids import LARGEST_ID
+from storefront.kit.ids import MAX_ID
 from storefront.kit.signing import is_signed_url, sign_url
 from storefront.orders.models import Fulfilment, Order
 from storefront.orders.queries import order_by_id
@@ -40,7 +40,7 @@ def parcel_slip_link(shop: Shop, fulfilment: Fulfilment, *, now: datetime) -> st
 def document_file(request: Request, document_id: int) -> HttpResponse:
     """The PDF. 403 for a link that was altered or has ended."""
     _check_link(request)
-    document = document_of(request.shop, min(document_id, LARGEST_ID))
+    document = document_of(request.shop, min(document_id, MAX_ID))
     if document is None:
         raise Http404
     return document_response(document)
@@ -51,8 +51,8 @@ def document_file(request: Request, document_id: int) -> HttpResponse:
 def packing_slip_file(request: Request, order_id: int, fulfilment_id: int = 0) -> HttpResponse:
     """The packing slip of the order as it is now, or of one of its fulfilments."""
     _check_link(request)
-    order = order_by_id(request.shop, min(order_id, LARGEST_ID))
-    fulfilment = fulfilment_of(order, min(fulfilment_id, LARGEST_ID)) if order and fulfilment_id else None
+    order = order_by_id(request.shop, min(order_id, MAX_ID))
+    fulfilment = fulfilment_of(order, min(fulfilment_id, MAX_ID)) if order and fulfilment_id else None
     if order is None or (fulfilment_id and fulfilment is None):
         raise Http404
     record = packing_slip(request.shop, order, fulfilment, request.now)
@@ -60,7 +60,7 @@ def packing_slip_file(request: Request, order_id: int, fulfilment_id: int = 0) -
 
 
 def link_end(now: datetime) -> datetime:
-    """When a link that is made now ends."""
+    """The time when a link that is signed now expires."""
     return (now + LIFETIME).replace(microsecond=0)
 
 
@@ -69,7 +69,7 @@ def _signed(url: str, now: datetime) -> str:
 
 
 def _check_link(request: Request) -> None:
-    """Raises PermissionDenied unless the URL is signed and its time is not over."""
+    """Raises PermissionDenied unless the URL is signed and not expired."""
     query = pop_query_string(request)
     if not is_signed_url(f"{request.shop.base_url}{request.path_info}?{query}"):
         raise PermissionDenied

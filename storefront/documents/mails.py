@@ -1,4 +1,4 @@
-"""The mail that tells a shopper of an invoice or credit note."""
+"""Sends the mail to a shopper about an invoice or credit note."""
 
 from django.core.mail import EmailMessage
 from django_tasks import task
@@ -14,7 +14,7 @@ from storefront.shops.places import page_address
 
 @task(queue_name=MAILS)
 def send_document_mail(document_id: int, tries: int = 0) -> None:
-    """Tell the shopper of an invoice or credit note, with a link to it."""
+    """Mail the shopper a link to an invoice or credit note."""
     document = Document.objects.select_related("shop", "order__customer", "order__shop").get(pk=document_id)
     send_and_record(
         document_mail(document),
@@ -26,8 +26,8 @@ def send_document_mail(document_id: int, tries: int = 0) -> None:
 
 
 def document_mail(document: Document, words: Words | None = None) -> EmailMessage:
-    """The mail as plain text. It links to the document and does not have it attached: what a shopper typed would reach
-    whoever has the address, which may be a stranger's."""
+    """The mail as plain text. The document is linked, not attached: a shopper may have entered a stranger's address,
+    who would receive whatever the shopper typed."""
     order, shop = document.order, document.shop
     context = {
         "document": document,

@@ -9,12 +9,12 @@ from storefront.shops.models import Shop
 
 
 def block(most: int, help_text: str) -> models.TextField:
-    """A column of a text of several lines."""
+    """A column for a text of several lines."""
     return models.TextField(blank=True, validators=[MaxLengthValidator(most)], help_text=help_text)
 
 
 class InvoiceSettings(models.Model):
-    """Whether a shop issues invoices, what stands on them about the seller, and how they are numbered."""
+    """A shop's invoice settings: issuing on or off, the seller's details, and the numbering."""
 
     shop = models.OneToOneField(Shop, on_delete=models.CASCADE, related_name="invoice_settings")
     is_on = models.BooleanField(
@@ -122,7 +122,7 @@ class Document(models.Model):
 
 
 class DueOrder(models.Model):
-    """An order that became paid, was refunded or cancelled: the worker issues what it lacks (`issuing.py`). Written in
+    """An order that was paid, refunded or cancelled: the worker issues its missing documents (`issuing.py`). Written in
     the transaction of that change."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)

@@ -1,7 +1,7 @@
 """Consecutive numbers of invoices and credit notes, without gaps.
 
 A number is its prefix and a count, `2026-00001`. Each prefix counts on its own, so documents with the same prefix share
-one series. The number is taken in the transaction that stores its document: a rollback takes neither.
+one series. The number is taken in the transaction that stores its document, so a rollback leaves no gap.
 """
 
 import re
@@ -18,7 +18,7 @@ from storefront.shops.models import Shop
 
 YEAR = "{year}"
 DIGITS = 5
-LARGEST = 999_999_999
+MAX_NUMBER = 999_999_999
 _PREFIX = re.compile(r"[A-Za-z0-9 ./_#-]*\Z")
 
 
@@ -49,7 +49,7 @@ def check_prefix(prefix: str) -> str:
 
 
 def prefix_at(shop: Shop, prefix: str, now: datetime) -> str:
-    """The prefix with the year that it is in the shop."""
+    """The prefix with the current year in the shop's time zone."""
     return prefix.replace(YEAR, str(shop.local_time(now).year))
 
 
@@ -59,27 +59,27 @@ def take_number(*, shop: Shop, prefix: str, now: datetime) -> Number:
     prefix = prefix_at(shop, prefix, now)
     series = NumberSeries.objects.filter(shop=shop, prefix=prefix)
     if not series.update(next_number=F("next_number") + 1, is_used=True):
-        # The first of its series. Of two at once, the second waits here for the first one's commit.
+        # The first document of its series. A concurrent one waits here for this one's commit.
         NumberSeries.objects.bulk_create([NumberSeries(shop=shop, prefix=prefix)], ignore_conflicts=True)
         series.update(next_number=F("next_number") + 1, is_used=True)
     return Number(prefix, series.values_list("next_number", flat=True).get() - 1)
 
 
 def next_number(shop: Shop, prefix: str, now: datetime) -> int:
-    """What the next document of this prefix is counted as."""
+    """The count of the next document with this prefix."""
     found = NumberSeries.objects.filter(shop=shop, prefix=prefix_at(shop, prefix, now))
     return found.values_list("next_number", flat=True).first() or 1
 
 
 def check_begin(*, shop: Shop, prefix: str, at: int, now: datetime) -> None:
-    """Raises SeriesInUse if the series cannot begin at this number, since a number of it was given: that would leave a
-    gap, or give a number twice."""
+    """Raises SeriesInUse if the series cannot begin at this number, because numbers of it were already used. That would
+    leave a gap, or use a number twice."""
     _refuse_used(NumberSeries.objects.filter(shop=shop, prefix=prefix_at(shop, prefix, now)).first(), at)
 
 
 @transaction.atomic
 def begin_series(*, shop: Shop, prefix: str, at: int, now: datetime) -> None:
-    """Have a series begin at this number. Raises SeriesInUse, as `check_begin`."""
+    """Let a series begin at this number. Raises SeriesInUse, as `check_begin` does."""
     prefix = prefix_at(shop, prefix, now)
     NumberSeries.objects.bulk_create([NumberSeries(shop=shop, prefix=prefix)], ignore_conflicts=True)
     series = NumberSeries.objects.select_for_update(of=("self",), no_key=True).get(shop=shop, prefix=prefix)

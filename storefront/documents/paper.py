@@ -12,19 +12,19 @@ BODY, TABLE, FIGURES, SMALL, FOOT = 9.5, 9.0, 9.0, 7.5, 7.0
 MARGIN, TOP = 20.0, 18.0
 INK, GREY, RULE = (33, 37, 41), (108, 117, 125), (206, 212, 218)
 SUM_WIDTH = 92.0
-# Room that is kept for a carried sum below the lines of a page.
+# Space reserved for a carried sum below the lines of a page.
 CARRIED = 8.0
 MISSING = "\ufffd"
-MOST_NAMED = 40
+MAX_NAMED = 40
 FONT = "Noto Sans"
 _POINT = 25.4 / 72
 
 
 class Paper(FPDF):
-    """Pages of documents, each between `begin` and `end`. `y` is where the next text goes."""
+    """Pages of documents. Draw each document between `begin` and `end`. `y` is the position of the next text."""
 
     def __init__(self, broken: dict[tuple[str, float, float, bool], list[str]] | None = None) -> None:
-        """`broken` has the lines of texts that were broken before, which takes most of the time."""
+        """`broken` caches the lines of texts, since breaking texts into lines takes most of the time."""
         super().__init__(unit="mm", format="A4")
         self.broken = {} if broken is None else broken
         for style, name in (("", "NotoSans-Regular.ttf"), ("B", "NotoSans-Bold.ttf")):
@@ -50,15 +50,15 @@ class Paper(FPDF):
         self.foot = self._foot_columns(record["seller"])
 
     def turn_page(self) -> None:
-        """Go on with the document on its next page."""
+        """Continue the document on its next page."""
         self._draw_foot()
         self.add_page(same=True)
 
     def end(self) -> None:
-        """End the document. If its font lacks characters, say so, so that nobody takes the text for the whole."""
+        """End the document. If the font lacks characters, a note on the document names them."""
         if self.missing:
-            names = ", ".join(f"U+{ord(each):04X}" for each in sorted(self.missing)[:MOST_NAMED])
-            more = len(self.missing) - MOST_NAMED
+            names = ", ".join(f"U+{ord(each):04X}" for each in sorted(self.missing)[:MAX_NAMED])
+            more = len(self.missing) - MAX_NAMED
             self.ln(4)
             text = f"{MISSING} stands for characters that cannot be printed here: {names}"
             self.write_lines([f"{text} and {more} more" if more > 0 else text], size=SMALL, is_grey=True)
@@ -74,7 +74,7 @@ class Paper(FPDF):
 
     @property
     def page_height(self) -> float:
-        """Room for texts on a page."""
+        """The height available for texts on a page."""
         return self.h - TOP - self._foot_height - 6
 
     @property
@@ -82,7 +82,7 @@ class Paper(FPDF):
         return TOP + self.page_height - self.get_y()
 
     def plain(self, text: str) -> str:
-        """The text as it can be drawn: a character that the font lacks becomes MISSING, and is remembered."""
+        """Replace characters that the font lacks by MISSING, and remember them for the note."""
         drawn = []
         for character in unicodedata.normalize("NFC", str(text)):
             if unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp"):
@@ -102,7 +102,7 @@ class Paper(FPDF):
         return size * _POINT * 1.38
 
     def lines_of(self, text: str, width: float, size: float, *, is_bold: bool = False) -> list[str]:
-        """The text, broken into lines of this width. A longer word is broken where the line ends."""
+        """Break the text into lines of this width. A longer word is broken at the end of the line."""
         self.use(size, is_bold=is_bold)
         plain = self.plain(text)
         if not plain.strip():
@@ -116,7 +116,7 @@ class Paper(FPDF):
     def write_line(
         self, text: str, *, size: float, x: float = MARGIN, width: float = 0, align: str = "L", **look: bool
     ) -> None:
-        """One line of a text that fits."""
+        """Write one line of a text that fits."""
         self.use(size, **look)
         self.set_x(x)
         self.cell(width or self.width, self.line_height(size), text, align=align, new_x="LMARGIN", new_y="NEXT")
@@ -132,7 +132,7 @@ class Paper(FPDF):
         is_bold: bool = False,
         is_grey: bool = False,
     ) -> None:
-        """Texts of any length, over pages if need be."""
+        """Write texts of any length, over several pages if necessary."""
         width = width or self.width
         for text in texts:
             for line in self.lines_of(text, width - 2, size, is_bold=is_bold):
@@ -145,7 +145,7 @@ class Paper(FPDF):
         self.write_lines(texts, width=width, size=BODY)
 
     def write_facts(self, facts: Iterable[tuple[str, str]], *, x: float, width: float) -> None:
-        """Names at the left and values at the right."""
+        """Write names at the left and values at the right."""
         for name, value in facts:
             top = self.get_y()
             self.write_lines([name], x=x, width=30, size=BODY, is_grey=True)
@@ -162,12 +162,12 @@ class Paper(FPDF):
         self.draw_rule()
 
     def draw_figures(self, figures: list[str], widths: list[float], *, size: float) -> None:
-        """The figures of a row, beside its first line. The next text goes to the same height."""
+        """Draw the figures of a row beside its first line. The position of the next text does not change."""
         self.use(size)
         self._cells(figures, widths, self.line_height(size))
 
     def draw_sum(self, name: str, amount: str, *, is_grey: bool = False) -> None:
-        """A name and an amount below the table's last column."""
+        """Draw a name and an amount below the table's last column."""
         first, *rest = self.lines_of(name, SUM_WIDTH - 38, TABLE) or [""]
         if self.line_height(TABLE) > self.left_on_page:
             self.turn_page()
@@ -221,11 +221,11 @@ class Paper(FPDF):
 
     @property
     def _foot_height(self) -> float:
-        """From the footer's rule to the end of the page."""
+        """The height from the footer's rule to the end of the page."""
         return max(len(column) for column in self.foot) * self.line_height(FOOT) + 14
 
     def _cells(self, texts: list[str], widths: list[float], height: float) -> None:
-        """Texts beside each other, all but the first at the right of their columns."""
+        """Draw texts beside each other, all but the first right-aligned in their columns."""
         self.set_x(MARGIN)
         for i, (text, width) in enumerate(zip(texts, widths, strict=True)):
             self.cell(width, height, self.plain(text), align="R" if i else "L")

@@ -1,4 +1,5 @@
-"""Printing documents of several orders from their list: one PDF, or first a page that says which cannot be printed."""
+"""Prints documents of several orders from their list: one PDF, or first a page that lists orders which cannot be
+printed."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -12,8 +13,8 @@ from storefront.documents.responses import pdf_response
 from storefront.orders.models import Order
 
 # Each document takes a tenth of a second to draw.
-MOST_AT_ONCE = 100
-TOO_MANY = f"Choose at most {MOST_AT_ONCE} at once."
+MAX_AT_ONCE = 100
+TOO_MANY = f"Choose at most {MAX_AT_ONCE} at once."
 
 
 def print_chosen(
@@ -24,11 +25,11 @@ def print_chosen(
     refusal: Callable[[Order], str],
     records: Callable[[list[Order]], list[Record]],
 ) -> HttpResponse | None:
-    """One PDF of the orders, in the order of the list. `refusal` says why an order cannot be printed; is there such an
-    order, nothing is printed: a page names each of them, and has a button that prints the others. Too many are a
-    message."""
-    chosen = list(orders[: MOST_AT_ONCE + 1])  # type: ignore[index]
-    if len(chosen) > MOST_AT_ONCE:
+    """Return one PDF of the orders, in the order of the list. `refusal` returns the reason why an order cannot be
+    printed. If there is such an order, return a page that names each of them, with a button to print the others. Too
+    many orders are refused with a message."""
+    chosen = list(orders[: MAX_AT_ONCE + 1])  # type: ignore[index]
+    if len(chosen) > MAX_AT_ONCE:
         page.message_user(request, TOO_MANY, messages.WARNING)
         return None
     refused = [(order, reason) for order in chosen if (reason := refusal(order))]

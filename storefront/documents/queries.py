@@ -15,7 +15,7 @@ def settings_of(shop: Shop) -> InvoiceSettings | None:
 
 
 def documents_of(shop: Shop, order: Order) -> QuerySet[Document]:
-    """The order's invoices and credit notes, oldest first, without what they print."""
+    """The order's invoices and credit notes, oldest first, without their records."""
     return (
         Document.objects.filter(shop=shop, order=order)
         .select_related("invoice", "refund")
@@ -30,7 +30,7 @@ def document_of(shop: Shop, document_id: int, order: Order | None = None) -> Doc
 
 
 def current_invoice(shop: Shop, order: Order) -> Document | None:
-    """The order's newest invoice: the others were corrected, and are credited in full."""
+    """The order's newest invoice. Earlier ones were corrected, and are credited in full."""
     return Document.objects.filter(shop=shop, order=order, kind=Document.Kind.INVOICE).order_by("-revision").first()
 
 
@@ -47,7 +47,7 @@ def fulfilment_of(order: Order, fulfilment_id: int) -> Fulfilment | None:
 
 
 def packing_slip(shop: Shop, order: Order, fulfilment: Fulfilment | None, now: datetime) -> Record:
-    """What is in this fulfilment of the order; without one, as `packing_slips`."""
+    """The packing slip of this fulfilment; without one, of the order, as in `packing_slips`."""
     order.shop = shop
     return packing_slip_record(order=order, seller=settings_of(shop), fulfilment=fulfilment, now=now)
 

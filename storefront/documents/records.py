@@ -1,5 +1,5 @@
-"""What documents print, as JSON: frozen when an invoice or credit note is issued. Money is decimal strings, days are
-those of the shop's time zone. Nothing of a record is read from anywhere else when it is drawn.
+"""Builds the records of documents as JSON, frozen when an invoice or credit note is issued. Money is decimal strings,
+days are in the shop's time zone. Drawing a document reads nothing but its record.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,13 +21,13 @@ from storefront.shops.models import Shop
 Record = dict[str, Any]
 
 REASONS = {"refund": "Refund", "cancellation": "Cancellation", "correction": "Correction"}
-# What stands on documents about goods and services that are free of tax.
+# Notes on documents with goods or services that are free of tax.
 NOTES = {
     REVERSE_CHARGE: "Reverse charge: the recipient is liable for the VAT (Articles 138, 194 and 196 of Directive "
     "2006/112/EC).",
     EXPORT: "Export outside the EU: no VAT is charged (Article 146 of Directive 2006/112/EC).",
 }
-# Countries that print on Letter; all others on A4.
+# Countries that use Letter paper; all others use A4.
 LETTER = frozenset({"US", "CA", "MX", "PH", "CO", "CL", "VE"})
 
 
@@ -101,8 +101,8 @@ def credit_note_record(
 def packing_slip_record(
     *, order: Order, seller: InvoiceSettings | None, fulfilment: Fulfilment | None = None, now: datetime
 ) -> Record:
-    """What is in a fulfilment of the order. Without one, what to pack: what has not been sent yet or, once all has,
-    everything. Without prices."""
+    """The packing slip of a fulfilment, without prices. Without a fulfilment, it has the pieces left to send or, once
+    all were sent, all pieces."""
     lines = [line for line in order.lines.all() if line.needs_sending] or list(order.lines.all())
     packed = {line: line.left for line in lines if line.left} or {line: line.qty for line in lines}
     if fulfilment:
@@ -161,8 +161,8 @@ def _plain_line(text: str, amount: Decimal) -> Record:
 
 
 def _refunded_lines(refund: Refund, amount: Decimal) -> list[Record]:
-    """What was refunded, with tax and after discounts; empty for a refund of an amount alone. A line of its own says
-    how much less the credited amount is."""
+    """The refunded lines, with tax and after discounts; empty for a refund of an amount. If the credited amount is
+    less, an additional line has the difference."""
     pieces = [_refunded_line(part) for part in refund.lines.select_related("line")]
     delivery = [_plain_line("Delivery", refund.shipping)] if refund.shipping else []
     if not pieces and not delivery:
@@ -186,13 +186,13 @@ def _discount(line: dict[str, Any]) -> Record:
 
 
 def _tax(line: dict[str, Any], amount: str | None, base: str | None) -> Record:
-    """A tax, as it is printed. Without a base in orders from before that was kept."""
+    """A tax, as it is printed. Older orders have no base."""
     kept = {"name": line["name"], "percent": line["percent"], "treatment": line.get("treatment", TAXED)}
     return kept | {"base": base, "amount": amount}
 
 
 def _notes(order: Order) -> list[str]:
-    """What an invoice has to say about goods and services without tax."""
+    """The notes that an invoice must have about goods and services without tax."""
     treatments = [line.get("treatment") for line in order.tax_lines]
     return [text for treatment, text in NOTES.items() if treatment in treatments]
 
@@ -205,7 +205,7 @@ def _tax_lines(order: Order) -> list[dict[str, str]]:
 
 
 def _payments(order: Order) -> list[Record]:
-    """What was paid with, and how much by each."""
+    """The payments: method and amount of each."""
     paid = [each for each in order.payments.all() if each.status == Payment.Status.PAID]
     return [{"name": _payment_name(each), "amount": to_wire(each.captured)} for each in paid]
 

@@ -11,13 +11,13 @@ from storefront.kit.refusals import InvalidFields, Refusal
 from storefront.shops import audit
 from storefront.shops.models import Shop
 
-# Exports of a shop that wait or run.
-MOST_UNFINISHED = 2
+# Waiting and running exports of a shop.
+MAX_UNFINISHED = 2
 
 
 class TooManyExports(Refusal):
     code, field = "too_many_exports", "kind"
-    message = f"This shop has {MOST_UNFINISHED} exports that are not finished. Wait until one is."
+    message = f"This shop has {MAX_UNFINISHED} exports that are not finished. Wait until one is."
 
 
 @transaction.atomic
@@ -31,12 +31,12 @@ def start_export(
     now: datetime,
 ) -> Export:
     """Have the worker write a file with the records of this kind. Raises InvalidFields for unknown names, and
-    TooManyExports, also if several begin at once: they lock the shop."""
+    TooManyExports. Locks the shop, so that requests at the same time cannot exceed the maximum."""
     known = KINDS[kind]
     _check_names("fields", fields, (*known.listed, *known.included))
     _check_names("include", include, known.included)
     Shop.objects.select_for_update(no_key=True).get(pk=shop.pk)
-    if Export.objects.filter(shop=shop, finished_at=None).count() >= MOST_UNFINISHED:
+    if Export.objects.filter(shop=shop, finished_at=None).count() >= MAX_UNFINISHED:
         raise TooManyExports
     members = chosen(known.listed, fields, include)
     export = Export.objects.create(

@@ -55,14 +55,14 @@ def run_export(export_id: int) -> None:
 def _write_export(export: Export) -> None:
     now = clock.now()
     source = source_of(export)
-    # Before the first read, so that `next` goes on with all that is written from now on.
+    # Taken before the first read, so that `next` continues with everything that is written from now on.
     following = replace(first_cursor(changes.horizon(export.shop), now), scanned=-1).encode(export.shop, source.name)
     with tempfile.TemporaryFile() as written:
         rows = _write_lines(export, source, written, now)
         size = written.tell()
         written.seek(0)
         storage, name = export.file.storage, f"exports/{export.public_id}.jsonl.gz"
-        # Of an earlier run that was killed after it had stored the file.
+        # An earlier run may have been killed after it stored the file.
         storage.delete(name)
         name = storage.save(name, File(written))
     _end(export, state=Export.State.DONE, file=name, rows=rows, size=size, next=following)
@@ -83,7 +83,7 @@ def _write_lines(export: Export, source: Source, out: IO[bytes], now: datetime) 
 
 
 def _batches(source: Source, now: datetime) -> Iterator[list[str]]:
-    """The records of the whole list as JSON."""
+    """Yields the records of the whole list as JSON, in batches."""
     after, count = 0, BATCH_ROWS
     while count == BATCH_ROWS:
         batch = source.scan(after, BATCH_ROWS, now)

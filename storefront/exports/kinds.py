@@ -1,4 +1,4 @@
-"""What can be exported: by kind, the list whose records the file has, and the scope that reads it."""
+"""The kinds of exports: the list that each writes to its file, and the scope needed to read it."""
 
 from typing import NamedTuple
 

@@ -1,5 +1,5 @@
-"""The link to an export's file: it is signed, works without a token for an hour, and is as secret as what the file has.
-Its query is removed before anything can log it."""
+"""Signs the link to an export's file. It works for an hour without a token, so it is as secret as the file. Its query
+is removed before anything can log it."""
 
 from datetime import datetime, timedelta
 from urllib.parse import parse_qs

@@ -1,4 +1,5 @@
-"""What the gift cards of a basket pay, or why not. Reads only: `ledger.spend` takes the money when pay is pressed."""
+"""Calculates what the gift cards of a basket pay, or why they do not. Writes nothing: `ledger.spend` takes the money
+when the shopper pays."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +20,7 @@ USED_UP = "gift_card_used_up"
 OTHER_CURRENCY = "gift_card_other_currency"
 NOT_NEEDED = "gift_card_not_needed"
 
-# What shoppers read, by reason.
+# Messages for shoppers, by reason.
 MESSAGES = {
     UNKNOWN: "This gift card code is not valid.",
     DISABLED: "This gift card is no longer valid.",
@@ -36,8 +37,9 @@ class UnknownGiftCard(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class AppliedCard:
-    """What a card pays of a basket. `refused` is why it pays nothing: empty, or one of the reasons above. `spared` is
-    how much less it pays than it could, so that what is left to pay is not too little for a payment method."""
+    """A gift card's share in paying a basket. `refused` is the reason why it pays nothing: empty, or one of the reasons
+    above. `spared` is how much less it pays than it could, so that the amount left is not too small for a payment
+    method."""
 
     id: int
     last_four: str
@@ -63,7 +65,7 @@ def card_of_code(shop: Shop, code: str) -> GiftCard:
 def applied_cards(
     *, shop: Shop, ids: Sequence[int], payable: Decimal, cart_id: int | None, now: datetime
 ) -> tuple[AppliedCard, ...]:
-    """What each of these cards pays of `payable`, in their order; each as much as it can."""
+    """Let these cards pay `payable` in their order, each as much as it can."""
     found = {card.pk: card for card in GiftCard.objects.filter(shop=shop, pk__in=ids)} if ids else {}
     held = held_by(shop, cart_id) if found else {}
     applied = []
@@ -79,7 +81,7 @@ def applied_cards(
 
 
 def spare(cards: Sequence[AppliedCard], amount: Decimal) -> tuple[AppliedCard, ...]:
-    """The cards, paying this much less in all; those that pay last first."""
+    """Reduce what the cards pay by this amount in all, beginning with the last card."""
     spared = []
     for card in reversed(cards):
         less = min(card.amount, amount)
@@ -89,7 +91,7 @@ def spare(cards: Sequence[AppliedCard], amount: Decimal) -> tuple[AppliedCard, .
 
 
 def refusal_of(card: GiftCard, balance: Decimal, shop: Shop, now: datetime) -> str:
-    """Why the card pays nothing, whatever the basket; empty if it can pay."""
+    """The reason why the card cannot pay for any basket; empty if it can."""
     if card.disabled_at is not None:
         return DISABLED
     if card.has_expired(now):

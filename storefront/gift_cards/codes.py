@@ -1,6 +1,6 @@
-"""Codes of gift cards: how they are made, compared and shown.
+"""Creates, compares and formats the codes of gift cards.
 
-A code has 97 random bits. Its digest is of the shop and the code, so the same code is another one in another shop.
+A code has 97 random bits. Its digest includes the shop, so the same code has another digest in another shop.
 """
 
 import re
@@ -10,7 +10,7 @@ from storefront.kit import tokens
 from storefront.kit.codes import typed_code
 from storefront.shops.models import Shop
 
-# Characters that nobody takes for another one.
+# Characters that are not mistaken for each other.
 _ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 _LENGTH = 20
 _FORM = re.compile(rf"[{_ALPHABET}]{{{_LENGTH}}}\Z")
@@ -22,20 +22,20 @@ def new_code() -> str:
 
 
 def normal_code(text: str) -> str:
-    """The code as it is compared: in capitals, without white space and hyphens."""
+    """Normalise a code for comparison: capitals, no white space, no hyphens."""
     return _SEPARATORS.sub("", typed_code(text))
 
 
 def is_well_formed(code: str) -> bool:
-    """Whether a code in normal form can be one. Saves a database query for other text."""
+    """Returns False if the normalised text cannot be a code, which saves a database query."""
     return _FORM.match(code) is not None
 
 
 def digest(shop: Shop, code: str) -> str:
-    """What is stored of a code in normal form."""
+    """The digest of a normalised code; only this is stored."""
     return tokens.digest(f"{shop.pk}:{code}")
 
 
 def for_people(code: str) -> str:
-    """In groups of four, as `K7QM-…`."""
+    """Format the code in groups of four, as `K7QM-…`."""
     return "-".join(code[i : i + 4] for i in range(0, len(code), 4))

@@ -1,4 +1,4 @@
-"""Takes a person out of gift cards. The cards stay with their balance, which the shop owes (docs/privacy.md)."""
+"""Erases a person from gift cards. The cards keep their balance, which the shop owes (docs/privacy.md)."""
 
 from collections.abc import Collection
 
@@ -14,14 +14,13 @@ def cards_of(shop: Shop, email: str, orders: Collection[int]) -> QuerySet[GiftCa
 
 
 def to_be_sent(cards: QuerySet[GiftCard]) -> QuerySet[GiftCard]:
-    """Those of these cards whose mail is not due yet."""
+    """The cards among these whose mail is not due yet."""
     return cards.filter(send_at__isnull=False, disabled_at=None)
 
 
 def erase_cards(*, shop: Shop, email: str, cards: Collection[int], orders: Collection[int]) -> list[int]:
-    """Erase this address from those of these `cards` that have it, and the messages of what these orders sold. Another
-    recipient's address stays: it is theirs. Returns the ids of the order lines that the cards of this address were sold
-    with."""
+    """Erase this address from the `cards` that have it, and the messages of cards that these orders sold. The address
+    of another recipient stays. Returns the ids of the order lines that sold the cards of this address."""
     GiftCard.objects.filter(shop=shop, order_id__in=orders).update(message="")
     held = GiftCard.objects.filter(shop=shop, pk__in=cards, email__iexact=email)
     lines = [pk for pk in held.values_list("line_id", flat=True) if pk is not None]

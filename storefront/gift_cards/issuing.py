@@ -1,4 +1,4 @@
-"""Issues gift cards, mails them, and changes what staff can change of them."""
+"""Issues gift cards, has them mailed, disables and enables them, and changes their expiry."""
 
 from collections.abc import Iterable
 from datetime import date, datetime, time, timedelta
@@ -12,14 +12,14 @@ from storefront.gift_cards import jobs
 from storefront.gift_cards.ledger import Kind, write_entry
 from storefront.gift_cards.models import GiftCard
 from storefront.gift_cards.new_codes import GiftCardNotSendable
-from storefront.kit.money import LARGEST, ZERO, problem_of
+from storefront.kit.money import MAX_AMOUNT, ZERO, problem_of
 from storefront.kit.refusals import InvalidFields
 from storefront.shops import audit
 from storefront.shops.models import Shop
 
 MAX_MESSAGE = 500
-# How long a mail can wait.
-MOST_DAYS_AHEAD = 366
+# How many days ahead a mail can be scheduled.
+MAX_DAYS_AHEAD = 366
 MORNING = time(8)
 
 
@@ -36,14 +36,14 @@ def issue_card(
     currency: str = "",
     **sold_with: Any,
 ) -> GiftCard:
-    """Issue a card over `value`. With an email address, its code is mailed, at `send_at` or at once; without,
-    `show_code` makes one.
+    """Issue a card over `value`. With an email address, the code is mailed, at `send_at` or at once. Without one,
+    `show_code` creates the code.
 
-    Its currency is the shop's, if no other one is named: that of an order from before the shop changed its own.
-    Without `expires_at`, the shop's setting holds, counted from the sending. `sold_with`: `order_id`, `line_id` and
-    `number` of a card that was sold. Raises InvalidFields.
+    `currency` is the shop's by default; pass that of an order which was placed before the shop's currency changed.
+    Without `expires_at`, the shop's setting applies, counted from the day of sending. `sold_with`: `order_id`,
+    `line_id` and `number` of a card that was sold. Raises InvalidFields.
     """
-    if not ZERO < value <= LARGEST:
+    if not ZERO < value <= MAX_AMOUNT:
         raise InvalidFields(errors={"value": ["Enter an amount of more than 0.00."]})
     begins = max(send_at or now, now)
     if expires_at is None and shop.gift_card_expiry_days:
@@ -68,7 +68,7 @@ def issue_card(
 
 @transaction.atomic
 def issue_by_hand(*, shop: Shop, value: Decimal, now: datetime, **given: Any) -> GiftCard:
-    """Issue a card that nobody bought, as `issue_card`, with an audit entry."""
+    """Issue a card that nobody bought. Like `issue_card`, with an audit entry."""
     if problem := problem_of(value, shop.currency):
         raise InvalidFields(errors={"value": [f"The value {problem}."]})
     card = issue_card(shop=shop, value=value, now=now, **given)
@@ -83,7 +83,7 @@ def resend_card(*, shop: Shop, card: GiftCard, email: str, now: datetime) -> Non
     locked = _lock(shop, card)
     if locked.disabled_at is not None:
         raise GiftCardNotSendable
-    # Not the address itself: it is a person's.
+    # Without the address itself, which is personal data.
     after = {"to_another_address": email != locked.email}
     locked.email, locked.send_at = email, None
     locked.save(update_fields=["email", "send_at"])
@@ -93,8 +93,8 @@ def resend_card(*, shop: Shop, card: GiftCard, email: str, now: datetime) -> Non
 
 @transaction.atomic
 def disable_card(*, shop: Shop, card: GiftCard, detail: str = "", is_withdrawn: bool = False, now: datetime) -> None:
-    """Nobody can pay with the card any more. What it has spent stays spent. Does nothing if it is disabled.
-    `is_withdrawn` as in `GiftCard`."""
+    """Disable the card: nobody can pay with it any more. Earlier payments stay. Does nothing if it is already disabled.
+    For `is_withdrawn`, see `GiftCard`."""
     locked = _lock(shop, card)
     if locked.disabled_at is None or (locked.is_withdrawn and not is_withdrawn):
         locked.disabled_at, locked.is_withdrawn = locked.disabled_at or now, is_withdrawn
@@ -103,7 +103,7 @@ def disable_card(*, shop: Shop, card: GiftCard, detail: str = "", is_withdrawn: 
 
 @transaction.atomic
 def enable_card(*, shop: Shop, card: GiftCard, detail: str = "", only_withdrawn: bool = False, now: datetime) -> None:
-    """The card can be paid with again. With `only_withdrawn`, not if staff disabled it."""
+    """Enable the card again; with `only_withdrawn`, only if it was withdrawn and not disabled by staff."""
     locked = _lock(shop, card)
     if locked.disabled_at is not None and (locked.is_withdrawn or not only_withdrawn):
         locked.disabled_at, locked.is_withdrawn = None, False
@@ -112,7 +112,7 @@ def enable_card(*, shop: Shop, card: GiftCard, detail: str = "", only_withdrawn:
 
 @transaction.atomic
 def change_expiry(*, shop: Shop, card: GiftCard, expires_at: datetime | None, now: datetime) -> None:
-    """Let the card expire then; None: never."""
+    """Set when the card expires; None: never."""
     locked = _lock(shop, card)
     before, locked.expires_at = {"expires_at": locked.expires_at}, expires_at
     locked.save(update_fields=["expires_at"])
@@ -138,12 +138,12 @@ def give_back_cards(*, shop: Shop, order_id: int, detail: str, now: datetime) ->
 
 
 def morning_of(shop: Shop, day: date) -> datetime:
-    """When the mail of this day is due: at eight, on the shop's clock."""
+    """The time on this day at which mails are sent: eight o'clock in the shop's time zone."""
     return datetime.combine(day, MORNING, ZoneInfo(shop.timezone))
 
 
 def end_of(shop: Shop, day: date) -> datetime:
-    """When this day ends, on the shop's clock."""
+    """The end of this day in the shop's time zone."""
     return datetime.combine(day + timedelta(days=1), time(), ZoneInfo(shop.timezone))
 
 

@@ -19,15 +19,15 @@ from storefront.shops.places import page_address
 
 
 def queue_due_cards(*, now: datetime, limit: int) -> int:
-    """Queue the mails whose time has come. Returns how many were queued. Of two workers, one queues each."""
+    """Queue the mails that are due. Returns how many. With two workers at once, each mail is queued once."""
     due = GiftCard.objects.filter(send_at__lte=now, disabled_at=None).order_by("send_at", "pk")
     return sum(_queue(card) for card in due[:limit])
 
 
 @task(queue_name=MAILS)
 def send_gift_card(card_id: int, tries: int = 0) -> None:
-    """Mail the card with a new code, unless it was disabled meanwhile, or whom it is for was erased. Retried later if
-    the mail server does not respond. The code exists only here and in the mail."""
+    """Mail the card with a new code, unless it was disabled or its recipient erased meanwhile. Retried later if the
+    mail server does not respond. The code exists only here and in the mail."""
     card = GiftCard.objects.select_related("shop").get(pk=card_id)
     if not card.email:
         return
@@ -45,7 +45,7 @@ def send_gift_card(card_id: int, tries: int = 0) -> None:
 
 
 def gift_card_mail(card: GiftCard, code: str, words: Words | None = None) -> EmailMessage:
-    """The mail to whom the card is for, as plain text."""
+    """The mail to the card's recipient, as plain text."""
     shop = card.shop
     url, amount = page_address("checkout:gift_card", shop=shop), format_money(card.balance, card.currency)
     context = {

@@ -31,13 +31,13 @@ class GiftCardChanged(Refusal):
 def spend(
     *, shop: Shop, card_id: int, amount: Decimal, currency: str, key: UUID, cart_id: int | None, now: datetime
 ) -> GiftCard:
-    """Take this amount off the card, for the payment with this key; the basket is noted until `keep` or `release`.
+    """Take this amount off the card for the payment with this key. Stores the basket until `keep` or `release`.
 
     Raises GiftCardChanged; the caller's transaction must then end.
     """
     card = GiftCard.objects.filter(shop=shop, pk=card_id)
     usable = card.filter(currency=currency, disabled_at=None, digest__isnull=False, balance__gte=amount)
-    # Of two at once, the second waits here, and then finds what the first has left.
+    # A concurrent call waits here, and then finds the balance that the first one left.
     rest = F("balance") - Value(amount, MoneyField())
     if not usable.filter(Q(expires_at=None) | Q(expires_at__gt=now)).update(balance=rest):
         last_four = card.values_list("last_four", flat=True).first() or ""
@@ -47,26 +47,26 @@ def spend(
 
 
 def keep(*, shop: Shop, payments: Iterable[UUID]) -> None:
-    """What these payments spent belongs to an order: it is no longer the basket's."""
+    """Record that these payments belong to an order now, and no longer to a basket."""
     GiftCardEntry.objects.filter(shop=shop, payment__in=list(payments), kind=Kind.SPENT).update(cart_id=None)
 
 
 def release(*, shop: Shop, payment: UUID, now: datetime) -> None:
-    """Put back what the payment has spent, since it ended without an order. Does nothing if that was done before."""
+    """Return what the payment has spent to its card, since it ended without an order. Does nothing the second time."""
     spent = GiftCardEntry.objects.get(shop=shop, key=payment, kind=Kind.SPENT)
     keep(shop=shop, payments=[payment])
     _put_back(spent, Kind.RELEASED, -spent.amount, payment, now)
 
 
 def refund(*, shop: Shop, payment: UUID, key: UUID, amount: Decimal, now: datetime) -> None:
-    """Put back this much of what the payment has spent. The refund's key makes it happen once. A card that was
-    disabled or has expired gets it, too."""
+    """Return this much of what the payment has spent to its card, once for each refund key. A disabled or expired card
+    gets it, too."""
     spent = GiftCardEntry.objects.get(shop=shop, key=payment, kind=Kind.SPENT)
     _put_back(spent, Kind.REFUNDED, amount, key, now)
 
 
 def amounts(shop: Shop, payment: UUID) -> tuple[Decimal, Decimal, list[tuple[UUID | None, Decimal]]]:
-    """What the payment has spent, what of it was released, and its refunds: their keys and amounts."""
+    """The payment's spent amount, its released amount, and its refunds by key and amount."""
     rows = GiftCardEntry.objects.filter(shop=shop, payment=payment).order_by("pk")
     found: dict[str, list[GiftCardEntry]] = {kind: [row for row in rows if row.kind == kind] for kind in Kind}
     spent, released = (sum((row.amount for row in found[kind]), ZERO) for kind in (Kind.SPENT, Kind.RELEASED))
@@ -74,7 +74,7 @@ def amounts(shop: Shop, payment: UUID) -> tuple[Decimal, Decimal, list[tuple[UUI
 
 
 def held_by(shop: Shop, cart_id: int | None) -> dict[int, Decimal]:
-    """By card, what the basket's own payment under way has taken: it is still the basket's to pay with."""
+    """The amounts, by card, that the basket's own open payment has taken. The basket can still be paid with them."""
     if cart_id is None:
         return {}
     rows = GiftCardEntry.objects.filter(shop=shop, cart_id=cart_id, kind=Kind.SPENT)

@@ -8,10 +8,10 @@ from storefront.shops.models import Shop
 
 
 class GiftCard(models.Model):
-    """An amount that its holder can pay with. `balance` is what its log adds up to (docs/gift-cards.md).
+    """A gift card. `balance` is the sum of its log (docs/gift-cards.md).
 
-    Its code is made when it is shown, in the mail or to staff; only the digest is stored. Orders are of a higher room,
-    so `order_id` and `line_id` are no foreign keys.
+    A code is created when it is shown, in the mail or to staff; only its digest is stored. Orders are in a higher room,
+    so `order_id` and `line_id` are not foreign keys.
     """
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="gift_cards")

@@ -1,4 +1,4 @@
-"""Gives cards their codes. A code leaves these functions once, for a mail or for staff, and only its digest stays."""
+"""Creates the codes of cards. A code is returned once, for a mail or for staff; only its digest is stored."""
 
 from datetime import datetime
 
@@ -20,8 +20,8 @@ class GiftCardNotSendable(Refusal):
 
 @transaction.atomic
 def new_code_of(*, shop: Shop, card: GiftCard, kind: Kind, now: datetime) -> tuple[GiftCard, str] | None:
-    """Give the card a new code; the one before ends. Returns the card and the code, of which only the digest is stored;
-    None for a disabled card."""
+    """Give the card a new code, which invalidates the previous one. Returns the card and the code; None for a disabled
+    card."""
     rows = GiftCard.objects.filter(shop=shop, pk=card.pk)
     locked = rows.select_for_update(of=("self",), no_key=True).get()
     if locked.disabled_at is not None:
@@ -33,7 +33,7 @@ def new_code_of(*, shop: Shop, card: GiftCard, kind: Kind, now: datetime) -> tup
 
 @transaction.atomic
 def show_code(*, shop: Shop, card: GiftCard, now: datetime) -> str:
-    """A new code for staff to pass on, to be shown once. Raises GiftCardNotSendable."""
+    """Create a new code that staff see once and pass on. Raises GiftCardNotSendable."""
     made = new_code_of(shop=shop, card=card, kind=Kind.SHOWN, now=now)
     if made is None:
         raise GiftCardNotSendable

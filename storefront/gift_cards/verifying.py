@@ -14,7 +14,7 @@ BATCH_ROWS = 2000
 
 
 def deviations(shop: Shop) -> Iterator[Deviation]:
-    """The shop's cards whose balance is not what their log adds up to."""
+    """The shop's cards whose balance differs from the sum of their log."""
     cards: Any = GiftCard.objects.filter(shop=shop).order_by("pk").annotate(logged=Sum("entries__amount"))
     for card in cards.iterator(chunk_size=BATCH_ROWS):
         yield from differing("gift card log", f"gift card {card.pk}", card.balance, card.logged or ZERO)

@@ -18,8 +18,8 @@ TOKEN_GRACE = timedelta(hours=24)
 def issue_app_token(
     *, shop: Shop, installation_id: int, name: str, scopes: list[str], requests_per_minute: int, now: datetime
 ) -> str:
-    """Create a token, which means this one installation in this one shop (R-APP-5). Returns the secret, `app_...`, of
-    which only the digest is stored."""
+    """Create a token of this installation in this shop (R-APP-5). Returns the secret, `app_...`, of which only the
+    digest is stored."""
     secret = tokens.new_token("app")
     ApiToken.objects.create(
         shop=shop,

@@ -1,4 +1,4 @@
-"""Writes with `If-Match` to what an app has registered (R-CALL-30)."""
+"""Conditional writes (`If-Match`) to records that an app has registered (R-CALL-30)."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,8 +14,9 @@ from storefront.shops.request import Request, calling_installation
 
 @contextmanager
 def only_own_if_match(request: Request, row: QuerySet[Any], read: Callable[[], Any]) -> Iterator[None]:
-    """`only_if_match` for a record of the calling app. Locks the installation before the record, in the order in which
-    an uninstall does, so that the two cannot deadlock. Raises Unauthenticated if the app was uninstalled meanwhile."""
+    """Like `only_if_match`, for a record of the calling app. Locks the installation before the record, in the order in
+    which an uninstall does, so that the two cannot deadlock. Raises Unauthenticated if the app was uninstalled
+    meanwhile."""
     with transaction.atomic():
         if has_if_match(request):
             lock_installation(shop=request.shop, installation_id=calling_installation(request))

@@ -10,7 +10,7 @@ from storefront.shops.models import Shop
 # Secrets are kept encrypted, since deliveries are signed with them.
 APP_SECRET, WEBHOOK_SECRET = "app-secret", "webhook-secret"
 # Longest URL that an app may name, in characters.
-LONGEST_URL = 2048
+MAX_URL_LENGTH = 2048
 
 
 class App(models.Model):
@@ -20,7 +20,7 @@ class App(models.Model):
     slug = models.SlugField(max_length=60, unique=True)
     contact = models.EmailField(blank=True, help_text="Contact email address of the app's developer.")
     description = models.TextField(blank=True, help_text="Shown to merchants before they install the app.")
-    install_url = models.CharField(max_length=LONGEST_URL, help_text="Install notifications are sent to this URL.")
+    install_url = models.CharField(max_length=MAX_URL_LENGTH, help_text="Install notifications are sent to this URL.")
     scopes = models.JSONField(default=list, help_text="Scopes that the app asks for.")
     sealed_secret = models.BinaryField(editable=False)
     is_active = models.BooleanField(default=True, help_text="Whether shops can install the app.")
@@ -83,5 +83,6 @@ class Installation(models.Model):
 
     @property
     def can_sign(self) -> bool:
-        """Whether its secret can be decrypted. If not, the shop neither sends it webhooks nor asks it for blocks."""
+        """Returns False if the secret cannot be decrypted. Then the shop sends the app no webhooks, and shows none of
+        its blocks."""
         return sealing.is_readable(bytes(self.sealed_secret), purpose=WEBHOOK_SECRET)

@@ -2,7 +2,7 @@ from typing import Annotated
 
 from ninja import Field
 
-from storefront.installations.models import LONGEST_URL
+from storefront.installations.models import MAX_URL_LENGTH
 
-# A URL that an app names in a request. Whether the shop would call it is checked by the action.
-AppUrl = Annotated[str, Field(strict=True, max_length=LONGEST_URL)]
+# A URL that an app names in a request. The action checks that the shop may call it.
+AppUrl = Annotated[str, Field(strict=True, max_length=MAX_URL_LENGTH)]

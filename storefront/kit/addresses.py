@@ -1,4 +1,5 @@
-"""Which URLs strangers may have us call: those of public hosts, never of our own network (R-APP-14, R-APP-15).
+"""Checks the URLs that strangers give this service to call: only public hosts, never its own network (R-APP-14,
+R-APP-15).
 
 There are two checks, since a host name can resolve to another address each time. `check_url` checks the text when it is
 registered, without DNS, whose answer may change later. `kit.outbound` checks with `is_public` the address that a socket
@@ -14,11 +15,11 @@ from django.core.exceptions import ValidationError
 from django.core.validators import DomainNameValidator
 from yarl import URL
 
-LONGEST_URL = 2048
+MAX_URL_LENGTH = 2048
 
 # Suffixes of names that lead to this machine, this network, or a cloud's own services.
 INSIDE = ("localhost", "localdomain", "local", "internal", "intranet", "lan", "home.arpa", "private", "corp")
-# `ipaddress` knows the ranges that registries reserve. These count as public there, but lead to something near:
+# `ipaddress` has the ranges that registries reserve. These count as public there, but are not outside of this network:
 NEAR = [
     ip_network("192.0.0.0/24"),  # protocols between a host and its own network, two anycast addresses among them
     ip_network("192.88.99.0/24"),  # relays from IPv4 to IPv6
@@ -41,7 +42,7 @@ _HOST_NAME = re.compile(r"(?!-)[\w-]{1,63}(?<!-)(\.(?!-)[\w-]{1,63}(?<!-))*\.?",
 
 
 class BadAddress(ValueError):
-    """A URL that we do not call. The message says why in a sentence, for the person or program that sent it."""
+    """A URL that this service does not call. The message is the reason, for the person or program that sent it."""
 
 
 def check_url(url: str, *, schemes: Collection[str] = ("https",)) -> str:
@@ -49,14 +50,14 @@ def check_url(url: str, *, schemes: Collection[str] = ("https",)) -> str:
     credentials, and has at most 2,048 characters; raise BadAddress otherwise. If the operator allows private callbacks,
     http and private hosts pass.
     """
-    if len(url) > LONGEST_URL:
-        raise BadAddress(f"The URL must have at most {LONGEST_URL:,} characters.")
+    if len(url) > MAX_URL_LENGTH:
+        raise BadAddress(f"The URL must have at most {MAX_URL_LENGTH:,} characters.")
     if not (url.isascii() and url.isprintable()) or " " in url:
         raise BadAddress(
             "The URL must contain only printable ASCII characters. Write international host names as xn--…."
         )
     try:
-        # The parser that aiohttp uses, so that the host checked here is the host connected to later.
+        # Parsed as by aiohttp, so that the host checked here is the host connected to later.
         parts = URL(url)
         host = parts.raw_host
     except ValueError:
@@ -75,7 +76,7 @@ def check_url(url: str, *, schemes: Collection[str] = ("https",)) -> str:
 
 
 def is_public(address: str | IPv4Address | IPv6Address) -> bool:
-    """Whether the address is a public unicast address, also in its IPv4-mapped or NAT64 form."""
+    """Returns True for a public unicast address, also in its IPv4-mapped or NAT64 form."""
     ip = ip_address(address)
     if isinstance(ip, IPv4Address):
         return ip.is_global and not ip.is_multicast and not any(ip in network for network in NEAR)
@@ -101,7 +102,7 @@ def _check_host(host: str) -> None:
 
 
 def _is_public_name(name: str) -> bool:
-    """Whether this is a fully qualified domain name that can be public. A top-level domain is never a number, so
+    """Returns True for a fully qualified domain name that can be public. A top-level domain is never a number, so
     `127.1`, `0x7f.1` and other spellings of an address, which some resolvers accept, are refused."""
     try:
         _is_domain_name(name)

@@ -6,12 +6,12 @@ from typing import Annotated, Any
 from ninja import Field, Schema
 from pydantic import BeforeValidator, WithJsonSchema
 
-from storefront.kit.ids import LARGEST_ID
+from storefront.kit.ids import MAX_ID
 from storefront.kit.pagination import last_page, neighbours, url_prefix
 
-# Records per page unless another number is sent, and at most (R-LIM-2).
-PER_PAGE, MOST_PER_PAGE = 24, 100
-LAST_PAGE = LARGEST_ID
+# Records per page: the default, and the maximum (R-LIM-2).
+PER_PAGE, MAX_PER_PAGE = 24, 100
+LAST_PAGE = MAX_ID
 
 
 def _page_number(text: Any) -> int:
@@ -22,7 +22,7 @@ def _page_number(text: Any) -> int:
 
 
 def _page_size(text: Any) -> int:
-    return min(_positive_integer(text), MOST_PER_PAGE)
+    return min(_positive_integer(text), MAX_PER_PAGE)
 
 
 def _positive_integer(text: Any) -> int:
@@ -30,7 +30,7 @@ def _positive_integer(text: Any) -> int:
     digits = str(text)
     if not (digits.isascii() and digits.isdigit()) or not digits.strip("0"):
         raise ValueError("must be an integer of at least 1")
-    # Python refuses to parse thousands of digits. Twenty are beyond any page already.
+    # Python refuses to parse thousands of digits. Twenty are already more than any page number.
     return int(digits.lstrip("0")[:20])
 
 
@@ -57,7 +57,7 @@ class PageQuery(Schema):
 
 
 class Pagination(Schema):
-    """Where this page stands among all."""
+    """The position of this page among all."""
 
     current_page: int = Field(description="The current page number.")
     last_page: int = Field(description="The last page number; 1 if there are no records.")

@@ -18,13 +18,13 @@ Address = IPv4Address | IPv6Address
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 Networks = Sequence[IPv4Network | IPv6Network]
 
-# Headers that proxies set. They are removed from every request, so that no other code trusts what a stranger sent.
-SAID_BY_PROXIES = (
+# Headers that proxies set. They are removed from every request, so that no other code trusts forged ones.
+PROXY_HEADERS = (
     *("HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO", "HTTP_X_FORWARDED_HOST", "HTTP_X_FORWARDED_PORT"),
     *("HTTP_FORWARDED", "HTTP_X_REAL_IP"),
 )
 # Entries of X-Forwarded-For that are read; more than a request ever passes.
-MOST_HOPS = 20
+MAX_HOPS = 20
 
 
 def networks(text: str) -> Networks:
@@ -33,9 +33,9 @@ def networks(text: str) -> Networks:
 
 
 def resolve(meta: MutableMapping[str, Any], trusted: Networks) -> bool:
-    """Set REMOTE_ADDR and the scheme of a WSGI environ to the client's. False if an untrusted peer sent proxy headers;
-    these are then removed and ignored."""
-    forwarded = {name: meta.pop(name) for name in SAID_BY_PROXIES if name in meta}
+    """Set REMOTE_ADDR and the scheme of a WSGI environ to the client's. Returns False if an untrusted peer sent proxy
+    headers; these are then removed and ignored."""
+    forwarded = {name: meta.pop(name) for name in PROXY_HEADERS if name in meta}
     if not forwarded:
         return True
     peer = as_address(meta.get("REMOTE_ADDR", ""))
@@ -85,7 +85,7 @@ def as_address(text: str) -> Address | None:
 def _client(peer: Address, forwarded_for: str, trusted: Networks) -> Address:
     """The last address that is not a trusted proxy, or the first of all if every one is."""
     nearest = peer
-    for text in reversed(forwarded_for.split(",")[-MOST_HOPS:]):
+    for text in reversed(forwarded_for.split(",")[-MAX_HOPS:]):
         address = as_address(text)
         if address is None:
             break

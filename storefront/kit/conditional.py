@@ -33,18 +33,18 @@ def gzip_etag(etag: str) -> str:
 
 
 def etag_matches(etag: str, if_none_match: str) -> bool:
-    """Whether the If-None-Match header lists this ETag. `W/` is ignored (RFC 9110, 13.1.2)."""
+    """Returns True if the If-None-Match header lists this ETag. Ignores `W/` (RFC 9110, 13.1.2)."""
     return any(known in ("*", etag) for known in (each.removeprefix("W/") for each in parse_etags(if_none_match)))
 
 
 def known_etag(request: HttpRequest, etag: str) -> str | None:
-    """This ETag, or that of the compressed record, if the caller's `If-None-Match` lists it."""
+    """The caller's matching ETag: this one, or that of the compressed record, if `If-None-Match` lists it."""
     known = request.META.get("HTTP_IF_NONE_MATCH", "")
     return next((each for each in (etag, gzip_etag(etag)) if etag_matches(each, known)), None)
 
 
 def has_if_match(request: HttpRequest) -> bool:
-    """Whether the caller wants a write only if the record is as it was read."""
+    """Returns True if the request has an `If-Match` header."""
     return "HTTP_IF_MATCH" in request.META
 
 
@@ -58,9 +58,9 @@ def require_match(request: HttpRequest, etag: str) -> None:
 
 @contextmanager
 def only_if_match(request: HttpRequest, read: Callable[[], Any], *rows: QuerySet[Any]) -> Iterator[None]:
-    """Runs a write only if the record has the ETag of the `If-Match` header, if there is one: locks these rows, and
-    compares with the body that `read` answers with. `rows` are all that others write without a lock on the record's own
-    row, in the order in which they lock them. Raises PreconditionFailed."""
+    """Runs a write only if the record has the ETag in the `If-Match` header, if there is one: locks these rows, and
+    compares with the ETag of the body that `read` returns. `rows` are all rows that others write without a lock on the
+    record's own row, in their locking order. Raises PreconditionFailed."""
     if not has_if_match(request):
         yield
         return
@@ -83,8 +83,8 @@ def record_response(request: HttpRequest, body: Any, *, status: int = 200) -> Ht
 
 class Revalidated(HttpResponse):
     """A response that the edge can cache. `representation` is the whole content, also of a 304 or a response to HEAD.
-    It holds until the moment `until`, unless somebody writes; None: for ever. `caller` is the authenticated caller; the
-    API's frame sets it."""
+    It is valid until the moment `until`, unless somebody writes; None: for ever. `caller` is the authenticated caller;
+    the API's frame sets it."""
 
     representation: bytes
     until: datetime | None

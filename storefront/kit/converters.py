@@ -2,17 +2,17 @@
 
 from django.urls import register_converter
 
-from storefront.kit.ids import LARGEST_ID
+from storefront.kit.ids import MAX_ID
 
 
 class Number:
-    """A whole number, 0 or more, in its one spelling: without leading zeros."""
+    """A whole number, 0 or more, without leading zeros."""
 
     regex = "(?:0|[1-9][0-9]{0,15})"
 
     def to_python(self, value: str) -> int:
         number = int(value)
-        if number > LARGEST_ID:
+        if number > MAX_ID:
             raise ValueError("larger than any id")
         return number
 

@@ -17,7 +17,8 @@ class _Echo:
 
 
 def csv_response(name: str, header: list[str], rows: Iterable[list[str]]) -> StreamingHttpResponse:
-    """A download of these rows, in UTF-8 with a mark by which spreadsheets know it. No cell is a formula."""
+    """A download of these rows, in UTF-8 with a byte order mark for spreadsheets. Cells are escaped so that none is a
+    formula."""
     headers = {
         "Content-Disposition": f'attachment; filename="{name}"',
         "Cache-Control": "no-store",

@@ -1,4 +1,4 @@
-"""What `storefront verify` finds: a stored value that others contradict."""
+"""The findings of `storefront verify`: stored values that contradict others."""
 
 from collections.abc import Iterator
 from decimal import Decimal
@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 
 class Deviation(NamedTuple):
-    """`check` says what was compared, `object` names the row, `stored` is its value, and `expected` what it should be
-    by the rows that explain it."""
+    """A stored value that contradicts others. `check` names the comparison, `object` the row, `stored` is its value,
+    and `expected` the value that follows from other rows."""
 
     check: str
     object: str

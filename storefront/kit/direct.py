@@ -1,6 +1,5 @@
-"""Connections that are not pooled, for what lasts longer than a transaction: LISTEN, session locks and migrations.
-
-A PgBouncer that pools transactions would give the connection's session to others in between.
+"""Connections that are not pooled, for work that lasts longer than a transaction: LISTEN, session locks and migrations.
+A PgBouncer that pools transactions would give the session to other clients in between.
 """
 
 from typing import Any

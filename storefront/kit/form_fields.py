@@ -7,8 +7,8 @@ from django import forms
 
 
 class FiniteDecimalField(forms.DecimalField):
-    """A number in decimals. Django's field compares what was entered before it refuses what is no number, and comparing
-    with a signalling NaN raises."""
+    """A decimal number. Django's own field compares the entered value before it refuses NaN, and comparing with a
+    signalling NaN raises."""
 
     def to_python(self, value: Any) -> Decimal | None:  # type: ignore[override]
         number = super().to_python(value)

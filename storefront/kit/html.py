@@ -1,4 +1,4 @@
-"""Merchants' HTML, made safe to show."""
+"""Sanitises merchants' HTML."""
 
 import nh3
 

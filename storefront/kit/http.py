@@ -18,13 +18,13 @@ def json_response(body: Any, *, status: int = 200, headers: dict[str, str] | Non
 
 
 class SeeOther(HttpResponseRedirect):
-    """A redirect that the browser follows with GET, whatever the method of this request was."""
+    """A redirect that the browser follows with GET, whatever the method of this request was (303)."""
 
     status_code = 303
 
 
 def posted_from(page: str) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:
-    """Decorator of views that take a form. Who opens their address is sent to the page with the form, given by name:
+    """Decorator of views that take a form's POST. A GET is redirected to the page with the form, given by name, since
     people reload, and come back by their browser's history."""
 
     def decorator(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:

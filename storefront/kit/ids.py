@@ -1,6 +1,6 @@
 """Ids in paths (R-CALL-8)."""
 
-LARGEST_ID = 2**53 - 1
+MAX_ID = 2**53 - 1
 
 
 def as_id(text: str) -> int | None:
@@ -8,4 +8,4 @@ def as_id(text: str) -> int | None:
     if not (text.isascii() and text.isdigit()) or text.startswith("0") or len(text) > 16:
         return None
     number = int(text)
-    return number if number <= LARGEST_ID else None
+    return number if number <= MAX_ID else None

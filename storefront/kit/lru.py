@@ -23,7 +23,7 @@ class LruCache(Generic[Value]):
             self._values[key] = value
 
     def get_current(self, key: Hashable, is_current: Callable[[Value], bool], make: Callable[[], Value]) -> Value:
-        """The value if it is still current, else a new one, which replaces it."""
+        """Return the value if it is still current; else make a new one, which replaces it."""
         value = self.get(key)
         if value is None or not is_current(value):
             value = make()

@@ -12,7 +12,7 @@ from html import unescape
 
 # Limits of a text when it is saved: characters, opening tags, depth of nested elements, depth of nested formatting
 # elements (b, a, font and the like, as the HTML standard calls them), attributes of one tag.
-LONGEST, MOST_TAGS, DEEPEST, DEEPEST_MARKS, MOST_ATTRIBUTES = 250_000, 5000, 100, 20, 100
+MAX_TEXT_LENGTH, MAX_TAGS, MAX_DEPTH, MAX_MARK_DEPTH, MAX_ATTRIBUTES = 250_000, 5000, 100, 20, 100
 
 # Tags as the HTML standard tokenizes them, with possessive quantifiers, so that matching never backtracks.
 _SPACE = r"\t\n\f\r "
@@ -56,7 +56,7 @@ _ENDS: dict[str, tuple[Collection[str], Collection[str]]] = {
 _OF_TABLE = _CELLS | _ROWS | _GROUPS
 _MARK = re.compile(rf"<(?:{'|'.join(_MARKS)})[{_SPACE}/>]", re.IGNORECASE)
 # A tag long enough to have too many attributes: each takes at least two characters.
-_LARGE_TAG = re.compile(rf"<[^<>]{{{2 * MOST_ATTRIBUTES}}}")
+_LARGE_TAG = re.compile(rf"<[^<>]{{{2 * MAX_ATTRIBUTES}}}")
 _END_OF = {name: re.compile(rf"</{name}(?=[{_SPACE}/>])", re.IGNORECASE) for name in _NO_TEXT}
 
 
@@ -73,17 +73,21 @@ class TidyResult:
 
 
 def problem(text: str) -> str | None:
-    """Why the text cannot be shown as HTML, as a phrase to put after the field's name; None if it can."""
-    if len(text) > LONGEST:
-        return f"has {len(text):,} characters; at most {LONGEST:,} are allowed"
+    """The reason why the text cannot be shown as HTML, as a phrase to put after the field's name; None if it can."""
+    if len(text) > MAX_TEXT_LENGTH:
+        return f"has {len(text):,} characters; at most {MAX_TEXT_LENGTH:,} are allowed"
     if _is_harmless(text):
         return None
     found = tidy(text)
     for count, most, what in (
-        (found.tags, MOST_TAGS, "has {:,} tags; at most {:,} are allowed"),
-        (found.depth, DEEPEST, "has elements nested {} deep; at most {} are allowed. Is one not closed?"),
-        (found.formatting_depth, DEEPEST_MARKS, "has {} nested elements such as a, b and font; at most {} are allowed"),
-        (found.most_attributes, MOST_ATTRIBUTES, "has a tag with {:,} attributes; at most {} are allowed"),
+        (found.tags, MAX_TAGS, "has {:,} tags; at most {:,} are allowed"),
+        (found.depth, MAX_DEPTH, "has elements nested {} deep; at most {} are allowed. Is one not closed?"),
+        (
+            found.formatting_depth,
+            MAX_MARK_DEPTH,
+            "has {} nested elements such as a, b and font; at most {} are allowed",
+        ),
+        (found.most_attributes, MAX_ATTRIBUTES, "has a tag with {:,} attributes; at most {} are allowed"),
     ):
         if count > most:
             return what.format(count, most)
@@ -91,18 +95,19 @@ def problem(text: str) -> str | None:
 
 
 def problem_of_change(text: str, before: str | None) -> str | None:
-    """As `problem`, for a text that replaces `before`. An unchanged text passes even if it is too large, so that other
-    fields of the form can still be saved. Browsers send line ends as CR LF, which is no change."""
+    """Like `problem`, for a text that replaces `before`. An unchanged text passes even if it is too large, so that
+    other fields of the form can still be saved. Browsers send line ends as CR LF, which is no change."""
     if before and text.replace("\r\n", "\n") == before.replace("\r\n", "\n"):
         return None
     return problem(text)
 
 
 def _is_harmless(text: str) -> bool:
-    """Whether the text has too few tags to exceed a limit. A shortcut, since most texts of a product file have few."""
+    """Returns True if the text has too few tags to exceed a limit. A shortcut, since most texts of a product file have
+    few."""
     opened = text.count("<") - text.count("</")
     return not opened or (
-        opened <= DEEPEST and not _LARGE_TAG.search(text) and len(_MARK.findall(text)) <= DEEPEST_MARKS
+        opened <= MAX_DEPTH and not _LARGE_TAG.search(text) and len(_MARK.findall(text)) <= MAX_MARK_DEPTH
     )
 
 
@@ -111,7 +116,7 @@ def tidy(text: str, *, allowed: Collection[str] | None = None) -> TidyResult:
     writer = _TagWriter(allowed)
     place = 0
     while token := _TOKEN.search(text, place):
-        # A `<` that begins no tag must not begin one when what stands after it is left out.
+        # A `<` that begins no tag is escaped, so that it does not begin one when the text after it is left out.
         writer.out.append(text[place : token.start()].replace("<", "&lt;"))
         place = token.end()
         name = (token["name"] or "").lower()
@@ -167,19 +172,19 @@ class _TagWriter:
     out: list[str] = field(default_factory=list)
     open: list[tuple[str, str]] = field(default_factory=list)
     open_formatting: int = 0
-    # Elements that were left out because they were nested too deeply.
+    # Number of open elements that were left out because they were nested too deeply.
     skipped: int = 0
 
     def count(self, attributes: str) -> int:
         # Each attribute takes at least two characters, so a short text cannot have too many.
-        number = sum(1 for _ in _ONE_ATTRIBUTE.finditer(attributes)) if len(attributes) > MOST_ATTRIBUTES else 0
+        number = sum(1 for _ in _ONE_ATTRIBUTE.finditer(attributes)) if len(attributes) > MAX_ATTRIBUTES else 0
         self.found.most_attributes = max(self.found.most_attributes, number)
         return number
 
     def start(self, name: str, attributes: str) -> None:
         self.found.tags += 1
-        is_bare = self.count(attributes) > MOST_ATTRIBUTES
-        if (self.allowed is not None and name not in self.allowed) or self.found.tags > MOST_TAGS:
+        is_bare = self.count(attributes) > MAX_ATTRIBUTES
+        if (self.allowed is not None and name not in self.allowed) or self.found.tags > MAX_TAGS:
             return
         tag = f"<{name}>" if is_bare else f"<{name}{attributes.rstrip('/')}>"
         if name in _BLOCKS:
@@ -199,9 +204,9 @@ class _TagWriter:
         is_formatting = name in _MARKS
         self.found.depth = max(self.found.depth, len(self.open) + 1 + self.skipped)
         self.found.formatting_depth = max(self.found.formatting_depth, self.open_formatting + is_formatting)
-        if len(self.open) >= DEEPEST:
+        if len(self.open) >= MAX_DEPTH:
             self.skipped += 1
-        elif not is_formatting or self.open_formatting < DEEPEST_MARKS:
+        elif not is_formatting or self.open_formatting < MAX_MARK_DEPTH:
             self.out.append(tag)
             self.open.append((name, tag))
             self.open_formatting += is_formatting

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 from ninja import Schema
 from pydantic import BeforeValidator, WithJsonSchema
 
-from storefront.kit.ids import LARGEST_ID, as_id
+from storefront.kit.ids import MAX_ID, as_id
 
-MOST_IDS = 100
+MAX_IDS = 100
 
 
 def names_of(schema: type[Schema]) -> tuple[str, ...]:
@@ -49,9 +49,9 @@ def only(record: dict[str, Any], names: Collection[str] | None) -> dict[str, Any
 def _ids(text: Any) -> tuple[int, ...]:
     found = tuple(dict.fromkeys(as_id(each.strip()) for each in str(text).split(",")))
     if None in found:
-        raise ValueError(f"must be ids from 1 to {LARGEST_ID}, separated by commas")
-    if len(found) > MOST_IDS:
-        raise ValueError(f"must be at most {MOST_IDS} ids")
+        raise ValueError(f"must be ids from 1 to {MAX_ID}, separated by commas")
+    if len(found) > MAX_IDS:
+        raise ValueError(f"must be at most {MAX_IDS} ids")
     return found  # type: ignore[return-value]
 
 

@@ -1,4 +1,4 @@
-"""The figures that a process counts itself, for Prometheus (`server/metrics/` serves those of all processes together).
+"""The metrics that a process counts itself, for Prometheus (`server/metrics/` serves those of all processes together).
 
 Every label has few values: a URL pattern, never a path; a refusal's code, never its text; no shop. The edge, whose
 answers take microseconds, counts in integers of its own, which `server/metrics/publishing.py` copies here.

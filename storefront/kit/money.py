@@ -10,13 +10,14 @@ from storefront.kit.currencies import decimals
 
 CENT = Decimal("0.01")
 ZERO = Decimal("0.00")
-LARGEST = Decimal("999999999999.99")
+MAX_AMOUNT = Decimal("999999999999.99")
 
 _MONEY = re.compile(r"[0-9]{1,12}(\.[0-9]{1,2})?\Z")
 
 
 def unit(currency: str) -> Decimal:
-    """The smallest amount: 0.01 euros, 1 yen. Where a shop still has a currency with more decimals, 0.01, too."""
+    """The smallest amount of the currency: 0.01 euros, 1 yen. Also 0.01 for a currency with more decimals, which old
+    shops may have."""
     return CENT if decimals(currency) else Decimal(1)
 
 
@@ -26,7 +27,8 @@ def quantize(amount: Decimal, currency: str) -> Decimal:
 
 
 def problem_of(amount: Decimal, currency: str) -> str:
-    """Why the currency does not have this amount, as a phrase that follows the amount's name; empty if it has."""
+    """The reason why the currency does not have this amount, as a phrase that follows the amount's name; empty if it
+    has."""
     is_unit = decimals(currency) > 0 or amount == amount.to_integral_value()
     return "" if is_unit else f"must be a whole number: {currency} has no decimals"
 

@@ -1,4 +1,4 @@
-"""The column of money: whole hundredths in the database, so that what it computes is exact."""
+"""The column of money: whole hundredths in the database, so that its calculations are exact."""
 
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
@@ -13,18 +13,18 @@ from django.db.models.expressions import Combinable, register_combinable_fields
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy
 
-from storefront.kit.money import LARGEST, ZERO, problem_of
+from storefront.kit.money import MAX_AMOUNT, ZERO, problem_of
 
-# Of form fields: the digits of LARGEST, and how many of them are behind the point.
+# For form fields: the digits of MAX_AMOUNT, and how many of them are after the decimal point.
 DIGITS, PLACES = 14, 2
 
 
-# Imports write many rows, and lists read many, with few different prices.
+# Cached, since imports and lists have many rows with few different prices.
 @lru_cache(4096)
 def hundredths(amount: Decimal) -> int:
-    """The amount as its column stores it. Raises ValueError if it is no whole number of hundredths, or too large."""
-    if not amount.is_finite() or abs(amount) > LARGEST:
-        raise ValueError(f"{amount} is more than {LARGEST}.")
+    """The amount as its column stores it. Raises ValueError if it is not a whole number of hundredths, or too large."""
+    if not amount.is_finite() or abs(amount) > MAX_AMOUNT:
+        raise ValueError(f"{amount} is more than {MAX_AMOUNT}.")
     units = int(amount.scaleb(PLACES))
     if Decimal(units).scaleb(-PLACES) != amount:
         raise ValueError(f"{amount} has more than two fraction digits.")
@@ -46,10 +46,10 @@ class MoneyField(models.Field):
     digits in Python. Not negative, unless `signed`.
 
     So sums, differences and comparisons by the database are exact, on SQLite too, which computes with decimals as
-    binary fractions (docs/decisions/0009-whole-hundredths.md). It is neither an IntegerField nor a DecimalField to
-    Django, so that an expression of money and a number is refused with a FieldError: write
-    `F("balance") - Value(amount, MoneyField())`. What works: money plus or minus money, whole numbers times money,
-    `Sum`, `Min` and `Max`, and lookups with amounts or money.
+    binary fractions (docs/decisions/0009-whole-hundredths.md). To Django it is neither an IntegerField nor a
+    DecimalField, so that an expression of money and a number is refused with a FieldError: write `F("balance") -
+    Value(amount, MoneyField())`. What works: money plus or minus money, whole numbers times money, `Sum`, `Min` and
+    `Max`, and lookups with amounts or money.
     """
 
     description = "Money"
@@ -65,7 +65,7 @@ class MoneyField(models.Field):
         return name, path, args, options | ({"signed": True} if self.signed else {})
 
     def db_type(self, connection: Any) -> str:
-        # Not by an internal type of integers: Django would cut off what an expression returns behind the point.
+        # With an internal type of integers, Django would cut off the decimals that an expression returns.
         return "bigint"
 
     @cached_property
@@ -104,7 +104,7 @@ class MoneyField(models.Field):
         return super().get_db_prep_save(value, connection)
 
     def get_placeholder(self, value: Any, compiler: Any, connection: Any) -> str:
-        """Django asks for it with the expression that an update stores."""
+        """Called by Django with the expression that an update stores."""
         _require_money(value)
         return "%s"
 
@@ -123,7 +123,7 @@ register_combinable_fields(models.IntegerField, Combinable.MUL, MoneyField, Mone
 
 
 def _require_money(value: Any) -> None:
-    """Refuse an expression that is not money. One of an outer query is not known yet."""
+    """Refuse an expression that is not money. An expression of an outer query cannot be checked yet."""
     if not hasattr(value, "resolve_expression") or isinstance(value, F):
         return
     if not isinstance(value.output_field, MoneyField):

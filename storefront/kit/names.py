@@ -1,13 +1,13 @@
 """Checks of a person's name: any name that people have, but no link and no invisible characters.
 
-A name is shown in mails, on parcels and on other people's screens. Threat: an attacker's web or e-mail address in it,
+A name is shown in mails, on parcels and on other people's screens. Threat: an attacker's web or email address in it,
 which mail programs turn into a link, and characters that are invisible or reverse the text.
 """
 
 import re
 import unicodedata
 
-# Some scripts need joiners.
+# Invisible characters that some scripts need.
 _JOINERS = "\u200c\u200d"
 _UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 _LINK = re.compile(r"@|://|\b(?:https?|ftp|mailto|tel|javascript):|\bwww\.", re.IGNORECASE)
@@ -29,18 +29,18 @@ _ENDINGS = frozenset(_ENDING_WORDS.split())
 
 
 def has_invisible_characters(text: str) -> bool:
-    """Whether the text has control characters, line breaks, or characters that change the direction of text."""
+    """Returns True if the text has control characters, line breaks, or characters that change the direction of text."""
     return any(unicodedata.category(character) in _UNSEEN and character not in _JOINERS for character in text)
 
 
 def has_address(text: str) -> bool:
-    """Whether the text contains an e-mail or web address, or text that mail programs turn into a link."""
+    """Returns True if the text contains an email or web address, or text that mail programs turn into a link."""
     plain = unicodedata.normalize("NFKC", text).replace("\u3002", ".")
     return bool(_LINK.search(plain)) or any(_is_host(found.group()) for found in _HOST.finditer(plain))
 
 
 def _is_host(word: str) -> bool:
-    """Whether this is a host name rather than initials, titles or a name without a space: J.R.R., Dr.med., St.John."""
+    """Returns True for a host name; False for initials, titles or names without a space: J.R.R., Dr.med., St.John."""
     *labels, last = word.split(".")
     is_abbreviated = all(label.isalpha() and (len(label) == 1 or label.lower() in _TITLES) for label in labels)
     if not is_abbreviated:

@@ -1,7 +1,7 @@
-"""HTTP calls to URLs that strangers gave us (R-APP-15, R-HOOK-11).
+"""HTTP calls to URLs that strangers have given (R-APP-15, R-HOOK-11).
 
-The receiver may be hostile: its name may resolve to an address inside our network, its response may be endless or come
-at a byte a minute, or redirect us. So the address is checked when the socket is created, after the name was resolved;
+The receiver may be hostile: its name may resolve to an address inside this network; its response may be endless, come
+at a byte a minute, or redirect. So the address is checked when the socket is created, after the name was resolved;
 `post` follows no redirect, and `download` checks each like the first URL; nothing is decompressed; no cookie is stored
 and no proxy is used; and one deadline covers everything from the DNS look-up to the last byte.
 """
@@ -28,14 +28,14 @@ from storefront.kit.addresses import BadAddress, check_url, is_public
 
 # Bytes of a response that are read at most.
 MAX_ANSWER_BYTES = 64 * 1024
-# Threads for DNS. A look-up blocks its thread until the name server answers; so many can be slow before others wait.
+# Threads for DNS. A look-up blocks its thread until the name server answers; more slow ones make others wait.
 NAMES_AT_ONCE = 64
-# Statuses that lead to the URL in `Location`.
+# Statuses that redirect to the URL in `Location`.
 REDIRECTS = (301, 302, 303, 307, 308)
 
 
 class Unreachable(Exception):
-    """There is no response; `reason` says why in one sentence that merchants can read."""
+    """There is no response; `reason` is a sentence for merchants."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -43,17 +43,17 @@ class Unreachable(Exception):
 
 
 class TimedOut(Unreachable):
-    """There was no response in time."""
+    """The response did not come in time."""
 
 
 class Barred(Unreachable):
-    """We do not call this URL, or where it leads: another attempt would end the same."""
+    """This URL, or one that it redirects to, may not be called. Another attempt would end the same."""
 
 
 @dataclass(frozen=True)
 class Answer:
     """The response, of any status; redirects are not followed. `body` has the first bytes, not decompressed; `is_cut`
-    says that there were more. `seconds` is the duration of the whole call."""
+    is true if there were more. `seconds` is the duration of the whole call."""
 
     status: int
     headers: Mapping[str, str]
@@ -109,7 +109,7 @@ async def post(
 
 @dataclass(frozen=True)
 class Download:
-    """The response after all redirects. If its status is 200, its body was written to the file; `is_cut` says that it
+    """The response after all redirects. If its status is 200, its body was written to the file; `is_cut` is true if it
     has more bytes than were allowed."""
 
     status: int
@@ -173,7 +173,7 @@ def _quoted(url: str, *, base: URL | None = None) -> str:
 
 
 async def _copy(answer: aiohttp.ClientResponse, into: IO[bytes], most: int) -> bool:
-    """Write the body to the file; whether it has more than `most` bytes, in which case the rest is not read."""
+    """Write the body to the file. Returns True if it has more than `most` bytes; then the rest is not read."""
     if (answer.content_length or 0) > most:
         return True
     count = 0
@@ -202,7 +202,7 @@ def _as_unreachable(*, connect: float, total: float, read: float | None = None) 
 
 
 async def _first(content: aiohttp.StreamReader, most: int) -> tuple[bytes, bool]:
-    """The first `most` bytes, and whether there are more."""
+    """The first `most` bytes, and True if there are more."""
     taken = bytearray()
     while len(taken) <= most and (piece := await content.read(most + 1 - len(taken))):
         taken += piece
@@ -210,7 +210,7 @@ async def _first(content: aiohttp.StreamReader, most: int) -> tuple[bytes, bool]
 
 
 def _reason(error: Exception) -> str:
-    # The errors' own texts would reveal our resolver, our addresses and memory addresses.
+    # The errors' own texts would reveal this network's resolver and addresses, and memory addresses.
     match error:
         case BadAddress():
             return str(error)

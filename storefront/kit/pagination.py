@@ -58,7 +58,7 @@ def _deleted(deleted: str | None) -> str:
 
 
 def page_response(records: Sequence[dict[str, Any]], **where: Any) -> HttpResponse:
-    """A response with these records, which are not JSON yet, in their envelope."""
+    """A response with these records, which are encoded here, in their envelope."""
     written = [orjson.dumps(record).decode() for record in records]
     return HttpResponse(envelope(written, **where), content_type=JSON)
 

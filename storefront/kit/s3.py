@@ -18,14 +18,14 @@ from storefront.kit.storage import MAX_AGE_SECONDS, SHOWN_TYPES, StorageUnavaila
 
 # Seconds, for each of two attempts, and between two parts of an answer.
 CONNECT_SECONDS, READ_SECONDS, ATTEMPTS = 3, 10, 2
-# Bytes of a file that is read up to which it stays in memory.
+# Bytes up to which a file that is read stays in memory.
 IN_MEMORY = 1024 * 1024
-LONGEST_NAME = 1024
+MAX_NAME_BYTES = 1024
 
 
 class S3Files(S3Storage):
-    """Files of one bucket. Each has a name that no other ever had, unless `file_overwrite` is set. `base_url` is where
-    browsers find them, None for private files.
+    """Files of one bucket. Each gets a new unique name, unless `file_overwrite` is set. `base_url` is the URL for
+    browsers, None for private files.
 
     Raises FileNotFoundError, or StorageUnavailable.
     """
@@ -38,7 +38,7 @@ class S3Files(S3Storage):
             "file_overwrite": False,
             "max_memory_size": IN_MEMORY,
             "client_config": Config(
-                # Also of the URLs of `signed_url`, which boto would sign in an older way.
+                # Without this, boto would sign the URLs of `signed_url` with an older version.
                 signature_version="s3v4",
                 connect_timeout=CONNECT_SECONDS,
                 read_timeout=READ_SECONDS,
@@ -60,14 +60,14 @@ class S3Files(S3Storage):
             return self.bucket.meta.client.generate_presigned_url("get_object", Params=given, ExpiresIn=seconds)
 
     def get_available_name(self, name: str, max_length: int | None = None) -> str:
-        """Always a new one: another machine could take a name after it was found to be free."""
+        """Return a new unique name, since another machine could take a free name meanwhile."""
         if not self.file_overwrite:
             folder, file = posixpath.split(clean_name(name))
             name = posixpath.join(folder, self.get_alternative_name(*posixpath.splitext(file)))
         return super().get_available_name(name, max_length)
 
     def get_object_parameters(self, name: str) -> dict[str, Any]:
-        """What a bucket or CDN that serves the file tells browsers."""
+        """The headers that a bucket or CDN sends with the file."""
         found = super().get_object_parameters(name) | {"ContentType": content_type(name)}
         if self.base_url is not None:
             found["CacheControl"] = f"public, max-age={MAX_AGE_SECONDS}"
@@ -76,7 +76,8 @@ class S3Files(S3Storage):
         return found
 
     def require_bucket(self) -> None:
-        """Raises ValueError if the bucket does not exist or may not be used, StorageUnavailable if nobody answers."""
+        """Raises ValueError if the bucket does not exist or may not be used, StorageUnavailable if the service does not
+        answer."""
         # A client of its own, since the server forks after this.
         client = self._create_session().client("s3", config=self.client_config)
         try:
@@ -111,7 +112,7 @@ class S3Files(S3Storage):
 
     def _normalize_name(self, name: str) -> str:
         found = super()._normalize_name(name)
-        if not found or "\0" in found or len(found.encode()) > LONGEST_NAME:
+        if not found or "\0" in found or len(found.encode()) > MAX_NAME_BYTES:
             raise SuspiciousFileOperation("No file can have this name.")
         return found
 

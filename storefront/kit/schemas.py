@@ -9,9 +9,9 @@ from ninja import Field, Schema
 from pydantic import BeforeValidator, ConfigDict, WithJsonSchema
 
 from storefront.kit import money
-from storefront.kit.ids import LARGEST_ID
+from storefront.kit.ids import MAX_ID
 
-# What is left of an offset such as +01:00 if a query has its plus sign as it is.
+# The rest of an offset such as +01:00 whose plus sign was not encoded in a query.
 _SPACE_FOR_PLUS = re.compile(r" \d\d:?\d\d$")
 
 
@@ -32,9 +32,9 @@ def _moment(text: Any) -> datetime:
 
 
 # An id in a request body: a JSON number, never a string.
-Id = Annotated[int, Field(strict=True, ge=1, le=LARGEST_ID)]
-# An id in a path. Text, so that what is no id is not found rather than invalid.
-PathId = Annotated[str, WithJsonSchema({"type": "integer", "minimum": 1, "maximum": LARGEST_ID})]
+Id = Annotated[int, Field(strict=True, ge=1, le=MAX_ID)]
+# An id in a path. Declared as text, so that other text gives a 404 and not a 422.
+PathId = Annotated[str, WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MAX_ID})]
 # A time in a request, which must have an offset; converted to UTC.
 Moment = Annotated[datetime, BeforeValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})]
 
@@ -136,7 +136,7 @@ class IdAlone(Schema):
 
 
 class FieldProblem(Schema):
-    """What is wrong with a field. Some codes add members that help, such as `allowed` or `maximum`."""
+    """A problem of one field. Some codes add members that help, such as `allowed` or `maximum`."""
 
     model_config = ConfigDict(extra="allow")
 

@@ -9,7 +9,7 @@ from django.conf import settings
 
 
 class Unsealable(Exception):
-    """None of the configured keys decrypts this."""
+    """None of the configured keys decrypts the value."""
 
 
 def seal(secret: bytes, *, purpose: str) -> bytes:
@@ -26,7 +26,7 @@ def unseal(sealed: bytes, *, purpose: str) -> bytes:
 
 
 def is_readable(sealed: bytes, *, purpose: str) -> bool:
-    """Whether one of the configured keys decrypts this."""
+    """Returns True if one of the configured keys decrypts this."""
     try:
         unseal(sealed, purpose=purpose)
     except Unsealable:
@@ -35,7 +35,7 @@ def is_readable(sealed: bytes, *, purpose: str) -> bool:
 
 
 def is_current(sealed: bytes, *, purpose: str) -> bool:
-    """Whether the newest key decrypts this, so that the older keys are not needed for it."""
+    """Returns True if the newest key decrypts this, so that the older keys are not needed for it."""
     try:
         _keys(purpose, settings.SECRET_KEY).decrypt(sealed)
     except InvalidToken:

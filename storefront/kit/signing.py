@@ -18,7 +18,7 @@ def sign_url(url: str) -> str:
 
 
 def is_signed_url(url: str) -> bool:
-    """Whether exactly this URL was signed, with SECRET_KEY or one of SECRET_KEY_FALLBACKS."""
+    """Returns True if exactly this URL was signed, with SECRET_KEY or one of SECRET_KEY_FALLBACKS."""
     unsigned, separator, given = url.rpartition("&signature=")
     if not separator or not given.isascii():
         return False

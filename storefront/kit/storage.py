@@ -8,7 +8,7 @@ from mimetypes import guess_type
 
 from django.core.files.storage import Storage, default_storage, storages
 
-# Content types that browsers show. Files of all others, such as SVG and HTML, could run scripts.
+# Content types that browsers may show. Others, such as SVG and HTML, could run scripts.
 SHOWN_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp", "image/avif")
 MAX_AGE_SECONDS = 86400
 
@@ -18,13 +18,13 @@ class StorageUnavailable(OSError):
 
 
 def private_files() -> Storage:
-    """Storage of uploads that only the shop may read, and of files that it sells. Nothing in it has a URL; pages that
-    serve a file of it decide who may have it."""
+    """The storage of uploads that only the shop may read, and of files that it sells. Its files have no URL; the page
+    that serves a file checks access."""
     return storages["private"]
 
 
 def is_remote() -> bool:
-    """Whether pictures are stored where reading one takes a call over the network."""
+    """Returns True if reading a picture takes a call over the network."""
     try:
         default_storage.path("")
     except NotImplementedError:
@@ -33,5 +33,5 @@ def is_remote() -> bool:
 
 
 def content_type(name: str) -> str:
-    """The type that a file's name says, which is all that counts: browsers that upload can say anything."""
+    """The content type by the file's name. The type that an uploading browser sends is not trusted."""
     return guess_type(name)[0] or "application/octet-stream"

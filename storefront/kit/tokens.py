@@ -19,5 +19,5 @@ def digest(token: str) -> str:
 
 
 def is_well_formed(token: str | None, prefix: str) -> TypeGuard[str]:
-    """Whether the text has the form of a token of this kind. Saves a database query for other text."""
+    """Returns True if the text has the form of a token of this kind. Saves a database query for other text."""
     return token is not None and token.startswith(f"{prefix}_") and _FORM.match(token) is not None

@@ -106,7 +106,7 @@ def _problems(alias: str, triggers: TriggerSet) -> list[checks.CheckMessage]:
 
 
 def _concerns(alias: str, triggers: TriggerSet) -> bool:
-    """Whether the app's tables belong in this database and all of its migrations are applied."""
+    """Returns True if the app's tables belong in this database and all of its migrations are applied."""
     if not router.allow_migrate(alias, triggers.app_label):
         return False
     loader = MigrationLoader(connections[alias])

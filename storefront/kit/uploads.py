@@ -1,4 +1,4 @@
-"""The largest size of a request with files, and what is kept of an uploaded file's name."""
+"""Bounds requests with files, and cleans the names of uploaded files."""
 
 import re
 from pathlib import PurePosixPath
@@ -9,16 +9,16 @@ from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.core.files.uploadhandler import FileUploadHandler
 
-# Bytes of a form with files besides the files.
-LARGEST_REST = 1024 * 1024
-LONGEST_NAME = 150
-# Characters that a file's name cannot have on one system or another.
+# Bytes of a form besides its files.
+MAX_FIELDS_BYTES = 1024 * 1024
+MAX_NAME_LENGTH = 150
+# Characters that some system does not allow in a file's name.
 _REFUSED = re.compile(r'[<>:"/\\|?*]')
 
 
 def largest_body() -> int:
-    """Of a request with files, in bytes."""
-    return settings.UPLOAD_BYTES + LARGEST_REST
+    """The maximum bytes of a request with files."""
+    return settings.UPLOAD_BYTES + MAX_FIELDS_BYTES
 
 
 def too_large() -> str:
@@ -28,13 +28,14 @@ def too_large() -> str:
 
 
 def cleaned_name(name: str) -> str:
-    """The last part of an uploaded file's name, which every system can store: without control characters, marks that
-    change the direction of text, and leading dots. Never empty, at most LONGEST_NAME characters; the ending stays."""
+    """The last part of an uploaded file's name, safe to store on every system: without control characters, marks that
+    change the direction of text, and leading dots. Never empty and at most MAX_NAME_LENGTH
+    characters, with the same ending."""
     last = normalize("NFC", name).replace("\\", "/").rpartition("/")[2]
     shown = "".join(each for each in last if category(each)[0] != "C")
     path = PurePosixPath(" ".join(_REFUSED.sub("", shown).split()).strip(". ") or "file")
     ending = path.suffix[:20]
-    return path.stem[: LONGEST_NAME - len(ending)].rstrip() + ending
+    return path.stem[: MAX_NAME_LENGTH - len(ending)].rstrip() + ending
 
 
 class BoundedUploads(FileUploadHandler):

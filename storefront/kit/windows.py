@@ -21,8 +21,9 @@ class Windows:
         return len(self._calls)
 
     def count(self, name: str, limit: int, *, peek: bool = False) -> tuple[bool, int, float]:
-        """Count a call if it is within the limit. Returns whether it is allowed, how many calls are left, and when, in
-        Unix seconds, the call that blocks the next one leaves the window. With `peek`, nothing is counted."""
+        """Count a call if it is within the limit. Returns True if it is allowed, the number of calls left, and the
+        time, in Unix seconds, when the call that blocks the next one leaves the window. With `peek`, nothing is
+        counted."""
         with self._lock:
             now = time.time()
             calls = self._calls.setdefault(name, deque())

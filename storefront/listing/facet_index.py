@@ -21,11 +21,11 @@ from storefront.sync import log
 from storefront.sync.cursors import RETENTION
 
 # More changed products than these at once, and the index is read anew.
-MOST_CHANGED = 20_000
+MAX_CHANGED = 20_000
 # An attribute with more values than these, such as a number that every product has for itself, is no filter.
-MOST_VALUES = 1000
+MAX_VALUES = 1000
 # How many shops' indexes a process keeps.
-MOST_SHOPS = 64
+MAX_SHOPS = 64
 # Products that are read at once, and, while nobody waits for them, how many times as long as that took the reader then
 # rests, so that requests that need no index get the interpreter.
 BATCH_ROWS, REST = 500, 3
@@ -99,7 +99,7 @@ class FacetIndex:
         changes = None
         if self._read_at is not None and now - self._read_at < RETENTION - timedelta(days=1):
             changes = log.unread(
-                self.shop, "product", self._position, self._generation, set(self._seen), count=MOST_CHANGED
+                self.shop, "product", self._position, self._generation, set(self._seen), count=MAX_CHANGED
             )
         if changes is None:
             for _ in self._read_whole(fetch, now):
@@ -204,7 +204,7 @@ class FacetIndex:
         found = attribute.values.get(value.casefold()) or ValueSet(value)
         if not attribute.has_too_many:
             attribute.values[value.casefold()] = found
-            if len(attribute.values) > MOST_VALUES:
+            if len(attribute.values) > MAX_VALUES:
                 attribute.has_too_many, attribute.values = True, {}
         return found
 
@@ -218,7 +218,7 @@ def _add_each(sets: defaultdict[int, BitMap64], pairs: Iterable[tuple[int, int]]
         sets[key].update(ids)
 
 
-_indexes: LruCache[FacetIndex] = LruCache(MOST_SHOPS)
+_indexes: LruCache[FacetIndex] = LruCache(MAX_SHOPS)
 
 
 def index_of(shop: Shop) -> FacetIndex:

@@ -20,7 +20,7 @@ from storefront.sync.log import as_stored, as_utc
 Fetch = Callable[..., list[tuple]]
 
 # Names and values of attributes that are longer are no filters.
-LONGEST_VALUE = 100
+MAX_VALUE_LENGTH = 100
 
 _P, _V = dates.product_columns("p"), dates.sale_columns("v")
 _SELLS = "(NOT {0}.track_inventory OR {0}.allow_backorders OR {0}.stock_qty > 0)"
@@ -168,7 +168,7 @@ def _option_values(text: str) -> Mapping[str, str]:
 
 
 def _is_word(value: Any) -> bool:
-    return isinstance(value, str) and len(value.strip()) > 0 and len(value) <= LONGEST_VALUE
+    return isinstance(value, str) and len(value.strip()) > 0 and len(value) <= MAX_VALUE_LENGTH
 
 
 def _read_bundles(shop: Shop, rows: Mapping[int, FacetRow]) -> None:

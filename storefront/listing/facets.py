@@ -17,7 +17,7 @@ from storefront.listing.queries import ProductFilters, database_fetch, match_ids
 from storefront.shops.models import Shop
 
 # Attributes and values of one that are counted at most, those with most products first. Chosen ones always are.
-MOST_ATTRIBUTES, MOST_VALUES = 12, 60
+MAX_ATTRIBUTES, MAX_VALUES = 12, 60
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,7 +205,7 @@ def _count_attributes(index: FacetIndex, chosen: Chosen, others: Callable[[str],
         if name in chosen.values or any(value.count < len(products) for value in values):
             counted.append(CountedAttribute(name, attribute.label, values))
     counted.sort(key=lambda each: (each.key not in chosen.values, -sum(value.count for value in each.values)))
-    return sorted(counted[:MOST_ATTRIBUTES], key=lambda each: -sum(value.count for value in each.values))
+    return sorted(counted[:MAX_ATTRIBUTES], key=lambda each: -sum(value.count for value in each.values))
 
 
 def _count_values(attribute: Attribute, chosen: Chosen, wanted: frozenset[str], products: BitMap64) -> list[Counted]:
@@ -217,7 +217,7 @@ def _count_values(attribute: Attribute, chosen: Chosen, wanted: frozenset[str], 
 
 
 def _most(counted: list[Counted]) -> list[Counted]:
-    return sorted(counted, key=lambda each: (not each.is_chosen, -each.count, each.key))[:MOST_VALUES]
+    return sorted(counted, key=lambda each: (not each.is_chosen, -each.count, each.key))[:MAX_VALUES]
 
 
 def _count_brands(index: FacetIndex, products: BitMap64, chosen: Collection[int]) -> dict[int, int]:
@@ -227,7 +227,7 @@ def _count_brands(index: FacetIndex, products: BitMap64, chosen: Collection[int]
         return {}
     found = [id for id, count in counts.items() if count or id in chosen]
     found.sort(key=lambda id: (id not in chosen, -counts[id], id))
-    return {id: counts[id] for id in found[:MOST_VALUES]} | {id: 0 for id in chosen if id not in counts}
+    return {id: counts[id] for id in found[:MAX_VALUES]} | {id: 0 for id in chosen if id not in counts}
 
 
 def _named_brands(shop: Shop, counts: Mapping[int, int], chosen: Chosen) -> list[Counted]:

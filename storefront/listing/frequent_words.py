@@ -26,21 +26,21 @@ from storefront.catalogue.search_texts import stem_of
 from storefront.kit.sql import fetch
 from storefront.listing.dialect import dialect
 from storefront.listing.facet_rows import listed_ids
-from storefront.listing.known_matches import LARGE_SHOP, MOST_CHANGED, SHORTEST_WORD
+from storefront.listing.known_matches import LARGE_SHOP, MAX_CHANGED, MIN_WORD_LENGTH
 from storefront.shops.models import Shop
 
 # Words that are kept at most, the most frequent ones, and in how many texts of the sample a word has to be. At a
 # million products, four in twenty thousand are two hundred.
-MOST_WORDS, LEAST_TEXTS = 6000, 4
+MAX_WORDS, MIN_TEXTS = 6000, 4
 SAMPLE_TEXTS = 20_000
 # Texts that are read at once, and words whose bitmaps are written at once.
 BATCH_TEXTS, BATCH_WORDS = 1000, 200
 # Words of texts that are longer are looked through for each frequent word.
 LONG_WORD = 100
 # Different words of texts for which it is remembered which frequent words they contain; about 300 bytes each.
-MOST_REMEMBERED = 100_000
+MAX_REMEMBERED = 100_000
 # Changed products from which on words are counted again, and their share of a shop above which all texts are read.
-CHANGED, MUCH = MOST_CHANGED // 5, 0.1
+CHANGED, MUCH = MAX_CHANGED // 5, 0.1
 # How long after a count began the next may begin.
 PAUSE = timedelta(minutes=15)
 
@@ -49,8 +49,8 @@ _TEXTS = "SELECT s.product_id, s.text FROM catalogue_productsearch s WHERE +s.sh
 # How many products changed, at most.
 _CHANGED = Sum(F("last_product") - F("first_product") + 1)
 # Letters of a frequent word, or of its stem: some stemmers write one letter as two.
-LONGEST_WORD = 40
-_WORD = re.compile(rf"[^\W_]{{{SHORTEST_WORD},{LONGEST_WORD}}}")
+MAX_WORD_LENGTH = 40
+_WORD = re.compile(rf"[^\W_]{{{MIN_WORD_LENGTH},{MAX_WORD_LENGTH}}}")
 
 
 def is_large(shop: Shop) -> bool:
@@ -218,9 +218,9 @@ def _needles(shop: Shop) -> set[str]:
     seen: Counter[str] = Counter()
     for text in _sample(shop):
         seen.update(set(_WORD.findall(text)))
-    words = [word for word, count in seen.most_common(MOST_WORDS) if count >= LEAST_TEXTS]
+    words = [word for word, count in seen.most_common(MAX_WORDS) if count >= MIN_TEXTS]
     stems = {stem_of(word, shop.language) for word in words}
-    return {*words, *(f" {stem} " for stem in stems if len(stem) <= LONGEST_WORD)}
+    return {*words, *(f" {stem} " for stem in stems if len(stem) <= MAX_WORD_LENGTH)}
 
 
 def _sample(shop: Shop) -> Iterator[str]:
@@ -280,7 +280,7 @@ class _Contained:
                 for at in range(len(word) - length + 1)
             }
             found = (*(parts & self.words), *([self.stems[word]] if word in self.stems else []))
-            if len(self._known) < MOST_REMEMBERED:
+            if len(self._known) < MAX_REMEMBERED:
                 self._known[word] = found
         return found
 

@@ -26,7 +26,7 @@ Fetch = Callable[..., list[tuple]]
 # Products from which on a shop's frequent words are counted. In a smaller one, the search index takes few milliseconds.
 LARGE_SHOP = 5000
 # Letters of a word that is counted, and changed products whose texts a search looks at.
-SHORTEST_WORD, MOST_CHANGED = 3, 5000
+MIN_WORD_LENGTH, MAX_CHANGED = 3, 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +112,10 @@ def _statement(shape: Shape, stored: int, has_other: bool) -> str:
     )
     columns = [
         "(SELECT string_agg(c.first_product || '-' || c.last_product, ',') FROM c)",
-        f"CASE WHEN (SELECT COALESCE(sum(c.last_product - c.first_product + 1), 0) FROM c) <= {MOST_CHANGED}"
+        f"CASE WHEN (SELECT COALESCE(sum(c.last_product - c.first_product + 1), 0) FROM c) <= {MAX_CHANGED}"
         f" THEN (SELECT COALESCE({joined}, '') FROM ({changed}) d) END",
         f"(SELECT COALESCE({joined}, '') FROM ({hidden}) d)",
-        f"CASE WHEN (SELECT count(*) FROM o) <= {page_sql.MOST_MATCHES}"
+        f"CASE WHEN (SELECT count(*) FROM o) <= {page_sql.MAX_MATCHES}"
         f" THEN (SELECT COALESCE({joined}, '') FROM o d) END"
         if has_other
         else "''",
@@ -127,7 +127,7 @@ def _statement(shape: Shape, stored: int, has_other: bool) -> str:
     ]
     tables = [
         "c AS MATERIALIZED (SELECT first_product, last_product FROM catalogue_textchange WHERE shop_id = %(shop)s"
-        f" LIMIT {MOST_CHANGED + 1})"
+        f" LIMIT {MAX_CHANGED + 1})"
     ]
     if has_other:
         tables.append(f"o AS MATERIALIZED ({page_sql.ids_of(Shape(long_words=1))})")

@@ -21,7 +21,7 @@ from storefront.listing import known_matches, page_sql
 from storefront.listing.dialect import dialect
 from storefront.listing.orders import AT_ONCE
 from storefront.listing.page_cache import Anchors, Validity
-from storefront.listing.words_sql import MOST_LONG_WORDS, MOST_SHORT_WORDS, Shape, match, words_parameter
+from storefront.listing.words_sql import MAX_LONG_WORDS, MAX_SHORT_WORDS, Shape, match, words_parameter
 
 Fetch = Callable[..., list[tuple]]
 
@@ -30,19 +30,19 @@ INDEXED_WORD = 3
 # Rows that a page may skip before it is worth reading anchors nearer to it.
 DEEP_OFFSET_ROWS = 4000
 # The order of a search by relevance, and how many matches are ranked at most: each one's text is read.
-RELEVANCE, MOST_RANKED = "relevance", 2000
+RELEVANCE, MAX_RANKED = "relevance", 2000
 # Least number of rows between the anchors that one pass over the whole list adds.
 ANCHOR_STEP_ROWS = 1000
 # Ids of the whole list that a page of a filtered list reads first. Each further step doubles what is known.
 ORDER_STEP_ROWS = 2000
 # Matches that are sorted rather than looked for along the whole list, and rows of it that are looked at for a page.
-MOST_SORTED, MOST_LOOKED_AT = 2000, 50_000
+MAX_SORTED, MAX_EXAMINED = 2000, 50_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProductFilters:
     """The filters and the order of a product list. `sort` is a key of `orders.ORDERS`, or RELEVANCE: the products
-    that match the words of `q` best come first. Without words, and with more than MOST_RANKED matches, that is the
+    that match the words of `q` best come first. Without words, and with more than MAX_RANKED matches, that is the
     default order.
 
     `with_subcategories` includes the products of the categories below `category`. `members` are those of the records;
@@ -137,8 +137,8 @@ class Listing:
         long = sorted((word for word in words if len(word.text) >= INDEXED_WORD), key=lambda word: not word.stem)
         short = [word for word in words if len(word.text) < INDEXED_WORD]
         category = None if filters.category is None else "branch" if filters.with_subcategories else "alone"
-        separate = long[:MOST_LONG_WORDS], short[:MOST_SHORT_WORDS]
-        rest = [*long[MOST_LONG_WORDS:], *short[MOST_SHORT_WORDS:]]
+        separate = long[:MAX_LONG_WORDS], short[:MAX_SHORT_WORDS]
+        rest = [*long[MAX_LONG_WORDS:], *short[MAX_SHORT_WORDS:]]
         stems = sum(bool(word.stem) for word in separate[0])
         counts = len(separate[0]), stems, len(separate[1]), bool(rest)
         self.words = long
@@ -305,11 +305,11 @@ class Listing:
         offset, limit = params["offset"], params["limit"]
         found_by = self.shape
         matches = self._known_matches(validity)
-        if matches is not None and len(matches) <= page_sql.MOST_MATCHES:
+        if matches is not None and len(matches) <= page_sql.MAX_MATCHES:
             found_by = Shape(ids=True)
             params["wanted"] = dialect.ids_parameter(matches)
         if self.sort == RELEVANCE:
-            if total <= MOST_RANKED:
+            if total <= MAX_RANKED:
                 return self._rows(page_sql.ranked_page(self.shape, found_by, self.members), params)
             self.sort = None
         key = (*self.key, self.sort, offset, limit)
@@ -322,7 +322,7 @@ class Listing:
             ids = dialect.few_ids_parameter(matches)
             statement = page_sql.page_by_ids(self.sort, self.members)
             rows = self.fetch(statement, {"shop": self.shop, "now": self.moment, "ids": ids})
-        elif matches and len(matches) > MOST_SORTED and looked_at < MOST_LOOKED_AT:
+        elif matches and len(matches) > MAX_SORTED and looked_at < MAX_EXAMINED:
             rows = self._page_among(validity, products, matches, offset, limit)
         elif self.shape.has_filter_index and looked_at > total:
             # A scan would look at more rows than there are to sort.
@@ -340,7 +340,7 @@ class Listing:
         if self.matches is None:
             cached = _matches.get(self.key) if self.is_cached and self.shape.has_words else None
             return cached.ids if cached is not None and cached.validity.covers(validity) else None
-        if self.is_cached and len(self.matches) > MOST_SORTED:
+        if self.is_cached and len(self.matches) > MAX_SORTED:
             # For its further pages.
             _matches.put(self.key, _Matches(validity, self.matches))
         return self.matches

@@ -19,7 +19,7 @@ from storefront.listing.sql import HIDDEN, LISTABLE, LISTED, next_dates
 from storefront.listing.words_sql import Shape
 
 # Matches of a search that are found at once for its total and its page, and ids that a list takes as a filter.
-MOST_MATCHES, MOST_IDS = 20_000, 2000
+MAX_MATCHES, MAX_IDS = 20_000, 2000
 
 # Cached statements of each kind: up to 30 kilobytes each, and built again in a fraction of a millisecond.
 MAX_SQL_TEXTS = 64
@@ -55,7 +55,7 @@ def state(shape: Shape, *, nothing_hidden: bool = False) -> str:
 
     A total that is not stored is counted only if the version is not `cached_version`; else it is `cached_total`. The
     matches are the ids, with commas between, of the products that a counted search finds, whatever their dates, so that
-    the search index is read once; NULL if they are more than MOST_MATCHES, or the list is no search.
+    the search index is read once; NULL if they are more than MAX_MATCHES, or the list is no search.
 
     With `nothing_hidden`, the total of a search is right only if dates hide no products now. PostgreSQL then plans the
     statement once, which takes longer than running it.
@@ -69,7 +69,7 @@ def state(shape: Shape, *, nothing_hidden: bool = False) -> str:
     counted = "(SELECT count(*) FROM d)"
     if not nothing_hidden:
         counted = f"({counted} - {_hidden(_row_conditions(shape))})"
-    few = f"NOT {known} AND (SELECT count(*) FROM d) <= {MOST_MATCHES}"
+    few = f"NOT {known} AND (SELECT count(*) FROM d) <= {MAX_MATCHES}"
     matches = f"CASE WHEN {few} THEN (SELECT {dialect.JOINED_IDS} FROM d) END"
     return f"WITH d AS MATERIALIZED ({ids_of(shape)}) {with_state(total.format(counted=counted), matches)}"
 

@@ -66,7 +66,7 @@ def narrowed_page(
     shop: Shop, filters: ProductFilters, ids: BitMap64, *, page: int, per_page: int, now: datetime
 ) -> ProductPage:
     """One page of those products of a list that have these ids, all of which the list has (`facets.facets_of`)."""
-    if len(ids) <= page_sql.MOST_IDS:
+    if len(ids) <= page_sql.MAX_IDS:
         q = filters.q if filters.sort == RELEVANCE else ""
         few = ProductFilters(q=q, sort=filters.sort, ids=tuple(ids))
         return product_page(shop, few, page=page, per_page=per_page, now=now)
@@ -125,7 +125,7 @@ def _listing(shop: Shop, filters: ProductFilters, now: datetime) -> Listing | No
     """None if no product can match: no text contains a NUL, which PostgreSQL refuses as a parameter. A slug that is too
     long is not looked up either, since lists are cached by their slug."""
     category = filters.category or ""
-    if "\0" in filters.q or "\0" in category or len(category) > rules.LONGEST_SLUG:
+    if "\0" in filters.q or "\0" in category or len(category) > rules.MAX_SLUG_LENGTH:
         return None
     since = None if filters.updated_since is None else _moment(filters.updated_since)
     return Listing(database_fetch, shop.pk, shop.language, filters, _moment(now), since)
@@ -150,7 +150,7 @@ def _by_id_or_slug(statement: Callable[[str], str], shop: Shop, id_or_slug: str,
     neither is not looked up."""
     params = {"shop": shop.pk, "now": _moment(now), "key": rules.as_id(id_or_slug)}
     found = database_fetch(statement("id"), params) if params["key"] is not None else []
-    if not found and len(id_or_slug) <= rules.LONGEST_SLUG and "\0" not in id_or_slug:
+    if not found and len(id_or_slug) <= rules.MAX_SLUG_LENGTH and "\0" not in id_or_slug:
         found = database_fetch(statement("slug"), params | {"key": id_or_slug})
     if not found:
         return None

@@ -22,27 +22,27 @@ from storefront.listing.queries import ProductFilters
 from storefront.shops.models import Shop
 
 # Searches with more words are not corrected. Of a word, the nearest few are tried, and of a search a few corrections.
-MOST_WORDS, MOST_NEAR, MOST_TRIED = 4, 3, 4
+MAX_WORDS, MAX_NEAREST, MAX_CORRECTIONS = 4, 3, 4
 # Words with fewer letters are too near to too many others.
-SHORTEST = 3
+MIN_LETTERS = 3
 # From this number of letters on, two mistakes are corrected, else one.
 TWO_MISTAKES = 6
 # How many words with the same beginning or end are compared at most.
-MOST_COMPARED = 20_000
+MAX_COMPARED = 20_000
 
 
 def nearest_spelling(shop: Shop, filters: ProductFilters, *, now: datetime) -> str | None:
     """The words that those of `filters` probably mean, such as `blue blanket` for `blue blankit`, if a list with these
     filters is empty. None if nothing is near, or if it is the other filters that leave nothing."""
     words = [word.text for word in search_words(filters.q, shop.language)]
-    if not 0 < len(words) <= MOST_WORDS or "\0" in filters.q:
+    if not 0 < len(words) <= MAX_WORDS or "\0" in filters.q:
         return None
     by_words = ProductFilters(q=filters.q)
     if replace(filters, sort=None, members=None, with_subcategories=False) != by_words and _finds(shop, by_words, now):
         return None
     known = _similar(shop, words)
     near = [_nearest(word, known) for word in words]
-    corrections = nsmallest(MOST_TRIED + 1, product(*near), key=lambda chosen: sum(cost for cost, _ in chosen))
+    corrections = nsmallest(MAX_CORRECTIONS + 1, product(*near), key=lambda chosen: sum(cost for cost, _ in chosen))
     for chosen in corrections:
         corrected = [word for _, word in chosen]
         if corrected != words and _finds(shop, ProductFilters(q=" ".join(corrected)), now):
@@ -62,12 +62,12 @@ def _nearest(word: str, known: Sequence[str]) -> list[tuple[float, str]]:
     costs = ((distance + JaroWinkler.distance(word, other), other) for other, distance, _ in found if other != word)
     # An unknown one is farther than any: it is tried as long as another word is corrected, and alone it finds nothing.
     own = 0.0 if word in known else mistakes + 2.0
-    return [(own, word), *nsmallest(MOST_NEAR, costs)]
+    return [(own, word), *nsmallest(MAX_NEAREST, costs)]
 
 
 def _mistakes(word: str) -> int:
     """How many mistakes in a word are corrected."""
-    return 0 if len(word) < SHORTEST else 1 if len(word) < TWO_MISTAKES else 2
+    return 0 if len(word) < MIN_LETTERS else 1 if len(word) < TWO_MISTAKES else 2
 
 
 def _similar(shop: Shop, words: Iterable[str]) -> Sequence[str]:
@@ -80,4 +80,4 @@ def _similar(shop: Shop, words: Iterable[str]) -> Sequence[str]:
     if not like:
         return []
     found = SearchWord.objects.annotate(letters=Length("word")).filter(like, shop=shop)
-    return list(found.values_list("word", flat=True)[:MOST_COMPARED])
+    return list(found.values_list("word", flat=True)[:MAX_COMPARED])

@@ -19,7 +19,7 @@ FIRST_REFRESH = 2000
 # Created products whose texts are sorted at once: more cost less, but meanwhile searches read them one by one.
 SORTED_AT_ONCE = 8000
 # Jobs that are submitted and not done.
-MOST_WAITING = 2
+MAX_WAITING = 2
 # How long a statement waits for another program's lock at most.
 MAX_LOCK_WAIT = "10s"
 
@@ -74,7 +74,7 @@ class Upkeep:
 
     def submit(self, job: Callable[[], object]) -> None:
         """Run the job, which must not raise. Waits while there are too many."""
-        if len(self._submitted) >= MOST_WAITING:
+        if len(self._submitted) >= MAX_WAITING:
             self._submitted.popleft().result()
         self._submitted.append(self._thread.submit(job))
 

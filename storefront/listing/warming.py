@@ -8,7 +8,7 @@ from django.db.models import Sum
 
 from storefront.catalogue.models import ListingTotal
 from storefront.kit import clock
-from storefront.listing.facet_index import MOST_SHOPS, index_of
+from storefront.listing.facet_index import MAX_SHOPS, index_of
 from storefront.listing.queries import database_fetch
 from storefront.shops.models import Shop
 
@@ -41,7 +41,7 @@ def warm_indexes() -> None:
     """Read the indexes of the large shops, the largest first."""
     totals = ListingTotal.objects.filter(category=0).values("shop").annotate(size=Sum("products"))
     large = totals.filter(size__gte=LARGE_SHOP).order_by("-size").values_list("shop", flat=True)
-    for shop in Shop.objects.in_bulk(list(large[:MOST_SHOPS])).values():
+    for shop in Shop.objects.in_bulk(list(large[:MAX_SHOPS])).values():
         index = index_of(shop)
         with index.lock:
             # A page may have read it meanwhile.

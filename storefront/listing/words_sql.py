@@ -13,7 +13,7 @@ from storefront.listing.dialect import dialect
 
 # Words of a search that have a condition of their own. Further words share one condition, so that searches need few
 # different statements.
-MOST_LONG_WORDS, MOST_SHORT_WORDS = 4, 2
+MAX_LONG_WORDS, MAX_SHORT_WORDS = 4, 2
 # The rank of a word that a text does not have, which a part or the stem of it may have.
 ABSENT = 1000
 
@@ -27,7 +27,7 @@ class Shape:
     index can find (parameters `word0` and on, `sought_word0` and on as `dialect.sought` returns them, and
     `match` for SQLite); the first `stems` of them also match by their stem (`stem0` and on, `sought_stem0` and on).
     `short_words` is the number of words that the index cannot find (`short0` and on). `rest`: whether there are further
-    words than MOST_LONG_WORDS and MOST_SHORT_WORDS, which are one parameter (`words_parameter`).
+    words than MAX_LONG_WORDS and MAX_SHORT_WORDS, which are one parameter (`words_parameter`).
     """
 
     category: str | None = None

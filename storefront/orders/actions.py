@@ -23,7 +23,7 @@ from storefront.shops import audit
 from storefront.shops.models import Shop
 from storefront.webhooks.actions import record_event
 
-# What the shop and its apps can change of an order at any time.
+# Members of an order that the shop and its apps can change at any time.
 ANNOTATIONS = ("note", "tags", "client_reference", "metadata")
 
 
@@ -88,13 +88,14 @@ def set_paid(order: Order, now: datetime) -> None:
     have_documents_issued(order, now)
     record_event(shop=order.shop, topic="order.paid", data=order_record(order), now=now)
     if now > order.placed_at:
-        # The confirmation of an order that is paid as it is placed says so.
+        # An order that is paid when it is placed gets no second mail: its confirmation has the payment.
         jobs.send_change_mail.enqueue(order.pk, "paid")
     _complete(order, now)
 
 
 def set_refunded(order: Order, refunded: Decimal, *, refund: Any, is_all: bool, now: datetime) -> None:
-    """Record how much of a locked order has been refunded in all, with this refund. It is of a higher room."""
+    """Record how much of a locked order has been refunded in all, with this refund. `refund` is a row of a higher
+    room."""
     jobs.send_change_mail.enqueue(order.pk, "refunded", str(refund.amount), [refund.pk])
     order.refunded, order.updated_at = refunded, now
     order.payment_status = Order.PaymentStatus.REFUNDED if is_all else Order.PaymentStatus.PARTIALLY_REFUNDED
@@ -124,8 +125,8 @@ def check_cancellable(order: Order) -> None:
 
 @transaction.atomic
 def cancel_order(*, shop: Shop, order: Order, reason: str = "", restock: bool = True, now: datetime) -> Order:
-    """Cancel an order of which nothing was sent. `restock` returns its stock; uses of discounts are given back, and
-    gift cards that it sold are disabled. Its payments are ended by `payments.actions.cancel_order`.
+    """Cancel an order of which nothing was sent. `restock` returns its stock. Uses of discounts are released, and gift
+    cards that it sold are disabled. `payments.actions.cancel_order` ends its payments.
 
     Raises OrderNotOpen and PartlyFulfilled.
     """
@@ -149,8 +150,8 @@ def cancel_order(*, shop: Shop, order: Order, reason: str = "", restock: bool = 
 
 @transaction.atomic
 def annotate_order(*, shop: Shop, order: Order, changes: Mapping[str, Any], now: datetime) -> Order:
-    """Update what `changes` has of `ANNOTATIONS`; nothing else of an order changes (R-APP-33). A change is an event
-    (R-HOOK-26)."""
+    """Update the members of `ANNOTATIONS` that `changes` has; nothing else of an order changes (R-APP-33). A change is
+    an event (R-HOOK-26)."""
     order = lock_order(shop, order)
     before = annotations(order)
     for field in ANNOTATIONS:
@@ -180,7 +181,7 @@ def lock_order(shop: Shop, order: Order) -> Order:
 
 
 def restock_order(order: Order, reason: str, now: datetime) -> bool:
-    """Return to stock what the order took and was not returned yet. Whether it was returned now.
+    """Return the order's pieces to stock that were not returned before. Returns False if all were.
 
     The caller has locked the order and saves `restocked_at`.
     """
@@ -193,8 +194,8 @@ def restock_order(order: Order, reason: str, now: datetime) -> bool:
 
 
 def put_back_pieces(order: Order, pieces: Mapping[OrderLine, int], reason: str, now: datetime) -> None:
-    """Return to stock what this many pieces of a locked order's lines took. The caller makes sure that no piece is
-    returned twice."""
+    """Return this many pieces of a locked order's lines to stock. The caller makes sure that no piece is returned
+    twice."""
     uses = [
         StockUse(taken["stock"], taken["id"], taken["qty"] * qty // line.qty)
         for line, qty in pieces.items()
@@ -207,8 +208,8 @@ def put_back_pieces(order: Order, pieces: Mapping[OrderLine, int], reason: str, 
 
 
 def take_stock_of(shop: Shop, lines: list[SaleLine], now: datetime, reference: str = "") -> list[StockUse]:
-    """Take the stock of these lines; `reference` is what the stock ledger names. Returns what was lowered. Raises
-    InsufficientStock, whose message names the line that is short and how many pieces are left."""
+    """Take the stock of these lines; `reference` identifies the sale in the stock ledger. Returns the stocks that were
+    lowered. Raises InsufficientStock, whose message names the line that is short and how many pieces are left."""
     try:
         uses = [use for line in lines for use in line.uses]
         return take_stock(shop=shop, uses=uses, reference=reference, now=now)
@@ -237,13 +238,13 @@ def lock_counter(shop: Shop) -> None:
 
 
 def _deliver(order: Order, now: datetime) -> None:
-    """Give what can be had at once of a locked order that is paid: its files and its gift cards."""
+    """Open the downloads and issue the gift cards of a locked order that is paid."""
     open_downloads(order=order, now=now)
     issue_gift_cards(order=order, now=now)
 
 
 def _complete(order: Order, now: datetime) -> None:
-    """Record that a paid order is fulfilled, if nothing of it is sent. Call it after its other events."""
+    """Record that a paid order is fulfilled, if none of it needs sending. Call it after its other events."""
     lines = list(order.lines.all())
     is_sent = any(line.needs_sending for line in lines)
     if is_sent or order.status != Order.Status.OPEN or not follow_lines(order, lines):
@@ -255,7 +256,7 @@ def _complete(order: Order, now: datetime) -> None:
 def _next_number(shop: Shop) -> int:
     counter = OrderCounter.objects.filter(shop=shop)
     if not counter.update(last_number=F("last_number") + 1):
-        # The shop's first order. Of two concurrent first orders, the second waits here for the first one's commit.
+        # The shop's first order. A concurrent first order waits here for this one's commit.
         OrderCounter.objects.bulk_create([OrderCounter(shop=shop)], ignore_conflicts=True)
         counter.update(last_number=F("last_number") + 1)
     return counter.values_list("last_number", flat=True).get()
@@ -304,18 +305,18 @@ def _order_line(order: Order, line: SaleLine, taken: list[StockUse]) -> OrderLin
 
 
 def have_documents_issued(order: Order, now: datetime) -> None:
-    """Have the worker issue the order's invoice and credit notes. They are of a higher room, which is reached by its
-    relation."""
+    """Have the worker issue the order's invoice and credit notes. Documents are in a higher room, which is reached by
+    its relation."""
     if order.total:
         order.documents_due.create(shop_id=order.shop_id, due_at=now)
 
 
 def _audited_sale(order: Order, sale: Sale) -> dict[str, Any]:
-    """What the audit log records of a sale; the order has the rest."""
+    """The members of a sale that the audit log records; the order has the others."""
     payment = {"total": order.total, "currency": order.currency, "payment_method": order.payment_method}
     return payment | {"lines": len(sale.lines)}
 
 
 def _audit_actor(sale: Sale) -> audit.Actor:
-    # Only the id, no personal data: those are in the order.
+    # Only the id; personal data are in the order.
     return audit.Actor(audit.Kind.CUSTOMER, sale.customer_id)

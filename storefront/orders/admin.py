@@ -20,10 +20,10 @@ from storefront.shops.admin_base import refusals
 from storefront.shops.admin_parts import PRIMARY, Moves, asks, chosen_deed, column, deed, layout, list_deed
 from storefront.shops.rights import Right
 
-# Happenings that are shown without opening the rest of the timeline.
+# Entries of the timeline that are shown before the rest is opened.
 SHOWN_HAPPENINGS = 5
 
-# Deeds that the template shows where they belong; the others stand at the top.
+# Actions that the template shows beside their subject; the others are at the top.
 PLACED = {
     *("fulfil", "close", "cancel_fulfilment", "allow_downloads", "write", "mark_paid", "refund"),
     *("packing_slip", "issue_invoice", "correct_invoice"),
@@ -31,10 +31,10 @@ PLACED = {
 
 
 class OrderAdmin(OrderLists):
-    """Orders. Their page is a template of our own: only note and tags can be edited; everything else changes by forms
-    and dialogs. A deed that the template puts in no place of its own stands at the top.
+    """Orders. Their page has its own template: only note and tags can be edited; everything else changes by forms and
+    dialogs. Actions without a place in the template are at the top.
 
-    `payments/admin.py` adds what has to do with money, and `documents/admin.py` documents; it registers it.
+    `payments/admin.py` adds payments and refunds to this class. `documents/admin.py` adds documents, and registers it.
     """
 
     icon = "receipt_long"
@@ -70,7 +70,7 @@ class OrderAdmin(OrderLists):
             possible.add("fulfil")
             if order.fulfilment_status == Order.FulfilmentStatus.PARTIALLY_FULFILLED:
                 possible.add("close")
-        # Nobody could be sent anything again.
+        # An erased order has no address to send anything to.
         if order.erased_at is None and order.fulfilments.filter(cancelled_at=None).exists():
             possible.add("cancel_fulfilment")
         if not is_withdrawn(order) and order.downloads.exists():
@@ -79,7 +79,7 @@ class OrderAdmin(OrderLists):
 
     def render_change_form(self, request: Any, context: Any, *args: Any, obj: Any = None, **kwargs: Any) -> Any:
         if obj is not None:
-            # By name; the theme's header shows none of them.
+            # URLs by name of the action, for the template, since the theme's header shows none of them.
             urls = {getattr(getattr(self, name), "url_path", name): name for name in self.actions_detail}
             offered = context.get("actions_detail") or []
             context["deeds"] = {urls[each["path"].rstrip("/").rpartition("/")[2]]: each for each in offered}
@@ -95,7 +95,8 @@ class OrderAdmin(OrderLists):
         return super().render_change_form(request, context, *args, obj=obj, **kwargs)
 
     def page_of(self, request: Any, order: Order) -> dict[str, Any]:
-        """What the order's page and its print view show. `sums` are amounts, `happened` the timeline, unsorted."""
+        """The context of the order's page and its print view. `sums` are amounts, `happened` is the timeline,
+        unsorted."""
         shop, order.shop = request.shop, request.shop
         fulfilments = list(order.fulfilments.prefetch_related("lines__line"))
         log = timeline.log_of(shop, order)
@@ -174,7 +175,7 @@ class OrderAdmin(OrderLists):
 
     @list_deed("Export CSV", Right.EXPORT_SALES, Moves.PERSONAL_DATA, icon="download", url_path="export.csv")
     def export_csv(self, request: Any) -> Any:
-        """The orders of the list, as it is filtered and searched."""
+        """Export the orders that the list shows with its filters and search."""
         return exported_orders(request, self.listed(request))
 
     def perform(self, request: Any, order: Order, change: Any, text: str, **given: Any) -> HttpResponse:

@@ -27,7 +27,7 @@ COLUMNS = [
 
 
 def exported_orders(request: Any, orders: QuerySet[Order]) -> StreamingHttpResponse:
-    """These orders as a download, newest first. The audit log notes the export when it begins."""
+    """Return these orders as a download, newest first. The export is recorded in the audit log when it begins."""
     check_own_site(request)
     shop = request.shop
     after = {"query": request.GET.urlencode()[:500]}

@@ -14,7 +14,7 @@ from unfold.widgets import (
 from storefront.kit import markup
 from storefront.kit.ids import as_id
 from storefront.orders.models import Download, Order
-from storefront.orders.rules import MOST_TAGS, check_tag
+from storefront.orders.rules import MAX_TAGS, check_tag
 from storefront.shops.admin_forms import ShopScopedForm, WordsField
 
 
@@ -28,8 +28,8 @@ class OrderForm(ShopScopedForm):
 
     def clean_tags(self) -> list[str]:
         tags = self.cleaned_data["tags"]
-        if len(tags) > MOST_TAGS:
-            raise ValidationError(f"At most {MOST_TAGS} tags.")
+        if len(tags) > MAX_TAGS:
+            raise ValidationError(f"At most {MAX_TAGS} tags.")
         try:
             return [check_tag(tag) for tag in tags]
         except ValueError as error:
@@ -69,7 +69,7 @@ class WriteForm(BaseDialogForm):
 
 
 class DownloadsForm(BaseDialogForm):
-    """Which of the order's downloads to allow again; at first all of them."""
+    """Selects the order's downloads to allow again; by default all of them."""
 
     files = forms.TypedMultipleChoiceField(coerce=int, widget=UnfoldAdminCheckboxSelectMultipleWidget)
 

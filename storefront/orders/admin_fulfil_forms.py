@@ -1,4 +1,4 @@
-"""The admin's forms that fulfil an order, or take a fulfilment back."""
+"""The admin's forms that fulfil an order, or cancel a fulfilment."""
 
 import re
 from typing import Any
@@ -24,7 +24,8 @@ _QTY = re.compile(r"qty_(\d+)\Z")
 
 
 class FulfilForm(BaseDialogForm):
-    """How many pieces of each line are sent, at first all that are left and due, and the parcel's tracking data."""
+    """The number of pieces of each line to send, by default all that are left and due, and the parcel's tracking
+    data."""
 
     carrier = forms.CharField(max_length=100, required=False, widget=UnfoldAdminTextInputWidget)
     tracking_number = forms.CharField(max_length=100, required=False, widget=UnfoldAdminTextInputWidget)
@@ -40,7 +41,7 @@ class FulfilForm(BaseDialogForm):
     def __init__(self, request: Any, object_id: int | str | None = None, *args: Any, **kwargs: Any) -> None:
         super().__init__(request, object_id, *args, **kwargs)
         lines = list(OrderLine.objects.filter(shop=request.shop, order_id=as_id(str(object_id or "")) or 0))
-        # What was sent meanwhile is still read from the form, so that it is refused and not passed over.
+        # Also reads lines that were sent meanwhile, so that they are refused and not ignored.
         named = {int(match[1]) for match in map(_QTY.match, self.data) if match}
         shown = [line for line in lines if line.pk in named or line in waiting(lines)]
         self.quantities = {line.pk: f"qty_{line.pk}" for line in shown}
@@ -71,7 +72,7 @@ class FulfilForm(BaseDialogForm):
 
     @property
     def chosen(self) -> list[tuple[int, int]] | None:
-        """Pairs of a line's id and a quantity. None, without any quantity in what was sent: all that is left."""
+        """Pairs of a line's id and a quantity. None if the form has no quantities: everything that is left."""
         if not any(name in self.data for name in self.quantities.values()):
             return None
         read = ((pk, self.cleaned_data.get(name)) for pk, name in self.quantities.items())
@@ -90,7 +91,7 @@ def _later(line: OrderLine, request: Any) -> str:
 
 
 class CancelFulfilmentForm(BaseDialogForm):
-    """Which fulfilment did not happen; at first the newest."""
+    """Selects the fulfilment to cancel; by default the newest."""
 
     fulfilment = forms.TypedChoiceField(coerce=int, widget=UnfoldAdminSelectWidget)
 

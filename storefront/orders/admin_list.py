@@ -34,7 +34,7 @@ VIEWS = [
     ("sent", "Fulfilled"),
     ("cancelled", "Cancelled"),
 ]
-# Where the start page leads, without a place among the views.
+# A view that the start page links to, which is not among the tabs.
 MORE_VIEWS = [("mail_failed", "Email could not be sent")]
 SOME = "Very many orders match. These are some of them. To find fewer, add a word or use a longer one."
 
@@ -95,7 +95,7 @@ class OrderLists(WithSavedViews):
         return rows.prefetch_related("lines") if is_list(request) else rows
 
     def listed(self, request: Any) -> QuerySet[Order]:
-        """As in the base class. Raises SearchCut if the search does not find all orders that match."""
+        """Like the base class. Raises SearchCut if the search does not find all orders that match."""
         if not find_orders(request.shop, request.GET.get("q", "")).is_all:
             raise SearchCut
         return super().listed(request)
@@ -130,7 +130,7 @@ class OrderLists(WithSavedViews):
 
 
 def is_list(request: HttpRequest) -> bool:
-    """Whether this is the list itself, and neither an order's page nor the search over everything."""
+    """Returns True for the list itself; False for an order's page and the admin-wide search."""
     match = request.resolver_match
     return match is not None and match.url_name == "orders_order_changelist"
 

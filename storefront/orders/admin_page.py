@@ -1,4 +1,4 @@
-"""What the admin shows of one order, as plain values for its template."""
+"""Prepares one order for the admin's template, as plain values."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -28,13 +28,13 @@ BADGES = {
 }
 
 
-# Stands where a customer's name or address was.
+# Replaces the name or address of an erased customer.
 ERASED = "Erased"
 
 
 @dataclass(frozen=True)
 class Row:
-    """An amount of the summary with its name, and what it is made of."""
+    """An amount of the summary with its name, and its parts."""
 
     name: str
     amount: str
@@ -43,7 +43,7 @@ class Row:
 
 
 def badges(order: Order) -> list[tuple[str, str]]:
-    """How the order stands, as (colour, text)."""
+    """The order's statuses, as (colour, text)."""
     money = (BADGES[order.payment_status], order.get_payment_status_display())
     erased = [("plain", "Customer erased")] if order.erased_at else []
     if order.status == Order.Status.CANCELLED:
@@ -77,13 +77,13 @@ def details_of(line: OrderLine, shop: Shop) -> str:
 
 
 def state_of(line: OrderLine) -> str:
-    """What became of its pieces, such as `1 sent, 1 refunded`; empty if nothing did."""
+    """The state of the line's pieces, such as `1 sent, 1 refunded`; empty if nothing has happened to them."""
     counts = [(line.fulfilled_qty, "sent"), (line.refunded_qty, "refunded"), (line.closed_qty, "will not be sent")]
     return ", ".join(f"{count} {what}" for count, what in counts if count)
 
 
 def sums_of(order: Order) -> list[Row]:
-    """The summary from subtotal to total, without what was paid."""
+    """The summary from subtotal to total, without payments."""
     rows = [Row("Subtotal", format_money(order.subtotal, order.currency))]
     if order.discount or order.discount_lines:
         codes = ((line["name"], line.get("code")) for line in order.discount_lines)
@@ -114,7 +114,7 @@ def _tax(line: dict[str, Any], order: Order) -> str:
 
 
 def people_of(shop: Shop, order: Order) -> dict[str, Any]:
-    """The customer, where it goes, and who pays."""
+    """The customer, the delivery address and the billing address."""
     bill_to = order_text.address_lines(order.billing_address)
     if order.pickup_place:
         ship_to = order_text.address_lines(order.pickup_place | {"name": f"Collected at {order.pickup_place['name']}"})
@@ -131,7 +131,7 @@ def people_of(shop: Shop, order: Order) -> dict[str, Any]:
 
 
 def vat_of(order: Order, shop: Shop) -> list[str]:
-    """The customer's VAT ID, and what came of checking it."""
+    """The customer's VAT ID, and the outcome of its check."""
     check = order.vat_check
     if not order.vat_id or not check:
         return [order.vat_id] if order.vat_id else []
@@ -142,7 +142,7 @@ def vat_of(order: Order, shop: Shop) -> list[str]:
 
 
 def source_of(order: Order) -> list[tuple[str, str]]:
-    """What the integration that brought the order gave with it, as (name, value); empty if none did."""
+    """The data of the integration that brought the order, as (name, value); empty without one."""
     facts = [("Reference", order.client_reference), ("Return URL", order.return_url)]
     facts.append(("Cart of the checkout link", str(order.checkout_link or "")))
     facts += [(name, str(value)) for name, value in sorted(order.metadata.items())]

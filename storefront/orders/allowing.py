@@ -1,4 +1,4 @@
-"""Allowing downloads of an order again that are used up or expired."""
+"""Allows downloads of an order again that are used up or expired."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -24,7 +24,7 @@ class NothingToAllow(Refusal):
 
 @transaction.atomic
 def allow_downloads(*, shop: Shop, order: Order, ids: Collection[int], now: datetime) -> None:
-    """Reset the counts of these downloads of the order and start their time anew. Raises NothingToAllow."""
+    """Reset the counts of these downloads of the order and restart their time. Raises NothingToAllow."""
     order = lock_order(shop, order)
     rows = list(Download.objects.select_for_update().filter(shop=shop, order=order, pk__in=ids))
     if not rows or is_withdrawn(order):

@@ -27,7 +27,7 @@ router, app_router = Router(tags=["Orders"]), Router(tags=["App: Orders"])
 FILTERS = ("status", "placed_since", "email", "client_reference", "cart", "updated_since", "ids")
 PAGE_PARAMETERS = (*FILTERS, "fields", "include", "per_page")
 
-# What changes these members of an order, by the last part of the operation's path.
+# The operations that change these members of an order, by the last part of their path.
 COMMANDS = {"status": ("fulfilments", "cancellation"), "payment_status": ("refunds",)}
 
 FulfilmentId = Annotated[PathId, Path(description="The fulfilment's id.", examples=[3])]

@@ -1,4 +1,4 @@
-"""Orders as clients keep a copy of them (`sync.feed`)."""
+"""The list of orders as a source for clients that keep a copy of it (`sync.feed`)."""
 
 from collections.abc import Collection
 from typing import Any
@@ -10,7 +10,7 @@ from storefront.sync.rows import Rows
 
 class Orders(Rows):
     name, kind, model = "orders", "order", Order
-    # A shop's orders have no index by id; their numbers have one.
+    # A shop's orders have an index by number, and none by id.
     key = "number"
 
     def records(self, ids: Collection[int]) -> dict[int, dict[str, Any]]:

@@ -1,6 +1,6 @@
-"""The admin's start page: figures of a period, what is to do, recent orders, low stock.
+"""The admin's start page: sales figures of a period, to-do list, recent orders, low stock.
 
-Rooms above add to it: `payments/dashboard.py`, and `checkout/dashboard.py`, which the theme calls.
+Higher rooms add to it: `payments/dashboard.py`, and `checkout/dashboard.py`, which the theme calls.
 """
 
 import json
@@ -25,9 +25,9 @@ from storefront.shops.rights import Right
 from storefront.webhooks.queries import paused_webhooks
 
 LISTED = 5
-MOST_PAUSED = 5
-# More are not counted.
-MOST_COUNTED = 1000
+MAX_PAUSED = 5
+# Rows beyond this number are not counted.
+MAX_COUNTED = 1000
 
 
 def show(request: Any, context: dict[str, Any]) -> dict[str, Any]:
@@ -65,14 +65,14 @@ def show(request: Any, context: dict[str, Any]) -> dict[str, Any]:
         ]
     if Right.VIEW_PRODUCTS in rights:
         products, variants = low_products(shop, now), low_variants(shop, now)
-        low = list(products.values_list("pk")[:MOST_COUNTED]), list(variants.values_list("pk")[:MOST_COUNTED])
+        low = list(products.values_list("pk")[:MAX_COUNTED]), list(variants.values_list("pk")[:MAX_COUNTED])
         context["low_stock"] = _counted(len(low[0]) + len(low[1]))
         context["running_out"] = _lowest_stock(products, variants)
     return context
 
 
 def sales(shop: Shop, period: Period) -> dict[str, Any]:
-    """The figures of the period beside those of the one before, and its course as chart and table."""
+    """The figures of the period and of the previous one, and its development as chart and table."""
     course, before = period.spans, period.before.spans
     parts = figures.sold_in(shop, [*course, *before])
     now, then = figures.together(parts[: len(course)]), figures.together(parts[len(course) :])
@@ -105,8 +105,8 @@ def chart(period: Period, parts: Iterable[figures.Sold]) -> str:
 
 
 def to_do(rows: QuerySet[Any], one: str, many: str, url: str) -> dict[str, str]:
-    """An entry of the list of what is to do; with an empty `count`, there is nothing."""
-    count = len(rows.order_by().values_list("pk", flat=True)[:MOST_COUNTED])
+    """An entry of the to-do list; `count` is empty if there is nothing to do."""
+    count = len(rows.order_by().values_list("pk", flat=True)[:MAX_COUNTED])
     return {"count": _counted(count) if count else "", "text": one if count == 1 else many, "url": url}
 
 
@@ -135,11 +135,11 @@ def low_variants(shop: Shop, now: datetime) -> QuerySet[Variant]:
 
 
 def _counted(count: int) -> str:
-    return format_count(count) if count < MOST_COUNTED else f"{format_count(MOST_COUNTED)} or more"
+    return format_count(count) if count < MAX_COUNTED else f"{format_count(MAX_COUNTED)} or more"
 
 
 def _warn_of_paused(request: Any) -> None:
-    for paused in paused_webhooks(request.shop)[:MOST_PAUSED]:
+    for paused in paused_webhooks(request.shop)[:MAX_PAUSED]:
         reason = paused.get_pause_reason_display()
         messages.warning(request, f"{paused.installation}’s webhook for {paused.topic} is paused: {reason}.")
 

@@ -1,23 +1,23 @@
-"""Tables of the merchant's desk: the words that find an order, and the mails about it."""
+"""Tables for the staff: the words that find an order, and the mails about it."""
 
 from django.db import models
 
 from storefront.shops.models import Shop
 
-LONGEST_WORD = 100
+MAX_WORD_LENGTH = 100
 
 
 class OrderWord(models.Model):
-    """A word that finds an order in the admin (`words.py`): of a name, its email address, a SKU. Kept when the order is
-    placed; none of them changes afterwards."""
+    """A word that finds an order in the admin (`words.py`): from a name, the email address, an SKU. Stored when the
+    order is placed, and never changed."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False, related_name="+")
     order = models.ForeignKey("orders.Order", on_delete=models.CASCADE, related_name="words", db_index=False)
-    word = models.CharField(max_length=LONGEST_WORD)
+    word = models.CharField(max_length=MAX_WORD_LENGTH)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["order", "word"], name="order_word_once")]
-        # The operator class lets PostgreSQL find words by their beginning, whatever its collation. SQLite has none.
+        # The operator class lets PostgreSQL find words by their beginning in any collation. SQLite has no such class.
         indexes = [
             models.Index(
                 fields=["shop", "word", "order"],
@@ -31,7 +31,8 @@ class OrderWord(models.Model):
 
 
 class OrderMail(models.Model):
-    """A mail to an order's customer. `text` is kept of those that staff wrote; the others follow from their kind."""
+    """A mail to an order's customer. `text` is stored for mails that staff wrote; other mails follow from their
+    kind."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False, related_name="+")
     order = models.ForeignKey("orders.Order", on_delete=models.CASCADE, related_name="mails")

@@ -1,8 +1,8 @@
-"""Links to what an order's shopper can download, and whether it can be downloaded now.
+"""Signs the links to an order's downloads, and checks whether a file can be downloaded now.
 
 Threats. Links are in mails and in browsers' histories, where others see them. So each is signed, bound to one file of
-one order line of one shop, and its page asks who is asking, as the order's page does (`checkout/order_access.py`).
-Whether the order is paid, cancelled or refunded is read from the order at each download.
+one order line of one shop, and its page checks access as the order's page does (`checkout/order_access.py`). Whether
+the order is paid, cancelled or refunded is read from the order at each download.
 """
 
 from datetime import datetime
@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from django.core.signing import BadSignature, Signer
 
-from storefront.kit.ids import LARGEST_ID
+from storefront.kit.ids import MAX_ID
 from storefront.orders.models import Download, Order, OrderLine
 from storefront.shops.models import Shop
 from storefront.shops.places import page_address
@@ -25,8 +25,8 @@ class Availability(StrEnum):
 
 
 def availability(download: Download, now: datetime) -> Availability:
-    """Whether the file can be downloaded now, or why not: the order is unpaid, it or the line was cancelled or refunded
-    in full, the time is over, or it was downloaded as often as the shop allows."""
+    """The state of the download: available, or the reason why not: the order is unpaid, the order or line was cancelled
+    or refunded in full, the time is over, or the downloads are used up."""
     order = download.order
     if is_withdrawn(order) or is_refunded(download.line):
         return Availability.WITHDRAWN
@@ -42,13 +42,13 @@ def is_paid(order: Order) -> bool:
 
 
 def is_withdrawn(order: Order) -> bool:
-    """Whether the order's files can no longer be downloaded, whatever their limits."""
+    """Returns True if the order's files can no longer be downloaded, whatever their limits."""
     is_taken_back = order.status == Order.Status.CANCELLED or order.payment_status == Order.PaymentStatus.REFUNDED
     return is_taken_back or order.erased_at is not None
 
 
 def is_refunded(line: OrderLine) -> bool:
-    """Whether all pieces of the line were refunded by line: then its files can no longer be downloaded."""
+    """Returns True if all pieces of the line were refunded by line: then its files can no longer be downloaded."""
     return line.refunded_qty >= line.qty
 
 
@@ -69,7 +69,7 @@ def download_of_token(shop: Shop, token: str) -> Download | None:
         pk, line, file = (int(part) for part in _signer().unsign(token).split("-"))
     except (BadSignature, ValueError):
         return None
-    if max(pk, line, file) > LARGEST_ID:
+    if max(pk, line, file) > MAX_ID:
         return None
     found = Download.objects.filter(shop=shop, pk=pk, line_id=line, file_id=file)
     return found.select_related("order", "line", "file").first()

@@ -1,5 +1,5 @@
-"""The files that order lines were sold with: copied when the order is placed, opened by the payment, counted when they
-are downloaded, allowed again by the shop.
+"""The downloads of order lines: copied from the product when the order is placed, opened when it is paid, counted at
+each download, and allowed again by the shop.
 
 Nothing is written when an order is cancelled or refunded: `download_links.availability` reads that from the order.
 """
@@ -16,16 +16,17 @@ from storefront.orders import jobs
 from storefront.orders.download_links import Availability, availability
 from storefront.orders.models import Download, Order, OrderLine
 
-# A part of a file that is asked for within this time after a download began belongs to that download, until more than
-# RESUMED_SIZES times the file's size was sent. Without that bound, one download could be many, each but for a byte.
+# A request for a part of a file within this time after a download began belongs to that download, until more than
+# RESUMED_SIZES times the file's size was sent. Otherwise one counted download could fetch the file many times, part by
+# part.
 RESUMED_WITHIN = timedelta(hours=1)
 RESUMED_SIZES = 3
-# More days than this are no limit. A date could not be that late.
-MOST_DAYS = 36_500
+# More days than these count as no limit, since a date could not be that late.
+MAX_DAYS = 36_500
 
 
 def copy_files(*, order: Order, lines: Sequence[OrderLine]) -> None:
-    """Give each line the files that its product or variant has now; a bundle has those of its items."""
+    """Copy to each line the files that its product or variant has now; a bundle has the files of its items."""
     files = files_of(order.shop, {sold for line in lines for sold in _sold(line)})
     if files:
         Download.objects.bulk_create(
@@ -34,7 +35,7 @@ def copy_files(*, order: Order, lines: Sequence[OrderLine]) -> None:
 
 
 def new_download(order: Order, line: OrderLine, file: DigitalFile, expires_at: datetime | None = None) -> Download:
-    """The file as the line has it, not stored yet. The limits are those of the file's product now."""
+    """Build a line's download of the file, not stored yet, with the current limits of the file's product."""
     return Download(
         shop=order.shop,
         order=order,
@@ -57,7 +58,7 @@ def open_downloads(*, order: Order, now: datetime) -> None:
 
 
 def start_time(rows: Iterable[Download], now: datetime) -> None:
-    """Start now the time in which these files can be downloaded."""
+    """Start the time in which these files can be downloaded."""
     rows = [row for row in rows if row.expiry_days]
     for row in rows:
         row.expires_at = expiry(row.expiry_days, now)
@@ -65,16 +66,17 @@ def start_time(rows: Iterable[Download], now: datetime) -> None:
 
 
 def expiry(days: int, start: datetime) -> datetime | None:
-    """When a file that can be downloaded for so many days from `start` expires; None for 0: never."""
-    return start + timedelta(days=days) if 0 < days <= MOST_DAYS else None
+    """The time when a file expires that can be downloaded for this many days from `start`; None for 0 days: never."""
+    return start + timedelta(days=days) if 0 < days <= MAX_DAYS else None
 
 
 @transaction.atomic
 def begin_download(*, download: Download, span: Span, now: datetime) -> Availability:
-    """Count a download of this part of the file. READY: it may be sent; otherwise why not, and nothing was counted.
+    """Count a download of this part of the file. Returns READY if it may be sent; otherwise the reason why not, and
+    nothing is counted.
 
-    A part of a download that began before, within RESUMED_WITHIN, is not counted again. The row is locked, so two at
-    once never exceed the limit.
+    Further parts of a download that began within RESUMED_WITHIN are not counted again. The row is locked, so concurrent
+    requests never exceed the limit.
     """
     rows = Download.objects.select_for_update(of=("self",)).select_related("order", "line", "file")
     row = rows.get(shop=download.shop_id, pk=download.pk)

@@ -1,5 +1,5 @@
-"""Takes the customer out of an order. What remains are its figures, taxes, items, country and postal code: the law
-wants them kept (docs/privacy.md). Called with the order locked, so that nothing else changes it meanwhile.
+"""Erases the customer from an order. Its figures, taxes, items, country and postal code remain, since the law requires
+it (docs/privacy.md). The caller has locked the order.
 """
 
 from collections.abc import Collection
@@ -14,7 +14,7 @@ from storefront.shops.audit_triggers import ERASED
 from storefront.shops.models import Shop
 
 KEPT_OF_ADDRESS = ("country", "postal_code")
-# Texts about the person, or that anybody may have written about them.
+# Columns with texts about the person, or with free texts that may be about them.
 _TEXTS = (
     *("email", "phone", "note", "shopper_note", "cancel_reason"),
     *("return_url", "cancel_url", "client_reference"),
@@ -22,7 +22,7 @@ _TEXTS = (
 
 
 def what_is_open(order: Order) -> str:
-    """What is still to do for the order, so that its customer is needed; empty if nothing."""
+    """The reason why the order's customer is still needed; empty if there is none."""
     if order.status == Order.Status.CANCELLED:
         return ""
     if order.payment_status == Order.PaymentStatus.PENDING:
@@ -31,7 +31,7 @@ def what_is_open(order: Order) -> str:
 
 
 def erase_order(*, shop: Shop, order: Order, now: datetime) -> None:
-    """Erase the customer of a locked order, its mails and its downloads. Apps hear of it as `order.updated`."""
+    """Erase the customer of a locked order, its mails and its downloads. Emits `order.updated`."""
     for name in _TEXTS:
         setattr(order, name, "")
     if not any(line.get("treatment") == REVERSE_CHARGE for line in order.tax_lines):
@@ -59,7 +59,7 @@ def erase_order(*, shop: Shop, order: Order, now: datetime) -> None:
 
 
 def erase_recipient(*, shop: Shop, lines: Collection[int]) -> None:
-    """Erase from these lines, of whichever orders, whom a gift card is for, and what was written to them."""
+    """Erase the recipients of gift cards, and the messages to them, from these lines of any orders."""
     rows = list(OrderLine.objects.filter(shop=shop, pk__in=lines, gift_card__isnull=False))
     for line in rows:
         line.gift_card = without_recipient(line.gift_card)

@@ -1,4 +1,4 @@
-"""The figures of a shop's sales: orders in its currency that were not cancelled, by when they were placed."""
+"""Sales figures of a shop: orders in its currency that were not cancelled, by the time when they were placed."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -16,7 +16,7 @@ from storefront.shops.models import Shop
 
 BEST_SELLERS = 5
 
-# All columns of the orders are in the index `order_figures`.
+# The index `order_figures` has all columns of orders that this reads.
 _STATEMENT = """
     WITH spans (place, since, until) AS (VALUES {spans})
     SELECT place, COUNT(o.id), COALESCE(SUM(o.total), 0)
@@ -40,7 +40,7 @@ class Sold:
 
 
 def sold_in(shop: Shop, spans: list[Span]) -> list[Sold]:
-    """What was sold in each of the spans, in one query."""
+    """The sales in each of the spans, in one query."""
     adapt = connection.ops.adapt_datetimefield_value
     values: list[Any] = []
     for place, (since, until) in enumerate(spans):
@@ -57,8 +57,8 @@ def together(parts: list[Sold]) -> Sold:
 
 
 def best_sellers(shop: Shop, period: Period) -> list[dict[str, Any]]:
-    """The products of which most pieces were ordered: id, name, pieces and what they came to, after discounts. Those
-    that were deleted meanwhile are left out."""
+    """The products with most pieces sold: id, name, pieces and their amount after discounts. Leaves out deleted
+    products."""
     since, until = period.span
     placed = Order.objects.filter(shop=shop, currency=shop.currency, placed_at__gte=since, placed_at__lt=until)
     lines = OrderLine.objects.filter(order__in=placed.exclude(status=Order.Status.CANCELLED), product__isnull=False)
@@ -87,7 +87,7 @@ def unpaid(shop: Shop) -> Any:
 
 
 def change_text(now: Decimal | int, before: Decimal | int) -> str:
-    """How a figure compares with that of the period before: `+12%`; empty if there was none."""
+    """The change of a figure since the period before, such as `+12%`; empty without an earlier figure."""
     if not before:
         return ""
     percent = round((Decimal(now) - Decimal(before)) * 100 / Decimal(before))

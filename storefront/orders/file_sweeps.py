@@ -14,7 +14,7 @@ from storefront.orders.models import Download, OrderLine
 
 log = structlog.get_logger(__name__)
 
-# How long a file is kept that nothing names any more. An order that is being placed may still copy it.
+# How long an unused file is kept. An order that is being placed may still copy it.
 KEPT_UNUSED = timedelta(days=1)
 IS_USED = Q(Exists(DigitalFile.objects.filter(file=OuterRef("pk")))) | Q(
     Exists(Download.objects.filter(file=OuterRef("pk")))
@@ -22,8 +22,8 @@ IS_USED = Q(Exists(DigitalFile.objects.filter(file=OuterRef("pk")))) | Q(
 
 
 def give_added_files(*, now: datetime, limit: int) -> int:
-    """Add a file that was added to a product to up to `limit` earlier lines of that product, as buyers expect: with the
-    time that the line's other files have, or else from now. Returns how many lines were looked at.
+    """Give earlier buyers a file that was added to a product: add it to up to `limit` lines of that product, with the
+    expiry of the line's other files, or else a new one from now. Returns how many lines were examined.
 
     Orders that were cancelled or refunded, and those whose time is over, get nothing; nor do bundles.
     """
@@ -68,12 +68,12 @@ def _given(line: OrderLine, file: DigitalFile, now: datetime) -> Download | None
 
 
 def _is_deleted(stored: StoredFile) -> bool:
-    """The row goes first: a file without a row takes room, a row without its file would break a download."""
+    """Delete the row, then the file: a file without a row only takes space, but a row without a file would break a
+    download. Returns False if the file is used again."""
     storage, name = stored.file.storage, str(stored.file.name)
     try:
         stored.delete()
     except (RestrictedError, IntegrityError):
-        # It came into use again.
         return False
     try:
         storage.delete(name)

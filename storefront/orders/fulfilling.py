@@ -1,7 +1,7 @@
-"""Fulfilling orders, fully or in parts, taking that back, and sending no more of them.
+"""Fulfils orders, completely or in parts, cancels fulfilments, and closes orders of which no more is sent.
 
-The order's row is locked first, so of two that fulfil the same piece the second finds it gone. Constraints of the lines
-stand under that.
+The order's row is locked first, so the second of two concurrent calls finds a piece already fulfilled. Constraints of
+the lines guarantee the same.
 """
 
 from collections import Counter
@@ -94,9 +94,9 @@ def fulfil_order(
 
 @transaction.atomic
 def cancel_fulfilment(*, shop: Shop, order: Order, fulfilment_id: int, now: datetime) -> Fulfilment:
-    """Take back a fulfilment that did not happen: its pieces are left to fulfil again. Pieces that were refunded since
-    are not: they are not sent any more. The shopper gets no email. Raises FulfilmentCancelled; Fulfilment.DoesNotExist
-    if the order has no such fulfilment."""
+    """Take back a fulfilment that did not happen: its pieces are left to fulfil again, except those that were refunded
+    since. The shopper gets no email. Raises FulfilmentCancelled; Fulfilment.DoesNotExist if the order has no such
+    fulfilment."""
     order = lock_order(shop, order)
     fulfilment = Fulfilment.objects.prefetch_related("lines").get(shop=shop, order=order, pk=fulfilment_id)
     if fulfilment.cancelled_at is not None:
@@ -120,8 +120,8 @@ def cancel_fulfilment(*, shop: Shop, order: Order, fulfilment_id: int, now: date
 
 @transaction.atomic
 def close_order(*, shop: Shop, order: Order, now: datetime) -> None:
-    """Send no more of an order of which a part was sent: what is left goes back into stock, and the order is fulfilled.
-    Nothing is refunded by this, and the shopper gets no email. Raises OrderNotOpen and NothingSent."""
+    """Close an order of which a part was sent: the remaining pieces return to stock, and the order is fulfilled.
+    Refunds nothing, and sends no email. Raises OrderNotOpen and NothingSent."""
     order = lock_order(shop, order)
     lines = {line.pk: line for line in OrderLine.objects.filter(shop=shop, order=order)}
     left = waiting(list(lines.values()))
@@ -130,7 +130,7 @@ def close_order(*, shop: Shop, order: Order, now: datetime) -> None:
     if not any(line.fulfilled_qty for line in lines.values()):
         raise NothingSent
     before, closed = _statuses(order), {line.pk: line.left for line in left}
-    # Pieces of a refund that failed were put back already.
+    # Pieces of a failed refund were already returned to stock.
     put_back = {line: max(line.left - max(line.restocked_qty - line.refunded_qty, 0), 0) for line in left}
     for line in left:
         line.closed_qty += line.left

@@ -45,14 +45,14 @@ def issue_gift_cards(*, order: Order, now: datetime) -> None:
 
 
 def withdraw_gift_cards(*, order: Order, now: datetime) -> None:
-    """Disable the cards that the order sold. What was spent of them stays spent."""
+    """Disable the cards that the order sold. Earlier payments with them stay."""
     reason = "cancelled" if order.status == Order.Status.CANCELLED else "refunded"
     withdraw_cards(shop=order.shop, order_id=order.pk, detail=f"Order {order.number} was {reason}.", now=now)
 
 
 def follow_payments(*, order: Order, is_disputed: bool, now: datetime) -> None:
     """Disable or enable the cards that the locked order sold, after its payments changed. `is_disputed`: a bank has
-    taken some of the money back, for now or for good; then cards that are spent stay as they are."""
+    taken some of the money back, for now or for good; then spent cards are not changed."""
     given: Any = {"shop": order.shop, "order_id": order.pk, "now": now}
     statuses = Order.PaymentStatus
     if order.status == Order.Status.CANCELLED or order.payment_status == statuses.REFUNDED:
@@ -72,8 +72,8 @@ class GiftCardSpent(Refusal):
 def withdraw_pieces(*, order: Order, line: OrderLine, now: datetime) -> None:
     """Disable as many cards of the line as pieces of it are refunded, none of which was spent. Raises GiftCardSpent.
 
-    The cards are locked first, so that none is spent meanwhile. One that a dispute has disabled can be refunded, too,
-    and is not given back when the dispute is won.
+    The cards are locked first, so that none is spent meanwhile. A card that a dispute has disabled can be refunded,
+    too, and stays disabled if the dispute is won.
     """
     cards = list(GiftCard.objects.select_for_update().filter(shop=order.shop_id, line_id=line.pk).order_by("pk"))
     unspent = [card for card in cards if card.balance == card.value]
@@ -86,7 +86,7 @@ def withdraw_pieces(*, order: Order, line: OrderLine, now: datetime) -> None:
 
 
 def card_value(line: OrderLine) -> Decimal:
-    """What each card of the line is worth: its price, without what options add."""
+    """The value of each card of the line: its price without options."""
     options = sum((Decimal(option["price"]) for option in line.options), ZERO)
     return line.unit_price - options
 

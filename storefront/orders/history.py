@@ -37,9 +37,9 @@ def order_ids_of(shop: Shop, *, email: str, customer: Customer | None = None) ->
 def attach_guest_orders(*, shop: Shop, customer: Customer, now: datetime) -> int:
     """Assign to the customer the guest orders with their email address. Returns how many.
 
-    Call only after the customer has proven that the address is theirs, because orders show what somebody bought and
-    where they live. Orders that are placed later join the account by themselves (`actions.create_order`). One that is
-    being placed at this moment has not seen the account yet: it is waited for.
+    Call only after the customer has proved ownership of the address, because orders show what somebody bought and where
+    they live. Later orders join the account when they are placed (`actions.create_order`). Waits for orders that are
+    being placed at this moment, which may not have seen the account yet.
     """
     lock_counter(shop)
     guests = Order.objects.alias(address=Lower("email")).filter(shop=shop, customer=None)

@@ -70,7 +70,7 @@ def send_downloads_mail(order_id: int, tries: int = 0) -> None:
 def send_change_mail(
     order_id: int, kind: str, amount: str = "0.00", refunds: Sequence[int] = (), tries: int = 0
 ) -> None:
-    """Send the email that an order was paid, cancelled or, with how much and by which refunds, refunded."""
+    """Send the email that an order was paid, cancelled or refunded; `amount` and `refunds` are the refund's."""
     order = Order.objects.select_related("shop", "customer").prefetch_related("lines").get(pk=order_id)
 
     def again(due: datetime) -> None:
@@ -87,7 +87,7 @@ def send_change_mail(
 
 @task(queue_name=MAILS)
 def tell_merchant(order_id: int, to: str = "", tries: int = 0) -> None:
-    """Tell the shop of a new order: one task for each address, so that one that fails does not repeat the others."""
+    """Mail a new order to the shop: one task for each address, so that a failed one does not repeat the others."""
     order = Order.objects.select_related("shop", "customer").prefetch_related("lines").get(pk=order_id)
     if not to:
         for address in merchants_of(order.shop):
@@ -102,7 +102,8 @@ def tell_merchant(order_id: int, to: str = "", tries: int = 0) -> None:
 
 
 def merchants_of(shop: Shop) -> list[str]:
-    """Who is told of new orders: the addresses in the settings, else the shop's own, else its owners'."""
+    """The addresses that get a mail about each new order: those in the settings, else the shop's own, else its
+    owners'."""
     if shop.order_emails or shop.email:
         return shop.order_emails or [str(shop.email)]
     owners = StaffMember.objects.filter(shop=shop, role=StaffMember.Role.OWNER, user__is_active=True)
@@ -110,15 +111,15 @@ def merchants_of(shop: Shop) -> list[str]:
 
 
 def confirmation_mail(order: Order, words: Words | None = None) -> EmailMessage:
-    """The confirmation, with how to pay. As in all of these mails, `words` are instead of the shop's own."""
+    """The confirmation, with payment instructions. In all of these mails, `words` replace the shop's own texts."""
     return _mail(order, "order_confirmation", words)
 
 
 def change_mail(
     order: Order, kind: str, words: Words | None = None, *, amount: Decimal = ZERO, refunds: Collection[int] = ()
 ) -> EmailMessage:
-    """The email that an order was `paid`, `cancelled` or `refunded`. Refunds are of a higher room, and reach an order
-    by their relation."""
+    """The email that an order was `paid`, `cancelled` or `refunded`. Refunds are in a higher room, and are reached by
+    the order's relation."""
     done: Any = order.refunds.filter(pk__in=refunds).prefetch_related("lines__line") if refunds else ()
     parts = [part for refund in done for part in refund.lines.all()]
     delivery = sum((refund.shipping for refund in done), ZERO)
@@ -143,7 +144,7 @@ def merchant_mail(order: Order, to: str, words: Words | None = None) -> EmailMes
 
 
 def fulfilment_mail(fulfilment: Fulfilment, words: Words | None = None) -> EmailMessage:
-    """The email about a fulfilment. Whether the order is complete, only the order's page says."""
+    """The email about a fulfilment. Only the order's page shows whether the order is complete."""
     order = fulfilment.order
     kind = "order_sent" if order.shipping_address else "order_to_collect" if order.pickup_place else "order_ready"
     return _mail(order, kind, words, fulfilment=fulfilment)
@@ -188,7 +189,7 @@ def _mail(
 
 
 def is_proved(order: Order) -> bool:
-    """Whether the owner of the order's email address has placed it."""
+    """Returns True if the owner of the order's email address placed the order."""
     is_customers = order.customer is not None and order.customer.email == normal_email(order.email)
     return is_customers and not order.placed_by_guest
 

@@ -15,7 +15,7 @@ from storefront.shops.places import page_address
 
 @task(queue_name=MAILS)
 def send_message(mail_id: int, tries: int = 0) -> None:
-    """Send a mail that was written, unless it was sent already, or its customer was erased. Retried later if the mail
+    """Send a mail that staff wrote, unless it was sent already, or its customer was erased. Retried later if the mail
     server does not respond."""
     row = OrderMail.objects.select_related("shop", "order").filter(pk=mail_id).first()
     if row is None or row.sent_at is not None:

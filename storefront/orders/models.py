@@ -128,7 +128,7 @@ class Order(Attributed):
                 condition=Q(refunded__gte=0, refunded__lte=F("total")), name="order_refunded_within_total"
             ),
         ]
-        # Pages of the list, newest first: of all orders, of those with one status, and by what names few orders.
+        # For pages of the list, newest first: all orders, orders with one status, and searches that match few orders.
         indexes = [
             models.Index(fields=["shop", "placed_at", "id"]),
             models.Index(fields=["shop", "status", "placed_at", "id"]),
@@ -141,7 +141,7 @@ class Order(Attributed):
             ),
             models.Index(fields=["shop", "updated_at"], name="order_by_change"),
             models.Index(fields=["shop", "payment_status", "placed_at", "id"], name="order_by_payment"),
-            # All that the figures of a period read.
+            # Covers the query for the sales figures.
             models.Index(fields=["shop", "placed_at", "currency", "status", "total", "id"], name="order_figures"),
         ]
 
@@ -150,8 +150,8 @@ class Order(Attributed):
 
     @property
     def amount_due(self) -> Decimal:
-        """What is left to pay after gift cards, which are a payment and no part of `total`: nothing of an order that is
-        paid or cancelled (R-APP-45)."""
+        """The amount left to pay after gift cards, which are a payment and do not change `total`. Zero for a paid or
+        cancelled order (R-APP-45)."""
         is_awaited = self.payment_status == Order.PaymentStatus.PENDING and self.status != Order.Status.CANCELLED
         return amount_due(self.total, self.gift_cards) if is_awaited else ZERO
 
@@ -217,13 +217,12 @@ class OrderLine(models.Model):
 
     @property
     def left(self) -> int:
-        """How many pieces are still to be fulfilled."""
+        """The number of pieces that are still to be fulfilled."""
         return self.qty - self.fulfilled_qty - self.withdrawn_qty - self.closed_qty
 
     @property
     def needs_sending(self) -> bool:
-        """Whether somebody has to send or hand over its pieces. Files and gift cards reach their buyers by
-        themselves."""
+        """Returns True if somebody has to send or hand over the pieces; False for files and gift cards."""
         return not self.is_digital and self.gift_card is None
 
 
@@ -260,12 +259,12 @@ class Download(models.Model):
 
     @property
     def left(self) -> int | None:
-        """How often it can still be downloaded; None: without a limit."""
+        """The number of downloads left; None without a limit."""
         return self.max_downloads - self.used if self.max_downloads else None
 
 
 class Fulfilment(models.Model):
-    """Items of an order that were shipped or picked up together. One that was cancelled counts for nothing."""
+    """Items of an order that were shipped or picked up together. A cancelled fulfilment does not count."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
     order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="fulfilments")

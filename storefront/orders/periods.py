@@ -7,18 +7,18 @@ from zoneinfo import ZoneInfo
 
 from storefront.shops.models import Shop
 
-LONGEST_DAYS = 366
+MAX_DAYS = 366
 NAMES = {"today": "Today", "7": "7 days", "30": "30 days", "month": "This month", "custom": "Other dates"}
 USUAL = "30"
-WRONG_DATES = f"Choose a first and a last day, at most {LONGEST_DAYS} days apart."
+WRONG_DATES = f"Choose a first and a last day, at most {MAX_DAYS} days apart."
 
-# Since and until, the end excluded.
+# Start and end; the end is excluded.
 Span = tuple[datetime, datetime]
 
 
 @dataclass(frozen=True)
 class Period:
-    """From the first to the last day, both included. `problem` says what was wrong with the dates that were given."""
+    """A period from the first to the last day, both included. `problem` is the error in the requested dates."""
 
     name: str
     first: date
@@ -32,7 +32,7 @@ class Period:
 
     @property
     def before(self) -> "Period":
-        """As many days, directly before."""
+        """The same number of days directly before."""
         length = timedelta(days=self.days)
         return Period(self.name, self.first - length, self.last - length, self.timezone)
 
@@ -42,7 +42,7 @@ class Period:
 
     @property
     def spans(self) -> list[Span]:
-        """Each day, or the hours of a single one. A day of a changed clock has 23 or 25 hours."""
+        """The days, or the hours of a single day. A day when the clock changes has 23 or 25 hours."""
         if self.days > 1:
             starts = [self._start_of(self.first + timedelta(days=count)) for count in range(self.days + 1)]
         else:
@@ -67,11 +67,11 @@ class Period:
 
 
 def chosen_period(shop: Shop, query: dict[str, str], now: datetime) -> Period:
-    """The period of the start page's address: `period`, and for other dates `from` and `to`."""
+    """The period in the start page's URL: `period`, and for custom dates `from` and `to`."""
     today, name = shop.local_time(now).date(), query.get("period", USUAL)
     if name == "custom":
         first, last = _day(query.get("from", "")), _day(query.get("to", ""))
-        if first and last and first <= last and (last - first).days < LONGEST_DAYS:
+        if first and last and first <= last and (last - first).days < MAX_DAYS:
             return Period(name, first, last, shop.timezone)
     firsts = {"today": today, "7": today - timedelta(days=6), "month": today.replace(day=1)}
     usual = today - timedelta(days=29)
@@ -85,5 +85,5 @@ def _day(text: str) -> date | None:
         day = date.fromisoformat(text)
     except ValueError:
         return None
-    # Years that every time zone and database can have.
+    # Years that every time zone and database supports.
     return day if 2000 <= day.year <= 9000 else None

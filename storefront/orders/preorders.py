@@ -1,4 +1,5 @@
-"""Pre-orders: which lines are sent later, what shoppers are told of it, and that they are not sent before."""
+"""Pre-orders: finds the lines that are sent later, explains them to shoppers, and refuses to send them before their
+date."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -15,18 +16,19 @@ L = TypeVar("L")
 
 
 class NotSentYet(Refusal):
-    """All that is left are pre-orders whose date is still to come. Naming them sends them nevertheless."""
+    """Only pre-orders are left whose date is still to come. They can be sent by naming them."""
 
     code, field = "preorder_not_due", "lines"
 
 
 def is_due(line: Any, now: datetime) -> bool:
-    """Whether a line of a cart or an order can be sent: it is no pre-order, or its date has come."""
+    """Returns True if a line of a cart or an order can be sent: it is no pre-order, or its date has come."""
     return line.available_from is None or line.available_from <= now
 
 
 def due_lines(lines: Iterable[L], shop: Shop, now: datetime) -> list[L]:
-    """Of these lines with pieces left, those that can be sent. Raises NotSentYet if there are lines, and none can."""
+    """The lines that can be sent, among these with pieces left. Raises NotSentYet if there are lines, and none can be
+    sent."""
     lines = list(lines)
     found = [line for line in lines if is_due(line, now)]
     if lines and not found:
@@ -39,18 +41,18 @@ def due_lines(lines: Iterable[L], shop: Shop, now: datetime) -> list[L]:
 
 
 def to_send_now(orders: QuerySet[Order], now: datetime) -> QuerySet[Order]:
-    """Of these orders, those with pieces left that can be sent."""
+    """The orders among these with pieces left that can be sent."""
     return orders.filter(Exists(_left().filter(Q(available_from=None) | Q(available_from__lte=now))))
 
 
 def to_send_later(orders: QuerySet[Order], now: datetime) -> QuerySet[Order]:
-    """Of these orders, those whose pieces left are all pre-orders."""
+    """The orders among these whose remaining pieces are all pre-orders."""
     now_rows = to_send_now(orders, now).values("pk")
     return orders.filter(Exists(_left().filter(available_from__gt=now))).exclude(pk__in=now_rows)
 
 
 def _left() -> QuerySet[OrderLine]:
-    """Of the outer query's order, the lines with pieces left to send."""
+    """The lines with pieces left to send, of the outer query's order."""
     return OrderLine.objects.filter(
         order=OuterRef("pk"),
         is_digital=False,
@@ -60,7 +62,7 @@ def _left() -> QuerySet[OrderLine]:
 
 
 def explain(lines: Sequence[Any], shop: Shop, now: datetime) -> str:
-    """What the shopper is told of the pre-orders among these lines of a cart; empty without any."""
+    """The sentence to the shopper about pre-orders among these lines of a cart; empty without any."""
     later = [line for line in lines if not is_due(line, now)]
     if not later:
         return ""

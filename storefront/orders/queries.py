@@ -39,8 +39,8 @@ def order_by_id(shop: Shop, order_id: int | None) -> Order | None:
 
 @dataclass(frozen=True, slots=True)
 class OrderFilter:
-    """Which orders to list; None does not restrict. `cart` is the public id of a checkout link, `email` is compared
-    without regard to case."""
+    """Filters for a list of orders; None does not restrict. `cart` is the public id of a checkout link, `email` is
+    compared without regard to case."""
 
     status: str | None = None
     placed_since: datetime | None = None
@@ -77,7 +77,7 @@ def order_page(
 
 
 def order_records(shop: Shop, ids: Collection[int], members: frozenset[str] | None = None) -> dict[int, dict[str, Any]]:
-    """Those of these orders that the shop has, by id, newest first, without their children or with these members."""
+    """The shop's orders among these ids, newest first: records by id, without children or with these members."""
     rows = Order.objects.filter(shop=shop, pk__in=list(ids)).order_by("-placed_at", "-id")
     if members is None:
         return {order.pk: order_summary(order) for order in rows}
@@ -187,8 +187,8 @@ def order_line_record(line: OrderLine) -> dict[str, Any]:
 
 
 def download_record(download: Download, order: Order) -> dict[str, Any]:
-    """A file that the line was sold with. Whether its time is over depends on the reader's clock, so it has a URL
-    then, too (R-APP-42)."""
+    """A file that the line was sold with. An expired one has a URL, too, since expiry depends on the reader's clock
+    (R-APP-42)."""
     is_open = is_paid(order) and not is_withdrawn(order) and not is_refunded(download.line)
     return {
         "url": download_url(download, order.shop) if is_open else None,
@@ -199,7 +199,8 @@ def download_record(download: Download, order: Order) -> dict[str, Any]:
 
 
 def payment_record(payment: Any) -> dict[str, Any]:
-    """Payments and refunds are of a higher room (`payments.models`), and reach an order by their relation."""
+    """The record of a payment. Payments and refunds are in a higher room (`payments.models`), and are reached by the
+    order's relation."""
     return {
         "id": payment.pk,
         "gateway": payment.gateway,

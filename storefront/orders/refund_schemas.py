@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 from ninja import Field, Schema
 
 from storefront.customers.schemas import Note
-from storefront.kit.ids import LARGEST_ID
+from storefront.kit.ids import MAX_ID
 from storefront.kit.schemas import Id, Money, MoneyGiven, Timestamp
 
-Pieces = Annotated[int, Field(strict=True, ge=1, le=LARGEST_ID)]
+Pieces = Annotated[int, Field(strict=True, ge=1, le=MAX_ID)]
 Flag = Annotated[bool, Field(strict=True)]
 
 
@@ -59,7 +59,7 @@ class RefundedLine(Schema):
 
 
 class RefundRecord(Schema):
-    """A refund, pending or completed: asked for in the shop, or made at the gateway."""
+    """A refund, pending or completed: requested in the shop, or made at the gateway."""
 
     id: int = Field(description="The refund's id.")
     order_id: int = Field(description="The order's id.")

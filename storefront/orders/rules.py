@@ -14,7 +14,7 @@ from storefront.pricing.sharing import share_out
 
 Address = dict[str, str]
 
-MOST_TAGS, LONGEST_TAG = 20, 40
+MAX_TAGS, MAX_TAG_LENGTH = 20, 40
 
 
 @dataclass(frozen=True)
@@ -47,13 +47,13 @@ class SaleLine:
 
 @dataclass(frozen=True)
 class Sale:
-    """Everything that an order copies. Amounts are in its `currency`; `shipping_address` is None if nothing is
-    sent; `pickup_place` is the address where it is collected instead, with `hours`. `place` is a digest of the
-    visitor's network address, for the limit of unpaid orders; empty for a sale that is not a visitor's, which has no
-    such limit. `checkout_link` is the public id of the link that brought items, and `attribution` what was given with
-    it (`carts.models.Attributed`). `discount_uses` are the counted discounts, and `redemption` is the number under
-    which their uses were counted (`pricing.redeeming`). `gift_cards` is what gift cards pay, as
-    in `Order`; so are `tax_lines`, `vat_id` and `vat_check`."""
+    """Everything that an order copies. Amounts are in its `currency`; `shipping_address` is None if nothing is sent;
+    `pickup_place` is the address where it is collected instead, with `hours`. `place` is a digest of the visitor's
+    network address, for the limit of unpaid orders; empty for a sale without a visitor, which has no such limit.
+    `checkout_link` is the public id of the link that brought items, and `attribution` the data sent with it
+    (`carts.models.Attributed`). `discount_uses` are the counted discounts, and `redemption` is the number under which
+    their uses were counted (`pricing.redeeming`). `gift_cards` is what gift cards pay, as in `Order`; so are
+    `tax_lines`, `vat_id` and `vat_check`."""
 
     lines: list[SaleLine]
     email: str
@@ -85,13 +85,13 @@ class Sale:
 
     @property
     def amount_due(self) -> Decimal:
-        """What is left to pay after gift cards."""
+        """The amount left to pay after gift cards."""
         return amount_due(self.total, self.gift_cards)
 
 
 def with_discounts(sale: Sale) -> list[SaleLine]:
-    """The lines with their shares of the discount. A sale that does not have them, such as one that was frozen by an
-    earlier release, is shared out in proportion to the lines, without gift cards."""
+    """The lines with their shares of the discount. If a sale does not have the shares, because an earlier release froze
+    it, the discount is split in proportion to the lines, without gift cards."""
     if sum((line.discount for line in sale.lines), ZERO) == sale.discount:
         return sale.lines
     weights = [ZERO if line.gift_card is not None else line.line_total for line in sale.lines]
@@ -107,8 +107,8 @@ def check_tag(text: str) -> str:
     """The tag without surrounding white space. Raises ValueError for an invalid tag. Commas are invalid because they
     separate tags in forms."""
     tag = text.strip()
-    if not 1 <= len(tag) <= LONGEST_TAG:
-        raise ValueError(f"must have 1 to {LONGEST_TAG} characters")
+    if not 1 <= len(tag) <= MAX_TAG_LENGTH:
+        raise ValueError(f"must have 1 to {MAX_TAG_LENGTH} characters")
     if "," in tag or any(ord(character) < 32 or ord(character) == 127 for character in tag):
         raise ValueError("must not contain commas or control characters")
     return tag

@@ -16,10 +16,10 @@ from storefront.kit.schemas import Change, Envelope, Id, IdAlone, Moment, Money,
 from storefront.orders.line_schemas import OrderLineRecord, TaxLine
 from storefront.orders.queries import INCLUDED
 from storefront.orders.refund_schemas import Flag, Pieces, RefundRecord
-from storefront.orders.rules import MOST_TAGS, check_tag
+from storefront.orders.rules import MAX_TAGS, check_tag
 from storefront.sync import schemas as sync
 
-MOST_METADATA, LONGEST_NAME, LONGEST_VALUE = 20, 40, 500
+MAX_METADATA, MAX_NAME_LENGTH, MAX_VALUE_LENGTH = 20, 40, 500
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _is_web_address = URLValidator(schemes=["http", "https"])
@@ -41,16 +41,16 @@ def _web_address(text: str) -> str:
 
 
 def _metadata(given: Any) -> Any:
-    """The texts by name. One error message; a schema would report an error for each name and value."""
+    """Check the texts by name with a single error message; a schema would report an error for each name and value."""
     if not isinstance(given, dict):
         raise ValueError("must be an object")
-    if len(given) > MOST_METADATA:
-        raise ValueError(f"must have at most {MOST_METADATA} members")
+    if len(given) > MAX_METADATA:
+        raise ValueError(f"must have at most {MAX_METADATA} members")
     for name, value in given.items():
-        if not 1 <= len(name) <= LONGEST_NAME:
-            raise ValueError(f"must have names of 1 to {LONGEST_NAME} characters")
-        if not isinstance(value, str) or len(value) > LONGEST_VALUE:
-            raise ValueError(f"must have strings of at most {LONGEST_VALUE} characters as values")
+        if not 1 <= len(name) <= MAX_NAME_LENGTH:
+            raise ValueError(f"must have names of 1 to {MAX_NAME_LENGTH} characters")
+        if not isinstance(value, str) or len(value) > MAX_VALUE_LENGTH:
+            raise ValueError(f"must have strings of at most {MAX_VALUE_LENGTH} characters as values")
     return given
 
 
@@ -63,9 +63,9 @@ Metadata = Annotated[
     WithJsonSchema(
         {
             "type": "object",
-            "maxProperties": MOST_METADATA,
-            "propertyNames": {"minLength": 1, "maxLength": LONGEST_NAME},
-            "additionalProperties": {"type": "string", "maxLength": LONGEST_VALUE},
+            "maxProperties": MAX_METADATA,
+            "propertyNames": {"minLength": 1, "maxLength": MAX_NAME_LENGTH},
+            "additionalProperties": {"type": "string", "maxLength": MAX_VALUE_LENGTH},
         }
     ),
 ]
@@ -79,7 +79,7 @@ class OrderChange(Change):
     note: Note = Field("", description="Internal note. Shoppers do not see it.")
     tags: list[Tag] = Field(
         [],
-        max_length=MOST_TAGS,
+        max_length=MAX_TAGS,
         description="All of the order's tags. Each has 1 to 40 characters and no comma.",
         examples=[["gift", "call first"]],
     )
@@ -116,7 +116,7 @@ class CancellationGiven(Schema):
 
 
 class VatCheck(Schema):
-    """What VIES, the EU's register of VAT IDs, said of the customer's."""
+    """The result of checking the customer's VAT ID with VIES, the EU's register."""
 
     result: Literal["valid", "invalid", "unavailable"] = Field(
         description="Only `valid` frees from tax. `unavailable`: there was no answer."
@@ -137,7 +137,7 @@ class DiscountLine(Schema):
 
 
 class SpentGiftCard(Schema):
-    """What a gift card paid of an order."""
+    """The amount that a gift card paid of an order."""
 
     last_four: str = Field(description="The last four characters of its code.", examples=["K7QM"])
     amount: Money = Field(description="What it paid.")

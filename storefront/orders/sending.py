@@ -1,4 +1,4 @@
-"""What of an order is sent: its status follows from its lines."""
+"""Derives the fulfilment status of an order from its lines."""
 
 from collections.abc import Sequence
 
@@ -9,15 +9,16 @@ FulfilmentStatus = Order.FulfilmentStatus
 
 
 def waiting(lines: Sequence[OrderLine]) -> list[OrderLine]:
-    """The lines with pieces that somebody still has to send: without files and gift cards, which need no sending,
-    unless the order has nothing else."""
+    """The lines with pieces that somebody still has to send. Leaves out files and gift cards, unless the order has
+    nothing else."""
     sent = [line for line in lines if line.needs_sending] or lines
     return [line for line in sent if line.left]
 
 
 def fulfilment_status(order: Order, lines: Sequence[OrderLine]) -> FulfilmentStatus:
-    """An order of files and gift cards alone is fulfilled by its payment. One whose pieces were all refunded before
-    anything was sent is not fulfilled: it can only be cancelled."""
+    """The fulfilment status of an order with these lines. An order of only files and gift cards is fulfilled by its
+    payment. An order whose pieces were all refunded before anything was sent is not fulfilled: it can only be
+    cancelled."""
     is_begun = any(line.fulfilled_qty for line in lines)
     needs_sending = any(line.needs_sending for line in lines)
     if waiting(lines) and (needs_sending or not is_paid(order)):
@@ -27,8 +28,8 @@ def fulfilment_status(order: Order, lines: Sequence[OrderLine]) -> FulfilmentSta
 
 
 def follow_lines(order: Order, lines: Sequence[OrderLine]) -> bool:
-    """Bring the statuses of a locked order, which is not cancelled, up to its lines; the caller saves both. Whether
-    they changed."""
+    """Update the statuses of a locked order, which is not cancelled, from its lines; the caller saves them. Returns
+    True if they changed."""
     before = order.status, order.fulfilment_status
     order.fulfilment_status = fulfilment_status(order, lines)
     is_done = order.fulfilment_status == FulfilmentStatus.FULFILLED

@@ -1,4 +1,4 @@
-"""Mails about an order: each one is recorded, and staff can write one."""
+"""Records the mails about an order, and sends mails that staff write."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -14,22 +14,22 @@ from storefront.orders.models import Order, OrderMail
 from storefront.shops import audit, mail
 from storefront.shops.models import Shop
 
-# Mails that a shop's staff can write in an hour, so that a stolen session is no mail cannon.
-MOST_AN_HOUR = 100
+# Mails that a shop's staff can write in an hour, so that a stolen session cannot send spam.
+MAX_PER_HOUR = 100
 WRITTEN = "message"
-# For how long a mail that could not be sent is mentioned.
+# How long the admin shows a mail that could not be sent.
 MENTIONED_FOR = timedelta(days=14)
 
 
 def with_failed_mail(orders: QuerySet[Order], shop: Shop, now: datetime) -> QuerySet[Order]:
-    """Of these orders of the shop, those with a mail that could not be sent lately."""
+    """The orders among these with a mail that recently could not be sent."""
     failed = OrderMail.objects.filter(shop=shop, failed_at__gt=now - MENTIONED_FOR)
     return orders.filter(pk__in=failed.values("order"))
 
 
 class TooManyMails(Refusal):
     status, code = 429, "too_many_mails"
-    message = f"At most {MOST_AN_HOUR} emails can be written in an hour. Please try again later."
+    message = f"At most {MAX_PER_HOUR} emails can be written in an hour. Please try again later."
 
 
 class NoMail(Refusal):
@@ -48,15 +48,15 @@ class NobodyToWriteTo(Refusal):
 
 @transaction.atomic
 def write_to_customer(*, shop: Shop, order: Order, subject: str, body: str, now: datetime) -> OrderMail:
-    """Queue a mail to the order's customer. Raises NobodyToWriteTo, NoMail and TooManyMails; the shop is locked, so
-    that several at once are counted."""
+    """Queue a mail to the order's customer. Raises NobodyToWriteTo, NoMail and TooManyMails. Locks the shop, so that
+    concurrent mails are counted."""
     if not order.email:
         raise NobodyToWriteTo
     if not mail.is_sent():
         raise NoMail
     Shop.objects.select_for_update(no_key=True).get(pk=shop.pk)
     written = OrderMail.objects.filter(shop=shop, created_at__gt=now - timedelta(hours=1)).exclude(text="")
-    if written.count() >= MOST_AN_HOUR:
+    if written.count() >= MAX_PER_HOUR:
         raise TooManyMails
     row = OrderMail.objects.create(
         shop=shop,
@@ -76,9 +76,9 @@ def write_to_customer(*, shop: Shop, order: Order, subject: str, body: str, now:
 def send_and_record(
     message: EmailMessage, *, order: Order, what: str, tries: int, again: Callable[[datetime], object]
 ) -> None:
-    """`mail.send`, and the order's record of it: when it was sent, or given up. A mail of which the worker could not
-    store the record is missing from the order's timeline; it is not sent twice. Nothing is sent about an order without
-    an address: its customer was erased."""
+    """Send the mail (`mail.send`), and record with the order when it was sent, or given up. If the record cannot be
+    stored, the mail is missing from the order's timeline, but is not sent twice. Sends nothing for an order without an
+    address, whose customer was erased."""
     if not order.email:
         return
     is_sent = mail.send(message, what=what, tries=tries, again=again)

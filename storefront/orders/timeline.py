@@ -1,4 +1,4 @@
-"""What happened to an order, from what is stored: the audit log says who did it, the rows say the rest."""
+"""Builds the timeline of an order: the audit log names who acted, the rows have everything else."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ from storefront.shops.audit_text import action_text, actor_text
 from storefront.shops.models import Shop
 
 # Entries of the audit log that are read; an order has a few.
-MOST_ENTRIES = 200
-# What its own row tells better; the log only says who did it.
+MAX_ENTRIES = 200
+# Actions with a row of their own, which has more details. The log only names the actor.
 TOLD_BY_ROWS = ("order.placed", "order.fulfilled", "order.fulfilment_cancelled", "order.refunded", "order.mail_written")
 MAILS = {
     "order_confirmation": "Order confirmation",
@@ -29,7 +29,7 @@ MAILS = {
 
 @dataclass(frozen=True)
 class Happening:
-    """One line of the timeline. `icon` is a name of the admin's icon font; `rank` orders what happened at once."""
+    """One entry of the timeline. `icon` is a name in the admin's icon font; `rank` sorts entries of the same moment."""
 
     at: datetime
     text: str
@@ -46,17 +46,17 @@ class Log:
     entries: list[AuditEntry]
 
     def who(self, action: str, at: datetime) -> str:
-        """Who carried out this action at this moment; empty if the log does not say."""
+        """The person who carried out this action at this moment; empty if the log has no such entry."""
         return next((actor_text(each) for each in self.entries if each.action == action and each.at == at), "")
 
 
 def log_of(shop: Shop, order: Order) -> Log:
     found = AuditEntry.objects.filter(shop=shop, object_type="order", object_id=order.pk).order_by("at", "id")
-    return Log(list(found[:MOST_ENTRIES]))
+    return Log(list(found[:MAX_ENTRIES]))
 
 
 def happenings(order: Order, fulfilments: Iterable[Fulfilment], log: Log) -> list[Happening]:
-    """What happened, without what higher rooms add: payments, refunds and documents."""
+    """The entries of this room. Higher rooms add payments, refunds and documents."""
     found = [Happening(order.placed_at, "Order placed", icon="shopping_bag", rank=0)]
     found += [_deed(entry) for entry in log.entries if entry.action not in TOLD_BY_ROWS]
     for fulfilment in fulfilments:

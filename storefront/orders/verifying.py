@@ -17,7 +17,7 @@ BATCH_ROWS = 2000
 
 
 def deviations(shop: Shop) -> Iterator[Deviation]:
-    """The shop's orders whose sums are not those of their lines."""
+    """The shop's orders whose sums differ from those of their lines."""
     orders: Any = (
         Order.objects.filter(shop=shop)
         .order_by("pk")
@@ -35,7 +35,7 @@ def deviations(shop: Shop) -> Iterator[Deviation]:
         for line in lines:
             if line.tax_lines:
                 yield from differing("tax by rate", f"{name}, line {line.pk}", line.tax, _sum(line.tax_lines))
-        # One of files and gift cards alone became fulfilled by its payment only since then.
+        # In earlier releases, payment did not fulfil an order of only files and gift cards.
         if order.status != Order.Status.CANCELLED and any(line.needs_sending for line in lines):
             status = fulfilment_status(order, lines)
             yield from differing("fulfilment status", name, order.fulfilment_status, status.value)
@@ -43,7 +43,7 @@ def deviations(shop: Shop) -> Iterator[Deviation]:
 
 
 def _pieces(shop: Shop) -> Iterator[Deviation]:
-    """Lines whose pieces are not those of the fulfilments that stand."""
+    """Lines whose pieces differ from those of their fulfilments that were not cancelled."""
     standing = FulfilmentLine.objects.filter(line=OuterRef("pk"), fulfilment__cancelled_at=None)
     sent = standing.order_by().values("line").annotate(sum=Sum("qty")).values("sum")
     lines: Any = OrderLine.objects.filter(shop=shop).annotate(sent=Coalesce(Subquery(sent), 0)).order_by("pk")

@@ -1,4 +1,4 @@
-"""A sweep of the worker: keeps the words of orders that processes of a release without them have placed."""
+"""A sweep of the worker: stores the words of orders that were placed by processes of an older release."""
 
 from datetime import datetime, timedelta
 
@@ -7,13 +7,13 @@ from django.db.models import Exists, OuterRef
 from storefront.orders.models import Order, OrderWord
 from storefront.orders.words import keep_words, words_of
 
-# How old orders can be that are looked at: an update, or going back a release, takes less.
+# The maximum age of orders that are examined. An update of all processes takes less time.
 LOOKED_BACK = timedelta(days=3)
 READ_ROWS = 1000
 
 
 def keep_missing_words(*, now: datetime, limit: int) -> int:
-    """Keep the words of up to `limit` of the newest orders that have none. Returns of how many it did.
+    """Store the words of up to `limit` of the newest orders that have none. Returns how many.
 
     Reads orders from the newest id down, and each one's words by their index, until all of READ_ROWS are older than
     LOOKED_BACK: no index has the orders of all shops by their time.
@@ -26,7 +26,7 @@ def keep_missing_words(*, now: datetime, limit: int) -> int:
         recent = [(pk, has_words) for pk, placed_at, has_words in rows if placed_at > now - LOOKED_BACK]
         lacking = [pk for pk, has_words in recent if not has_words]
         read = Order.objects.filter(pk__in=lacking).order_by("-pk").prefetch_related("lines")
-        # An order can have no words at all.
+        # Leaves out orders whose texts contain no words.
         mending = [order for order in read if words_of(order, order.lines.all())][: limit - mended]
         keep_words((order, order.lines.all()) for order in mending)
         mended += len(mending)

@@ -1,8 +1,8 @@
-"""The words that find an order: kept when it is placed, searched in the admin.
+"""Stores the words that find an order when it is placed, and searches them in the admin.
 
-A search of several words finds the orders that have all of them. The beginning of a word is enough. A word that very
-many orders have is looked up up to `MOST` times only, so a search takes about as long in a shop of a million orders as
-in a small one; `is_all` then says that there are more.
+A search of several words finds the orders that have all of them. The beginning of a word is enough. For a word, at most
+`MAX_ORDERS_PER_WORD` orders are read, so a search takes about as long in a shop of a million orders as in a small one;
+`is_all` is false if there are more.
 """
 
 import unicodedata
@@ -11,25 +11,25 @@ from dataclasses import dataclass
 
 from storefront.kit.dialect import dialect
 from storefront.kit.ids import as_id
-from storefront.orders.desk_models import LONGEST_WORD, OrderWord
+from storefront.orders.desk_models import MAX_WORD_LENGTH, OrderWord
 from storefront.orders.models import Order, OrderLine
 from storefront.shops.models import Shop
 
 # Orders that one word of a search is looked up for.
-MOST = 2000
-MOST_WORDS = 6
+MAX_ORDERS_PER_WORD = 2000
+MAX_WORDS = 6
 
 
 @dataclass(frozen=True)
 class Found:
-    """The ids of the orders, and whether these are all."""
+    """The ids of the orders found. `is_all` is false if there are more."""
 
     keys: set[int]
     is_all: bool
 
 
 def plain(text: str) -> str:
-    """The text in lower case without accents, as words are kept and searched."""
+    """The text in lower case without accents, as words are stored and searched."""
     letters = unicodedata.normalize("NFKD", text.casefold())
     return "".join(letter for letter in letters if not unicodedata.combining(letter) and letter != "\0")
 
@@ -43,7 +43,7 @@ def words_of(order: Order, lines: Iterable[OrderLine]) -> set[str]:
 
 
 def keep_words(orders: Iterable[tuple[Order, Iterable[OrderLine]]]) -> None:
-    """Store the words of new orders. Those that are there stay."""
+    """Store the words of new orders. Existing rows stay."""
     OrderWord.objects.bulk_create(
         (
             OrderWord(shop_id=order.shop_id, order_id=order.pk, word=word)
@@ -55,18 +55,18 @@ def keep_words(orders: Iterable[tuple[Order, Iterable[OrderLine]]]) -> None:
 
 
 def find_orders(shop: Shop, text: str) -> Found:
-    """The shop's orders that the text names: by number, by the app's reference, or by the beginnings of their words."""
+    """Find the shop's orders for this text: by number, by the app's reference, or by the beginnings of their words."""
     orders = Order.objects.filter(shop=shop)
-    searched = [word for word in map(_kept, text.split()) if word][:MOST_WORDS]
+    searched = [word for word in map(_kept, text.split()) if word][:MAX_WORDS]
     if not searched:
         return Found(set(), True)
     # Two queries, since neither database uses both indexes for one.
-    keys = set(orders.filter(client_reference=text.strip()).values_list("pk", flat=True)[:MOST])
-    named_all = len(keys) < MOST
+    keys = set(orders.filter(client_reference=text.strip()).values_list("pk", flat=True)[:MAX_ORDERS_PER_WORD])
+    named_all = len(keys) < MAX_ORDERS_PER_WORD
     if number := as_id(text.strip().removeprefix("#")):
         keys |= set(orders.filter(number=number).values_list("pk", flat=True))
     by_word = [(word, _orders_with(shop, word)) for word in searched]
-    # The rarest word says which orders to look at; the others are looked up in these.
+    # Finds orders by the rarest word, then looks for the other words in these orders.
     rarest, found = min(by_word, key=lambda each: (not each[1].is_all, len(each[1].keys)))
     matching = found.keys
     for word, others in by_word:
@@ -76,26 +76,28 @@ def find_orders(shop: Shop, text: str) -> Found:
 
 
 def _orders_with(shop: Shop, word: str) -> Found:
-    """Up to MOST orders with such a word, first the newest with exactly this one."""
+    """Up to MAX_ORDERS_PER_WORD orders with such a word, first the newest with exactly this one."""
     words = OrderWord.objects.filter(shop=shop)
     exact = words.filter(word=word).order_by("-order_id").values_list("order_id", flat=True)
-    found = set(exact[:MOST])
-    if len(found) == MOST:
+    found = set(exact[:MAX_ORDERS_PER_WORD])
+    if len(found) == MAX_ORDERS_PER_WORD:
         return Found(found, False)
     # In any order, since PostgreSQL would sort them all. An order can have many such words.
-    begun = list(words.filter(dialect.begins_with("word", word)).values_list("order_id", flat=True)[: MOST * 2])
+    begun = list(
+        words.filter(dialect.begins_with("word", word)).values_list("order_id", flat=True)[: MAX_ORDERS_PER_WORD * 2]
+    )
     for key in begun:
-        if len(found) == MOST:
+        if len(found) == MAX_ORDERS_PER_WORD:
             return Found(found, False)
         found.add(key)
-    return Found(found, len(begun) < MOST * 2)
+    return Found(found, len(begun) < MAX_ORDERS_PER_WORD * 2)
 
 
 def _of_these(orders: set[int], word: str) -> set[int]:
-    """Those of the orders that have such a word, found by the words of each."""
+    """The orders among these that have a word with this beginning, found by the words of each order."""
     kept = OrderWord.objects.filter(order__in=orders).values_list("order_id", "word")
     return {key for key, each in kept if each.startswith(word)}
 
 
 def _kept(text: str) -> str:
-    return plain(text).strip(" ,;.#\"'()")[:LONGEST_WORD]
+    return plain(text).strip(" ,;.#\"'()")[:MAX_WORD_LENGTH]

@@ -45,7 +45,7 @@ class IssueForm(ShopScopedForm):
 
     def clean_send_on(self) -> Any:
         day, today = self.cleaned_data["send_on"], self.shop.local_time(self.now).date()
-        if day and not 0 <= (day - today).days <= issuing.MOST_DAYS_AHEAD:
+        if day and not 0 <= (day - today).days <= issuing.MAX_DAYS_AHEAD:
             raise forms.ValidationError("Choose today or a day within a year.")
         return day
 

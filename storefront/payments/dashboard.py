@@ -13,7 +13,7 @@ from storefront.shops.rights import Right
 
 # For how long after its last change a payment that needs attention is mentioned.
 MENTIONED_FOR = timedelta(days=14)
-MOST_PAYMENTS = 5
+MAX_PAYMENTS = 5
 
 
 def show(request: Any, context: dict[str, Any]) -> dict[str, Any]:
@@ -25,6 +25,6 @@ def show(request: Any, context: dict[str, Any]) -> dict[str, Any]:
 
 def _warn_of_alerts(request: Any) -> None:
     recent = Payment.objects.filter(shop=request.shop, updated_at__gt=request.now - MENTIONED_FOR).exclude(alert="")
-    for payment in recent.order_by("-updated_at")[:MOST_PAYMENTS]:
+    for payment in recent.order_by("-updated_at")[:MAX_PAYMENTS]:
         page = reverse("admin:payments_payment_change", args=[payment.pk])
         messages.warning(request, format_html('<a href="{}">A payment</a> needs attention: {}', page, payment.alert))

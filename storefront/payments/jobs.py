@@ -19,7 +19,7 @@ from storefront.payments.rules import UNDECIDED, State, wait_before_look
 # How long drafts are kept that have become an order, or ended.
 KEPT_FOR = timedelta(days=14)
 # How often a provider that does not answer is asked for its account: for two days.
-MOST_TRIES = 50
+MAX_TRIES = 50
 
 log = structlog.get_logger(__name__)
 
@@ -70,7 +70,7 @@ def find_account(account_id: int, tries: int = 0) -> None:
     try:
         identify_account(shop=account.shop, name=account.provider)
     except ProviderUnavailable:
-        if tries < MOST_TRIES:
+        if tries < MAX_TRIES:
             due = clock.now() + wait_before_look(tries)
             find_account.using(run_after=due).enqueue(account_id, tries + 1)
     except Exception as error:

@@ -31,14 +31,14 @@ from storefront.payments.asking import ask
 from storefront.payments.models import Payment, PaymentEntry
 from storefront.payments.providers.base import News, ProviderRefused
 from storefront.payments.providers.registry import PROVIDERS
-from storefront.payments.rules import LONGEST_REFERENCE, clean
+from storefront.payments.rules import MAX_REFERENCE_LENGTH, clean
 from storefront.shops.models import Shop
 from storefront.shops.request import Request
 
 log = structlog.get_logger(__name__)
 
 # Bytes of a body; an event of a provider has some kilobytes.
-LARGEST_BODY = 256 * 1024
+MAX_BODY_BYTES = 256 * 1024
 
 
 @csrf_exempt
@@ -48,7 +48,7 @@ def provider_news(request: Request, provider: str) -> HttpResponse:
     known = PROVIDERS.get(provider)
     if known is None or not request.shop:
         raise Http404
-    if int(request.META.get("CONTENT_LENGTH") or 0) > LARGEST_BODY:
+    if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_BODY_BYTES:
         return HttpResponse(status=413)
     if not known.sends_news:
         return HttpResponseBadRequest()
@@ -57,7 +57,7 @@ def provider_news(request: Request, provider: str) -> HttpResponse:
             known.parse_event(request, settings_of(request.shop, provider)),
             event_id=255,
             kind=255,
-            reference=LONGEST_REFERENCE,
+            reference=MAX_REFERENCE_LENGTH,
         )
     except ProviderRefused as refused:
         log.warning("provider_news_refused", provider=provider, reason=str(refused))

@@ -25,7 +25,7 @@ from storefront.payments.providers.base import RefundDeclined, RefundReport, Ref
 from storefront.payments.providers.gift_card import GIFT_CARD
 from storefront.payments.providers.registry import PROVIDERS
 from storefront.payments.refund_ledger import reserve
-from storefront.payments.rules import LONGEST_REFERENCE, YOUNG, clean
+from storefront.payments.rules import MAX_REFERENCE_LENGTH, YOUNG, clean
 from storefront.payments.settling import apply_report, lock_payment
 from storefront.shops import audit
 from storefront.shops.models import Shop
@@ -172,7 +172,7 @@ def record_refund(*, shop: Shop, refund: Refund, told: RefundReport, now: dateti
     payment = lock_payment(shop, refund.payment)
     if not Refund.objects.filter(shop=shop, pk=refund.pk, status=Refund.Status.PENDING, reference="").exists():
         return False
-    told = clean(replace(told, amount=refund.amount, key=refund.key), reference=LONGEST_REFERENCE)
+    told = clean(replace(told, amount=refund.amount, key=refund.key), reference=MAX_REFERENCE_LENGTH)
     report = Report(Standing.PAID, refunds=(told,))
     apply_report(shop=shop, payment=payment, report=report, source="call", is_fresh=False, now=now)
     Payment.objects.filter(shop=shop, pk=payment.pk).update(due_at=now + YOUNG)

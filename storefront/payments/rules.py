@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.db.models import TextChoices
 
-from storefront.kit.money import CENT, LARGEST, ZERO
+from storefront.kit.money import CENT, MAX_AMOUNT, ZERO
 from storefront.payments.providers.base import News, RefundReport, RefundStanding, Report, SavedMethodReport, Standing
 
 Told = TypeVar("Told", Report, RefundReport, SavedMethodReport, News)
@@ -46,9 +46,9 @@ STATUSES = {
 
 # How long a call of a request may still be on its way. Before that, the worker does not ask.
 YOUNG = timedelta(minutes=1)
-LONGEST_WAIT = timedelta(hours=1)
+MAX_WAIT = timedelta(hours=1)
 # Characters of a provider's id of a payment that are stored.
-LONGEST_REFERENCE = 255
+MAX_REFERENCE_LENGTH = 255
 # After which time since the last change a paid payment is looked at, for a dispute or a refund of which no news came.
 LOOKS_AT_PAID = tuple(timedelta(hours=1) * hours for hours in (1, *(24 * days for days in (1, 7, 30, 60, 120))))
 # A payment that the provider does not know may still reach it, if the call to start it had no answer.
@@ -85,7 +85,7 @@ def contradiction(
     sums = [report.captured, report.disputed, *(each.amount for each in refunds)]
     sums += [each for each in (report.amount, report.refunded) if each is not None]
     ids = [report.reference, *(each.reference for each in refunds)]
-    if not all(map(_is_sum, sums)) or any(len(each) > LONGEST_REFERENCE or "\0" in each for each in ids):
+    if not all(map(_is_sum, sums)) or any(len(each) > MAX_REFERENCE_LENGTH or "\0" in each for each in ids):
         return "The provider's answer makes no sense."
     names = [each.reference or each.key for each in refunds]
     if not all(names) or len(set(names)) < len(names) or not all(each.amount for each in refunds):
@@ -116,7 +116,7 @@ def clean(told: Told, **longest: int) -> Told:
 
 
 def _is_sum(value: Decimal) -> bool:
-    return value.is_finite() and ZERO <= value <= LARGEST and value == value.quantize(CENT)
+    return value.is_finite() and ZERO <= value <= MAX_AMOUNT and value == value.quantize(CENT)
 
 
 def next_call(state: State, *, is_wanted: bool, is_capturable: bool) -> Call:
@@ -127,7 +127,7 @@ def next_call(state: State, *, is_wanted: bool, is_capturable: bool) -> Call:
     return Call.CAPTURE if state == State.AUTHORISED and is_capturable else Call.LOOK
 
 
-def wait_before_look(looks: int, longest: timedelta = LONGEST_WAIT) -> timedelta:
+def wait_before_look(looks: int, longest: timedelta = MAX_WAIT) -> timedelta:
     """How long to wait before the provider is asked again: one minute, doubled each time, at most an hour."""
     return min(timedelta(minutes=2 ** min(looks, 20)), longest)
 

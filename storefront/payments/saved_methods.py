@@ -14,7 +14,7 @@ from storefront.payments.accounts import charge_of, identify_account, settings_o
 from storefront.payments.models import Payment, ProviderAccount, SavedMethod
 from storefront.payments.providers.base import Charge, Provider, ProviderUnavailable
 from storefront.payments.providers.registry import PROVIDERS
-from storefront.payments.rules import LONGEST_REFERENCE, State, clean
+from storefront.payments.rules import MAX_REFERENCE_LENGTH, State, clean
 from storefront.shops.models import Shop
 
 log = structlog.get_logger(__name__)
@@ -72,7 +72,7 @@ def keep_method(*, shop: Shop, payment: Payment, now: datetime) -> None:
         # The message may quote what was sent.
         log.warning("method_not_saved", payment=payment.pk, provider=payment.gateway, reason=type(error).__name__)
         return
-    if kept is not None and max(len(kept.method_reference), len(kept.customer_reference)) <= LONGEST_REFERENCE:
+    if kept is not None and max(len(kept.method_reference), len(kept.customer_reference)) <= MAX_REFERENCE_LENGTH:
         kept = clean(kept, label=100, expires=10)
         SavedMethod.objects.get_or_create(
             shop=shop,

@@ -42,7 +42,7 @@ def check_unpaid(*, shop: Shop, sale: Sale, is_promise: bool) -> None:
     if sale.customer_id is not None:
         # An order that a guest placed under the account's address may be a stranger's: it does not count here.
         own = Q(order__customer=sale.customer_id, place="") | Q(draft__cart__customer=sale.customer_id, order=None)
-        limits: list[tuple[QuerySet[Payment], int]] = [(unpaid.filter(own), settings.MOST_UNPAID)]
+        limits: list[tuple[QuerySet[Payment], int]] = [(unpaid.filter(own), settings.MAX_UNPAID)]
     else:
         email = Lower(Value(sale.email))
         # Of guests, also if the order has joined an account.
@@ -51,8 +51,11 @@ def check_unpaid(*, shop: Shop, sale: Sale, is_promise: bool) -> None:
             draft__cart__customer=None, address=email, order=None
         )
         limits = [
-            (unpaid.filter(place=sale.place), settings.MOST_UNPAID),
-            (unpaid.filter(Q(pk__in=ordered.values("pk")) | Q(pk__in=drafted.values("pk"))), settings.MOST_UNPAID_EACH),
+            (unpaid.filter(place=sale.place), settings.MAX_UNPAID),
+            (
+                unpaid.filter(Q(pk__in=ordered.values("pk")) | Q(pk__in=drafted.values("pk"))),
+                settings.MAX_UNPAID_PER_EMAIL,
+            ),
         ]
     if any(most and payments.count() >= most for payments, most in limits):
         raise TooManyUnpaid

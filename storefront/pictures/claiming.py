@@ -11,7 +11,7 @@ from django.db.models import F, Q, QuerySet
 
 from storefront.kit.dialect import dialect
 from storefront.pictures.models import PictureFetch, PictureRequest
-from storefront.pictures.rules import LEASE, MOST_ATTEMPTS
+from storefront.pictures.rules import LEASE, MAX_ATTEMPTS
 from storefront.shops.models import Shop
 
 KILLED = "The worker was stopped each time it fetched this picture."
@@ -63,18 +63,18 @@ def next_host(after: tuple[int, str], *, shop: Shop | None = None, now: datetime
 
 
 def claim(shop_id: int, host: str, most: int, *, lease: str, now: datetime) -> list[Job]:
-    """Lease up to `most` due pictures of this shop at this host, those that wait longest first. A picture whose workers
-    were killed each time fails instead."""
+    """Lease up to `most` due pictures of this shop at this host, the longest waiting first. A picture whose worker was
+    killed at every attempt fails instead."""
     params: dict[str, Any] = {"shop": shop_id, "host": host, "most": most, "lease": lease}
     params |= {"now": _to_db_time(now), "until": _to_db_time(now + LEASE)}
     with connection.cursor() as cursor:
         cursor.execute(_CLAIM, params)
         ids = [row[0] for row in cursor.fetchall()]
     leased = _leased_by(ids, lease)
-    leased.filter(attempts__gt=MOST_ATTEMPTS).update(state=PictureFetch.State.FAILED, lease=None, reason=KILLED)
+    leased.filter(attempts__gt=MAX_ATTEMPTS).update(state=PictureFetch.State.FAILED, lease=None, reason=KILLED)
     rows = list(leased.select_related("media", "shop").order_by("pk"))
     if uploaded := [row.pk for row in rows if row.media.file]:
-        # The merchant has put a file in its place.
+        # The merchant has uploaded a file instead.
         _leased_by(uploaded, lease).update(state=PictureFetch.State.FETCHED, lease=None, reason="")
     return [
         Job(row.media_id, row.media.product_id, row.shop, row.host, row.media.source_url, row.attempts)
@@ -84,9 +84,9 @@ def claim(shop_id: int, host: str, most: int, *, lease: str, now: datetime) -> l
 
 
 def is_any_left(shop: Shop, *, besides: Collection[str], now: datetime) -> bool:
-    """Whether a picture of the shop is due now, at a host other than these, or leased to any worker, or in a request
-    that is to be taken up."""
-    # Read first: what another worker takes up after that is found below.
+    """Returns True if a picture of the shop is due now at another host than these, or leased to any worker, or in a
+    request that is not yet taken up."""
+    # Read first: a request that another worker takes up after this read is found below.
     if PictureRequest.objects.filter(shop=shop).exists():
         return True
     waiting = PictureFetch.objects.filter(shop=shop, state=PictureFetch.State.WAITING)
@@ -94,7 +94,7 @@ def is_any_left(shop: Shop, *, besides: Collection[str], now: datetime) -> bool:
 
 
 def release(ids: Collection[int], *, lease: str, now: datetime) -> None:
-    """Make these pictures due now, for any worker, as if this one had not begun with them."""
+    """Make these pictures due now for any worker, without counting an attempt."""
     _leased_by(ids, lease).update(lease=None, due_at=now, attempts=F("attempts") - 1)
 
 

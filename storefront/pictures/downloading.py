@@ -11,14 +11,14 @@ import aiohttp
 import structlog
 
 from storefront.kit import clock, outbound
-from storefront.kit.pictures import LARGEST_FILE, Unusable, open_picture
+from storefront.kit.pictures import MAX_FILE_BYTES, Unusable, open_picture
 from storefront.pictures.claiming import Job
 from storefront.pictures.rules import (
     BUSY,
     CONNECT_SECONDS,
     DEFAULT_RETRY_AFTER,
-    LONGEST_RETRY_AFTER,
-    MOST_REDIRECTS,
+    MAX_REDIRECTS,
+    MAX_RETRY_AFTER,
     READ_SECONDS,
     TOTAL_SECONDS,
     is_temporary,
@@ -27,9 +27,9 @@ from storefront.pictures.storing import FetchedPicture, Outcome
 
 log = structlog.get_logger(__name__)
 
-# Bytes of a file that are kept in memory; beyond that, it is on disk.
+# Bytes of a file that is kept in memory; a larger one is written to disk.
 IN_MEMORY = 1024 * 1024
-# Without it, some hosts send formats that we do not take.
+# Without this header, some hosts send formats that are not accepted here.
 ACCEPT = {"Accept": "image/webp,image/png,image/jpeg,image/gif"}
 
 
@@ -62,8 +62,8 @@ async def _fetch_into(file: IO[bytes], session: aiohttp.ClientSession, job: Job)
         connect=CONNECT_SECONDS,
         read=READ_SECONDS,
         total=TOTAL_SECONDS,
-        most=LARGEST_FILE,
-        redirects=MOST_REDIRECTS,
+        most=MAX_FILE_BYTES,
+        redirects=MAX_REDIRECTS,
     )
     if answer.status != 200:
         return Outcome(
@@ -73,8 +73,8 @@ async def _fetch_into(file: IO[bytes], session: aiohttp.ClientSession, job: Job)
             retry_after=_retry_after(answer, clock.now()),
         )
     if answer.is_cut:
-        return Outcome(job, reason=f"The file has more than {LARGEST_FILE // 1024**2} MiB.", is_final=True)
-    # Off the event loop, which the other downloads share.
+        return Outcome(job, reason=f"The file has more than {MAX_FILE_BYTES // 1024**2} MiB.", is_final=True)
+    # In a thread, so that the event loop stays free for the other downloads.
     return Outcome(job, picture=await asyncio.to_thread(inspect, file))
 
 
@@ -88,8 +88,8 @@ def inspect(file: IO[bytes]) -> FetchedPicture:
 
 
 def _retry_after(answer: outbound.Download, now: datetime) -> timedelta | None:
-    """How long the host wants no further call; None unless it is busy."""
+    """The time for which a busy host asks for no further call; None if the host is not busy."""
     if answer.status not in BUSY:
         return None
     wanted = outbound.retry_after(answer.headers, now)
-    return DEFAULT_RETRY_AFTER if wanted is None else min(wanted, LONGEST_RETRY_AFTER)
+    return DEFAULT_RETRY_AFTER if wanted is None else min(wanted, MAX_RETRY_AFTER)

@@ -5,7 +5,7 @@ for it: it records ended downloads (`storing.py`), takes up some of what imports
 as many pictures as may begin (`claiming.py`). Then it starts their downloads (`downloading.py`), which run concurrently
 while turns go on.
 
-From one host, one worker downloads at most MOST_OF_HOST pictures at a time, with a pause after each; a host that
+From one host, one worker downloads at most MAX_PER_HOST pictures at a time, with a pause after each; a host that
 answers 429 or 503 gets no call for as long as it asks. Shops and hosts take turns.
 """
 
@@ -37,11 +37,11 @@ log = structlog.get_logger(__name__)
 POLL_SECONDS = 1.0
 # Seconds between turns while downloads end, so that each turn has a batch to record.
 BATCH_SECONDS = 0.1
-# Pairs of shop and host that one turn looks at; the next turn goes on after them.
+# Pairs of shop and host that one turn looks at; the next turn continues after them.
 MAX_LOOKS = 50
 # Seconds before trying again a database that cannot be reached.
 RETRY_SECONDS = 2.0
-# Seconds that downloads have to end after the loop was told to stop.
+# Seconds that downloads have to end after `stop`.
 STOP_GRACE_SECONDS = 6.0
 START = (-1, "")
 
@@ -56,9 +56,9 @@ class Fetcher:
         self.shop, self.on_outcomes = shop, on_outcomes
         self.lease = secrets.token_hex(16)
         self.downloads: dict[asyncio.Task[None], Job] = {}
-        # Downloads and pauses, by host.
+        # Occupied slots, by host: downloads, and the pauses after them.
         self.occupied: Counter[str] = Counter()
-        # Until when, on the monotonic clock, a host gets no call.
+        # The time on the monotonic clock until which a host gets no call.
         self.paused_until: dict[str, float] = {}
         self.ended: list[Outcome] = []
         self.last_host = START
@@ -107,7 +107,7 @@ class Fetcher:
             await self._sleep(POLL_SECONDS)
 
     async def _sleep(self, seconds: float) -> None:
-        """Sleep until a download ends, a place at a host is free again, or the seconds are over."""
+        """Sleep until a download ends, a slot of a host is free again, or the seconds are over."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self.wake.wait(), seconds)
 
@@ -116,7 +116,7 @@ class Fetcher:
         self._record(ended)
         if self.is_stopping:
             return [], False
-        # Some in each turn, so that the first pictures of a large import are fetched while the rest is taken up.
+        # Takes up some requests in each turn, so that the first pictures of a large import are fetched meanwhile.
         self.is_taking_up = take_up(shop=self.shop) > 0
         jobs = self._claim()
         if self.shop is None or jobs or self.downloads:
@@ -133,12 +133,12 @@ class Fetcher:
         self.on_outcomes(ended)
 
     def _claim(self) -> list[Job]:
-        """Lease pictures of the next hosts that may be called."""
+        """Lease pictures at the next hosts that have free slots."""
         jobs: list[Job] = []
         paused, begun = self._paused_hosts(), Counter(self.occupied)
         is_second_round = self.last_host == START
         for _ in range(MAX_LOOKS):
-            free_in_all = rules.MOST_AT_ONCE - begun.total()
+            free_in_all = rules.MAX_AT_ONCE - begun.total()
             if free_in_all <= 0:
                 break
             found = claiming.next_host(self.last_host, shop=self.shop, now=clock.now())
@@ -150,7 +150,7 @@ class Fetcher:
                 continue
             shop_id, host, is_due = found
             self.last_host = (shop_id, host)
-            free = min(free_in_all, rules.MOST_OF_HOST - begun[host])
+            free = min(free_in_all, rules.MAX_PER_HOST - begun[host])
             if is_due and free > 0 and host not in paused:
                 claimed = claiming.claim(shop_id, host, free, lease=self.lease, now=clock.now())
                 begun[host] += len(claimed)

@@ -6,11 +6,11 @@ from storefront.shops.models import Shop
 
 
 class PictureFetch(models.Model):
-    """The fetching of a picture that was imported with its address. Media that were not imported with one, or whose
-    import was to leave the addresses, have none.
+    """The state of fetching a picture that was imported with its address. Media have none if they were imported without
+    an address, or with the option to keep the addresses.
 
-    While a worker fetches the picture, `lease` is that worker's, and `due_at` the end of the lease: so `due_at` alone
-    says what can be claimed.
+    While a worker fetches the picture, `lease` is the worker's, and `due_at` is the end of the lease: so `due_at` alone
+    decides what can be claimed.
     """
 
     class State(models.TextChoices):
@@ -19,7 +19,7 @@ class PictureFetch(models.Model):
         FAILED = "failed"
 
     media = models.OneToOneField(Media, primary_key=True, on_delete=models.CASCADE, related_name="fetch")
-    # That of the media. The indexes below begin with these two.
+    # The shop of the media. The indexes below begin with these two columns.
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False, db_constraint=False)
     product_import = models.ForeignKey(
         "catalogue.ProductImport", null=True, on_delete=models.SET_NULL, db_index=False, related_name="pictures"
@@ -52,9 +52,9 @@ class PictureFetch(models.Model):
 
 
 class PictureRequest(models.Model):
-    """Pictures that an import asked for and the worker has not looked at yet: those of the shop's media with ids from
-    `first_media` to `last_media`. Taking them up makes a PictureFetch of each (`taking_up.py`). The ranges of a shop do
-    not overlap."""
+    """Pictures that an import has requested and no worker has taken up yet: those of the shop's media with ids from
+    `first_media` to `last_media`. Taking the request up creates a PictureFetch for each (`taking_up.py`). The ranges of
+    a shop do not overlap."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
     product_import = models.ForeignKey(
@@ -73,8 +73,8 @@ class PictureRequest(models.Model):
 
 
 class StoredPicture(models.Model):
-    """The file of a fetched picture, by its content, so that a shop stores the same content once. Files are kept when
-    their media are removed: carts and orders show them."""
+    """The file of a fetched picture, by the digest of its content, so that a shop stores equal content once. The file
+    stays when its media are removed, since carts and orders show it."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
     digest = models.CharField(max_length=64, help_text="SHA-256 of the content, in hexadecimal.")

@@ -1,4 +1,4 @@
-"""How far the fetching of pictures is."""
+"""Reads the progress of fetching pictures."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Progress:
 
 
 def progress_of_import(shop: Shop, product_import: int) -> Progress:
-    """How many pictures of an import are fetched, waiting and failed for good."""
+    """Count an import's pictures that are fetched, waiting, and failed for good."""
     requested = _requested(PictureRequest.objects.filter(shop=shop, product_import=product_import))
     rows = PictureFetch.objects.filter(shop=shop, product_import=product_import)
     counts = dict(rows.values_list("state").annotate(Count("pk")).order_by())
@@ -34,15 +34,15 @@ def progress_of_import(shop: Shop, product_import: int) -> Progress:
 
 
 def waiting_and_failed(shop: Shop) -> Progress:
-    """How many pictures of the shop are waiting and failed for good."""
+    """Count the shop's pictures that are waiting, and failed for good."""
     requested = _requested(PictureRequest.objects.filter(shop=shop))
     waiting = PictureFetch.objects.filter(shop=shop, state=PictureFetch.State.WAITING).count()
     return Progress(waiting=requested + waiting, failed=failed_pictures(shop).count())
 
 
 def _requested(requests: QuerySet[PictureRequest]) -> int:
-    """How many pictures these requests have. Read before the fetches, so that what is taken up meanwhile does not seem
-    to be gone."""
+    """Count the pictures of these requests. Call it before counting fetches, so that a request that is taken up
+    meanwhile is not missed."""
     return requests.aggregate(total=Sum("pictures"))["total"] or 0
 
 
@@ -53,7 +53,7 @@ def failures_of_import(shop: Shop, product_import: int, most: int) -> list[Pictu
 
 
 def without_file(shop: Shop, media: Collection[int]) -> set[int]:
-    """Which of these media were requested and have no file: their addresses are not shown."""
+    """The media among these that were requested and have no file yet. Their addresses are not shown."""
     if not media:
         return set()
     unfetched = Q(fetch__state__in=[PictureFetch.State.WAITING, PictureFetch.State.FAILED])
@@ -64,8 +64,8 @@ def without_file(shop: Shop, media: Collection[int]) -> set[int]:
 
 
 def pictures_of(shop: Shop, products: Collection[int], urls: Collection[str] | None = None) -> list[tuple[Media, bool]]:
-    """The media of these products, with `urls` those that were imported with one of these addresses, and whether each
-    was requested."""
+    """The media of these products, each with a flag: whether the picture was requested. With `urls`, only media that
+    were imported with one of these addresses."""
     rows = media_of(shop).filter(product_id__in=products).select_related("fetch").order_by("sort_order", "pk")
     if urls is not None:
         rows = rows.filter(source_url__in=urls)

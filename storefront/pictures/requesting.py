@@ -20,23 +20,25 @@ from storefront.shops.models import Shop
 
 # Rows that are read and written at a time.
 BATCH_ROWS = 1000
-# Above every id of media.
+# Greater than every id of media.
 _NONE = 2**62
 
 
 @dataclass(frozen=True)
 class PictureRequests:
-    """Requests the pictures of one import, whose number is that of the admin's upload, None for the command's."""
+    """Requests the pictures of one import. `product_import` is the id of the upload in the admin, None for an import by
+    the command."""
 
     shop: Shop
     now: datetime
     product_import: int | None = None
 
     def insert(self, media: Iterable[tuple[int, str]]) -> None:
-        """Request the pictures of new media, given by id and address, in the transaction that creates them. An address
-        that is not http or https, or at which the shop itself serves its files, is left as it is.
+        """Request the pictures of new media, given by id and address, in the transaction that creates them. Skips
+        addresses that are not http or https, and those at which the shop itself serves its files.
 
-        An import waits for it, so it writes a row for all of them, and the worker makes a row of each picture."""
+        The import waits for this call, so it writes one row for all pictures; the worker later creates a row for
+        each."""
         own, ordered = own_files(self.shop), sorted(media)
         requests: list[PictureRequest] = []
         place = 0
@@ -58,8 +60,8 @@ class PictureRequests:
 
 
 def request_missing(*, shop: Shop, now: datetime) -> int:
-    """Request every picture of the shop that has only an address and was never requested. Returns how many. What an
-    import asked for is left to `take_up`, which knows the import's number."""
+    """Request every picture of the shop that has only an address and was never requested. Returns how many. Leaves
+    requests of imports to `take_up`, which stores the import's number."""
     own = own_files(shop)
     missing = media_of(shop).filter(file="", fetch=None, is_awaited=False, product__deleted_at=None)
     requested, last = 0, 0
@@ -95,14 +97,15 @@ def failed_pictures(shop: Shop, product_import: int | None = None) -> QuerySet[P
 
 
 def media_of(shop: Shop) -> Any:
-    """The shop's media. `is_awaited` says whether one is in the range of a request that was not taken up."""
-    # The next range, of which one look in an index tells whether it has begun.
+    """The shop's media, annotated with `is_awaited`: whether the media is in the range of a request that was not taken
+    up."""
+    # The first range that ends at or after this media's id: one index lookup shows whether the range contains it.
     next_range = PictureRequest.objects.filter(shop=shop, last_media__gte=OuterRef("pk")).order_by("last_media")
     begins_at = Coalesce(Subquery(next_range.values("first_media")[:1]), _NONE, output_field=BigIntegerField())
     return Media.objects.filter(shop=shop).annotate(is_awaited=LessThanOrEqual(begins_at, F("pk")))
 
 
 def own_files(shop: Shop) -> str:
-    """What the URLs of the shop's own files begin with."""
+    """The prefixes of the URLs of the shop's own files."""
     base = default_storage.url("")
     return shop.base_url + base if base.startswith("/") else base

@@ -1,8 +1,10 @@
-"""Records what came of fetched pictures: the file and its size with the media, and the next state of the request.
+"""Records the outcomes of fetching pictures: stores the file and its dimensions with the media, and the next state of
+the PictureFetch.
 
-A stored picture changes its product: its time of change moves on, so that copies of the shop hear of it (the log of
-changes follows the product's row), and caches of the shop are invalidated. Apps get one `product.updated` for all
-pictures of a product that were fetched one after another, not one for each picture (R-HOOK-20).
+A stored picture changes its product: `updated_at` of the product moves on, so that clients with copies of the shop see
+it (the log of changes follows the product's row), and caches of the shop are invalidated. Apps get one
+`product.updated` for all pictures of a product that were fetched one after another, not one for each picture
+(R-HOOK-20).
 """
 
 from collections import defaultdict
@@ -42,8 +44,8 @@ class FetchedPicture:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one attempt: a picture, or the reason why there is none in one sentence, and whether another
-    attempt can succeed. `retry_after` is the wait that the host asked for."""
+    """The outcome of one attempt: a picture, or the reason for the failure in one sentence. `is_final`: another attempt
+    cannot succeed. `retry_after` is the wait that the host asked for."""
 
     job: Job
     picture: FetchedPicture | None = None
@@ -53,8 +55,8 @@ class Outcome:
 
 
 def record_outcomes(outcomes: Collection[Outcome], *, lease: str, now: datetime) -> None:
-    """Record the outcomes, one transaction a shop. Whatever is no longer leased with `lease`, since its media or
-    product was removed or the lease expired, stays as it is."""
+    """Record the outcomes, in one transaction for each shop. Skips pictures that are no longer leased with `lease`: the
+    media or product was removed, or the lease expired."""
     by_shop: dict[Shop, list[Outcome]] = defaultdict(list)
     for outcome in outcomes:
         by_shop[outcome.job.shop].append(outcome)
@@ -77,7 +79,7 @@ def store(*, shop: Shop, picture: FetchedPicture) -> str:
         return existing.file
     picture.file.seek(0)
     path = f"products/{shop.pk}/{picture.digest[:32]}.{EXTENSIONS[picture.format]}"
-    # Always a new file: one of that name may be what a killed worker left.
+    # Always a new file: an existing one of that name may be incomplete, left by a killed worker.
     name = default_storage.save(path, File(picture.file))
     if existing:
         stored.update(file=name)
@@ -107,7 +109,7 @@ def _record(shop: Shop, outcomes: list[Outcome], names: dict[int, str], lease: s
             changed.add(outcome.job.product_id)
             _end(outcome.job, state=PictureFetch.State.FETCHED, reason="")
         else:
-            # The address was changed meanwhile, or another picture uploaded.
+            # The address was changed meanwhile, or a file uploaded.
             _release(outcome.job, now)
     if changed:
         # A deleted product keeps the time of its deletion.
@@ -123,7 +125,7 @@ def _leased(shop: Shop, outcomes: Iterable[Outcome], lease: str) -> set[int]:
 
 
 def _put(job: Job, picture: FetchedPicture, name: str) -> bool:
-    """Give the media its file. Whether it still wants one: it has the address that was fetched, and no file."""
+    """Store the file with the media. Returns False if the file or address changed meanwhile."""
     media = Media.objects.filter(shop=job.shop, pk=job.media_id, source_url=job.url, file="")
     return bool(media.update(file=name, width=picture.width, height=picture.height))
 
@@ -149,8 +151,8 @@ def _end(job: Job, **columns: object) -> None:
 
 
 def _announce(shop: Shop, products: Collection[int], now: datetime) -> None:
-    """Emit `product.updated` for those of these products that have fetched pictures of which apps do not know, and none
-    that waits for its first attempt. As for imported products, events are recorded only if the shop has an app."""
+    """Emit `product.updated` for products with fetched pictures that were not announced yet, once no picture of the
+    product waits for its first attempt. As for imported products, events are recorded only if the shop has an app."""
     if not events.has_apps(shop):
         return
     of_products = PictureFetch.objects.filter(shop=shop, media__product__in=products)

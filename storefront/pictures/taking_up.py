@@ -1,8 +1,9 @@
-"""Takes up what imports asked for: makes a PictureFetch of each picture of a PictureRequest. An import writes one
-request for a batch of products, since a row of each picture, with its indexes, would take a tenth of its time.
+"""Takes up the requests of imports: creates a PictureFetch for each picture of a PictureRequest. An import writes one
+request for a batch of products, since a row for each picture, with its indexes, would take a tenth of the import's
+time.
 
-Any number of workers may do so at once. A request is taken up completely, in the transaction that deletes it: so the
-pictures of a product wait from the same moment on, and apps hear of them once (`storing.py`).
+Safe to run in several workers at once. A request is taken up completely, in the transaction that deletes it: so the
+pictures of a product wait from the same moment on, and apps get one event for them (`storing.py`).
 """
 
 import random
@@ -20,32 +21,32 @@ from storefront.pictures.requesting import own_files
 from storefront.pictures.rules import host_of, is_fetched
 from storefront.shops.models import Shop
 
-# Shops of which some requests are taken up before the worker looks for pictures to fetch.
-MOST_SHOPS = 4
-# Of each: the oldest requests, until they have so many pictures. A batch of new products has 4,000.
-MOST_REQUESTS, MOST_PICTURES = 50, 4000
-# How long to wait for a product that another program changes. Sales of the other products wait meanwhile.
+# Shops whose requests one call takes up.
+MAX_SHOPS = 4
+# Requests, and pictures, that one call takes up of each shop, oldest first. A batch of new products has 4,000 pictures.
+MAX_REQUESTS, MAX_PICTURES = 50, 4000
+# How long to wait for a product that is locked. Sales of the other products wait meanwhile.
 MAX_LOCK_WAIT = "1s"
 
 log = structlog.get_logger(__name__)
 
 
 def take_up(*, shop: Shop | None = None) -> int:
-    """Take up some of what waits, with `shop` of that shop alone. Returns how many requests. One read if there is
-    none. What fails, for example since another program holds a product for long, is logged, and tried again later."""
+    """Take up some waiting requests, with `shop` of that shop alone. Returns how many. One read if there are none. A
+    request that fails, for example because a product stays locked, is logged, and tried again later."""
     if shop:
         return _take_up_some(shop.pk)
     waiting = list(PictureRequest.objects.order_by("shop").values_list("shop", flat=True).distinct())
-    # Any of them, so that each has its turn.
-    chosen = random.sample(waiting, min(len(waiting), MOST_SHOPS))
+    # Chosen at random, so that no shop waits for ever.
+    chosen = random.sample(waiting, min(len(waiting), MAX_SHOPS))
     return sum(_take_up_some(each) for each in chosen)
 
 
 def _take_up_some(shop_id: int) -> int:
     waiting = PictureRequest.objects.filter(shop=shop_id).order_by("pk").values_list("pk", "pictures")
     taken = pictures = 0
-    for pk, count in list(waiting[:MOST_REQUESTS]):
-        if pictures >= MOST_PICTURES:
+    for pk, count in list(waiting[:MAX_REQUESTS]):
+        if pictures >= MAX_PICTURES:
             break
         try:
             taken += _take_up(pk)
@@ -64,10 +65,11 @@ def _take_up(pk: int) -> bool:
     if found is None:
         return False
     media = Media.objects.filter(shop=found.shop_id, pk__range=(found.first_media, found.last_media))
-    # Locked first, as by all who remove pictures: so none is removed between being read and being requested.
+    # Products are locked first, as wherever pictures are removed, so that none is removed between the read and the
+    # insert.
     products = Product.objects.select_for_update(no_key=True).filter(shop=found.shop_id, pk__in=media.values("product"))
     list(products.order_by("pk").values_list("pk"))
-    # Those with a file were uploaded meanwhile.
+    # Media with a file were uploaded meanwhile.
     rows, own = media.filter(file="", fetch=None).order_by("pk").values_list("pk", "source_url"), own_files(found.shop)
     _insert(found, [{"media_id": id, "host": host_of(url)} for id, url in rows if is_fetched(url, own)])
     found.delete()
@@ -84,5 +86,5 @@ def _insert(request: PictureRequest, rows: Sequence[dict[str, Any]]) -> None:
         with transaction.atomic():
             BulkTable(PictureFetch, common).insert(rows)
     except IntegrityError:
-        # A process of the release before, which does not know of this request, requests them all (`--all`).
+        # A process of the previous release ignores this request and may have requested the same pictures (`--all`).
         PictureFetch.objects.bulk_create([PictureFetch(**common, **row) for row in rows], ignore_conflicts=True)

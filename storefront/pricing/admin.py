@@ -35,7 +35,7 @@ class GroupPriceInline(ShopScopedTabularInline):
 
 @admin.register(CustomerGroup)
 class CustomerGroupAdmin(ShopScopedAdmin):
-    """Registered in this room because the page includes the group's prices."""
+    """Registered in this room, not in `customers`, because the page includes the group's prices."""
 
     empty_text = "Customers in a group, such as businesses, can have prices of their own."
     rights = view_and_edit(Right.VIEW_PRICES, Right.CHANGE_PRICES)

@@ -158,7 +158,7 @@ class ShippingRateAdmin(ShopScopedAdmin):
     free_from_shown = money("free_from", "free from")
 
     def get_changeform_initial_data(self, request: Any) -> dict[str, Any]:
-        """The zone is chosen where there is only one."""
+        """Preselects the zone if there is only one."""
         zones = DeliveryZone.objects.filter(shop=request.shop).order_by("id").values_list("pk", flat=True)[:2]
         given = super().get_changeform_initial_data(request)
         return {"zone": zones[0]} | given if len(zones) == 1 else given

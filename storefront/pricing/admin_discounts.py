@@ -38,7 +38,7 @@ class WithoutCode(Refusal):
 
 
 class DiscountForm(ShopScopedForm):
-    """Has one code beside the switch that makes a discount need one; the other codes are rows of their own."""
+    """The discount with one code beside the switch "needs a code"; further codes are rows of their own."""
 
     code = forms.CharField(required=False, max_length=codes.MAX_LENGTH, widget=UnfoldAdminTextInputWidget)
 
@@ -72,12 +72,12 @@ class DiscountForm(ShopScopedForm):
         if self.cleaned_data.get("kind") == Discount.Kind.AMOUNT and problem:
             self.add_error("value", f"The amount {problem}.")
 
-    # Whether it may stay without a code, since it had none.
+    # True if the discount may stay without a code, since it had none.
     was_without = False
 
     def _clean_codes(self) -> None:
-        """Check the code. A discount that is only with a code must have one, or nobody could use it. One that was saved
-        without any can still be changed, but not made active."""
+        """Check the code. A discount that needs a code must have one, or nobody could use it. A discount that was saved
+        without any can still be changed, but not activated."""
         given, self.was_without = self.cleaned_data.get("code"), self._was_without()
         if given:
             try:
@@ -91,7 +91,7 @@ class DiscountForm(ShopScopedForm):
             self.add_error("code", "Enter a code, since this discount is only for those who have one.")
 
     def _keeps_a_code(self) -> bool:
-        """Whether a code is left when the rows of this page are saved, too."""
+        """Returns True if a code is left once the rows of this page are saved."""
         # Locked, so that two people who remove the last codes at once do so one after the other.
         Discount.objects.select_for_update(no_key=True).filter(shop=self.shop, pk=self.instance.pk).first()
         posted = [name.removesuffix("-code") for name in self.data if _CODE_OF_ROW.match(name)]
@@ -101,7 +101,7 @@ class DiscountForm(ShopScopedForm):
         return DiscountCode.objects.filter(shop=self.shop, discount=self.instance.pk).exclude(pk__in=shown).exists()
 
     def _was_without(self) -> bool:
-        """Whether the discount needed a code and had none before, and does not begin now."""
+        """Returns True if the discount needed a code and had none before, and is not activated now."""
         begins = "is_active" in self.changed_data and self.cleaned_data["is_active"]
         is_old = self.instance.pk is not None and "needs_code" not in self.changed_data
         return is_old and not begins and not self.instance.codes.exists()
@@ -162,7 +162,7 @@ class DiscountCodeInline(ShopScopedTabularInline):
 
 class GenerateForm(BaseDialogForm):
     count = forms.IntegerField(
-        label="How many", min_value=1, max_value=codes.MOST_AT_ONCE, widget=UnfoldAdminIntegerFieldWidget
+        label="How many", min_value=1, max_value=codes.MAX_AT_ONCE, widget=UnfoldAdminIntegerFieldWidget
     )
     prefix = forms.CharField(
         label="Begin with",
@@ -237,7 +237,7 @@ class DiscountAdmin(ShopScopedAdmin):
     ends = moment("ends_at")
 
     def get_fieldsets(self, request: Any, obj: Any = None) -> Any:
-        """Without the entry of a code for those who only read."""
+        """Hides the entry of a code from users who may only view."""
         if self.has_change_permission(request):
             return self.fieldsets
         (title, first), *others = self.fieldsets
@@ -246,7 +246,7 @@ class DiscountAdmin(ShopScopedAdmin):
     def save_related(self, request: Any, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)
         if code := form.cleaned_data["code"]:
-            # It may be one of the rows just saved, too.
+            # The same code may be among the rows that were just saved.
             given = {"discount": form.instance, "created_at": request.now}
             DiscountCode.objects.get_or_create(shop=request.shop, code=code, defaults=given)
         if form.cleaned_data["needs_code"] and not form.was_without and not form.instance.codes.exists():

@@ -1,4 +1,4 @@
-"""What forms and lists of prices, taxes and delivery have in common."""
+"""Fields and formats shared by the forms and lists of prices, taxes and delivery."""
 
 import csv
 from collections.abc import Callable, Iterable, Sequence
@@ -14,7 +14,7 @@ from storefront.pricing.postcodes import normal_pattern
 from storefront.pricing.tables import UnusableTable
 from storefront.shops.admin_base import ShopScopedAdmin
 
-MOST_PATTERNS = 2000
+MAX_PATTERNS = 2000
 
 
 def percent(value: Decimal) -> str:
@@ -60,10 +60,10 @@ def shortened(parts: Sequence[str]) -> str:
 
 
 def normal_patterns(words: Iterable[str]) -> list[str]:
-    """The patterns of postal codes of a form, as they are stored. Raises ValidationError."""
+    """Normalise the form's patterns of postal codes. Raises ValidationError."""
     given = [part for word in words for part in word.splitlines() if part.strip()]
-    if len(given) > MOST_PATTERNS:
-        raise forms.ValidationError(f"Enter at most {MOST_PATTERNS:,} postal codes.")
+    if len(given) > MAX_PATTERNS:
+        raise forms.ValidationError(f"Enter at most {MAX_PATTERNS:,} postal codes.")
     patterns, wrong = [], []
     for text in given:
         try:

@@ -47,7 +47,7 @@ class TaxRateForm(ShopScopedForm):
             self._check_overlap(given)
 
     def _check_overlap(self, given: dict[str, Any]) -> None:
-        """Two rates of one step for one address would be equally specific."""
+        """Refuse a second rate of the same step for the same addresses: neither would be more specific."""
         rows = TaxRate.objects.filter(
             shop=self.shop, tax_class=given["tax_class"], country=given["country"], step=given["step"]
         )

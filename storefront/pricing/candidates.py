@@ -38,7 +38,8 @@ _FITTING = (
 
 @dataclass(frozen=True, slots=True)
 class Shopper:
-    """Whose basket it is. `cart_id` is its cart, `email` the address given at the checkout, if any yet."""
+    """The owner of a basket, for limits per customer. `cart_id` is the cart, `email` the address entered at the
+    checkout, if any yet."""
 
     cart_id: int | None = None
     customer_id: int | None = None
@@ -74,22 +75,24 @@ def candidates(
 
 
 def known_codes(shop: Shop, codes: Iterable[str]) -> set[str]:
-    """Those of these codes, in normal form, that the shop has."""
+    """The normalised codes among these that the shop has."""
     return set(DiscountCode.objects.filter(shop=shop, code__in=list(codes)).values_list("code", flat=True))
 
 
 def email_digest(shop: Shop, email: str) -> str:
-    """What stands for the mailbox of a shopper: uses are compared by it."""
+    """A digest of the shopper's mailbox, by which uses are counted."""
     return tokens.digest(f"{shop.pk}:{mailbox_of(email)}")
 
 
 def email_digests(shop: Shop, email: str) -> set[str]:
-    """The digests of uses by this address. Older ones are of the address itself."""
+    """The digests under which uses by this address are stored. Older uses have a digest of the address, not of the
+    mailbox."""
     return {email_digest(shop, email), tokens.digest(f"{shop.pk}:{normal_email(email)}")}
 
 
 def shopper_email(shop: Shop, shopper: Shopper) -> str:
-    """A customer's own address, whatever they entered at the checkout: else they could use up a stranger's uses."""
+    """The address by which uses are counted. A customer's own address counts, and not the one entered at the checkout,
+    or they could use up the uses of somebody else."""
     if shopper.customer_id is None:
         return shopper.email
     own = Customer.objects.filter(shop=shop, pk=shopper.customer_id).values_list("email", flat=True).first()
@@ -120,7 +123,7 @@ def _of_codes(shop: Shop, codes: Sequence[str]) -> list[Candidate]:
 def _fitting_products(
     shop: Shop, discount_ids: Collection[int], product_ids: Collection[int]
 ) -> defaultdict[int, frozenset[int]]:
-    """By discount, those of these products that it is limited to."""
+    """The products among these to which each discount is limited, by discount."""
     found: defaultdict[int, frozenset[int]] = defaultdict(frozenset)
     if not discount_ids or not product_ids:
         return found
@@ -139,7 +142,7 @@ def _names(parameters: Iterable[str]) -> str:
 
 
 def _closed_to(shop: Shop, discount_ids: Collection[int], shopper: Shopper) -> set[int]:
-    """Those of these discounts whose groups the shopper is in none of."""
+    """The discounts among these that are limited to groups without this shopper."""
     if not discount_ids or shopper.customer_id is None:
         return set(discount_ids)
     of_group = DiscountGroup.objects.filter(
@@ -149,8 +152,8 @@ def _closed_to(shop: Shop, discount_ids: Collection[int], shopper: Shopper) -> s
 
 
 def _used_up(shop: Shop, found: Sequence[Candidate], shopper: Shopper) -> set[int]:
-    """The positions of the candidates that have no use left for this shopper. What the basket's own payment under way
-    holds is not used up for the basket itself."""
+    """The positions of the candidates without a use left for this shopper. Uses held by the basket's own open payment
+    are still available to the basket."""
     limited = {each.discount.pk: each.discount for each in found if each.discount and _has_limit(each)}
     if not limited:
         return set()

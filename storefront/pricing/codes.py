@@ -1,4 +1,4 @@
-"""Discount codes: how they are compared, how many at once are made, and their CSV file."""
+"""Creates, normalises, imports and exports discount codes."""
 
 import re
 import secrets
@@ -19,10 +19,10 @@ from storefront.shops.models import Shop
 
 MAX_LENGTH = 40
 MAX_PREFIX = 20
-MOST_AT_ONCE = 10_000
-LARGEST_LIMIT = 1_000_000
+MAX_AT_ONCE = 10_000
+MAX_LIMIT = 1_000_000
 COLUMNS = ("code", "uses", "limit")
-# Characters that nobody takes for another one; ten of them are 49 random bits.
+# Characters that are not mistaken for each other; ten of them are 49 random bits.
 _ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 _RANDOM_LENGTH = 10
 _FORM = re.compile(r"[A-Z0-9][A-Z0-9_-]*\Z")
@@ -43,7 +43,7 @@ def normal_code(text: str) -> str:
 
 
 def is_well_formed(code: str) -> bool:
-    """Whether a code in normal form can be one."""
+    """Returns False if the normalised text cannot be a code."""
     return len(code) <= MAX_LENGTH and _FORM.match(code) is not None
 
 
@@ -51,16 +51,16 @@ def is_well_formed(code: str) -> bool:
 def create_codes(
     *, shop: Shop, discount: Discount, count: int, prefix: str = "", use_limit: int | None = 1, now: datetime
 ) -> list[str]:
-    """Make random codes for the discount, each for `use_limit` orders; None for any number. Returns them.
+    """Create random codes for the discount, each for `use_limit` orders; None for any number. Returns the codes.
 
-    Raises InvalidFields for a prefix that cannot begin a code, and for a count that is not from 1 to MOST_AT_ONCE.
+    Raises InvalidFields for a prefix that cannot begin a code, and for a count that is not from 1 to MAX_AT_ONCE.
     """
     prefix = normal_code(prefix)
     if prefix and (len(prefix) > MAX_PREFIX or not is_well_formed(prefix)):
         message = f"Use at most {MAX_PREFIX} letters, digits, hyphens and underscores; begin with a letter or digit."
         raise InvalidFields(errors={"prefix": [message]})
-    if not 1 <= count <= MOST_AT_ONCE:
-        raise InvalidFields(errors={"count": [f"Enter a number from 1 to {MOST_AT_ONCE}."]})
+    if not 1 <= count <= MAX_AT_ONCE:
+        raise InvalidFields(errors={"count": [f"Enter a number from 1 to {MAX_AT_ONCE}."]})
     made: set[str] = set()
     while len(made) < count:
         wanted = {prefix + _random_text() for _ in range(count - len(made))} - made
@@ -68,7 +68,7 @@ def create_codes(
         made |= wanted
     given = {"shop": shop, "discount": discount, "use_limit": use_limit, "created_at": now}
     DiscountCode.objects.bulk_create([DiscountCode(code=code, **given) for code in sorted(made)], batch_size=500)
-    # Not the codes themselves: whoever reads the log could use them.
+    # Without the codes themselves, which readers of the log could use.
     after = {"count": count, "prefix": prefix, "use_limit": use_limit}
     audit.record(shop=shop, action="discount.codes_created", object=discount, after=after, now=now)
     return sorted(made)
@@ -84,11 +84,10 @@ def export_codes(shop: Shop, discount: Discount) -> Iterator[list[Any]]:
 
 @transaction.atomic
 def import_codes(*, shop: Shop, discount: Discount, content: bytes, now: datetime) -> ImportedCodes:
-    """Add the codes of this file to the discount, and set the limits of those that it has already, if the file has a
-    column of limits. Its other codes stay; uses are never changed. Raises UnusableTable for any problem; then nothing
-    changed.
+    """Add the codes in this file to the discount, and set the limits of existing codes if the file has a column of
+    limits. Other codes stay; uses never change. Raises UnusableTable for any problem; then nothing changed.
 
-    The discount is locked, as by orders that use it, so a limit is never below the uses.
+    Locks the discount, as orders that use it do, so that no limit is below the uses.
     """
     Discount.objects.select_for_update(no_key=True).get(shop=shop, pk=discount.pk)
     limits = _read(shop, discount, content)
@@ -116,7 +115,7 @@ def import_codes(*, shop: Shop, discount: Discount, content: bytes, now: datetim
 
 
 def _read(shop: Shop, discount: Discount, content: bytes) -> dict[str, int | None]:
-    """The limit of each code of the file."""
+    """Read the limit of each code in the file."""
     lines, _ = read_table(content, COLUMNS, optional=("uses", "limit"))
     wanted = {code for _, cells in lines if is_well_formed(code := normal_code(cells[0]))}
     rows = DiscountCode.objects.filter(shop=shop, code__in=list(wanted)).select_related("discount")
@@ -151,8 +150,8 @@ def _read(shop: Shop, discount: Discount, content: bytes) -> dict[str, int | Non
 def _limit(text: str) -> int | None:
     if not text:
         return None
-    if not re.fullmatch("[0-9]{1,7}", text) or not 1 <= int(text) <= LARGEST_LIMIT:
-        raise WrongLine(f"“limit” must be a whole number from 1 to {LARGEST_LIMIT:,}, or empty, not {text[:60]}.")
+    if not re.fullmatch("[0-9]{1,7}", text) or not 1 <= int(text) <= MAX_LIMIT:
+        raise WrongLine(f"“limit” must be a whole number from 1 to {MAX_LIMIT:,}, or empty, not {text[:60]}.")
     return int(text)
 
 

@@ -1,4 +1,4 @@
-"""What stands in the way of another currency of a shop."""
+"""Checks whether a shop can change its currency."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from storefront.kit.money_field import MoneyField
 from storefront.pricing.models import Discount, GroupPrice, PickupPlace, ShippingRate, ShippingRateStep
 from storefront.shops.models import Shop
 
-# What amounts of the shop's currency are entered in. Orders, payments and gift cards keep the currency that they have.
+# Tables with amounts in the shop's currency. Orders, payments and gift cards have a currency of their own.
 ENTERED = (Product, Variant, OptionValue, GroupPrice, ShippingRate, ShippingRateStep, PickupPlace, Discount)
 
 
@@ -27,7 +27,7 @@ def problem_of_change(shop: Shop, currency: str) -> str:
 
 
 def _amounts_without(shop: Shop, currency: str) -> int:
-    """How many entered amounts the currency does not have."""
+    """Count the entered amounts that cannot be expressed in the currency."""
     found = 0
     for model in ENTERED:
         rows = model._default_manager.filter(shop=shop)

@@ -1,4 +1,4 @@
-"""Where a shop delivers to, how, and at what price (docs/delivery.md)."""
+"""Delivery zones, methods and prices of a shop (docs/delivery.md)."""
 
 from decimal import Decimal
 
@@ -13,7 +13,7 @@ from storefront.shops.models import Shop
 
 
 class QuantityField(models.DecimalField):
-    """A weight, an amount or a number of pieces that a basket is compared with."""
+    """A bound for baskets: a weight, an amount or a number of pieces."""
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **({"max_digits": 12, "decimal_places": 3} | kwargs))
@@ -21,8 +21,8 @@ class QuantityField(models.DecimalField):
 
 
 class DeliveryZone(models.Model):
-    """The addresses that some shipping rates are for. Of several zones that an address is in, the most specific one
-    counts (`zones.zone_of`)."""
+    """The addresses that some shipping rates are for. If an address is in several zones, the most specific one counts
+    (`zones.zone_of`)."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="delivery_zones")
     name = models.CharField(max_length=100, help_text="Only staff see it.")
@@ -149,10 +149,10 @@ class ShippingRateStep(models.Model):
 
 
 class PickupPlace(models.Model):
-    """Where shoppers can collect their orders, instead of giving a delivery address."""
+    """A place where shoppers can collect their orders instead of having them delivered."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="pickup_places")
-    # An order names its delivery method in 100 characters.
+    # An order stores the name of its delivery method in 100 characters.
     name = models.CharField(max_length=80, help_text="As shoppers see it, such as Shop at the harbour.")
     line1 = models.CharField("street and number", max_length=200)
     line2 = models.CharField("floor, entrance, etc.", max_length=200, blank=True)

@@ -19,7 +19,7 @@ USED_UP = "discount_code_used_up"
 NOT_APPLICABLE = "discount_code_not_applicable"
 NOT_COMBINABLE = "discount_code_not_combinable"
 
-# What shoppers read, by reason, where no rule says more.
+# Messages for shoppers, by reason, where no rule has a more specific one.
 MESSAGES = {
     UNKNOWN: "This code is not valid.",
     EXPIRED: "This code is no longer valid.",
@@ -31,8 +31,8 @@ MESSAGES = {
 
 @dataclass(frozen=True, slots=True)
 class PricedLine:
-    """What the rules need to know of a line. `amount` is the line total before discounts. A gift card is sold at its
-    value: no discount fits it, and it is not taxed, since what is paid with it will be (R-CART-50)."""
+    """A line as the rules see it. `amount` is the line total before discounts. A gift card is sold at its value:
+    discounts do not apply to it, and it is not taxed, since the orders paid with it will be (R-CART-50)."""
 
     amount: Decimal
     qty: int = 1
@@ -63,7 +63,7 @@ class Candidate:
     """A discount that may apply: automatic, or because of a code.
 
     `product_ids` are the products that it is limited to; None: all. `refused` is why it does not apply to this shopper,
-    whatever the lines: empty, or one of the reasons above. A code that the shop does not have is without `discount`.
+    whatever the lines: empty, or one of the reasons above. `discount` is None for a code that the shop does not have.
     """
 
     discount: Discount | None
@@ -75,7 +75,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class CodeResult:
-    """What a code in a cart takes off, or why not: then `refused` is one of the reasons above."""
+    """The effect of a code in a cart. If it takes nothing off, `refused` is one of the reasons above."""
 
     code: str
     name: str | None
@@ -97,7 +97,8 @@ class Applied:
         return any(line.is_free_delivery for line in self.lines)
 
     def without_free_delivery(self) -> "Applied":
-        """The same for a delivery method that free delivery does not cover: it is no use, and its code says so."""
+        """The result for a delivery method that free delivery does not cover: the discount has no effect, and its code
+        has the reason."""
         message = "This code does not make the chosen delivery method free."
         codes = (
             replace(code, is_free_delivery=False, refused=NOT_APPLICABLE, message=message)
@@ -141,8 +142,8 @@ def id_of(discount: Discount) -> int:
 
 
 def _worth(taken: Sequence[DiscountLine]) -> tuple[Decimal, bool]:
-    """What decides between discounts that cannot be combined. Free delivery counts only between equals: what it is
-    worth depends on the address, and the choice must not change between the checkout's pages."""
+    """The sort key that decides between discounts that cannot be combined. Free delivery only decides between equals:
+    its worth depends on the address, and the choice must not change between the checkout's pages."""
     return sum((line.amount for line in taken), ZERO), any(line.is_free_delivery for line in taken)
 
 
@@ -178,7 +179,8 @@ def _take_off(lines: Sequence[PricedLine], candidates: Iterable[Candidate], curr
 def _face_value(
     discount: Discount, lines: Sequence[PricedLine], fits: Sequence[bool], currency: str
 ) -> tuple[list[Decimal], Decimal]:
-    """What of each line the discount is shared out over, and what it takes off if enough of that is left."""
+    """The amounts of the lines over which the discount is shared out, and the amount that it takes off if enough is
+    left."""
     amounts = [line.amount if fit else ZERO for line, fit in zip(lines, fits, strict=True)]
     if discount.kind == Discount.Kind.FREE_DELIVERY:
         return amounts, ZERO
@@ -208,8 +210,8 @@ def _fits(candidate: Candidate, lines: Iterable[PricedLine]) -> list[bool]:
 
 
 def _refusal(candidate: Candidate, lines: Sequence[PricedLine], now: datetime, currency: str) -> tuple[str, str] | None:
-    """Why the discount does not apply, for programs and for shoppers; None if it does. Other discounts do not count
-    yet."""
+    """The reason why the discount does not apply, for programs and for shoppers; None if it does. Ignores other
+    discounts."""
     discount = candidate.discount
     if discount is None:
         return UNKNOWN, MESSAGES[UNKNOWN]

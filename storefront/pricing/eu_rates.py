@@ -1,7 +1,7 @@
-"""A start set of the EU's VAT rates, and how a shop takes it over without losing rates of its own.
+"""Loads a starting set of the EU's VAT rates into a shop, without losing the shop's own rates.
 
 Source: the member states' published rates as the European Commission lists them ("Taxes in Europe"), on the day AS_OF.
-What a state taxes at which of its lower rates differs from state to state: merchants check it for their products.
+Which products have a reduced rate differs from state to state; merchants have to check that.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from storefront.shops.models import Shop
 AS_OF = date(2026, 1, 1)
 NAME = "VAT"
 STANDARD, REDUCED, SECOND_REDUCED, SUPER_REDUCED = "", "reduced", "second reduced", "super-reduced"
-# By country: the standard rate; the lower and the higher of the reduced rates; the one below 5%. Empty: there is none.
+# By country: the standard rate, the lower and the higher reduced rate, and the rate below 5%; empty if there is none.
 RATES: dict[str, tuple[str, str, str, str]] = {
     "AT": ("20", "10", "13", ""),
     "BE": ("21", "6", "12", ""),
@@ -66,8 +66,8 @@ class EuRate:
 
 @dataclass(slots=True)
 class Plan:
-    """What loading the set does: `new` rates are added, `same` ones exist. `different` are the shop's own rates that
-    differ, each with the set's; they are replaced only if the merchant says so (`replaced`)."""
+    """The effect of loading the set: `new` rates are added, `same` ones exist. `different` are the shop's own rates
+    that differ, each with the rate in the set; they are replaced only if the merchant chose that (`replaced`)."""
 
     new: list[EuRate] = field(default_factory=list)
     same: int = 0
@@ -90,7 +90,7 @@ def eu_rates() -> Iterator[EuRate]:
 
 
 def plan_eu_rates(shop: Shop) -> Plan:
-    """What loading would do."""
+    """Compare the set with the shop's rates."""
     rows = TaxRate.objects.filter(shop=shop, country__in=RATES, region="", step=1).select_related("tax_class")
     own = {
         (row.country, row.tax_class.name.casefold() if row.tax_class else STANDARD): row
@@ -112,7 +112,7 @@ def plan_eu_rates(shop: Shop) -> Plan:
 @transaction.atomic
 def load_eu_rates(*, shop: Shop, replaces: bool = False, now: datetime) -> Plan:
     """Add the rates of the set that the shop lacks, with their tax classes. Rates of the shop that differ stay as they
-    are, unless `replaces`. Of two at once, the second waits for the first and finds its rates."""
+    are, unless `replaces`. A concurrent call waits for the first one, and finds its rates."""
     Shop.objects.select_for_update(no_key=True).get(pk=shop.pk)
     plan = plan_eu_rates(shop)
     classes = {name: _tax_class(shop, name) for name in (REDUCED, SECOND_REDUCED, SUPER_REDUCED)}

@@ -1,4 +1,4 @@
-"""Where the European Union's VAT applies: member states, and places that belong to them or to none for VAT.
+"""The VAT area of the European Union: its member states, and places that belong to a member state or to none for VAT.
 
 Source: Council Directive 2006/112/EC, Articles 5 to 7, and the Windsor Framework for goods in Northern Ireland.
 """
@@ -28,11 +28,12 @@ _OUTSIDE = {
 
 
 def vat_area(address: Mapping[str, str], *, is_goods: bool = True) -> str:
-    """The member state whose VAT an address has; empty outside of the VAT area. Northern Ireland is in it for goods."""
+    """The member state whose VAT applies at an address; empty outside of the VAT area. Northern Ireland is inside for
+    goods."""
     country = address.get("country", "")
     code = normal_postcode(address.get("postal_code") or "", country)
     if country == "MC":
-        # Monaco is France, for VAT; its codes begin with 98 as those of some territories outside.
+        # Monaco counts as France. Its postal codes begin with 98, as do those of some territories outside of the area.
         return "FR"
     if country == "GB" and code.startswith("BT"):
         return NORTHERN_IRELAND if is_goods else ""
@@ -44,8 +45,8 @@ def vat_area(address: Mapping[str, str], *, is_goods: bool = True) -> str:
 
 
 def normal_vat_id(text: str) -> str:
-    """The VAT ID without spaces and dots, with its country: `ATU13585627`. Raises ValueError, with a sentence, if it is
-    none of the EU. Whether it exists is another question."""
+    """The VAT ID without spaces and dots, with its country: `ATU13585627`. Raises ValueError, with a sentence, if the
+    text has no valid format. Does not check that the ID exists."""
     try:
         number = vat.validate(text)
     except ValidationError:
@@ -54,11 +55,11 @@ def normal_vat_id(text: str) -> str:
         ) from None
     if not vat_id_country(number):
         raise ValueError("This is a number of the one-stop shop. Enter the VAT ID of the business.")
-    # Greece's own code, by which alone VIES knows it.
+    # VIES has Greece under EL only.
     return number.replace("GR", "EL", 1) if number.startswith("GR") else number
 
 
 def vat_id_country(vat_id: str) -> str:
-    """The country of an ID in normal form, XI for Northern Ireland; empty if it is of none."""
+    """The country of a normalised ID, XI for Northern Ireland; empty if there is none."""
     prefix = "GR" if vat_id[:2] == "EL" else vat_id[:2]
     return prefix if prefix in MEMBER_STATES or prefix == NORTHERN_IRELAND else ""

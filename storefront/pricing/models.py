@@ -40,7 +40,7 @@ class GroupPrice(models.Model):
 
 
 class Discount(models.Model):
-    """What a merchant takes off: automatically, or for a code. docs/prices.md says how it is calculated."""
+    """A discount: automatic, or for a code. docs/prices.md describes the calculation."""
 
     class Kind(models.TextChoices):
         PERCENT = "percent", "percentage"
@@ -120,7 +120,7 @@ class Discount(models.Model):
         return self.name
 
     def runs(self, now: datetime) -> bool:
-        """Whether it is active and `now` is within its period."""
+        """Returns True if the discount is active and `now` is within its period."""
         return self.is_active and self.has_started(now) and not self.has_ended(now)
 
     def has_started(self, now: datetime) -> bool:
@@ -131,7 +131,8 @@ class Discount(models.Model):
 
     @property
     def is_counted(self) -> bool:
-        """Whether orders count as uses. An automatic discount without a limit has no row that all orders wait for."""
+        """Returns True if uses are counted. An automatic discount without a limit is not counted, so that orders do not
+        wait for its row."""
         return self.needs_code or self.use_limit is not None or self.customer_limit is not None
 
 
@@ -208,7 +209,7 @@ class DiscountCode(models.Model):
 
 
 class Redemption(models.Model):
-    """One use of a discount by one sale: held while the sale is paid for, kept by its order, or given back.
+    """One use of a discount by one sale: held while the sale is being paid, kept by its order, or released.
 
     Carts and orders are rooms above, so `cart_id` is no foreign key, and `sale` is a number that the order keeps.
     """
@@ -236,7 +237,7 @@ class Redemption(models.Model):
 class TaxRate(models.Model):
     """The tax on products of one tax class in one country, or in a part of it.
 
-    Of several rates of one step that an address has, the most specific one counts; rates of several steps add up
+    If several rates of one step apply to an address, the most specific one counts; rates of several steps add up
     (`taxes.rates_at`).
     """
 

@@ -1,4 +1,5 @@
-"""Prices without tax, of a shop whose prices are entered with tax: for business customers, and for orders without tax.
+"""Calculates prices without tax in a shop whose prices are entered with tax: for business customers, and for orders
+without tax.
 
 The tax that an entered price contains is that of the shop's own country, wherever the order goes, so a net price is
 the same for every address. Discounts are found at the entered prices, so that minimums and amounts mean the same for
@@ -17,7 +18,7 @@ from storefront.shops.models import Shop
 
 @dataclass(frozen=True, slots=True)
 class NetPrices:
-    """Lines, their discounts and the delivery without tax. `delivery_part` is what of a delivery's price is net."""
+    """Lines, their discounts and the delivery without tax. `delivery_part` is the net part of a delivery's price."""
 
     lines: tuple[PricedLine, ...]
     applied: Applied
@@ -37,8 +38,8 @@ def net_price(line: PricedLine, terms: TaxTerms, currency: str) -> Decimal:
 
 
 def _net_discounts(lines: Sequence[PricedLine], net: Sequence[PricedLine], applied: Applied, currency: str) -> Applied:
-    """The same part of each net line. Rounded on the sum of the discounts so far, so that they never take off more than
-    there is, and all of it where they took off everything."""
+    """Convert the discounts to net amounts: the same part of each net line. Rounds the running sum of the discounts, so
+    that together they never exceed the line, and equal it if they took off everything."""
     so_far, done = [ZERO] * len(lines), [ZERO] * len(lines)
     converted = []
     for each in applied.lines:

@@ -15,14 +15,14 @@ _ZIP_PLUS_4 = re.compile(r"([0-9]{5})[0-9]{4}\Z")
 
 
 def normal_postcode(text: str, country: str = "") -> str:
-    """The code as it is compared."""
+    """Normalise the code for comparison."""
     code = _NOT_CODE.sub("", _COUNTRY.sub("", text.strip().upper()))
     return _ZIP_PLUS_4.sub(r"\1", code) if country == "US" else code
 
 
 def normal_pattern(text: str) -> str:
-    """The pattern as it is stored. A hyphen between two numbers of the same length makes a range; else it is part of
-    one code, such as `00-950`. Raises ValueError, with a sentence, for what is no pattern."""
+    """Normalise the pattern. A hyphen between two numbers of the same length makes a range; otherwise it is part of one
+    code, such as `00-950`. Raises ValueError, with a sentence, for an invalid pattern."""
     text = text.strip().upper()
     if (ends := _RANGE.match(text)) and len(ends[1]) == len(ends[2]):
         if ends[1] > ends[2]:
@@ -35,8 +35,8 @@ def normal_pattern(text: str) -> str:
 
 
 def codes_matched(pattern: str, code: str) -> int | None:
-    """How many codes like this one a stored pattern covers, so that the narrowest can be found; None if it does not
-    cover this one. Both are in normal form."""
+    """The number of codes that a pattern covers, by which the narrowest is found; None if it does not cover this code.
+    Both are normalised."""
     if ends := _RANGE.match(pattern):
         is_within = len(code) == len(ends[1]) and code.isdigit() and ends[1] <= code <= ends[2]
         return int(ends[2]) - int(ends[1]) + 1 if is_within else None

@@ -1,4 +1,4 @@
-"""Reads what prices depend on: taxes, zones and rates of delivery, and the terms of customer groups."""
+"""Reads taxes, delivery zones and rates, and the terms of customer groups."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -21,11 +21,11 @@ from storefront.shops.models import Shop
 
 @dataclass(frozen=True, slots=True)
 class GroupTerms:
-    """What a customer group pays for some products: group prices, or a percentage off the list price.
+    """The prices of a customer group for some products: group prices, or a percentage off the list price.
 
     `prices` is keyed by product and variant id. `excluded` are the ids of products without the percentage. A group that
-    sees prices without tax (`is_net`) has `net_parts`: by product, what of its price is net. With none of all that
-    (`is_plain`), as for everybody without a group, these are the list prices.
+    sees prices without tax (`is_net`) has `net_parts`: the net part of the price, by product. Without any of these
+    (`is_plain`), as for everybody without a group, list prices apply.
     """
 
     currency: str
@@ -54,7 +54,7 @@ class GroupTerms:
         return self.shown(priced, product_id)
 
     def shown(self, amount: Decimal, product_id: int) -> Decimal:
-        """An amount of a product's price, such as that of an option, as the group sees it."""
+        """An additional amount, such as an option's price, as the group sees it."""
         return quantize(amount * self.net_parts.get(product_id, ONE), self.currency)
 
 
@@ -65,7 +65,7 @@ def group_terms(shop: Shop, customer_id: int | None, product_ids: Collection[int
     group = CustomerGroup.objects.filter(shop=shop, customer__id=customer_id, customer__shop=shop).first()
     if group is None:
         return GroupTerms(shop.currency)
-    # A gift card is sold at its value: for less, it would make money.
+    # A gift card is always sold at its value. A discount would create money.
     rows = GroupPrice.objects.filter(shop=shop, group=group, product_id__in=product_ids, product__is_gift_card=False)
     prices = {(row.product_id, row.variant_id): row.price for row in rows}
     net: dict[str, Any] = {}
@@ -82,7 +82,7 @@ def group_terms(shop: Shop, customer_id: int | None, product_ids: Collection[int
 
 
 def _net_parts(shop: Shop, product_ids: Collection[int]) -> dict[int, Decimal]:
-    """By product, what of its price is net."""
+    """The net part of the price, by product."""
     terms = tax_terms(shop, is_net=True)
     rows = Product.objects.filter(shop=shop, pk__in=product_ids).only("tax_class", "is_taxable", "is_gift_card")
     return {
@@ -106,7 +106,7 @@ def tax_terms(
     wanted = {address["country"] for address in (goods, buyer) if address}
     if not wanted and not (is_net and shop.prices_include_tax):
         return TaxTerms(included=shop.prices_include_tax)
-    # Monaco has the rates of France.
+    # The rates of France apply in Monaco.
     wanted |= {shop.country} | ({"FR"} if "MC" in wanted else set())
     return TaxTerms(
         rates=tuple(TaxRate.objects.filter(shop=shop, country__in=wanted).order_by("pk")),
@@ -125,13 +125,13 @@ def tax_terms(
 
 
 def tax_name(shop: Shop) -> str:
-    """What the tax in the shop's own country is called, such as VAT; empty if it has none there."""
+    """The name of the tax in the shop's own country, such as VAT; empty if there is none."""
     rates = TaxRate.objects.filter(shop=shop, country=shop.country).order_by("step", "pk")
     return rates.values_list("name", flat=True).first() or ""
 
 
 def delivery_zones(shop: Shop) -> list[DeliveryZone]:
-    """All zones, also those without a rate, which are not delivered to."""
+    """All zones, also those without a rate, to which the shop does not deliver."""
     return list(DeliveryZone.objects.filter(shop=shop).order_by("pk"))
 
 
@@ -163,7 +163,7 @@ def pickup_places(shop: Shop) -> list[PickupPlace]:
 
 
 def products_without_weight(shop: Shop) -> int:
-    """How many products to send have no weight, if a rate of the shop depends on it."""
+    """Count the shipped products without a weight, if a rate of the shop depends on weight."""
     by_weight = Q(basis=ShippingRate.Basis.WEIGHT) | Q(minimum_weight__gt=0) | Q(maximum_weight__isnull=False)
     if not ShippingRate.objects.filter(by_weight, shop=shop, is_active=True).exists():
         return 0

@@ -1,7 +1,7 @@
-"""A shop's delivery prices as a CSV file: a line for each price (docs/delivery.md).
+"""Exports and imports a shop's delivery prices as a CSV file with a line for each price (docs/delivery.md).
 
-An import replaces the prices of the rates that the file names, in one transaction: of two at the same time, the second
-waits and is what holds.
+An import replaces the prices of the rates that the file names, in one transaction. Of two concurrent imports, the
+second waits, and its prices are the final ones.
 """
 
 import re
@@ -30,7 +30,7 @@ Basis = ShippingRate.Basis
 
 @dataclass
 class Prices:
-    """What a file says of one rate. `lines` are the numbers of its lines, by `up to`."""
+    """The prices of one rate in a file. `lines` are the numbers of its lines, by `up to`."""
 
     basis: str
     first_line: int

@@ -1,8 +1,8 @@
-"""Counts the uses of discounts: a sale redeems them when its order is placed or begins to be paid for, and gives them
-back if it ends without an order, or if the order is cancelled.
+"""Counts the uses of discounts: a sale redeems them when its order is placed or its payment begins, and releases them
+if it ends without an order, or if the order is cancelled.
 
 A use is counted by a conditional update of the discount's row, which every sale with that discount waits for, so that
-the last use is given once (R-CART-44). Rows are locked after stock, in the order of their ids.
+the last use is granted once (R-CART-44). Rows are locked after stock, in the order of their ids.
 """
 
 from collections.abc import Iterable
@@ -38,7 +38,7 @@ class DiscountUsedUp(Refusal):
 
 
 def uses_of(lines: Iterable[DiscountLine]) -> list[DiscountUse]:
-    """What a sale with these discounts counts."""
+    """The uses that a sale with these discounts counts."""
     return [
         {"discount": line.discount_id, "code": line.code_id, "name": line.name}
         for line in lines
@@ -48,8 +48,7 @@ def uses_of(lines: Iterable[DiscountLine]) -> list[DiscountUse]:
 
 @transaction.atomic
 def redeem(*, shop: Shop, uses: Iterable[DiscountUse], shopper: Shopper, now: datetime) -> UUID | None:
-    """Count these uses for one sale. Returns the number under which they can be kept and given back; None if there are
-    none.
+    """Count these uses for one sale. Returns the number by which they can be kept or released; None if there are none.
 
     Raises DiscountUsedUp; the caller's transaction must then end.
     """
@@ -86,10 +85,10 @@ def keep_uses(*, shop: Shop, sale: UUID | None) -> None:
 
 @transaction.atomic
 def give_back_uses(*, shop: Shop, sale: UUID | None) -> None:
-    """Give the uses of the sale back. Does nothing if that was done before."""
+    """Release the uses of the sale. Does nothing the second time."""
     if sale is None:
         return
-    # Of two concurrent calls, the second waits here, and then finds no rows.
+    # A concurrent call waits here, and then finds no rows.
     rows = Redemption.objects.select_for_update(of=("self",)).filter(shop=shop, sale=sale).order_by("discount_id")
     for row in list(rows):
         Discount.objects.filter(shop=shop, pk=row.discount_id).update(uses=F("uses") - 1)
@@ -99,7 +98,8 @@ def give_back_uses(*, shop: Shop, sale: UUID | None) -> None:
 
 
 def _customer_has_no_use_left(shop: Shop, discount: Discount, shopper: Shopper) -> bool:
-    """Call with the discount's row locked: then no other sale counts a use of it."""
+    """Returns True if the customer has used up the discount. Call it with the discount's row locked, so that no other
+    sale counts a use meanwhile."""
     if discount.customer_limit is None:
         return False
     return (

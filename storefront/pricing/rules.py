@@ -20,8 +20,8 @@ class Totals:
 
     `unit_prices`, `line_discounts`, `line_taxes` and `line_tax_lines` are in the order of the lines. Discounts add up
     to `discount` and taxes, with `shipping_tax`, to `tax`. A discount that makes delivery free (`is_delivery_free`) is
-    no part of `discount`: then `shipping` is zero. `delivery_part` is by what prices of delivery are multiplied: below
-    1 where they are entered with tax and these totals are without.
+    no part of `discount`: then `shipping` is zero. `delivery_part` is the factor for delivery prices: below 1 if they
+    are entered with tax and these totals are without.
     """
 
     subtotal: Decimal
@@ -42,13 +42,13 @@ class Totals:
     shipping_tax: Decimal = ZERO
     prices_include_tax: bool = True
     is_delivery_free: bool = False
-    # What of the total gift cards cannot pay: gift cards that are bought.
+    # The part of the total that cannot be paid by gift card: gift cards that are bought.
     gift_cards_bought: Decimal = ZERO
     gift_cards: tuple[AppliedCard, ...] = ()
 
     @property
     def amount_due(self) -> Decimal:
-        """What is left to pay after gift cards, which are a payment and no part of `total`."""
+        """The amount left to pay after gift cards, which are a payment and do not change `total`."""
         return self.total - sum((card.amount for card in self.gift_cards), ZERO)
 
     def leaving(self, minimum: Decimal) -> "Totals":

@@ -1,4 +1,4 @@
-"""Which delivery methods a basket can have, and what they cost, without database (docs/delivery.md).
+"""Selects the delivery methods of a basket and calculates their prices, without database (docs/delivery.md).
 
 Amounts are Decimal in whole units of the shop's currency; weights have the unit of the products.
 """
@@ -16,8 +16,8 @@ Step = tuple[Decimal | None, Decimal]
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """What rates depend on. `weight`, `count`, `origins` and `is_media_mail` are of the items to send; `subtotal` is
-    the basket's, before discounts and without gift cards, which pay for other baskets."""
+    """The properties of a basket on which rates depend. `weight`, `count`, `origins` and `is_media_mail` cover the
+    items to send; `subtotal` is the basket's, before discounts and without bought gift cards."""
 
     weight: Decimal = Decimal(0)
     count: int = 1
@@ -29,7 +29,7 @@ class Parcel:
 @dataclass(frozen=True, slots=True)
 class ShippingOption:
     """A delivery method that a shopper can choose, and its price for their basket. `is_covered`: a discount with free
-    delivery makes it free. Without a rate or a place, it is the delivery of a shop that has set up none."""
+    delivery makes it free. Without a rate and a place, it is the default delivery of a shop that has set up none."""
 
     name: str
     price: Decimal
@@ -71,7 +71,7 @@ def shipping_price(rate: ShippingRate, steps: Sequence[Step], parcel: Parcel) ->
 
 
 def cheapest(options: Sequence[ShippingOption]) -> ShippingOption | None:
-    """The one that is chosen beforehand: of equals, the first."""
+    """The cheapest option, which is preselected; the first of equals."""
     return min(options, key=lambda option: option.price, default=None)
 
 
@@ -89,7 +89,7 @@ def _is_allowed(rate: ShippingRate, parcel: Parcel) -> bool:
 
 
 def _covers(option: ShippingOption, options: Sequence[ShippingOption]) -> bool:
-    """Whether a discount with free delivery covers this option: the merchant's choice, else the cheapest."""
+    """Returns True if a discount with free delivery covers this option: the merchant's choice, or else the cheapest."""
     marked = any(each.rate.free_with_discount for each in options if each.rate)
     if marked:
         return option.rate is not None and option.rate.free_with_discount

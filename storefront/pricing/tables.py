@@ -1,4 +1,4 @@
-"""CSV files that the admin imports completely or not at all: their lines, and what is wrong with them."""
+"""Reads CSV files that the admin imports completely or not at all, and reports the problems of their lines."""
 
 import csv
 import io
@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from storefront.kit.refusals import Refusal
 from storefront.kit.spreadsheets import unescape_formulas
 
-LARGEST_FILE = 1024 * 1024
-MOST_LINES = 10_000
+MAX_FILE_BYTES = 1024 * 1024
+MAX_LINES = 10_000
 SHOWN_PROBLEMS = 50
 
 # A line's number in the file, and its cells.
@@ -26,14 +26,14 @@ class UnusableTable(Refusal):
 
 
 class WrongLine(ValueError):
-    """What is wrong with a line, as a sentence."""
+    """A problem with a line, as a sentence."""
 
 
 def read_table(content: bytes, columns: Sequence[str], optional: Sequence[str] = ()) -> tuple[list[Line], bool]:
-    """The lines without the header and empty ones, with a cell for each of the columns; and whether numbers can have a
-    decimal comma, as where commas do not separate cells. The `optional` columns, among `columns`, can be missing: their
-    cells are empty. Raises UnusableTable."""
-    if len(content) > LARGEST_FILE:
+    """Read the lines without the header and empty ones, with a cell for each of the columns. Also returns True if
+    numbers can have a decimal comma, because commas do not separate cells. The `optional` columns, among `columns`, can
+    be missing: their cells are empty. Raises UnusableTable."""
+    if len(content) > MAX_FILE_BYTES:
         raise UnusableTable(["The file is larger than 1 MiB."])
     try:
         text = content.decode("utf-8-sig")
@@ -51,13 +51,13 @@ def read_table(content: bytes, columns: Sequence[str], optional: Sequence[str] =
     found = [cell.casefold() for cell in lines[0][1]] if lines else []
     if found != [name for name in columns if name in found or name not in optional]:
         raise UnusableTable([f"Line 1: the columns must be: {', '.join(columns)}."])
-    if len(lines) > MOST_LINES:
-        raise UnusableTable([f"The file has more than {MOST_LINES:,} lines."])
+    if len(lines) > MAX_LINES:
+        raise UnusableTable([f"The file has more than {MAX_LINES:,} lines."])
     return [(number, _completed(cells, found, columns)) for number, cells in lines[1:] if any(cells)], separator != ","
 
 
 def read_each(lines: Iterable[Line], read: Callable[[int, list[str]], None]) -> None:
-    """Read each line. Raises UnusableTable with all that were wrong (WrongLine)."""
+    """Read each line. Raises UnusableTable with the problems of all lines that `read` refused (WrongLine)."""
     problems = []
     for number, cells in lines:
         try:
@@ -70,7 +70,7 @@ def read_each(lines: Iterable[Line], read: Callable[[int, list[str]], None]) -> 
 
 
 def _completed(cells: list[str], found: list[str], columns: Sequence[str]) -> list[str]:
-    """The cells in the order of all columns; a line of another length stays as it is, which its reader refuses."""
+    """The cells in the order of all columns. A line of the wrong length is not changed; its reader refuses it."""
     if len(cells) != len(found) or len(found) == len(columns):
         return cells
     given = dict(zip(found, cells, strict=True))

@@ -1,4 +1,4 @@
-"""Tax rules, without database or clock: which rates a line has, and what they come to (docs/prices.md).
+"""Tax rules, without database or clock: the rates of a line, and the amounts of tax (docs/prices.md).
 
 Amounts are Decimal in whole units of the shop's currency; addresses are those of a checkout.
 """
@@ -17,7 +17,7 @@ from storefront.pricing.sharing import HUNDRED, share_out
 from storefront.shops.models import Shop
 
 TAXED, REVERSE_CHARGE, EXPORT = "taxed", "reverse_charge", "export"
-# What tax lines without tax are called on pages, mails and invoices.
+# Names of tax lines with an amount of zero, on pages, mails and invoices.
 NAMES = {REVERSE_CHARGE: "Reverse charge", EXPORT: "Export outside the EU"}
 ONE = Decimal(1)
 
@@ -26,7 +26,7 @@ Address = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class TaxTerms:
-    """What taxes of a basket depend on besides its lines.
+    """The terms on which the taxes of a basket depend, besides its lines.
 
     `rates` are the shop's rates in its own country and in those of the addresses. `goods` is where goods are delivered
     or collected, `buyer` the billing address, where tax of digital goods is due; None: not known yet. `vat_id_country`
@@ -53,7 +53,7 @@ NO_TAX = TaxTerms()
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """What is due on an item: the rates, each with its part of the net price; or why there is no tax."""
+    """The tax due on an item: the rates, each with its part of the net price; or the reason why there is no tax."""
 
     rates: tuple[tuple[TaxRate, Decimal], ...] = ()
     treatment: str = TAXED
@@ -78,8 +78,8 @@ UNTAXED = Due()
 
 @dataclass(frozen=True, slots=True)
 class TaxLine:
-    """The tax of one rate, as an invoice shows it: on `base`, which is without tax, `amount` is due. With a `treatment`
-    other than TAXED there is none, for that reason."""
+    """The tax of one rate, as an invoice shows it: on `base`, which is without tax, `amount` is due. A `treatment`
+    other than TAXED is the reason why there is none."""
 
     name: str
     percent: Decimal
@@ -89,12 +89,12 @@ class TaxLine:
 
     @property
     def label(self) -> str:
-        """What shoppers read: `VAT 19%`."""
+        """The label for shoppers, such as `VAT 19%`."""
         return tax_label(self.name, self.percent, self.treatment)
 
     @property
     def record(self) -> dict[str, str]:
-        """As an order keeps it."""
+        """The record that an order stores."""
         return {
             "name": self.name,
             "percent": f"{self.percent.normalize():f}",
@@ -105,7 +105,8 @@ class TaxLine:
 
 
 def tax_label(name: str, percent: Decimal | str, treatment: str = TAXED) -> str:
-    """The name with the rate. What is free of tax has no rate; nor has a tax of unknown rates, where it is empty."""
+    """The name with the rate. Tax-free lines have no rate, and neither has a tax of unknown rates, whose percentage is
+    empty."""
     return f"{name} {Decimal(percent).normalize():f}%" if treatment == TAXED and percent != "" else name
 
 
@@ -120,7 +121,8 @@ class Taxed:
 
 @dataclass(slots=True)
 class _Item:
-    """A line, or what of the delivery is taxed alike. `taxes` are those of the rates, in their order."""
+    """A line, or a part of the delivery that is taxed at the same rates. `taxes` has an amount for each rate, in
+    order."""
 
     amount: Decimal
     due: Due
@@ -135,7 +137,7 @@ class _Item:
 
 
 def due_on(line: PricedLine, terms: TaxTerms) -> Due:
-    """What is due on this line at its destination."""
+    """The tax due on this line at its destination."""
     address = terms.buyer if line.is_digital else terms.goods
     if not line.is_taxable or line.is_gift_card or address is None or not terms.rates:
         return UNTAXED
@@ -143,7 +145,7 @@ def due_on(line: PricedLine, terms: TaxTerms) -> Due:
 
 
 def is_without_tax(due: Due, terms: TaxTerms) -> bool:
-    """Whether what is bought is free of tax, and its price is to be without."""
+    """Returns True if the item is free of tax, and its price has to be shown without tax."""
     return due.treatment == REVERSE_CHARGE or (due.treatment == EXPORT and terms.exports_at_net_price)
 
 
@@ -155,7 +157,7 @@ def included_in(line: PricedLine, terms: TaxTerms) -> Due:
 
 
 def delivery_due(terms: TaxTerms, *, at_home: bool = False) -> Due:
-    """What is due on delivery if it has a tax class of its own."""
+    """The tax due on delivery if it has a tax class of its own."""
     if at_home:
         return Due(_at_home(terms, terms.delivery_class_id))
     if terms.goods is None or not terms.rates:
@@ -164,7 +166,8 @@ def delivery_due(terms: TaxTerms, *, at_home: bool = False) -> Due:
 
 
 def delivery_weights(lines: Sequence[PricedLine], amounts: Sequence[Decimal]) -> list[Decimal]:
-    """What delivery is split over the lines by: the amounts of the goods, or of all lines if there are none."""
+    """The weights by which delivery is split over the lines: the amounts of the goods, or of all lines if there are
+    none."""
     are_goods = [not line.is_gift_card and not line.is_digital for line in lines]
     if not any(are_goods):
         return [ZERO if line.is_gift_card else amount for line, amount in zip(lines, amounts, strict=True)]
@@ -228,7 +231,8 @@ def _due(terms: TaxTerms, tax_class_id: int | None, address: Address, *, is_good
     if area and area != terms.home and terms.vat_id_country not in ("", terms.home):
         return Due(treatment=REVERSE_CHARGE)
     if not area or terms.eu_tax == Shop.EuTax.LISTED:
-        # Outside, only rates count that the shop has listed for this very place: it is registered there.
+        # In parts of member states outside of the VAT area, only rates that the shop has entered for this very place
+        # count.
         if terms.eu_tax != Shop.EuTax.LISTED and address.get("country") in MEMBER_STATES:
             here = tuple(rate for rate in here if rate.region or rate.postcodes)
         is_export = not here and not area and bool(_at_home(terms, tax_class_id))
@@ -241,7 +245,7 @@ def _due(terms: TaxTerms, tax_class_id: int | None, address: Address, *, is_good
 
 
 def _at_home(terms: TaxTerms, tax_class_id: int | None) -> tuple[tuple[TaxRate, Decimal], ...]:
-    """The rates in the shop's own country. In the EU, a class without a rate there has the standard one."""
+    """The rates in the shop's own country. In the EU, the standard rate applies to a class without a rate there."""
     address = {"country": terms.home}
     here = rates_at(terms.rates, tax_class_id, address)
     if not here and terms.home in MEMBER_STATES and terms.eu_tax != Shop.EuTax.LISTED:
@@ -299,7 +303,7 @@ def _delivery_items(
 def _tax(members: Sequence[tuple[_Item, int]], currency: str, *, included: bool, by_line: bool) -> None:
     """Write the tax of one rate into its items."""
     exact = [item.exact(item.due.rates[i][1], included=included) for item, i in members]
-    # Several rates that are included never come to more than what they are included in.
+    # The sum of included taxes never exceeds the price.
     most = [item.net(included=True) if included else None for item, _ in members]
     if by_line:
         shares = [_at_most(quantize(each, currency), limit) for each, limit in zip(exact, most, strict=True)]
@@ -315,7 +319,7 @@ def _at_most(amount: Decimal, limit: Decimal | None) -> Decimal:
 
 
 def _base(item: _Item, i: int, *, included: bool) -> Decimal:
-    """What the item's rate at this position is charged on."""
+    """The amount on which the item's rate at this position is charged."""
     net = item.net(included=included)
     return net + sum(item.taxes[:i], ZERO) if item.due.rates[i][0].is_compound else net
 

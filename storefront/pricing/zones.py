@@ -1,4 +1,4 @@
-"""Which zone an address is in, without database: the most specific one (docs/delivery.md)."""
+"""Finds the zone of an address, without database: the most specific one (docs/delivery.md)."""
 
 from collections.abc import Iterable, Mapping
 
@@ -11,16 +11,16 @@ from storefront.pricing.postcodes import codes_matched, normal_postcode
 def zone_of(zones: Iterable[DeliveryZone], address: Mapping[str, str]) -> DeliveryZone | None:
     """The zone of this address: by postal code, else by region, else by country, else the one for all other countries.
 
-    Of several with postal codes, the one whose pattern covers the fewest codes. Of equals, which the admin refuses,
-    the oldest. None: the shop does not deliver there.
+    Of several with postal codes, the one whose pattern covers the fewest codes; of equals, which the admin refuses, the
+    oldest. Returns None if the shop does not deliver there.
     """
     fitting = [(rank, -zone.pk, zone) for zone in zones if (rank := _rank(zone, address)) is not None]
     return max(fitting, key=lambda each: each[:2])[2] if fitting else None
 
 
 def served_countries(zones: Iterable[DeliveryZone], active: set[int]) -> dict[str, str]:
-    """The countries that can be delivered to, at least in part: names by code, sorted by name. `active` are the ids of
-    zones with a rate."""
+    """The countries to which the shop delivers, at least in part: names by code, sorted by name. `active` are the ids
+    of zones with a rate."""
     zones = list(zones)
     listed = {code for zone in zones if zone.pk in active for code in zone.countries}
     closed = {code for zone in zones for code in zone.countries if not is_narrow(zone)} - listed
@@ -31,18 +31,18 @@ def served_countries(zones: Iterable[DeliveryZone], active: set[int]) -> dict[st
 
 
 def countries_by_region(zones: Iterable[DeliveryZone]) -> frozenset[str]:
-    """The countries whose zones depend on the region, so that it has to be asked for."""
+    """The countries whose zones depend on the region, so that the checkout has to ask for it."""
     return frozenset(code for zone in zones if zone.regions for code in zone.countries)
 
 
 def is_narrow(zone: DeliveryZone) -> bool:
-    """Whether the zone is only a part of its country."""
+    """Returns True if the zone is only a part of its country."""
     return bool(zone.regions or zone.postcodes)
 
 
 def overlap(zone: DeliveryZone, others: Iterable[DeliveryZone]) -> tuple[str, str] | None:
-    """The field and a sentence if another zone has the same addresses by equally specific terms; then neither would be
-    more specific."""
+    """The field and a sentence if another zone has the same addresses by equally specific terms, so that neither would
+    be chosen over the other."""
     for other in others:
         if other.pk != zone.pk and (found := _overlap(zone, other)):
             return found

@@ -1,5 +1,5 @@
-"""One person's data: found by e-mail address in every room, exported into a file, and erased as far as the law lets a
-shop (docs/privacy.md).
+"""Finds one person's data in every room by email address, exports them into a file, and erases them as far as the law
+lets a shop (docs/privacy.md).
 
-It may import every room that has data about shoppers; only the server and the demo import it.
+May import every room that has data about shoppers. Only the server and the demo import this one.
 """

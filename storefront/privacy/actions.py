@@ -1,4 +1,4 @@
-"""What staff and commands ask for: a request about one person, an export, and that they are erased."""
+"""Actions of staff and commands: opening a request about one person, exporting and erasing their data."""
 
 from datetime import datetime
 from functools import partial
@@ -32,7 +32,7 @@ class PersonErased(Refusal):
 
 @transaction.atomic
 def open_request(*, shop: Shop, email: str, user: User | None = None, now: datetime) -> DataRequest:
-    """The shop's request about the person with this address, made if there is none. Raises InvalidFields for what is no
+    """Get or create the shop's request about the person with this address. Raises InvalidFields for an invalid
     address."""
     email = normal_email(email)
     try:
@@ -51,7 +51,7 @@ def open_request(*, shop: Shop, email: str, user: User | None = None, now: datet
 
 @transaction.atomic
 def start_export(*, shop: Shop, request: DataRequest, now: datetime) -> DataRequest:
-    """Have the worker make a file of the person's data, instead of an earlier one. Raises RequestAtWork and
+    """Have the worker write a file of the person's data, which replaces an earlier one. Raises RequestAtWork and
     PersonErased."""
     row = begin(shop, request, State.EXPORTING, now)
     transaction.on_commit(partial(jobs.run_export.enqueue, row.pk))
@@ -60,7 +60,7 @@ def start_export(*, shop: Shop, request: DataRequest, now: datetime) -> DataRequ
 
 @transaction.atomic
 def start_erasure(*, shop: Shop, request: DataRequest, now: datetime) -> DataRequest:
-    """Have the worker erase the person. Raises PersonNeeded while something is to do with their data, RequestAtWork and
+    """Have the worker erase the person. Raises PersonNeeded while something needs their data, RequestAtWork and
     PersonErased."""
     row = begin(shop, request, State.ERASING, now)
     if row.plan is None:
@@ -70,8 +70,8 @@ def start_erasure(*, shop: Shop, request: DataRequest, now: datetime) -> DataReq
 
 
 def erase_now(*, shop: Shop, email: str, now: datetime) -> DataRequest:
-    """Erase the person here, without the worker. Raises as `start_erasure`, and ProviderUnavailable: then, and if it is
-    interrupted, it goes on when it is called again."""
+    """Erase the person here, without the worker. Raises what `start_erasure` raises, and ProviderUnavailable. After
+    that, or an interruption, another call continues the erasure."""
     request = open_request(shop=shop, email=email, now=now)
     with transaction.atomic():
         row = begin(shop, request, State.ERASING, now)
@@ -87,7 +87,7 @@ def erase_now(*, shop: Shop, email: str, now: datetime) -> DataRequest:
 
 
 def begin(shop: Shop, request: DataRequest, state: str, now: datetime) -> DataRequest:
-    """The locked request, at this work from now on. Of two who begin at once, the second is refused."""
+    """Lock the request and set its state. Of two calls at the same time, the second is refused."""
     row = DataRequest.objects.select_for_update(of=("self",)).get(shop=shop, pk=request.pk)
     if row.state == State.ERASED:
         raise PersonErased

@@ -1,4 +1,4 @@
-"""One person's data in the admin: requests under *Settings > Data*, and the way there from a customer's page."""
+"""Admin pages of one person's data: requests under *Settings > Data*, and a link from the customer's page."""
 
 from typing import Any
 
@@ -34,11 +34,11 @@ MISSING = "The file of this export is no longer in the shop's file storage. Plea
 
 
 class RequestForm(ShopScopedForm):
-    """The address, whose request exists already if somebody looked it up before."""
+    """The form that opens a request. An address that was looked up before already has one."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # A request that is there has no field to fill in, and once the person is erased no address.
+        # An existing request has no field to fill in.
         if "email" in self.fields:
             self.fields["email"].required = True
 
@@ -51,7 +51,7 @@ class RequestForm(ShopScopedForm):
 
 
 class EraseForm(BaseDialogForm):
-    """The address, typed as a confirmation."""
+    """Asks for the address as a confirmation."""
 
     email = forms.EmailField(label="Type the email address to confirm", widget=UnfoldAdminEmailInputWidget)
 
@@ -82,7 +82,7 @@ def _file(row: DataRequest) -> str:
 
 @admin.register(DataRequest)
 class DataRequestAdmin(ShopScopedAdmin):
-    """What the shop has about one person; a file of it; and erasing them."""
+    """Shows which data the shop has about one person, and offers to export or erase them."""
 
     empty_text = "Look up an email address to export or erase what your shop has about a person, guests included."
     form = RequestForm
@@ -109,7 +109,7 @@ class DataRequestAdmin(ShopScopedAdmin):
 
     @display(description="before erasing")
     def open_things(self, row: DataRequest) -> SafeString:
-        """What has to end before the person can be erased."""
+        """The open matters that keep the person from being erased."""
         texts = [
             (link("orders_order_change", each.order_id, each.text) if each.order_id else each.text,)
             for each in obstacles(find_person(row.shop, row.email))
@@ -137,7 +137,7 @@ class DataRequestAdmin(ShopScopedAdmin):
         return [*reason, "email", "open_things", "found", "file_shown", "asked", "by"]
 
     def change_view(self, request: Any, object_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
-        """The page; to a page that asks whether the work is done, only that: then it loads itself again."""
+        """The page. While the work runs, it polls this view, which then answers only whether to reload the page."""
         if request.method != "GET" or not is_htmx(request):
             return super().change_view(request, object_id, *args, **kwargs)
         row = self.row_or_404(request, object_id)
@@ -148,7 +148,7 @@ class DataRequestAdmin(ShopScopedAdmin):
         obj.__dict__.update(row.__dict__)
 
     def log_addition(self, request: Any, obj: Any, message: Any) -> None:
-        """Records nothing: the action has, unless somebody had looked the address up before."""
+        """Records nothing, since `actions.open_request` records each new request."""
 
     @deed("Make an export", RIGHT, Moves.PERSONAL_DATA, icon="folder_zip", when=is_open)
     @asks(
@@ -199,7 +199,7 @@ class DataRequestAdmin(ShopScopedAdmin):
 
 @admin.register(Customer)
 class CustomerWithDataAdmin(CustomerAdmin):
-    """Customers, with the way to their data."""
+    """Customers, with a link to their data."""
 
     @deed("Export or erase", RIGHT, Moves.PERSONAL_DATA, icon="folder_shared")
     @asks(

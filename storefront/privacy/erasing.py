@@ -1,9 +1,9 @@
-"""Erases a person, step by step. docs/privacy.md says what goes, what stays, and why.
+"""Erases a person, step by step. docs/privacy.md lists what goes, what stays, and why.
 
-The first step is one transaction: it makes sure that nothing is to do any more, notes which rows are the person's
-(`DataRequest.plan`), and deletes account, baskets and checkouts. From then on the person can start anew: what they
-order later is not in the plan and stays whole. The other steps follow the plan, an order at a time. Each finds nothing
-left to do the second time, so after an interruption the work goes on, and two workers at once do no harm.
+The first step is one transaction: it makes sure that nothing needs the person's data any more, stores which rows are
+theirs (`DataRequest.plan`), and deletes account, baskets and checkouts. From then on the person is a new customer:
+later orders are not in the plan and are not erased. The other steps follow the plan, one order at a time. Every step is
+safe to repeat, so the work can continue after an interruption, and two workers at once do no harm.
 """
 
 import json
@@ -45,7 +45,7 @@ from storefront.webhooks.erasing import erase_events
 
 State = DataRequest.State
 # After this many calls without an answer, a saved method is left to the merchant.
-MOST_TRIES = 10
+MAX_TRIES = 10
 # Tasks that have a shop and an address as arguments.
 _MAILING = ("storefront.customers.", "storefront.stock_alerts.", "storefront.content.")
 
@@ -53,10 +53,10 @@ Beat = Callable[[], None]
 
 
 def erase(request: DataRequest, *, now: datetime, beat: Beat = lambda: None) -> None:
-    """Carry out an erasure that was begun, or go on with it.
+    """Carry out an erasure that was begun, or continue it.
 
-    Raises PersonNeeded if something is to do with the person's data after all, and then nothing is erased;
-    ProviderUnavailable if a payment provider does not answer, and then the work can go on later.
+    Raises PersonNeeded if something needs the person's data after all, and then nothing is erased; ProviderUnavailable
+    if a payment provider does not answer, and then a later call continues the work.
     """
     shop = request.shop
     if request.plan is None:
@@ -75,8 +75,8 @@ def erase(request: DataRequest, *, now: datetime, beat: Beat = lambda: None) -> 
 
 
 def _forget_methods(request: DataRequest) -> dict[str, int]:
-    """Delete the saved methods at their providers, which takes calls and so is done outside any transaction. Returns
-    what there was of each kind."""
+    """Delete the saved payment methods at their providers. This makes calls, so it runs outside any transaction.
+    Returns the number of rows of each kind."""
     person = find_person(request.shop, request.email)
     check_not_needed(person)
     counts = {kind.name: kind.count(person) for kind in KINDS if kind.count}
@@ -85,10 +85,10 @@ def _forget_methods(request: DataRequest) -> dict[str, int]:
         try:
             remove_method(shop=request.shop, customer=customer, method_id=method.pk)  # type: ignore[arg-type]
         except NotFound:
-            # Another worker, or the customer, was quicker.
+            # Another worker, or the customer, has deleted it meanwhile.
             continue
         except ProviderUnavailable:
-            if request.tries < MOST_TRIES:
+            if request.tries < MAX_TRIES:
                 raise
     return counts
 
@@ -98,12 +98,12 @@ def _close_account(request: DataRequest, counts: dict[str, int], now: datetime) 
     shop, email = request.shop, request.email
     row = DataRequest.objects.select_for_update(of=("self",)).get(shop=shop, pk=request.pk)
     if row.plan is not None or row.state == State.ERASED:
-        # Another worker was here since.
+        # Another worker has closed the account meanwhile.
         request.plan = row.plan
         return
     customer = Customer.objects.filter(shop=shop, email=email).first()
     checkouts, baskets = lock_baskets(shop, email, customer)
-    # After them, as whoever orders does.
+    # Locked after the baskets, as when an order is placed.
     customer = Customer.objects.select_for_update(of=("self",)).filter(shop=shop, email=email).first()
     person = find_person(shop, email)
     check_not_needed(person)
@@ -125,7 +125,8 @@ def _delete_file(row: DataRequest) -> None:
 
 
 def _plan(person: Person, counts: dict[str, int], now: datetime) -> dict[str, Any]:
-    """Which rows are the person's now. They lead nowhere once the account is gone, so they are noted."""
+    """The plan: ids of the rows that are the person's now. Once the account is deleted, they could not be found any
+    more."""
     left = SavedMethod.objects.filter(shop=person.shop, customer=person.customer) if person.customer else []
     return {
         "at": now.isoformat(),
@@ -135,13 +136,13 @@ def _plan(person: Person, counts: dict[str, int], now: datetime) -> dict[str, An
         "cards": list(person.gift_cards().values_list("pk", flat=True)),
         "redemptions": list(person.redemptions().values_list("pk", flat=True)),
         "counts": counts,
-        # For the merchant, who has to delete these at the provider.
+        # The merchant has to delete these at the provider.
         "methods_left": [f"{each.provider} {each.customer_reference}" for each in left],
     }
 
 
 def _erase_order(shop: Shop, order_id: int, plan: dict[str, Any], now: datetime) -> None:
-    """Erase the person from one order, once what it lacks of papers is issued."""
+    """Issue the invoices that the order lacks, then erase the person from it."""
     found = Order.objects.filter(shop=shop, pk=order_id)
     order = found.first()
     if order is not None and order.erased_at is None and DueOrder.objects.filter(shop=shop, order=order).exists():
@@ -153,14 +154,15 @@ def _erase_order(shop: Shop, order_id: int, plan: dict[str, Any], now: datetime)
         if order.erased_at is not None:
             return
         if what_is_open(order) or with_open_money(found):
-            # Something came up since, such as a refund that failed. It stays whole, and is counted.
+            # The order needs attention again, for example because a refund failed. It is not erased, but counted.
             return
         erase_payments(shop=shop, order=order)
         erase_order(shop=shop, order=order, now=now)
 
 
 def _erase_rest(request: DataRequest, now: datetime) -> None:
-    """What is no order's. Orders that could not be erased keep their cards' messages and their log."""
+    """Erase everything that does not belong to an order. Orders that could not be erased keep their cards' messages and
+    their log."""
     shop, email, plan = request.shop, request.email, request.plan
     erased = _erased_orders(shop, plan)
     began = datetime.fromisoformat(plan["at"])
@@ -169,7 +171,7 @@ def _erase_rest(request: DataRequest, now: datetime) -> None:
         delete_drafts(shop=shop, drafts=plan["drafts"])
         Redemption.objects.filter(shop=shop, pk__in=plan["redemptions"]).update(email_digest="", customer=None)
         delete_views_naming(shop=shop, email=email)
-    # Those that ran when the others were deleted.
+    # Deletes tasks that were running when the others were deleted.
     _delete_tasks(shop, email, before=began)
     about: dict[str, Any] = {"shop": shop, "email": email, "orders": erased}
     with transaction.atomic():
@@ -184,8 +186,8 @@ def _erased_orders(shop: Shop, plan: dict[str, Any]) -> list[int]:
 
 
 def _delete_tasks(shop: Shop, email: str, before: datetime | None = None) -> None:
-    """Delete mails that wait and the results of those that were sent: the address is an argument of them."""
-    # As JSON is written, on SQLite without letters beyond ASCII.
+    """Delete waiting mails and the results of sent ones, since their arguments contain the address."""
+    # The address in JSON; SQLite's JSON is ASCII only.
     texts = {json.dumps(email), json.dumps(email, ensure_ascii=False)}
     named = reduce(or_, [Q(args_kwargs__icontains=text[1:-1]) for text in sorted(texts)])
     rows = DBTaskResult.objects.filter(named).exclude(status=TaskResultStatus.RUNNING)
@@ -203,14 +205,14 @@ def _delete_tasks(shop: Shop, email: str, before: datetime | None = None) -> Non
 
 @transaction.atomic
 def _finish(request: DataRequest, now: datetime) -> None:
-    """Note what was done, without who it was about, and tell apps, which have copies (R-HOOK-29)."""
+    """Store what was erased, without the person, and notify apps, which have copies (R-HOOK-29)."""
     shop, plan = request.shop, request.plan
     orders = _erased_orders(shop, plan)
     kept = len(plan["orders"]) - len(orders)
     erased = plan["counts"] | {"orders": len(orders)} | ({"orders_left": kept} if kept else {})
-    # Also if another worker has given up meanwhile.
+    # Any state will do, since another worker may have given up meanwhile.
     row = DataRequest.objects.select_for_update(of=("self",)).filter(pk=request.pk).exclude(state=State.ERASED)
-    # Made after the account was deleted, and while the erasure stood still.
+    # Deletes a file that was exported after the account was closed, while the erasure was interrupted.
     for late in row:
         _delete_file(late)
     reason = _left_to_do(kept, plan["methods_left"])
@@ -231,7 +233,7 @@ def _finish(request: DataRequest, now: datetime) -> None:
 
 
 def _left_to_do(kept: int, methods: list[str]) -> str:
-    """What the merchant has to do themselves; empty as a rule."""
+    """Instructions for the merchant, of what could not be erased here; usually empty."""
     texts = []
     if kept:
         orders = "1 order" if kept == 1 else f"{kept} orders"

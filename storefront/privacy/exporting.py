@@ -21,7 +21,8 @@ papers/: the invoices and credit notes as PDF
 
 
 def write_export(person: Person, out: IO[bytes], beat: Callable[[], None] = lambda: None) -> dict[str, int]:
-    """Write the file. Returns how many records of each kind it has. `beat` is called every now and then."""
+    """Write the file. Returns how many records of each kind it has. `beat` is called for each record and document, as a
+    heartbeat."""
     counts: dict[str, int] = {}
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for kind in KINDS:

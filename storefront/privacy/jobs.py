@@ -26,7 +26,7 @@ State = DataRequest.State
 # After this time without a heartbeat, the worker is considered dead.
 SILENCE = timedelta(minutes=10)
 HEARTBEAT_EVERY = timedelta(seconds=1)
-# How long a file is kept, and how long a request without an erasure is.
+# How long a file is kept, and a request that erased nobody.
 KEPT_FILE, KEPT_REQUEST = timedelta(days=7), timedelta(days=30)
 WAIT_FOR_PROVIDER = timedelta(minutes=5)
 
@@ -56,8 +56,8 @@ def run_export(request_id: int) -> None:
 
 @task(queue_name=FILES)
 def run_erasure(request_id: int) -> None:
-    """Erase the person. After an interruption it goes on where it was; while a payment provider does not answer, it is
-    tried again after WAIT_FOR_PROVIDER."""
+    """Erase the person. After an interruption, the erasure continues where it was. If a payment provider does not
+    answer, it is retried after WAIT_FOR_PROVIDER."""
     row = _at_work(request_id, State.ERASING)
     if row is None:
         return
@@ -85,18 +85,18 @@ def _store_export(row: DataRequest) -> None:
         size = written.tell()
         written.seek(0)
         storage, name = row.file.storage, f"privacy/{row.shop_id}-{row.pk}.zip"
-        # An earlier one, or that of a run that was killed.
+        # The file of an earlier export, or of a run that was killed.
         storage.delete(name)
         name = storage.save(name, File(written))
     done = {"state": State.OPEN, "file": name, "size": size, "exported_at": clock.now()}
     mine = DataRequest.objects.filter(pk=row.pk)
-    # Nobody waits for it any more, perhaps since the person was erased.
+    # The export was given up, or the person was erased, so nobody needs the file.
     if not mine.filter(state=State.EXPORTING).update(**done) and not mine.filter(file=name).exists():
         storage.delete(name)
 
 
 def heartbeat(row: DataRequest) -> Callable[[], None]:
-    """What is to be called again and again while the request is worked on: then nobody else goes on with it."""
+    """Return a function to call regularly while the work runs, so that no other worker takes the request over."""
     beaten_at = clock.now()
 
     def beat() -> None:
@@ -109,12 +109,13 @@ def heartbeat(row: DataRequest) -> Callable[[], None]:
 
 
 def stop(row: DataRequest, reason: str) -> None:
-    """End the work without its result. An erasure that had begun has its plan, and goes on when it is started again."""
+    """End the work without a result. An erasure that had begun keeps its plan, and continues when it is started
+    again."""
     DataRequest.objects.filter(pk=row.pk, state=row.state).update(state=State.OPEN, reason=reason[:1000])
 
 
 def resume_silent_requests(*, now: datetime, limit: int) -> int:
-    """Go on with erasures whose worker was killed for good, and end such exports. Returns how many there were."""
+    """Continue erasures whose worker was killed, and end exports whose worker was. Returns how many there were."""
     silent = DataRequest.objects.filter(state__in=[State.EXPORTING, State.ERASING], heartbeat_at__lt=now - SILENCE)
     rows = list(silent.order_by("heartbeat_at")[:limit])
     for row in rows:

@@ -1,5 +1,5 @@
-"""What a shop has about a person, by kind: what stands in an export, how many there are, and what erasing does to them.
-docs/privacy.md has the same as a table, with the reasons."""
+"""The kinds of data that a shop has about a person: the records that an export contains, how many there are, and what
+erasing does to them. docs/privacy.md has the same as a table, with the reasons."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True)
 class Kind:
-    """`name` is that of its file in an export; `fate` says what erasing does."""
+    """A kind of data. `name` is the name of its file in an export; `fate` describes what erasing does."""
 
     name: str
     title: str
-    # None: counting them would take long.
+    # None if counting would take long.
     count: Callable[[Person], int] | None
     records: Callable[[Person], Iterator[Record]]
     fate: str

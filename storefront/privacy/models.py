@@ -10,10 +10,10 @@ from storefront.shops.models import Shop
 
 
 class DataRequest(models.Model):
-    """What a shop does about the data of one person, by e-mail address: a file of them, and erasing them.
+    """A request to export or erase the data of one person, who is known by email address.
 
-    Once the person is erased, the row has counts and times alone, as the proof of it. Otherwise it is deleted after a
-    while (`jobs.delete_old_requests`). `email` is in lowercase, and empty once the person is erased.
+    Once the person is erased, the row has only counts and times, as a proof. Otherwise `jobs.delete_old_requests`
+    deletes it after a while. `email` is in lowercase, and empty once the person is erased.
     """
 
     class State(models.TextChoices):

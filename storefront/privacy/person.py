@@ -1,4 +1,4 @@
-"""A person of a shop, by e-mail address: which rows are about them, and what keeps them from being erased."""
+"""Finds the rows about a person, by email address, and what keeps the person from being erased."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,13 +24,13 @@ from storefront.pricing.models import Redemption
 from storefront.shops.models import Shop, StaffMember
 from storefront.stock_alerts.models import StockAlert
 
-# Reasons that are named.
-MOST_REASONS = 20
+# Reasons that a refusal names.
+MAX_REASONS = 20
 
 
 @dataclass(frozen=True)
 class Person:
-    """A shopper or guest of one shop: their account, if there is one, and all orders of the account or with the
+    """A shopper or guest of one shop: the account, if there is one, and all orders of the account or with the
     address."""
 
     shop: Shop
@@ -81,32 +81,33 @@ class Person:
 
 @dataclass(frozen=True)
 class Obstacle:
-    """Why a person cannot be erased now, as a sentence, and the order that it is about."""
+    """A reason why a person cannot be erased now, as a sentence, and the order in question."""
 
     text: str
     order_id: int | None = None
 
 
 def find_person(shop: Shop, email: str) -> Person:
-    """The person with this address. Who has neither an account nor orders can still wait for products, say."""
+    """The person with this address. Without an account and orders, the person can still have other data, such as stock
+    alerts."""
     customer = customer_by_email(shop, email)
     found = order_ids_of(shop, email=email, customer=customer)
     return Person(shop, normal_email(email), customer, tuple(found))
 
 
 def obstacles(person: Person) -> list[Obstacle]:
-    """What has to end before the person can be erased; empty if nothing. Names the first MOST_REASONS."""
-    return list(islice(_obstacles(person), MOST_REASONS))
+    """The first MAX_REASONS reasons why the person cannot be erased; empty if there are none."""
+    return list(islice(_obstacles(person), MAX_REASONS))
 
 
 class PersonNeeded(Refusal):
-    """Something is still to do that needs the person's data."""
+    """Something still needs the person's data, such as an open order."""
 
     code = "person_needed"
 
 
 def check_not_needed(person: Person) -> None:
-    """Raises PersonNeeded, which names everything that has to end first."""
+    """Raises PersonNeeded with all obstacles, if there are any."""
     if found := obstacles(person):
         raise PersonNeeded(f"Nothing was erased. {' '.join(each.text for each in found)}")
 

@@ -1,4 +1,4 @@
-"""A person's data as JSON, kind by kind. Nothing secret is in it: no password, no code, no id of a saved method."""
+"""Builds a person's data as JSON, kind by kind, without secrets: no password, no code, no id of a saved method."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -97,7 +97,7 @@ def alerts(person: Person) -> Iterator[Record]:
 
 
 def audit_entries(person: Person) -> Iterator[Record]:
-    """Entries by the person or about them. Who else acted is not said: those are other people."""
+    """The audit entries by the person or about them. Other people who acted are not named."""
     customers = [person.customer.pk] if person.customer else []
     found = entries_naming(shop=person.shop, email=person.email, customers=customers, orders=person.order_ids)
     for row in found:
@@ -118,7 +118,7 @@ def _gift_card(person: Person, row: GiftCard) -> Record:
     is_held = row.email.lower() == person.email
     own = _plain(row, "last_four", "value", "balance", "currency", "email", "message", "sent_at", "expires_at")
     entries = [_plain(each, "at", "kind", "amount", "balance") for each in row.entries.all()]
-    # What somebody else's card was spent on is theirs.
+    # Uses of somebody else's card are that person's data.
     return (
         {"is_received": is_held, "is_bought": row.order_id in person.order_ids}
         | own
@@ -143,7 +143,7 @@ def _checkout(row: Checkout) -> Record:
 
 
 def _plain(row: Any, *names: str) -> Record:
-    """These columns, as the API writes them: money as strings, times in UTC."""
+    """The values of these columns, written like those of the API: money as strings, times in UTC."""
     return {name: _value(getattr(row, name)) for name in names}
 
 

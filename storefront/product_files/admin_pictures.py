@@ -1,4 +1,4 @@
-"""What an import's page shows about its pictures."""
+"""Shows the pictures of an import on its page."""
 
 from typing import Any
 

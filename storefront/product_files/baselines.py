@@ -1,7 +1,8 @@
-"""What an existing product would state in a file, so that an update changes only what its file states otherwise.
+"""Baselines: the values that an export of an existing product would have, so that an update changes only values that
+differ in the file.
 
 A CSV format cannot hold all of a product: its export lacks a bundle's items, or gives the price of a variable product
-as that of its cheapest variant. An update leaves alone whatever the file states just as the product's own export does.
+as that of its cheapest variant. An update ignores values that are the same in the product's own export.
 """
 
 from dataclasses import replace
@@ -30,11 +31,11 @@ class Baselines:
         self._categories: dict[int, Category] | None = None
 
     def clear(self) -> None:
-        """Read the shop's categories again when they are needed next."""
+        """Forget the shop's categories, so that they are read again when needed."""
         self._categories = None
 
     def differing(self, parsed: ParsedProduct, existing: ExistingProduct) -> ParsedProduct:
-        """The parsed product without what this existing product states in the same way."""
+        """The parsed product without the values that this existing product's export has, too."""
         if self.format not in ("woocommerce", "shopify"):
             return parsed
         baseline = self._baseline(existing, parsed.fields.get("dimension_unit") or "cm")
@@ -58,7 +59,7 @@ class Baselines:
 
 
 def _without(parsed: ParsedProduct, baseline: ParsedProduct) -> ParsedProduct:
-    """The parsed product without what the baseline has too."""
+    """The parsed product without the values that equal the baseline."""
     own_variants = {variant.key: variant for variant in baseline.variants or ()}
     return replace(
         parsed,

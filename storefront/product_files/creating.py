@@ -36,7 +36,7 @@ def insert_products(
     now: datetime,
 ) -> list[int]:
     """Create a product from each parsed product; returns their ids. The caller's transaction holds the shop's lock.
-    With `pictures`, the pictures are requested from the worker. With `texts`, the search texts follow by them.
+    With `pictures`, the pictures are requested from the worker. With `texts`, these write the search texts later.
 
     Raises InvalidValue for a bundle item that the shop does not have, or a sale period that cannot be.
     """
@@ -112,7 +112,7 @@ class _Batch:
 def _category_links(
     ids: Sequence[int], products: Sequence[ParsedProduct], references: References
 ) -> list[tuple[int, int, int]]:
-    """The (product, category, sort order) of each."""
+    """The (product, category, sort order) of each link."""
     links = []
     for id, parsed in zip(ids, products, strict=True):
         sort_orders: dict[int, int] = {}
@@ -147,8 +147,8 @@ def bundle_item_row(shop: Shop, bundle: int, item: ParsedBundleItem) -> Row:
 
 
 def unused_slugs(shop: Shop, products: Sequence[ParsedProduct]) -> list[str]:
-    """A slug for each product that no existing product and no other product of the batch has: the one that the file
-    states, which was looked for or is known to be free.
+    """An unused slug for each product, which no existing product and no other product of the batch has: the one stated
+    in the file, which was looked up or is known to be free.
 
     For others, tries the slug of the name, then that with the source id or the SKU, then that with a number. The second
     step spares a shop with a thousand products of one name the search for a free number. Raises InvalidValue for a

@@ -14,10 +14,10 @@ from storefront.product_files.number_formats import with_decimal_point
 from storefront.product_files.parsed_products import Failure, Notice, Problem
 
 # Maximum length of a row in characters. Otherwise, a quote that is never closed would swallow the rest of the file.
-LARGEST_ROW = 1 << 20
+MAX_ROW_LENGTH = 1 << 20
 SEPARATORS = (",", ";", "\t", "|")
 # The csv module's own limit is per process and lower; the maximum above is checked while feeding it.
-csv.field_size_limit(max(csv.field_size_limit(), 4 * LARGEST_ROW))
+csv.field_size_limit(max(csv.field_size_limit(), 4 * MAX_ROW_LENGTH))
 
 
 @dataclass(slots=True)
@@ -29,7 +29,7 @@ class Row:
 class Table:
     """One CSV file: its header, and the rows below it with the number of the line on which each starts.
 
-    `notes` is what a reader of the import's report should know about the file.
+    `notes` are remarks on the file for the import's report.
     """
 
     def __init__(self, path: Path, encoding: str = "") -> None:
@@ -69,7 +69,7 @@ class Table:
                 continue
             start = start or number
             header += line
-            if header.count('"') % 2 == 0 or len(header) > LARGEST_ROW:
+            if header.count('"') % 2 == 0 or len(header) > MAX_ROW_LENGTH:
                 break
         if not header:
             raise UnreadableFile("The file is empty; expected a header row followed by products.")
@@ -167,15 +167,15 @@ class _LineFeed:
     repeated: list[tuple[int, str]] = field(default_factory=list)
     size: int = 0
     overrun: bool = False
-    # Whether the lines so far end within quotation marks.
+    # True if the lines so far end within quotation marks.
     in_quotes: bool = False
 
     def __iter__(self) -> "_LineFeed":
         return self
 
     def __next__(self) -> str:
-        if self.size > LARGEST_ROW:
-            # Ends the reader, which then returns the row so far.
+        if self.size > MAX_ROW_LENGTH:
+            # Makes the reader return the row so far.
             self.overrun = True
             raise StopIteration
         numbered = self.repeated.pop() if self.repeated else next(self.source)
@@ -200,7 +200,8 @@ class _LineFeed:
 
     @property
     def has_quotes(self) -> bool:
-        """Whether the consumed lines have a quotation mark. Without one, a row can only have too few or many values."""
+        """Returns True if the consumed lines have a quotation mark. A row without one can only have too few or too many
+        values."""
         return any('"' in text for _, text in self.consumed)
 
     def accept(self) -> None:

@@ -1,4 +1,4 @@
-"""The encoding of a CSV or JSON Lines file, and files that are no text at all."""
+"""Detects the encoding of a CSV or JSON Lines file, and refuses files that are not text."""
 
 import codecs
 import io
@@ -38,7 +38,7 @@ _SAVE_AS_CSV = "Save it as CSV UTF-8 and upload that."
 
 
 class UnreadableFile(Refusal):
-    """The file as a whole cannot be imported; the message says what was expected."""
+    """The file as a whole cannot be imported; the message names what was expected."""
 
     status, code = 422, "unreadable_file"
     message = "The file cannot be read."
@@ -60,7 +60,7 @@ def usual_name(encoding: str) -> str:
 
 
 def encoding_of(path: Path) -> tuple[str, bool]:
-    """The file's encoding, and whether it was guessed from the bytes of its texts. Raises UnreadableFile."""
+    """The file's encoding, and True if it was guessed from the bytes of its texts. Raises UnreadableFile."""
     with path.open("rb") as file:
         start = file.read(4096)
         if not start.strip():
@@ -106,7 +106,7 @@ def _wide_encoding(start: bytes) -> str | None:
 
 
 def _narrow_encoding(file: io.BufferedReader) -> tuple[str, bool]:
-    """UTF-8 where more of its characters than not are valid; otherwise what the texts look like."""
+    """UTF-8 if most of its multi-byte characters are valid; otherwise the encoding that fits the texts best."""
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
     broken = sound = 0
     sample: list[bytes] = []
@@ -127,7 +127,7 @@ def _narrow_encoding(file: io.BufferedReader) -> tuple[str, bool]:
 def _detected(sample: bytes) -> str:
     found = chardet.detect(sample, encoding_era=_LIKELY, compat_names=False)["encoding"]
     encoding = codecs.lookup(found or "cp1252").name
-    # Of encodings that read the sample alike, the more usual one, which has more characters.
+    # Among encodings that read the sample alike, takes the more usual one, which has more characters.
     for usual in ("cp1252", _SUPERSETS.get(encoding, encoding)):
         if sample.decode(usual, "replace") == sample.decode(encoding, "replace"):
             return usual

@@ -25,18 +25,18 @@ class ExistingProduct:
     product: Product
     variants: list[Variant] = field(default_factory=list)
     options: list[Option] = field(default_factory=list)
-    # By the option's id.
+    # Values by the option's id.
     option_values: dict[int, list[OptionValue]] = field(default_factory=dict)
     media: list[Media] = field(default_factory=list)
     category_links: list[ProductCategory] = field(default_factory=list)
     bundle_items: list[BundleItem] = field(default_factory=list)
-    # By kind of relation: the id and slug of each related product that is not deleted.
+    # The id and slug of each related product that is not deleted, by kind of relation.
     related: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
 
 
 def existing_products(shop: Shop, ids: Collection[int], *, lock: bool = False) -> dict[int, ExistingProduct]:
-    """These products of the shop by id; with `lock`, locked until the caller's transaction ends, as by all who change
-    prices. Prefetching them with the ORM would take three times as long."""
+    """Read these products of the shop, by id; with `lock`, they are locked until the caller's transaction ends, as by
+    every change of prices. Prefetching them with the ORM would take three times as long."""
     if not ids:
         return {}
     products = Product.objects.select_related("brand", "vendor", "shipping_origin", "tax_class")

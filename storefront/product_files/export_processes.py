@@ -14,7 +14,7 @@ from typing import Any
 
 import django
 
-# Started anew, since a copy of this process would share its database connection.
+# Spawned, since a fork of this process would share its database connection.
 PROCESSES = multiprocessing.get_context("spawn")
 
 Text = tuple[str, int]
@@ -25,9 +25,9 @@ _write: Write
 
 
 def in_processes(write: Write, chunks: Iterable[list[int]], processes: int) -> Iterator[Text]:
-    """What `write` makes of each chunk, in their order. At most two chunks for each process wait. Raises what `write`
-    raises, and BrokenProcessPool if a process was killed."""
-    # As bytes, since the service's classes can be loaded only after its settings.
+    """Yields the result of `write` for each chunk, in order. At most two chunks for each process wait. Raises what
+    `write` raises, and BrokenProcessPool if a process was killed."""
+    # Pickled here, since a new process can load the service's classes only after its settings.
     pool = ProcessPoolExecutor(processes, PROCESSES, initializer=_begin, initargs=(pickle.dumps(write),))
     written: deque[Future[Text]] = deque()
     try:

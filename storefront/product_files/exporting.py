@@ -1,7 +1,7 @@
-"""Writes a shop's products as a file: our own format, which loses nothing, or WooCommerce's or Shopify's CSV.
+"""Writes a shop's products as a file: in the native format, which loses nothing, or as CSV of WooCommerce or Shopify.
 
 The CSV formats hold what those programs support; options with prices, bundles, publication times and translations are
-only in our own. Deleted products are not exported. Memory use does not grow with the number of products.
+only in the native format. Deleted products are not exported. Memory use does not grow with the number of products.
 """
 
 import csv
@@ -37,7 +37,7 @@ def export_products(
     """Write every product of the shop, drafts included, as text; returns how many.
 
     `out` must not translate line ends. `progress` is called with (products written, products in total). With more than
-    one of `processes`, a large shop is read by so many of them, which the caller's transaction does not reach.
+    one of `processes`, that many processes read a large shop, outside of the caller's transaction.
     """
     written, total = 0, Product.objects.filter(shop=shop, deleted_at=None).count()
     file = _FORMATS[format](shop)
@@ -67,7 +67,7 @@ def _chunks(shop: Shop) -> Iterator[list[int]]:
 
 
 def _products(shop: Shop, ids: Sequence[int]) -> list[ExistingProduct]:
-    """These products, each with its rows. One that was deleted meanwhile is missing."""
+    """These products, each with its rows. Leaves out products that were deleted meanwhile."""
     found = existing_products(shop, ids)
     return [found[id] for id in ids if id in found]
 
@@ -77,7 +77,7 @@ def _categories(shop: Shop) -> dict[int, Category]:
 
 
 class _Native:
-    """Our own format: a line of JSON for each product."""
+    """The native format: a line of JSON for each product."""
 
     def __init__(self, shop: Shop) -> None:
         self.shop = shop

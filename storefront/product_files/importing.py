@@ -71,7 +71,7 @@ class Report:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every product of the file is now in the shop."""
+        """Returns True if every product of the file is now in the shop."""
         return not self.failed and not self.conflicts
 
 
@@ -147,7 +147,7 @@ class _Outcome:
     updated: list[tuple[ParsedProduct, str, Changes]] = field(default_factory=list)
     refused: list[ParsedProduct] = field(default_factory=list)
     matched: list[tuple[ParsedProduct, Match]] = field(default_factory=list)
-    # Each with the reason.
+    # Skipped products, each with the reason.
     skipped: list[tuple[ParsedProduct, str]] = field(default_factory=list)
     conflicts: list[tuple[ParsedProduct, str]] = field(default_factory=list)
 
@@ -171,7 +171,7 @@ class _Import:
     ) -> None:
         self.shop, self.update, self.write, self.callbacks = shop, update, write, callbacks
         self.now, self.started = now, time.monotonic()
-        self.file = file[:100]  # What the stock ledger names.
+        self.file = file[:100]  # The reference in the stock ledger.
         self.matcher, self.source, self.baselines, self.related = matcher, matcher.source, baselines, related
         self.upkeep, self.pictures = upkeep, pictures
         self.references, self.tables = References(shop), NewTables(shop, now)
@@ -199,7 +199,7 @@ class _Import:
         except (DataError, IntegrityError, InvalidValue) as error:
             self.references.clear()
             if self.matcher.look_all_up():
-                # Somebody else may have changed a product that was therefore not found.
+                # A concurrent change may be the reason why a product was not found.
                 self.import_batch(batch)
                 return
             if len(batch) == 1:
@@ -275,7 +275,7 @@ class _Import:
     def _update(self, outcome: _Outcome) -> None:
         matched = [(parsed, match.product) for parsed, match in outcome.matched if match.product]
         products = existing_products(self.shop, [found.id for _, found in matched], lock=self.write)
-        # Sale periods begin and end while a long import runs; now that the products are locked, they wait.
+        # Sale periods begin and end while a long import runs. From here on they wait, since the products are locked.
         prices_at = self.now + timedelta(seconds=time.monotonic() - self.started)
         self.baselines.clear()
         new_pictures: list[tuple[int, str]] = []

@@ -31,8 +31,8 @@ HEARTBEAT_EVERY = timedelta(seconds=1)
 # How long a cleaned text is cached; afterwards its next view creates it again.
 KEPT_TEXTS = timedelta(days=30)
 # Limits of the stored report; its counts include everything.
-MOST_PROBLEMS = 1000
-MOST_CHANGES = 200
+MAX_PROBLEMS = 1000
+MAX_CHANGES = 200
 
 BROKE = "The import stopped because of an internal error. Products imported so far are kept. Please try again later."
 GONE = (
@@ -136,9 +136,9 @@ def _result(report: Report) -> dict[str, Any]:
         **report.counts(),
         "percent": 100,
         "problems": [
-            asdict(problem) for problem in (*report.problems[:MOST_PROBLEMS], *report.unchanged[:MOST_PROBLEMS])
+            asdict(problem) for problem in (*report.problems[:MAX_PROBLEMS], *report.unchanged[:MAX_PROBLEMS])
         ],
-        "changes": [_stored_change(change) for change in report.changes[:MOST_CHANGES]],
+        "changes": [_stored_change(change) for change in report.changes[:MAX_CHANGES]],
     }
 
 
@@ -150,13 +150,13 @@ def _stored_change(change: dict[str, Any]) -> dict[str, Any]:
 
 
 def _end(row: ProductImport, **columns: Any) -> None:
-    """Save the result, and delete the file once it is committed."""
+    """Save the result, and delete the file after the commit."""
     with transaction.atomic():
         row.refresh_from_db(fields=["file"])
         name, storage = row.file.name, row.file.storage
         ProductImport.objects.filter(pk=row.pk).update(finished_at=clock.now(), file="", **columns)
         if name:
-            # If that fails, it is logged, and nothing else.
+            # A failure to delete is only logged.
             transaction.on_commit(lambda: storage.delete(name), robust=True)
 
 

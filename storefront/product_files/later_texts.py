@@ -27,12 +27,12 @@ class LaterTexts:
 
     def write(self, ids: Sequence[int], rows: Sequence[tuple[tuple[Any, ...], Packed]]) -> None:
         """Write these rows of the table, once the transaction is committed."""
-        # Not the time at which the import began, after which it may run for minutes.
+        # The present time, since the import may have begun minutes ago.
         awaited = await_texts(self.shop, ids, clock.now())
         transaction.on_commit(partial(self._upkeep.submit, partial(self._write, awaited, rows)))
 
     def finish(self) -> None:
-        """Write those that could not be written then. Call it after the end of `upkeep`."""
+        """Write the texts that could not be written before. Call it after the end of `upkeep`."""
         write_left(self._failed)
 
     def _write(self, awaited: AwaitedTexts, rows: Sequence[tuple[tuple[Any, ...], Packed]]) -> None:

@@ -1,4 +1,4 @@
-"""How many categories, pictures, variants, options and items a product of a file may have."""
+"""Limits the number of categories, pictures, variants, options and items of a product in a file."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from storefront.product_files.parsed_products import Failure, ParsedProduct, Pro
 
 
 def within_limits(results: Iterator[ReadResult]) -> Iterator[ReadResult]:
-    """The results, each product that has too many of anything as a failure."""
+    """Replace each product that exceeds a limit by a failure."""
     names = ("categories", "media", "variants", "options", "bundle_items")
     for parsed in results:
         problems = []

@@ -6,7 +6,7 @@ The keys, the most reliable first:
    agree too, since another shop's file can have the same ids.
 2. The slug, if the file states it.
 3. The SKU, if only one product of the shop and only one of the file has it.
-4. The name's slug, for a product that states nothing else. The names have to be the same too, but for their case.
+4. The name's slug, for a product that states nothing else. The names have to be the same too, ignoring case.
 
 Keys that contradict each other, or that fit several products, are a conflict: such a product is neither created nor
 changed, and the report names the products. No two products of a file are the same product of the shop.
@@ -49,7 +49,7 @@ class Found(NamedTuple):
 class Match:
     """The existing product, or None for a new one; `conflict` is the reason why it is neither.
 
-    `links` is whether the source's id for this product is to be stored.
+    `links` is true if the source's id for this product has to be stored.
     """
 
     product: Found | None = None
@@ -66,11 +66,11 @@ class _Existing:
     """The existing products that the keys of a batch name."""
 
     by_id: dict[int, Found] = field(default_factory=dict)
-    # Products from before sources existed, by the id that was stored with them.
+    # Products from releases without sources, by the id that was stored with them.
     by_legacy_id: dict[int, list[Found]] = field(default_factory=dict)
     by_slug: dict[str, Found] = field(default_factory=dict)
     by_sku: dict[str, list[Found]] = field(default_factory=dict)
-    # Those of `by_sku` that have an id in the source.
+    # Products in `by_sku` that have an id in the source.
     with_id: set[int] = field(default_factory=set)
     seen: dict[str, int] = field(default_factory=dict)
     lines: dict[int, tuple[int, bool]] = field(default_factory=dict)
@@ -87,7 +87,7 @@ class Matcher:
         self.shop, self.source, self.seen, self._skus = shop, source, seen, skus
         self._counts: TextCounts | None = None
         self._own = OwnProducts(shop)
-        # Whether each product that the import has created has the slug that the file states.
+        # True while each product that the import has created has the slug that the file states.
         self._states_slugs = True
 
     def match(self, products: Sequence[ParsedProduct]) -> list[Match]:
@@ -113,7 +113,7 @@ class Matcher:
         self._states_slugs = self._states_slugs and all(each.keys.slug for each in created)
 
     def look_all_up(self) -> bool:
-        """Look up every product from now on. Returns whether that is more than before."""
+        """Look up every product from now on. Returns False if that was already so."""
         return self._own.give_up()
 
     def by_source_id(self, ids: set[int]) -> dict[int, int]:
@@ -147,8 +147,8 @@ class Matcher:
         return existing
 
     def _is_known(self, parsed: ParsedProduct) -> bool:
-        """Whether the keys that were seen say everything about the product's slug and SKU, in a shop that has only
-        products of this import: then they need not be looked up."""
+        """Returns True if the product's slug and SKU need no look-up: the shop has only products of this import, whose
+        keys are all known."""
         keys = parsed.keys
         if not keys.name or (self.source and self.source.is_own):
             return False
@@ -229,8 +229,9 @@ class Matcher:
         return existing.by_id.get(id) or next(agreeing, None)
 
     def _is_trusted(self, parsed: ParsedProduct, found: Found) -> bool:
-        """Whether the id identifies the product: if its source was named, if another key agrees, or if the file states
-        no other. What a file states about its source is not enough: a copy of a shop has the domain of the original."""
+        """Returns True if the id identifies the product: its source was named, another key agrees, or the file states
+        no other key. The source stated in a file is not enough, since a copy of a shop has the domain of the
+        original."""
         assert self.source
         keys = parsed.keys
         return self.source.is_named or not (keys.slug or keys.sku or keys.name) or _agrees(parsed, found)
@@ -254,7 +255,7 @@ class Matcher:
         return Match(named[0])
 
     def _repeats(self, sku: str) -> bool:
-        """Whether several products of the file have the SKU."""
+        """Returns True if several products of the file have the SKU."""
         if self._counts is None:
             self._counts = self.seen.enter(TextCounts(self._skus()))
         return self._counts.occurs_again(sku)
@@ -271,7 +272,7 @@ class Matcher:
         return found
 
     def _note(self, parsed: ParsedProduct, own_keys: list[str], match: Match, existing: _Existing) -> None:
-        """Let later products of the same batch know of this one."""
+        """Add this product to the keys that later products of the same batch are compared with."""
         for key in own_keys:
             existing.seen.setdefault(key, parsed.line)
         if match.product:
@@ -306,7 +307,7 @@ def _is_named(found: Found, parsed: ParsedProduct) -> bool:
 
 
 def _folded(name: str) -> str:
-    # A file from a Mac may have an accent as a letter of its own.
+    # A file from a Mac may have accents as separate characters.
     return unicodedata.normalize("NFC", name).casefold()
 
 

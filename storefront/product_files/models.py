@@ -8,7 +8,7 @@ from storefront.kit.storage import private_files
 from storefront.product_files.encodings import COMMON_ENCODINGS, usual_name
 from storefront.shops.models import Shop, User
 
-LONGEST_SOURCE = 100
+MAX_SOURCE_LENGTH = 100
 
 
 class ImportSource(models.Model):
@@ -16,7 +16,7 @@ class ImportSource(models.Model):
     one source and id 7 of another are two products."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
-    name = models.CharField(max_length=LONGEST_SOURCE)
+    name = models.CharField(max_length=MAX_SOURCE_LENGTH)
     used_at = models.DateTimeField(help_text="Time of the last import from it.")
 
     class Meta:
@@ -63,7 +63,7 @@ class ProductImport(models.Model):
     file_name = models.CharField("file", max_length=255, editable=False)
     format = models.CharField(max_length=15, choices=Format, default=Format.AUTO)
     source = models.CharField(
-        max_length=LONGEST_SOURCE,
+        max_length=MAX_SOURCE_LENGTH,
         blank=True,
         help_text="The WooCommerce shop that the file is from. Its IDs count only for products of this source.",
     )
@@ -127,5 +127,5 @@ class ProductImport(models.Model):
 
     @property
     def awaits_pictures(self) -> bool:
-        """Whether pictures of this import are still to be fetched."""
+        """Returns True if pictures of this import are still to be fetched."""
         return self.picture_requests.exists() or self.pictures.filter(state="waiting").exists()

@@ -1,5 +1,5 @@
-"""The rows of new products, packed by the process that reads the file: it has more time than the one that writes to the
-database, which adds only what it alone knows, such as ids."""
+"""Packs the rows of new products in the process that reads the file, which has more time than the one that writes to
+the database. The writing process only adds values that it alone has, such as ids."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -69,7 +69,7 @@ class NewTables:
         self.variants = BulkTable(Variant, stamped, later=["id", "product_id", "image_id"])
         self.options = BulkTable(Option, of_shop, later=["id", "product_id"])
         self.values = BulkTable(OptionValue, of_shop, later=["id", "option_id"])
-        # These have nothing that reading knows.
+        # All columns of these tables come from the writing process.
         self.links = BulkTable(ProductCategory, stamped, later=["id", "product_id", "category_id", "sort_order"])
         self.items = BulkTable(BundleItem, of_shop)
 
@@ -85,7 +85,7 @@ class NewTables:
         listed = row.get("status") == Product.Status.ACTIVE and not row.get("exclude_from_catalog")
         text = _search_text(parsed, row, self.shop.language)
         pictures = all_pictures(parsed)
-        # Of pictures with one address, the first.
+        # The first of several pictures with the same URL counts.
         places: dict[str | None, int] = {picture.url: place for place, picture in reversed([*enumerate(pictures)])}
         variants = parsed.variants or []
         return NewRows(
@@ -120,13 +120,13 @@ class NewTables:
 
 
 def with_new_rows(results: Iterator[ReadResult], tables: NewTables) -> Iterator[ReadResult]:
-    """The results of an import that only creates products, each with its rows instead of what they are made of."""
+    """The results of an import that only creates products, each with its packed rows instead of parsed values."""
     for parsed in results:
         if isinstance(parsed, ParsedProduct) and parsed.fields.get("name") and not parsed.refusal_if_new:
             try:
                 parsed.rows = tables.pack(parsed)
             except InvalidValue:
-                # Raised and reported when it is written.
+                # The writing process raises the error again, and reports it.
                 yield parsed
                 continue
             parsed.fields, parsed.if_new, parsed.media, parsed.variants, parsed.options = {}, {}, None, None, None

@@ -1,4 +1,4 @@
-"""Tells from a file's other numbers whether 1.234 is little more than one, or over a thousand."""
+"""Decides from a file's other numbers whether 1.234 is little more than one, or over a thousand."""
 
 import re
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ def decimal_sign(value: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class NumberFormat:
-    """How a file's numbers are read: whether with a decimal comma, and what to say if some could be read otherwise."""
+    """The format of a file's numbers: decimal comma or point, and the note for the report if it is ambiguous."""
 
     has_comma: bool
     note: str = ""

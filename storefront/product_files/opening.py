@@ -1,4 +1,4 @@
-"""Opens a product file: detects its format, and says what is remarkable about it as a whole."""
+"""Opens a product file: detects its format and encoding, and collects notes about the file as a whole."""
 
 from collections.abc import Callable, Iterator
 from copy import copy
@@ -32,19 +32,19 @@ class OpenedFile:
     position: Callable[[], int]
     results: Iterator[ReadResult]
     skus: Callable[[], Iterator[str]]
-    # About the file as a whole.
+    # Notes about the file as a whole.
     notes: list[Problem]
     source: str = ""
 
     @property
     def has_ids(self) -> bool:
-        """Whether products can have ids of the program that wrote the file."""
+        """Returns True if products can have ids of the program that wrote the file."""
         return self.format == "woocommerce"
 
 
 def open_source(file: Path, format: str, encoding: str = "", *, shop: Shop, update: bool, now: datetime) -> OpenedFile:
     """Open the file with the reader of `format`, which "auto" detects, as is the encoding if none is stated. `update`
-    is whether existing products are to be updated. Raises UnreadableFile."""
+    is true if existing products are to be updated. Raises UnreadableFile."""
     if format not in FORMATS:
         raise UnreadableFile(f"Unknown format {format}; expected one of {', '.join(FORMATS)}.")
     if not file.is_file():

@@ -1,4 +1,4 @@
-"""The products that an import has created, by which it knows whether the shop has others."""
+"""Remembers the products that an import has created, to find out whether the shop has others."""
 
 from collections.abc import Sequence
 
@@ -16,10 +16,10 @@ _NEXT = (
 
 
 class OwnProducts:
-    """Runs of consecutive ids. Nobody else has an id within a run, so only the gaps between them are looked at."""
+    """Runs of consecutive ids. Ids within a run are all the import's, so only the gaps between runs are examined."""
 
-    # With more, others create products at the same time.
-    MOST_RUNS = 8
+    # More runs mean that others create products at the same time.
+    MAX_RUNS = 8
 
     def __init__(self, shop: Shop) -> None:
         self.shop = shop
@@ -35,12 +35,12 @@ class OwnProducts:
             self._runs.append((before[0], last))
 
     def are_alone(self) -> bool:
-        """Whether the shop has no other product. Once it has one, the answer stays."""
-        self._are_alone = self._are_alone and len(self._runs) <= self.MOST_RUNS and not self._has_others()
+        """Returns True if the shop has no other product. Once it has one, the answer stays False."""
+        self._are_alone = self._are_alone and len(self._runs) <= self.MAX_RUNS and not self._has_others()
         return self._are_alone
 
     def give_up(self) -> bool:
-        """Answer no from now on; returns whether the last answer was yes."""
+        """Let `are_alone` return False from now on. Returns its previous answer."""
         were_alone, self._are_alone = self._are_alone, False
         return were_alone
 

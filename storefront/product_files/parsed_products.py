@@ -18,18 +18,18 @@ ProductKey = tuple[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What a report says about a line of a file. A product with an error is not imported; one with a warning is. A note
-    is about the file as a whole, such as its encoding.
+    """An entry of the report about a line of a file. A product with an error is not imported; one with a warning is. A
+    note is about the file as a whole, such as its encoding.
 
-    A conflict is a product that is not imported because its keys do not say which product it is. A skipped one is in
-    the shop already, and the import changes nothing about it.
+    A conflict is a product that is not imported because its keys do not identify one product. A skipped one is in the
+    shop already, and the import changes nothing about it.
     """
 
     line: int
     column: str
     reason: str
     severity: Literal["error", "warning", "note", "conflict", "skipped"] = "error"
-    # What the file identifies the product by, such as `SKU A-1`; empty if the problem is not about a whole product.
+    # The key of the product in the file, such as `SKU A-1`; empty if the problem is not about a whole product.
     key: str = ""
 
     def __str__(self) -> str:
@@ -130,8 +130,8 @@ class ParsedRelated(CompactPickle):
 
 @dataclass(slots=True)
 class Keys(CompactPickle):
-    """What a file states to identify a product, the most reliable first. `external_id` is the id in the program that
-    wrote the file. `slug` is only set if the file states it."""
+    """The keys by which a file identifies a product, the most reliable first. `external_id` is the id in the program
+    that wrote the file. `slug` is only set if the file states it."""
 
     external_id: int | None = None
     slug: str = ""
@@ -154,7 +154,7 @@ class ParsedProduct(CompactPickle):
 
     `slug` is the one that the product gets if it is new. `related_names` holds the names of brand, vendor, shipping
     origin and tax class; None removes it. `if_new` are fields that only a new product gets, where `fields` lack them.
-    `rows` are those of a new product, which then stand for what they are made of (`new_rows.with_new_rows`).
+    `rows` are the packed rows of a new product, which replace its other values (`new_rows.with_new_rows`).
     `refusal_if_new` is the reason why the product cannot be created, if it can only update an existing one;
     `refusal_if_variable` why it cannot update a product with variants.
     """
@@ -167,13 +167,13 @@ class ParsedProduct(CompactPickle):
     categories: list[CategoryPath] | None = None
     media: list[ParsedMedia] | None = None
     variants: list[ParsedVariant] | None = None
-    # Whether `variants` is the complete list; if not, other existing variants stay as they are.
+    # True if `variants` is the complete list; if not, other existing variants stay as they are.
     variants_complete: bool = False
-    # Whether the file states the default variant, so that none means there is no default.
+    # True if the file states the default variant, so that none means there is no default.
     states_default: bool = False
     options: list[ParsedOption] | None = None
     bundle_items: list[ParsedBundleItem] | None = None
-    # By kind of relation, where the file states it.
+    # Related products by kind of relation, as far as the file states them.
     related: dict[str, ParsedRelated] = field(default_factory=dict)
     if_new: dict[str, Any] = field(default_factory=dict)
     rows: "NewRows | None" = None

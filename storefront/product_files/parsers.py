@@ -12,8 +12,8 @@ from django.db import models
 
 from storefront.catalogue import rules
 from storefront.catalogue.models import Category, Media, Option, OptionValue, Product, Variant
-from storefront.catalogue.parsing import LARGEST_INTEGER, InvalidValue, Parse, check_text, number, quoted
-from storefront.kit.money import LARGEST, ZERO, problem_of, quantize
+from storefront.catalogue.parsing import MAX_INTEGER, InvalidValue, Parse, check_text, number, quoted
+from storefront.kit.money import MAX_AMOUNT, ZERO, problem_of, quantize
 from storefront.product_files.parsed_products import ParsedProduct
 
 
@@ -35,8 +35,8 @@ Nodes = TypeVar("Nodes", bound=Sized)
 
 def check_levels(nodes: Nodes) -> Nodes:
     """The nodes of a category's path. Raises InvalidValue if they are more levels than a tree can have."""
-    if len(nodes) > rules.MOST_LEVELS:
-        raise InvalidValue(f"has {len(nodes)} levels; at most {rules.MOST_LEVELS} are allowed")
+    if len(nodes) > rules.MAX_LEVELS:
+        raise InvalidValue(f"has {len(nodes)} levels; at most {rules.MAX_LEVELS} are allowed")
     return nodes
 
 
@@ -74,8 +74,8 @@ def money(currency: str, blank: Decimal | None = ZERO) -> Parse:
         amount = number(value)
         if amount.is_signed() and amount:
             raise InvalidValue(f"expected an amount that is not negative, found {quoted(value)}")
-        if amount > LARGEST:
-            raise InvalidValue(f"is larger than {LARGEST}")
+        if amount > MAX_AMOUNT:
+            raise InvalidValue(f"is larger than {MAX_AMOUNT}")
         if problem := problem_of(amount, currency):
             raise InvalidValue(f"{problem}, found {quoted(value)}")
         return quantize(abs(amount), currency)
@@ -83,7 +83,7 @@ def money(currency: str, blank: Decimal | None = ZERO) -> Parse:
     return parse
 
 
-def integer(low: int = -LARGEST_INTEGER, high: int = LARGEST_INTEGER, blank: int | None = 0) -> Parse:
+def integer(low: int = -MAX_INTEGER, high: int = MAX_INTEGER, blank: int | None = 0) -> Parse:
     """A parser for whole numbers, including such as `5.0`."""
 
     def parse(value: str) -> int | None:
@@ -127,8 +127,8 @@ def slug(value: str) -> str:
 def stock(value: str) -> Decimal:
     """The stock level that the file states; `settle_stock` changes it to one that the shop can store."""
     amount = number(value)
-    if abs(amount) > LARGEST_INTEGER:
-        raise InvalidValue(f"expected a quantity up to {LARGEST_INTEGER}, found {quoted(value)}")
+    if abs(amount) > MAX_INTEGER:
+        raise InvalidValue(f"expected a quantity up to {MAX_INTEGER}, found {quoted(value)}")
     return amount
 
 

@@ -69,7 +69,7 @@ def read_batches(items: Iterator[Any], position: Callable[[], int], size: int) -
         try:
             yield _received(receiver, thread)
         finally:
-            # The thread ends too: it gets an EOFError.
+            # Ends the thread, too, by an EOFError.
             process.kill()
             process.join()
             process.close()

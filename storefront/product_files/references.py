@@ -53,7 +53,7 @@ class References:
         for kind in unknown:
             rows = MODELS[kind].objects.filter(shop=self.shop).values_list("name", "pk")
             self._ids[kind] = {name.casefold(): pk for name, pk in rows}
-        # All of them again: a name that was known can have been removed since.
+        # Reads all names again, since a cached one can have been removed since.
         return self._missing_paths(products), self._unknown_names(products)
 
     def category_id(self, path: CategoryPath) -> int | None:
@@ -92,7 +92,7 @@ class References:
             while node is not None and len(names) <= len(parents):
                 node, name = parents[node]
                 names.append(name)
-            # If siblings have the same name, the first is used.
+            # The first of siblings with the same name is used.
             self._paths.setdefault(tuple(reversed(names)), id)
 
     def _create_path(self, path: CategoryPath, now: datetime) -> None:

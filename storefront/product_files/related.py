@@ -1,5 +1,5 @@
-"""Up-sells and cross-sells of imported products. A file can name products that come later in it, so that the names are
-kept on disk and looked up when the file has been read."""
+"""Up-sells and cross-sells of imported products. A file can refer to products further down, so the references are
+stored on disk and looked up when the file has been read."""
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
@@ -21,7 +21,7 @@ from storefront.shops.models import Shop
 CHUNK_PRODUCTS = 500
 
 
-# By product and kind: the line that states it, and how the import counted the product.
+# The line and the count (created, updated, skipped) of each product's list, by product and kind.
 Stated = dict[tuple[int, str], tuple[int, str]]
 
 
@@ -41,7 +41,7 @@ class RelatedChange:
 
     line: int
     slug: str
-    # How the import counted the product before: created, updated or skipped.
+    # The import's count of the product so far: created, updated or skipped.
     counted: str
     fields: dict[str, list[Any]] = field(default_factory=dict)
 
@@ -81,7 +81,7 @@ class PendingRelations(AbstractContextManager["PendingRelations"]):
         for kind, related in parsed.related.items():
             if counted == "created" and not related.keys:
                 continue
-            # Of a product that occurs twice, the later row counts.
+            # The later of two rows for one product counts.
             self._database.execute(
                 "INSERT INTO stated VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET line = excluded.line",
                 (id, kind, parsed.line, counted),
@@ -95,7 +95,7 @@ class PendingRelations(AbstractContextManager["PendingRelations"]):
             )
 
     def chunks(self) -> Iterator[Stated]:
-        """The lists that the file states, some products at a time."""
+        """Yields the lists in the file, some products at a time."""
         # Products of a dry run that do not exist yet have negative ids.
         last = -(1 << 62)
         while True:
@@ -134,7 +134,7 @@ def resolve_related(
     write: bool,
     on_problem: Callable[[Problem], None],
 ) -> Iterator[RelatedChange]:
-    """Give the file's products the related products that it states, and return what changes.
+    """Store the related products that the file states, and return the changes.
 
     `by_source_id` returns the ids of existing products by those of the file's source. A name that no product has, or
     several, is a warning. Without `write`, only compares; products that do not exist yet have negative ids.
@@ -201,7 +201,7 @@ def _existing(
 
 def _apply(shop: Shop, stated: Stated, wanted: dict[tuple[int, str], list[int]], *, write: bool) -> list[RelatedChange]:
     products = {product for product, _ in stated if product > 0}
-    # Those that are deleted are in no file, and stay for the case that they are restored.
+    # Relations to deleted products are in no file. They stay in case the product is restored.
     rows = RelatedProduct.objects.filter(shop=shop, product_id__in=products, related_product__deleted_at=None)
     before: dict[tuple[int, str], list[RelatedProduct]] = {}
     for row in rows.order_by("sort_order", "pk"):

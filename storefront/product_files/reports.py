@@ -9,12 +9,12 @@ REPORT_COLUMNS = ("line", "key", "what", "reason")
 
 
 def report_row(problem: Problem) -> tuple[str, str, str, str]:
-    """The problem's line, what identifies its product, whether it is an error, warning, conflict or skipped product,
-    and the reason, after the column that it is about."""
+    """The problem as a row: line, key of the product, kind (error, warning, conflict or skipped), and the reason with
+    its column."""
     reason = f"{problem.column}: {problem.reason}" if problem.column else problem.reason
     return str(problem.line), problem.key, problem.severity, reason
 
 
 def stored_problems(stored: Iterable[dict[str, Any]]) -> Iterator[Problem]:
-    """The problems that an import was stored with."""
+    """The stored problems of an import."""
     return (Problem(**each) for each in stored)

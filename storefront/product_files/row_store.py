@@ -67,7 +67,7 @@ class SeenProducts(ExitStack):
         self._created: range = range(0)
 
     def enter(self, counts: "TextCounts") -> "TextCounts":
-        """Close the counts together with this object."""
+        """Close these counts when this object is closed."""
         return self.enter_context(counts)
 
     def add_keys(self, keys: Iterable[tuple[str, int]]) -> None:
@@ -94,7 +94,7 @@ class SeenProducts(ExitStack):
             self._created = range(self._created.start or first, last + 1)
 
     def products(self, ids: Collection[int]) -> dict[int, tuple[int, bool]]:
-        """(line, whether this import created it) of each of these products that was added."""
+        """For each of these products that was added: its line, and True if this import created it."""
         statement = "SELECT id, line FROM matched WHERE id IN (SELECT value FROM json_each(?))"
         rows = self._database.execute(statement, [json.dumps(list(ids))]).fetchall()
         found = {id: (line, False) for id, line in rows}
@@ -107,7 +107,7 @@ class SeenProducts(ExitStack):
 
 
 class TextCounts(AbstractContextManager["TextCounts"]):
-    """Which texts occur more than once, on disk."""
+    """Finds texts that occur more than once, with a database on disk."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._database = _temporary_database("CREATE TABLE text (text TEXT NOT NULL);")
@@ -121,7 +121,7 @@ class TextCounts(AbstractContextManager["TextCounts"]):
         self._database.close()
 
     def occurs_again(self, text: str) -> bool:
-        """Whether the text occurs more than once."""
+        """Returns True if the text occurs more than once."""
         return self._database.execute("SELECT 1 FROM repeated WHERE text = ?", (text,)).fetchone() is not None
 
 

@@ -10,7 +10,7 @@ from storefront.product_files.csv_reading import Row, Table, UnreadableFile
 from storefront.product_files.number_formats import number_format
 from storefront.product_files.parsed_products import Notice, Problem
 
-# Number of rows from which the format of a file's numbers is told.
+# Rows that are read to detect the format of a file's numbers.
 SAMPLE_ROWS = 10_000
 # A column of the file, the field that it fills, and the parser of its values.
 FieldMapping = tuple[str, str, Parse]
@@ -101,7 +101,7 @@ class UncarriedColumns:
 
 
 def read_numbers(table: Table, columns: ColumnIndex, names: Iterable[str]) -> None:
-    """Find out whether the numbers in these columns have a decimal comma, from the file's first rows."""
+    """Detect from the file's first rows whether the numbers in these columns have a decimal comma."""
     positions = [columns.index[name] for name in names if name in columns]
     rows = (row for row in islice(table.rows(), SAMPLE_ROWS) if isinstance(row, Row))
     found = number_format(row.values[position] for row in rows for position in positions)

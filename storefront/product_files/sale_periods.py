@@ -1,5 +1,5 @@
-"""Prices of a file beside sale periods. A file states regular prices, and the sale price with its dates; a native
-export made during a sale says so by `regular_compare_price`."""
+"""Applies sale periods to the prices of a file. A file states regular prices, and the sale price with its dates. A
+native export made during a sale has the member `regular_compare_price`."""
 
 from copy import copy
 from datetime import datetime
@@ -17,8 +17,8 @@ _NEW = dict.fromkeys(sale_periods.COLUMNS) | {"price": ZERO, "compare_price": ZE
 def settled(fields: dict[str, Any], now: datetime, row: Any = None) -> dict[str, Any]:
     """The parsed fields with the prices that hold now, for this row of the shop or a new one.
 
-    A regular price that a file states during a sale changes the regular price, and the sale goes on. Raises
-    InvalidValue for a sale period that cannot be.
+    A regular price that a file states during a sale changes the regular price, and the sale continues. Raises
+    InvalidValue for an impossible sale period.
     """
     is_on_sale = row is not None and row.sale_price is not None
     if not is_on_sale and all(fields.get(name) is None for name in _OF_PERIOD):
@@ -30,7 +30,7 @@ def settled(fields: dict[str, Any], now: datetime, row: Any = None) -> dict[str,
     sale_periods.lift(result)
     for name, value in stated.items():
         setattr(result, name, value)
-    # An export made during a sale states the prices of the sale.
+    # An export made during a sale has sale prices.
     sale_periods.lift(result)
     sale_periods.forget_dates(result, stated)
     for name, problem in sale_periods.problems(result, (), now).items():

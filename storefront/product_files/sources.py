@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from storefront.product_files.csv_reading import UnreadableFile
-from storefront.product_files.models import LONGEST_SOURCE, ImportSource
+from storefront.product_files.models import MAX_SOURCE_LENGTH, ImportSource
 from storefront.shops.models import Shop
 
 # The source of a shop's first files, if the merchant does not name it.
@@ -30,8 +30,8 @@ class Source:
 def checked_name(name: str) -> str:
     """The name without padding. Raises UnreadableFile if it cannot be a source's name."""
     name = " ".join(name.split())
-    if len(name) > LONGEST_SOURCE or not name.isprintable():
-        raise UnreadableFile(f"The source's name must have at most {LONGEST_SOURCE} printable characters.")
+    if len(name) > MAX_SOURCE_LENGTH or not name.isprintable():
+        raise UnreadableFile(f"The source's name must have at most {MAX_SOURCE_LENGTH} printable characters.")
     return name
 
 

@@ -41,7 +41,7 @@ from storefront.product_files.sale_periods import settled
 from storefront.shops.models import Shop
 
 Changes = dict[str, list[Any]]
-# Columns whose values searches find, and the brand.
+# Columns that are part of search texts, and the brand.
 SEARCHED = {"name", "description", "sku", "tags", "attributes", "brand"}
 
 
@@ -57,8 +57,8 @@ def update_product(
     prices_at: datetime,
     write: bool,
 ) -> Changes:
-    """Apply the parsed product to the existing one; returns the changes as {member: [before, after]}. Of its sale
-    periods, those hold that run at `prices_at`.
+    """Apply the parsed product to the existing one; returns the changes as {member: [before, after]}. Sale periods that
+    run at `prices_at` apply.
 
     Without `write`, only compares. Ids and addresses of new pictures are added to `new_pictures`. Raises InvalidValue
     if the parsed product cannot update this product.
@@ -70,7 +70,7 @@ def update_product(
         updating = _ProductUpdate(shop, existing, differing, references, now, prices_at)
         updating.compare()
     if write and updating.changes:
-        # As for new products, events are recorded only if the shop has an app.
+        # Events are recorded only if the shop has an app, as for new products.
         with events.emitting_changes(shop, existing.product.pk, now=now) if events.has_apps(shop) else nullcontext():
             updating.write()
         new_pictures += [(row.pk, row.source_url) for row in updating.new_media]
@@ -126,7 +126,7 @@ class _ProductUpdate:
         for row, name, value in self.assignments:
             setattr(row, name, value)
         if self.plans.bundle_items is not None:
-            # Looked up only now: in a dry run, the items may not exist yet.
+            # Looked up here, since in a dry run the items may not exist yet.
             items = [bundle_item_row(self.shop, self.product.pk, item) for item in self.parsed.bundle_items or ()]
             self.plans.bundle_items.writes = [(BundleItem(shop=self.shop, **item), []) for item in items]
         self.plans.write()
@@ -162,7 +162,7 @@ class _ProductUpdate:
                 self.columns.add(kind)
 
     def _media(self) -> None:
-        # Of the same content there is one file, so several pictures can have the same URL.
+        # Equal content is stored once, so several pictures can have the same URL.
         addresses: dict[str, list[str]] = defaultdict(list)
         existing = []
         for row in self.existing.media:
@@ -247,7 +247,7 @@ class _ProductUpdate:
         )
 
     def _add_variation_values(self, wanted: list[ParsedVariant]) -> None:
-        """Add the variants' option values to the product's attributes, and keep the values that are there."""
+        """Add the variants' option values to the product's attributes. Existing values stay."""
         attributes = deepcopy(self.product.attributes)
         by_name = {item["name"]: item for item in attributes}
         for name, value in (pair for variant in wanted for pair in variant.option_values.items()):

@@ -59,8 +59,8 @@ LIMITS = {
     }.items()
 }
 # How many orders may wait for payment: of one network address or customer, and of one email address; 0: no limit.
-MOST_UNPAID = environment.number(LIMIT + "UNPAID", 20)
-MOST_UNPAID_EACH = environment.number(LIMIT + "UNPAID_EACH", 10)
+MAX_UNPAID = environment.number(LIMIT + "UNPAID", 20)
+MAX_UNPAID_PER_EMAIL = environment.number(LIMIT + "UNPAID_EACH", 10)
 # Bytes of responses that each web process caches (server/edge/edge.py); 0 turns the cache off.
 EDGE_CACHE_BYTES = environment.number("STOREFRONT_EDGE_CACHE_BYTES", 64 * 1024 * 1024)
 

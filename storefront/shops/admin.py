@@ -33,7 +33,7 @@ from storefront.shops.scopes import SCOPES
 admin.site.unregister([Group, DBTaskResult])
 
 
-MOST_ORDER_EMAILS = 10
+MAX_ORDER_EMAILS = 10
 
 
 class ShopForm(ShopScopedForm):
@@ -54,8 +54,8 @@ class ShopForm(ShopScopedForm):
 
     def clean_order_emails(self) -> list[str]:
         addresses = self.cleaned_data["order_emails"]
-        if len(addresses) > MOST_ORDER_EMAILS:
-            raise forms.ValidationError(f"At most {MOST_ORDER_EMAILS} addresses.")
+        if len(addresses) > MAX_ORDER_EMAILS:
+            raise forms.ValidationError(f"At most {MAX_ORDER_EMAILS} addresses.")
         for address in addresses:
             try:
                 validate_email(address)

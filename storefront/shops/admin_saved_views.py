@@ -33,7 +33,7 @@ SAVED_FOR_ALL = (
 
 
 class NameForm(BaseDialogForm):
-    name = forms.CharField(max_length=saved_views.LONGEST_NAME, widget=UnfoldAdminTextInputWidget)
+    name = forms.CharField(max_length=saved_views.MAX_NAME_LENGTH, widget=UnfoldAdminTextInputWidget)
 
 
 class RenameForm(NameForm):

@@ -38,10 +38,10 @@ from storefront.shops.rights import Right
 from storefront.shops.second_factor import must_have_one
 from storefront.shops.signin import WORKS_ON
 
-LONGEST_SWITCHER = 50
+MAX_SWITCHER_SHOPS = 50
 # Beside the menu, the search finds rows of these; at most so many of each.
 SEARCHED = ("orders.order", "catalogue.product", "customers.customer")
-MOST_FOUND = 5
+MAX_FOUND = 5
 
 # A user without a shop must still be able to sign out and to change the password.
 OPEN_TO_ALL = {"logout", "password_change", "password_change_done", "i18n_javascript"}
@@ -146,7 +146,7 @@ class ShopAdminSite(AccountPages, UnfoldAdminSite):
         for page in self._registry.values():
             if page.opts.label_lower in SEARCHED and page.has_view_permission(request):
                 found, _ = page.get_search_results(request, page.get_queryset(request), term)
-                for row in found[:MOST_FOUND]:
+                for row in found[:MAX_FOUND]:
                     link = reverse(f"admin:{page.opts.app_label}_{page.opts.model_name}_change", args=[row.pk])
                     yield SearchResult(str(row), str(page.opts.verbose_name).capitalize(), link, None)
 
@@ -227,7 +227,7 @@ def shop_switcher(request: HttpRequest) -> list[dict[str, Any]]:
     """
     if not has_entered(request):
         return []
-    others = queries.shops_of(_user(request)).exclude(pk=request.shop.pk)[:LONGEST_SWITCHER]  # type: ignore[attr-defined]
+    others = queries.shops_of(_user(request)).exclude(pk=request.shop.pk)[:MAX_SWITCHER_SHOPS]  # type: ignore[attr-defined]
     url, csrf = reverse("admin:switch_shop"), json.dumps({"X-CSRFToken": get_token(request)})
     return [
         {

@@ -68,7 +68,7 @@ class StaffMemberAdmin(ShopScopedAdmin):
 class InvitationForm(ShopScopedForm):
     email = forms.EmailField(
         label="Email address",
-        max_length=invitations.LONGEST_EMAIL,
+        max_length=invitations.MAX_EMAIL_LENGTH,
         widget=UnfoldAdminEmailInputWidget,
         help_text="We will send an email with a link to accept. The link works once, for seven days.",
     )

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, WithJsonSchema
 
 from storefront.kit.app_pagination import PageQuery, Pagination, pagination
 from storefront.kit.http import json_response
-from storefront.kit.ids import LARGEST_ID
+from storefront.kit.ids import MAX_ID
 from storefront.kit.schemas import Moment, Timestamp, answers
 from storefront.shops.audit_actions import ACTIONS
 from storefront.shops.audit_queries import AuditFilters, audit_page
@@ -38,7 +38,7 @@ class AuditQuery(PageQuery):
     object_type: Annotated[str, Field(max_length=40)] | None = Field(
         None, description="Only entries about objects of this type.", examples=["product"]
     )
-    object_id: Annotated[int, Field(ge=1, le=LARGEST_ID)] | None = Field(
+    object_id: Annotated[int, Field(ge=1, le=MAX_ID)] | None = Field(
         None, description="Only entries about objects with this id. Together with `object_type`: about one object."
     )
     actor_kind: ActorKind | None = Field(None, description="Only entries by actors of this kind.")

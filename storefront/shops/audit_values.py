@@ -20,7 +20,7 @@ DERIVED = {"id", "shop_id", "created_at", "updated_at", "published_on", "sort_na
 _SECRET = re.compile(r"password|secret|digest|token|session_mark|sealed|private|key$|seed|recovery")
 SECRET = "[secret]"  # noqa: S105, recorded instead of a secret
 # Characters of one text, and bytes of one entry's `before` or `after`.
-LONGEST_TEXT, LARGEST = 1000, 32 * 1024
+MAX_TEXT_LENGTH, MAX_ENTRY_BYTES = 1000, 32 * 1024
 
 
 def column_values(row: models.Model) -> Values:
@@ -75,7 +75,7 @@ def bounded(values: Mapping[str, Any] | None) -> Values | None:
     if values is None:
         return None
     kept = {name: _cut(plain(value)) for name, value in values.items()}
-    if len(orjson.dumps(kept)) <= LARGEST:
+    if len(orjson.dumps(kept)) <= MAX_ENTRY_BYTES:
         return kept
     return {name: _size_if_large(value) for name, value in kept.items()}
 
@@ -128,8 +128,8 @@ def _row_differences(old: list[Values], new: list[Values]) -> tuple[list[Values]
 
 
 def _cut(value: Any) -> Any:
-    if isinstance(value, str) and len(value) > LONGEST_TEXT:
-        return f"{value[:LONGEST_TEXT]}… ({len(value)} characters)"
+    if isinstance(value, str) and len(value) > MAX_TEXT_LENGTH:
+        return f"{value[:MAX_TEXT_LENGTH]}… ({len(value)} characters)"
     if isinstance(value, dict):
         return {name: _cut(each) for name, each in value.items()}
     return [_cut(each) for each in value] if isinstance(value, list) else value
@@ -137,4 +137,4 @@ def _cut(value: Any) -> Any:
 
 def _size_if_large(value: Any) -> Any:
     size = len(orjson.dumps(value))
-    return value if size <= LONGEST_TEXT else f"({size} bytes, too large to keep)"
+    return value if size <= MAX_TEXT_LENGTH else f"({size} bytes, too large to keep)"

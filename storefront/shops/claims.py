@@ -25,7 +25,7 @@ LEASE = timedelta(seconds=4)
 # Seconds between renewals. A shorter request renews nothing.
 RENEW_SECONDS = 1.0
 # Seconds for which a claim is renewed: no request takes this long.
-LONGEST_SECONDS = 60.0
+MAX_CLAIM_SECONDS = 60.0
 
 # When the claim was taken, on the monotonic clock, by claim; and the claim's row.
 _held: dict[uuid.UUID, tuple[float, int]] = {}
@@ -75,7 +75,7 @@ def _renew(now: float) -> None:
     due = {
         row_id: claim
         for claim, (since, row_id) in list(_held.items())
-        if RENEW_SECONDS / 2 < now - since < LONGEST_SECONDS
+        if RENEW_SECONDS / 2 < now - since < MAX_CLAIM_SECONDS
     }
     if due:
         ours = IdempotentAnswer.objects.filter(pk__in=due, claim__in=due.values(), status=None)

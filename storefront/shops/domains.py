@@ -22,7 +22,7 @@ from storefront.shops import audit, places
 from storefront.shops.models import Shop, ShopDomain
 from storefront.shops.ratelimit import RateLimited, seconds_to_wait
 
-MOST_EACH = 20
+MAX_DOMAINS = 20
 # Where a host says that it is served by this deployment (`server/wellknown.py`).
 PROOF_PATH = "/.well-known/shop-domain"
 CONNECT_SECONDS, TOTAL_SECONDS, PROOF_BYTES = 3, 8, 1000
@@ -98,8 +98,8 @@ def ask_for_domain(*, shop: Shop, domain: str, now: datetime) -> ShopDomain:
     problem = problem_of(shop, domain)
     if not problem and own.filter(domain=domain).exists():
         problem = "The shop already has this domain in its list."
-    if not problem and own.count() >= MOST_EACH:
-        problem = f"A shop can have at most {MOST_EACH} further domains."
+    if not problem and own.count() >= MAX_DOMAINS:
+        problem = f"A shop can have at most {MAX_DOMAINS} further domains."
     if problem:
         raise InvalidFields(errors={"domain": [problem]})
     row = ShopDomain.objects.create(shop=shop, domain=domain, created_at=now)

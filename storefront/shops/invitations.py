@@ -23,9 +23,9 @@ from storefront.shops.models import Shop, StaffInvitation, StaffMember, User
 PREFIX = "invite"
 LIFETIME = timedelta(days=7)
 # Invitations that one shop can send within a day. Each is a mail to any address that the owner chooses.
-MOST_A_DAY = 50
+MAX_PER_DAY = 50
 # As long as a user name can be, since the address becomes one.
-LONGEST_EMAIL = 150
+MAX_EMAIL_LENGTH = 150
 
 
 class InvitationOver(Refusal):
@@ -37,7 +37,7 @@ class InvitationOver(Refusal):
 
 class TooManyInvitations(Refusal):
     status, code, field = 429, "too_many_invitations", "email"
-    message = f"A shop can send at most {MOST_A_DAY} invitations a day. Please try again tomorrow."
+    message = f"A shop can send at most {MAX_PER_DAY} invitations a day. Please try again tomorrow."
 
 
 class AccountExists(Refusal):
@@ -67,7 +67,7 @@ def invite_staff(*, shop: Shop, email: str, role: str, invited_by: User | None, 
     Shop.objects.select_for_update(no_key=True).get(pk=shop.pk)
     if StaffMember.objects.filter(shop=shop, user__email__iexact=email).exists():
         raise InvalidFields(errors={"email": [f"{email} is already a staff member of this shop."]})
-    if StaffInvitation.objects.filter(shop=shop, created_at__gt=now - timedelta(days=1)).count() >= MOST_A_DAY:
+    if StaffInvitation.objects.filter(shop=shop, created_at__gt=now - timedelta(days=1)).count() >= MAX_PER_DAY:
         raise TooManyInvitations
     _open_in(shop).filter(email=email).update(revoked_at=now)
     made = StaffInvitation.objects.create(
@@ -153,8 +153,8 @@ def _check(email: str, role: str) -> None:
         validate_email(email)
     except ValidationError:
         errors["email"] = ["Expected an email address."]
-    if len(email) > LONGEST_EMAIL:
-        errors["email"] = [f"The email address can have at most {LONGEST_EMAIL} characters."]
+    if len(email) > MAX_EMAIL_LENGTH:
+        errors["email"] = [f"The email address can have at most {MAX_EMAIL_LENGTH} characters."]
     if role not in StaffMember.Role:
         errors["role"] = [f"Expected one of {', '.join(StaffMember.Role.values)}."]
     if errors:

@@ -15,7 +15,7 @@ from storefront.kit import tokens
 
 MAX_AGE = 365 * 24 * 3600
 # Cookies that a shared browser keeps, so that its requests do not grow without limit.
-MOST_ACCOUNTS = 10
+MAX_ACCOUNTS = 10
 _SALT = "storefront.known-browser"
 
 
@@ -43,7 +43,7 @@ def remember_browser(request: HttpRequest, response: HttpResponse, account: str,
         samesite="Lax",
     )
     others = [other for other in request.COOKIES if other.startswith(_prefix()) and other != name]
-    for other in others[: max(0, len(others) - MOST_ACCOUNTS + 1)]:
+    for other in others[: max(0, len(others) - MAX_ACCOUNTS + 1)]:
         response.delete_cookie(other, samesite="Lax")
 
 

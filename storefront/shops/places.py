@@ -27,7 +27,7 @@ RESERVED = ("static", "media", "api", "robots.txt", "favicon.ico", ".well-known"
 ARRIVAL = "/arrive"
 # Session key of the pages that the browser is on its way to.
 ARRIVALS = "arrivals"
-LONGEST_PATH = 2000
+MAX_PATH_LENGTH = 2000
 
 
 def hosts_are_separate() -> bool:
@@ -112,7 +112,7 @@ def url_via_shop(request: Request, path: str) -> str:
 
 def local_path(text: str | None) -> str | None:
     """The text if it is a path on the same host, for redirect parameters; None otherwise."""
-    if not text or not text.startswith("/") or len(text) > LONGEST_PATH:
+    if not text or not text.startswith("/") or len(text) > MAX_PATH_LENGTH:
         return None
     return text if url_has_allowed_host_and_scheme(text, allowed_hosts=None) else None
 

@@ -23,7 +23,7 @@ from storefront.kit.windows import Windows
 log = structlog.get_logger(__name__)
 
 # Names that strangers can make a process store, a few hundred bytes each.
-MOST_NAMES = 50_000
+MAX_NAMES = 50_000
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def _seconds_until(moment: float) -> int:
 
 @lru_cache(maxsize=64)
 def process_windows(seconds: int) -> Windows:
-    return Windows(seconds, most_names=MOST_NAMES)
+    return Windows(seconds, most_names=MAX_NAMES)
 
 
 def retry_after(quota: Quota) -> int:

@@ -15,13 +15,13 @@ from storefront.shops.audit_erasing import whole_address
 from storefront.shops.models import SavedView, Shop
 
 # Views of one list in one shop.
-MOST_EACH = 20
-LONGEST_NAME = 40
-LONGEST_QUERY = 1000
+MAX_VIEWS = 20
+MAX_NAME_LENGTH = 40
+MAX_QUERY_LENGTH = 1000
 
 
 class TooManyViews(Refusal):
-    message = f"A list can have at most {MOST_EACH} saved views. Delete one first."
+    message = f"A list can have at most {MAX_VIEWS} saved views. Delete one first."
 
 
 class NoSuchView(NotFound):
@@ -40,10 +40,10 @@ def save_view(*, shop: Shop, list: str, name: str, query: str, now: datetime) ->
     _lock(shop)
     if not query:
         raise InvalidFields(errors={"name": ["There is nothing to save: search, filter or sort the list first."]})
-    if len(query) > LONGEST_QUERY:
+    if len(query) > MAX_QUERY_LENGTH:
         raise InvalidFields(errors={"name": ["This search with its filters is too long to be saved."]})
     _check_name(shop, list, name)
-    if SavedView.objects.filter(shop=shop, list=list).count() >= MOST_EACH:
+    if SavedView.objects.filter(shop=shop, list=list).count() >= MAX_VIEWS:
         raise TooManyViews
     view = SavedView.objects.create(shop=shop, list=list, name=name, query=query, created_at=now)
     audit.record_created(shop=shop, object=view, now=now)

@@ -26,7 +26,7 @@ STEP_SECONDS = 30
 # A code is also accepted one time step early or late, for clocks that are a little off.
 TOLERANCE_STEPS = 1
 RECOVERY_CODES = 10
-MOST_OF_A_KIND = 10
+MAX_PER_KIND = 10
 # 80 random bits: too many to guess, even for somebody who has the digests.
 _RECOVERY_BYTES = 10
 _KINDS: dict[str, type[Authenticator] | type[Passkey]] = {"app": Authenticator, "passkey": Passkey}
@@ -106,8 +106,8 @@ def check_factor_limit(user: User, kind: type[Authenticator] | type[Passkey]) ->
     """Raises InvalidFields if the person has the most factors of this kind already. Call it in a transaction."""
     # Locks the user, so that two factors added at once are both counted.
     User.objects.select_for_update().get(pk=user.pk)
-    if kind.objects.filter(user=user).count() >= MOST_OF_A_KIND:
-        raise InvalidFields(errors={"name": [f"You can have at most {MOST_OF_A_KIND} of them."]})
+    if kind.objects.filter(user=user).count() >= MAX_PER_KIND:
+        raise InvalidFields(errors={"name": [f"You can have at most {MAX_PER_KIND} of them."]})
 
 
 def use_code(*, user: User, code: str, now: datetime) -> str | None:

@@ -8,7 +8,7 @@ from django.core.validators import MaxLengthValidator
 from unfold.widgets import UnfoldAdminEmailInputWidget, UnfoldAdminPasswordWidget, UnfoldAdminTextInputWidget
 
 # In characters: long enough for any passphrase.
-LONGEST_PASSWORD = 200
+MAX_PASSWORD_LENGTH = 200
 
 
 class ChoosePasswordForm(SetPasswordForm):
@@ -21,8 +21,8 @@ class ChoosePasswordForm(SetPasswordForm):
         ].help_text = "At least eight characters. A few random words are strong and easy to remember."
         for name in ("new_password1", "new_password2"):
             self.fields[name].widget = UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"})
-            self.fields[name].max_length = LONGEST_PASSWORD  # type: ignore[attr-defined]
-            self.fields[name].validators.append(MaxLengthValidator(LONGEST_PASSWORD))
+            self.fields[name].max_length = MAX_PASSWORD_LENGTH  # type: ignore[attr-defined]
+            self.fields[name].validators.append(MaxLengthValidator(MAX_PASSWORD_LENGTH))
 
 
 class NewAccountForm(ChoosePasswordForm):

@@ -159,12 +159,12 @@ def begin_try(what: str, *, account: str, place: str, browser: str | None, now: 
 class MemoryStore:
     """Counters of this process: the most recently used ones, so that strangers cannot fill its memory."""
 
-    LARGEST = 50_000
+    MAX_KEYS = 50_000
 
     def __init__(self) -> None:
         self._lock = Lock()
         # With the time when the counter is reset, in Unix seconds.
-        self._kept: LRUCache[str, tuple[State, float]] = LRUCache(self.LARGEST)
+        self._kept: LRUCache[str, tuple[State, float]] = LRUCache(self.MAX_KEYS)
 
     def update(self, counters: Sequence[Counter], now: float, change: Change) -> list[State]:
         """Change the counters' states. Returns those before."""

@@ -1,4 +1,4 @@
-"""Shoppers who wait until something sold out can be bought again, and the one mail that each gets then.
+"""Stock alerts: a shopper leaves an email address at a sold-out product, and gets one mail when it can be bought again.
 
 May import the rooms up to `customers`.
 """

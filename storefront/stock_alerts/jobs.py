@@ -19,7 +19,8 @@ from storefront.stock_alerts.models import StockAlert
 
 @task(queue_name=MAILS)
 def send_confirmation(shop_id: int, alert_id: int, tries: int = 0) -> None:
-    """Mail the link by which the owner of the address confirms the alert, unless it is confirmed, or gone."""
+    """Mail the link by which the owner of the address confirms the alert. Does nothing if the alert is confirmed or
+    deleted."""
     alert = (
         StockAlert.objects.select_related("shop", "product", "variant")
         .filter(shop=shop_id, pk=alert_id, confirmed_at=None)
@@ -38,9 +39,9 @@ def send_confirmation(shop_id: int, alert_id: int, tries: int = 0) -> None:
 
 @task(queue_name=MAILS)
 def send_alert(shop_id: int, product_id: int, variant_id: int | None, email: str, tries: int = 0) -> None:
-    """Mail that something can be bought again. Nothing is sent if it is gone, or not public any more.
+    """Mail that a product can be bought again. Sends nothing if the product was deleted or is not public any more.
 
-    If the shop's doors were closed meanwhile, the alert is put back, and waits until they open."""
+    If the shop was closed meanwhile, the alert is stored again, and waits until the shop opens."""
     product = Product.objects.select_related("shop").filter(shop=shop_id, pk=product_id).first()
     variants = Variant.objects.filter(shop=shop_id, product=product_id)
     variant = variants.filter(pk=variant_id).first() if variant_id is not None else None

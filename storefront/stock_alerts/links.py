@@ -1,7 +1,7 @@
-"""Links in the mails: to say that one waits, and to wait for nothing any more.
+"""Links in the mails: one confirms an alert, the other deletes all alerts of an address.
 
-Signed (`kit.signing`), with the shop's own address in them, so that a link of one shop says nothing in another.
-Following one changes nothing, since mail scanners follow links too: the page has a button.
+Links are signed (`kit.signing`) and contain the shop's address, so a link of one shop is invalid in another. Following
+a link changes nothing, since mail scanners follow links too: its page has a button.
 """
 
 from datetime import datetime
@@ -23,7 +23,7 @@ class AlertLinkRefused(Refusal):
 
 
 def confirm_link(shop: Shop, alert: StockAlert) -> str:
-    # An alert that is asked for again after its mail is another row, so the link is as old as its row.
+    # An alert that is requested again after its mail is a new row, so an old link does not confirm it.
     return _link(shop, CONFIRM, alert=alert.pk)
 
 
@@ -41,7 +41,7 @@ def alert_of_link(*, shop: Shop, query: str, now: datetime) -> StockAlert:
 
 
 def email_of_link(*, shop: Shop, query: str) -> str:
-    """The address of a followed link to stop. Raises AlertLinkRefused."""
+    """The address in a followed link that stops alerts. Raises AlertLinkRefused."""
     return _checked(shop, STOP, query)["email"]
 
 

@@ -25,7 +25,7 @@ class StockAlert(models.Model):
             ),
         ]
         indexes = [
-            # The sweeps: those that wait, and what became too old.
+            # For the sweeps, which look for waiting alerts and for old ones.
             models.Index(fields=["id"], condition=Q(confirmed_at__isnull=False), name="stock_alert_waits"),
             models.Index(fields=["created_at"], name="stock_alert_age"),
         ]

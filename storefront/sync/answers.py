@@ -1,4 +1,4 @@
-"""The JSON of a run's answers, for both APIs."""
+"""Builds the JSON of answers to clients that copy a list, for both APIs."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -8,7 +8,7 @@ import orjson
 from django.http import HttpResponse
 
 from storefront.kit.http import JSON
-from storefront.kit.ids import LARGEST_ID
+from storefront.kit.ids import MAX_ID
 from storefront.kit.refusals import InvalidFields
 from storefront.shops.request import Request
 from storefront.sync import feed
@@ -26,7 +26,7 @@ def answer_run(request: Request, source: Source, asked: CopyQuery, name: str = "
     if others:
         raise InvalidFields(errors={each: [f"{each} cannot be sent with after."] for each in others})
     answer = feed.read(source, asked.after or "", count=asked.per_page, now=request.now)
-    # Each answer is another one, so caching them would help nobody (R-SYNC-13).
+    # No two answers are the same, so they are not cached (R-SYNC-13).
     body = (
         f'{{"{name}":[{",".join(answer.records_json)}],"deleted":{deleted_json(answer.deleted)},'
         f'"next":{orjson.dumps(answer.next).decode()}}}'
@@ -47,7 +47,7 @@ def deleted_beside(source: Source, asked: CopyQuery, *, now: datetime) -> dict[s
 
 
 def deleted_of_app(source: Source, asked: CopyQuery, *, now: datetime) -> tuple[dict[str, Any], int]:
-    """The same for the App API: the member, if any, and how many entries all pages have."""
+    """Like `deleted_beside`, for the App API: the member, if any, and how many entries all pages have."""
     if asked.updated_since is None:
         return {}, 0
     deleted, total = _deleted_of_page(source, asked, now)
@@ -56,5 +56,5 @@ def deleted_of_app(source: Source, asked: CopyQuery, *, now: datetime) -> tuple[
 
 def _deleted_of_page(source: Source, asked: CopyQuery, now: datetime) -> tuple[Sequence[Deletion] | None, int]:
     assert asked.updated_since is not None
-    start = min((asked.page - 1) * asked.per_page, LARGEST_ID)
+    start = min((asked.page - 1) * asked.per_page, MAX_ID)
     return feed.deleted_since(source, asked.updated_since, start=start, count=asked.per_page, now=now)

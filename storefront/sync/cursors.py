@@ -1,5 +1,5 @@
-"""Cursors: where a client stands in its run through a list. Signed, so that only what was handed out is read again, by
-the shop and for the list that it belongs to (R-SYNC-3, R-SYNC-9)."""
+"""Cursors: a client's position in its run through a list. They are signed, so that only cursors from here are accepted,
+for their own shop and list (R-SYNC-3, R-SYNC-9)."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import astuple, dataclass, replace
@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 
 from django.core.signing import BadSignature, Signer
 
-from storefront.kit.ids import LARGEST_ID
+from storefront.kit.ids import MAX_ID
 from storefront.kit.refusals import Refusal
 from storefront.shops.models import Shop
 
 MAX_CURSOR_LENGTH = 400
-# How long a cursor can be used, and `deleted` tells of deletions. The log is kept for a day longer.
+# How long a cursor is valid, and how far back `deleted` reaches. The log is kept for a day longer.
 RETENTION = timedelta(days=30)
 
 _MICROSECOND = timedelta(microseconds=1)
@@ -55,7 +55,7 @@ class Cursor:
         text = ".".join(map(str, astuple(self)))
         return _signer(shop, list_name).sign(urlsafe_b64encode(text.encode()).decode().rstrip("="))
 
-    def at(self, moment: datetime, dated: int = LARGEST_ID) -> "Cursor":
+    def at(self, moment: datetime, dated: int = MAX_ID) -> "Cursor":
         """The cursor with publication dates read up to here, all of this moment by default."""
         return replace(self, moment=as_microseconds(moment), dated=dated)
 

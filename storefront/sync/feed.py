@@ -1,8 +1,8 @@
 """One answer of a run through a list (R-SYNC-1 to R-SYNC-8).
 
 A run has two parts. The first pass reads all rows by their key. From then on the client reads what has changed since
-that pass began: products that a date has shown, hidden or changed, then the log of changes. A change says only which
-object was written; the answer has the object as it is now, or names it in `deleted` if the list no longer has it.
+that pass began: products that a date has shown, hidden or changed, then the log of changes. A change only names the
+object that was written; the answer has the object as it is now, or names it in `deleted` if the list no longer has it.
 
 Nothing is missed while others write: the end of the log is read before everything else, so a row that is written later
 is in a later answer (`log.horizon`).
@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from storefront.kit.clock import timestamp
-from storefront.kit.ids import LARGEST_ID
+from storefront.kit.ids import MAX_ID
 from storefront.shops.models import Shop
 from storefront.sync import log
 from storefront.sync.cursors import RETENTION, Cursor, CursorExpired, as_microseconds, as_moment, as_seconds, decode
@@ -36,8 +36,8 @@ class Deletion:
 
 @dataclass(frozen=True)
 class Answer:
-    """Records as JSON, what was deleted, and the cursor to go on with. Both are empty only at the end of what there is
-    now."""
+    """Records as JSON, deletions, and the cursor for the next answer. Records and deletions are both empty only if the
+    client has read everything."""
 
     records_json: Sequence[str]
     deleted: Sequence[Deletion]
@@ -49,8 +49,8 @@ class Source(ABC):
     """A list of a shop that clients keep a copy of. `members` are those of its records; None: those of the list.
     `since` leaves out of the first pass what was not changed since then.
 
-    `name` tells it from other lists, `kind` is that of its changes. `visible` is an SQL condition on a change `c`, with
-    `%(shop)s` and `%(now)s`: whether clients may hear of it.
+    `name` identifies the list, `kind` is the kind of its changes. `visible` is an SQL condition on a change `c`, with
+    `%(shop)s` and `%(now)s`: whether clients may see it.
     """
 
     shop: Shop
@@ -67,13 +67,13 @@ class Source(ABC):
         as JSON. Fewer rows are the last ones."""
 
     def dated(self, since: datetime, last: int, now: datetime, count: int) -> Sequence[tuple[datetime, int]]:
-        """What a date has shown, hidden or changed without a write, from (`since`, `last`) to now: (date, id), in this
-        order."""
+        """Objects that a date has shown, hidden or changed without a write, from (`since`, `last`) to now: (date, id),
+        in this order."""
         return []
 
     @abstractmethod
     def current(self, changed: Mapping[int, Changed], now: datetime) -> tuple[Sequence[str], Sequence[Deletion]]:
-        """The records of these objects as JSON, and those that the list does not have."""
+        """The records of these objects as JSON, and deletions for objects that the list does not have."""
 
     @abstractmethod
     def deletions(self, since: datetime, now: datetime, *, start: int, count: int) -> tuple[Sequence[Deletion], int]:
@@ -103,7 +103,7 @@ def read(source: Source, after: str, *, count: int, now: datetime) -> Answer:
 def first_cursor(end: log.Horizon, now: datetime) -> Cursor:
     """The cursor of a run that begins now."""
     moment = as_microseconds(now)
-    return Cursor(end.generation, as_seconds(now), *end.position, moment=moment, dated=LARGEST_ID, scanned=0)
+    return Cursor(end.generation, as_seconds(now), *end.position, moment=moment, dated=MAX_ID, scanned=0)
 
 
 def _changed(
@@ -123,7 +123,7 @@ def _changed(
         visible=source.visible,
         now=now,
     )
-    # A position in the middle of the log is as old as before.
+    # In the middle of the log, the position keeps its age.
     as_of = as_seconds(now) if reached == end else cursor.as_of
     return found, replace(cursor, as_of=as_of, xact=reached[0], change=reached[1])
 

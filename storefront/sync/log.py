@@ -16,7 +16,7 @@ from storefront.sync.dialect import dialect
 from storefront.sync.models import Change, Log
 
 # Changes that one answer reads at most. Many of them can be of one object, which is shown once.
-MOST_CHANGES = 1000
+MAX_CHANGES = 1000
 
 Position = tuple[int, int]
 
@@ -39,7 +39,8 @@ class Horizon(NamedTuple):
     newest: Position
 
     def read_to(self, after: Position, generation: int) -> Position | None:
-        """The position up to which a reader that stands at `after` can read; None if the log began anew since then.
+        """The position up to which a reader that stands at `after` can read; None if a new generation of the log has
+        begun since then.
 
         A horizon can be before an earlier one, if it is no longer certain that a transaction, which just ended, belongs
         to another database. The reader then stays where it is."""
@@ -67,7 +68,7 @@ def unread(
     shop: Shop, kind: str, after: Position, generation: int, known: Collection[Position], *, count: int
 ) -> Unread | None:
     """The changes after this position but the `known` ones: all that have been committed, those after the horizon too,
-    which are known from then on. None if they are more than `count`, or if the log begins anew."""
+    which are known from then on. None if they are more than `count`, or if a new generation of the log has begun."""
     end = settled(shop).read_to(after, generation)
     if end is None:
         return None
@@ -85,7 +86,7 @@ def unread(
 
 
 def settled(shop: Shop) -> Horizon:
-    """The horizon, and never after the caller's own transaction, which is no other that runs."""
+    """The horizon, but at most the caller's own transaction, which `horizon` does not count as running."""
     end = horizon(shop)
     own = dialect.own_transaction()
     return end if own is None else end._replace(position=min(end.position, (own, 0)))
@@ -101,7 +102,7 @@ def changes_between(
         connection,
         "SELECT c.object_id, c.variant_id, c.at, c.xact, c.id FROM sync_change c"
         f" WHERE c.shop_id = %(shop)s AND c.kind = %(kind)s AND {dialect.BETWEEN} AND {visible}"
-        f" ORDER BY c.xact, c.id LIMIT {MOST_CHANGES}",
+        f" ORDER BY c.xact, c.id LIMIT {MAX_CHANGES}",
         {"shop": shop.pk, "kind": kind, "now": as_stored(now)}
         | {"xact": after[0], "id": after[1], "last_xact": last[0], "last_id": last[1]},
     )
@@ -114,7 +115,7 @@ def changes_between(
         changed = found.setdefault(object_id, Changed(as_utc(at)))
         changed.at = as_utc(at)
         changed.variants.add(variant)
-    return found, last if len(rows) < MOST_CHANGES else reached
+    return found, last if len(rows) < MAX_CHANGES else reached
 
 
 def as_utc(at: Any) -> datetime:

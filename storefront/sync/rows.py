@@ -1,4 +1,4 @@
-"""Lists of rows that are in their list from their creation to their deletion, such as orders (`feed.Source`)."""
+"""A `feed.Source` for rows that are listed from their creation to their deletion, such as orders."""
 
 from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
@@ -21,7 +21,7 @@ class Rows(Source):
 
     @abstractmethod
     def records(self, ids: Collection[int]) -> Mapping[int, dict[str, Any]]:
-        """The records of those of these rows that the shop has, by id."""
+        """The records of the shop's rows among these ids, by id."""
 
     def scan(self, after: int, count: int, now: datetime) -> Sequence[tuple[int, Sequence[str]]]:
         rows = self.model._default_manager.filter(shop=self.shop, **{f"{self.key}__gt": after})

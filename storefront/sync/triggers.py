@@ -45,12 +45,12 @@ WATCHED = (
     # A first variant takes the place of the product's own stock item.
     Watched("catalogue_variant", "product", "r.product_id", events=("insert",)),
     Watched("catalogue_variant", "product", "r.product_id", variant="r.id", events=("update", "delete")),
-    # Of a category that is deleted.
+    # Deleting a category deletes these rows.
     Watched("catalogue_productcategory", "product", "r.product_id", events=("delete",)),
-    # Without one, a download cannot be bought.
+    # A download without a file cannot be bought.
     Watched("catalogue_digitalfile", "product", "r.product_id", events=("insert", "delete")),
     Watched("orders_order", "order", "r.id"),
-    # Those of a draft that is no order yet have none.
+    # Payments of a draft have no order yet.
     Watched("orders_payment", "order", "r.order_id", condition=_ORDERED, events=("insert", "update")),
     Watched("orders_refund", "order", "r.order_id", condition=_ORDERED, events=("insert", "update")),
     # A customer's record shows the number and the sum of the orders.

@@ -65,7 +65,7 @@ def _insert(events: list[Event]) -> list[Event]:
 def register_webhook(
     *, shop: Shop, installation_id: int, topic: str, address: str, now: datetime
 ) -> tuple[Registration, bool]:
-    """Send events of the topic to the address (R-HOOK-2). Returns the registration and whether it is new.
+    """Send events of the topic to the address (R-HOOK-2). Returns the registration, and True if it is new.
 
     An existing registration of the topic gets the new address and is active again (R-HOOK-3); its held deliveries go
     there.
@@ -109,8 +109,8 @@ def _validate(topic: str, address: str) -> None:
 def change_webhook(
     *, shop: Shop, installation_id: int, key: str, address: str | None = None, resume: bool = False, now: datetime
 ) -> Registration:
-    """Change the address of the installation's webhook with this topic or id, or resume it, or both (R-HOOK-27). A
-    paused one with a new address stays paused unless it is resumed.
+    """Change the address of the installation's webhook with this topic or id, or resume it, or both (R-HOOK-27). A new
+    address alone does not resume a paused webhook.
 
     Raises InvalidFields, NotFound, and Unauthenticated if the app was uninstalled meanwhile.
     """
@@ -175,8 +175,8 @@ def delete_all_webhooks(*, installation: Installation, now: datetime) -> None:
 
 
 def _delete_registrations(registrations: Any, now: datetime) -> int:
-    """Delete these and cancel their deliveries. Returns how many. Locked first, so that dispatch creates no delivery
-    for a registration that is being deleted."""
+    """Delete these registrations and cancel their deliveries. Returns how many. The registrations are locked first, so
+    that dispatch creates no delivery for one that is being deleted."""
     ids = list(registrations.select_for_update().order_by("id").values_list("id", flat=True))
     _cancel(Delivery.objects.filter(registration__in=ids, status__in=UNENDED), now)
     Registration.objects.filter(pk__in=ids).delete()

@@ -25,7 +25,7 @@ log = structlog.get_logger(__name__)
 # Longer than the longest call and the wait before it, so that no two workers send one delivery at the same time.
 LEASE = timedelta(seconds=20)
 # Receivers that one call of `due_receivers` reads; the next call continues after them.
-MOST_RECEIVERS = 1000
+MAX_RECEIVERS = 1000
 # Time until the next attempt for a delivery whose secret cannot be decrypted.
 KEY_WAIT = timedelta(minutes=5)
 # Registrations, and held deliveries of each, that one call of `release_held` releases.
@@ -55,7 +55,7 @@ _DUE = """
 
 
 def find_work(now: datetime) -> tuple[bool, bool, bool]:
-    """Whether there are events to dispatch, due deliveries, and held deliveries to release."""
+    """Returns three flags: events to dispatch, due deliveries, held deliveries to release."""
     with connection.cursor() as cursor:
         cursor.execute(_WORK, {"now": _to_db_time(now)})
         events, due, held = cursor.fetchone()
@@ -63,12 +63,12 @@ def find_work(now: datetime) -> tuple[bool, bool, bool]:
 
 
 def due_receivers(now: datetime, *, after: int = -1) -> tuple[list[int], int]:
-    """Receivers with due deliveries, among the next MOST_RECEIVERS with pending ones after `after`; and the `after` of
+    """Receivers with due deliveries, among the next MAX_RECEIVERS with pending ones after `after`; and the `after` of
     the next call, which is -1 at the end: start again."""
     with connection.cursor() as cursor:
-        cursor.execute(_DUE, {"after": after, "most": MOST_RECEIVERS, "now": _to_db_time(now)})
+        cursor.execute(_DUE, {"after": after, "most": MAX_RECEIVERS, "now": _to_db_time(now)})
         found = cursor.fetchall()
-    last = found[-1][0] if len(found) == MOST_RECEIVERS else -1
+    last = found[-1][0] if len(found) == MAX_RECEIVERS else -1
     return [receiver for receiver, is_due in found if is_due], last
 
 
@@ -168,7 +168,7 @@ def release_leases(ids: list[int], *, lease: str, now: datetime) -> None:
 
 
 def _leased_by(ids: list[int], lease: str) -> QuerySet[Delivery]:
-    """Those of these deliveries that this worker still leases: not expired, not cancelled."""
+    """The deliveries among these that this worker still leases: not expired, not cancelled."""
     return Delivery.objects.filter(pk__in=ids, lease=lease, status=Delivery.Status.PENDING)
 
 

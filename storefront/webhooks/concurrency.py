@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from storefront.webhooks.rules import host_of
 
 # Each call needs a socket, and a process may open 1024 files by default.
-MAX_SENDING, MOST_FURTHER = 800, 600
-# For all unproven receivers together.
-MOST_UNPROVEN = 600
-# The same limits for all receivers at one host.
-MOST_OF_HOST, MOST_FURTHER_OF_HOST, MOST_UNPROVEN_OF_HOST = 200, 100, 100
+MAX_SENDING, MAX_FURTHER = 800, 600
+# Calls to all unproven receivers together.
+MAX_UNPROVEN = 600
+# The limits for all receivers at one host: all calls, calls beyond FLOOR, calls to unproven receivers.
+MAX_PER_HOST, MAX_FURTHER_PER_HOST, MAX_UNPROVEN_PER_HOST = 200, 100, 100
 # Seconds within which an answer counts as fast.
 FAST_SECONDS = 1.0
 # The highest limit of a receiver whose last answer was fast, and of one whose last answer was slow.
@@ -61,7 +61,6 @@ class CallLimiter:
         for receiver in receivers:
             state = self.receivers.get(receiver) or ReceiverLimit()
             if state.in_flight >= state.limit:
-                # So it is with every receiver that hangs.
                 continue
             free = trial._free_slots_of(state, host_of(receiver))
             if free > 0:
@@ -70,14 +69,14 @@ class CallLimiter:
         return found
 
     def _free_slots_of(self, state: ReceiverLimit, host: int) -> int:
-        free = min(MAX_SENDING - self.in_flight, MOST_OF_HOST - self.host_in_flight[host])
+        free = min(MAX_SENDING - self.in_flight, MAX_PER_HOST - self.host_in_flight[host])
         if not state.proven:
-            free = min(free, MOST_UNPROVEN - self.unproven, MOST_UNPROVEN_OF_HOST - self.host_unproven[host])
+            free = min(free, MAX_UNPROVEN - self.unproven, MAX_UNPROVEN_PER_HOST - self.host_unproven[host])
         first = min(state.limit, FLOOR) - state.in_flight
         further = min(
             state.limit - state.in_flight,
-            MOST_FURTHER - self.in_flight,
-            MOST_FURTHER_OF_HOST - self.host_in_flight[host],
+            MAX_FURTHER - self.in_flight,
+            MAX_FURTHER_PER_HOST - self.host_in_flight[host],
         )
         return min(free, max(first, further))
 
@@ -90,7 +89,7 @@ class CallLimiter:
     def end(self, receiver: int, seconds: float | None) -> None:
         """Count a call that ended: answered after `seconds`, or, if that is None, not answered."""
         state, host = self.receivers[receiver], host_of(receiver)
-        # The receiver may become proven or unproven, so all its calls are counted anew.
+        # The receiver may become proven or unproven, so all its calls are counted again.
         self._count(host, state, -state.in_flight)
         state.in_flight -= 1
         self._adjust_limit(state, seconds)

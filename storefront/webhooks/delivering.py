@@ -2,8 +2,8 @@
 
 1. An action calls `actions.record_event` in its own transaction: an event without a sequence number.
 2. `dispatch.dispatch` numbers the event and inserts a pending delivery for each webhook with its topic.
-3. `claiming.due_receivers` finds receivers with due deliveries; `concurrency.CallLimiter` says how many calls each may
-   get now.
+3. `claiming.due_receivers` finds receivers with due deliveries; `concurrency.CallLimiter` decides how many calls each
+   may get now.
 4. `claiming.claim` leases that many deliveries to this worker; `messages.message_of` builds the body of each.
 5. `deliver`, below, signs the message (`signing.sign`) and posts it (`kit/outbound.py`).
 6. `recording.record_outcomes` stores the attempt, and ends the delivery or schedules its next attempt
@@ -42,8 +42,8 @@ log = structlog.get_logger(__name__)
 CONNECT, TOTAL = 3.0, 10.0
 # Seconds that an idle connection is kept for its next call: less than servers keep theirs.
 KEEP_ALIVE_SECONDS = 1.0
-# Seconds between database queries while there is nothing to do, which is how long an event waits at most: at first, and
-# after QUIET_AFTER_POLLS queries in a row have found nothing.
+# Seconds between database queries while there is nothing to do, so the longest time that an event waits. The second
+# value applies after QUIET_AFTER_POLLS queries in a row have found nothing.
 POLL_SECONDS, QUIET_POLL_SECONDS, QUIET_AFTER_POLLS = 0.05, 0.15, 40
 # Seconds between turns while there is something to do, so that each turn has a batch to write.
 PAUSE_SECONDS = 0.01
@@ -51,12 +51,12 @@ PAUSE_SECONDS = 0.01
 BUSY_POLL_SECONDS = 0.05
 # Longest pause in seconds between queries. Outcomes must be recorded before the leases end, or another worker sends the
 # deliveries again; and a database that stalled once is not slow for ever.
-LONGEST_REST = 1.0
+MAX_PAUSE_SECONDS = 1.0
 # Calls of `due_receivers` in one turn, if no receiver that it returned has a free slot.
 MAX_LOOKS = 10
 # Seconds before trying again when the database cannot be reached.
 RETRY_SECONDS = 2.0
-# Seconds that calls in flight have to end after the loop was told to stop.
+# Seconds that calls in flight have to end after `stop`.
 STOP_GRACE_SECONDS = 7.0
 
 
@@ -213,9 +213,9 @@ class Deliverer:
 
 
 def pause_after(began: float, pulse: float = POLL_SECONDS) -> float:
-    """Seconds from a query that began at `began` and found nothing to the next one. At most LONGEST_REST, also after a
-    query that the database answered only when it no longer stalled."""
-    return min(max(pulse, (time.monotonic() - began) / BUSY_POLL_SECONDS), LONGEST_REST)
+    """Seconds from a query that began at `began` and found nothing to the next one: more if the query was slow, but at
+    most MAX_PAUSE_SECONDS, however long the database stalled."""
+    return min(max(pulse, (time.monotonic() - began) / BUSY_POLL_SECONDS), MAX_PAUSE_SECONDS)
 
 
 async def deliver(session: aiohttp.ClientSession, message: Message) -> Outcome:

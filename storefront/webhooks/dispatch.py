@@ -17,8 +17,8 @@ from storefront.webhooks.topics import OWN_TOPICS
 
 # Shops in one transaction, and events of each shop in one call. Later calls dispatch the rest, so that a shop with
 # thousands of events does not delay other shops.
-MOST_SHOPS = 200
-MOST_EVENTS = 500
+MAX_SHOPS = 200
+MAX_EVENTS = 500
 
 # One index lookup for each shop with new events, not one for each event.
 _WAITING = """
@@ -69,7 +69,7 @@ _DELIVER = """
 
 
 def dispatch(now: datetime) -> int:
-    """Dispatch new events, at most MOST_EVENTS of each shop. Returns how many; call it again until that is 0."""
+    """Dispatch new events, at most MAX_EVENTS of each shop. Returns how many; call it again until that is 0."""
     dispatched, shops = 0, shops_with_new_events()
     while shops:
         dispatched += _dispatch(shops, now)
@@ -78,8 +78,8 @@ def dispatch(now: datetime) -> int:
 
 
 def shops_with_new_events(after: int = 0) -> list[int]:
-    """The ids of the next MOST_SHOPS shops after this id that have events without a number."""
-    return _run(_WAITING, {"after": after, "most": MOST_SHOPS})
+    """The ids of the next MAX_SHOPS shops after this id that have events without a number."""
+    return _run(_WAITING, {"after": after, "most": MAX_SHOPS})
 
 
 @transaction.atomic
@@ -102,7 +102,7 @@ def _number_events(shops: list[int]) -> list[int]:
     previous holders of the lock committed."""
     if not shops:
         return []
-    events = _run(_NUMBER, {"last": MOST_EVENTS - 1}, shops=shops)
+    events = _run(_NUMBER, {"last": MAX_EVENTS - 1}, shops=shops)
     _run(_COUNT, shops=shops)
     return events
 

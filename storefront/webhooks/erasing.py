@@ -1,4 +1,4 @@
-"""Takes a person out of events. An event stays, with the id of its object alone, as apps without its scope get it."""
+"""Erases a person from events. An event stays with only the id of its object, as apps without its scope get it."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -12,9 +12,9 @@ BATCH_ROWS = 500
 
 
 def erase_events(*, shop: Shop, email: str, customer_id: int | None, orders: Collection[int], before: datetime) -> int:
-    """Erase what was recorded about this customer, these orders, and checkouts with this address `before`, and what
-    receivers answered to it. Returns how many events there were. Those that are not delivered yet bring the id alone,
-    too; those that show the order without its customer stay."""
+    """Erase events that were recorded about this customer, these orders, and checkouts with this address `before`, with
+    the answers of receivers. Returns how many. Pending deliveries of these events send only the id, too. Events that
+    show the order without its customer stay."""
     shows_person = Q(data__has_key="email") & ~Q(data__email="")
     about = Q(topic__startswith="order.", data__id__in=list(orders)) & shows_person
     about |= Q(topic="refund.failed", data__order_id__in=list(orders))

@@ -10,7 +10,7 @@ import orjson
 from storefront.kit import sealing
 from storefront.kit.clock import timestamp
 from storefront.webhooks.models import Delivery, Event
-from storefront.webhooks.rules import MOST_TRIES
+from storefront.webhooks.rules import MAX_TRIES
 from storefront.webhooks.topics import SCOPES_CHANGED, TOPICS
 
 SEALED = "delivery-message"
@@ -71,7 +71,7 @@ class SecretCache:
         installation, has_token = delivery.installation, delivery.kind in WITH_TOKEN
         key = (installation.pk, has_token)
         if key not in self.cache:
-            # An app that is told of a new installation knows only the app's own secret yet.
+            # A receiver of a new installation knows only the app's own secret yet.
             found = [installation.app.secret] if has_token else installation.signing_secrets(self.now)
             self.cache[key] = tuple(found)
         return self.cache[key]
@@ -87,8 +87,8 @@ def message_of(delivery: Delivery, secrets: SecretCache) -> Message:
         receiver=delivery.receiver,
         tries=delivery.tries,
         earlier_tries=delivery.earlier_tries,
-        # Whoever asked for a test waits for its outcome, and can ask for another one (R-HOOK-28).
-        most_tries=1 if delivery.kind == Delivery.Kind.TEST else MOST_TRIES,
+        # A test is not retried: the caller waits for its outcome, and can send another one (R-HOOK-28).
+        most_tries=1 if delivery.kind == Delivery.Kind.TEST else MAX_TRIES,
         address=delivery.registration.address if delivery.registration else delivery.address,
         id=str(delivery.message_id),
         body=_body(delivery),

@@ -3,7 +3,7 @@ import uuid
 from django.db import models
 from django.db.models import Q
 
-from storefront.installations.models import LONGEST_URL, Installation
+from storefront.installations.models import MAX_URL_LENGTH, Installation
 from storefront.shops.models import Shop
 
 
@@ -60,7 +60,7 @@ class Registration(models.Model):
         Installation, on_delete=models.CASCADE, related_name="registrations", db_index=False
     )
     topic = models.CharField(max_length=40)
-    address = models.CharField(max_length=LONGEST_URL)
+    address = models.CharField(max_length=MAX_URL_LENGTH)
     receiver = models.BigIntegerField(
         editable=False, help_text="Number that stands for the installation and the receiving host."
     )
@@ -119,7 +119,7 @@ class Delivery(models.Model):
     message_id = models.UUIDField(default=uuid.uuid4, editable=False, help_text="Sent as webhook-id.")
     topic = models.CharField(max_length=40)
     address = models.CharField(
-        max_length=LONGEST_URL,
+        max_length=MAX_URL_LENGTH,
         help_text="Address when the delivery was created. Later changes of the webhook's address apply.",
     )
     receiver = models.BigIntegerField(

@@ -14,7 +14,7 @@ from storefront.kit import metrics
 from storefront.webhooks import jobs
 from storefront.webhooks.messages import Message
 from storefront.webhooks.models import Attempt, Delivery, Registration
-from storefront.webhooks.rules import GONE, LONGEST_FAILING, is_success, next_wait
+from storefront.webhooks.rules import GONE, MAX_FAILING, is_success, next_wait
 
 # Bytes of an answer that are stored.
 LOGGED_BYTES = 1024
@@ -128,10 +128,10 @@ def _update_registrations(outcomes: list[Outcome], now: datetime) -> None:
         _update_active(working, {"failing_since__isnull": False}, failing_since=None)
     if failed:
         _update_active(failed, {"failing_since": None}, failing_since=now)
-        _pause(failed, {"failing_since__lte": now - LONGEST_FAILING}, Registration.PauseReason.FAILING, now)
+        _pause(failed, {"failing_since__lte": now - MAX_FAILING}, Registration.PauseReason.FAILING, now)
     for outcome in outcomes:
         if outcome.status == GONE and outcome.message.registration_id is not None:
-            # Unless the webhook has a new address by now.
+            # Not if the webhook has a new address by now.
             same_address = {"address": outcome.message.address}
             _pause([outcome.message.registration_id], same_address, Registration.PauseReason.GONE, now)
 

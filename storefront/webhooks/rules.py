@@ -17,13 +17,13 @@ WAITS = [
     timedelta(hours=20),
     timedelta(hours=24),
 ]
-MOST_TRIES = len(WAITS) + 1
+MAX_TRIES = len(WAITS) + 1
 # Largest random extension, as a share of the wait, so that deliveries that failed together are not retried together.
 JITTER = 0.1
 # The longest `Retry-After` that is honoured.
-LONGEST_RETRY_AFTER = timedelta(hours=24)
+MAX_RETRY_AFTER = timedelta(hours=24)
 # A registration is paused when all attempts have failed for so long.
-LONGEST_FAILING = timedelta(days=3)
+MAX_FAILING = timedelta(days=3)
 GONE = 410
 
 _INSTALLATION_BITS = 31
@@ -32,13 +32,13 @@ _random = Random()  # noqa: S311, it only spreads attempts
 
 
 def next_wait(
-    tries: int, *, most: int = MOST_TRIES, retry_after: timedelta | None = None, random: Random = _random
+    tries: int, *, most: int = MAX_TRIES, retry_after: timedelta | None = None, random: Random = _random
 ) -> timedelta | None:
     """The wait after this many failed attempts, at least `retry_after`; None if `most` attempts were made."""
     if tries >= most:
         return None
     wait = WAITS[tries - 1] * (1 + random.uniform(0, JITTER))
-    return max(wait, min(retry_after or timedelta(0), LONGEST_RETRY_AFTER))
+    return max(wait, min(retry_after or timedelta(0), MAX_RETRY_AFTER))
 
 
 def is_success(status: int | None) -> bool:

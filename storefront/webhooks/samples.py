@@ -10,7 +10,7 @@ from storefront.shops.models import Shop
 from storefront.webhooks.messages import event_record
 from storefront.webhooks.models import Event
 
-# Events in the feed count from 1, and no record has the id 0: whoever takes a sample for real finds nothing.
+# Sequence and id of a sample. Real ones begin at 1, so an app that takes a sample for a real event finds nothing.
 NOTHING = 0
 
 
@@ -22,8 +22,8 @@ def sample_event(shop: Shop, topic: str, *, id: Any, scopes: list[str], now: dat
 
 
 def sample_of(schema: dict[str, Any], definitions: dict[str, Any] | None = None) -> Any:
-    """A value that the JSON Schema allows, with everything that it can have: its example, its first choice, one entry
-    in each list, no null if there is something else."""
+    """Build a value that the JSON Schema allows, as complete as possible: the example if there is one, the first
+    choice, one entry in each list, null only if nothing else is allowed."""
     definitions = schema.get("$defs", {}) if definitions is None else definitions
     if "$ref" in schema:
         return sample_of(definitions[schema["$ref"].rpartition("/")[2]], definitions)

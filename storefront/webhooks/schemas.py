@@ -7,7 +7,7 @@ from ninja import Field, Schema
 from pydantic import AfterValidator, WithJsonSchema
 
 from storefront.installations.schemas import AppUrl
-from storefront.kit.ids import LARGEST_ID
+from storefront.kit.ids import MAX_ID
 from storefront.kit.schemas import Change, Moment, Timestamp
 from storefront.webhooks.topics import TOPICS
 
@@ -25,7 +25,7 @@ Topic = Annotated[
     WithJsonSchema({"type": "string", "enum": list(TOPICS)}),
 ]
 Status = Literal["pending", "held", "delivered", "dead", "cancelled"]
-SequenceNumber = Annotated[int, Field(ge=0, le=LARGEST_ID)]
+SequenceNumber = Annotated[int, Field(ge=0, le=MAX_ID)]
 OffsetTimestamp = Annotated[
     str,
     Field(
@@ -59,7 +59,7 @@ class Webhook(Schema):
 
 
 class WebhookChange(Change):
-    """What an app can change of its webhook."""
+    """Changes of an app's webhook."""
 
     address: AppUrl = Field(
         "", description="Public https URL that receives the events.", examples=["https://app.example.com/webhooks"]
@@ -119,7 +119,7 @@ class DeliveryQuery(Schema):
 
     status: Status | None = Field(None, description="Only deliveries with this status.")
     topic: Topic | None = Field(None, description="Only deliveries of this topic.")
-    before: Annotated[int, Field(ge=1, le=LARGEST_ID)] | None = Field(
+    before: Annotated[int, Field(ge=1, le=MAX_ID)] | None = Field(
         None, description="Only deliveries with a smaller id. Use `next_before` of the previous page."
     )
     limit: Annotated[int, Field(ge=1, le=100)] = Field(24, description="Maximum number of records.")

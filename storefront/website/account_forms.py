@@ -9,14 +9,14 @@ from storefront.checkout.forms import AddressForm, CheckoutForm, PhoneForm, pers
 from storefront.kit.countries import countries
 
 # Long enough for any passphrase; limited, since hashing is slow by design.
-LONGEST_PASSWORD = 200
+MAX_PASSWORD_LENGTH = 200
 
 
 def password_field(label: str, *, is_new: bool = False, help_text: str = "") -> forms.CharField:
     token = "new-password" if is_new else "current-password"
     return forms.CharField(
         label=label,
-        max_length=LONGEST_PASSWORD,
+        max_length=MAX_PASSWORD_LENGTH,
         strip=False,
         help_text=help_text,
         widget=forms.PasswordInput({"autocomplete": token}),
@@ -46,7 +46,7 @@ class EmailForm(CheckoutForm):
 
 
 class NewPasswordForm(CheckoutForm):
-    """`asks_name`: whether to ask for a name, if the shop does not know the customer's yet."""
+    """Asks for a new password; with `asks_name` also for the customer's name, if the shop does not have it yet."""
 
     name = forms.CharField(
         label="Name",

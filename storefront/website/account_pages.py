@@ -12,7 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods, require_safe
 
-from storefront.catalogue.rules import LARGEST_ID
+from storefront.catalogue.rules import MAX_ID
 from storefront.customers import actions, jobs, limits, queries
 from storefront.customers import session as customers
 from storefront.customers.models import Address, Customer
@@ -32,7 +32,7 @@ from storefront.website.account_forms import AccountAddressForm, ChangeEmailForm
 from storefront.website.pages import require_shop
 
 PER_PAGE = 20
-LATEST = 3
+MAX_ORDERS = 3
 
 
 def require_customer(page: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -54,11 +54,11 @@ def require_customer(page: Callable[..., HttpResponse]) -> Callable[..., HttpRes
 @require_safe
 @require_customer
 def account(request: Request, customer: Customer) -> HttpResponse:
-    orders = list(orders_of(request.shop, customer)[: LATEST + 1])
+    orders = list(orders_of(request.shop, customer)[: MAX_ORDERS + 1])
     context = {
         "customer": customer,
-        "orders": orders[:LATEST],
-        "has_more": len(orders) > LATEST,
+        "orders": orders[:MAX_ORDERS],
+        "has_more": len(orders) > MAX_ORDERS,
         "address": queries.default_address(request.shop, customer),
         "saved_methods": saved_methods(request.shop, customer),
     }
@@ -70,7 +70,7 @@ def account(request: Request, customer: Customer) -> HttpResponse:
 def forget_payment_method(request: Request, customer: Customer, method_id: int) -> HttpResponse:
     """Remove a saved payment method, here and at its provider."""
     try:
-        remove_method(shop=request.shop, customer=customer, method_id=min(method_id, LARGEST_ID))
+        remove_method(shop=request.shop, customer=customer, method_id=min(method_id, MAX_ID))
     except ProviderUnavailable:
         messages.error(request, "The payment method could not be removed at the moment. Please try again later.")
     else:
@@ -271,7 +271,8 @@ def _details_page(request: Request, customer: Customer, **forms: Any) -> HttpRes
 
 @sensitive_variables("password")
 def _check_password(request: Request, customer: Customer, form: Any, field: str, password: str) -> bool:
-    """Whether this is the customer's password; adds an error to the form if not. Attempts are limited as at sign-in."""
+    """Returns False, with an error in the form, if this is not the customer's password. Attempts are limited as at
+    sign-in."""
     try:
         verified = customer_with_password(request, email=customer.email, password=password)
     except TooManyTries as refusal:

@@ -1,4 +1,4 @@
-"""The page on which a merchant chooses the shop's looks, beside a preview: one row, which the menu leads to."""
+"""The admin page of the shop's looks, with a preview. Each shop has one row, so the menu leads to its form."""
 
 from typing import Any, cast
 
@@ -64,7 +64,7 @@ class LooksForm(ShopScopedForm):
     def clean(self) -> Any:
         cleaned = super().clean()
         accent, background = (cleaned.get(name, "") for name in ("accent", "background"))
-        # The columns' own check refuses what is not a colour.
+        # The columns' validators refuse an invalid colour.
         if colours.is_colour(accent) and colours.is_colour(background):
             if problem := colours.problem_of_background(background):
                 self.add_error("background", problem)

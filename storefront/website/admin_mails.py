@@ -1,5 +1,4 @@
-"""The pages on which a merchant changes the words of the shop's mails, beside a preview with a sample order. Each row
-is made with the first visit."""
+"""Admin pages of the shop's mail texts, with a preview of a sample order. The first visit creates the rows."""
 
 from email.utils import parseaddr
 from typing import Any, cast
@@ -11,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
 from storefront.content import mail_words
-from storefront.content.mail_kinds import KINDS, LONGEST_TEXT
+from storefront.content.mail_kinds import KINDS, MAX_TEXT_LENGTH
 from storefront.content.mail_words import PARTS, Words
 from storefront.content.models import MailText
 from storefront.shops import mail, shown_fields
@@ -30,7 +29,7 @@ NOT_SENT = "This deployment sends no mail, so nobody gets this one, nor a test m
 
 
 class MailTextForm(ShopScopedForm):
-    """Shows the standard words where the shop has none of its own, and stores none that are the standard ones."""
+    """Shows the standard text where the shop has no text of its own, and does not store a text that equals it."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -110,7 +109,7 @@ class MailTextAdmin(ShopScopedAdmin):
     def render_change_form(self, request: Any, context: Any, *args: Any, obj: Any = None, **kwargs: Any) -> Any:
         if obj is not None:
             kind, form = KINDS[obj.kind], context["adminform"].form
-            # A page that is refused keeps what it showed at first.
+            # After a refusal, the form keeps the values that the page first showed.
             shown = request.POST.get(shown_fields.NAME, "") if form.is_bound else shown_fields.shown_in([form])
             sample = sample_mail(obj.kind, shop=request.shop, words=Words(), now=request.now)
             name, email = parseaddr(sample.from_email)
@@ -129,11 +128,11 @@ class MailTextAdmin(ShopScopedAdmin):
     @own_page("<path:object_id>/frame/", "view", Moves.NOTHING)
     def frame(self, request: Any, row: MailText) -> HttpResponse:
         """The mail with the words that were posted, else with those that are saved. Nothing is stored."""
-        given = {part: mail_words.tidy(request.POST[part][:LONGEST_TEXT]) for part in PARTS if part in request.POST}
+        given = {part: mail_words.tidy(request.POST[part][:MAX_TEXT_LENGTH]) for part in PARTS if part in request.POST}
         problems = [found for part, text in given.items() if (found := mail_words.problem(row.kind, part, text))]
         words = Words(**{part: given.get(part, getattr(row, part)) for part in PARTS})
         shown = cast(EmailMultiAlternatives, sample_mail(row.kind, shop=request.shop, words=words, now=request.now))
-        # Mails have their styles within, and the shop's pictures by their whole address.
+        # A mail has inline styles, and shows the shop's pictures by absolute URLs.
         request.admin_policy = {
             "frame-ancestors": "'self'",
             "frame-src": "'self'",

@@ -37,7 +37,7 @@ from storefront.website.delivery_estimates import estimate, remember_place, reme
 from storefront.website.pages import RELATED_PRODUCTS, product_page, require_shop
 from storefront.website.pictures import Picture
 
-# Fields of the form for buying that the address of a chosen variant keeps, besides axes and options.
+# Form fields that the URL of a chosen variant keeps, besides axes and options.
 _SHOWN = ("variant", "qty", "damaged", "custom_price", "send_on")
 
 
@@ -100,7 +100,7 @@ def update(request: Request) -> HttpResponse:
             qty = _qty(request.POST)
             actions.change_line(shop=request.shop, now=request.now, key=key, qty=qty, cart=cart)
         except actions.LineNotFound:
-            # Removed in another window. The basket that is shown next has no such line.
+            # The line was removed in another window.
             pass
         except Refusal as refusal:
             messages.error(request, _message(refusal))
@@ -128,7 +128,7 @@ def discount_codes(request: Request) -> HttpResponse:
 def delivery(request: Request) -> HttpResponse:
     """Estimate the delivery for a country and postal code, which the session remembers."""
     given = request.POST.get("country", ""), request.POST.get("postal_code", "")
-    # Without a basket there is nothing to estimate, and no session to begin.
+    # Without a basket there is nothing to estimate, and no session is started.
     if basket_of(request) is not None and not remember_place(request, *given):
         messages.error(request, "We do not deliver to this country. Please choose another one.")
     if not _is_htmx(request):
@@ -137,7 +137,7 @@ def delivery(request: Request) -> HttpResponse:
 
 
 def _basket_context(request: Request) -> dict[str, Any]:
-    """The basket at today's prices, with what is wrong with its lines."""
+    """The basket at current prices, with the problems of its lines."""
     shop, cart = request.shop, basket_of(request)
     checks = []
     if cart is not None:
@@ -197,8 +197,8 @@ def _line_context(
 
 
 def _shown(record: dict[str, Any], given: QueryDict) -> HttpResponse:
-    """The product page with the choice that the visitor wants to see, who has no scripts. Words that they wrote to
-    somebody stay out of the address."""
+    """Redirect to the product page with the chosen variant, for visitors without JavaScript. The URL leaves out the
+    message and recipient of a gift card."""
     chosen = {name: given[name] for name in given if name.startswith(("axis-", "option-")) or name in _SHOWN}
     query = urlencode({name: value for name, value in chosen.items() if value})
     return SeeOther(f"{reverse('website:product', args=[record['slug']])}?{query}")
@@ -249,7 +249,7 @@ def _custom_price(record: dict[str, Any], given: QueryDict) -> Decimal | None:
 
 
 def _gift_card(record: dict[str, Any], given: QueryDict) -> dict[str, str] | None:
-    """Who gets a gift card, with which message, and when."""
+    """The recipient, message and date of a gift card."""
     return {name: given.get(name, "") for name in PLAIN} if record["is_gift_card"] else None
 
 

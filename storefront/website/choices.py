@@ -1,4 +1,4 @@
-"""How shoppers choose a variant: by axes, such as colour and size, and what is said of a combination.
+"""Lets shoppers choose a variant by axes, such as colour and size, and describes combinations that are not available.
 
 Pure functions of catalogue records. `product.js` does the same in the browser, so the two change together.
 """
@@ -16,10 +16,10 @@ Record = dict[str, Any]
 Values = Mapping[str, str]
 
 # An axis with more values than this is a select box instead of buttons.
-MOST_BUTTONS = 8
-# How many other values of an axis are named where a combination does not exist.
-MOST_NAMED = 6
-# What is said of a value beside its name.
+MAX_BUTTONS = 8
+# Values of another axis that the message about a missing combination names.
+MAX_NAMED = 6
+# Notes beside a value.
 NOT_MADE, SOLD_OUT = "not in this combination", "sold out"
 
 
@@ -27,8 +27,8 @@ NOT_MADE, SOLD_OUT = "not in this combination", "sold out"
 class AxisValue:
     """One value of an axis. `note` is shown beside it, such as its price.
 
-    `is_made`: whether a variant has it together with what is chosen of the other axes. `can_sell`: whether such a
-    variant can be bought.
+    `is_made`: a variant has it together with the chosen values of the other axes. `can_sell`: such a variant can be
+    bought.
     """
 
     value: str
@@ -40,7 +40,7 @@ class AxisValue:
 
     @property
     def state(self) -> str:
-        """In words, where neither the note nor nothing says it."""
+        """The value's state in words; empty if it can be bought or the note has it already."""
         if not self.is_made:
             return NOT_MADE
         return SOLD_OUT if not self.can_sell and not self.note else ""
@@ -56,13 +56,13 @@ class Axis:
 
     @property
     def has_buttons(self) -> bool:
-        return len(self.values) <= MOST_BUTTONS
+        return len(self.values) <= MAX_BUTTONS
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What is chosen when the page opens: a value of each axis, and the variant that has them all, if there is one.
-    `problem` says what is wrong without one."""
+    """The choice when the page opens: a value of each axis, and the variant that has them all, if there is one.
+    `problem` is the message without one."""
 
     axes: list[Axis]
     variant: Record | None
@@ -77,7 +77,8 @@ def axis_names(record: Record) -> list[str]:
 
 
 def chosen_variant(record: Record, given: Values) -> tuple[Record | None, list[dict[str, str]]]:
-    """The active variant for the chosen values, and the choices that it does not fix, as custom fields.
+    """Find the active variant for the chosen values. Returns it with the choices that it does not fix, as custom
+    fields.
 
     A variant without a value for an axis matches every value of it. The variant that fixes most values wins.
     """
@@ -101,8 +102,8 @@ def fixed_values(variant: Record) -> dict[str, str]:
 def choose(shop: Shop, record: Record, variants: Sequence[Record], given: Values) -> Choice:
     """The choice that the page of a variable product opens with. `variants` are its active ones.
 
-    `given` are the visitor's choices by form field. Values that the product does not have are ignored. What is not
-    given is that of a variant: of `given["variant"]`, the default one, or the first that can be sold.
+    `given` are the visitor's choices by form field. Values that the product does not have are ignored. Missing values
+    are taken from a variant: `given["variant"]`, the default one, or the first that can be sold.
     """
     names = axis_names(record)
     if not variants:
@@ -125,7 +126,7 @@ def choose(shop: Shop, record: Record, variants: Sequence[Record], given: Values
 
 
 def problem(variants: Iterable[Record], values: Values) -> str:
-    """What is said of values that no variant has together: that, and which values go with the others."""
+    """The message about values that no variant has together, with the values that go with the others."""
     said = f"{_joined(list(values.values()), ' with ')} is not available."
     variants = list(variants)
     instead = []
@@ -148,9 +149,9 @@ def _joined(values: list[str], pair: str) -> str:
 
 
 def _listed(values: list[str]) -> str:
-    """Values in words: `Blue`, `Blue or Red`, and no more than MOST_NAMED of many."""
-    if len(values) > MOST_NAMED:
-        return f"{', '.join(values[:MOST_NAMED])} and others"
+    """Join values: `Blue`, `Blue or Red`; of many, the first MAX_NAMED."""
+    if len(values) > MAX_NAMED:
+        return f"{', '.join(values[:MAX_NAMED])} and others"
     return " or ".join(filter(None, [", ".join(values[:-1]), values[-1]]))
 
 
@@ -160,7 +161,7 @@ def _same(variant: Record, values: Values) -> list[bool]:
 
 
 def _fits(variant: Record, values: Values) -> bool:
-    """Whether the variant is one with these values, whatever it has of other axes."""
+    """Returns True if the variant has these values, or none of its own for their axes."""
     return all(values.get(name, value) == value for name, value in fixed_values(variant).items())
 
 
@@ -174,7 +175,7 @@ def _variant_of(variants: Iterable[Record], values: Values) -> Record | None:
 
 
 def _first_variant(record: Record, variants: Sequence[Record], given: Values, entered: Values) -> Record:
-    """The variant that completes what is given."""
+    """The variant that completes the given values."""
     wanted = str(given.get("variant") or record["default_variant_id"] or "")
     fitting = [variant for variant in variants if _fits(variant, entered)] or variants
     named = [variant for variant in fitting if str(variant["id"]) == wanted]
@@ -223,7 +224,7 @@ def _nameless_axis(shop: Shop, record: Record, variants: Sequence[Record], chose
 
 
 def _notes(shop: Shop, record: Record, variants: Sequence[Record], name: str) -> dict[str, str]:
-    """What is shown beside the values of the only axis, by value; "" is the key of a variant that fits any."""
+    """The notes beside the values of the only axis, by value; "" is the key of a variant that fits any value."""
     prices_differ = len({variant["price"] for variant in variants}) > 1
     first: dict[str, Record] = {}
     for variant in variants:
@@ -236,7 +237,7 @@ def _can_sell(record: Record, variant: Record) -> bool:
 
 
 def _note(shop: Shop, record: Record, variant: Record, *, prices_differ: bool) -> str:
-    """What is shown beside a value: the price if the variants' prices differ, and the stock if it is low or none."""
+    """The note beside a value: the price if the variants' prices differ, and the stock if it is low or none."""
     price = format_money(Decimal(variant["price"]), shop.currency) if prices_differ else ""
     stock = offers.stock_availability(variant, threshold=record["low_stock_threshold"]).text
     return ", ".join(part for part in (price, stock) if part)

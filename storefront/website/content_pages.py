@@ -20,7 +20,7 @@ from storefront.shops.throttle import TooManyTries
 from storefront.website.account_forms import email_field
 from storefront.website.pages import require_shop
 
-LONGEST_MESSAGE = 5000
+MAX_MESSAGE_LENGTH = 5000
 
 
 class MessageForm(CheckoutForm):
@@ -32,7 +32,7 @@ class MessageForm(CheckoutForm):
     )
     email = email_field("Your email address", is_new=True)
     text = forms.CharField(
-        label="Message", max_length=LONGEST_MESSAGE, widget=forms.Textarea({"rows": 8, "autocomplete": "off"})
+        label="Message", max_length=MAX_MESSAGE_LENGTH, widget=forms.Textarea({"rows": 8, "autocomplete": "off"})
     )
 
 
@@ -50,8 +50,8 @@ def page(request: Request, slug: str) -> HttpResponse:
 @never_cache
 @require_shop
 def contact(request: Request) -> HttpResponse:
-    """A form whose message the shop gets by mail; 404 if it cannot get any. It knows who the shopper is, so it is no
-    page with apps' scripts."""
+    """The contact form, which mails its message to the shop; 404 if the shop cannot receive mail. It shows personal
+    data, so apps' scripts do not run on it."""
     if not jobs.can_receive(request.shop):
         raise Http404("This shop has no contact form.")
     form = MessageForm(request.POST if request.method == "POST" else None, initial=_known(request))
@@ -73,6 +73,6 @@ def _contact_page(request: Request, form: MessageForm, *, status: int) -> HttpRe
 
 
 def _known(request: Request) -> dict[str, Any]:
-    """What the form already knows of the signed-in customer."""
+    """The name and email address of the signed-in customer, to fill in the form."""
     customer = customer_of(request)
     return {"name": customer.name, "email": customer.email} if customer else {}

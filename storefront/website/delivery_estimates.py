@@ -1,5 +1,5 @@
-"""What the delivery of a basket will cost, before the checkout asks for an address: at once where a shop has one zone,
-else for a country and postal code that the visitor enters. Nothing is stored but that, in the session."""
+"""Estimates the delivery cost of a basket before the checkout asks for an address: at once in a shop with one zone,
+else for a country and postal code that the visitor enters, which the session stores."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,8 +22,8 @@ _SESSION = "delivery_estimate"
 
 @dataclass(frozen=True, slots=True)
 class DeliveryEstimate:
-    """The cheapest method for a basket, None while it is not known where to or nothing fits (`problem`). `countries`
-    can be chosen, names by code; `country` and `postal_code` are what the visitor entered."""
+    """The cheapest method for a basket; None without a destination, or if no method fits (`problem`). `countries` are
+    the names, by code, that can be chosen; `country` and `postal_code` are the visitor's entry."""
 
     option: ShippingOption | None
     problem: str
@@ -33,12 +33,13 @@ class DeliveryEstimate:
 
     @property
     def place(self) -> str:
-        """Where the estimate is for; empty without an entry."""
+        """The destination in words; empty without an entry."""
         return " ".join(part for part in (self.postal_code, self.countries.get(self.country, "")) if part)
 
 
 def remember_place(request: Request, country: str, postal_code: str) -> bool:
-    """Remember the entered place in the session. Whether the shop delivers to the country; if not, nothing changes."""
+    """Remember the entered place in the session. Returns False, and changes nothing, if the shop does not deliver
+    there."""
     if country not in served_countries(pricing.delivery_zones(request.shop), pricing.served_zones(request.shop)):
         return False
     request.session[_SESSION] = [country, postal_code.strip()[:MAX_POSTCODE]]
@@ -54,14 +55,14 @@ def remembered_place(request: Request) -> tuple[str, str]:
 def estimate(
     shop: Shop, lines: Sequence[CartLine], place: tuple[str, str], *, is_delivery_free: bool, part: Decimal = ONE
 ) -> DeliveryEstimate | None:
-    """The estimate for these lines, at entered prices, at this place; None if nothing is sent. Prices of delivery are
-    multiplied by `part`, as in `rules.Totals`."""
+    """Estimate the delivery of these lines to this place; None if nothing is sent. The lines have entered prices.
+    Delivery prices are multiplied by `part`, as in `rules.Totals`."""
     parcel = carts.parcel(shop, lines) if any(not line.is_digital for line in lines) else None
     if parcel is None or not parcel.count:
         return None
     zones = pricing.delivery_zones(shop)
     if not zones:
-        # Delivers everywhere free of charge, or only has places where orders are collected.
+        # The shop delivers everywhere free of charge, or only has pick-up places.
         plain = None if pricing.pickup_places(shop) else ShippingOption("Delivery", ZERO)
         return DeliveryEstimate(plain, "", {}, "", "")
     served = served_countries(zones, pricing.served_zones(shop))

@@ -21,7 +21,7 @@ from storefront.website.pictures import Picture
 
 Record = dict[str, Any]
 
-# Of a combination that no variant has.
+# Availability of a combination that no variant has.
 NOT_MADE = Availability(False, "Not available in this combination")
 
 
@@ -35,10 +35,10 @@ class DamagedPieces:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What the page says of the chosen variant, or of the product if it has none.
+    """The details of the chosen variant, or of the product if it has none.
 
-    `lowest_before` is the lowest price in the 30 days before a reduced price began, if it had another one. `sku` is
-    empty if what is chosen has none, and where the chosen combination does not exist.
+    `lowest_before` is the lowest price in the 30 days before a reduction, if there was another price then. `sku` is
+    empty without an SKU, or if the chosen combination does not exist.
     """
 
     price: Price
@@ -49,7 +49,8 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class ProductDetail:
-    """`price` and `availability` are those of the product with all its variants, `shown` what is chosen of it."""
+    """A product for its page. `price` and `availability` cover all its variants; `shown` are the details of the chosen
+    one."""
 
     record: Record
     price: Price
@@ -65,17 +66,18 @@ class ProductDetail:
 
     @property
     def is_offered(self) -> bool:
-        """Whether there is anything to choose or to buy: the variants of a sold-out product can be looked at."""
+        """Returns True if there is something to choose or to buy: variants of a sold-out product can still be
+        viewed."""
         return self.availability.can_sell or self.damaged is not None or bool(self.choice.axes)
 
     @property
     def is_sold_out(self) -> bool:
-        """Whether what is chosen exists and cannot be bought."""
+        """Returns True if the chosen product or variant exists and is sold out."""
         return not self.shown.availability.can_sell and not self.choice.problem
 
     @property
     def offers_alert(self) -> bool:
-        """Whether something here can be waited for: what is chosen, or another variant."""
+        """Returns True if a shopper can request a stock alert, for the chosen variant or another one."""
         is_stocked = not (self.record["is_gift_card"] or self.record["billing_interval"])
         can_wait = mail.is_sent() and can_wait_for(self.record["type"]) and is_stocked
         any_gone = any(not variant["sells"] for variant in self.variants)
@@ -105,11 +107,11 @@ def product_detail(
     picture_numbers: dict[str | None, int] = {}
     for number, media in enumerate(record["media"]):
         picture_numbers.setdefault(media["url"], number)
-    # What a variant without a picture shows.
+    # The picture of a variant without one of its own.
     picture_numbers.setdefault(None, picture_numbers.get(first_picture, 0))
     price = replace(offers.price(record, ranges.get(record["id"]), *required), is_net=terms.is_net)
     reduced = [variant for variant in variants if Decimal(variant["compare_price"]) > Decimal(variant["price"])]
-    # Prices of a customer group have no past.
+    # Past prices are not recorded for customer groups.
     lowest = lowest_before(shop, record["id"], now) if (price.old or reduced) and terms.is_plain else {}
     lowest = {variant: amount + required[0] for variant, amount in lowest.items()}
     availability = offers.product_availability(record, ranges.get(record["id"]), limits, shop, now)

@@ -16,10 +16,10 @@ from storefront.shops import doors
 from storefront.shops.places import local_path, page_url
 from storefront.shops.request import Request
 from storefront.shops.throttle import TooManyTries
-from storefront.website.account_forms import LONGEST_PASSWORD
+from storefront.website.account_forms import MAX_PASSWORD_LENGTH
 
-# Pages that are not behind the doors: what the password page needs, what tells search engines to stay away, and pages
-# whose address is a secret of a buyer, or of somebody who was sent a checkout link.
+# Pages of a closed shop that need no password: what the password page loads, robots.txt, and pages whose URL is a
+# secret of a buyer or of somebody with a checkout link.
 OPEN = {
     *("website:colours", "website:robots", "website:door"),
     *("checkout:resume", "checkout:confirmation", "checkout:confirmation_blocks", "checkout:order_email"),
@@ -27,14 +27,14 @@ OPEN = {
     *("website:confirm_stock_alert", "website:stop_stock_alerts"),
     *("checkout:payment_step", "checkout:payment_return", "checkout:payment_another"),
 }
-# What search engines ask for, which gets no page.
+# Requests of search engines, which get no password page.
 FOR_MACHINES = {"website:sitemap", "website:sitemap_part"}
 WRONG = "The password is incorrect."
 
 
 class PasswordForm(CheckoutForm):
     password = forms.CharField(
-        label="Password", max_length=LONGEST_PASSWORD, widget=forms.PasswordInput({"autocomplete": "off"})
+        label="Password", max_length=MAX_PASSWORD_LENGTH, widget=forms.PasswordInput({"autocomplete": "off"})
     )
 
 
@@ -63,7 +63,7 @@ class Door:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def door(request: Request) -> HttpResponse:
-    """Asks for the password, and leads to the page that was asked for."""
+    """Ask for the password, then redirect to the requested page."""
     if not request.shop:
         raise Http404("There is no shop at this address.")
     path = local_path(request.POST.get("next") or request.GET.get("next")) or page_url(request, "website:home")

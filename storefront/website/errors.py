@@ -59,6 +59,6 @@ def _page(request: HttpRequest, status: int, sentence: str) -> HttpResponse:
 
 
 def _shopper_message(exception: Exception | None) -> str:
-    """The message of the exception if it is a sentence of ours; empty for Django's own, which are not for shoppers."""
+    """The message of the exception if it is from this service; empty for Django's own, which are not for shoppers."""
     text = exception.args[0] if exception and exception.args else ""
     return text if isinstance(text, str) and text.endswith(".") else ""

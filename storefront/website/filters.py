@@ -1,5 +1,5 @@
-"""The filters of a listing as its address has them: `brand`, `min_price`, `max_price`, `stock`, `sale`, and
-`filter.NAME` for an attribute. What cannot be understood, or is not in the shop, is left out and said."""
+"""The filters in a listing's URL: `brand`, `min_price`, `max_price`, `stock`, `sale`, and `filter.NAME` for an
+attribute. Invalid filters, and values that the shop does not have, are left out, and the page lists them."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -11,15 +11,15 @@ from zlib import crc32
 from django.http import QueryDict
 
 from storefront.kit.format import format_money
-from storefront.listing.facet_rows import LONGEST_VALUE
+from storefront.listing.facet_rows import MAX_VALUE_LENGTH
 from storefront.listing.facets import Chosen, Counted, Facets
 from storefront.shops.models import Shop
 
-# Begins the name of an attribute's parameter.
+# Prefix of the parameters for attributes.
 ATTRIBUTE = "filter."
-# How many values an address can filter by; more are left out.
-MOST_CHOSEN = 60
-# Values of a filter that are seen before the others are opened.
+# Values that a URL can filter by; more are left out.
+MAX_CHOSEN = 60
+# Values of a filter that are shown before the others are opened.
 SEEN_VALUES = 8
 
 # In the order in which shoppers expect them.
@@ -30,8 +30,8 @@ Pairs = list[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What an address filters by. `pairs` are its parameters; `malformed` those that were not understood. `with_price`:
-    whether prices count, which a customer group's do not."""
+    """The filters in a URL. `pairs` are the valid parameters, `malformed` the invalid ones. `with_price` is false for
+    members of a customer group, who cannot filter by price."""
 
     chosen: Chosen
     pairs: Pairs
@@ -70,8 +70,8 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class FilterForm:
-    """The form of a listing's filters. `kept` are the parameters that it repeats, `pairs` those that it makes.
-    `price_range` is that of the list, `ignored` what the address had and the shop has not."""
+    """The form of a listing's filters. It repeats the parameters `kept` and builds `pairs`. `price_range` is the range
+    in the list, `ignored` are filters in the URL that were left out."""
 
     facets: Facets
     groups: list[Group]
@@ -90,13 +90,13 @@ class FilterForm:
 
     @property
     def has_price(self) -> bool:
-        """Whether prices differ, and the visitor sees those of the list."""
+        """Returns True if prices differ, and the visitor sees list prices."""
         chosen = self.facets.chosen.has_price
         return self.price_range is not None and (chosen or self.price_range[0] < self.price_range[1])
 
     @property
     def has_stock(self) -> bool:
-        """Whether some can be bought and others not."""
+        """Returns True if some products can be bought and others cannot."""
         return self.facets.chosen.in_stock or 0 < self.facets.in_stock < self.facets.total
 
     @property
@@ -105,7 +105,7 @@ class FilterForm:
 
 
 def read_filters(query: QueryDict, *, with_price: bool) -> Given:
-    """What the address filters by."""
+    """Read the filters in the URL's query."""
     pairs: Pairs = []
     malformed: list[str] = []
     brands: set[str] = set()
@@ -115,7 +115,11 @@ def read_filters(query: QueryDict, *, with_price: bool) -> Given:
             if not value or not (name == "brand" or name.startswith(ATTRIBUTE)):
                 continue
             attribute = name.removeprefix(ATTRIBUTE).strip()
-            if "\0" in name + value or max(len(attribute), len(value)) > LONGEST_VALUE * 2 or len(pairs) >= MOST_CHOSEN:
+            if (
+                "\0" in name + value
+                or max(len(attribute), len(value)) > MAX_VALUE_LENGTH * 2
+                or len(pairs) >= MAX_CHOSEN
+            ):
                 malformed.append(_cut(value))
             else:
                 pairs.append((name, value))
@@ -146,7 +150,8 @@ def read_filters(query: QueryDict, *, with_price: bool) -> Given:
 
 
 def filter_form(shop: Shop, path: str, given: Given, facets: Facets, kept: Iterable[tuple[str, str]]) -> FilterForm:
-    """The form for what is given, which `facets` has counted. `kept`: search and order, as the address has them."""
+    """Build the form for these filters with the counts in `facets`. `kept` are the URL's parameters for search and
+    order."""
     kept = list(kept)
     chosen, pairs = facets.chosen, _of_shop(given.pairs, facets)
     groups = [_group("brand", "Brand", "brand", facets.brands)] if facets.brands else []
@@ -166,8 +171,8 @@ def filter_form(shop: Shop, path: str, given: Given, facets: Facets, kept: Itera
 
 
 def _group(key: str, label: str, field: str, values: Sequence[Counted]) -> Group:
-    """The values in alphabetical order: those with most products, and the chosen ones, are seen."""
-    # A single value more takes no more room than the line that would open it.
+    """The filter's values in alphabetical order. Those with most products, and the chosen ones, are shown at first."""
+    # A single value more takes no more space than the line that would open it.
     most = len(values) if len(values) <= SEEN_VALUES + 1 else max(SEEN_VALUES, sum(each.is_chosen for each in values))
     id = f"filter-{crc32(key.encode()):x}"
 
@@ -215,7 +220,7 @@ def _cut(text: str) -> str:
 
 
 def _of_shop(pairs: Pairs, facets: Facets) -> Pairs:
-    """The parameters but for those that the shop does not have."""
+    """The parameters without values that the shop does not have."""
     chosen = facets.chosen
     return [
         (name, value)
@@ -231,7 +236,7 @@ def _attribute(name: str) -> str:
 
 
 def _chips(shop: Shop, chosen: Chosen, pairs: Pairs, facets: Facets) -> Iterable[tuple[str, Pairs]]:
-    """What is chosen in words, and the parameters without it."""
+    """The chosen values in words, each with the parameters of the list without it."""
     labels = {
         (each.key, value.key): f"{each.label}: {value.label}" for each in facets.attributes for value in each.values
     }
@@ -267,7 +272,7 @@ def _range(cents: tuple[int, int]) -> tuple[Decimal, Decimal]:
 
 
 def _price(cents: int | None) -> str:
-    """As the field shows it."""
+    """Format the price for the field."""
     return "" if cents is None else f"{Decimal(cents) / 100:.2f}".removesuffix(".00")
 
 

@@ -1,4 +1,4 @@
-"""A shop's looks on its pages."""
+"""Applies a shop's looks to its pages."""
 
 import re
 from typing import Any
@@ -15,7 +15,7 @@ from storefront.shops.models import Shop
 from storefront.website import pictures
 from storefront.website.pictures import Picture
 
-# Fields of the form that its preview shows before they are saved.
+# Form fields that the preview shows before they are saved.
 PREVIEWED = [
     "accent",
     "background",
@@ -27,7 +27,7 @@ PREVIEWED = [
     "hero_button",
     "footer_text",
 ]
-# Files that a page begins to load before its stylesheet names them.
+# Font files that a page preloads.
 FONT_FILES: dict[str, tuple[str, ...]] = {
     Looks.Fonts.FRAUNCES: ("fraunces", "figtree"),
     Looks.Fonts.LORA: ("lora", "source-sans-3"),
@@ -39,7 +39,7 @@ _COLOURS = re.compile(r"([0-9a-f]{6})-([0-9a-f]{6})")
 
 
 def looks_once(request: Any) -> Looks:
-    """The looks of the request's shop, read once; the usual ones on a page of no shop."""
+    """The looks of the request's shop, read once; the default looks on a page of no shop."""
     if not getattr(request, "shop", None):
         return USUAL
     if not hasattr(request, "looks"):
@@ -68,7 +68,7 @@ def hero_picture(shop: Shop, looks: Looks) -> Picture | None:
 
 @require_safe
 def colours_page(request: HttpRequest, chosen: str) -> HttpResponse:
-    """The stylesheet of two colours. It depends on nothing but its address."""
+    """The stylesheet of two colours, which are in its URL."""
     found = _COLOURS.fullmatch(chosen)
     if not found:
         raise Http404("There are no such colours.")

@@ -1,5 +1,5 @@
-"""Each mail with a sample order of the shop, for previews and test mails. Nothing is stored, and its links lead to
-nothing that exists."""
+"""Builds sample mails of each kind, for previews and test mails, from a sample order that is not stored. Their links
+lead nowhere."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ QTY = 2
 
 @dataclass(frozen=True)
 class Scene:
-    """A shop and one of its products, or one that it could have."""
+    """A shop with one of its products, or a made-up product."""
 
     shop: Shop
     now: datetime
@@ -99,12 +99,12 @@ Sample = Callable[[Scene, Words], EmailMessage]
 
 
 def sample_mail(kind: str, *, shop: Shop, words: Words, now: datetime) -> EmailMessage:
-    """The mail of this kind with these words instead of the shop's own."""
+    """Build a sample mail of this kind with these texts instead of the shop's own."""
     return SAMPLES[kind](Scene(shop, now), words)
 
 
 def _relate(row: Any, **rows: list[Any]) -> None:
-    """Give a row that is not stored related ones, where Django keeps those that it has read."""
+    """Set the related rows of a row that is not stored, in Django's cache of prefetched rows."""
     row._prefetched_objects_cache = rows
 
 

@@ -1,4 +1,4 @@
-"""What staff do with the words of mails beside writing them: back to the standard ones, and test mails."""
+"""Restores the standard texts of mails, and sends test mails to staff."""
 
 from datetime import datetime
 
@@ -24,7 +24,7 @@ class NoAddress(Refusal):
 
 
 def make_rows(*, shop: Shop, now: datetime) -> None:
-    """Make the rows of mails that have none yet. Two at once make each once."""
+    """Create the missing rows of mail texts. Concurrent calls create each once."""
     known = set(MailText.objects.filter(shop=shop).values_list("kind", flat=True))
     missing = [MailText(shop=shop, kind=kind, updated_at=now) for kind in KINDS if kind not in known]
     MailText.objects.bulk_create(missing, ignore_conflicts=True)
@@ -32,7 +32,7 @@ def make_rows(*, shop: Shop, now: datetime) -> None:
 
 @transaction.atomic
 def use_standard(*, shop: Shop, text: MailText, now: datetime) -> None:
-    """Remove the shop's own words from a mail."""
+    """Remove the shop's own texts from a mail."""
     row = MailText.objects.select_for_update(no_key=True).get(shop=shop, pk=text.pk)
     before = {part: own for part in PARTS if (own := getattr(row, part)) is not None}
     MailText.objects.filter(pk=row.pk).update(**dict.fromkeys(PARTS), updated_at=now)

@@ -83,10 +83,10 @@ def _option_price(value: Record, terms: GroupTerms, product_id: int) -> Record:
 
 
 def price(row: Record, variants: VariantRange | None = None, required: Decimal = ZERO, varies: bool = False) -> Price:
-    """The price to show for a product record.
+    """Choose the price to show for a product record.
 
-    `variants` summarises a variable product's variants. `required` is the least that required options add to the
-    price; `varies` says whether other choices among them add more.
+    `variants` summarises a variable product's variants. `required` is the least that required options add to the price;
+    `varies` is true if other choices among them add more.
     """
     if variants is None:
         return price_of(Decimal(row["price"]), Decimal(row["compare_price"]), required, is_from=varies)
@@ -117,8 +117,8 @@ def stock_availability(row: Record, *, threshold: int | None = None) -> Availabi
 def product_availability(
     row: Record, variants: VariantRange | None, limits: Mapping[int, int | None], shop: Shop, now: datetime
 ) -> Availability:
-    """The availability of a product of any type. `limits`: how many of each bundle its items' stock allows, and none
-    of a download without a file."""
+    """The availability of a product of any type. `limits` has the maximum quantity of each bundle by its items' stock,
+    and 0 for a download without a file."""
     if row["billing_interval"]:
         return SUBSCRIPTION
     if row["type"] == "variable":

@@ -32,8 +32,8 @@ from storefront.website.pictures import Picture
 
 PER_PAGE = 24
 # Characters of a search. More are left out (R-LIM-4).
-LONGEST_SEARCH = 200
-# Number of products that a product's page and the basket offer besides.
+MAX_SEARCH_LENGTH = 200
+# Related products on a product's page and in the basket.
 RELATED_PRODUCTS = 4
 SORTS = {
     "": "Recommended",
@@ -75,7 +75,7 @@ def home(request: Request) -> HttpResponse:
     images = queries.category_pictures(shop, categories, now)
     names = ", ".join(category.name for category in categories[:6])
     context = {
-        # For search engines.
+        # The description for search engines.
         "summary": f"{shop.name}: {names}." if names else "",
         "lead": lead,
         "lead_card": cards[lead["slug"]] if lead else None,
@@ -103,7 +103,7 @@ def listing(request: Request) -> HttpResponse:
     category = queries.shown_category(request.shop, query["category"]) if query.get("category") else None
     if category and not query.get("q"):
         return redirect_to_category(request, category)
-    return _listing(request, category, search=query.get("q", "").strip()[:LONGEST_SEARCH])
+    return _listing(request, category, search=query.get("q", "").strip()[:MAX_SEARCH_LENGTH])
 
 
 @require_safe
@@ -146,7 +146,7 @@ def product_page(request: Request, record: dict[str, Any], *, given: dict[str, s
 
 
 def _crumbs(shop: Shop, categories: list[dict[str, Any]]) -> list[Any]:
-    """The last of a product's categories, with all above it: also those that the product is not in itself."""
+    """The product's last category with all its ancestors."""
     if not categories:
         return []
     home = categories[-1]
@@ -210,7 +210,7 @@ def _listing(request: Request, category: Category | None, search: str = "") -> H
         "crumbs": above,
         "filters": form,
         "subcategories": _category_links(below, form, search),
-        # For search engines, without a description of its own.
+        # For search engines, if the category has no description of its own.
         "plain_summary": f"{category.name if category else 'All products'} at {shop.name}.",
         "banner": pictures.picture(shop, _banner(category), pictures.BANNER) if category else None,
         "search": search,
@@ -229,7 +229,7 @@ def _listing(request: Request, category: Category | None, search: str = "") -> H
         "noindex": bool(search or sort or form.chips) or (category is not None and category.noindex),
     }
     response = render(request, "website/listing.html", context)
-    # What the form leaves empty is not in the address.
+    # The URL leaves out empty fields of the form.
     response["HX-Push-Url"] = escape_uri_path(request.path) + (f"?{query}" if query else "")
     return response
 
@@ -237,34 +237,35 @@ def _listing(request: Request, category: Category | None, search: str = "") -> H
 def _narrowed(
     shop: Shop, filters: ProductFilters, given: Given, below: list[Category], now: datetime
 ) -> tuple[ProductFilters, Facets, str | None]:
-    """The list with its filters, and the search word that it was corrected to if nothing matches the given one."""
+    """The filtered list, and the corrected search if nothing matches the given one."""
     facets = facets_of(shop, filters, given.chosen, categories=below, now=now)
     corrected = spelling.nearest_spelling(shop, filters, now=now) if filters.q and not facets.total_without else None
     if corrected:
         instead = replace(filters, q=corrected)
         nearest = facets_of(shop, instead, given.chosen, categories=below, now=now)
-        # A category may lack what the shop has.
+        # The correction is a word of the whole shop, which may match nothing in this category.
         if nearest.total_without:
             return instead, nearest, corrected
     return filters, facets, None
 
 
 def _sees_list_prices(request: Request) -> bool:
-    """Whether the visitor sees the prices that lists are sorted and filtered by, and not those of a customer group."""
+    """Returns True if the visitor sees list prices, by which lists are sorted and filtered, and not those of a customer
+    group."""
     customer = customer_of(request)
     return customer is None or customer.group_id is None
 
 
 def _products(shop: Shop, filters: ProductFilters, facets: Facets, page: int, now: datetime) -> ProductPage:
-    # A large category is not counted by the database too.
-    is_large = filters.category is not None and facets.total > page_sql.MOST_IDS
+    # Saves the database from counting a large category, too.
+    is_large = filters.category is not None and facets.total > page_sql.MAX_IDS
     if facets.chosen or filters.q or is_large:
         return listing_queries.narrowed_page(shop, filters, facets.ids, page=page, per_page=PER_PAGE, now=now)
     return listing_queries.product_page(shop, filters, page=page, per_page=PER_PAGE, now=now)
 
 
 def _category_links(below: list[Category], form: FilterForm, search: str) -> list[tuple[Category, str, int]]:
-    """Categories that have products of the list, each with the address of these and their number."""
+    """Categories of the listed products, each with the URL and the number of these products."""
     links = []
     for each in below:
         if count := form.facets.categories[each.pk]:
@@ -283,8 +284,8 @@ def _sort(request: Request) -> str:
 
 
 def _kept(request: Request, *, category: Category | None) -> list[tuple[str, str]]:
-    """What the listing's links and forms repeat besides its filters: search and order."""
-    search = request.GET.get("q", "").strip()[:LONGEST_SEARCH] if request.path == reverse("website:listing") else ""
+    """The search and order, which the listing's links and forms repeat besides its filters."""
+    search = request.GET.get("q", "").strip()[:MAX_SEARCH_LENGTH] if request.path == reverse("website:listing") else ""
     kept = [("q", search), ("category", category.slug if category and search else ""), ("sort", _sort(request))]
     return [(name, value) for name, value in kept if value]
 

@@ -1,7 +1,7 @@
 """Pictures on pages: thumbnails of the shop's own files, and external pictures at their own URL.
 
-An external picture that the worker is to fetch is not shown from its address: that may be dead, and its host would
-learn of each visitor. Where an external picture does not load, `page.js` shows the placeholder.
+An external picture that the worker is going to fetch is not shown from its own URL, which may be dead, and whose host
+would learn of each visitor. If an external picture does not load, `page.js` shows the placeholder.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -23,7 +23,7 @@ from storefront.shops.models import Shop
 
 log = structlog.get_logger(__name__)
 
-# By the size that a page wants: the sizes among which browsers choose, and how wide the picture is on the page.
+# By size on the page: the thumbnails among which browsers choose, and the width of the picture (`srcset`, `sizes`).
 SOURCES = {
     CARD: ((CARD, LARGE), "(min-width: 40rem) 18rem, 50vw"),
     LARGE: ((CARD, LARGE, BANNER), "(min-width: 50rem) 50vw, 100vw"),
@@ -89,8 +89,8 @@ def is_external(shop: Shop, url: str | None) -> bool:
 
 
 def line_pictures(shop: Shop, lines: Iterable[tuple[int | None, str | None]]) -> dict[Any, Picture | None]:
-    """The small pictures of lines of a cart or an order, by product id and the URL that the line stores: that of when
-    the line was made, so the picture may have been fetched since. One query if there is any external picture."""
+    """The small pictures of lines of a cart or an order, by product id and the URL that the line stores. An external
+    picture may have been fetched since the line was created. One query if there is any external picture."""
     lines = set(lines)
     external = {line for line in lines if is_external(shop, line[1])}
     found = {line: picture(shop, line[1], SMALL) for line in lines}

@@ -48,7 +48,7 @@ def shown_category(shop: Shop, slug: str) -> Category | None:
 def category_pictures(shop: Shop, categories: Collection[Category], now: datetime) -> dict[int, str | None]:
     """The picture URL of each category by category id: its own image, or else a picture of a product in it."""
     without = [category.pk for category in categories if not category.image]
-    # Ordered like the index of the links, so that one row per category is read however many products it has.
+    # Ordered like the index of the links, so that the database reads one row per category.
     links = ProductCategory.objects.filter(
         shop=shop,
         category=OuterRef("pk"),
@@ -64,7 +64,7 @@ def category_pictures(shop: Shop, categories: Collection[Category], now: datetim
     )
     first: dict[int, str | None] = {}
     for row, is_requested in pictures_of(shop, [pk for pk in product_ids.values() if pk]):
-        # Not from its address, if it is to be fetched.
+        # An external picture that is going to be fetched is not shown from its own URL.
         url = None if is_requested and not row.file else media_url(shop, row.file.name, row.source_url)
         first.setdefault(row.product_id, url)
     own = {category.pk: media_url(shop, category.image.name) for category in categories if category.image}
@@ -146,7 +146,7 @@ def bundle_limits(shop: Shop, product_ids: Collection[int], now: datetime) -> di
 
 
 def undelivered(shop: Shop, product_ids: Collection[int]) -> dict[int, int | None]:
-    """No piece of each download that has no file yet, in the form of `bundle_limits`."""
+    """Like `bundle_limits`, for downloads: 0 for each that has no file yet."""
     return {product.pk: 0 for product in without_file(shop, product_ids)}
 
 

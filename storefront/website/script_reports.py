@@ -11,7 +11,7 @@ from storefront.shops.request import Request
 from storefront.website.pages import require_shop
 
 # Reports accepted per minute: from one network, and for one shop. More of them would add no information.
-MOST_OF_A_PLACE, MOST_OF_A_SHOP = 20, 120
+MAX_PER_PLACE, MAX_PER_SHOP = 20, 120
 
 
 @csrf_exempt
@@ -24,7 +24,7 @@ def script_reports_page(request: Request) -> HttpResponse:
         return HttpResponse(status=415)
     if not (length.isascii() and length.isdigit() and len(length) < 10):
         return HttpResponse(status=411)
-    if int(length) > script_reports.LARGEST:
+    if int(length) > script_reports.MAX_REPORT_BYTES:
         return HttpResponse(status=413)
     if not _is_within_limits(request):
         return HttpResponse(status=429)
@@ -38,5 +38,5 @@ def script_reports_page(request: Request) -> HttpResponse:
 
 def _is_within_limits(request: Request) -> bool:
     shop = f"script-reports:{request.shop.pk}"
-    counted = ((f"{shop}:{client_network(request)}", MOST_OF_A_PLACE), (shop, MOST_OF_A_SHOP))
+    counted = ((f"{shop}:{client_network(request)}", MAX_PER_PLACE), (shop, MAX_PER_SHOP))
     return all(count_call(name, per_minute=limit)[0] for name, limit in counted)

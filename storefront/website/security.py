@@ -72,7 +72,7 @@ def _strict_policy(request: Any) -> dict[str, str]:
 
 
 def _with_sources(policy: dict[str, str], sources: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
-    """The policy with what this page alone may load besides: `request.page_sources`, by directive."""
+    """The policy with additional sources of this page: `request.page_sources`, by directive."""
     return policy | {name: " ".join([policy.get(name, "'self'"), *more]) for name, more in sources.items() if more}
 
 

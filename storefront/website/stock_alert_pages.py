@@ -26,7 +26,7 @@ from storefront.website.pages import product_page, require_shop
 @never_cache
 @require_shop
 def ask(request: Request) -> HttpResponse:
-    """Ask for a mail when a product or a variant is back. The answer is the same whoever asks for which address."""
+    """Request a stock alert for a product or a variant. The response does not reveal whether the address is known."""
     shop, now = request.shop, request.now
     product, variant = (request.POST.get(name, "") for name in ("product", "variant"))
     record = listing_queries.product_record(shop, product, now=now) if product.isdigit() else None
@@ -53,7 +53,7 @@ def ask(request: Request) -> HttpResponse:
 
 
 def _refused(request: Request, record: dict[str, Any], email: str, refusal: ValidationError | Refusal) -> HttpResponse:
-    """The product's page again, with what was typed and what is wrong."""
+    """The product's page again, with the entered address and the error."""
     said, status = "Please enter a valid email address, such as ada@example.com.", 422
     if isinstance(refusal, NotFound):
         said, status = "This choice is no longer available.", 404
@@ -88,7 +88,7 @@ def confirm(request: Request) -> HttpResponse:
 @never_cache
 @require_shop
 def stop(request: Request) -> HttpResponse:
-    """The page of the link by which somebody waits for nothing any more."""
+    """The page of the link that deletes all alerts of an address."""
     action = request.get_full_path()
     query = pop_query_string(request)
     try:

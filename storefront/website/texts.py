@@ -21,8 +21,8 @@ log = structlog.get_logger(__name__)
 SMALL, FEW_TAGS = 4000, 100
 # Characters from which an excerpt is made.
 SHOWN_CHARACTERS = 20_000
-# Part of the cache key, so a text that was cleaned by other rules is not used any more.
-_RULES = f"{version('nh3')} {markup.DEEPEST} {markup.DEEPEST_MARKS} {markup.MOST_ATTRIBUTES} {' '.join(sorted(TAGS))}"
+# Part of the cache key, so that a text that was cleaned by other rules is not used.
+_RULES = f"{version('nh3')} {markup.MAX_DEPTH} {markup.MAX_MARK_DEPTH} {markup.MAX_ATTRIBUTES} {' '.join(sorted(TAGS))}"
 
 
 def safe_html(shop: Shop, text: str, *, now: datetime) -> SafeString:
@@ -60,6 +60,6 @@ def _cached_html(shop: Shop, text: str, now: datetime) -> str:
             row = CleanedText(shop=shop, digest=digest, html=html, made_at=now)
             CleanedText.objects.bulk_create([row], ignore_conflicts=True)
     except DatabaseError as error:
-        # For example if the database is locked or read-only. The page does not need the cache.
+        # For example because the database is locked or read-only. The page does not need the cache.
         log.warning("cleaned_text_not_kept", shop=shop.pk, reason=str(error).strip())
     return html

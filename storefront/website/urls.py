@@ -18,10 +18,10 @@ from storefront.website import (
 
 app_name = "website"
 
-# At both places.
+# On both hosts.
 looks_page = path("looks/<str:chosen>.css", looks.colours_page, name="colours")
 door_page = path("door", door.door, name="door")
-# On the shop's own host, beside apps' scripts.
+# On the shop's own host, where apps' scripts run.
 open_pages = [
     path("", pages.home, name="home"),
     path("search/suggestions", search_pages.suggestions, name="suggestions"),
@@ -43,7 +43,7 @@ open_pages = [
     path("sitemap.xml", search_engines.sitemap, name="sitemap"),
     path("sitemap-<number:number>.xml", search_engines.sitemap_part, name="sitemap_part"),
 ]
-# On its secure one.
+# On the secure host.
 secure_pages = [
     looks_page,
     door_page,

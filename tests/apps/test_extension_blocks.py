@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from storefront.apps.blocks import MOST_TAGS, NoBlock, parse_block, sanitised
+from storefront.apps.blocks import MAX_TAGS, NoBlock, parse_block, sanitised
 from storefront.kit.outbound import Answer
 
 
@@ -48,7 +48,7 @@ def test_another_status_is_no_block(status):
         ({"html": 1}, "not a JSON object"),
         ({"html": ["<p>Hello</p>"]}, "not a JSON object"),
         ({"HTML": "<p>Hello</p>"}, "not a JSON object"),
-        ({"html": "<ul><li>" * MOST_TAGS}, "more than 2,000 tags"),
+        ({"html": "<ul><li>" * MAX_TAGS}, "more than 2,000 tags"),
     ],
 )
 def test_an_answer_without_html_in_json_is_no_block(said, reason):

@@ -13,7 +13,7 @@ from tests.catalogue.factories import make_product
 from tests.checkout.shopper import Shopper
 from tests.shops.factories import NOW
 
-MOST = "999999999999.99"
+MAX_TOTAL = "999999999999.99"
 
 
 @pytest.fixture
@@ -27,17 +27,17 @@ def refusal(answer) -> tuple:
 
 
 def test_adding_is_refused(api, donation):
-    assert refusal(add(api, donation, 2, custom_price=MOST)) == ("total_too_large", ["qty"])
-    assert refusal(add(api, donation, 9_999, custom_price=MOST)) == ("total_too_large", ["qty"])
-    token = filled(api, donation, custom_price=MOST)
-    assert refusal(add(api, donation, custom_price=MOST, cart=token)) == ("total_too_large", ["qty"])
+    assert refusal(add(api, donation, 2, custom_price=MAX_TOTAL)) == ("total_too_large", ["qty"])
+    assert refusal(add(api, donation, 9_999, custom_price=MAX_TOTAL)) == ("total_too_large", ["qty"])
+    token = filled(api, donation, custom_price=MAX_TOTAL)
+    assert refusal(add(api, donation, custom_price=MAX_TOTAL, cart=token)) == ("total_too_large", ["qty"])
     assert refusal(add(api, donation, custom_price="0.01", cart=token)) == ("total_too_large", ["qty"])
-    assert contents(api, token)["totals"]["total"] == MOST
+    assert contents(api, token)["totals"]["total"] == MAX_TOTAL
 
 
 def test_of_many_lines_those_that_are_too_much_are_named(api, donation):
     lines = [{"product_id": donation.pk, "qty": 1, "custom_price": price} for price in ("500000000000.00",) * 2]
-    lines += [{"product_id": donation.pk, "qty": 1, "custom_price": price} for price in ("1.00", MOST)]
+    lines += [{"product_id": donation.pk, "qty": 1, "custom_price": price} for price in ("1.00", MAX_TOTAL)]
     answer = api.post("/cart/lines", {"lines": lines})
     assert [(each["field"], each["code"]) for each in answer.json()["problems"]] == [
         ("lines.1.qty", "total_too_large"),
@@ -78,7 +78,7 @@ def test_a_cart_says_which_line_is_too_much_since_prices_were_raised(shop, api):
 
 def test_the_shop_says_so(shop, donation):
     shopper = Shopper(shop)
-    given = {"product": donation.pk, "custom_price": MOST}
+    given = {"product": donation.pk, "custom_price": MAX_TOTAL}
     page = shopper.post("/basket/add", given | {"qty": "2"}, follow=True).content.decode()
     assert "A cart can come to at most 999,999,999,999.99." in page
     shopper.post("/basket/add", given | {"qty": "1"})
@@ -93,7 +93,7 @@ def test_prices_that_were_raised_meanwhile_lead_back_to_the_basket(shop):
     shopper.post("/basket/add", {"product": yacht.pk, "qty": "9000"})
     shopper.fill_details()
     fields = shopper.payment_fields()
-    yacht.price = Decimal(MOST)
+    yacht.price = Decimal(MAX_TOTAL)
     yacht.save()
     assert shopper.post("/checkout/payment", fields).status_code < 500
     assert shopper.get("/checkout/payment")["Location"] == "/basket"
@@ -106,7 +106,7 @@ def test_taxes_that_make_it_too_much_are_no_error_at_payment(shop, donation):
     shop.save()
     TaxRate.objects.create(shop=shop, country="DE", name="VAT", percent=19)
     shopper = Shopper(shop)
-    shopper.post("/basket/add", {"product": donation.pk, "custom_price": MOST, "qty": "1"})
+    shopper.post("/basket/add", {"product": donation.pk, "custom_price": MAX_TOTAL, "qty": "1"})
     shopper.fill_details()
     answer = shopper.post("/checkout/payment", shopper.payment_fields())
     assert answer.status_code < 500

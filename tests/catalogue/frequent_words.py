@@ -28,7 +28,7 @@ def make_all_frequent(monkeypatch) -> None:
     """Every shop is large, and every word frequent."""
     monkeypatch.setattr(known_matches, "LARGE_SHOP", 1)
     monkeypatch.setattr(frequent_words, "LARGE_SHOP", 1)
-    monkeypatch.setattr(frequent_words, "LEAST_TEXTS", 1)
+    monkeypatch.setattr(frequent_words, "MIN_TEXTS", 1)
     listing.clear_caches()
 
 

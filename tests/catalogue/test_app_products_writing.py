@@ -161,7 +161,7 @@ def test_an_entry_that_cannot_be_removed_is_named(shop, other_shop, app, entries
 
 
 def test_a_list_cannot_grow_beyond_its_limit_by_additions(shop, app, monkeypatch):
-    monkeypatch.setitem(rules.MOST_ENTRIES, "variants", 2)
+    monkeypatch.setitem(rules.MAX_ENTRIES, "variants", 2)
     mug = make_product(shop)
     blue = make_variant(mug, "Blue")
     make_variant(mug, "Red")

@@ -109,14 +109,14 @@ def test_a_change_is_done_once_and_only_as_it_was_shown(shop, monkeypatch):
         bulk_edits.apply_edit(**given)
     mug.refresh_from_db()
     assert mug.price == 11
-    monkeypatch.setattr(bulk_edits, "MOST_PRODUCTS", 0)
+    monkeypatch.setattr(bulk_edits, "MAX_PRODUCTS", 0)
     with pytest.raises(TooManyProducts):
         bulk_edits.plan_edit(shop, rows, asked)
 
 
 def test_no_more_products_are_read_than_can_be_edited_at_once(desk, shop, monkeypatch):
     mugs = [make_product(shop, f"Mug {number}") for number in range(4)]
-    monkeypatch.setattr(bulk_edits, "MOST_PRODUCTS", 2)
+    monkeypatch.setattr(bulk_edits, "MAX_PRODUCTS", 2)
     with CaptureQueriesContext(connection) as asked:
         shown = edit(desk, *mugs, follow_up="nothing", status="draft", select_across="1")
     assert "Choose at most" in shown.content.decode()

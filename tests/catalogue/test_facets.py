@@ -266,7 +266,7 @@ def test_a_read_that_fails_leaves_nothing_out(shop, failing):
 
 
 def test_an_attribute_with_too_many_values_is_no_filter(shop, monkeypatch):
-    monkeypatch.setattr(facet_index, "MOST_VALUES", 3)
+    monkeypatch.setattr(facet_index, "MAX_VALUES", 3)
 
     def filters(chosen: str = "4 cm") -> dict[str, int]:
         found = facets_of(shop, ProductFilters(), Chosen(values={"size": frozenset({chosen})}), now=NOW)
@@ -302,7 +302,7 @@ def test_dates_show_and_hide_without_a_write(shop):
 
 
 def test_many_changes_at_once_are_read_like_few(shop, monkeypatch):
-    monkeypatch.setattr(facet_index, "MOST_CHANGED", 2)
+    monkeypatch.setattr(facet_index, "MAX_CHANGED", 2)
     monkeypatch.setattr(facet_index, "BATCH_ROWS", 2)
     make_product(shop, "Cup")
     assert facets_of(shop, ProductFilters(), Chosen(), now=NOW).total == 1
@@ -312,7 +312,7 @@ def test_many_changes_at_once_are_read_like_few(shop, monkeypatch):
 
 
 def test_pages_of_a_large_result_are_in_the_lists_order(shop, monkeypatch):
-    monkeypatch.setattr(queries.page_sql, "MOST_IDS", 3)
+    monkeypatch.setattr(queries.page_sql, "MAX_IDS", 3)
     monkeypatch.setattr(page, "ORDER_STEP_ROWS", 2)
     for number in range(20):
         make_product(shop, f"Cup {number:02}", price=Decimal(number), stock_qty=number % 3)

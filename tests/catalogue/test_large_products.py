@@ -22,9 +22,9 @@ def app(shop):
 
 @pytest.fixture(autouse=True)
 def _few(monkeypatch):
-    monkeypatch.setitem(rules.MOST_ENTRIES, "variants", 3)
-    monkeypatch.setitem(rules.MOST_ENTRIES, "options", 3)
-    monkeypatch.setitem(rules.MOST_ENTRIES, "values", 3)
+    monkeypatch.setitem(rules.MAX_ENTRIES, "variants", 3)
+    monkeypatch.setitem(rules.MAX_ENTRIES, "options", 3)
+    monkeypatch.setitem(rules.MAX_ENTRIES, "values", 3)
 
 
 def variants(count: int) -> list[dict]:
@@ -58,7 +58,7 @@ def test_accepts_a_list_of_the_maximum_length(app):
 
 def test_a_product_over_the_limit_can_be_changed_otherwise(shop, app, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setitem(rules.MOST_ENTRIES, "variants", 10)
+        patch.setitem(rules.MAX_ENTRIES, "variants", 10)
         made = app.api.post("/products", {"name": "Cup", "price": "1.00", "variants": variants(5)}).json()["product"]
     assert app.api.patch(f"/products/{made['id']}", {"name": "Mug"}).status_code == 200
     assert Variant.objects.count() == 5

@@ -114,7 +114,7 @@ def test_many_matches_are_looked_for_along_the_list(cast, other_shop, monkeypatc
     sorted_pages = pages()
     assert sum(map(len, sorted_pages)) == 5
     monkeypatch.setattr(listing, "ORDER_STEP_ROWS", 2)
-    monkeypatch.setattr(listing, "MOST_SORTED", 2)
+    monkeypatch.setattr(listing, "MAX_SORTED", 2)
     listing.clear_caches()
     with Captured() as statements:
         assert pages() == sorted_pages
@@ -138,7 +138,7 @@ def test_many_matches_are_looked_for_along_the_list(cast, other_shop, monkeypatc
         changed = pages()
         listing.clear_caches()
         with monkeypatch.context() as patch:
-            patch.setattr(listing, "MOST_SORTED", 100)
+            patch.setattr(listing, "MAX_SORTED", 100)
             assert pages() == changed
     assert changed != sorted_pages
     assert pages(NOW + HOUR) != changed

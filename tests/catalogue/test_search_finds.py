@@ -187,5 +187,5 @@ def test_pages_by_relevance_follow_one_another(shop, monkeypatch):
     expected = [f"Mug {n:02d}" for n in range(1, 12, 2)] + [f"Bowl {n:02d}" for n in range(0, 12, 2)]
     assert [name for page in pages for name in page] == expected
     # More matches than are ranked are in the default order.
-    monkeypatch.setattr("storefront.listing.page.MOST_RANKED", 11)
+    monkeypatch.setattr("storefront.listing.page.MAX_RANKED", 11)
     assert found(shop, "mug", RELEVANCE) == found(shop, "mug")

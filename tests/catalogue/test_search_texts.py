@@ -7,7 +7,7 @@ import pytest
 from storefront.kit import clock
 from storefront.listing import page_sql, queries
 from storefront.listing.queries import ProductFilters
-from storefront.listing.words_sql import MOST_LONG_WORDS, MOST_SHORT_WORDS
+from storefront.listing.words_sql import MAX_LONG_WORDS, MAX_SHORT_WORDS
 from tests.catalogue.factories import make_product
 
 KEPT = [page_sql.state, page_sql.scanned_page, page_sql.sorted_page]
@@ -49,7 +49,7 @@ def test_any_number_of_words_needs_few_statements(shop, django_assert_num_querie
         found(shop, " ".join(f"w{place:02d}" for place in range(count))[:200])
     for count in range(1, 100):
         found(shop, " ".join(chr(97 + place % 26) + "0123456789"[place % 10] for place in range(count))[:200])
-    assert page_sql.state.cache_info().misses <= 2 * (MOST_LONG_WORDS + MOST_SHORT_WORDS)
+    assert page_sql.state.cache_info().misses <= 2 * (MAX_LONG_WORDS + MAX_SHORT_WORDS)
 
 
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "a1", "b2", "c3", "d4", "e5"]

@@ -7,7 +7,7 @@ from storefront.catalogue import actions, search_index
 from storefront.catalogue.models import Product, SearchWord
 from storefront.listing import queries
 from storefront.listing.queries import ProductFilters
-from storefront.listing.spelling import MOST_TRIED, nearest_spelling
+from storefront.listing.spelling import MAX_CORRECTIONS, nearest_spelling
 from tests.catalogue.factories import make_product, make_variant
 from tests.shops.factories import NOW, make_token
 
@@ -107,5 +107,5 @@ def test_a_search_costs_a_fixed_number_of_queries(shop, products, django_assert_
     with django_assert_max_num_queries(2):
         assert read("blankets") == 1
     # The similar words, and a total for each correction that is tried.
-    with django_assert_max_num_queries(1 + MOST_TRIED + 1):
+    with django_assert_max_num_queries(1 + MAX_CORRECTIONS + 1):
         assert nearest(shop, "bleu blankit wol zzyzx") is None

@@ -67,7 +67,7 @@ def test_few_changes_are_counted_without_reading_all_texts(shop, monkeypatch):
 def test_too_many_changes_are_left_to_the_search_index(shop, monkeypatch):
     fill(shop)
     counted(shop)
-    monkeypatch.setattr(known_matches, "MOST_CHANGED", 3)
+    monkeypatch.setattr(known_matches, "MAX_CHANGED", 3)
     known_matches._statement.cache_clear()
     for number in range(3):
         make_product(shop, "Blue mug", slug=f"n{number}")

@@ -39,7 +39,7 @@ def limit(settings, **given: str) -> None:
 def only(settings, **given: str) -> None:
     """These limits, and no others."""
     limit(settings, **dict.fromkeys(settings.LIMITS, "0"))
-    settings.MOST_UNPAID = settings.MOST_UNPAID_EACH = 0
+    settings.MAX_UNPAID = settings.MAX_UNPAID_PER_EMAIL = 0
     limit(settings, **given)
 
 
@@ -130,7 +130,7 @@ class TestOrders:
 class TestUnpaid:
     def test_limits_unpaid_orders_of_one_email_address(self, shop, other_shop, mug, settings):
         only(settings)
-        settings.MOST_UNPAID_EACH = 2
+        settings.MAX_UNPAID_PER_EMAIL = 2
         assert many(shop, mug, 3, place="192.0.2.{}") == [303, 303, 429]
         assert many(shop, mug, 1, email="ADA@example.com") == [429]
         assert many(shop, mug, 1, email="eve@example.com") == [303]
@@ -138,14 +138,14 @@ class TestUnpaid:
 
     def test_limits_unpaid_orders_from_one_network_address(self, shop, other_shop, mug, settings):
         only(settings)
-        settings.MOST_UNPAID = 2
+        settings.MAX_UNPAID = 2
         assert many(shop, mug, 3, email="{}@example.com") == [303, 303, 429]
         assert many(shop, mug, 1, email="eve@example.com", place="192.0.2.2") == [303]
         assert many(other_shop, make_product(other_shop), 1) == [303]
 
     def test_the_refusal_says_so_and_takes_no_stock_and_no_number(self, shop, mug, settings):
         only(settings)
-        settings.MOST_UNPAID = 1
+        settings.MAX_UNPAID = 1
         many(shop, mug, 1)
         answer = order(Shopper(shop), mug)
         assert (answer.status_code, answer["Retry-After"]) == (429, "3600")
@@ -160,7 +160,7 @@ class TestUnpaid:
     @pytest.mark.parametrize("end", [mark_paid, cancel_order])
     def test_paid_and_cancelled_orders_do_not_count(self, shop, mug, settings, end):
         only(settings)
-        settings.MOST_UNPAID = settings.MOST_UNPAID_EACH = 1
+        settings.MAX_UNPAID = settings.MAX_UNPAID_PER_EMAIL = 1
         assert many(shop, mug, 2) == [303, 429]
         assert Payment.objects.get().place
         end(shop=shop, order=Order.objects.get(), now=NOW)
@@ -169,7 +169,7 @@ class TestUnpaid:
 
     def test_card_and_free_orders_do_not_count(self, shop, mug, settings):
         only(settings)
-        settings.MOST_UNPAID = settings.MOST_UNPAID_EACH = 1
+        settings.MAX_UNPAID = settings.MAX_UNPAID_PER_EMAIL = 1
         assert many(shop, mug, 3, method="demo") == [303] * 3
         free = make_product(shop, price="0.00")
         assert many(shop, free, 3) == [303] * 3
@@ -178,7 +178,7 @@ class TestUnpaid:
     def test_a_customer_is_counted_by_the_account(self, shop, mug, settings):
         make_customer(shop)
         only(settings)
-        settings.MOST_UNPAID, settings.MOST_UNPAID_EACH = 2, 1
+        settings.MAX_UNPAID, settings.MAX_UNPAID_PER_EMAIL = 2, 1
         ada = Shopper(shop)
         ada.sign_in()
         assert many(shop, mug, 1) == [303]
@@ -193,7 +193,7 @@ class TestUnpaid:
     @pytest.mark.django_db(transaction=True)
     def test_concurrent_orders_do_not_exceed_the_limit(self, shop, mug, settings):
         only(settings)
-        settings.MOST_UNPAID = 3
+        settings.MAX_UNPAID = 3
         shoppers = [Shopper(shop) for _ in range(8)]
         forms = []
         for number, shopper in enumerate(shoppers):

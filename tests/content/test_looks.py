@@ -201,4 +201,4 @@ def test_texts_can_be_read_on_every_tint():
             if colours.problem_of_background(background) or colours.problem_of_accent(accent, background):
                 continue
             soft = colours.stylesheet(accent, background).split("--accent-soft:")[1][:7]
-            assert min(colours._contrast(text, soft) for text in colours._TEXTS) >= colours.LEAST
+            assert min(colours._contrast(text, soft) for text in colours._TEXTS) >= colours.MIN_CONTRAST

@@ -9,7 +9,7 @@ from django_tasks_db.models import DBTaskResult
 from limits import parse_many
 
 from storefront.content import mail_words
-from storefront.content.mail_kinds import KINDS, LONGEST_TEXT
+from storefront.content.mail_kinds import KINDS, MAX_TEXT_LENGTH
 from storefront.content.mail_words import PARTS, Words
 from storefront.content.models import MailText
 from storefront.customers.jobs import account_mail
@@ -112,7 +112,7 @@ def test_only_what_was_changed_is_the_shops_own(desk, row):
         ("subject", "\u200b", "A subject cannot contain control characters or invisible ones."),
         ("subject", "Your order\x07", "A subject cannot contain control characters or invisible ones."),
         ("subject", "x" * 201, "at most 200 characters"),
-        ("opening", "x" * (LONGEST_TEXT + 1), f"at most {LONGEST_TEXT} characters"),
+        ("opening", "x" * (MAX_TEXT_LENGTH + 1), f"at most {MAX_TEXT_LENGTH} characters"),
     ],
 )
 def test_what_cannot_be_sent_is_refused_and_kept_on_the_page(desk, row, part, text, told):

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 UNITS = sorted((ROOT / "deploy/systemd").glob("*.service"))
 ANALYZE, NGINX = shutil.which("systemd-analyze"), shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
 # Of systemd's scale from 0 (safe) to 10.
-LARGEST_EXPOSURE = 2.0
+MAX_EXPOSURE = 2.0
 
 
 def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
@@ -58,7 +58,7 @@ def test_a_unit_is_valid_and_hardened(unit, tmp_path):
     own.write_text(unit.read_text().replace("/srv/storefront/.venv/bin", str(Path(sys.executable).parent)))
     checked = run(ANALYZE, "verify", own)
     assert (checked.returncode, checked.stderr) == (0, "")
-    graded = run(ANALYZE, "security", "--offline=yes", f"--threshold={LARGEST_EXPOSURE * 10:.0f}", own)
+    graded = run(ANALYZE, "security", "--offline=yes", f"--threshold={MAX_EXPOSURE * 10:.0f}", own)
     assert graded.returncode == 0, graded.stdout.splitlines()[-1]
 
 

@@ -28,11 +28,11 @@ from tests.payments.refunding import record_refund_failed, record_refunded
 from tests.shops.factories import NOW, make_shop
 
 # The smallest amount of each currency that is tried.
-SMALLEST = {"EUR": Decimal("0.01"), "JPY": Decimal("1.00"), "RSD": Decimal("0.01")}
+MIN_AMOUNTS = {"EUR": Decimal("0.01"), "JPY": Decimal("1.00"), "RSD": Decimal("0.01")}
 bounded = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-@pytest.fixture(params=SMALLEST)
+@pytest.fixture(params=MIN_AMOUNTS)
 def foreign(request, db) -> Shop:
     """A shop in each currency. `everything_agrees` looks at it, too, since it looks at all shops."""
     return make_shop("foreign.example.com", currency=request.param)
@@ -85,7 +85,7 @@ def test_zero_has_no_sign(shop, shopper):
     moves=st.lists(st.tuples(st.sampled_from(["spend", "release", "refund"]), st.integers(1, 9_999)), max_size=12),
 )
 def test_a_balance_is_what_the_moves_add_up_to(foreign, value, moves):
-    smallest = SMALLEST[foreign.currency]
+    smallest = MIN_AMOUNTS[foreign.currency]
     card, _ = make_card(foreign, str(value * smallest))
     left, held = value, {}
     now = clock.now()
@@ -122,7 +122,7 @@ def test_a_balance_is_what_the_moves_add_up_to(foreign, value, moves):
     parts=st.lists(st.tuples(st.integers(1, 20_000), st.booleans()), max_size=10),
 )
 def test_refunds_come_to_the_total_and_never_to_more(foreign, prices, parts):
-    smallest = SMALLEST[foreign.currency]
+    smallest = MIN_AMOUNTS[foreign.currency]
     with transaction.atomic():
         lines = [sale_line(make_product(foreign, stock_qty=5, price=units * smallest), qty) for units, qty in prices]
         order = make_order(foreign, *lines)

@@ -110,8 +110,8 @@ def test_the_sanitizer_gets_bounded_depth_and_length(soup):
     text = soup * 20
     clean = nh3.clean(markup.tidy(text, allowed=TAGS).text, tags=TAGS)
     # Browsers add parts of tables that were left out.
-    assert depth_of(clean) <= 2 * markup.DEEPEST
-    assert clean.count("<") <= 2 * markup.MOST_TAGS * (markup.DEEPEST_MARKS + 2)
+    assert depth_of(clean) <= 2 * markup.MAX_DEPTH
+    assert clean.count("<") <= 2 * markup.MAX_TAGS * (markup.MAX_MARKS_DEPTH + 2)
 
 
 @given(SOUP.filter(lambda soup: '"' not in soup and "'" not in soup))
@@ -122,8 +122,8 @@ def test_every_element_of_tidied_text_is_closed_in_order(soup):
             assert open.pop() == name
         elif name not in VOID:
             open.append(name)
-            assert len(open) <= markup.DEEPEST
-            assert sum(each in ("a", "b", "i") for each in open) <= markup.DEEPEST_MARKS
+            assert len(open) <= markup.MAX_DEPTH
+            assert sum(each in ("a", "b", "i") for each in open) <= markup.MAX_MARKS_DEPTH
     assert open == []
 
 

@@ -11,7 +11,7 @@ from django.db.models import Avg, Case, Count, F, Max, Min, OuterRef, Q, Subquer
 from django.db.models.functions import Coalesce, Greatest
 
 from storefront.gift_cards.models import GiftCard, GiftCardEntry
-from storefront.kit.money import LARGEST
+from storefront.kit.money import MAX_AMOUNT
 from storefront.kit.money_field import MoneyField, from_hundredths, hundredths
 from storefront.orders.models import Order, OrderLine
 from tests.catalogue.factories import make_product
@@ -161,7 +161,7 @@ def test_a_form_says_what_is_wrong_with_an_amount(card):
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("amount", [Decimal("0.00"), Decimal("0.01"), Decimal("-0.30"), LARGEST, -LARGEST])
+@pytest.mark.parametrize("amount", [Decimal("0.00"), Decimal("0.01"), Decimal("-0.30"), MAX_AMOUNT, -MAX_AMOUNT])
 def test_every_amount_is_read_as_it_was_written(amount):
     assert from_hundredths(hundredths(amount)) == amount
     assert str(from_hundredths(hundredths(amount))) == f"{amount:.2f}"

@@ -14,7 +14,7 @@ from storefront.orders import actions as orders
 from storefront.orders import jobs
 from storefront.orders.allowing import NothingToAllow, allow_downloads
 from storefront.orders.download_links import Availability, availability, download_of_token, download_token
-from storefront.orders.downloads import MOST_DAYS, RESUMED_SIZES, RESUMED_WITHIN, begin_download
+from storefront.orders.downloads import MAX_DAYS, RESUMED_SIZES, RESUMED_WITHIN, begin_download
 from storefront.orders.models import Download
 from storefront.orders.queries import order_record
 from storefront.payments import actions
@@ -152,7 +152,7 @@ def test_expires_that_many_days_after_the_payment(shop, book):
 def test_more_days_than_there_are_is_no_limit(shop, book):
     Product.objects.update(download_expiry_days=2**31 - 1)
     assert sold(shop, book).expires_at is None
-    assert MOST_DAYS < 2**31
+    assert MAX_DAYS < 2**31
 
 
 def test_parts_of_one_download_count_once_within_an_hour(shop, book):

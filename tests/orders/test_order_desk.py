@@ -104,7 +104,7 @@ def test_a_mail_to_the_customer_is_sent_and_told(desk, shop, order, mailoutbox):
 
 
 def test_mails_are_limited_and_a_failing_one_is_given_up_after_the_last_try(desk, shop, order, monkeypatch, settings):
-    monkeypatch.setattr(sent_mails, "MOST_AN_HOUR", 2)
+    monkeypatch.setattr(sent_mails, "MAX_PER_HOUR", 2)
     given = {"shop": shop, "order": order, "subject": "Hello", "body": "Hello"}
     first, _ = (write_to_customer(**given, now=NOW) for _ in range(2))
     with pytest.raises(TooManyMails):
@@ -203,7 +203,7 @@ def test_an_export_is_never_less_than_the_list(desk, shop, mug, monkeypatch):
         for query in ("foo=1", "shop__domain=x", "_to_field=shop"):
             answer = desk.get(f"{url}?{query}", follow=True)
             assert NO_SUCH_FILTER in answer.content.decode(), (url, query)
-    monkeypatch.setattr(words, "MOST", 2)
+    monkeypatch.setattr(words, "MAX_ORDERS_PER_WORD", 2)
     answer = desk.get(orders, {"q": "M-1"}, follow=True)
     assert "Too many orders match to export all of them." in answer.content.decode()
     assert desk.get(orders, {"q": "a1@"}).streaming
@@ -225,7 +225,7 @@ def test_the_list_of_failed_mails_is_what_the_start_page_counts(desk, shop, othe
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_mails_written_at_once_are_all_counted(shop, order, monkeypatch):
-    monkeypatch.setattr(sent_mails, "MOST_AN_HOUR", 2)
+    monkeypatch.setattr(sent_mails, "MAX_PER_HOUR", 2)
     given = {"shop": shop, "order": order, "subject": "Hello", "body": "Hello", "now": NOW}
     results = run_concurrently(*[lambda: write_to_customer(**given)] * 5, refusal=TooManyMails)
     assert sum(isinstance(each, OrderMail) for each in results) == OrderMail.objects.count() == 2

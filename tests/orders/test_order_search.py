@@ -57,7 +57,7 @@ def test_orders_are_found_by_each_of_their_names(shop, other_shop, mug):
 def test_a_word_of_very_many_orders_finds_some_and_says_so(desk, shop, mug, monkeypatch):
     orders = [order_of(shop, mug, f"a{number}@example.com", "Ada Lind") for number in range(5)]
     rare = order_of(shop, mug, "b@example.com", "Ada Berg")
-    monkeypatch.setattr(words, "MOST", 3)
+    monkeypatch.setattr(words, "MAX_ORDERS_PER_WORD", 3)
     found = find_orders(shop, "ada")
     # Those with exactly this word are the newest.
     assert (found.is_all, found.keys) == (False, {orders[-2].pk, orders[-1].pk, rare.pk})
@@ -72,11 +72,11 @@ def test_a_word_that_few_orders_have_often_hides_no_order(shop, mug, monkeypatch
     often, other = (order_of(shop, mug, f"{name}@example.com", f"Ada {name}") for name in ("lind", "berg"))
     OrderWord.objects.bulk_create(OrderWord(shop=shop, order=often, word=f"lamp{number}") for number in range(8))
     OrderWord.objects.create(shop=shop, order=other, word="lamp9")
-    monkeypatch.setattr(words, "MOST", 3)
+    monkeypatch.setattr(words, "MAX_ORDERS_PER_WORD", 3)
     assert (find_orders(shop, "lamp berg").keys, find_orders(shop, "lamp berg").is_all) == ({other.pk}, True)
     assert not find_orders(shop, "lamp").is_all
     Order.objects.filter(shop=shop).update(client_reference="REF 9")
-    monkeypatch.setattr(words, "MOST", 2)
+    monkeypatch.setattr(words, "MAX_ORDERS_PER_WORD", 2)
     assert not find_orders(shop, "REF 9").is_all
 
 

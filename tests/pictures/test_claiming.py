@@ -143,7 +143,7 @@ def test_a_worker_that_comes_back_after_its_lease_changes_nothing(shop):
 def test_a_picture_that_kills_its_workers_fails(shop):
     (media,) = requested(shop, OLD)
     now = NOW
-    for _ in range(rules.MOST_ATTEMPTS):
+    for _ in range(rules.MAX_ATTEMPTS):
         assert claim(shop, now=now) == [media.pk]
         now += rules.LEASE
     assert claim(shop, now=now) == []

@@ -90,7 +90,7 @@ def test_a_missing_picture_fails_for_good(shop, status):
 
 
 def test_a_busy_host_gets_no_call_until_its_retry_after(shop, monkeypatch):
-    monkeypatch.setattr(rules, "MOST_OF_HOST", 1)
+    monkeypatch.setattr(rules, "MAX_PER_HOST", 1)
 
     async def busy(_request):
         return web.Response(status=503, headers={"Retry-After": "120"})

@@ -63,7 +63,7 @@ def test_a_redirect_to_another_scheme_is_not_followed(shop, target):
 
 
 def test_an_endless_file_without_a_length_is_cut_off(shop, monkeypatch):
-    monkeypatch.setattr(downloading, "LARGEST_FILE", 2 * 1024**2)
+    monkeypatch.setattr(downloading, "MAX_FILE_BYTES", 2 * 1024**2)
     sent = 0
 
     async def endless(request):
@@ -84,7 +84,7 @@ def test_an_endless_file_without_a_length_is_cut_off(shop, monkeypatch):
 
 def test_a_file_that_says_it_is_too_large_is_not_read(shop):
     async def large(request):
-        response = web.StreamResponse(headers={"Content-Length": str(kit_pictures.LARGEST_FILE + 1)})
+        response = web.StreamResponse(headers={"Content-Length": str(kit_pictures.MAX_FILE_BYTES + 1)})
         await response.prepare(request)
         await asyncio.Event().wait()
         return response

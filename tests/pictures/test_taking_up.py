@@ -108,12 +108,12 @@ def test_one_shop_alone(shop, other_shop):
 
 
 def test_the_oldest_ones_first_and_some_at_a_time(shop, monkeypatch):
-    monkeypatch.setattr(taking_up, "MOST_PICTURES", 5)
+    monkeypatch.setattr(taking_up, "MAX_PICTURES", 5)
     first, second, _ = (asked_for(shop, *addresses(3)) for _ in range(3))
     assert take_up() == 2
     assert fetched_ids() == ids(first + second)
     assert take_up() == 1
-    monkeypatch.setattr(taking_up, "MOST_REQUESTS", 1)
+    monkeypatch.setattr(taking_up, "MAX_REQUESTS", 1)
     for _ in range(2):
         asked_for(shop, OLD)
     assert take_up() == 1
@@ -121,7 +121,7 @@ def test_the_oldest_ones_first_and_some_at_a_time(shop, monkeypatch):
 
 
 def test_each_shop_has_its_turn(shop, other_shop, monkeypatch):
-    monkeypatch.setattr(taking_up, "MOST_PICTURES", 1)
+    monkeypatch.setattr(taking_up, "MAX_PICTURES", 1)
     asked_for(shop, *addresses(3))
     asked_for(shop, OLD)
     theirs = asked_for(other_shop, OLD)
@@ -330,7 +330,7 @@ def test_an_idle_turn_reads_twice(shop, django_assert_num_queries):
 
 
 def test_the_first_pictures_are_fetched_while_others_are_taken_up(shop, monkeypatch):
-    monkeypatch.setattr(taking_up, "MOST_PICTURES", 1)
+    monkeypatch.setattr(taking_up, "MAX_PICTURES", 1)
     first, _ = asked_for(shop, OLD), asked_for(shop, OLD)
     jobs, is_done = Fetcher(shop)._record_and_claim([])
     assert [job.media_id for job in jobs] == ids(first)
@@ -339,7 +339,7 @@ def test_the_first_pictures_are_fetched_while_others_are_taken_up(shop, monkeypa
 
 
 def test_a_paused_host_does_not_keep_requests_from_being_taken_up(shop, monkeypatch):
-    monkeypatch.setattr(taking_up, "MOST_PICTURES", 1)
+    monkeypatch.setattr(taking_up, "MAX_PICTURES", 1)
     for _ in range(2):
         asked_for(shop, OLD)
     fetcher = Fetcher(shop)

@@ -102,7 +102,7 @@ def test_every_wrong_line_is_named_and_nothing_is_imported(discount):
         (b"code,limit\n", "The file has no codes."),
         (b"code\n\xff\xfe\n", "The file is not UTF-8. In a spreadsheet, save it as “CSV UTF-8”."),
         (b"code\n" + b"A\n" * 10_001, "The file has more than 10,000 lines."),
-        (b"c" * (tables.LARGEST_FILE + 1), "The file is larger than 1 MiB."),
+        (b"c" * (tables.MAX_FILE_BYTES + 1), "The file is larger than 1 MiB."),
         (b'code\n"A', "Line 2: not CSV (unexpected end of data)."),
     ],
 )

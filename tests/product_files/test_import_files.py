@@ -140,7 +140,7 @@ def test_an_unbalanced_quote_fails_only_its_own_row(shop, tmp_path):
 
 
 def test_a_quote_that_is_never_closed_does_not_swallow_the_file(shop, tmp_path, monkeypatch):
-    monkeypatch.setattr(csv_reading, "LARGEST_ROW", 5_000)
+    monkeypatch.setattr(csv_reading, "MAX_ROW_LENGTH", 5_000)
     lines = [f"S{number},Mug {number},1" for number in range(1_000)]
     lines[0] = 'S0,"Mug,1'
     report = imported(shop, "SKU,Name,Regular price\n" + "\n".join(lines) + "\n", tmp_path)

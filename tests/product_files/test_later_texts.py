@@ -163,7 +163,7 @@ def test_searches_find_them_although_they_found_nothing_before(shop, left):
 def test_they_are_changes_for_the_frequent_words(shop, left, monkeypatch):
     for module in (known_matches, frequent_words):
         monkeypatch.setattr(module, "LARGE_SHOP", 1)
-    monkeypatch.setattr(frequent_words, "LEAST_TEXTS", 1)
+    monkeypatch.setattr(frequent_words, "MIN_TEXTS", 1)
     make_product(shop, "Plate")
     frequent_words.count_words(shop, now=NOW, rest=0)
     assert found(shop, "plate") == ["plate"]

@@ -157,7 +157,7 @@ def test_a_product_before_or_after_the_own_ones_is_found(shop, place):
 
 def test_many_gaps_are_taken_for_others(shop):
     own = OwnProducts(shop)
-    own.add([2 * number + 1 for number in range(OwnProducts.MOST_RUNS)])
+    own.add([2 * number + 1 for number in range(OwnProducts.MAX_RUNS)])
     assert own.are_alone()
     own.add([100])
     assert not own.are_alone()

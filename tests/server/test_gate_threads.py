@@ -132,7 +132,7 @@ def test_an_absolute_path_is_not_a_file(settings, tmp_path, root):
     ("path", "content_type"), [("/api/busy", "application/json"), ("/x", "text/html; charset=utf-8")]
 )
 def test_a_request_is_rejected_immediately_if_the_queue_is_full(door, monkeypatch, path, content_type):
-    monkeypatch.setattr(threads, "MOST_WAITING", 2)
+    monkeypatch.setattr(threads, "MAX_WAITING", 2)
     gate = one_thread(door)
     ask(gate, "/busy")
     assert door.was_asked.wait(5)

@@ -43,10 +43,10 @@ def test_without_any_variable_everything_has_a_default(tmp_path):
 
 
 def test_limits_on_visitors_have_defaults_and_can_be_set_and_turned_off(tmp_path):
-    names = ("LIMITS", "MOST_UNPAID", "MOST_UNPAID_EACH")
+    names = ("LIMITS", "MAX_UNPAID", "MAX_UNPAID_PER_EMAIL")
     found = settings(tmp_path, *names)
     assert found["LIMITS"]["mails_each"] == ["20 per 1 hour", "60 per 1 day"]
-    assert (found["MOST_UNPAID"], found["MOST_UNPAID_EACH"]) == (20, 10)
+    assert (found["MAX_UNPAID"], found["MAX_UNPAID_PER_EMAIL"]) == (20, 10)
     assert all(found["LIMITS"].values())
     changed = settings(
         tmp_path,
@@ -56,7 +56,7 @@ def test_limits_on_visitors_have_defaults_and_can_be_set_and_turned_off(tmp_path
         STOREFRONT_LIMIT_UNPAID="0",
     )
     assert changed["LIMITS"] == found["LIMITS"] | {"orders": ["5 per 10 minute", "20 per 1 day"], "baskets": []}
-    assert changed["MOST_UNPAID"] == 0
+    assert changed["MAX_UNPAID"] == 0
 
 
 @pytest.mark.parametrize("text", ["many", "0/hour", "-1/hour", "20", "20/hour,", "20/fortnight"])
@@ -287,10 +287,10 @@ def test_the_configuration_page_lists_every_variable_that_is_read():
 
 
 def test_the_deployment_page_lists_every_limit_on_visitors_with_its_default(tmp_path):
-    found = settings(tmp_path, "LIMITS", "MOST_UNPAID", "MOST_UNPAID_EACH")
+    found = settings(tmp_path, "LIMITS", "MAX_UNPAID", "MAX_UNPAID_PER_EMAIL")
     page = (Path(__file__).resolve().parents[2] / "docs/deployment.md").read_text()
     listed = dict(re.findall(r"^\| `STOREFRONT_LIMIT_([A-Z_]+)` \| `([^`]+)` \|", page, re.MULTILINE))
-    unpaid = {"UNPAID": str(found["MOST_UNPAID"]), "UNPAID_EACH": str(found["MOST_UNPAID_EACH"])}
+    unpaid = {"UNPAID": str(found["MAX_UNPAID"]), "UNPAID_EACH": str(found["MAX_UNPAID_PER_EMAIL"])}
     rates = {name: text for name, text in listed.items() if name not in unpaid}
     assert {name: listed[name] for name in unpaid} == unpaid
     assert {name.lower(): [str(item) for item in parse_many(text)] for name, text in rates.items()} == found["LIMITS"]

@@ -161,7 +161,7 @@ def test_a_domain_is_confirmed_for_one_shop_only(shop, other_shop):
 
 
 def test_a_shop_has_a_bounded_number_of_domains(shop, monkeypatch):
-    monkeypatch.setattr(domains, "MOST_EACH", 1)
+    monkeypatch.setattr(domains, "MAX_DOMAINS", 1)
     own(shop, confirmed=False)
     assert problems(shop, "b.example.org") == "A shop can have at most 1 further domains."
 

@@ -261,7 +261,7 @@ def test_refuses_an_invalid_email_address(shop, email):
 
 
 def test_limits_invitations_a_day(shop, other_shop):
-    for number in range(invitations.MOST_A_DAY):
+    for number in range(invitations.MAX_PER_DAY):
         invite(shop, f"{number}@example.com")
     with pytest.raises(invitations.TooManyInvitations):
         invite(shop, "one-more@example.com")

@@ -5,7 +5,7 @@ import time_machine
 from django.core import signing
 from django.http import HttpResponse
 
-from storefront.shops.known_browsers import MAX_AGE, MOST_ACCOUNTS, known_browser, remember_browser
+from storefront.shops.known_browsers import MAX_ACCOUNTS, MAX_AGE, known_browser, remember_browser
 from tests.shops.factories import NOW
 
 
@@ -77,7 +77,7 @@ def test_the_cookie_is_httponly_and_bound_to_its_host(browser, settings, https):
 
 
 def test_a_browser_remembers_a_limited_number_of_accounts(browser):
-    for number in range(MOST_ACCOUNTS + 5):
+    for number in range(MAX_ACCOUNTS + 5):
         remember(browser, f"person-{number}")
-    assert len(browser.COOKIES) == MOST_ACCOUNTS
-    assert known_browser(browser, f"person-{MOST_ACCOUNTS + 4}")
+    assert len(browser.COOKIES) == MAX_ACCOUNTS
+    assert known_browser(browser, f"person-{MAX_ACCOUNTS + 4}")

@@ -248,7 +248,7 @@ def test_views_cost_a_list_one_query(desk, shop):
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.slow
 def test_many_who_save_at_once_keep_to_the_limit_and_to_one_name(shop, monkeypatch):
-    monkeypatch.setattr(saved_views, "MOST_EACH", 3)
+    monkeypatch.setattr(saved_views, "MAX_VIEWS", 3)
     same = run_concurrently(*[lambda: keep(shop) for _ in range(4)], refusal=saved_views.InvalidFields)
     assert sum(isinstance(each, SavedView) for each in same) == 1
     calls = [lambda number=number: keep(shop, f"View {number}") for number in range(5)]

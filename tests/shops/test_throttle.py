@@ -143,7 +143,7 @@ def test_redis_stores_no_names(settings, redis_url):
 
 
 def test_memory_keeps_the_most_recent_names_only(monkeypatch):
-    monkeypatch.setattr(MemoryStore, "LARGEST", 30)
+    monkeypatch.setattr(MemoryStore, "MAX_KEYS", 30)
     for number in range(200):
         guess(account=f"nobody-{number}", place=f"203.0.113.{number}")
     assert len(throttle.memory_store()._kept) == 30

@@ -63,7 +63,7 @@ def test_due_receivers_continues_after_the_last_receiver(shop, monkeypatch):
     emit(shop)
     dispatch(clock.now())
     Delivery.objects.exclude(kind="event").delete()
-    monkeypatch.setattr(claiming, "MOST_RECEIVERS", 2)
+    monkeypatch.setattr(claiming, "MAX_RECEIVERS", 2)
     found, after = [], -1
     for _ in range(3):
         some, after = due_receivers(clock.now(), after=after)

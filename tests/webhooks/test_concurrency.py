@@ -88,7 +88,7 @@ def test_a_hanging_installation_takes_no_slots_from_another_at_its_host():
 def test_hanging_receivers_leave_slots_for_those_that_answer():
     limiter = CallLimiter()
     answer(limiter, at_own_host(0), 0.1)
-    assert fill(limiter, map(at_own_host, range(1, 5000))) == concurrency.MOST_UNPROVEN
+    assert fill(limiter, map(at_own_host, range(1, 5000))) == concurrency.MAX_UNPROVEN
     assert limiter.free_slots([at_own_host(0)]) == {at_own_host(0): 2}
     assert limiter.free_slots([at_own_host(5001)]) == {}
 
@@ -96,7 +96,7 @@ def test_hanging_receivers_leave_slots_for_those_that_answer():
 def test_an_app_that_hangs_in_every_shop_leaves_slots_for_others():
     limiter = CallLimiter()
     answer(limiter, at_shared_host(0), 0.1)
-    assert fill(limiter, map(at_shared_host, range(1, 5000))) == concurrency.MOST_UNPROVEN_OF_HOST
+    assert fill(limiter, map(at_shared_host, range(1, 5000))) == concurrency.MAX_UNPROVEN_PER_HOST
     assert limiter.free_slots([at_shared_host(0), at_own_host(1)]) == {at_shared_host(0): 2, at_own_host(1): 1}
 
 
@@ -105,7 +105,7 @@ def test_a_host_that_stops_answering_under_load_leaves_slots_for_others():
     many = [at_shared_host(number) for number in range(100)]
     for receiver in many:
         answer(limiter, receiver, *[0.1] * 70)
-    assert fill(limiter, many) == concurrency.MOST_OF_HOST
+    assert fill(limiter, many) == concurrency.MAX_PER_HOST
     assert limiter.free_slots([at_own_host(1)]) == {at_own_host(1): 1}
 
 
@@ -115,7 +115,7 @@ def test_receivers_with_high_limits_leave_slots_for_first_calls_of_others():
     for receiver in many:
         answer(limiter, receiver, *[0.1] * 70)
     fill(limiter, many[:9])
-    assert concurrency.MOST_FURTHER - concurrency.FAST_SHARE < limiter.in_flight <= concurrency.MOST_FURTHER
+    assert concurrency.MAX_FURTHER - concurrency.FAST_SHARE < limiter.in_flight <= concurrency.MAX_FURTHER
     assert limiter.free_slots([many[-1], at_own_host(200)]).keys() >= {at_own_host(200)}
 
 

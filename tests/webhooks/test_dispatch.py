@@ -72,8 +72,8 @@ def test_an_uninstall_is_not_delivered_to_other_apps(shop):
 
 
 def test_a_shop_with_many_events_does_not_delay_other_shops(shop, other_shop, monkeypatch):
-    monkeypatch.setattr(dispatching, "MOST_EVENTS", 2)
-    monkeypatch.setattr(dispatching, "MOST_SHOPS", 1)
+    monkeypatch.setattr(dispatching, "MAX_EVENTS", 2)
+    monkeypatch.setattr(dispatching, "MAX_SHOPS", 1)
     for _ in range(5):
         emit(shop)
     emit(other_shop)

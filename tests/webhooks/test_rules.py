@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from storefront.webhooks.rules import MOST_TRIES, host_of, next_wait, receiver_of
+from storefront.webhooks.rules import MAX_TRIES, host_of, next_wait, receiver_of
 
 SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
 WAITS = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR]
@@ -20,7 +20,7 @@ def test_waits_follow_the_schedule_with_jitter(tries, wait):
 
 @pytest.mark.rule("R-HOOK-10")
 def test_no_wait_after_ten_attempts():
-    assert (MOST_TRIES, next_wait(10), next_wait(11)) == (10, None, None)
+    assert (MAX_TRIES, next_wait(10), next_wait(11)) == (10, None, None)
 
 
 @pytest.mark.rule("R-HOOK-10")

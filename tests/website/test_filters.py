@@ -120,7 +120,7 @@ def test_a_large_category_is_listed_as_a_small_one_is(goods, shop, other_shop, p
     pages = [f"/categories/kitchen?sort={sort}&page={number}" for number in (1, 2)]
     small = [names(page(each)) for each in pages]
     assert sorted(chain(*small)) == ["Bowl", "Cup", "Mug"]
-    monkeypatch.setattr(page_sql, "MOST_IDS", 2)
+    monkeypatch.setattr(page_sql, "MAX_IDS", 2)
     clear_caches()
     assert [names(page(each)) for each in pages] == small
     make_product(shop, "Plate", categories=(shop.categories.get(),), price="7.00")

@@ -228,7 +228,7 @@ def test_decoding_takes_no_more_memory_than_documented(tmp_path, side, said):
 
     run(DRAW.format(side))
     *problems, peak = run(MEASURE)
-    assert int(peak) < kit_pictures.MOST_MEMORY + 100 * 1024**2
+    assert int(peak) < kit_pictures.MAX_MEMORY_BYTES + 100 * 1024**2
     assert len(problems) == len(said)
     assert all(part in problem for part, problem in zip(said, problems, strict=True))
 

@@ -6,9 +6,9 @@ import pytest
 from django.test import Client
 
 from storefront.apps.models import BlockedScript
-from storefront.apps.script_reports import MANY, MAX_SOURCES, MOST_IN_A_LIST, ONE
+from storefront.apps.script_reports import MANY, MAX_LISTED, MAX_SOURCES, ONE
 from storefront.kit import clock
-from storefront.website.script_reports import MOST_OF_A_PLACE, MOST_OF_A_SHOP
+from storefront.website.script_reports import MAX_PER_PLACE, MAX_PER_SHOP
 from tests.races import run_concurrently
 
 PAGE = "https://shop.example.com/products/mug"
@@ -148,8 +148,8 @@ def test_skips_list_members_that_are_not_reports(report):
 
 
 def test_reads_only_the_beginning_of_a_long_list(report):
-    assert report(many(*[f"https://cdn.example.net/{n}" for n in range(MOST_IN_A_LIST + 5)]), MANY) == 204
-    assert len(rows()) == MOST_IN_A_LIST
+    assert report(many(*[f"https://cdn.example.net/{n}" for n in range(MAX_LISTED + 5)]), MANY) == 204
+    assert len(rows()) == MAX_LISTED
 
 
 def test_truncates_long_urls(report):
@@ -178,16 +178,16 @@ def test_each_shop_has_its_own_reports(report, shop, other_shop):
 
 
 def test_limits_reports_per_network(report, shop):
-    statuses = [report(one(f"{SOURCE}?{n}")) for n in range(MOST_OF_A_PLACE + 3)]
-    assert statuses == [204] * MOST_OF_A_PLACE + [429] * 3
-    assert rows() == [(SOURCE, "script-src", "/products/mug", MOST_OF_A_PLACE)]
+    statuses = [report(one(f"{SOURCE}?{n}")) for n in range(MAX_PER_PLACE + 3)]
+    assert statuses == [204] * MAX_PER_PLACE + [429] * 3
+    assert rows() == [(SOURCE, "script-src", "/products/mug", MAX_PER_PLACE)]
     assert reporter(shop, "203.0.113.8")(one()) == 204
 
 
 def test_limits_reports_per_shop(shop, other_shop):
     places = [f"203.0.113.{n}" for n in range(1, 200)]
-    statuses = [reporter(shop, place)(one()) for place in places[: MOST_OF_A_SHOP + 2]]
-    assert statuses == [204] * MOST_OF_A_SHOP + [429] * 2
+    statuses = [reporter(shop, place)(one()) for place in places[: MAX_PER_SHOP + 2]]
+    assert statuses == [204] * MAX_PER_SHOP + [429] * 2
     assert reporter(other_shop)(one(page="https://other.example.com/")) == 204
 
 

@@ -119,7 +119,7 @@ def test_a_failure_reaches_all_waiting_visitors_and_is_not_cached(visitor, shop,
 
 
 def test_limits_calls_per_network(visitor, shop, mug, monkeypatch):
-    monkeypatch.setattr(shared_blocks, "MOST_OF_PLACE", 3)
+    monkeypatch.setattr(shared_blocks, "MAX_PER_PLACE", 3)
     for number in range(5):
         make_product(shop, f"Cup {number}")
     with receiving(hello) as receiver:
@@ -132,7 +132,7 @@ def test_limits_calls_per_network(visitor, shop, mug, monkeypatch):
 
 
 def test_limits_concurrent_calls_per_shop(visitor, shop, mug, monkeypatch):
-    monkeypatch.setattr(shared_blocks, "MOST_OF_SHOP", 1)
+    monkeypatch.setattr(shared_blocks, "MAX_PER_SHOP", 1)
     make_product(shop, "Cup")
     with receiving(hello) as receiver:
         extend(shop, receiver.url)
@@ -171,7 +171,7 @@ def test_visitors_waiting_for_a_shared_call_count_as_waiting_threads(visitor, sh
 
 
 def test_the_cache_is_bounded_in_bytes(visitor, shop, monkeypatch):
-    monkeypatch.setattr(shared_blocks, "MOST_BYTES", 3000)
+    monkeypatch.setattr(shared_blocks, "MAX_BYTES", 3000)
     # A cache takes its size when it is made.
     shared_blocks.clear_cache()
     for number in range(10):

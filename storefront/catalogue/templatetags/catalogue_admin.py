@@ -1,4 +1,4 @@
-"""What the page of a product asks of its groups of fields."""
+"""Template filters for the groups of fields on the page of a product."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ register = template.Library()
 
 @register.filter
 def has_errors(fieldset: Any) -> bool:
-    """Whether a field of this group was refused, so that the group must be open."""
+    """Returns True if a field of this group has errors, so that the group must be open."""
     return any(name in fieldset.form.errors for line in fieldset.fields for name in _names(line))
 
 

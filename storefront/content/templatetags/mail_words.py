@@ -1,7 +1,7 @@
-"""The tags `opening` and `closing`: where a mail's template has the words that a merchant can change.
+"""The tags `opening` and `closing` mark the texts in a mail's template that a merchant can change.
 
-Between the tags stand the standard words, with placeholders such as `{shop_name}`. `words` of the context knows the
-shop's own (`content.mail_words`).
+The standard text is between the tags, with placeholders such as `{shop_name}`. The context's `words` has the shop's own
+text (`content.mail_words`).
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ class WordsNode(Node):
 
 
 class ClosingNode(WordsNode):
-    """A paragraph of its own; nothing without words."""
+    """Renders the closing text as a paragraph of its own; nothing if it is empty."""
 
     def render(self, context: Context) -> Any:
         text = super().render(context)

@@ -31,7 +31,7 @@ def money(amount: Decimal | str, currency: str) -> str:
 
 @register.filter
 def taken_off(amount: Decimal | str, currency: str) -> str:
-    """What a discount takes off; one that takes nothing off the lines makes delivery free."""
+    """The amount that a discount takes off. A discount without an amount makes delivery free."""
     return f"−{money(amount, currency)}" if Decimal(amount) else "Free delivery"
 
 
@@ -47,13 +47,13 @@ def shop_day(moment: datetime, shop: Shop) -> str:
 
 @register.filter
 def waits(line: Any, now: datetime) -> bool:
-    """Whether a line is a pre-order whose date is still to come."""
+    """Returns True if a line is a pre-order whose date is still to come."""
     return not preorders.is_due(line, now)
 
 
 @register.simple_tag
 def preorder_notice(lines: Iterable[Any], shop: Shop, now: datetime) -> str:
-    """What the shopper is told of the pre-orders among a cart's lines; empty without any."""
+    """The sentence to the shopper about pre-orders among a cart's lines; empty without any."""
     return preorders.explain(list(lines), shop, now)
 
 
@@ -61,8 +61,8 @@ def preorder_notice(lines: Iterable[Any], shop: Shop, now: datetime) -> str:
 def address_lines(address: dict[str, str] | None, is_whole: bool = True) -> list[str]:
     """The lines of an address, as on a parcel.
 
-    With `is_whole` false: only postal code, town and country, and of these only what cannot be abused as a message to
-    the reader.
+    With `is_whole` false: only postal code, town and country, without texts that could be abused as a message to the
+    reader.
     """
     if not address:
         return []
@@ -88,7 +88,7 @@ def _town(address: dict[str, str]) -> str:
 
 @register.simple_tag
 def downloads_of(order: Order, now: datetime) -> list[dict[str, Any]]:
-    """What the order's page shows of each file that was sold. Prefetch `lines__downloads__file`."""
+    """The files that were sold, for the order's page. Prefetch `lines__downloads__file`."""
     found = []
     for line in order.lines.all():
         for download in line.downloads.all():
@@ -112,7 +112,7 @@ def gift_cards_of(order: Order) -> list[GiftCard]:
 
 @register.filter
 def tax_label(line: TaxLine | dict[str, str], is_included: bool = False) -> str:
-    """The name and rate of a tax line, of a quote or as an order keeps it."""
+    """The name and rate of a tax line of a quote or an order."""
     kept = line.record if isinstance(line, TaxLine) else line
     treatment = kept.get("treatment", taxes.TAXED)
     label = taxes.tax_label(kept["name"], kept["percent"], treatment)
@@ -127,5 +127,5 @@ def percent(rate: Decimal | str) -> str:
 
 @register.filter
 def card_number(digits: str) -> str:
-    """In groups of four digits, as on the card."""
+    """Format the number in groups of four digits, as on the card."""
     return " ".join(digits[i : i + 4] for i in range(0, len(digits), 4))

@@ -53,7 +53,7 @@ from storefront.product_files.parsers import LIMITS
 from storefront.product_files.row_store import RowStore
 from storefront.product_files.rows import resembling
 
-# Members of the single read that mean nothing in another shop, and are ignored without a warning.
+# Members of the API's single read that have no meaning in another shop. They are ignored without a warning.
 _IGNORED = {"id", "created_at", "updated_at", "deleted_at", "sort_name", "default_variant_id"}
 _IGNORED |= {"vendor_id", "shipping_origin_id", "brand_id", "tax_class_id", "product_id", "shop_id"}
 _LISTS = {"categories", "media", "variants", "options", "bundle_items", *RELATED.values()}
@@ -175,7 +175,9 @@ class _Reader:
             parsed.bundle_items = self.each(given["bundle_items"], "bundle_items", self.bundle_item)
         for kind, name in RELATED.items():
             if name in given:
-                slugs = self.each(given[name], name, lambda *item: self.value(text_parser(rules.LONGEST_SLUG), *item))
+                slugs = self.each(
+                    given[name], name, lambda *item: self.value(text_parser(rules.MAX_SLUG_LENGTH), *item)
+                )
                 parsed.related[kind] = ParsedRelated(name, [("slug", slug) for slug in slugs])
 
     def category(self, given: Any, path: str) -> CategoryPath | None:

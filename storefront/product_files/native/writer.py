@@ -22,7 +22,7 @@ class ProductWriter:
 
     def __init__(self, shop: Shop, categories: Categories) -> None:
         self.shop, self.categories = shop, categories
-        # By category: its path, and its nodes if a path alone would not say all.
+        # Path of each category, and its nodes if they have more values than their names.
         self._paths: dict[int, tuple[str, list[dict[str, Any]] | None]] = {}
 
     def dump(self, existing: ExistingProduct) -> dict[str, Any]:
@@ -89,7 +89,8 @@ def _columns(row: Any) -> dict[str, Any]:
 
 @cache
 def _reader(model: type[models.Model]) -> tuple[list[str], Callable[[Any], tuple[Any, ...]], list[tuple[str, Any]]]:
-    """The names of the model's members, what reads all of them from a row, and how some are turned into members."""
+    """The names of the model's members, a function that reads them from a row, and the conversions that some of them
+    need."""
     kinds = members(model)
     return (
         list(kinds),

@@ -79,7 +79,8 @@ def warnings(headers: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def refusal(headers: Sequence[str], columns: Collection[str], *, update: bool) -> str:
-    """Why a file with these headers is not imported, although it looks like Shopify's; empty if it is."""
+    """The reason why a file with these headers is not imported, although it looks like Shopify's; empty if it is
+    imported."""
     plain = [normalised_header(header) for header in headers]
     if "location" in plain and any(_INVENTORY.match(header) for header in plain):
         return "This is Shopify's export of inventory, which has no prices or descriptions. Upload that of products."

@@ -40,7 +40,7 @@ _TITLE, _DEFAULT_TITLE = "title", "default title"
 
 
 def recognises(columns: ColumnIndex) -> bool:
-    """Whether a file with these columns is Shopify's."""
+    """Returns True if a file with these columns is Shopify's."""
     return "handle" in columns and any(name in columns for name in ("title", "option1 value", "price", "image"))
 
 
@@ -239,7 +239,7 @@ class _Reader:
             if variant.fields.get("is_active", True) and "price" in variant.fields
         ]
         if prices:
-            # Sorting by price uses the cheapest variant's price.
+            # Lists sort by the cheapest variant's price.
             fields["price"] = min(prices)
 
     def _sales_fields(self, parsed: ParsedProduct, row: RowReader, fields: dict[str, Any]) -> None:
@@ -273,7 +273,7 @@ class _Reader:
 
 
 def _continues(value: str) -> bool:
-    """Whether to sell what is out of stock: `CONTINUE` or `DENY`, or true or false."""
+    """The flag for selling a product that is out of stock: `CONTINUE` or `DENY`, or true or false."""
     words = {"continue": True, "deny": False}
     return words[value.lower()] if value.lower() in words else parsers.boolean(blank=False)(value)
 

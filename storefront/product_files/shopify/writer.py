@@ -30,8 +30,8 @@ HEADER = (
     *("Variant Tax Code", "Cost per item", "Status"),
 )
 _GRAMS = Decimal(1000)
-# Shopify supports no more.
-MOST_OPTIONS = 3
+# The maximum that Shopify supports.
+MAX_OPTIONS = 3
 
 
 class RowBuilder:
@@ -48,7 +48,7 @@ class RowBuilder:
         media = existing.media
         # An option for which every variant allows any value is left out.
         chosen = {name for each in variants_of(existing) for name in each.option_values}
-        names = [name for name in variation_attributes(existing) if name in chosen][:MOST_OPTIONS]
+        names = [name for name in variation_attributes(existing) if name in chosen][:MAX_OPTIONS]
         variants = [self._variant(existing, each, names) for each in variants_of(existing)] if names else []
         pictures = [
             {"Image Src": picture_url(self.shop, each), "Image Position": str(order), "Image Alt Text": each.alt}

@@ -28,7 +28,7 @@ UNCARRIED: dict[str, set[str]] = {
     "grouped products": set(),
     "external url": set(),
     "button text": set(),
-    # Whether an attribute is shown on the product's page, and whether other products share it.
+    # Flags of an attribute: shown on the product's page, and shared with other products.
     "attribute # visible": {"0", "1"},
     "attribute # global": {"0", "1"},
     "download # id": set(),
@@ -60,7 +60,7 @@ KILOGRAMS = {
     "lb": Decimal("0.45359237"),
     "oz": Decimal("0.028349523125"),
 }
-# For each unit of length: the stored unit, `cm` or `in`, and how many of it the unit has.
+# By unit of length: the stored unit, `cm` or `in`, and the factor to it.
 LENGTHS = {
     "cm": ("cm", Decimal(1)),
     "mm": ("cm", Decimal("0.1")),
@@ -89,7 +89,7 @@ def column_of(header: str) -> str | None:
         return found[0]
     if meta := _META.match(plain):
         return META.get(meta[1], f"meta {meta[1]}")
-    # Translations keep these words, but not what joins them.
+    # Translations keep these words, but not the conjunction between them.
     if plain.startswith("gtin, upc, ean"):
         return "barcode"
     if (found := _words().get(_UNIT.sub("", plain))) and found[0] in MEASURES:
@@ -122,7 +122,8 @@ def warnings(headers: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def refusal(headers: Sequence[str], columns: Collection[str], *, update: bool) -> str:
-    """Why a file with these headers is not imported, although it looks like WooCommerce's; empty if it is."""
+    """The reason why a file with these headers is not imported, although it looks like WooCommerce's; empty if it is
+    imported."""
     missing = ["Name"] if "name" not in columns else []
     missing += ["Regular price"] if "regular price" not in columns and "sale price" not in columns else []
     if missing and not update:
@@ -163,5 +164,5 @@ def _english(column: str | None) -> str:
     return next(words, column or "")
 
 
-# A mistake of WooCommerce's own, in exports of older versions.
+# Misspelt by WooCommerce itself, in exports of older versions.
 _MISSPELT = {normalised_header("Lieferrückstande erlaubt?"): "Lieferrückstände erlaubt?"}

@@ -1,4 +1,4 @@
-"""The price of a row: regular, or on sale, for good or between two dates."""
+"""Reads the prices of a row: regular, or on sale, permanently or between two dates."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -38,7 +38,7 @@ def read_price(row: RowReader, parsed: ParsedProduct, fields: dict[str, Any], *,
 
 
 def cheapest_sale(variants: Iterable[ParsedVariant], price: Decimal) -> dict[str, Any]:
-    """The sale period of a variable product, which lists are sorted by: that of the variant with the lowest sale price,
+    """The sale period of a variable product, by which lists are sorted: that of the variant with the lowest sale price,
     if this is below `price`."""
     stated = [variant.fields for variant in variants if "sale_price" in variant.fields]
     on_sale = [each for each in stated if each["sale_price"] is not None and each.get("is_active", True)]
@@ -51,7 +51,7 @@ def cheapest_sale(variants: Iterable[ParsedVariant], price: Decimal) -> dict[str
 def _unfit(
     sale: Decimal | None, regular: Decimal | None, starts: datetime | None, ends: datetime | None, now: datetime
 ) -> str:
-    """Why the sale is left out; empty if it is not."""
+    """The reason why the sale is left out; empty if it is not."""
     if sale is None:
         return ""
     if ends is not None and ends <= now:

@@ -49,7 +49,7 @@ from storefront.shops.models import Shop
 
 EXPECTED = "ID, Type, SKU, Name, Published, Regular price, Categories"
 
-LARGEST_ID = 2**62
+MAX_ID = 2**62
 NUMBERS = ("regular price", "sale price", "cost", "weight", "length", "width", "height", "stock", "low stock")
 RELATED = {"up-sells": RelatedProduct.Kind.UP_SELL.value, "cross-sells": RelatedProduct.Kind.CROSS_SELL.value}
 TYPES = ("simple", "variable", "variation", "grouped", "external")
@@ -57,7 +57,7 @@ _IMAGE_COMMA = re.compile(r",\s*(?=https?://)")
 
 
 def recognises(columns: ColumnIndex) -> bool:
-    """Whether a file with these columns is WooCommerce's."""
+    """Returns True if a file with these columns is WooCommerce's."""
     return any(name in columns for name in ("id", "sku", "name")) and any(name in columns for name in DISTINCTIVE)
 
 
@@ -103,7 +103,7 @@ def product_of(columns: ColumnIndex, rows: list[list[str]], *, shop: Shop, now: 
 
 
 def stated_source(table: Table, columns: ColumnIndex) -> str:
-    """The source that the file itself states in its first row, as our own exports do; empty if it states none."""
+    """The source that the file states in its first row, as this service's exports do; empty without one."""
     if "source" not in columns:
         return ""
     rows = (found for found in table.rows() if isinstance(found, Row))
@@ -212,7 +212,7 @@ class _Reader:
         """The fields that simple and variable products share."""
         fields: dict[str, Any] = {}
         row.read_into(fields, self.product_mappings)
-        source_id = row.read("id", parsers.integer(0, LARGEST_ID, blank=None))
+        source_id = row.read("id", parsers.integer(0, MAX_ID, blank=None))
         if "published" in self.columns:
             published = row["published"].lower() in ("1", "true", "1.0")
             fields["status"] = Product.Status.ACTIVE if published else Product.Status.DRAFT
@@ -310,7 +310,7 @@ class _Reader:
         kind, value = _parent_reference(reference).split(":", 1)
         keys = Keys(sku=value)
         if kind == "id":
-            # An id of 0 names no product.
+            # No product has the id 0.
             keys = Keys(int(value) if value.isascii() and value.isdigit() and len(value) < 17 else 0)
         reason = f"there is no variable product {quoted(reference)} in the file or the shop"
         return ParsedProduct(row.line, keys, {}, refusal_if_new=reason)
@@ -332,7 +332,7 @@ class _Reader:
         fields["name"] = row.read(
             "name", lambda value: parsing.check_text((" / ".join(values.values()) or value)[: LIMITS[Variant]["name"]])
         )
-        source_id = row.read("id", parsers.integer(0, LARGEST_ID, blank=None))
+        source_id = row.read("id", parsers.integer(0, MAX_ID, blank=None))
         if source_id and not row["source"]:
             fields["legacy_source_id"] = source_id
         if "published" in self.columns:
@@ -381,7 +381,7 @@ class _Reader:
             variant.fields["price"] for variant in variants if variant.fields.get("is_active", True) and self.priced
         ]
         if prices:
-            # Sorting by price uses the cheapest variant's price.
+            # Lists sort by the cheapest variant's price.
             fields["price"] = min(prices)
             fields |= cheapest_sale(variants, fields["price"])
         if self.attributes:

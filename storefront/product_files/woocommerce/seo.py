@@ -1,7 +1,7 @@
 """Titles, descriptions and such for search engines, from the custom fields of the plugins Yoast and Rank Math.
 
-Their texts can have placeholders, such as `%%title%%` of Yoast and `%title%` of Rank Math. Those that name something of
-the product or the shop are resolved; a text with another one is not imported, with a warning.
+Their texts can have placeholders, such as `%%title%%` of Yoast and `%title%` of Rank Math. Placeholders for values of
+the product or the shop are resolved; a text with another placeholder is not imported, with a warning.
 """
 
 import re
@@ -76,7 +76,7 @@ class SeoColumns:
             "title": lambda: fields.get("name", ""),
             "sitename": lambda: self.shop_name,
             "sep": lambda: "-",
-            # The number of the page, which a product's only page does not have.
+            # The page number, which a product's page does not have.
             "page": lambda: "",
             "wc_sku": lambda: fields.get("sku", ""),
             "wc_brand": lambda: brand or "",
@@ -101,5 +101,5 @@ def _resolved(text: str, pattern: re.Pattern[str], values: Mapping[str, Callable
             raise _UnknownPlaceholder(found[0])
         return values[found[1]]()
 
-    # A separator is left out where nothing follows it.
+    # A separator is left out if nothing follows it.
     return " ".join(pattern.sub(value, text).split()).strip("- ")

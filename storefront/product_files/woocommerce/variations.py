@@ -1,4 +1,4 @@
-"""Comparison of the variations of one product, and the attributes that they are chosen by."""
+"""Compares the variations of one product, and finds the attributes by which they are chosen."""
 
 from typing import Any
 
@@ -44,8 +44,8 @@ def preselect(variants: list[ParsedVariant], defaults: dict[str, str]) -> None:
 
 
 def settle_shipping(parsed: ParsedProduct, row: RowReader, variations: list[RowReader]) -> None:
-    """The product is shipped unless its own row or all of its variations are virtual, since here variants have that in
-    common. Adds a warning where some variations differ."""
+    """Set whether the product is shipped: not if its own row or all of its variations are virtual, since here all
+    variants have the same setting. Adds a warning if some variations differ."""
     virtual = [each for each in variations if "virtual" in each["type"].lower()]
     is_shipped = "virtual" not in row["type"].lower() and (not virtual or len(virtual) < len(variations))
     parsed.fields["requires_shipping"] = is_shipped

@@ -58,7 +58,7 @@ class RowBuilder:
     byte_order_mark = True
 
     def __init__(self, shop: Shop, categories: Categories, unit: str, attributes: int) -> None:
-        """`unit` is that of lengths, `cm` or `in`; `attributes` is how many there are columns for."""
+        """`unit` is the unit of lengths, `cm` or `in`; `attributes` is the number of attributes that get columns."""
         self.shop, self.categories, self.unit = shop, categories, unit
         self.header = [
             *BEFORE_MEASURES,
@@ -154,7 +154,7 @@ class RowBuilder:
             "Tax class": "parent",
             "Weight (kg)": plain_number(variant.weight),
             "Images": pictures.get(variant.image_id or 0, ""),
-            # Not its SKU, which several products can share.
+            # By id, since several products can share an SKU.
             "Parent": f"id:{product.pk}",
             "Position": str(variant.sort_order),
             "Cost of goods": plain_number(variant.cost_price or None),
@@ -178,7 +178,7 @@ class RowBuilder:
         return {"Sale price": "", "Regular price": to_wire(row.price) or ""}
 
     def _moment(self, moment: datetime | None) -> str:
-        """In the shop's time zone, which WooCommerce takes it to be in."""
+        """Format the time in the shop's time zone, as WooCommerce expects it."""
         return f"{self.shop.local_time(moment):%Y-%m-%d %H:%M:%S}" if moment else ""
 
 

@@ -19,7 +19,7 @@ from pydantic import BaseModel
 
 HEADER = "X-Ignored"
 # Names in the header, and characters of each; and of the whole header, since proxies refuse responses with a large one.
-MOST_NAMES, LONGEST_NAME, LONGEST_VALUE = 10, 60, 1000
+MAX_NAMES, MAX_NAME_LENGTH, MAX_VALUE_LENGTH = 10, 60, 1000
 
 # The members of an object that are known, by name, each with its own members if it is an object or a list of objects.
 Shape = Mapping[str, Any]
@@ -28,11 +28,11 @@ Shape = Mapping[str, Any]
 def header_value(names: Iterable[str]) -> str:
     """The names, percent-encoded, separated by commas; as many as there is room for."""
     value = ""
-    for name in islice(names, MOST_NAMES):
+    for name in islice(names, MAX_NAMES):
         # Surrogates, which a query can contain, have no encoding.
-        quoted = quote(name[:LONGEST_NAME], safe="", errors="replace")
+        quoted = quote(name[:MAX_NAME_LENGTH], safe="", errors="replace")
         longer = f"{value}, {quoted}" if value else quoted
-        if len(longer) > LONGEST_VALUE:
+        if len(longer) > MAX_VALUE_LENGTH:
             break
         value = longer
     return value

@@ -42,7 +42,7 @@ LIST, SINGLES = "/api/v1/products", ("/api/v1/products/", "/api/v1/categories/")
 PREFIXES = (LIST, "/api/v1/categories")
 PARAMETERS, SINGLE_PARAMETERS = tuple(ProductQuery.model_fields), tuple(SingleQuery.model_fields)
 # Characters of path and query together, and of a credential's header. Longer ones go to Django.
-LONGEST_PLACE, LONGEST_CREDENTIAL = 600, 200
+MAX_ADDRESS_LENGTH, MAX_CREDENTIAL_LENGTH = 600, 200
 # Bytes an entry costs besides its bodies: objects, headers, keys.
 ENTRY_OVERHEAD_BYTES = 4096
 CALLER_BYTES = 1024
@@ -233,7 +233,7 @@ def _target(environ: Environ) -> Target | None:
     if (
         not path.startswith(PREFIXES)
         or environ["REQUEST_METHOD"] not in ("GET", "HEAD")
-        or len(path) + len(query) > LONGEST_PLACE
+        or len(path) + len(query) > MAX_ADDRESS_LENGTH
         or environ.get("CONTENT_LENGTH", "0") not in ("0", "")
         or "HTTP_TRANSFER_ENCODING" in environ
     ):
@@ -261,7 +261,7 @@ def _credential(environ: Environ) -> bytes | None:
     own = environ.get("HTTP_X_SHOP_ACCESS_TOKEN", "").strip()
     # With a mark, so that the text of one header never stands for that of the other.
     header = f"\n{own}" if own else environ.get("HTTP_AUTHORIZATION")
-    if not header or len(header) > LONGEST_CREDENTIAL or not header.isascii():
+    if not header or len(header) > MAX_CREDENTIAL_LENGTH or not header.isascii():
         return None
     return sha256(header.encode()).digest()
 

@@ -50,7 +50,7 @@ FREE_THREADS = 2
 CHECK_SECONDS = 0.5
 # Below this path, bodies may be larger than a form, if the sender may see the page; and how many such bodies are read
 # at the same time.
-UPLOADS, MOST_UPLOADS = "/admin/", 16
+UPLOADS, MAX_UPLOADS = "/admin/", 16
 NO_BODY = ("", "0")
 
 
@@ -207,7 +207,7 @@ class Gate:
             self.loop.call_soon_threadsafe(self._start_task, self._read_upload(proto, environ))
 
     async def _read_upload(self, proto: Any, environ: Environ) -> None:
-        if self.uploads >= MOST_UPLOADS:
+        if self.uploads >= MAX_UPLOADS:
             reject(proto, environ, BUSY)
             return
         self.uploads += 1

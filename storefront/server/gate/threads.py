@@ -11,7 +11,7 @@ import structlog
 log = structlog.get_logger(__name__)
 
 # Requests that may wait for each thread, and seconds after which a waiting request is rejected.
-MOST_WAITING, MAX_WAIT_SECONDS = 50, 10
+MAX_WAITING, MAX_WAIT_SECONDS = 50, 10
 
 # The time on the monotonic clock until which the job may wait, the job, and what rejects it.
 Waiting = tuple[float, Callable[[], None], Callable[[], None]]
@@ -24,7 +24,7 @@ class ThreadPool:
         self.waiting: deque[Waiting] = deque()
         # One turn for each waiting job. A thread whose turn finds no job, since it was rejected, waits for the next.
         self.turns: SimpleQueue[None] = SimpleQueue()
-        self.most_waiting = size * MOST_WAITING
+        self.most_waiting = size * MAX_WAITING
         for number in range(size):
             threading.Thread(target=self._run, name=f"{name} {number + 1}", daemon=True).start()
 

@@ -117,17 +117,17 @@ def get(mapping: dict[str, Any], key: str) -> Any:
 
 @register.simple_tag(takes_context=True)
 def shows_shop(context: Context) -> bool:
-    """Whether the page may show more of a shop than its name: there is one, and the visitor is let in."""
+    """Returns True if the page may show more than the shop's name: there is a shop, and it is open to the visitor."""
     request: Any = context.get("request")
     if not getattr(request, "shop", None):
         return False
-    # An answer from before the session knows nobody.
+    # An error before the session middleware has no session.
     return not doors.is_closed(request.shop) or (hasattr(request, "session") and doors.is_let_in(request))
 
 
 @register.inclusion_tag("website/navigation.html", takes_context=True)
 def navigation(context: Context) -> dict[str, Any]:
-    """The shop's main categories, with the current one marked. Nothing for who is not let in."""
+    """The shop's main categories, with the current one marked; nothing if the shop is closed to the visitor."""
     request: Any = context.get("request")
     if not shows_shop(context):
         return {}
@@ -156,8 +156,8 @@ def font_files(looks: Looks) -> list[str]:
 
 @register.simple_tag(takes_context=True)
 def colours_url(context: Context) -> str:
-    """The stylesheet of the shop's colours; empty if they are the usual ones, which shop.css has, and on the admin's
-    host, whose error pages are no pages of the shop."""
+    """The URL of the shop's colour stylesheet; empty for the default colours, which shop.css has, and on the admin's
+    host."""
     request = context.get("request")
     shown = looks_once(request)
     if not has_own_colours(shown) or getattr(request, "place", SINGLE) == ADMIN:
@@ -172,7 +172,7 @@ def _links(request: Any, menu: str) -> list[MenuLink]:
 
 @register.inclusion_tag("website/footer.html", takes_context=True)
 def footer(context: Context) -> dict[str, Any]:
-    """Links to the shop's pages and to its contact form; only the shop's name for who is not let in."""
+    """Links to the shop's pages and to its contact form; only the shop's name if the shop is closed to the visitor."""
     request: Any = context.get("request")
     if not shows_shop(context):
         return {"request": request}
@@ -188,7 +188,7 @@ def footer(context: Context) -> dict[str, Any]:
 
 @register.inclusion_tag("website/terms.html", takes_context=True)
 def terms(context: Context) -> dict[str, Any]:
-    """What a shopper accepts with an order, and should have read, as links: terms, returns, privacy."""
+    """Links to the pages that a shopper accepts with an order: terms, returns, privacy."""
     pages = {page.kind: page for page in _pages_once(context["request"])}
     to_read = [pages[kind] for kind in (Page.Kind.RETURNS, Page.Kind.PRIVACY) if kind in pages]
     return {"request": context["request"], "terms": pages.get(Page.Kind.TERMS), "to_read": to_read}
@@ -196,7 +196,7 @@ def terms(context: Context) -> dict[str, Any]:
 
 @register.inclusion_tag("website/price_note.html", takes_context=True)
 def price_note(context: Context, *, is_net: bool = False, is_delivered: bool = True) -> dict[str, Any]:
-    """What prices contain and what comes on top, as the EU asks of shops: "incl. VAT, plus delivery"."""
+    """The note about tax and delivery that EU law requires beside prices: "incl. VAT, plus delivery"."""
     request = context["request"]
     pages = {page.kind: page for page in _pages_once(request)}
     return {
@@ -244,7 +244,7 @@ def app_scripts(context: Context, location: str) -> dict[str, Any]:
 
 @register.inclusion_tag("website/merge_report.html", takes_context=True)
 def merge_report(context: Context) -> dict[str, Any]:
-    """What a merge of two baskets added, and what did not fit. Shown once, on the next page."""
+    """The items that a merge of two baskets added, and those that did not fit. Shown once, on the next page."""
     request = context.get("request")
     if not request or request.method == "HEAD":
         return {"report": None}

@@ -1,5 +1,5 @@
 // Variants of a product: makes them from the choices above, fills a column, and offers the product's pictures.
-const MOST_VARIANTS = 250;
+const MAX_VARIANTS = 250;
 
 addEventListener("DOMContentLoaded", () => {
   const place = document.querySelector("[data-variants]");
@@ -101,8 +101,8 @@ addEventListener("DOMContentLoaded", () => {
       return;
     }
     const wanted = offered.reduce((made, { values }) => made.flatMap((one) => values.map((v) => [...one, v])), [[]]);
-    if (wanted.length > MOST_VARIANTS) {
-      status.textContent = `That would be ${wanted.length} variants. Create at most ${MOST_VARIANTS} here, or import them.`;
+    if (wanted.length > MAX_VARIANTS) {
+      status.textContent = `That would be ${wanted.length} variants. Create at most ${MAX_VARIANTS} here, or import them.`;
       return;
     }
     // A variant without a value of a choice gets its first one.

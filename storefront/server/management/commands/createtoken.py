@@ -7,12 +7,12 @@ from storefront.server.command import add_shop_argument, find_shop, split_list
 from storefront.shops import actions
 from storefront.shops.scopes import SCOPES
 
-LONGEST = 36500
+MAX_DAYS = 36500
 
 
 def days(text: str) -> timedelta:
-    if not text.isdecimal() or not 1 <= int(text) <= LONGEST:
-        raise ArgumentTypeError(f"expected a number of days from 1 to {LONGEST}, not {text}")
+    if not text.isdecimal() or not 1 <= int(text) <= MAX_DAYS:
+        raise ArgumentTypeError(f"expected a number of days from 1 to {MAX_DAYS}, not {text}")
     return timedelta(days=int(text))
 
 

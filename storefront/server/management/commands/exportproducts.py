@@ -18,7 +18,7 @@ from storefront.shops import audit
 from storefront.shops.models import Shop
 
 # That read the database at the same time.
-MOST_PROCESSES = 2
+MAX_PROCESSES = 2
 
 
 class Command(Base):
@@ -82,7 +82,7 @@ class Command(Base):
                 format=format,
                 out=out,
                 progress=lambda done, total: progress.update(task, completed=done, total=total),
-                processes=min(os.cpu_count() or 1, MOST_PROCESSES),
+                processes=min(os.cpu_count() or 1, MAX_PROCESSES),
             )
         after = {"format": format, "products": exported}
         audit.record(shop=shop, action="products.exported", after=after, now=clock.now())

@@ -14,7 +14,7 @@ from storefront.server.metrics import directory, serving
 from storefront.server.worker import worker
 
 # Each thread of a web process keeps a database connection (`environment.database`).
-MOST_THREADS = 20
+MAX_THREADS = 20
 
 
 def number(smallest: int, largest: int) -> Callable[[str], int]:
@@ -39,7 +39,7 @@ class Command(Base):
             help="web processes, at most one per core (default: %(default)s)",
         )
         parser.add_argument(
-            "--threads", type=number(1, MOST_THREADS), default=8, help="threads per process (default: %(default)s)"
+            "--threads", type=number(1, MAX_THREADS), default=8, help="threads per process (default: %(default)s)"
         )
         parser.add_argument(
             "--no-worker", action="store_true", help="do not run the background worker; run storefront worker instead"

@@ -28,7 +28,7 @@
   // Variants without values of their own are chosen by their id, in the field `variant`.
   const axes = [...form.querySelectorAll("[data-axis]")].map((element) => ({ element, ...element.dataset }));
   const named = axes.filter(({ axis }) => axis !== "variant");
-  const MOST_NAMED = 6;
+  const MAX_NAMED = 6;
 
   /* Whether the variant is one with these values, whatever it has of other axes. */
   function fits(variant, chosen) {
@@ -84,7 +84,7 @@
   const joined = (values) => values.join(values.length > 2 ? ", " : " with ");
 
   function listed(values) {
-    if (values.length > MOST_NAMED) return `${values.slice(0, MOST_NAMED).join(", ")} and others`;
+    if (values.length > MAX_NAMED) return `${values.slice(0, MAX_NAMED).join(", ")} and others`;
     return [values.slice(0, -1).join(", "), values.at(-1)].filter(Boolean).join(" or ");
   }
 

@@ -2,7 +2,7 @@
    Without this script the field searches when it is sent. */
 (() => {
   "use strict";
-  const WAIT = 200, DEADLINE = 3000, SHORTEST = 2;
+  const WAIT = 200, DEADLINE = 3000, MIN_LETTERS = 2;
   const field = document.querySelector("[data-suggestions]");
   const list = document.getElementById("suggestions");
   const address = field && new URL(field.dataset.suggestions, location.href);
@@ -64,7 +64,7 @@
     clearTimeout(waiting);
     call?.abort();
     const words = field.value.trim();
-    if (words.length < SHORTEST) close();
+    if (words.length < MIN_LETTERS) close();
     else waiting = setTimeout(suggest, WAIT, words);
   });
   field.addEventListener("keydown", (event) => {
