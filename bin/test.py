@@ -33,7 +33,9 @@ WAITED = "TimeoutE|(Read|Connect)Timeout|timed out|did not come true|(Locator|Pa
 AGAIN = ("--reruns", "1", "--only-rerun", WAITED, "-rfEsR")
 # What `make proof` runs, and `make test` leaves out.
 PARTS = 5
-LONG, SHORT = "(slow or proof)", "not (slow or proof)"
+LONG, SHORT = "(slow or proof or generated)", "not (slow or proof)"
+# How many examples a test with generated ones tries.
+MANY_EXAMPLES, FEW_EXAMPLES = "100", "10"
 # The fifth of the proof that is next. Whoever lands a change raises it by one, so that five landings run all of it.
 TURN = Path(".ci/turn")
 MAX_PART_MINUTES = 10
@@ -146,7 +148,8 @@ def run(name: str, is_proof: bool, arguments: Sequence[str]) -> Outcome:
     started = time.monotonic()
     try:
         markers, url = STEPS[name](is_proof)
-        code, named = pytest(name, ["-m", markers, *PARALLEL, *arguments], url)
+        environment = {"TEST_POSTGRES_URL": url, "STOREFRONT_EXAMPLES": MANY_EXAMPLES if is_proof else FEW_EXAMPLES}
+        code, named = pytest(name, ["-m", markers, *PARALLEL, *arguments], environment)
     except Skipped as reason:
         say(name, f"SKIPPED: {reason}")
         return Outcome(name, "SKIPPED", str(reason))
@@ -156,9 +159,9 @@ def run(name: str, is_proof: bool, arguments: Sequence[str]) -> Outcome:
     return Outcome(name, "FAILED", f"pytest exit {code}, {took}", named)
 
 
-def pytest(name: str, arguments: Sequence[str], url: str) -> tuple[int, list[str]]:
+def pytest(name: str, arguments: Sequence[str], given: dict[str, str]) -> tuple[int, list[str]]:
     """The exit code, and pytest's own line for each test that failed or was tried again."""
-    environment = os.environ | {"TEST_POSTGRES_URL": url}
+    environment = os.environ | given
     # Tests start hundreds of programs, and without bytecode each would compile all of its modules again.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     command = [sys.executable, "-m", "pytest", *AGAIN, *arguments]

@@ -44,7 +44,7 @@ from tests.payments.bank import Bank
 from tests.payments.provider import BankRedirect
 from tests.shops.factories import NOW, make_shop
 
-pytestmark = [pytest.mark.slow, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 
 # What a refund is to be of: all that is left, or this.
 AMOUNTS = st.sampled_from([None, None, Decimal("1.00"), Decimal("2.50"), Decimal("2.50")])
