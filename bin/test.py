@@ -2,7 +2,7 @@
 
 `make proof`, with `--proof`, runs the rest: what takes long (markers `slow` and `proof`), such as programs, races,
 kills, generated calls and walks through every page, and on PostgreSQL all that uses a database. With `--part`, as in
-`.ci/run`, it is a fifth of the rest and what the changes since the last landing can reach, within MAX_PART_MINUTES.
+`.ci/run`, it is a fifth of the rest and what the changes since the last landing can reach, within ten minutes.
 tests/selection.py has the rules.
 
 Two steps run at once, since each waits for a part of its time: for programs, for deadlines, for its slowest file. Steps
@@ -38,7 +38,8 @@ LONG, SHORT = "(slow or proof or generated)", "not (slow or proof)"
 MANY_EXAMPLES, FEW_EXAMPLES = "100", "10"
 # The fifth of the proof that is next. Whoever lands a change raises it by one, so that five landings run all of it.
 TURN = Path(".ci/turn")
-MAX_PART_MINUTES = 10
+# Minutes that each step has for a part. The second and the third run one after the other, beside the first.
+MINUTES = {"SQLite": 10, "Browser": 4, "PostgreSQL": 6}
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 AT_ONCE = 2
 # How many of a step's failures and second tries the summary repeats, and how much of each.
@@ -122,7 +123,7 @@ def part_of_proof() -> tuple[str, ...]:
     )
     since = asked.stdout.split()[1:]
     print(f"Part {turn % PARTS + 1} of {PARTS} of the proof, and what changed since {since or 'ever'}.")
-    return (f"--part={turn % PARTS}", f"--minutes={MAX_PART_MINUTES}", *(f"--since={commit}" for commit in since))
+    return (f"--part={turn % PARTS}", *(f"--since={commit}" for commit in since))
 
 
 def compile_tests() -> None:
@@ -149,7 +150,8 @@ def run(name: str, is_proof: bool, arguments: Sequence[str]) -> Outcome:
     try:
         markers, url = STEPS[name](is_proof)
         environment = {"TEST_POSTGRES_URL": url, "STOREFRONT_EXAMPLES": MANY_EXAMPLES if is_proof else FEW_EXAMPLES}
-        code, named = pytest(name, ["-m", markers, *PARALLEL, *arguments], environment)
+        limit = [f"--minutes={MINUTES[name]}"] if any(each.startswith("--part=") for each in arguments) else []
+        code, named = pytest(name, ["-m", markers, *PARALLEL, *limit, *arguments], environment)
     except Skipped as reason:
         say(name, f"SKIPPED: {reason}")
         return Outcome(name, "SKIPPED", str(reason))

@@ -71,8 +71,10 @@ def keep_part(config: pytest.Config, items: list[pytest.Item]) -> None:
     if part is None:
         return
     changed = changed_since(config.getoption("--since"))
-    kept = [item for item in items if crc32(_path(item).encode()) % PARTS == part or reaches(changed, _path(item))]
-    config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+    is_due = {item: crc32(_path(item).encode()) % PARTS == part for item in items}
+    reached = [item for item in items if not is_due[item] and reaches(changed, _path(item))]
+    kept = [item for item in items if is_due[item]] + reached
+    config.hook.pytest_deselected(items=list(set(items) - set(kept)))
     items[:] = kept
 
 
