@@ -12,7 +12,7 @@ from django.db import DatabaseError, transaction
 from storefront.catalogue.listable import listable
 
 # The triggers, with what replaces marks in them.
-TRIGGER_FILE = "install_postgresql.sql"
+TRIGGER_FILE = "postgresql.sql"
 MARKS = {"NOT_QUIET": "current_setting('storefront.quiet', true) IS DISTINCT FROM 'on'"}
 # Says what changes of stock are for, until the end of the transaction, and ends that.
 SAY = "SELECT set_config('storefront.stock_change', %(said)s, true)"

@@ -13,7 +13,7 @@ FILL_INDEX = (
 )
 
 # The triggers, with what replaces marks in them.
-TRIGGER_FILE = "install_sqlite.sql"
+TRIGGER_FILE = "sqlite.sql"
 MARKS = {"SHOP_BITS": str(SHOP_BITS)}
 # Says what changes of stock are for, and ends that.
 SAY = (

@@ -1,5 +1,7 @@
 """Prices of a signed-in shopper's group (R-CART-30)."""
 
+from datetime import timedelta
+
 import pytest
 
 from storefront.carts import actions
@@ -19,8 +21,8 @@ def basket(shop, group):
     return make_cart(shop, make_customer(shop, group))
 
 
-def price_of(basket, product, **more):
-    line = actions.add_line(shop=basket.shop, now=NOW, cart=basket, product_id=product.pk, qty=1, **more).line
+def price_of(basket, product, now=NOW, **more):
+    line = actions.add_line(shop=basket.shop, now=now, cart=basket, product_id=product.pk, qty=1, **more).line
     return str(line.price_snapshot)
 
 
@@ -32,6 +34,14 @@ def test_group_price_applies(shop, group, basket):
 
 def test_percentage_applies_without_a_group_price(shop, basket):
     assert price_of(basket, make_product(shop, price="9.99")) == "8.99"
+
+
+def test_percentage_is_of_the_sale_price_from_its_begin_to_its_end(shop, basket):
+    begin, end, instant = NOW + timedelta(days=1), NOW + timedelta(days=2), timedelta(microseconds=1)
+    sale = {"sale_price": "8.00", "sale_from": begin, "sale_until": end}
+    mug = make_product(shop, price="10.00", **sale)
+    moments = (begin - instant, begin, end - instant, end)
+    assert [price_of(basket, mug, now) for now in moments] == ["9.00", "7.20", "7.20", "9.00"]
 
 
 def test_the_variants_own_group_price_comes_before_the_products(shop, group, basket):

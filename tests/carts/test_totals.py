@@ -1,5 +1,7 @@
 from datetime import timedelta
 
+import time_machine
+
 from storefront.carts import queries
 from storefront.catalogue.models import TaxClass
 from storefront.kit import clock
@@ -9,6 +11,7 @@ from tests.carts.factories import add, contents, filled
 from tests.catalogue.factories import make_category, make_product, make_variant
 from tests.orders.files import make_download
 from tests.pricing.rows import make_discount, make_rate
+from tests.shops.factories import NOW
 
 
 def totals(api, token):
@@ -69,6 +72,16 @@ def test_discounts_that_do_not_run_or_are_another_shops_count_for_nothing(shop, 
     ):
         Discount.objects.create(**{"shop": shop, "name": "No", "kind": "percent", "value": 10} | given)
     assert totals(api, filled(api, make_product(shop, price="9.50")))["discount"] == "0.00"
+
+
+def test_a_discount_begins_and_ends_at_its_moments(shop, api):
+    begin, end, instant = NOW + timedelta(days=1), NOW + timedelta(days=2), timedelta(microseconds=1)
+    make_discount(shop, starts_at=begin, ends_at=end)
+    with time_machine.travel(NOW, tick=False):
+        token = filled(api, make_product(shop, price="10.00"))
+    for now, discount in ((begin - instant, "0.00"), (begin, "1.00"), (end - instant, "1.00"), (end, "0.00")):
+        with time_machine.travel(now, tick=False):
+            assert [totals(api, token)["discount"] for _ in range(2)] == [discount] * 2
 
 
 def test_response_to_a_change_has_the_discount(shop, api):
