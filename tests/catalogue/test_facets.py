@@ -196,6 +196,7 @@ def random_choice(random: Random) -> Chosen:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_finds_and_counts_as_by_hand_while_products_change(shop, other_shop, seed):
     cast, theirs = Cast(shop, seed), Cast(other_shop, seed + 100)

@@ -81,6 +81,7 @@ def test_unlocking_one_order_unlocks_no_other(shop, order, shopper, clock):
     assert shopper.get(path(other)).status_code == 403
 
 
+@pytest.mark.slow
 def test_only_the_latest_unlocked_orders_stay_unlocked(shop, shopper, clock, settings):
     settings.LIMITS = settings.LIMITS | {"order_pages": ()}
     orders = [make_order(shop, sale_line(make_product(shop))) for _ in range(21)]
@@ -125,6 +126,7 @@ def test_limits_guesses_of_the_email_address(shop, order, shopper, clock):
     assert say(shopper, order, "ada@example.com").status_code == 303
 
 
+@pytest.mark.slow
 def test_limits_guesses_for_many_orders_from_one_network_address(shop, clock, settings):
     orders = [make_order(shop, sale_line(make_product(shop))) for _ in range(7)]
     answers = [say(Shopper(shop), orders[number % 7], "eve@example.com").status_code for number in range(61)]

@@ -119,6 +119,7 @@ def test_the_same_record_is_the_same_file():
 @pytest.mark.parametrize(
     "name", ["Żaneta Grzegżółka", "Ελένη Παπαδοπούλου", "Щукіна Ґалаґан", "Đặng Thị Ngọc", "Åse Ærø Þór", "Şule Iğdır"]
 )
+@pytest.mark.slow
 def test_names_are_printed_in_their_letters(name):
     (text,) = texts_of(pdf_of([INVOICE | {"buyer": [name], "lines": [MUG | {"name": name}]}]))
     assert text.count(name) == 2
@@ -182,6 +183,7 @@ def test_no_text_leaves_the_page_or_runs_into_the_footer(given):
         assert min(body, default=height) > foot + 5
 
 
+@pytest.mark.slow
 def test_several_documents_are_one_file_with_pages_of_their_own():
     long = INVOICE | {"number": "2026-00002", "lines": [MUG] * 60, "seller": SELLER | {"name": "Another Ltd"}}
     pages = texts_of(pdf_of([INVOICE, long, SLIP]))

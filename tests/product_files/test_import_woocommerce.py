@@ -221,6 +221,7 @@ def test_ten_thousand_repeated_variations_are_found_in_linear_time(shop, tmp_pat
     assert time.process_time() - started < 2
 
 
+@pytest.mark.slow
 def test_a_product_with_as_many_variants_as_there_can_be_is_updated_in_linear_time(shop, tmp_path):
     axis = {"Attribute 1 name": "Size"}
     rows = [woo(type="variable", sku="S") | axis | {"Attribute 1 value(s)": "0"}]

@@ -162,6 +162,7 @@ def test_no_patch_declares_a_default(document):
         assert not [schema for schema in schemas_under(document, body) if "default" in schema], name
 
 
+@pytest.mark.slow
 def test_every_default_fits_its_own_schema(document):
     described = [*schemas_under(document, document["paths"]), *schemas_under(document, document["webhooks"])]
     defaults = [schema for schema in described if isinstance(schema.get("description"), str) and "default" in schema]

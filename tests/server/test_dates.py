@@ -176,7 +176,7 @@ def elsewhere(other_shop) -> Reader:
 
 
 @pytest.mark.rule("R-CAT-2", "R-CAT-41")
-@pytest.mark.parametrize("is_new_process", [False, True])
+@pytest.mark.parametrize("is_new_process", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_everything_changes_at_the_date(shop, elsewhere, kind, is_new_process):
     given, before, after = KINDS[kind]

@@ -132,6 +132,7 @@ def test_no_domain_of_somebody_else_is_taken(shop, other_shop, settings):
     assert "already has this domain in its list" in problems(shop, "b.example.org")
 
 
+@pytest.mark.slow
 def test_no_shops_address_is_where_another_shop_is_led_to(shop, other_shop):
     """Visitors would be led to the other shop, or back and forth between the two for ever."""
     own(other_shop)

@@ -19,6 +19,7 @@ assert not sys.modules["stripe"].enable_telemetry
 """
 
 
+@pytest.mark.slow
 def test_it_is_not_imported_before_it_is_used(tmp_path):
     own = {"DJANGO_SETTINGS_MODULE": "storefront.server.settings", "STOREFRONT_DATA_DIR": str(tmp_path)}
     made = subprocess.run(

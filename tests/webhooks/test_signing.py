@@ -57,6 +57,7 @@ def test_secrets_are_long_and_random():
     assert {len(secret) for secret in found} == {len("whsec_") + 44}
 
 
+@pytest.mark.slow
 @pytest.mark.rule("R-HOOK-8")
 def test_the_javascript_library_verifies_a_signature():
     node, library = shutil.which("node"), Path(sys.prefix) / "node" / "node_modules"

@@ -211,6 +211,7 @@ def test_counts_all_concurrent_reports(shop):
     assert rows() == [(SOURCE, "script-src", "/products/mug", 6)]
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_reports_respect_the_limit(shop):
     for number in range(MAX_SOURCES - 1):
