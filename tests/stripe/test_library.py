@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 from tests.server.programs import clean_environment
 
 START = """
