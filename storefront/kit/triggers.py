@@ -25,8 +25,8 @@ class TriggerSet:
 
     `app_label` is the app whose tables they watch; `consequence` says what goes wrong without them, as a clause.
     `statements` returns the statements that create them, by the database's vendor; their names begin with the
-    app's label. `refill` rebuilds the data that they maintain, while they are removed. It takes an object with `connection` and
-    `execute`, such as a schema editor.
+    app's label. `refill` rebuilds the data that they maintain, while they are removed. It takes an object with
+    `connection` and `execute`, such as a schema editor.
     """
 
     app_label: str
