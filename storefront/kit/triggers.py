@@ -26,8 +26,9 @@ class TriggerSet:
     """The triggers of one app, with the functions, views and tables that they use.
 
     `app_label` is the app whose tables they watch; `consequence` says what goes wrong without them, as a clause.
-    `statements` returns the statements that create them. `refill` rebuilds the data that they maintain, while they are
-    removed. It takes an object with `connection` and `execute`, such as a schema editor.
+    `statements` returns the statements that create them; their names begin with the app's label. `refill`
+    rebuilds the data that they maintain, while they are removed. It takes an object with `connection` and `execute`,
+    such as a schema editor.
     """
 
     app_label: str

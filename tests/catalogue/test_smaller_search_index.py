@@ -1,13 +1,14 @@
 """SQLite's search index has no positions: a text with a word's parts elsewhere is no match."""
 
 import pytest
+from django.db import connection
 
 from storefront.listing import queries
 from storefront.listing.queries import ProductFilters
 from tests.catalogue.factories import make_category, make_product
 from tests.shops.factories import NOW
 
-pytestmark = pytest.mark.skipif("connection.vendor != 'sqlite'", reason="PostgreSQL's index has no positions")
+pytestmark = pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL's index has no positions")
 
 
 def found(shop, **filters) -> list[str]:

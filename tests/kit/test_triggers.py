@@ -3,7 +3,7 @@
 import pytest
 from django.core import checks
 from django.core.management import call_command
-from django.db import connection
+from django.db import DatabaseError, connection
 
 from storefront.catalogue.models import Product
 from storefront.catalogue.triggers import TRIGGERS
@@ -68,6 +68,18 @@ def test_migrate_creates_missing_triggers(name):
     drop(name)
     call_command("migrate", verbosity=0)
     assert problems() == []
+
+
+def test_migrate_drops_a_trigger_that_an_earlier_release_had():
+    body = "BEGIN SELECT 1; END"
+    if connection.vendor == "postgresql":
+        run("CREATE FUNCTION catalogue_earlier() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$")
+        body = "FOR EACH STATEMENT EXECUTE FUNCTION catalogue_earlier()"
+    run(f"CREATE TRIGGER catalogue_earlier AFTER DELETE ON catalogue_product {body}")
+    drop("catalogue_product_gone")
+    call_command("migrate", verbosity=0)
+    with pytest.raises(DatabaseError):
+        run("DROP TRIGGER catalogue_earlier" + (" ON catalogue_product" if connection.vendor == "postgresql" else ""))
 
 
 def test_reports_a_different_trigger_of_the_same_name():

@@ -1,4 +1,4 @@
-"""Adds rows to each empty table of a database that grew through the migrations of earlier versions until commit 34f82ce.
+"""Adds rows to each empty table of a database that earlier versions filled, migrated to commit 34f82ce.
 
 It ran once, with the code of that commit, and made the two files beside it; see README.md. It is kept to show what they
 hold. Later code neither imports nor runs it.
