@@ -1,6 +1,7 @@
 """Prepares the start of the server and the worker: checks the database, collects static files, closes permissions."""
 
 import hashlib
+import resource
 from pathlib import Path
 
 import structlog
@@ -66,6 +67,12 @@ def _database_files() -> list[Path]:
         return []
     name = str(connection.settings_dict["NAME"])
     return [Path(name + ending) for ending in ("", "-wal", "-shm")]
+
+
+def raise_descriptor_limit() -> None:
+    """Let this process and its children have as many files and connections open as is allowed."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def collect_static_files() -> bool:
