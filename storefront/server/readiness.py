@@ -1,6 +1,7 @@
 """Prepares the start of the server and the worker: checks the database, collects static files, closes permissions."""
 
 import hashlib
+import resource
 from pathlib import Path
 
 import structlog
@@ -59,6 +60,12 @@ def restrict_data_permissions() -> None:
             continue
         except OSError as error:
             log.warning("open_to_others", path=str(path), error=error.strerror)
+
+
+def raise_descriptor_limit() -> None:
+    """Let this process and its children have as many files and connections open as is allowed."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def collect_static_files() -> bool:

@@ -113,15 +113,7 @@ def serve(
     stop_all(children, STOP_GRACE_SECONDS)
 
 
-def _run_web_process(*arguments: Any) -> None:
-    directory.remove_abandoned(Path(tempfile.gettempdir()), TEMPORARY_PREFIX)
-    prefix = f"{TEMPORARY_PREFIX}{os.getpid()}-"
-    # For all temporary files of this process: those that it has not deleted when it ends are deleted then.
-    with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as tempfile.tempdir:
-        _serve_until_stopped(*arguments)
-
-
-def _serve_until_stopped(listening: socket.socket, target: str, threads: int, on_ready: Callable[[], object]) -> None:
+def _run_web_process(listening: socket.socket, target: str, threads: int, on_ready: Callable[[], object]) -> None:
     """Serve in this process with Granian's worker, whose requests go to the gate, until a stop signal. Then it stops in
     two steps: it accepts no more connections, and DRAIN_SECONDS later it ends the open ones."""
     application = import_string(target)
@@ -155,5 +147,9 @@ def _serve_until_stopped(listening: socket.socket, target: str, threads: int, on
         http1_opts=HTTP1Settings(header_read_timeout=HEADERS_TIMEOUT_MS),
         metrics=(None, None),
     )
-    worker.serve_str(Scheduler(loop, gate.accept_request), loop, stopping)
-    loop.run_forever()
+    directory.remove_abandoned(Path(tempfile.gettempdir()), TEMPORARY_PREFIX)
+    prefix = f"{TEMPORARY_PREFIX}{os.getpid()}-"
+    # For all temporary files of this process: those that are left when it stops are deleted then.
+    with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as tempfile.tempdir:
+        worker.serve_str(Scheduler(loop, gate.accept_request), loop, stopping)
+        loop.run_forever()

@@ -6,8 +6,7 @@ import pytest
 from django.core.management import call_command
 from django.db import transaction
 
-from storefront.server.middleware import RequestFrame
-from storefront.server.request_checks import VisitorAddress
+from storefront.server.middleware import RequestFrame, VisitorAddress
 from storefront.shops import actions, audit
 from storefront.shops.models import ApiToken, AuditEntry
 from storefront.shops.scopes import SCOPES

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from storefront.kit.callers import client_network
-from storefront.server.request_checks import VisitorAddress
+from storefront.server.middleware import VisitorAddress
 from storefront.shops.scopes import SCOPES
 from tests.audit.entries import entries
 from tests.factories.apps import install

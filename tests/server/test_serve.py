@@ -135,6 +135,22 @@ def test_sigint_stops_the_server_and_no_worker_means_none(deployment):
         assert server.process.wait(timeout=60) == 0
 
 
+def test_temporary_files_end_with_their_process(deployment, tmp_path):
+    """Those of a process that was killed are deleted by the next one."""
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    directory = tmp_path / "temporary"
+    left = directory / f"storefront-web-{ended.pid}-a"
+    left.mkdir(parents=True)
+    (left / "export.csv").write_text("a")
+    with serving(deployment | {"TMPDIR": str(directory)}, "--no-worker") as server:
+        wait_until(lambda: not left.exists(), what="the end of what was left")
+        assert wait_until(lambda: list(directory.glob("storefront-web-*")), what="the new process's")
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(timeout=60) == 0
+        assert not list(directory.iterdir())
+
+
 def test_pending_migrations_are_refused(tmp_path):
     refused = storefront("serve", "--port", str(free_port()), STOREFRONT_DATA_DIR=str(tmp_path))
     assert refused.returncode == 1

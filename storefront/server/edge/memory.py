@@ -26,7 +26,7 @@ class MemoryCache(Generic[T]):
 
     @property
     def size(self) -> int:
-        return self._entries.currsize
+        return int(self._entries.currsize)
 
     def get(self, key: Hashable) -> T | None:
         with self._lock:

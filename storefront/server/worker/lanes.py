@@ -90,12 +90,12 @@ class TaskLane(Lane):
         self.tasks.running = False
 
     def interrupt(self) -> None:
-        """Requeue the running task. It is interrupted first; one that waits for a network or a lock does not notice that
-        in time.
+        """Requeue the running task. It is interrupted first; one that waits for a network or a lock does not notice
+        that in time.
 
         Without the interruption, an import would see its reading process end before itself, and be stored as failed
-        instead of continuing in the next worker; its copy of the file would stay on the disk. `tests/server/test_worker.py`
-        sees that ("a task that takes too long to end").
+        instead of going on in the next worker; its copy of the file would stay on the disk.
+        `tests/server/test_worker.py` sees that: "a task that takes too long to end is requeued".
         """
         task = self.tasks.running_row
         if task is None or self.ident is None:

@@ -7,7 +7,7 @@ from django.contrib.admin import autodiscover
 from django.db import connections
 
 from storefront.apps import rendering
-from storefront.server import accepting, descriptors, readiness, reloading, sealed, supervisor, web
+from storefront.server import accepting, readiness, reloading, sealed, supervisor, web
 from storefront.server.command import Command as Base
 from storefront.server.command import Failed
 from storefront.server.metrics import directory, serving
@@ -52,7 +52,7 @@ class Command(Base):
         autodiscover()
         readiness.require_migrated_database()
         readiness.require_buckets()
-        descriptors.raise_limit()
+        readiness.raise_descriptor_limit()
         sealed.warn_of_unreadable()
         # From here on nothing asks the database before the web processes run: whoever can connect is answered.
         connections.close_all()

@@ -1,4 +1,4 @@
-from storefront.server import descriptors, readiness, sealed
+from storefront.server import readiness, sealed
 from storefront.server.command import Command as Base
 from storefront.server.metrics import directory, serving
 from storefront.server.worker import worker
@@ -12,7 +12,7 @@ class Command(Base):
         readiness.require_buckets()
         sealed.warn_of_unreadable()
         readiness.restrict_data_permissions()
-        descriptors.raise_limit()
+        readiness.raise_descriptor_limit()
         serving.start_thread()
         worker.run()
         directory.remove()
