@@ -85,8 +85,8 @@ _totals: LruCache[_Kept[int]] = LruCache(4096)
 _dates_hide: LruCache[bool] = LruCache(4096)
 # By shop and order; up to about 600 kB each, and that only where a large shop is read to its end.
 _anchors: LruCache[Anchors] = LruCache(32)
-# By shop, filters, order, offset and limit: the ids of a page as a statement takes them, in one text, since a list of a hundred
-# numbers takes four times as much memory. A kilobyte each, up to two for a hundred products.
+# By shop, filters, order, offset and limit: the ids of a page as a statement takes them, in one text, since a list of a
+# hundred numbers takes four times as much memory. A kilobyte each, up to two for a hundred products.
 _pages: LruCache[_Kept[str]] = LruCache(2048)
 # By shop and search: the ids of what it finds, whatever its dates; about two bytes a product.
 _matches: LruCache[_Kept[BitMap64]] = LruCache(64)
