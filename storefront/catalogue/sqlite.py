@@ -1,9 +1,11 @@
 # ruff: noqa: S608, the statements consist of column lists and conditions of this package.
 """What the catalogue needs of SQLite: what its triggers use, and the search index."""
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
+
+from storefront.catalogue.listable import listable
 
 # A rowid of the search index contains the shop's and the product's id, so that a search reads only rows of its shop.
 SHOP_BITS = 40
@@ -11,6 +13,7 @@ FILL_INDEX = (
     "INSERT INTO catalogue_searchindex (rowid, text)"
     f" SELECT (shop_id << {SHOP_BITS}) + product_id, text FROM catalogue_productsearch"
 )
+_P = f"({listable('p')})"
 
 # The triggers, with what replaces marks in them.
 TRIGGER_FILE = "sqlite.sql"
@@ -66,8 +69,38 @@ def lock_catalogue(editor: Any) -> None:
     """Keep others from writing to the catalogue until the end of the transaction, as any write does."""
 
 
-def deferred_totals(
-    connection: Any, products: Sequence[int], *, with_texts: bool = True
-) -> AbstractContextManager[None]:
-    """Does nothing: triggers count and index each row."""
-    return nullcontext()
+@contextmanager
+def deferred_totals(connection: Any, products: Sequence[int], *, with_texts: bool = True) -> Iterator[None]:
+    """Count and index the products that the block creates, with their links and search texts, once at its end instead
+    of once for each row. `products` are their ids.
+
+    Call it in a transaction. The block must write no other rows of the catalogue.
+    """
+    if not products:
+        yield
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("INSERT INTO catalogue_quiet VALUES (1)")
+        yield
+        cursor.execute("DELETE FROM catalogue_quiet")
+        for statement in _COUNT_AND_INDEX:
+            # One transaction writes at a time, so all ids between two new ones are new.
+            cursor.execute(statement, {"first": min(products), "last": max(products)})
+
+
+# What the triggers would have done for these products: index their texts, correct `listed` where the writer of a text
+# set it wrongly, and note the changes of totals.
+_COUNT_AND_INDEX = (
+    f"{FILL_INDEX} WHERE listed AND product_id BETWEEN %(first)s AND %(last)s ORDER BY 1",
+    f"""
+    UPDATE catalogue_productsearch SET listed = NOT listed WHERE product_id BETWEEN %(first)s AND %(last)s
+    AND listed <> EXISTS (SELECT 1 FROM catalogue_product p WHERE p.id = catalogue_productsearch.product_id AND {_P})
+    """,
+    f"""
+    INSERT INTO catalogue_note SELECT p.shop_id, 0, count(*) FILTER (WHERE {_P})
+    FROM catalogue_product p WHERE p.id BETWEEN %(first)s AND %(last)s GROUP BY p.shop_id
+    UNION ALL SELECT l.shop_id, l.category_id, count(*) FROM catalogue_productcategory l
+    JOIN catalogue_product p ON p.id = l.product_id
+    WHERE l.product_id BETWEEN %(first)s AND %(last)s AND {_P} GROUP BY l.shop_id, l.category_id
+    """,
+)

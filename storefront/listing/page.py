@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
 from threading import Lock
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from pyroaring import BitMap64
 
@@ -24,6 +24,7 @@ from storefront.listing.page_cache import Anchors, Validity
 from storefront.listing.words_sql import MAX_LONG_WORDS, MAX_SHORT_WORDS, Shape, match, words_parameter
 
 Fetch = Callable[..., list[tuple]]
+T = TypeVar("T")
 
 # The search index holds runs of three characters.
 INDEXED_WORD = 3
@@ -60,26 +61,11 @@ class ProductFilters:
 
 
 @dataclass(frozen=True, slots=True)
-class _Total:
-    validity: Validity
-    total: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Page:
-    """The products of a page: their ids as a statement takes them, in one text, since a list of a hundred numbers
-    takes four times as much memory."""
+class _Kept(Generic[T]):
+    """What was read of a list, which holds while the list has not changed."""
 
     validity: Validity
-    ids: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Matches:
-    """The ids of the products that a search finds."""
-
-    validity: Validity
-    ids: BitMap64
+    value: T
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,16 +79,17 @@ class _Order:
 
 # By shop: how many products it listed at the last read.
 _sizes: LruCache[int] = LruCache(4096)
-# By shop and filters; about half a kilobyte each.
-_totals: LruCache[_Total] = LruCache(4096)
+# By shop and filters: how many products there are; about half a kilobyte each.
+_totals: LruCache[_Kept[int]] = LruCache(4096)
 # By shop: whether dates hid any product at the last read.
 _dates_hide: LruCache[bool] = LruCache(4096)
 # By shop and order; up to about 600 kB each, and that only where a large shop is read to its end.
 _anchors: LruCache[Anchors] = LruCache(32)
-# By shop, filters, order, offset and limit; a kilobyte each, up to two for a hundred products.
-_pages: LruCache[_Page] = LruCache(2048)
-# By shop and search; about two bytes a product.
-_matches: LruCache[_Matches] = LruCache(64)
+# By shop, filters, order, offset and limit: the ids of a page as a statement takes them, in one text, since a list of a
+# hundred numbers takes four times as much memory. A kilobyte each, up to two for a hundred products.
+_pages: LruCache[_Kept[str]] = LruCache(2048)
+# By shop and search: the ids of what it finds, whatever its dates; about two bytes a product.
+_matches: LruCache[_Kept[BitMap64]] = LruCache(64)
 # By shop and order; eight bytes a product.
 _orders: LruCache[_Order] = LruCache(32)
 
@@ -188,15 +175,15 @@ class Listing:
         if cached is not None:
             (*dated, _, _, _, _), *_ = self.fetch(page_sql.stored_state(Shape()), self.params)
             if cached.validity.covers(self._validity(*dated)):
-                return cached.ids
+                return cached.value
         if found := self._known():
             *dated, _, _ = found.state
-            cached = _Matches(self._validity(*dated), found.ids)
+            cached = _Kept(self._validity(*dated), found.ids)
         else:
             (*dated, _, _, _, ids), *_ = self._rows(page_sql.all_matches(self.shape), self.params)
-            cached = _Matches(self._validity(*dated), BitMap64(map(int, ids.split(",") if ids else ())))
+            cached = _Kept(self._validity(*dated), BitMap64(map(int, ids.split(",") if ids else ())))
         _matches.put(self.key, cached)
-        return cached.ids
+        return cached.value
 
     def _known(self) -> known_matches.KnownMatches | None:
         """What the search finds, if its words are counted."""
@@ -207,9 +194,8 @@ class Listing:
     @property
     def has_known_words(self) -> bool:
         """Whether the words of this search may be counted."""
-        if not dialect.COUNTS_WORDS or not known_matches.is_known(self.shape):
-            return False
-        return (_sizes.get(self.shop) or 0) >= known_matches.LARGE_SHOP
+        is_large = (_sizes.get(self.shop) or 0) >= known_matches.LARGE_SHOP
+        return dialect.COUNTS_WORDS and is_large and known_matches.is_known(self.shape)
 
     def page_among(self, ids: BitMap64, *, offset: int, limit: int) -> list[tuple]:
         """The rows of a page of those products of the whole list that have these ids, which are many."""
@@ -255,8 +241,8 @@ class Listing:
         if self.has_known_words and (known := self._known_state(cached)):
             return known
         if cached is None:
-            cached = _Total(Validity(-1, None, None), 0)
-        params = {**self.params, "cached_version": cached.validity.version, "cached_total": cached.total}
+            cached = _Kept(Validity(-1, None, None), 0)
+        params = {**self.params, "cached_version": cached.validity.version, "cached_total": cached.value}
         # Without a count of what dates hide, as above; they may have begun to since, which the answer says.
         nothing_hidden = known_matches.is_known(self.shape) and _dates_hide.get(self.shop) is False
         if nothing_hidden:
@@ -273,25 +259,25 @@ class Listing:
             self._keep_total(validity, total)
         return validity, products, total
 
-    def _known_state(self, cached: _Total | None) -> tuple[Validity, int, int] | None:
+    def _known_state(self, cached: _Kept[int] | None) -> tuple[Validity, int, int] | None:
         """The same for a search whose words are counted, or whose total has not changed."""
         if cached is not None:
             (*dated, _, products, _, _), *_ = self.fetch(page_sql.stored_state(Shape()), self.params)
             if cached.validity.covers(self._validity(*dated)):
-                return self._validity(*dated), products, cached.total
+                return self._validity(*dated), products, cached.value
         found = self._known()
         if found is None:
             return None
         *dated, _, products = found.state
         validity, total = self._validity(*dated), len(found.ids) - found.ids.intersection_cardinality(found.hidden)
         self.matches = found.ids
-        _matches.put(self.key, _Matches(validity, found.ids))
+        _matches.put(self.key, _Kept(validity, found.ids))
         self._keep_total(validity, total)
         return validity, products, total
 
     def _keep_total(self, validity: Validity, total: int) -> None:
         if self.is_cached and not self.shape.has_stored_total:
-            _totals.put(self.key, _Total(validity, total))
+            _totals.put(self.key, _Kept(validity, total))
 
     def _validity(self, version: int, *dates: Any) -> Validity:
         """The validity of what was read with these columns. Notes in the list until when it holds, and which order it
@@ -316,7 +302,7 @@ class Listing:
         cached = _pages.get(key) if self.is_cached else None
         if cached is not None and cached.validity.covers(validity):
             statement = page_sql.page_by_ids(self.sort, self.members)
-            return self.fetch(statement, {"shop": self.shop, "now": self.moment, "ids": cached.ids})
+            return self.fetch(statement, {"shop": self.shop, "now": self.moment, "ids": cached.value})
         looked_at = (offset + limit) * products // total
         if matches and not offset and len(matches) <= limit:
             ids = dialect.few_ids_parameter(matches)
@@ -332,17 +318,17 @@ class Listing:
         if self.is_cached:
             # The id is the last of a row's sort columns.
             ids = dialect.ids_parameter(row[-1] for row in rows)
-            _pages.put(key, _Page(validity, ids))
+            _pages.put(key, _Kept(validity, ids))
         return rows
 
     def _known_matches(self, validity: Validity) -> BitMap64 | None:
         """The ids of the products that the search finds, if they were just found, or if they are many and known."""
         if self.matches is None:
             cached = _matches.get(self.key) if self.is_cached and self.shape.has_words else None
-            return cached.ids if cached is not None and cached.validity.covers(validity) else None
+            return cached.value if cached is not None and cached.validity.covers(validity) else None
         if self.is_cached and len(self.matches) > MAX_SORTED:
             # For its further pages.
-            _matches.put(self.key, _Matches(validity, self.matches))
+            _matches.put(self.key, _Kept(validity, self.matches))
         return self.matches
 
     def _unfiltered_page(self, validity: Validity, total: int, params: dict[str, Any]) -> list[tuple]:

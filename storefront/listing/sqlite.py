@@ -30,9 +30,8 @@ def ids_parameter(ids: Iterable[int | str]) -> str:
     return f"[{','.join(map(str, ids))}]"
 
 
-def few_ids_parameter(ids: Iterable[int]) -> str:
-    """The same for AMONG_IDS, where they are few."""
-    return ids_parameter(ids)
+# The same for AMONG_IDS, where they are few.
+few_ids_parameter = ids_parameter
 
 
 def sought(text: str) -> str:

@@ -342,8 +342,7 @@ class _Import:
         self.related.add(others, counted="skipped", keep=not self.update)
 
     def finish(self) -> None:
-        """Write the related products that the file states, and report what that changes in existing products. Then do
-        what is left to the end."""
+        """Write the related products that the file states, report what that changes, and do what is left to the end."""
         for change in resolve_related(
             shop=self.shop,
             pending=self.related,

@@ -174,7 +174,7 @@ SQLITE_OPTIONS = {
     "timeout": 30,
     # Each thread of a web process has its own page cache, so it is small (512 KiB). Reads are no slower, since the
     # operating system caches the file for all threads. Large sorts use a temporary file: a page far down a long list
-    # would need 50 MB of memory. Bulk writes raise the cache size (kit/bulk_insert.py).
+    # would need 50 MB of memory. Bulk writes raise the cache size (kit/bulk_insert).
     "init_command": (
         "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-512; PRAGMA temp_store=FILE;"
     ),

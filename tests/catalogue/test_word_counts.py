@@ -3,6 +3,7 @@
 from random import Random
 
 import pytest
+from django.db import connection
 
 from storefront.catalogue import actions
 from storefront.catalogue.models import (
@@ -36,7 +37,7 @@ from tests.catalogue.frequent_words import (
 from tests.races import run_concurrently
 from tests.shops.factories import NOW, make_shop
 
-pytestmark = pytest.mark.skipif("connection.vendor != 'postgresql'", reason="SQLite's shops are small enough without")
+pytestmark = pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite's shops are small enough without")
 
 
 @pytest.fixture(autouse=True)

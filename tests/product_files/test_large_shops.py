@@ -1,7 +1,7 @@
 """An import says that PostgreSQL is asked for where SQLite's shops become too large."""
 
 import pytest
-from django.db import connection  # noqa: F401, in the condition below
+from django.db import connection
 
 from storefront.product_files.dialect import dialect
 from tests.product_files.files import as_lines, imported
@@ -10,7 +10,7 @@ MUG = {"price": "9.50", "status": "active"}
 MUGS = as_lines(*({"name": f"Mug {number}", "slug": f"mug-{number}"} | MUG for number in range(3)))
 
 
-@pytest.mark.skipif("connection.vendor != 'sqlite'", reason="PostgreSQL serves shops of any size")
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL serves shops of any size")
 def test_the_report_asks_for_postgresql_beyond_the_size_that_sqlite_serves(shop, other_shop, tmp_path, monkeypatch):
     monkeypatch.setattr(dialect, "MAX_PRODUCTS", 3)
     assert imported(shop, MUGS, tmp_path).problems == []

@@ -123,7 +123,7 @@ BEGIN
   RETURN NEW;
 END $$
 ;;
--- Quiet: an import counts a whole batch at its end, in the same transaction (`triggers.deferred_totals`).
+-- Quiet: an import counts a whole batch at its end, in the same transaction (`deferred_totals`).
 CREATE TRIGGER catalogue_product_made AFTER INSERT ON catalogue_product
   REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN (<NOT_QUIET>)
   EXECUTE FUNCTION catalogue_products_made()

@@ -1,6 +1,10 @@
 -- Inserting into this view adds to a total, and creates the total if there is none yet.
 CREATE VIEW catalogue_note AS SELECT 0 AS shop_id, 0 AS category, 0 AS more
 ;;
+-- While this table has a row, new rows are neither counted nor indexed: an import does both for a whole batch at its
+-- end, in the same transaction (`catalogue/sqlite.py`).
+CREATE TABLE catalogue_quiet (id integer)
+;;
 CREATE TRIGGER catalogue_note_taken INSTEAD OF INSERT ON catalogue_note BEGIN
   INSERT INTO catalogue_listingtotal (shop_id, category, products, version)
     SELECT NEW.shop_id, NEW.category, 0, 0 WHERE NOT EXISTS
@@ -10,7 +14,7 @@ CREATE TRIGGER catalogue_note_taken INSTEAD OF INSERT ON catalogue_note BEGIN
 END
 ;;
 CREATE TRIGGER catalogue_product_made AFTER INSERT ON catalogue_product
-WHEN <LISTABLE_NEW> BEGIN
+WHEN <LISTABLE_NEW> AND NOT EXISTS (SELECT 1 FROM catalogue_quiet) BEGIN
   INSERT INTO catalogue_note VALUES (NEW.shop_id, 0, 1);
   INSERT INTO catalogue_note
     SELECT shop_id, category_id, 1 FROM catalogue_productcategory WHERE product_id = NEW.id;
@@ -37,7 +41,8 @@ WHEN <LISTABLE_NEW> AND (<PLACED_NEW>) IS NOT (<PLACED_OLD>) BEGIN
   INSERT INTO catalogue_note VALUES (NEW.shop_id, 0, 0);
 END
 ;;
-CREATE TRIGGER catalogue_link_made AFTER INSERT ON catalogue_productcategory BEGIN
+CREATE TRIGGER catalogue_link_made AFTER INSERT ON catalogue_productcategory
+WHEN NOT EXISTS (SELECT 1 FROM catalogue_quiet) BEGIN
   INSERT INTO catalogue_note SELECT NEW.shop_id, NEW.category_id, count(*)
     FROM catalogue_product p WHERE p.id = NEW.product_id AND <LISTABLE_P>;
   INSERT INTO catalogue_note VALUES (NEW.shop_id, 0, 0);
@@ -72,7 +77,8 @@ WHEN (NEW.slug, NEW.is_active, NEW._lft, NEW._rgt) IS NOT (OLD.slug, OLD.is_acti
 END
 ;;
 -- The index holds the texts of the rows that are `listed`. Removing a text needs the text that was added.
-CREATE TRIGGER catalogue_search_made AFTER INSERT ON catalogue_productsearch BEGIN
+CREATE TRIGGER catalogue_search_made AFTER INSERT ON catalogue_productsearch
+WHEN NOT EXISTS (SELECT 1 FROM catalogue_quiet) BEGIN
   INSERT INTO catalogue_searchindex (rowid, text)
     SELECT (NEW.shop_id << <SHOP_BITS>) + NEW.product_id, NEW.text WHERE NEW.listed;
   UPDATE catalogue_productsearch SET listed = NOT listed WHERE product_id = NEW.product_id AND listed <>

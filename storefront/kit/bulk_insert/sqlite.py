@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from django.db import connection
@@ -12,6 +13,9 @@ from django.db import connection
 CACHE_KIB, LOG_PAGES = 64_000, 32_000
 # Value of PRAGMA temp_store: the statement journal stays in memory.
 TEMP_STORE_MEMORY = 2
+# Rows of one statement of SQLite, which for each statement looks for every table that the triggers write to in its list
+# of sequences.
+_ROWS = 20
 
 NULL = None
 
@@ -63,6 +67,9 @@ def insert(table: str, later: Sequence[Any], rows: Sequence[tuple[tuple[Any, ...
     """Insert packed rows into the table, which is its name with its columns. `later` are the fields of the first
     columns, whose values come beside each packed row."""
     values = [first + rest for first, rest in rows]
+    row = f"({', '.join(['%s'] * len(values[0]))})"
+    insert_row, alone = f"INSERT INTO {table} VALUES {row}", len(values) % _ROWS  # noqa: S608, built from names only
+    joined = (tuple(chain.from_iterable(values[start : start + _ROWS])) for start in range(alone, len(values), _ROWS))
     with connection.cursor() as cursor:
-        marks = ", ".join(["%s"] * len(values[0]))
-        cursor.executemany(f"INSERT INTO {table} VALUES ({marks})", values)  # noqa: S608, built from names only
+        cursor.executemany(insert_row, values[:alone])
+        cursor.executemany(insert_row + f", {row}" * (_ROWS - 1), joined)
