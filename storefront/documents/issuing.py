@@ -100,11 +100,7 @@ def is_invoiceable(order: Order) -> bool:
 
 def left_to_credit(invoice: Document) -> Decimal:
     """What no credit note has credited of the invoice."""
-    return invoice.amount - _credited(invoice)
-
-
-def _credited(invoice: Document) -> Decimal:
-    return sum(invoice.credit_notes.values_list("amount", flat=True), ZERO)
+    return invoice.amount - sum(invoice.credit_notes.values_list("amount", flat=True), ZERO)
 
 
 def _lock(shop: Shop, order: Order) -> Order:

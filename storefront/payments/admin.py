@@ -15,7 +15,7 @@ from storefront.orders.models import Order
 from storefront.payments import actions
 from storefront.payments.admin_accounts import ProviderAccountAdmin
 from storefront.payments.admin_gift_cards import GiftCardAdmin
-from storefront.payments.admin_order import money_of, pieces_of
+from storefront.payments.admin_order import money_of, payment_state, pieces_of, refund_state
 from storefront.payments.admin_refund_form import RefundForm
 from storefront.payments.models import Payment, PaymentEntry, Refund
 from storefront.payments.refunds import paid_payments, refundable, request_refund
@@ -50,7 +50,7 @@ class RefundInline(ReadOnlyInline):
 
     @display(description="status")
     def state(self, row: Refund) -> str:
-        return f"{row.get_status_display()}: {row.failure}" if row.failure else row.get_status_display()
+        return refund_state(row)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         return super().get_queryset(request).select_related("shop").prefetch_related("lines__line")
@@ -117,8 +117,7 @@ class PaymentAdmin(ReadOnlyAdmin):
 
     @display(description="status")
     def how(self, row: Payment) -> str:
-        more = [row.alert, row.failure, f"dispute: {row.dispute}" if row.dispute else ""]
-        return ", ".join([row.get_state_display(), *filter(None, more)])
+        return payment_state(row)
 
 
 class OrderWithPaymentsAdmin(OrderAdmin):
