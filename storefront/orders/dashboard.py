@@ -61,7 +61,11 @@ def show(request: Any, context: dict[str, Any]) -> dict[str, Any]:
         context["lists"] = [
             ("To send", _rows(shop, to_send.order_by("placed_at", "id")[:LISTED]), "Nothing to send."),
             ("Unpaid", _rows(shop, unpaid.order_by("-placed_at", "-id")[:LISTED]), "Everything is paid."),
-            ("Recent orders", _rows(shop, newest_orders(shop)), "No orders yet."),
+            (
+                "Recent orders",
+                _rows(shop, Order.objects.filter(shop=shop).order_by("-placed_at", "-id")[:LISTED]),
+                "No orders yet.",
+            ),
         ]
     if Right.VIEW_PRODUCTS in rights:
         products, variants = low_products(shop, now), low_variants(shop, now)
@@ -113,10 +117,6 @@ def to_do(rows: QuerySet[Any], one: str, many: str, url: str) -> dict[str, str]:
 def orders_to_send(shop: Shop, now: datetime) -> QuerySet[Order]:
     """Open orders with something to send now. Pre-orders wait for their date."""
     return to_send_now(Order.objects.filter(shop=shop, status=Order.Status.OPEN), now)
-
-
-def newest_orders(shop: Shop) -> QuerySet[Order]:
-    return Order.objects.filter(shop=shop).order_by("-placed_at", "-id")[:LISTED]
 
 
 def low_products(shop: Shop, now: datetime) -> QuerySet[Product]:

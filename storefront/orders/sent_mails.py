@@ -6,7 +6,7 @@ from typing import Any
 from django.core.mail import EmailMessage
 from django.db import transaction
 from django.db.models import QuerySet
-from django_tasks import Task
+from django_tasks.base import Task
 
 from storefront.kit import clock
 from storefront.kit.refusals import Refusal
