@@ -47,6 +47,7 @@ def show(request: Any, context: dict[str, Any]) -> dict[str, Any]:
     if Right.VIEW_ORDERS in rights:
         orders = reverse("admin:orders_order_changelist")
         to_send, unpaid = orders_to_send(shop, now), figures.unpaid(shop)
+        newest = Order.objects.filter(shop=shop).order_by("-placed_at", "-id")
         context["to_do"] += [
             to_do(to_send, "order to send", "orders to send", f"{orders}?view=to_send"),
             to_do(unpaid, "unpaid order", "unpaid orders", f"{orders}?view=unpaid"),
@@ -61,11 +62,7 @@ def show(request: Any, context: dict[str, Any]) -> dict[str, Any]:
         context["lists"] = [
             ("To send", _rows(shop, to_send.order_by("placed_at", "id")[:LISTED]), "Nothing to send."),
             ("Unpaid", _rows(shop, unpaid.order_by("-placed_at", "-id")[:LISTED]), "Everything is paid."),
-            (
-                "Recent orders",
-                _rows(shop, Order.objects.filter(shop=shop).order_by("-placed_at", "-id")[:LISTED]),
-                "No orders yet.",
-            ),
+            ("Recent orders", _rows(shop, newest[:LISTED]), "No orders yet."),
         ]
     if Right.VIEW_PRODUCTS in rights:
         products, variants = low_products(shop, now), low_variants(shop, now)
