@@ -1,7 +1,6 @@
 """Limits on orders, mails and card payments of unknown visitors."""
 
 import pytest
-import time_machine
 
 from storefront.orders.models import Order
 from storefront.payments.actions import cancel_order, mark_paid
@@ -20,12 +19,6 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def mug(shop):
     return make_product(shop, "Mug", stock_qty=1000)
-
-
-@pytest.fixture
-def clock():
-    with time_machine.travel(NOW, tick=False) as clock:
-        yield clock
 
 
 def limit(settings, **given: str) -> None:

@@ -14,7 +14,7 @@ from storefront.kit.signing import sign_url
 from storefront.orders.models import Order
 from tests.addresses import ADDRESS
 from tests.catalogue.factories import make_product
-from tests.checkout.shopper import Shopper, details, fill_cart, link_to
+from tests.checkout.shopper import Shopper, details, fill_cart, in_basket, link_to
 from tests.customers.factories import make_customer
 
 pytestmark = pytest.mark.slow
@@ -64,10 +64,6 @@ def pages(shopper: Shopper) -> str:
 
 def items(api, token) -> dict[str, int]:
     return {item["name_snapshot"]: item["qty"] for item in api.get("/cart", cart=token).json()["data"]["items"]}
-
-
-def in_basket(shopper: Shopper) -> dict[str, int]:
-    return {entry["line"].name_snapshot: entry["line"].qty for entry in shopper.get("/basket").context["lines"]}
 
 
 @pytest.mark.rule("R-LINK-12")
