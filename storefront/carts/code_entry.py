@@ -5,17 +5,20 @@ token. Once the limit is reached, valid codes are refused, too, so that a refusa
 (R-CART-43, R-CART-48).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from django.conf import settings
 
-from storefront.carts.discount_codes import UnknownDiscountCodes, add_discount_code, remove_discount_code
-from storefront.carts.gift_cards import GiftCardsRefused, add_gift_card, remove_gift_card
+from storefront.carts import entered
+from storefront.carts.discount_codes import UnknownDiscountCodes, add_discount_code
+from storefront.carts.gift_cards import GiftCardsRefused, add_gift_card
 from storefront.carts.models import Cart
 from storefront.customers import limits
-from storefront.kit.ids import MAX_ID
+from storefront.kit.ids import as_id
 from storefront.kit.refusals import Refusal
+from storefront.pricing.codes import normal_code
 from storefront.shops.ratelimit import RateLimited, seconds_to_wait
 from storefront.shops.request import Request
 
@@ -25,28 +28,27 @@ Unknown = type[UnknownDiscountCodes] | type[GiftCardsRefused]
 def change_codes(request: Request, cart: Cart) -> str:
     """Add the `code` of a visitor's form to their basket, or take the one to `remove` out of it. Returns why that was
     refused, in plain words; empty if it was not."""
-    shop, now = request.shop, request.now
     if remove := request.POST.get("remove", "")[:100]:
-        remove_discount_code(shop=shop, cart=cart, code=remove, now=now)
-        return ""
-    try:
-        with limited_tries_of_visitor(request, "discount_codes", UnknownDiscountCodes):
-            add_discount_code(shop=shop, cart=cart, code=request.POST.get("code", "")[:100], now=now)
-    except Refusal as refusal:
-        return refusal.text
-    return ""
+        return _remove(request, cart, "discount_codes", normal_code(remove))
+    return _add(request, cart, "discount_codes", request.POST.get("code", ""), add_discount_code, UnknownDiscountCodes)
 
 
 def change_gift_cards(request: Request, cart: Cart) -> str:
-    """Like `change_codes`, for gift cards. The card to `remove` is named by its id, which is no secret."""
-    shop, now = request.shop, request.now
+    """The same for gift cards; the one to `remove` is named by its number, which is no secret."""
     if remove := request.POST.get("remove", ""):
-        is_id = remove.isascii() and remove.isdigit() and len(remove) < 20 and int(remove) <= MAX_ID
-        remove_gift_card(shop=shop, cart=cart, card_id=int(remove) if is_id else 0, now=now)
-        return ""
+        return _remove(request, cart, "gift_cards", as_id(remove) or 0)
+    return _add(request, cart, "gift_cards", request.POST.get("gift_card", ""), add_gift_card, GiftCardsRefused)
+
+
+def _remove(request: Request, cart: Cart, column: entered.Column, value: Any) -> str:
+    entered.remove(column, value, shop=request.shop, cart=cart, now=request.now)
+    return ""
+
+
+def _add(request: Request, cart: Cart, what: str, code: str, add: Callable[..., None], unknown: Unknown) -> str:
     try:
-        with limited_tries_of_visitor(request, "gift_cards", GiftCardsRefused):
-            add_gift_card(shop=shop, cart=cart, code=request.POST.get("gift_card", "")[:100], now=now)
+        with limited_tries_of_visitor(request, what, unknown):
+            add(shop=request.shop, cart=cart, code=code[:100], now=request.now)
     except Refusal as refusal:
         return refusal.text
     return ""

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
-from django.db import transaction
-
-from storefront.carts.actions import Changed, Precondition, lock_cart, new_cart
+from storefront.carts import entered
+from storefront.carts.actions import Changed, Precondition
 from storefront.carts.models import Cart
 from storefront.carts.rules import MAX_CODES
 from storefront.kit.refusals import Refusal, problem
@@ -43,38 +43,14 @@ def set_discount_codes(
 
     The shop must have each code, but it need not apply now. Raises UnknownDiscountCodes.
     """
-    wanted = _checked_codes(shop, codes)
-    with transaction.atomic():
-        locked, lines = lock_cart(shop, now, token, cart, precondition)
-        if locked is None:
-            locked, token = new_cart(shop, now, like=cart, with_token=True)
-            locked.discount_codes = wanted
-            locked.save(force_insert=True)
-        elif locked.discount_codes != wanted:
-            locked.discount_codes = wanted
-            locked.save(update_fields=["discount_codes"])
-    return Changed(locked, lines, token)
+    cart_of: Any = {"token": token, "cart": cart, "precondition": precondition}
+    return entered.replace("discount_codes", _checked_codes(shop, codes), shop=shop, now=now, **cart_of)
 
 
 def add_discount_code(*, shop: Shop, cart: Cart, code: str, now: datetime) -> None:
     """Add a code to the shopper's basket, after those that it has. Raises UnknownDiscountCodes and TooManyCodes."""
     [code] = _checked_codes(shop, [code])
-    with transaction.atomic():
-        locked, _ = lock_cart(shop, now, None, cart)
-        if locked is not None and code not in locked.discount_codes:
-            if len(locked.discount_codes) >= MAX_CODES:
-                raise TooManyCodes
-            locked.discount_codes = [*locked.discount_codes, code]
-            locked.save(update_fields=["discount_codes"])
-
-
-@transaction.atomic
-def remove_discount_code(*, shop: Shop, cart: Cart, code: str, now: datetime) -> None:
-    """Remove a code from the basket. One that it does not have is no error."""
-    locked, _ = lock_cart(shop, now, None, cart)
-    if locked is not None and normal_code(code) in locked.discount_codes:
-        locked.discount_codes = [each for each in locked.discount_codes if each != normal_code(code)]
-        locked.save(update_fields=["discount_codes"])
+    entered.add("discount_codes", code, shop=shop, cart=cart, most=MAX_CODES, too_many=TooManyCodes, now=now)
 
 
 def _checked_codes(shop: Shop, codes: Sequence[str]) -> list[str]:

@@ -28,9 +28,7 @@ def checked(product: Product, given: Mapping[str, Any] | None, today: date) -> d
             raise InvalidFields(errors={"gift_card": ["This product is not a gift card."]})
         return None
     texts = {name: str((given or {}).get(name) or "") for name in PLAIN}
-    texts = {"recipient_email": texts["recipient_email"].strip(), "message": _message(texts["message"])} | {
-        "send_on": texts["send_on"].strip()
-    }
+    texts = {name: text.replace("\r\n", "\n").strip() for name, text in texts.items()}
     wrong = {
         "recipient_email": _wrong_email(texts["recipient_email"]),
         "message": _wrong_message(texts["message"]),
@@ -40,10 +38,6 @@ def checked(product: Product, given: Mapping[str, Any] | None, today: date) -> d
     if problems:
         raise InvalidFields(problems=problems)
     return texts
-
-
-def _message(text: str) -> str:
-    return text.replace("\r\n", "\n").strip()
 
 
 def _wrong_email(email: str) -> str:

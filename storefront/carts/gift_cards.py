@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
-from django.db import transaction
-
-from storefront.carts.actions import Changed, Precondition, lock_cart, new_cart
+from storefront.carts import entered
+from storefront.carts.actions import Changed, Precondition
 from storefront.carts.models import Cart
 from storefront.carts.rules import MAX_GIFT_CARDS
 from storefront.gift_cards.applying import MESSAGES, UNKNOWN, UnknownGiftCard, card_of_code, refusal_of
@@ -46,38 +46,14 @@ def set_gift_cards(
 ) -> Changed:
     """Replace the gift cards of the cart; without a usable token, of a new cart (R-CART-46). Raises
     GiftCardsRefused."""
-    wanted = _checked_cards(shop, codes, None, now)
-    with transaction.atomic():
-        locked, lines = lock_cart(shop, now, token, cart, precondition)
-        if locked is None:
-            locked, token = new_cart(shop, now, like=cart, with_token=True)
-            locked.gift_cards = wanted
-            locked.save(force_insert=True)
-        elif locked.gift_cards != wanted:
-            locked.gift_cards = wanted
-            locked.save(update_fields=["gift_cards"])
-    return Changed(locked, lines, token)
+    cart_of: Any = {"token": token, "cart": cart, "precondition": precondition}
+    return entered.replace("gift_cards", _checked_cards(shop, codes, None, now), shop=shop, now=now, **cart_of)
 
 
 def add_gift_card(*, shop: Shop, cart: Cart, code: str, now: datetime) -> None:
     """Pay the shopper's basket with this card, too. Raises GiftCardsRefused and TooManyGiftCards."""
     [card_id] = _checked_cards(shop, [code], cart, now)
-    with transaction.atomic():
-        locked, _ = lock_cart(shop, now, None, cart)
-        if locked is not None and card_id not in locked.gift_cards:
-            if len(locked.gift_cards) >= MAX_GIFT_CARDS:
-                raise TooManyGiftCards
-            locked.gift_cards = [*locked.gift_cards, card_id]
-            locked.save(update_fields=["gift_cards"])
-
-
-@transaction.atomic
-def remove_gift_card(*, shop: Shop, cart: Cart, card_id: int, now: datetime) -> None:
-    """Take a card out of the basket. One that it does not have is no error."""
-    locked, _ = lock_cart(shop, now, None, cart)
-    if locked is not None and card_id in locked.gift_cards:
-        locked.gift_cards = [each for each in locked.gift_cards if each != card_id]
-        locked.save(update_fields=["gift_cards"])
+    entered.add("gift_cards", card_id, shop=shop, cart=cart, most=MAX_GIFT_CARDS, too_many=TooManyGiftCards, now=now)
 
 
 def _checked_cards(shop: Shop, codes: Sequence[str], cart: Cart | None, now: datetime) -> list[int]:

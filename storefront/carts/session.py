@@ -1,7 +1,7 @@
 """The visitor's basket. A signed-in customer has one cart on all devices; for other visitors, the session stores the
 public id of a cart for each shop."""
 
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from storefront.carts import actions, merging, queries
 from storefront.carts.models import Cart
@@ -31,12 +31,11 @@ def basket_to_add_to(request: Request) -> Cart | None:
 
 
 def browser_basket(request: Request) -> Cart | None:
-    """The basket that belongs to the session, not to a customer."""
+    """The basket that belongs to the session, and neither to a customer nor to an integration."""
     public_id = request.session.get(_BASKETS, {}).get(str(request.shop.pk))
     found = queries.cart_by_public_id(request.shop, public_id, request.now) if public_id else None
-    if found is None or found.customer_id is not None:
-        return None
-    return found if found.token_digest is None else _own_copy(request, found)
+    is_own = found is not None and found.customer_id is None and found.token_digest is None
+    return found if is_own else None
 
 
 def open_basket(request: Request, public_id: UUID) -> Cart:
@@ -95,15 +94,6 @@ def sign_out(request: Request) -> None:
     """Sign the customer out. The browser has no basket then; the customer's does not change."""
     customers.end_session(request)
     _forget_basket(request)
-
-
-def _own_copy(request: Request, shared: Cart) -> Cart:
-    """A new basket with a copy of the lines, for a session from the time when an integration's cart could be a basket:
-    the holder of its token can read and change such a cart."""
-    own = actions.open_basket(shop=request.shop, public_id=uuid4(), now=request.now)
-    merging.copy_into_basket(shop=request.shop, source=shared, target=own, now=request.now)
-    remember_basket(request, own)
-    return own
 
 
 def _forget_basket(request: Request) -> None:

@@ -49,7 +49,9 @@ def download(request: Request, token: str) -> HttpResponseBase:
     whole = Span(0, found.file.size)
     if request.method == "HEAD":
         state = availability(found, request.now)
-        return _headers_alone(found.file) if state is Availability.READY else _refused(request, found, state)
+        if state is not Availability.READY:
+            return _refused(request, found, state)
+        return HttpResponse(headers=_headers(found.file) | {"Content-Length": str(found.file.size)})
     try:
         part = requested_span(request.headers, size=found.file.size, etag=_etag(found.file))
     except Unsatisfiable:
@@ -90,10 +92,6 @@ def _source(stored: StoredFile) -> BinaryIO | str:
     except NotImplementedError:
         return storage.signed_url(stored.file.name, headers=_shown_as(stored), seconds=URL_SECONDS)
     return open(path, "rb")
-
-
-def _headers_alone(stored: StoredFile) -> HttpResponse:
-    return HttpResponse(headers=_headers(stored) | {"Content-Length": str(stored.size)})
 
 
 def _headers(stored: StoredFile) -> dict[str, str]:

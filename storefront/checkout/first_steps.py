@@ -40,13 +40,14 @@ def first_steps(shop: Shop) -> list[Step]:
 
 def _steps(shop: Shop, *, has_orders: bool) -> list[Step]:
     settings = reverse("admin:shops_shop_change", args=[shop.pk])
+    has_delivery = any(model.objects.filter(shop=shop).exists() for model in (ShippingRate, PickupPlace))
     has_address = InvoiceSettings.objects.filter(shop=shop).exclude(address="").exists()
     address = _list("documents_invoicesettings") if shop.email else settings
     return [
         Step("Name and address", bool(shop.email) and has_address, address),
-        Step("Logo and colours", _has_looks(shop), _list("content_looks")),
+        Step("Logo and colours", Looks.objects.filter(shop=shop).exclude(logo="").exists(), _list("content_looks")),
         Step("Products", has_products(shop), reverse("admin:catalogue_product_add")),
-        Step("Delivery", _has_delivery(shop), _list("pricing_shippingrate")),
+        Step("Delivery", has_delivery, _list("pricing_shippingrate")),
         Step("Tax", TaxRate.objects.filter(shop=shop).exists(), _list("pricing_taxrate")),
         Step("Payment", _has_payment(shop), settings),
         Step("Imprint, terms and privacy", _has_pages(shop), _list("content_page")),
@@ -57,14 +58,6 @@ def _steps(shop: Shop, *, has_orders: bool) -> list[Step]:
 
 def has_products(shop: Shop) -> bool:
     return Product.objects.filter(shop=shop, deleted_at=None).exists()
-
-
-def _has_looks(shop: Shop) -> bool:
-    return Looks.objects.filter(shop=shop).exclude(logo="").exists()
-
-
-def _has_delivery(shop: Shop) -> bool:
-    return any(model.objects.filter(shop=shop).exists() for model in (ShippingRate, PickupPlace))
 
 
 def _has_payment(shop: Shop) -> bool:

@@ -20,18 +20,18 @@ _LINKS = "links"
 MAX_ARRIVALS = 5
 
 
-def remember_link(request: Request, cart: Cart, link_id: UUID | str | None) -> None:
+def remember_link(request: Request, cart: Cart, link_id: UUID | str) -> None:
     """Record in the session that the link with this public id, to this integration's cart, was followed. Copies nothing
     yet."""
     before = request.session.get(_LINKS, {}).get(str(request.shop.pk), {})
     others = [public_id for public_id in before.get("carts", []) if public_id != str(cart.public_id)]
     until = request.now + timedelta(seconds=LIFETIME_SECONDS)
     kept = [*others, str(cart.public_id)][-MAX_ARRIVALS:]
-    links = {**before.get("links", {}), str(cart.public_id): link_id and str(link_id)}
+    links = {**before.get("links", {}), str(cart.public_id): str(link_id)}
     followed = {
         "carts": kept,
-        # The last followed link to each cart.
-        "links": {public_id: links[public_id] for public_id in kept if public_id in links},
+        # By cart, the link that was followed last.
+        "links": {public_id: links[public_id] for public_id in kept},
         # Id of the basket for a visitor without one. Chosen now, so that concurrent first steps create one basket.
         "basket": before.get("basket") or str(uuid4()),
         "until": int(until.timestamp()),
@@ -55,5 +55,5 @@ def copy_followed_carts(request: Request) -> None:
         source = carts.cart_by_public_id(request.shop, public_id, request.now)
         if source is not None and source.token_digest is not None:
             basket = open_basket(request, UUID(followed["basket"]))
-            link = link_of_cart(request.shop, source, followed.get("links", {}).get(public_id))
+            link = link_of_cart(request.shop, source, followed["links"][public_id])
             copy_into_basket(shop=request.shop, source=source, target=basket, link=link, now=request.now)

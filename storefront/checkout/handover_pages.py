@@ -104,8 +104,7 @@ def arrive_by_link(request: Request) -> HttpResponse:
     cart = carts.cart_by_public_id(request.shop, taken.payload["cart"], request.now) if taken else None
     if taken is None or cart is None:
         return link_refused(request, LinkRefused())
-    # A code that was issued before an upgrade has no link.
-    remember_link(request, cart, taken.payload.get("link"))
+    remember_link(request, cart, taken.payload["link"])
     doors.let_in(request)
     checkout = reverse("checkout:checkout")
     return _start_handover(request, onward=checkout) if taken.payload["has_basket"] else SeeOther(checkout)

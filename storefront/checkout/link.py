@@ -11,11 +11,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import parse_qs
-from uuid import UUID
 
 from django.views.decorators.debug import sensitive_variables
 
-from storefront.carts import queries as carts
 from storefront.carts.models import LIFETIME as CART_LIFETIME
 from storefront.carts.models import Cart, CheckoutLink
 from storefront.checkout.ways_back import origin_of
@@ -60,10 +58,8 @@ def issue_checkout_link(*, shop: Shop, cart: Cart, attribution: Mapping[str, Any
     return sign_url(f"{shop.base_url}{PATH}?cart={link.public_id}&expires={expires}")
 
 
-def link_of_cart(shop: Shop, cart: Cart, public_id: UUID | str | None) -> CheckoutLink | None:
+def link_of_cart(shop: Shop, cart: Cart, public_id: str) -> CheckoutLink | None:
     """The cart's link with this public id, expired or not, as long as it is kept."""
-    if public_id is None:
-        return None
     return CheckoutLink.objects.filter(shop=shop, cart=cart, public_id=public_id).first()
 
 
@@ -86,21 +82,11 @@ def followed_link(*, shop: Shop, query: str, now: datetime) -> CheckoutLink:
     parameters = parse_qs(query)
     if now.timestamp() > int(parameters["expires"][0]):
         raise LinkRefused
-    link = _live_link(shop, UUID(parameters["cart"][0]), now)
+    links = CheckoutLink.objects.filter(shop=shop, public_id=parameters["cart"][0], cart__expires_at__gt=now)
+    link = links.select_related("cart").first()
     if link is None:
         raise LinkRefused
     return link
-
-
-def _live_link(shop: Shop, public_id: UUID, now: datetime) -> CheckoutLink | None:
-    links = CheckoutLink.objects.filter(shop=shop, public_id=public_id, cart__expires_at__gt=now)
-    link = links.select_related("cart").first()
-    if link is not None:
-        return link
-    # Older links have the cart's own public id, and no row. They expire like all others, by their signed expiry.
-    cart = carts.cart_by_public_id(shop, public_id, now)
-    is_older = cart is not None and cart.token_digest is not None
-    return CheckoutLink(shop=shop, cart=cart, public_id=public_id) if is_older else None
 
 
 def _check_origins(shop: Shop, attribution: Mapping[str, Any]) -> None:

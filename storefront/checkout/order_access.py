@@ -7,6 +7,7 @@ after that, the page requires the order's email address, or a sign-in as its cus
 from collections.abc import Callable
 from datetime import timedelta
 from functools import wraps
+from typing import Any
 from uuid import UUID
 
 from django.http import Http404, HttpResponse
@@ -27,20 +28,16 @@ _SHOWN = "orders"
 # How many orders a session can unlock by email address. The oldest are dropped.
 MAX_SHOWN = 20
 
-Page = Callable[[Request, Order], HttpResponse]
 
-
-def for_its_shopper(page: Page) -> Callable[[Request, UUID], HttpResponse]:
+def for_its_shopper(page: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     """Decorates a page of one order: without access, it asks for the order's email address instead."""
 
     @wraps(page)
-    def guarded(request: Request, public_id: UUID) -> HttpResponse:
+    def guarded(request: Request, public_id: UUID, **kwargs: Any) -> HttpResponse:
         order = order_of_address(request, public_id)
-        return (
-            page(request, order)
-            if may_see(request, order)
-            else ask_for_email(request, order, OrderEmailForm(), status=403)
-        )
+        if not may_see(request, order):
+            return ask_for_email(request, order, OrderEmailForm(), status=403)
+        return page(request, order, **kwargs)
 
     return guarded
 

@@ -1,5 +1,6 @@
 """The checkout's pages: details, delivery, payment, confirmation."""
 
+from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any
 from uuid import UUID
@@ -17,7 +18,6 @@ from storefront.carts.checking import LineCheck
 from storefront.carts.code_entry import change_codes, change_gift_cards
 from storefront.carts.models import Cart
 from storefront.carts.session import basket_of
-from storefront.catalogue.rules import MAX_ID
 from storefront.catalogue.stock import InsufficientStock
 from storefront.checkout import actions, queries
 from storefront.checkout.followed_links import copy_followed_carts
@@ -38,6 +38,7 @@ from storefront.kit import metrics
 from storefront.kit.countries import countries
 from storefront.kit.format import format_money
 from storefront.kit.http import SeeOther
+from storefront.kit.ids import as_id
 from storefront.kit.refusals import Refusal
 from storefront.orders.models import Order
 from storefront.payments.asking import MethodUnavailable
@@ -108,10 +109,8 @@ def details(request: Request) -> HttpResponse:
 @private_page
 def undo(request: Request) -> HttpResponse:
     """Remove what a link brought from the basket. Does nothing if it was ordered or undone before."""
-    cart, given = basket_of(request), request.POST.get("arrival", "")
-    arrival_id = int(given) if given.isascii() and given.isdigit() and len(given) < 20 else 0
-    is_one = 0 < arrival_id <= MAX_ID
-    if cart and is_one and merging.undo_arrival(shop=request.shop, cart=cart, arrival_id=arrival_id, now=request.now):
+    cart, known = basket_of(request), as_id(request.POST.get("arrival", ""))
+    if cart and known and merging.undo_arrival(shop=request.shop, cart=cart, arrival_id=known, now=request.now):
         messages.success(request, "The items from the link were removed from your basket.")
     return SeeOther(reverse("checkout:checkout"))
 
@@ -120,10 +119,7 @@ def undo(request: Request) -> HttpResponse:
 @private_page
 def discount_codes(request: Request) -> HttpResponse:
     """Enter a discount code, or remove one, and return to the payment page."""
-    cart = basket_of(request)
-    if cart and (refusal := change_codes(request, cart)):
-        messages.error(request, refusal)
-    return SeeOther(reverse("checkout:payment"))
+    return _after_change(request, change_codes)
 
 
 @require_POST
@@ -131,8 +127,12 @@ def discount_codes(request: Request) -> HttpResponse:
 @private_page
 def gift_cards(request: Request) -> HttpResponse:
     """Enter a gift card, or take one out, and return to the payment page."""
+    return _after_change(request, change_gift_cards)
+
+
+def _after_change(request: Request, change: Callable[[Request, Cart], str]) -> HttpResponse:
     cart = basket_of(request)
-    if cart and (refusal := change_gift_cards(request, cart)):
+    if cart and (refusal := change(request, cart)):
         messages.error(request, refusal)
     return SeeOther(reverse("checkout:payment"))
 
@@ -259,7 +259,9 @@ def _redirect_if_placed(request: Request) -> HttpResponse | None:
     except ValueError:
         return None
     found = queries.checkout_of_cart(request.shop, cart, owner_of(request), public_id) if cart else None
-    return _to_confirmation(found.order.public_id) if found and found.order else None
+    if found is None or found.order is None:
+        return None
+    return SeeOther(reverse("checkout:confirmation", args=[found.order.public_id]))
 
 
 def _pay(request: Request) -> HttpResponse:
@@ -301,10 +303,6 @@ def _place(request: Request, cart: Cart, checkout: Checkout, quote: Quote) -> Ht
         forms.follow(request.shop, quote)
         return _payment_page(request, cart, checkout_now or checkout, quote, forms, refusal=refusal)
     return next_page(pressed)
-
-
-def _to_confirmation(public_id: UUID) -> HttpResponse:
-    return SeeOther(reverse("checkout:confirmation", args=[public_id]))
 
 
 def _payment_page(

@@ -17,7 +17,6 @@ from django.views.decorators.http import require_POST, require_safe
 from storefront.checkout.actions import Pressed
 from storefront.checkout.owner import owner_of
 from storefront.kit.http import SeeOther
-from storefront.payments import queries
 from storefront.payments.asking import ask, claim_question, continue_payment, due_call, end_payment
 from storefront.payments.frozen import thaw_sale
 from storefront.payments.models import Payment
@@ -36,7 +35,8 @@ def for_its_payer(page: Callable[[Request, Payment], HttpResponse]) -> Callable[
 
     @wraps(page)
     def guarded(request: Request, public_id: UUID) -> HttpResponse:
-        payment = queries.payment_by_public_id(request.shop, public_id)
+        payments = Payment.objects.filter(shop=request.shop, public_id=public_id)
+        payment = payments.select_related("draft", "order").first()
         if payment is None or payment.draft is None:
             raise Http404
         owner = owner_of(request)
@@ -74,7 +74,8 @@ def payment_return(request: Request, payment: Payment) -> HttpResponse:
         # Removes secrets that providers add to the URL, such as Stripe's client secret.
         return SeeOther(_return_url(payment))
     is_known = payment.state not in UNDECIDED
-    if not _is_settled(payment, request) and claim_question(shop=request.shop, payment=payment, now=request.now):
+    is_settled = is_known and due_call(payment, request.now) != Call.CAPTURE
+    if not is_settled and claim_question(shop=request.shop, payment=payment, now=request.now):
         if not is_known:
             asked = ask(shop=request.shop, payment=payment, now=request.now)
             payment, is_known = asked or payment, asked is not None
@@ -137,10 +138,6 @@ def _outcome(request: Request, payment: Payment, *, is_known: bool = True) -> Ht
     is_open = is_known and payment.state == State.OPEN and not payment.alert
     context = {"payment": payment, "is_open": is_open, "refresh": REFRESH_SECONDS}
     return render(request, "checkout/payment_checked.html", context)
-
-
-def _is_settled(payment: Payment, request: Request) -> bool:
-    return payment.state not in UNDECIDED and due_call(payment, request.now) != Call.CAPTURE
 
 
 def _return_url(payment: Payment) -> str:

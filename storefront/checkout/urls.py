@@ -2,7 +2,6 @@ from django.urls import path, re_path
 
 from storefront.checkout import (
     blocks,
-    document_pages,
     download_pages,
     gift_card_pages,
     handover_pages,
@@ -28,7 +27,7 @@ secure_pages = [
     path("checkout/blocks", blocks.checkout_blocks, name="checkout_blocks"),
     path("orders/<uuid:public_id>", pages.confirmation, name="confirmation"),
     path("orders/<uuid:public_id>/e-mail", order_pages.order_email, name="order_email"),
-    path("orders/<uuid:public_id>/documents/<int:document_id>", document_pages.document, name="document"),
+    path("orders/<uuid:public_id>/documents/<int:document_id>", order_pages.document, name="document"),
     path("gift-card", gift_card_pages.gift_card, name="gift_card"),
     path("downloads/<str:token>", download_pages.download, name="download"),
     path("orders/<uuid:public_id>/blocks", blocks.confirmation_blocks, name="confirmation_blocks"),

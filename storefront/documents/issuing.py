@@ -99,12 +99,8 @@ def is_invoiceable(order: Order) -> bool:
 
 
 def left_to_credit(invoice: Document) -> Decimal:
-    """The part of the invoice that is not credited yet."""
-    return invoice.amount - _credited(invoice)
-
-
-def _credited(invoice: Document) -> Decimal:
-    return sum(invoice.credit_notes.values_list("amount", flat=True), ZERO)
+    """What no credit note has credited of the invoice."""
+    return invoice.amount - sum(invoice.credit_notes.values_list("amount", flat=True), ZERO)
 
 
 def _lock(shop: Shop, order: Order) -> Order:

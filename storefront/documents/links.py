@@ -8,13 +8,11 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
 from django.views.decorators.http import require_safe
 
-from storefront.documents.models import Document
 from storefront.documents.queries import document_of, fulfilment_of, packing_slip
 from storefront.documents.responses import document_response, pdf_response
 from storefront.kit.http import pop_query_string
 from storefront.kit.ids import MAX_ID
 from storefront.kit.signing import is_signed_url, sign_url
-from storefront.orders.models import Fulfilment, Order
 from storefront.orders.queries import order_by_id
 from storefront.shops.models import Shop
 from storefront.shops.private_pages import private_page
@@ -23,16 +21,9 @@ from storefront.shops.request import Request
 LIFETIME = timedelta(hours=1)
 
 
-def document_link(shop: Shop, document: Document, *, now: datetime) -> str:
-    return _signed(f"{shop.base_url}/documents/{document.pk}", now)
-
-
-def packing_slip_link(shop: Shop, order: Order, *, now: datetime) -> str:
-    return _signed(f"{shop.base_url}/documents/packing-slips/{order.pk}", now)
-
-
-def parcel_slip_link(shop: Shop, fulfilment: Fulfilment, *, now: datetime) -> str:
-    return _signed(f"{shop.base_url}/documents/packing-slips/{fulfilment.order_id}/{fulfilment.pk}", now)
+def signed_link(shop: Shop, path: str, *, now: datetime) -> str:
+    """The link to the document, or the packing slip, at this path below `/documents`."""
+    return sign_url(f"{shop.base_url}/documents/{path}?expires={int(link_end(now).timestamp())}")
 
 
 @require_safe
@@ -62,10 +53,6 @@ def packing_slip_file(request: Request, order_id: int, fulfilment_id: int = 0) -
 def link_end(now: datetime) -> datetime:
     """The time when a link that is signed now expires."""
     return (now + LIFETIME).replace(microsecond=0)
-
-
-def _signed(url: str, now: datetime) -> str:
-    return sign_url(f"{url}?expires={int(link_end(now).timestamp())}")
 
 
 def _check_link(request: Request) -> None:

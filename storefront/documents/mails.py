@@ -1,5 +1,7 @@
 """Sends the mail to a shopper about an invoice or credit note."""
 
+from typing import Any
+
 from django.core.mail import EmailMessage
 from django_tasks import task
 
@@ -16,13 +18,8 @@ from storefront.shops.places import page_address
 def send_document_mail(document_id: int, tries: int = 0) -> None:
     """Mail the shopper a link to an invoice or credit note."""
     document = Document.objects.select_related("shop", "order__customer", "order__shop").get(pk=document_id)
-    send_and_record(
-        document_mail(document),
-        order=document.order,
-        what=document.kind,
-        tries=tries,
-        again=lambda due: send_document_mail.using(run_after=due).enqueue(document_id, tries + 1),
-    )
+    given: Any = {"what": document.kind, "task": send_document_mail, "tries": tries}
+    send_and_record(document_mail(document), document_id, order=document.order, **given)
 
 
 def document_mail(document: Document, words: Words | None = None) -> EmailMessage:

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from ninja import Field, Schema
 
-from storefront.documents.links import document_link, link_end, packing_slip_link, parcel_slip_link
+from storefront.documents.links import link_end, signed_link
 from storefront.documents.queries import documents_of
 from storefront.kit.clock import timestamp
 from storefront.kit.money import to_wire
@@ -59,7 +59,7 @@ def document_records(shop: Shop, order: Order, now: datetime) -> list[dict[str, 
             "amount": to_wire(document.amount),
             "currency": document.currency,
             "issued_at": timestamp(document.issued_at),
-            "url": document_link(shop, document, now=now),
+            "url": signed_link(shop, f"{document.pk}", now=now),
             "url_expires_at": ends,
         }
         for document in documents_of(shop, order)
@@ -68,8 +68,9 @@ def document_records(shop: Shop, order: Order, now: datetime) -> list[dict[str, 
         return found
     slip = dict.fromkeys(("id", "number", "invoice_id", "fulfilment_id", "refund_id", "amount", "issued_at"))
     slip |= {"kind": "packing_slip", "order_id": order.pk, "currency": order.currency, "url_expires_at": ends}
+    slips = f"packing-slips/{order.pk}"
     parcels = [
-        slip | {"fulfilment_id": each.pk, "url": parcel_slip_link(shop, each, now=now)}
+        slip | {"fulfilment_id": each.pk, "url": signed_link(shop, f"{slips}/{each.pk}", now=now)}
         for each in order.fulfilments.filter(cancelled_at=None)
     ]
-    return [*found, slip | {"url": packing_slip_link(shop, order, now=now)}, *parcels]
+    return [*found, slip | {"url": signed_link(shop, slips, now=now)}, *parcels]

@@ -47,6 +47,7 @@ def show(request: Any, context: dict[str, Any]) -> dict[str, Any]:
     if Right.VIEW_ORDERS in rights:
         orders = reverse("admin:orders_order_changelist")
         to_send, unpaid = orders_to_send(shop, now), figures.unpaid(shop)
+        newest = Order.objects.filter(shop=shop).order_by("-placed_at", "-id")
         context["to_do"] += [
             to_do(to_send, "order to send", "orders to send", f"{orders}?view=to_send"),
             to_do(unpaid, "unpaid order", "unpaid orders", f"{orders}?view=unpaid"),
@@ -61,7 +62,7 @@ def show(request: Any, context: dict[str, Any]) -> dict[str, Any]:
         context["lists"] = [
             ("To send", _rows(shop, to_send.order_by("placed_at", "id")[:LISTED]), "Nothing to send."),
             ("Unpaid", _rows(shop, unpaid.order_by("-placed_at", "-id")[:LISTED]), "Everything is paid."),
-            ("Recent orders", _rows(shop, newest_orders(shop)), "No orders yet."),
+            ("Recent orders", _rows(shop, newest[:LISTED]), "No orders yet."),
         ]
     if Right.VIEW_PRODUCTS in rights:
         products, variants = low_products(shop, now), low_variants(shop, now)
@@ -113,10 +114,6 @@ def to_do(rows: QuerySet[Any], one: str, many: str, url: str) -> dict[str, str]:
 def orders_to_send(shop: Shop, now: datetime) -> QuerySet[Order]:
     """Open orders with something to send now. Pre-orders wait for their date."""
     return to_send_now(Order.objects.filter(shop=shop, status=Order.Status.OPEN), now)
-
-
-def newest_orders(shop: Shop) -> QuerySet[Order]:
-    return Order.objects.filter(shop=shop).order_by("-placed_at", "-id")[:LISTED]
 
 
 def low_products(shop: Shop, now: datetime) -> QuerySet[Product]:

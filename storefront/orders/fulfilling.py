@@ -71,7 +71,10 @@ def fulfil_order(
         raise OrderNotOpen
     before = _statuses(order)
     lines = {line.pk: line for line in OrderLine.objects.filter(shop=shop, order=order)}
-    chosen = _due(shop, lines, now) if pieces is None else _chosen(lines, pieces)
+    if pieces is None:
+        chosen = {line.pk: line.left for line in due_lines(waiting(list(lines.values())), shop, now)}
+    else:
+        chosen = _chosen(lines, pieces)
     if not chosen:
         raise NotLeftToFulfil("Nothing is left to fulfil.")
     fulfilment = Fulfilment.objects.create(shop=shop, order=order, created_at=now, **asdict(tracking))
@@ -152,10 +155,6 @@ def _statuses(order: Order) -> dict[str, str]:
     return {"status": order.status, "fulfilment_status": order.fulfilment_status}
 
 
-def _due(shop: Shop, lines: dict[int, OrderLine], now: datetime) -> dict[int, int]:
-    return {line.pk: line.left for line in due_lines(waiting(list(lines.values())), shop, now)}
-
-
 def _chosen(lines: dict[int, OrderLine], pieces: Iterable[tuple[int, int]]) -> dict[int, int]:
     chosen: Counter[int] = Counter()
     for id, qty in pieces:
@@ -165,9 +164,6 @@ def _chosen(lines: dict[int, OrderLine], pieces: Iterable[tuple[int, int]]) -> d
         if line is None:
             raise NotLeftToFulfil(f"This order has no line with the id {id}.")
         if qty > line.left:
-            raise NotLeftToFulfil(f"Of line {id}, {line.name}, {line.left or 'none'} {_is(line.left)} left to fulfil.")
+            verb = "is" if line.left < 2 else "are"
+            raise NotLeftToFulfil(f"Of line {id}, {line.name}, {line.left or 'none'} {verb} left to fulfil.")
     return dict(chosen)
-
-
-def _is(count: int) -> str:
-    return "is" if count < 2 else "are"

@@ -17,7 +17,6 @@ from storefront.gift_cards.models import GiftCard
 from storefront.kit.money import ZERO
 from storefront.kit.refusals import Refusal
 from storefront.orders.models import Order, OrderLine
-from storefront.shops.models import Shop
 
 
 def issue_gift_cards(*, order: Order, now: datetime) -> None:
@@ -29,6 +28,8 @@ def issue_gift_cards(*, order: Order, now: datetime) -> None:
         chosen, value = line.gift_card, card_value(line)
         if chosen is None:
             continue
+        send_on = chosen["send_on"]
+        send_at = morning_of(order.shop, date.fromisoformat(send_on)) if send_on else None
         for number in range(1, line.qty + 1 if value else 1):
             issue_card(
                 shop=order.shop,
@@ -36,7 +37,7 @@ def issue_gift_cards(*, order: Order, now: datetime) -> None:
                 currency=order.currency,
                 email=chosen["recipient_email"] or order.email,
                 message=chosen["message"],
-                send_at=_due(order.shop, chosen["send_on"]),
+                send_at=send_at,
                 order_id=order.pk,
                 line_id=line.pk,
                 number=number,
@@ -96,7 +97,3 @@ def sold_cards(order: Order) -> list[GiftCard]:
     if all(line.gift_card is None for line in order.lines.all()):
         return []
     return list(cards_of_order(order.shop, order.pk))
-
-
-def _due(shop: Shop, day: str) -> datetime | None:
-    return morning_of(shop, date.fromisoformat(day)) if day else None

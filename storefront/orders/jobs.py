@@ -1,7 +1,6 @@
 """Tasks of the worker for orders: mails to shoppers."""
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -26,13 +25,8 @@ from storefront.shops.places import page_address
 def send_order_confirmation(order_id: int, tries: int = 0) -> None:
     """Send the order confirmation. Retried later if the mail server does not respond."""
     order = Order.objects.select_related("shop", "customer").prefetch_related("lines").get(pk=order_id)
-    send_and_record(
-        confirmation_mail(order),
-        order=order,
-        what="order_confirmation",
-        tries=tries,
-        again=lambda due: send_order_confirmation.using(run_after=due).enqueue(order_id, tries + 1),
-    )
+    given: Any = {"what": "order_confirmation", "task": send_order_confirmation, "tries": tries}
+    send_and_record(confirmation_mail(order), order_id, order=order, **given)
 
 
 @task(queue_name=MAILS)
@@ -42,13 +36,8 @@ def send_fulfilment_mail(fulfilment_id: int, tries: int = 0) -> None:
     fulfilment = found.get(pk=fulfilment_id)
     if fulfilment.cancelled_at is not None:
         return
-    send_and_record(
-        fulfilment_mail(fulfilment),
-        order=fulfilment.order,
-        what="fulfilment",
-        tries=tries,
-        again=lambda due: send_fulfilment_mail.using(run_after=due).enqueue(fulfilment_id, tries + 1),
-    )
+    given: Any = {"what": "fulfilment", "task": send_fulfilment_mail, "tries": tries}
+    send_and_record(fulfilment_mail(fulfilment), fulfilment_id, order=fulfilment.order, **given)
 
 
 @task(queue_name=MAILS)
@@ -57,13 +46,8 @@ def send_downloads_mail(order_id: int, tries: int = 0) -> None:
     order = Order.objects.select_related("shop", "customer").prefetch_related("downloads__file").get(pk=order_id)
     if is_withdrawn(order):
         return
-    send_and_record(
-        downloads_mail(order),
-        order=order,
-        what="downloads",
-        tries=tries,
-        again=lambda due: send_downloads_mail.using(run_after=due).enqueue(order_id, tries + 1),
-    )
+    given: Any = {"what": "downloads", "task": send_downloads_mail, "tries": tries}
+    send_and_record(downloads_mail(order), order_id, order=order, **given)
 
 
 @task(queue_name=MAILS)
@@ -72,17 +56,9 @@ def send_change_mail(
 ) -> None:
     """Send the email that an order was paid, cancelled or refunded; `amount` and `refunds` are the refund's."""
     order = Order.objects.select_related("shop", "customer").prefetch_related("lines").get(pk=order_id)
-
-    def again(due: datetime) -> None:
-        send_change_mail.using(run_after=due).enqueue(order_id, kind, amount, list(refunds), tries + 1)
-
-    send_and_record(
-        change_mail(order, kind, amount=Decimal(amount), refunds=refunds),
-        order=order,
-        what=f"order_{kind}",
-        tries=tries,
-        again=again,
-    )
+    message = change_mail(order, kind, amount=Decimal(amount), refunds=refunds)
+    given: Any = {"what": f"order_{kind}", "task": send_change_mail, "tries": tries}
+    send_and_record(message, order_id, kind, amount, list(refunds), order=order, **given)
 
 
 @task(queue_name=MAILS)

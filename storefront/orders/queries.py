@@ -16,6 +16,15 @@ from storefront.orders.models import Download, Fulfilment, Order, OrderLine
 from storefront.pricing.taxes import TAXED
 from storefront.shops.models import Shop
 
+# How the members of `OrderFilter` are compared.
+_LOOKUPS = {
+    "status": "status",
+    "placed_since": "placed_at__gte",
+    "updated_since": "updated_at__gte",
+    "client_reference": "client_reference",
+    "cart": "checkout_link",
+    "ids": "pk__in",
+}
 _MONEY = ("subtotal", "discount", "shipping", "tax", "total", "refunded")
 
 
@@ -57,20 +66,11 @@ def order_page(
     """`count` orders from position `start`, newest first, without their children (R-APP-33, R-LINK-24) or with these
     members; and the total number of orders."""
     found = Order.objects.filter(shop=shop)
-    if wanted.status is not None:
-        found = found.filter(status=wanted.status)
-    if wanted.placed_since is not None:
-        found = found.filter(placed_at__gte=wanted.placed_since)
+    for name, lookup in _LOOKUPS.items():
+        if (value := getattr(wanted, name)) is not None:
+            found = found.filter(**{lookup: value})
     if wanted.email is not None:
         found = found.alias(address=Lower("email")).filter(address=Lower(Value(wanted.email.strip())))
-    if wanted.client_reference is not None:
-        found = found.filter(client_reference=wanted.client_reference)
-    if wanted.cart is not None:
-        found = found.filter(checkout_link=wanted.cart)
-    if wanted.updated_since is not None:
-        found = found.filter(updated_at__gte=wanted.updated_since)
-    if wanted.ids is not None:
-        found = found.filter(pk__in=wanted.ids)
     # Select ids first: rows before a deep page are skipped in the index, and only the page's rows are read.
     page = list(found.order_by("-placed_at", "-id").values_list("pk", flat=True)[start : start + count])
     return list(order_records(shop, page, members).values()), found.count()

@@ -1,11 +1,12 @@
 """Records the mails about an order, and sends mails that staff write."""
 
-from collections.abc import Callable
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.core.mail import EmailMessage
 from django.db import transaction
 from django.db.models import QuerySet
+from django_tasks.base import Task
 
 from storefront.kit import clock
 from storefront.kit.refusals import Refusal
@@ -73,14 +74,17 @@ def write_to_customer(*, shop: Shop, order: Order, subject: str, body: str, now:
     return row
 
 
-def send_and_record(
-    message: EmailMessage, *, order: Order, what: str, tries: int, again: Callable[[datetime], object]
-) -> None:
-    """Send the mail (`mail.send`), and record with the order when it was sent, or given up. If the record cannot be
-    stored, the mail is missing from the order's timeline, but is not sent twice. Sends nothing for an order without an
-    address, whose customer was erased."""
+def send_and_record(message: EmailMessage, *given: Any, order: Order, what: str, task: Task, tries: int) -> None:
+    """`mail.send`, and the order's record of it: when it was sent, or given up. Where it has to be tried again, the
+    `task` is enqueued with what it was `given` and the number of tries. A mail of which the worker could not store the
+    record is missing from the order's timeline; it is not sent twice. Nothing is sent about an order without an
+    address: its customer was erased."""
     if not order.email:
         return
+
+    def again(due: datetime) -> None:
+        task.using(run_after=due).enqueue(*given, tries + 1)
+
     is_sent = mail.send(message, what=what, tries=tries, again=again)
     if mail.is_sent() and (is_sent or tries >= len(mail.WAITS)):
         now = clock.now()

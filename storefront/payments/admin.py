@@ -11,7 +11,7 @@ from storefront.orders.models import Order
 from storefront.payments import actions
 from storefront.payments.admin_accounts import ProviderAccountAdmin
 from storefront.payments.admin_gift_cards import GiftCardAdmin
-from storefront.payments.admin_order import money_of, pieces_of, state_of, troubles
+from storefront.payments.admin_order import money_of, payment_state, pieces_of, refund_state
 from storefront.payments.admin_refund_form import RefundForm
 from storefront.payments.models import Payment, PaymentEntry, Refund
 from storefront.payments.refunds import paid_payments, refundable, request_refund
@@ -35,7 +35,7 @@ class RefundInline(ReadOnlyInline):
     amount_shown = money("amount")
     made = moment("created_at", "made")
     pieces = column("items", lambda row: pieces_of(row) or "–")
-    state = column("status", state_of)
+    state = column("status", refund_state)
     prefetched = ("lines__line",)
 
 
@@ -74,7 +74,7 @@ class PaymentAdmin(ReadOnlyAdmin):
     disputed_shown = money("disputed", "disputed")
     state = badge("status", PAYMENT_COLOURS, by="status")
 
-    how = column("status", lambda row: ", ".join([row.get_state_display(), *troubles(row)]))
+    how = column("status", payment_state)
 
 
 class OrderWithPaymentsAdmin(OrderAdmin):

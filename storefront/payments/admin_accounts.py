@@ -14,7 +14,6 @@ from storefront.kit.refusals import Refusal
 from storefront.payments.accounts import check_connection, save_settings
 from storefront.payments.jobs import find_account
 from storefront.payments.models import ProviderAccount
-from storefront.payments.providers.base import Provider
 from storefront.payments.providers.registry import PROVIDERS
 from storefront.shops.admin_base import ShopScopedAdmin
 from storefront.shops.admin_forms import ShopScopedForm
@@ -29,16 +28,13 @@ class NotConnected(Refusal):
     code = "provider_not_connected"
 
 
-def providers_to_set_up() -> list[Provider]:
-    return [provider for provider in PROVIDERS.values() if provider.settings_form]
-
-
 class NewAccountForm(ShopScopedForm):
     provider = forms.ChoiceField(widget=UnfoldAdminSelectWidget)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["provider"].choices = [(each.name, each.label_for_merchants) for each in providers_to_set_up()]  # type: ignore[attr-defined]
+        field: Any = self.fields["provider"]
+        field.choices = [(each.name, each.label_for_merchants) for each in PROVIDERS.values() if each.settings_form]
 
     def clean_provider(self) -> str:
         name = self.cleaned_data["provider"]

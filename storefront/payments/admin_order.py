@@ -46,18 +46,14 @@ def paid_sums(order: Order, payments: Iterable[Payment]) -> list[Row]:
 
 
 def payment_text(row: Payment) -> str:
+    what = f"{row.method or provider_name(row)}: {format_money(row.amount, row.currency)}"
+    return " · ".join(filter(None, [what, payment_state(row), row.reference]))
+
+
+def payment_state(row: Payment) -> str:
     """How the payment stands, with what the shop has to look at, why the last try failed, and how a dispute stands."""
-    state = ", ".join([row.get_state_display(), *troubles(row)])
-    facts = [f"{row.method or provider_name(row)}: {format_money(row.amount, row.currency)}", state, row.reference]
-    return " · ".join(filter(None, facts))
-
-
-def troubles(row: Payment) -> list[str]:
-    return [text for text in (row.alert, row.failure, f"dispute: {row.dispute}" if row.dispute else "") if text]
-
-
-def state_of(row: Refund) -> str:
-    return f"{row.get_status_display()}: {row.failure}" if row.failure else row.get_status_display()
+    more = [row.alert, row.failure, f"dispute: {row.dispute}" if row.dispute else ""]
+    return ", ".join([row.get_state_display(), *filter(None, more)])
 
 
 def provider_name(row: Payment) -> str:
@@ -66,9 +62,13 @@ def provider_name(row: Payment) -> str:
 
 
 def refund_text(row: Refund) -> str:
-    facts = [f"Refund {format_money(row.amount, row.currency)}", state_of(row), pieces_of(row), row.reason]
+    facts = [f"Refund {format_money(row.amount, row.currency)}", refund_state(row), pieces_of(row), row.reason]
     facts += ["restocked" if row.restocked else "", "made at the provider" if row.is_foreign else ""]
     return " · ".join(filter(None, facts))
+
+
+def refund_state(row: Refund) -> str:
+    return f"{row.get_status_display()}: {row.failure}" if row.failure else row.get_status_display()
 
 
 def pieces_of(row: Refund) -> str:

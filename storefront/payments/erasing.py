@@ -12,6 +12,9 @@ from storefront.payments.models import OrderDraft, Payment, Refund
 from storefront.payments.rules import UNDECIDED
 from storefront.shops.models import Shop
 
+# What a payment was tried with, erased.
+NOTHING = {"customer_reference": "", "method_reference": "", "method": "", "place": "", "saves_method": False}
+
 
 def with_open_money(orders: QuerySet[Order]) -> dict[int, str]:
     """Of these orders, those with a payment or a refund whose outcome is not known: what it is, by the order's id."""
@@ -31,8 +34,7 @@ def drafts_of(shop: Shop, email: str, customer: Customer | None) -> QuerySet[Ord
 
 def erase_payments(*, shop: Shop, order: Order) -> None:
     """Erase from the payments and refunds of a locked order what it was paid with, and what was written about it."""
-    nothing = {"customer_reference": "", "method_reference": "", "method": "", "place": "", "saves_method": False}
-    Payment.objects.filter(shop=shop, order=order).update(**nothing)
+    Payment.objects.filter(shop=shop, order=order).update(**NOTHING)
     Refund.objects.filter(shop=shop, order=order).update(reason="")
 
 
@@ -41,7 +43,6 @@ def delete_drafts(*, shop: Shop, drafts: Collection[int]) -> int:
     without what they were tried with. Returns how many were deleted."""
     over = OrderDraft.objects.filter(shop=shop, pk__in=drafts).exclude(state=OrderDraft.State.OPEN)
     ids = list(over.values_list("pk", flat=True))
-    unsold = Payment.objects.filter(shop=shop, draft__in=ids, order=None)
-    unsold.update(customer_reference="", method_reference="", method="", place="", saves_method=False)
+    Payment.objects.filter(shop=shop, draft__in=ids, order=None).update(**NOTHING)
     OrderDraft.objects.filter(shop=shop, pk__in=ids).delete()
     return len(ids)

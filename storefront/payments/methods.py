@@ -1,6 +1,5 @@
 """The payment methods of a shop for one basket: which can be used, with what they take, and why others cannot."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -39,7 +38,16 @@ class PaymentMethod:
 
 def payment_methods(shop: Shop, totals: Totals) -> list[PaymentMethod]:
     """The methods that the shop has chosen, in its order, for a basket with these totals. At most one query."""
-    return list(_methods(shop, totals))
+    offered, methods = offered_providers(shop), []
+    for name in shop.payment_methods:
+        provider = PROVIDERS.get(name)
+        if provider in offered:
+            methods.append(_method(shop, totals, provider))
+        elif provider is not None and provider.settings_form is not None:
+            text = "The shop has not finished setting this up."
+            minimum = provider.minimum(shop.currency) or ZERO
+            methods.append(PaymentMethod(provider, minimum, totals.amount_due, NOT_SET_UP, text))
+    return methods
 
 
 def with_minimum(shop: Shop, totals: Totals) -> Totals:
@@ -54,18 +62,6 @@ def with_minimum(shop: Shop, totals: Totals) -> Totals:
 def paid_with(provider: Provider | None, totals: Totals, currency: str) -> Totals:
     """The totals as they are paid with this provider: gift cards leave its minimum."""
     return totals.leaving((provider.minimum(currency) if provider else None) or ZERO)
-
-
-def _methods(shop: Shop, totals: Totals) -> Iterator[PaymentMethod]:
-    offered = offered_providers(shop)
-    for name in shop.payment_methods:
-        provider = PROVIDERS.get(name)
-        if provider in offered:
-            yield _method(shop, totals, provider)
-        elif provider is not None and provider.settings_form is not None:
-            text = "The shop has not finished setting this up."
-            minimum = provider.minimum(shop.currency) or ZERO
-            yield PaymentMethod(provider, minimum, totals.amount_due, NOT_SET_UP, text)
 
 
 def _method(shop: Shop, totals: Totals, provider: Provider) -> PaymentMethod:

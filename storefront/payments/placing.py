@@ -18,7 +18,7 @@ from storefront.orders.models import Order
 from storefront.orders.rules import Sale
 from storefront.payments.card_payments import note_payments, release_cards, spend_cards, take_cards
 from storefront.payments.drafts import redeem_uses, stock_reference
-from storefront.payments.frozen import freeze_sale, freeze_stock, thaw_sale, thaw_stock
+from storefront.payments.frozen import freeze_stock, thaw_sale, thaw_stock
 from storefront.payments.models import OrderDraft, Payment
 from storefront.payments.providers.gift_card import GIFT_CARD
 from storefront.payments.refund_ledger import return_money
@@ -129,7 +129,7 @@ def _held_sale(shop: Shop, draft: OrderDraft, sale: Sale, now: datetime) -> Sale
             note_payments(draft=draft, sale=sale, keys=spent, now=now)
     except (InsufficientStock, DiscountUsedUp, GiftCardChanged):
         return None
-    draft.sale, draft.stock_taken = freeze_sale(redeemed), freeze_stock(taken)
+    draft.stock_taken = freeze_stock(taken)
     return redeemed
 
 

@@ -45,12 +45,9 @@ def offered_methods(shop: Shop, customer: Customer | None, providers: Iterable[P
         return []
     accounts = ProviderAccount.objects.filter(shop=shop, provider__in=names)
     references = dict(accounts.values_list("provider", "account_reference"))
-    return [each for each in methods if each.provider in references and _is_in(references[each.provider], each)]
-
-
-def _is_in(account: str | None, method: SavedMethod) -> bool:
-    """Whether the method is one of this account: empty for one that is not known, None for one that never was."""
-    return account != "" and method.account_reference == (account or "")
+    # The reference is empty while the account is not known, and null if it never was asked for.
+    known = {name: reference or "" for name, reference in references.items() if reference != ""}
+    return [each for each in methods if known.get(each.provider) == each.account_reference]
 
 
 def keep_method(*, shop: Shop, payment: Payment, now: datetime) -> None:

@@ -42,8 +42,10 @@ def test_expired_or_deleted_basket_is_none(shop):
 
 def test_integrations_cart_never_becomes_a_basket(shop):
     request = visit(shop)
-    remember_basket(request, make_cart(shop, token_digest="0" * 64))
+    cart = make_cart(shop, token_digest="0" * 64)
+    remember_basket(request, cart)
     assert request.session == {}
+    assert basket_of(visit(shop, {"baskets": {str(shop.pk): str(cart.public_id)}})) is None
 
 
 def test_invalid_id_in_a_session_is_no_basket(shop):

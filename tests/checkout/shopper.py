@@ -97,3 +97,14 @@ def link_to(api: ApiClient, token: str) -> str:
 
 def hidden_value(page: HttpResponse, name: str) -> str:
     return unescape(re.search(rf'name="{name}" value="([^"]*)"', page.content.decode())[1])
+
+
+def twin_of(shopper: Shopper) -> Shopper:
+    """Another tab of the same browser."""
+    tab = Shopper(shopper.shop)
+    tab.browser.cookies = shopper.browser.cookies
+    return tab
+
+
+def in_basket(shopper: Shopper) -> dict[str, int]:
+    return {entry["line"].name_snapshot: entry["line"].qty for entry in shopper.get("/basket").context["lines"]}

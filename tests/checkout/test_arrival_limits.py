@@ -3,7 +3,6 @@
 from datetime import timedelta
 
 import pytest
-import time_machine
 from django.contrib.sessions.models import Session
 from django.test import Client
 
@@ -21,12 +20,6 @@ pytestmark = pytest.mark.usefixtures("apart")
 SHOP = "shop.example.com"
 WAYS = [(SHOP, "/arrive?next=/"), (SECURE, "/shop.example.com/arrive?next=/checkout")]
 HAND_OVERS = [(SHOP, "/hand-over?state=abc"), (SECURE, "/shop.example.com/hand-over?state=abc")]
-
-
-@pytest.fixture
-def clock():
-    with time_machine.travel(NOW, tick=False) as clock:
-        yield clock
 
 
 def limit(settings, text: str) -> None:

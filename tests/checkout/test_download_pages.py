@@ -4,7 +4,6 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-import time_machine
 from django.conf import settings as configured
 from django.test import Client
 
@@ -19,12 +18,6 @@ from tests.orders.files import BOOK, add_file
 from tests.shops.factories import NOW
 
 DAY = timedelta(days=1)
-
-
-@pytest.fixture
-def clock():
-    with time_machine.travel(NOW, tick=False) as clock:
-        yield clock
 
 
 @pytest.fixture

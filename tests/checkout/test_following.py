@@ -7,7 +7,7 @@ import pytest
 from storefront.carts.models import Arrival, Cart, CartLine
 from tests.carts.factories import make_group
 from tests.catalogue.factories import make_option, make_product, make_variant
-from tests.checkout.shopper import Shopper, fill_cart, hidden_value, link_to
+from tests.checkout.shopper import Shopper, fill_cart, hidden_value, in_basket, link_to
 from tests.customers.factories import make_customer
 
 pytestmark = pytest.mark.slow
@@ -19,17 +19,8 @@ def mug(shop):
 
 
 @pytest.fixture
-def pot(shop):
-    return make_product(shop, "Pot", stock_qty=50)
-
-
-@pytest.fixture
 def cart(api, mug):
     return fill_cart(api, {"product_id": mug.pk, "qty": 2})
-
-
-def in_basket(shopper: Shopper) -> dict[str, int]:
-    return {entry["line"].name_snapshot: entry["line"].qty for entry in shopper.get("/basket").context["lines"]}
 
 
 def choose(shopper: Shopper, product, qty: int = 1) -> None:

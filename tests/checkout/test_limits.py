@@ -3,7 +3,6 @@
 import re
 
 import pytest
-import time_machine
 
 from storefront.orders.models import Order
 from storefront.payments.actions import cancel_order, mark_paid
@@ -22,12 +21,6 @@ pytestmark = [pytest.mark.any_database, pytest.mark.slow]
 @pytest.fixture
 def mug(shop):
     return make_product(shop, "Mug", stock_qty=1000)
-
-
-@pytest.fixture
-def clock():
-    with time_machine.travel(NOW, tick=False) as clock:
-        yield clock
 
 
 def limit(settings, **given: str) -> None:

@@ -9,12 +9,11 @@ import time_machine
 from storefront.carts.models import Arrival, Cart, CartLine
 from storefront.carts.queries import TOKEN_PREFIX
 from storefront.checkout.models import Checkout
-from storefront.kit import clock, tokens
+from storefront.kit import clock
 from storefront.kit.signing import sign_url
 from storefront.orders.models import Order
-from tests.addresses import ADDRESS
 from tests.catalogue.factories import make_product
-from tests.checkout.shopper import Shopper, details, fill_cart, link_to
+from tests.checkout.shopper import Shopper, details, fill_cart, in_basket, link_to
 from tests.customers.factories import make_customer
 
 pytestmark = [pytest.mark.any_database, pytest.mark.slow]
@@ -64,10 +63,6 @@ def pages(shopper: Shopper) -> str:
 
 def items(api, token) -> dict[str, int]:
     return {item["name_snapshot"]: item["qty"] for item in api.get("/cart", cart=token).json()["data"]["items"]}
-
-
-def in_basket(shopper: Shopper) -> dict[str, int]:
-    return {entry["line"].name_snapshot: entry["line"].qty for entry in shopper.get("/basket").context["lines"]}
 
 
 @pytest.mark.rule("R-LINK-12")
@@ -194,44 +189,11 @@ def test_many_links_followed_unseen_copy_the_last_few_once(api, shop, victim):
     assert in_basket(victim) == {"Mug": 4 + 5 + 6 + 7 + 8}
 
 
-def test_a_link_from_before_links_had_ids_works_for_its_hour(shop, cart, victim):
-    with time_machine.travel(clock.now(), tick=False):
-        expires = int(clock.now().timestamp()) + 3600
-        link = sign_url(f"{shop.base_url}/cart/resume?cart={Cart.objects.get().public_id}&expires={expires}")
-        victim.arrive(link)
-    assert in_basket(victim) == {"Mug": 2}
-    with time_machine.travel(clock.now() + timedelta(seconds=3601)):
-        assert victim.follow(link).status_code == 403
-
-
 def test_a_signed_link_to_a_shoppers_basket_opens_nothing(shop, mug, attacker, victim):
     victim.post("/basket/add", {"product": mug.pk, "qty": 1})
     expires = int(clock.now().timestamp()) + 3600
     theirs = sign_url(f"{shop.base_url}/cart/resume?cart={Cart.objects.get().public_id}&expires={expires}")
     assert attacker.follow(theirs).status_code == 403
-
-
-def test_a_session_from_when_a_basket_was_the_integrations_cart_gets_its_own(shop, api, mug, pot, cart, victim):
-    shared = Cart.objects.get(token_digest=tokens.digest(cart))
-    Checkout.objects.create(
-        shop=shop,
-        cart=shared,
-        email="old@example.com",
-        shipping_address=ADDRESS,
-        created_at=clock.now(),
-        updated_at=clock.now(),
-    )
-    victim.get("/checkout")
-    session = victim.browser.session
-    session["baskets"] = {str(shop.pk): str(shared.public_id)}
-    session.save()
-    victim.browser.cookies["storefront_session"] = session.session_key
-    assert in_basket(victim) == {"Mug": 2}
-    victim.post("/basket/add", {"product": pot.pk, "qty": 1})
-    assert items(api, cart) == {"Mug": 2}
-    assert "old@example.com" not in pages(victim)
-    assert in_basket(victim) == {"Mug": 2, "Pot": 1}
-    assert Cart.objects.filter(token_digest=None).count() == 1
 
 
 def test_no_basket_of_a_shopper_ever_has_a_token(api, cart, both_there, victim, attacker):

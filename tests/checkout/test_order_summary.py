@@ -11,12 +11,10 @@ from storefront.checkout import actions
 from storefront.checkout.models import Checkout
 from storefront.orders.models import Order
 from storefront.payments.models import Payment
-from storefront.payments.providers.registry import PROVIDERS
 from storefront.pricing.models import Discount, ShippingRate, TaxRate
 from tests.addresses import ADDRESS
 from tests.catalogue.factories import make_option, make_product
-from tests.checkout.shopper import Shopper, details, fill_cart, link_to
-from tests.checkout.test_payment import Recording
+from tests.checkout.shopper import Shopper, details, fill_cart, link_to, twin_of
 from tests.customers.factories import make_customer
 from tests.orders.factories import make_order, sale_line
 from tests.pricing.rows import make_rate
@@ -35,20 +33,6 @@ def mug(shop):
 @pytest.fixture
 def pot(shop):
     return make_product(shop, "Pot", price=Decimal("5.00"), stock_qty=50)
-
-
-@pytest.fixture
-def gateway(monkeypatch):
-    gateway = Recording()
-    monkeypatch.setitem(PROVIDERS, "demo", gateway)
-    return gateway
-
-
-def twin_of(shopper: Shopper) -> Shopper:
-    """Another tab of the same browser."""
-    tab = Shopper(shopper.shop)
-    tab.browser.cookies = shopper.browser.cookies
-    return tab
 
 
 def choose(shopper: Shopper, product: Product, qty: int = 1) -> None:

@@ -12,9 +12,8 @@ from storefront.checkout.models import Checkout
 from storefront.content.models import Page
 from storefront.orders.models import Order, OrderCounter
 from storefront.payments.models import Payment
-from storefront.payments.providers.base import Charge, ProviderUnavailable
-from storefront.payments.providers.demo import Demo, is_card_number
-from storefront.payments.providers.registry import PROVIDERS
+from storefront.payments.providers.base import Charge
+from storefront.payments.providers.demo import is_card_number
 from storefront.webhooks.models import Event
 from tests.answers import words_of
 from tests.catalogue.factories import make_product
@@ -27,38 +26,6 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def mug(shop):
     return make_product(shop, "Mug", price=Decimal("9.50"), stock_qty=10)
-
-
-class Recording(Demo):
-    """The demo provider, recording its calls."""
-
-    def __init__(self):
-        self.started, self.captured, self.cancelled = [], [], []
-        self.is_away = False
-
-    def start(self, charge):
-        step = super().start(charge)
-        self.started.append(step.report.reference)
-        return step
-
-    def capture(self, charge):
-        if self.is_away:
-            raise ProviderUnavailable
-        self.captured.append(charge.reference)
-        return super().capture(charge)
-
-    def cancel(self, charge):
-        if self.is_away:
-            raise ProviderUnavailable
-        self.cancelled.append(charge.reference)
-        return super().cancel(charge)
-
-
-@pytest.fixture
-def gateway(monkeypatch):
-    gateway = Recording()
-    monkeypatch.setitem(PROVIDERS, "demo", gateway)
-    return gateway
 
 
 def nothing_sold(mug: Product) -> bool:

@@ -4,24 +4,15 @@ import pytest
 
 from storefront.orders.models import Order
 from storefront.payments.models import Payment
-from storefront.payments.providers.registry import PROVIDERS
 from storefront.webhooks.models import Event
 from tests.catalogue.factories import make_product
 from tests.checkout.shopper import Shopper
-from tests.checkout.test_payment import Recording
 from tests.races import run_concurrently
 
 
 @pytest.fixture
 def mug(shop):
     return make_product(shop, "Mug", stock_qty=10)
-
-
-@pytest.fixture
-def gateway(monkeypatch):
-    gateway = Recording()
-    monkeypatch.setitem(PROVIDERS, "demo", gateway)
-    return gateway
 
 
 def test_sending_the_form_again_redirects_to_the_existing_order(api, shopper, mug, gateway):

@@ -5,17 +5,10 @@ import pytest
 from storefront.carts.models import Arrival, CartLine
 from storefront.orders.models import Order, OrderLine
 from tests.catalogue.factories import make_product
-from tests.checkout.shopper import Shopper, fill_cart, link_to
+from tests.checkout.shopper import Shopper, fill_cart, link_to, twin_of
 from tests.races import run_concurrently
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
-
-
-def twin_of(shopper: Shopper) -> Shopper:
-    """Another tab of the same browser."""
-    tab = Shopper(shopper.shop)
-    tab.browser.cookies = shopper.browser.cookies
-    return tab
 
 
 def pieces_of(shopper: Shopper) -> list[tuple[str, int]]:

@@ -12,12 +12,8 @@ from tests.client import ApiClient
 from tests.factories.apps import install
 from tests.orders.conftest import one
 from tests.orders.factories import make_order, sale_line
+from tests.payments.conftest import stock
 from tests.shops.factories import NOW
-
-
-def stock(mug) -> int:
-    mug.refresh_from_db()
-    return mug.stock_qty
 
 
 @pytest.mark.parametrize("body", ["", {}, {"reason": "Changed their mind.", "restock": True}])

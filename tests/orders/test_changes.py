@@ -15,6 +15,7 @@ from storefront.payments.jobs import ask_providers
 from storefront.webhooks.models import Event
 from tests.catalogue.factories import make_product
 from tests.orders.factories import Promise, make_order, sale_line
+from tests.payments.conftest import stock
 from tests.races import run_concurrently
 from tests.shops.factories import NOW
 
@@ -32,11 +33,6 @@ def placed(shop, mug, qty=2, **given) -> Order:
 
 def held(mug) -> Promise:
     return Promise("demo", mug.price * 2, "demo_1", is_held=True)
-
-
-def stock(mug) -> int:
-    mug.refresh_from_db()
-    return mug.stock_qty
 
 
 def topics(shop) -> list[str]:

@@ -1,16 +1,12 @@
 """Orders are found in the admin by number, reference, name, email address and SKU, by an index on both databases."""
 
-from datetime import timedelta
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from storefront.orders import word_sweeps, words
+from storefront.orders import words
 from storefront.orders.models import Order, OrderWord
-from storefront.orders.word_sweeps import keep_missing_words
 from storefront.orders.words import find_orders
-from storefront.server.worker.sweeps import SWEEPS
 from tests.addresses import ADDRESS
 from tests.catalogue.factories import make_product
 from tests.orders.factories import make_order, sale_line
@@ -78,28 +74,6 @@ def test_a_word_that_few_orders_have_often_hides_no_order(shop, mug, monkeypatch
     Order.objects.filter(shop=shop).update(client_reference="REF 9")
     monkeypatch.setattr(words, "MAX_ORDERS_PER_WORD", 2)
     assert not find_orders(shop, "REF 9").is_all
-
-
-def test_orders_that_were_placed_without_words_get_them(shop, other_shop, mug, monkeypatch):
-    monkeypatch.setattr(word_sweeps, "READ_ROWS", 2)
-    now = order_of(shop, mug, "ada@example.com", "Ada Lind").placed_at
-    theirs = order_of(other_shop, make_product(other_shop), "ada@example.com", "Ada Berg")
-    few = [order_of(shop, mug, "ada@example.com", "Ada Lind") for _ in range(3)]
-    old = order_of(shop, mug, "ada@example.com", "Ada Lind")
-    Order.objects.filter(pk=old.pk).update(placed_at=now - timedelta(days=4))
-    before = set(few[1].words.values_list("word", flat=True))
-    OrderWord.objects.exclude(order=few[0]).delete()
-    # Of an address book without names and SKUs.
-    Order.objects.filter(pk=few[2].pk).update(email="", billing_address={}, shipping_address=None)
-    few[2].lines.update(sku="")
-    assert [keep_missing_words(now=now, limit=2) for _ in range(3)] == [2, 1, 0]
-    assert set(few[1].words.values_list("word", flat=True)) == before
-    assert not old.words.exists()
-    assert find_orders(other_shop, "berg").keys == {theirs.pk}
-    assert keep_missing_words in [sweep.batch for sweep in SWEEPS]
-    with CaptureQueriesContext(connection) as asked:
-        keep_missing_words(now=now, limit=2)
-    assert len(asked) <= 6
 
 
 def test_words_are_found_by_their_index(shop, mug):

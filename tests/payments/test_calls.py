@@ -7,10 +7,24 @@ import pytest
 from django.db import connection
 
 from storefront.payments.models import Payment
+from storefront.payments.providers.base import Provider
 from storefront.payments.providers.registry import PROVIDERS
 from tests.payments.bank import SECRET
 from tests.payments.conftest import account_of, press, return_path
 from tests.payments.test_redirect import later
+
+
+def test_what_a_provider_can_do_is_found_in_its_methods():
+    assert {name for name, each in PROVIDERS.items() if each.can_save} == {"stripe"}
+    assert {name for name, each in PROVIDERS.items() if each.sends_news} == {"stripe"}
+
+
+@pytest.mark.parametrize(
+    ("has", "lacks"), [({"save_method": 1, "account": 1}, "charge_saved, forget"), ({"settings_form": 1}, "check")]
+)
+def test_a_provider_that_lacks_a_part_is_refused_at_start(has, lacks):
+    with pytest.raises(TypeError, match=f"lacks {lacks}"):
+        type("Half", (Provider,), has)
 
 
 @pytest.fixture

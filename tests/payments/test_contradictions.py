@@ -54,7 +54,8 @@ def test_what_is_a_contradiction():
     assert [told for told in IMPOSSIBLE if not found_in(told)] == []
     assert [found_in(told) for told in POSSIBLE] == [""] * len(POSSIBLE)
     # What ended without money may have been asked for in any way.
-    assert contradiction(Report(Standing.CANCELLED, currency="JPY"), amount=1, currency="EUR", reference="") == ""
+    ended = Report(Standing.CANCELLED, currency="JPY")
+    assert contradiction(ended, amount=1, currency="EUR", reference="", asked={}) == ""
 
 
 @pytest.fixture

@@ -21,7 +21,6 @@ from storefront.kit import clock
 from storefront.orders import jobs, message_jobs
 from storefront.orders.models import Fulfilment, Order, OrderMail
 from storefront.orders.sent_mails import NobodyToWriteTo, write_to_customer
-from storefront.orders.word_sweeps import keep_missing_words
 from storefront.payments.models import Payment
 from storefront.payments.providers.base import Report, Standing
 from storefront.payments.refunds import request_refund
@@ -162,5 +161,4 @@ def test_what_the_provider_says_later_does_not_bring_back_what_was_paid_with(sho
 def test_can_still_be_refunded_and_looked_up(shop, erased):
     request_refund(shop=shop, order=erased[0], now=clock.now())
     run_due_tasks()
-    keep_missing_words(now=clock.now(), limit=10)
     assert actions.erase_now(shop=shop, email=EMAIL, now=clock.now()).erased["orders"] == 0

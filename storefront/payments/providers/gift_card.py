@@ -13,7 +13,7 @@ GIFT_CARD = "gift_card"
 
 class GiftCards(Provider):
     """What gift cards pay of an order. Their log is in our database, so nobody is asked: `drafts` takes the money when
-    pay is pressed, in the transaction that freezes the order, and `settling` puts it back or keeps it. Refunds come
+    pay is pressed, in the transaction that freezes the order, and `placing` keeps it or puts it back. Refunds come
     here by the worker, as with every provider."""
 
     name = GIFT_CARD

@@ -4,7 +4,7 @@ A payment is a PaymentIntent, made unconfirmed, so that making it again moves no
 the Payment Element, in their browser, with Stripe: no card number reaches us. What Stripe sends us only makes us look.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from functools import partial
 from typing import Any, ClassVar
@@ -107,7 +107,7 @@ class Stripe(Provider):
         refunds = open_client(charge.settings["secret_key"]).v1.refunds
         try:
             with stripe_errors():
-                made = _all(refunds.list({"payment_intent": charge.reference, "limit": 100}))
+                made = refunds.list({"payment_intent": charge.reference, "limit": 100}).auto_paging_iter()
                 refund = next((each for each in made if _our_key(each.to_dict()) == key), None)
                 refund = refund or refunds.create(
                     {
@@ -301,7 +301,7 @@ class Stripe(Provider):
     def _refunds(self, charge: Charge, reference: str) -> tuple[RefundReport, ...]:
         with stripe_errors():
             refunds = open_client(charge.settings["secret_key"]).v1.refunds
-            newest_first = _all(refunds.list({"payment_intent": reference, "limit": 100}))
+            newest_first = refunds.list({"payment_intent": reference, "limit": 100}).auto_paging_iter()
             return tuple(_refund_report(each.to_dict()) for each in newest_first)[::-1]
 
     def _disputes(self, charge: Charge, reference: str) -> tuple[Decimal, str]:
@@ -310,11 +310,6 @@ class Stripe(Provider):
             disputes = open_client(charge.settings["secret_key"]).v1.disputes.list({"payment_intent": reference}).data
         held = sum(dispute.amount for dispute in disputes if dispute.status not in HARMLESS_DISPUTES)
         return from_units(held, charge.currency), dispute_words(disputes[0]) if disputes else ""
-
-
-def _all(found: Any) -> Iterator[Any]:
-    """All rows of a list, over its pages."""
-    return found.auto_paging_iter()
 
 
 def _refund_report(refund: Mapping[str, Any]) -> RefundReport:

@@ -43,7 +43,7 @@ def stripe_errors() -> Iterator[None]:
     try:
         yield
     except stripe.CardError as error:
-        raise PaymentDeclined(decline_words(error.code, _decline_code(error))) from None
+        raise PaymentDeclined(decline_words(error.code, getattr(error.error, "decline_code", None))) from None
     except stripe.AuthenticationError:
         raise KeysRefused("Stripe does not accept the secret key.") from None
     except stripe.PermissionError:
@@ -61,7 +61,3 @@ def stripe_errors() -> Iterator[None]:
 def without_secrets(message: str | None) -> str:
     """Stripe's message for the merchant, without what may be a key."""
     return _SECRET.sub("…", message or "no reason was given.")
-
-
-def _decline_code(error: "stripe.CardError") -> str | None:
-    return getattr(error.error, "decline_code", None)

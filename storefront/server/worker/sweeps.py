@@ -23,7 +23,6 @@ from storefront.exports.jobs import delete_old_exports, give_up_silent_exports
 from storefront.gift_cards.jobs import queue_due_cards
 from storefront.listing.jobs import queue_due_counts
 from storefront.orders.file_sweeps import delete_unused_files, give_added_files
-from storefront.orders.word_sweeps import keep_missing_words
 from storefront.payments.jobs import ask_providers, delete_old_drafts, end_expired_drafts, pay_back_refunds
 from storefront.privacy.jobs import delete_old_requests, resume_silent_requests
 from storefront.product_files.jobs import delete_old_cleaned_texts, give_up_silent_imports
@@ -108,7 +107,6 @@ DATABASE_SWEEPS = [
     Sweep("idempotent answers", timedelta(minutes=10), delete_expired_answers),
     Sweep("hand-over codes", timedelta(minutes=1), delete_expired_codes),
     Sweep("files for earlier orders", timedelta(seconds=30), give_added_files),
-    Sweep("words of orders", timedelta(minutes=10), keep_missing_words),
     Sweep("unused files", timedelta(hours=1), delete_unused_files, limit=10),
     Sweep("pictures of forms never saved", timedelta(hours=1), delete_old_pictures, limit=10),
     Sweep("sessions", timedelta(hours=1), delete_expired_sessions),
