@@ -11,7 +11,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-fast proof check bench faults clean
+.PHONY: help setup run test test-fast proof mutants check bench faults clean
 
 help: ## Show this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -36,6 +36,9 @@ test: $(READY) ## Run the tests on SQLite, on PostgreSQL and in a browser, but f
 
 proof: $(READY) ## Run the tests that take long: programs, races, kills, generated calls, walks through every page.
 	@$(BIN)/python bin/test.py --proof
+
+mutants: $(READY) ## Change 50 places in rules, stock, prices, secrets and payments, and see that tests fail: SEED=2 others, COUNT=10 fewer.
+	@$(BIN)/python bin/mutants.py --seed $(or $(SEED),1) --count $(or $(COUNT),50)
 
 test-fast: $(READY) ## Run what `make test` runs on SQLite, but for the tests of pages.
 	@TEST_POSTGRES_URL= $(BIN)/python -m pytest -q -m "not browser and not slow and not proof" -n 2 --dist loadfile \

@@ -1,22 +1,22 @@
-"""`make mutants`: change the rules on which money, stock and secrets depend, in one place at a time, and see that a test
-fails. Says which changes no test notices; fails if these are more than one in twenty.
+"""`make mutants`: change the rules on which money, stock and secrets depend, in one place at a time, and see that a
+test fails. Says which changes no test notices; fails if these are more than one in twenty.
 
-The changes are drawn from all that these modules allow, as many from each: `SEED=7` draws others, `COUNT=10` fewer. Each
-is made in a copy of the working tree, and the tests that TESTS names for the module are run there. A change without any
-effect is listed in bin/equivalent_mutants.txt, with the reason.
+The changes are drawn from all that these modules allow, as many from each: `SEED=7` draws others, `COUNT=10` fewer.
+Each is made in a copy of the working tree, and the tests that TESTS names for the module are run there. A change
+without any effect is listed in bin/equivalent_mutants.txt, with the reason.
 """
 
 import argparse
 import ast
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import cache_from_source
+from itertools import accumulate, zip_longest
 from pathlib import Path
 from queue import Queue
 from random import Random
@@ -24,51 +24,37 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 # The tests that have to notice a change of each module, those that most probably do first.
-TESTS = {
-    "carts/rules.py": "carts/test_text_size.py carts/test_text_length.py carts/test_adding.py carts/test_options.py "
-    "carts/test_custom_fields.py carts/test_large_totals.py carts/test_stock.py carts/test_keys.py",
-    "catalogue/stock.py": "catalogue/test_stock_alone.py catalogue/test_stock_adjustments.py orders/test_stock.py",
-    "checkout/link.py": "checkout/test_resume.py checkout/test_attribution.py reference/test_checkout_handoff.py",
-    "kit/signing.py": "kit/test_signing.py",
-    "payments/refunds.py": "payments/test_refund_ledger.py payments/test_failed_refunds.py orders/test_refunding.py",
-    "payments/rules.py": "payments/test_rules.py payments/test_contradictions.py",
-    "pricing/discounts.py": "pricing/test_discounts.py pricing/test_totals.py",
-    "pricing/eu_vat.py": "pricing/test_eu_rates.py pricing/test_tax_places.py",
-    "pricing/sharing.py": "pricing/test_sharing_out.py",
-    "pricing/taxes.py": "pricing/test_tax.py pricing/test_tax_identity.py pricing/test_tax_places.py",
-    "shops/auth.py": "reference/test_public_authentication.py apps/test_app_calls.py shops/test_admin_tokens.py",
-    "webhooks/claiming.py": "webhooks/test_claiming.py webhooks/test_changing.py webhooks/test_rests.py",
-    "webhooks/messages.py": "webhooks/test_recording.py webhooks/test_feed.py server/test_api_webhooks.py",
-    "webhooks/rules.py": "webhooks/test_rules.py",
-}
+TESTS = dict(
+    line.split(": ")
+    for line in """
+carts/rules.py: carts/test_text_size.py carts/test_text_length.py carts/test_adding.py carts/test_stock.py
+catalogue/stock.py: catalogue/test_stock_alone.py catalogue/test_stock_adjustments.py orders/test_stock.py
+checkout/link.py: checkout/test_resume.py checkout/test_attribution.py reference/test_checkout_handoff.py
+kit/signing.py: kit/test_signing.py
+payments/refunds.py: payments/test_refund_ledger.py payments/test_failed_refunds.py orders/test_refunding.py
+payments/rules.py: payments/test_rules.py payments/test_contradictions.py
+pricing/discounts.py: pricing/test_discounts.py pricing/test_totals.py
+pricing/eu_vat.py: pricing/test_tax_places.py pricing/test_eu_rates.py
+pricing/sharing.py: pricing/test_sharing_out.py
+pricing/taxes.py: pricing/test_tax.py pricing/test_tax_identity.py pricing/test_tax_places.py
+shops/auth.py: reference/test_public_authentication.py reference/test_app_api.py reference/test_errors.py
+webhooks/claiming.py: webhooks/test_claiming.py webhooks/test_changing.py webhooks/test_rests.py
+webhooks/messages.py: webhooks/test_recording.py webhooks/test_feed.py server/test_api_webhooks.py
+webhooks/rules.py: webhooks/test_rules.py
+""".strip().splitlines()
+)
 EQUIVALENT = Path("bin/equivalent_mutants.txt")
 MAX_SURVIVING = 0.05
 PROCESSES = 2
+LISTED = ("git", "ls-files", "-zco", "--exclude-standard")
 # A run of tests that takes this many times as long as without a change has been stopped by it.
-PATIENCE, MIN_SECONDS = 3, 30
-OPPOSITES = {
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.In: ast.NotIn,
-    ast.NotIn: ast.In,
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-    ast.And: ast.Or,
-    ast.Or: ast.And,
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.FloorDiv,
-    ast.FloorDiv: ast.Mult,
-    ast.Div: ast.Mult,
-}
+PATIENCE, MIN_SECONDS, MAX_SECONDS = 3, 30, 600
+PAIRS = "Lt LtE, Gt GtE, Eq NotEq, In NotIn, Is IsNot, And Or, Add Sub, Mult FloorDiv"
+_NAMES = [(getattr(ast, one), getattr(ast, other)) for one, other in map(str.split, PAIRS.split(", "))]
+OPPOSITES: dict[type, type] = dict(_NAMES) | {other: one for one, other in _NAMES} | {ast.Div: ast.Mult}
 # Calls that find rows, and whose conditions are left out in turn.
 CONDITIONS = ("filter", "exclude", "get", "Q")
-# Statements that only tell people something.
-TELLING = ("log.",)
+LOG = "log."
 
 
 class Change(NamedTuple):
@@ -89,55 +75,43 @@ def main() -> int:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--count", type=int, default=50)
-    options.add_argument("--only", default="", help="a part of the modules' paths")
     given = options.parse_args()
     listed = {line for line in EQUIVALENT.read_text().splitlines() if line.startswith("storefront/")}
-    possible = {path: list(changes(path)) for path in (f"storefront/{each}" for each in TESTS) if given.only in path}
-    if not given.only and (unknown := listed - {str(each) for found in possible.values() for each in found}):
+    possible = [list(changes(f"storefront/{module}")) for module in TESTS]
+    if unknown := listed - {str(each) for found in possible for each in found}:
         print(f"{EQUIVALENT} lists what cannot be changed any more:", *sorted(unknown), sep="\n  ")
         return 1
-    chosen = drawn(
-        {path: [each for each in found if str(each) not in listed] for path, found in possible.items()}, given
-    )
-    survivors = [change for change, is_killed in tried(chosen, given.seed) if not is_killed]
+    random = Random(given.seed)
+    shuffled = [random.sample(found, len(found)) for found in possible]
+    # The first of each module, then the second of each.
+    turns = [each for turn in zip_longest(*shuffled) for each in turn if each and str(each) not in listed]
+    chosen = turns[: given.count]
+    survivors = [change for change, is_noticed in tried(chosen, given.seed) if not is_noticed]
     print(f"{len(chosen) - len(survivors)} of {len(chosen)} changes were noticed (seed {given.seed}).")
-    for each in sorted(survivors):
-        print(f"SURVIVED {each.path}:{each.line} in {each.function}: {' '.join(each.old.split())} -> {each.new}")
     return int(len(survivors) > MAX_SURVIVING * len(chosen))
-
-
-def drawn(possible: dict[str, list[Change]], given: argparse.Namespace) -> list[Change]:
-    """As many changes of each module, as far as there are any."""
-    random, left = Random(given.seed), {path: list(found) for path, found in possible.items()}
-    for found in left.values():
-        random.shuffle(found)
-    chosen: list[Change] = []
-    while len(chosen) < given.count and any(left.values()):
-        chosen += [found.pop() for found in left.values() if found]
-    return chosen[: given.count]
 
 
 def changes(path: str) -> Iterator[Change]:
     """All changes of what the functions of a module do."""
     source = Path(path).read_bytes()
-    lines = [0]
-    for line in source.splitlines(keepends=True):
-        lines.append(lines[-1] + len(line))
+    lines = [0, *accumulate(map(len, source.splitlines(keepends=True)))]
     for function in (each for each in ast.walk(ast.parse(source)) if isinstance(each, ast.FunctionDef)):
         for node, new in (found for statement in function.body for found in changed_nodes(statement)):
-            start, end = lines[node.lineno - 1] + node.col_offset, lines[node.end_lineno - 1] + node.end_col_offset
+            start = lines[node.lineno - 1] + node.col_offset
+            end = lines[(node.end_lineno or 0) - 1] + (node.end_col_offset or 0)
             yield Change(path, function.name, node.lineno, start, end, source[start:end].decode(), new)
 
 
 def changed_nodes(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
     """(an expression or a statement below this one, other code in its place)"""
-    if isinstance(node, ast.FunctionDef | ast.arg) or (isinstance(node, ast.Expr) and is_telling(node)):
+    is_telling = isinstance(node, ast.Expr) and (isinstance(node.value, ast.Constant) or LOG in ast.unparse(node))
+    # Before Python 3.12, nothing says where in a file the parts of an f-string are.
+    if is_telling or isinstance(node, ast.FunctionDef | ast.arg | ast.JoinedStr):
         return
     if isinstance(node, ast.Expr | ast.Raise | ast.AugAssign):
         yield node, "pass"
-    for new in others(node):
-        assert isinstance(node, ast.expr)
-        yield node, f"({ast.unparse(new)})"
+    if isinstance(node, ast.expr):
+        yield from ((node, f"({ast.unparse(new)})") for new in others(node))
     for name, value in ast.iter_fields(node):
         if name not in ("annotation", "returns"):
             for child in value if isinstance(value, list) else [value]:
@@ -145,11 +119,7 @@ def changed_nodes(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
                     yield from changed_nodes(child)
 
 
-def is_telling(node: ast.Expr) -> bool:
-    return isinstance(node.value, ast.Constant) or ast.unparse(node).startswith(TELLING)
-
-
-def others(node: ast.AST) -> Iterator[ast.expr]:
+def others(node: ast.expr) -> Iterator[ast.expr]:
     """The expression with one thing in it changed."""
     match node:
         case ast.Compare(left, [operator], comparators) if type(operator) in OPPOSITES:
@@ -180,66 +150,56 @@ def tried(chosen: list[Change], seed: int) -> Iterator[tuple[Change, bool]]:
         copies: Queue[Path] = Queue()
         for number in range(PROCESSES):
             copies.put(copy_tree(Path(directory) / str(number)))
+
+        def seconds_of(path: str) -> float:
+            began = time.monotonic()
+            if code := run_tests(copies, path, seed, MAX_SECONDS):
+                raise SystemExit(f"The tests of {path} fail without any change (exit code {code}).")
+            return time.monotonic() - began
+
+        def is_noticed(change: Change) -> bool:
+            code = run_tests(copies, change.path, seed, max(PATIENCE * seconds[change.path], MIN_SECONDS), change)
+            print("noticed " if code else "SURVIVED", f"line {change.line} of {change}", flush=True)
+            return bool(code)
+
         paths = sorted({change.path for change in chosen})
-        seconds = dict(zip(paths, threads.map(lambda path: time_of(path, copies, seed), paths), strict=True))
-        yield from zip(chosen, threads.map(lambda each: is_noticed(each, copies, seed, seconds), chosen), strict=True)
+        seconds = dict(zip(paths, threads.map(seconds_of, paths), strict=True))
+        yield from zip(chosen, threads.map(is_noticed, chosen), strict=True)
 
 
 def copy_tree(to: Path) -> Path:
-    listed = subprocess.run(["git", "ls-files", "-zco", "--exclude-standard"], capture_output=True, check=True).stdout
-    for name in listed.decode().split("\0"):
-        if name and Path(name).is_file():
+    for name in filter(None, subprocess.check_output(LISTED, text=True).split("\0")):
+        if Path(name).is_file():
             (to / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(name, to / name)
     return to
 
 
-def time_of(path: str, copies: "Queue[Path]", seed: int) -> float:
-    """How long the module's tests take as it is. They have to pass."""
-    copy, began = copies.get(), time.monotonic()
-    code = run_tests(copy, path, seed, 600)
-    copies.put(copy)
-    if code:
-        raise SystemExit(f"The tests of {path} fail without any change (exit code {code}).")
-    return time.monotonic() - began
-
-
-def is_noticed(change: Change, copies: "Queue[Path]", seed: int, seconds: dict[str, float]) -> bool:
+def run_tests(copies: "Queue[Path]", path: str, seed: int, timeout: float, change: Change | None = None) -> int:
+    """The exit code of the module's tests in a copy with this change; -1 where they take too long."""
     copy = copies.get()
-    file = copy / change.path
+    file = copy / path
     source = file.read_bytes()
+    tests = [f"tests/{each}" for each in TESTS[path.removeprefix("storefront/")].split()]
+    options = ["-qx", "-p", "no:cacheprovider", "-m", "not browser", f"--hypothesis-seed={seed}"]
+    environment = os.environ | {"PYTHONPATH": str(copy), "TEST_POSTGRES_URL": ""}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    command = [sys.executable, "-m", "pytest", *options, *tests]
     try:
-        write(file, source[: change.start] + change.new.encode() + source[change.end :])
-        code = run_tests(copy, change.path, seed, max(PATIENCE * seconds[change.path], MIN_SECONDS))
+        if change:
+            write(file, source[: change.start] + change.new.encode() + source[change.end :])
+        return subprocess.run(command, cwd=copy, env=environment, capture_output=True, timeout=timeout).returncode
+    except subprocess.TimeoutExpired:
+        return -1
     finally:
         write(file, source)
         copies.put(copy)
-    print(f"{'noticed ' if code else 'SURVIVED'} line {change.line}, {change}", flush=True)
-    return bool(code)
 
 
 def write(file: Path, source: bytes) -> None:
     """Write a module, whose compiled file may look as new as it."""
     file.write_bytes(source)
     Path(cache_from_source(str(file))).unlink(missing_ok=True)
-
-
-def run_tests(copy: Path, path: str, seed: int, timeout: float) -> int:
-    """The exit code of the module's tests in this copy; that of a kill where they take too long."""
-    tests = [f"tests/{each}" for each in TESTS[path.removeprefix("storefront/")].split()]
-    chosen = ["-qx", "-p", "no:cacheprovider", "-m", "not browser", f"--hypothesis-seed={seed}", *tests]
-    environment = os.environ | {"PYTHONPATH": str(copy), "TEST_POSTGRES_URL": ""}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}
-    process = subprocess.Popen([sys.executable, "-m", "pytest", *chosen], cwd=copy, env=environment, **quiet)
-    try:
-        return process.wait(timeout)
-    except subprocess.TimeoutExpired:
-        return signal.SIGKILL
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
 
 
 if __name__ == "__main__":

@@ -23,6 +23,8 @@ from storefront.server.settings import DATABASES, MIDDLEWARE, STORAGES  # noqa: 
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # A file, since an in-memory database has no locking between connections as a file has.
     DATABASES["default"]["TEST"] = {"NAME": os.path.join(_directory, "test.sqlite3")}
+    # Rows without an ORDER BY come last first, so that nothing takes their order for granted.
+    DATABASES["default"]["OPTIONS"]["init_command"] += " PRAGMA reverse_unordered_selects = ON;"
 else:
     DATABASES["default"]["TEST"] = {"NAME": "test_storefront" + os.environ.get("TEST_DATABASE_SUFFIX", "")}
     # Fifty threads share a pool of twenty connections, on busy machines: they may wait for one.

@@ -60,9 +60,9 @@ class Shopper:
     def choose_delivery(self, name: str = "-") -> HttpResponse:
         return self.post("/checkout/delivery", {"delivery": name})
 
-    def payment_fields(self, method: str = "manual", **given: str) -> dict[str, str]:
-        """The fields of the current payment form, filled in."""
-        page = self.get("/checkout/payment")
+    def payment_fields(self, method: str = "manual", page: HttpResponse | None = None, **given: str) -> dict[str, str]:
+        """The fields of this payment form, or else of the current one, filled in."""
+        page = page or self.get("/checkout/payment")
         assert page.status_code == 200, page
         hidden = {name: hidden_value(page, name) for name in ("checkout", "shown")}
         card = {"number": PAYS, "expiry": "12/34", "cvc": "123"} if method == "demo" else {}

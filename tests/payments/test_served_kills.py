@@ -85,7 +85,6 @@ def killable(migrated, tmp_path_factory, stripe_process, bank) -> Iterator[Killa
         environment |= {"STOREFRONT_STRIPE_API": stripe_process.url, "STOREFRONT_STRIPE_SCRIPT": stripe_process.script}
         environment |= {"STOREFRONT_ALLOW_PRIVATE_CALLBACKS": "1", "PYTHONPATH": str(Path.cwd())}
         environment |= {"DJANGO_SETTINGS_MODULE": "tests.payments.product", "BANK": bank.url, "BANK_SECRET": SECRET}
-        environment |= {"BANK_TIMEOUT": "10"}
         made = storefront("createshop", "--domain", "127.0.0.1", "--name", "S", "--base-url", url, **environment)
         assert made.returncode == 0, made.stderr
         made = storefront("shell", "--no-imports", "-c", SET_UP, **environment)
