@@ -99,6 +99,16 @@ class AppAdmin(ShopScopedAdmin):
             then=reverse("admin:apps_app_change", args=[app.pk]),
         )
 
+    @deed("Install", Right.MANAGE_APPS, Moves.IDENTITY, icon="download", variant=PRIMARY, when=may_install)
+    def install(self, request: Any, app: Any) -> Any:
+        """The consent page: a tick box for each permission that the app asks for."""
+        form = ConsentForm(request.POST if request.method == "POST" else None, app=app)
+        if request.method == "POST" and form.is_valid():
+            return refusal_as_message(request, lambda: self._install(request, app, form.cleaned_data["scopes"]))
+        context = {"app": app, "form": form, "host": script_host(app.install_url), "sees": SEES}
+        context |= {"title": f"Install “{app}” in {request.shop.name}?", "blocked_reason": blocked_reason()}
+        return self.page(request, "apps/admin/install.html", **context)
+
     @deed("New secret", Right.OPERATE, Moves.IDENTITY, icon="key", url_path="secret")
     @sure(
         "Create a new secret for “{}”?",
@@ -109,16 +119,6 @@ class AppAdmin(ShopScopedAdmin):
         secret = actions.rotate_app_secret(app=app, now=request.now)
         self.log_change(request, app, "New secret created.")
         return self._show_new_secret(request, app, secret)
-
-    @deed("Install", Right.MANAGE_APPS, Moves.IDENTITY, icon="download", variant=PRIMARY, when=may_install)
-    def install(self, request: Any, app: Any) -> Any:
-        """The consent page: a tick box for each permission that the app asks for."""
-        form = ConsentForm(request.POST if request.method == "POST" else None, app=app)
-        if request.method == "POST" and form.is_valid():
-            return refusal_as_message(request, lambda: self._install(request, app, form.cleaned_data["scopes"]))
-        context = {"app": app, "form": form, "host": script_host(app.install_url), "sees": SEES}
-        context |= {"title": f"Install “{app}” in {request.shop.name}?", "blocked_reason": blocked_reason()}
-        return self.page(request, "apps/admin/install.html", **context)
 
     def _install(self, request: Any, app: App, scopes: list[str]) -> HttpResponse:
         installation, token = actions.install_app(shop=request.shop, app=app, scopes=scopes, now=request.now)

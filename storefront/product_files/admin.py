@@ -74,6 +74,7 @@ class ProductImportAdmin(PicturesOfImport, ShopScopedAdmin):
     new_fields = ["file", "format", "source", "encoding", "update", "fetch_pictures", "dry_run"]
     opens_added = True
     exports = ["export_native", "export_woocommerce", "export_shopify"]
+    actions_detail = ["download_report", "retry_pictures"]
     actions_list = [{"title": "Export all products", "icon": "download", "items": exports}]
     change_form_outer_before_template = "catalogue/admin/import_progress.html"
 

@@ -147,7 +147,8 @@ class ShopScopedAdmin(ScopedToShop, AuditedAdmin, ModelAdmin):
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
         """The actions that the user's role allows and that are offered on this row."""
-        row, found = self.get_object(request, str(object_id)), super().get_actions_detail(request, object_id)
+        found = super().get_actions_detail(request, object_id)
+        row = self.get_object(request, str(object_id)) if found else None
         return [each for each in found if row is not None and self.offers(row, self.deed_of(each))]
 
     def offers(self, row: Any, name: str) -> bool:

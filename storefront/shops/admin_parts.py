@@ -96,15 +96,7 @@ def own_page(route: str, needs: str, moves: Moves) -> Callable:
 
 
 def _button(
-    place: str,
-    title: str,
-    right: Right,
-    moves: Moves,
-    *,
-    ask: Any = None,
-    sure: Any = None,
-    when: Any = None,
-    **look: Any,
+    place: str, title: str, right: Right | None, moves: Moves, *, when: Callable[[Any], Any] | None = None, **look: Any
 ) -> Callable:
     def declared(act: Callable) -> Callable:
         question, dialog = getattr(act, "question", None), getattr(act, "dialog", None)

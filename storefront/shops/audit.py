@@ -1,32 +1,37 @@
 """The audit log of a shop: who did what, from where, and the values before and after.
 
 Actions call `record` inside their transaction, so that the entry and the change are committed or rolled back together.
-The actor is known only where a call comes in: the credential of an API call, the session of the admin, a command, the
-worker. There it is set once (`acting`, `act_as`), in a context variable that ends with the request, command or task. An
-actor argument of sixty actions would be one that sixty callers can get wrong. Without an actor, as in a shell, the
-system is recorded.
+The actor is whoever acts now (`acting`).
 
 Not recorded: reads, carts, periodic work of the worker, and a write that changed nothing.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-import structlog
 from django.conf import settings
 from django.db import models
 
 from storefront.shops import audit_values
+from storefront.shops.acting import (
+    SYSTEM,
+    Actor,
+    Kind,
+    act_as,
+    acting,
+    caller,
+    current,
+    current_actor,
+    current_place,
+    staff,
+)
 from storefront.shops.audit_actions import ACTIONS
 from storefront.shops.audit_models import AuditEntry
 from storefront.shops.audit_values import Values, column_values, differences, without_empty
 from storefront.shops.models import Shop, User
-from storefront.shops.request import Caller
 
-Kind = AuditEntry.Kind
+__all__ = ["SYSTEM", "Actor", "Kind", "Object", "act_as", "acting", "caller", "current_actor", "current_place", "staff"]
 
 # Object types of rows that people know by another name than the model's.
 TYPES = {
@@ -45,22 +50,6 @@ TYPES = {
 
 
 @dataclass(frozen=True)
-class Actor:
-    """Who acts. `name` is for people to read, and can be erased from the log."""
-
-    kind: str
-    id: int | None = None
-    name: str = ""
-
-    def __str__(self) -> str:
-        """The actor in the log, which names no person."""
-        return str(self.kind) if self.id is None else f"{self.kind} {self.id}"
-
-
-SYSTEM = Actor(Kind.SYSTEM)
-
-
-@dataclass(frozen=True)
 class Object:
     """The object of an entry: its type, such as `product`, its id and its name."""
 
@@ -69,66 +58,9 @@ class Object:
     name: str = ""
 
 
-@dataclass
-class Acting:
-    """Who acts in this request, command or task, from where, and the objects (type and id) recorded so far."""
-
-    actor: Actor
-    place: Callable[[], str]
-    request_id: str = ""
-    recorded: set[tuple[str, int | None]] = field(default_factory=set)
-
-
-_acting: ContextVar[Acting | None] = ContextVar("acting", default=None)
-
-
-@contextmanager
-def acting(actor: Actor, *, place: Callable[[], str] | str = "", request_id: str = "") -> Iterator[None]:
-    """Set the actor for the block; `act_as` can replace it inside. `place` may be a function, which is called only if
-    something is recorded."""
-    get_place = place if callable(place) else lambda: place
-    token = _acting.set(Acting(actor, get_place, request_id))
-    try:
-        yield
-    finally:
-        _acting.reset(token)
-
-
-def act_as(actor: Actor) -> None:
-    """Replace the actor of the current `acting` block, once the caller is known, and name it in the log lines of the
-    request by its kind and id. Without such a block, does nothing."""
-    current = _acting.get()
-    if current is not None:
-        current.actor = actor
-        if actor.id is not None:
-            structlog.contextvars.bind_contextvars(caller=str(actor))
-
-
-def staff(user: User) -> Actor:
-    return Actor(Kind.STAFF, user.pk, user.email or user.get_username())
-
-
 def person(user: User) -> Object:
     """A staff user as the object of an entry."""
     return Object("staff", user.pk, staff(user).name)
-
-
-def caller(caller: Caller) -> Actor:
-    """An installed app, or one of the shop's own tokens, as an actor."""
-    if caller.installation_id is not None:
-        return Actor(Kind.APP, caller.installation_id, caller.name)
-    return Actor(Kind.TOKEN, caller.token_id, caller.name)
-
-
-def current_actor() -> Actor:
-    current = _acting.get()
-    return current.actor if current else SYSTEM
-
-
-def current_place() -> str:
-    """Where the current actor acts from: an IP address or network, or a machine's name; empty if unknown."""
-    current = _acting.get()
-    return current.place() if current else ""
 
 
 def record(
@@ -194,10 +126,10 @@ def new_entry(
     """The entry that `record` writes, unsaved. Raises ValueError for an unknown action."""
     if action not in ACTIONS:
         raise ValueError(f"The audit log has no word {action!r}.")
-    about, current = _about(object), _acting.get()
+    about, now_acting = _about(object), current()
     who = actor or current_actor()
-    if current is not None:
-        current.recorded.add((about.type, about.id))
+    if now_acting is not None:
+        now_acting.recorded.add((about.type, about.id))
     return AuditEntry(
         shop=shop,
         at=now,
@@ -206,7 +138,7 @@ def new_entry(
         actor_id=who.id,
         actor_name=who.name[:254],
         place=current_place()[:255],
-        request_id=current.request_id if current else "",
+        request_id=now_acting.request_id if now_acting else "",
         action=action,
         object_type=about.type,
         object_id=about.id,
@@ -218,8 +150,8 @@ def new_entry(
 
 def is_recorded(object: Object) -> bool:
     """Whether an entry about this object was recorded in this request, so that its form need not record one."""
-    current = _acting.get()
-    return current is not None and (object.type, object.id) in current.recorded
+    now_acting = current()
+    return now_acting is not None and (object.type, object.id) in now_acting.recorded
 
 
 def type_of(row: models.Model | type[models.Model]) -> str:

@@ -6,7 +6,7 @@ from ninja.security.http import HttpAuthBase
 
 from storefront.kit import tokens
 from storefront.kit.refusals import Refusal
-from storefront.shops import audit, queries, ratelimit, token_use
+from storefront.shops import acting, queries, ratelimit, token_use
 from storefront.shops.request import Caller, Request
 from storefront.shops.scopes import SCOPES
 
@@ -118,7 +118,7 @@ class scope(HttpAuthBase):  # noqa: N801, it reads as a word: auth=scope("read_p
     def __call__(self, request: Request) -> Caller:  # type: ignore[override]
         caller = self.caller_of(request)
         request.caller, request.shop = caller, caller.shop
-        audit.act_as(audit.caller(caller))
+        acting.act_as(acting.caller(caller))
         structlog.contextvars.bind_contextvars(shop=caller.shop.domain)
         if caller.requests_per_minute is not None:
             allowed, request.quota = ratelimit.count_call(caller.counted_as, per_minute=caller.requests_per_minute)

@@ -105,9 +105,7 @@ SAVED_EMPTY = {f"apps_{name}_change" for name in ("extension", "scripttag", "ins
 SAVED_EMPTY.add("payments_provideraccount_change")  # Of a provider without settings.
 SAVED_EMPTY.add("orders_order_change")  # Note and tags.
 # Actions on chosen rows have no URL of their own.
-CHOSEN = {"publish", "unpublish", "archive", "packing_slips_of_chosen", "invoices_of_chosen", "pdf_of_chosen"} | {
-    *(f"{name}_chosen" for name in ("restore", "revoke", "resume", "replay", "fulfil", "edit"))
-}
+CHOSEN = {name for page in admin.site._registry.values() for name in page.actions or ()}
 STANDARD = {
     "changelist": ("view", "view"),
     "history": ("view", "view"),
