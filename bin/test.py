@@ -2,7 +2,7 @@
 long (markers `slow` and `proof`), such as programs, races, kills, generated calls and walks through every page.
 
 Two steps run at once, since each waits for a part of its time: for programs, for deadlines, for its slowest file. Steps
-that cannot run on this machine are skipped, and the summary at the end says why. Arguments are passed to pytest.
+that cannot run on this machine are skipped, and the summary at the end has the reasons. Arguments are passed to pytest.
 """
 
 import getpass
@@ -89,7 +89,7 @@ _installing = Lock()
 
 
 class Skipped(Exception):
-    """This step cannot run on this machine; the text says why."""
+    """This step cannot run on this machine; the text is the reason."""
 
 
 @dataclass
@@ -116,7 +116,7 @@ def on_sqlite(kind: str, arguments: Sequence[str]) -> Run:
 def on_postgres(kind: str, arguments: Sequence[str]) -> Run:
     url = postgres_url()
     if kind == LONG and not shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin"):
-        # Its tests are skipped without it.
+        # Without PgBouncer, its tests are skipped.
         install("pgbouncer")
     return ("-m", f"not browser and {kind}", *PARALLEL, *(arguments or ignoring(NOT_ON_POSTGRESQL))), url
 
@@ -184,15 +184,15 @@ def pytest(name: str, arguments: Sequence[str], url: str) -> tuple[int, list[str
     named: list[str] = []
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as running:
         for line in running.stdout or ():
-            said = line.decode(errors="replace").rstrip()
-            say(name, said)
-            if said.startswith(("FAILED tests/", "ERROR tests/", "RERUN tests/")):
-                named.append(said)
+            text = line.decode(errors="replace").rstrip()
+            say(name, text)
+            if text.startswith(("FAILED tests/", "ERROR tests/", "RERUN tests/")):
+                named.append(text)
     return running.returncode, named
 
 
 def say(name: str, line: str) -> None:
-    """Print what a step says, beside what the other one does."""
+    """Print a line of a step's output, after the step's name."""
     print(f"{name:<12}{line}\n", end="", flush=True)
 
 

@@ -111,8 +111,7 @@ _INSERT_BOTH = (
 
 def products(count: int) -> str:
     """The query for `count` products, with the parameters `shop`, `id0`, `id1` and so on. Each row has the PRODUCT
-    columns, file and source URL of the first picture, whether the product has options, and whether it is digital
-    and has no file."""
+    columns, file and source URL of the first picture, and the two flags of `_HAS`."""
     return _PRODUCTS.format(_ids(count))
 
 

@@ -115,7 +115,7 @@ class DigitalFileInline(ShopScopedTabularInline):
 
 
 class DigitalFilesAdmin:
-    """What the page of a product adds for the table."""
+    """Mixin of the product's page for the table of files."""
 
     model: Any
     admin_site: Any
@@ -159,7 +159,7 @@ class DigitalFilesAdmin:
 
 
 def _store_uploads(request: Any) -> None:
-    """Store each file of the table and put its id into the form. What is wrong with a file, its field will say."""
+    """Store each file of the table and put its id into the form. Errors are shown at the file's field."""
     posted = request.POST.copy()
     for field, file in request.FILES.items():
         if match := _UPLOAD.fullmatch(field):

@@ -96,7 +96,7 @@ class MediaInline(ShopScopedTabularInline):
 
 
 class PicturesAdmin:
-    """What the page of a product adds for its pictures."""
+    """Mixin of the product's page for its pictures."""
 
     admin_site: Any
 
@@ -140,7 +140,7 @@ def thumbnail(picture: Media, name: str) -> str:
 
 
 def _store_pictures(request: Any) -> None:
-    """Store each picture of the form and put its name into it. What is wrong with one, its row will say."""
+    """Store each picture of the form and put its name into it. Errors are shown in the picture's row."""
     posted = request.POST.copy()
     for field, file in request.FILES.items():
         if match := _FILE.fullmatch(field):

@@ -1,6 +1,7 @@
 """How the page of a product is saved: the form and its tables as one change, or not at all.
 
-What the catalogue refuses after the form was checked is said on the form, which keeps everything that was entered.
+If the catalogue refuses the change after the form was checked, the form shows the errors and keeps everything that was
+entered.
 """
 
 from collections.abc import Callable, Iterable, Iterator

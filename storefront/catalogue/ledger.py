@@ -19,7 +19,7 @@ from storefront.shops.models import ApiToken, User
 
 Kind = StockAdjustment.Kind
 # The cause of changes of stock, as parameters of the statement that declares it.
-Said = dict[str, Any]
+Cause = dict[str, Any]
 
 # Applies until the end of the transaction.
 SAY_POSTGRESQL = "SELECT set_config('storefront.stock_change', %(said)s, true)"
@@ -54,24 +54,24 @@ def stock_changes(
 ) -> Iterator[None]:
     """Declare the cause of the block's changes of stock. Call it in their transaction, which an exception must roll
     back."""
-    with saying(said(kind, now=now, reason=reason, reference=reference, author=author)):
+    with for_cause(cause_of(kind, now=now, reason=reason, reference=reference, author=author)):
         yield
 
 
 @contextmanager
-def saying(said: Said) -> Iterator[None]:
+def for_cause(cause: Cause) -> Iterator[None]:
     """Declare this cause for the block's changes of stock."""
-    fetch(connection, _SAY[connection.vendor], said)
+    fetch(connection, _SAY[connection.vendor], cause)
     yield
-    unsay()
+    clear_cause()
 
 
-def unsay() -> None:
+def clear_cause() -> None:
     """Remove the declared cause of this transaction's changes of stock."""
     fetch(connection, _UNSAY[connection.vendor], {})
 
 
-def said(kind: Kind, *, now: datetime, reason: str = "", reference: str = "", author: Author = NOBODY) -> Said:
+def cause_of(kind: Kind, *, now: datetime, reason: str = "", reference: str = "", author: Author = NOBODY) -> Cause:
     """Build a cause of changes of stock."""
     values = {
         "kind": kind.value,

@@ -32,7 +32,7 @@ PLACED_BY = (
     "sort_name",
     "is_featured",
 )
-# The columns of a row of the stock ledger. The cause of the change comes last (`_said`).
+# The columns of a row of the stock ledger. The cause of the change comes last (`_cause`).
 LEDGER = (
     "shop_id, product_id, variant_id, of_damaged, delta, stock_after, made_at,"
     " kind, reason, reference, installation_id, token_id, user_id"
@@ -286,7 +286,7 @@ def statements(vendor: str) -> list[str]:
     text = _file(f"install_{vendor}.sql")
     for mark, sql in {
         "LEDGER": LEDGER,
-        **{f"SAID_{kind.upper()}": _said(vendor, kind) for kind in ("created", "changed", "removed")},
+        **{f"SAID_{kind.upper()}": _cause(vendor, kind) for kind in ("created", "changed", "removed")},
         **{f"LISTABLE_{row.upper()}": f"({listable(row)})" for row in ("NEW", "OLD", "p", "n", "o")},
         "PLACED_BY": ", ".join(PLACED_BY),
         "PLACED_NEW": ", ".join(f"NEW.{column}" for column in PLACED_BY),
@@ -300,14 +300,16 @@ def statements(vendor: str) -> list[str]:
     return text.split(BREAK)
 
 
-def _said(vendor: str, kind: str) -> str:
+def _cause(vendor: str, kind: str) -> str:
     """The cause of a change, as the last columns of LEDGER; `kind` without a cause."""
     texts = {"kind": kind, "reason": "", "reference": ""}
     authors = ("installation", "token", "user")
     if vendor == "sqlite":
         # The row of `catalogue_stockchange`, if there is one. The kind of a removal is always `removed`.
-        said = "NULL" if kind == "removed" else "said.kind"
-        found = [f"COALESCE({said if name == 'kind' else f'said.{name}'}, '{text}')" for name, text in texts.items()]
+        recorded = "NULL" if kind == "removed" else "said.kind"
+        found = [
+            f"COALESCE({recorded if name == 'kind' else f'said.{name}'}, '{text}')" for name, text in texts.items()
+        ]
         return ", ".join([*found, *(f"said.{name}" for name in authors)])
     found = [f"COALESCE(said ->> '{name}', '{text}')" for name, text in texts.items()]
     return ", ".join([*found, *(f"(said ->> '{name}')::bigint" for name in authors)])

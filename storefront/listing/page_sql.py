@@ -189,7 +189,7 @@ def ids_parameter(vendor: str, ids: Iterable[int | str]) -> str:
 
 def few_ids_parameter(vendor: str, ids: Iterable[int]) -> str:
     """The same for `page_by_ids`, with one of them repeated if they are fewer than PLANNED_IDS: for fewer ids than its
-    lasting plan expects, PostgreSQL would plan the statement anew each time, which takes longer than running it."""
+    lasting plan expects, PostgreSQL would plan the statement again each time, which takes longer than running it."""
     found = list(ids)
     return ids_parameter(vendor, found + found[-1:] * (PLANNED_IDS - len(found)))
 

@@ -22,7 +22,7 @@ def money_of(order: Order, log: Log, *, may_see: bool) -> dict[str, Any]:
     payments = list(order.payments.prefetch_related("entries"))
     refunds = list(order.refunds.prefetch_related("lines__line"))
     happened = [_refund_happened(row, log) for row in refunds if not row.is_foreign]
-    happened += [told for row in payments for entry in row.entries.all() if (told := _entry(row, entry))]
+    happened += [shown for row in payments for entry in row.entries.all() if (shown := _entry(row, entry))]
     return {
         "sums": paid_sums(order, payments),
         "payments": [payment_text(row) for row in payments] if may_see else [],
@@ -47,8 +47,8 @@ def paid_sums(order: Order, payments: Iterable[Payment]) -> list[Row]:
 
 def payment_text(row: Payment) -> str:
     """How the payment stands, with what the shop has to look at, why the last try failed, and how a dispute stands."""
-    said = [row.alert, row.failure, f"dispute: {row.dispute}" if row.dispute else ""]
-    state = ", ".join([row.get_state_display(), *filter(None, said)])
+    notes = [row.alert, row.failure, f"dispute: {row.dispute}" if row.dispute else ""]
+    state = ", ".join([row.get_state_display(), *filter(None, notes)])
     facts = [f"{row.method or provider_name(row)}: {format_money(row.amount, row.currency)}", state, row.reference]
     return " · ".join(filter(None, facts))
 

@@ -30,7 +30,7 @@ from storefront.payments.rules import STATUSES, YOUNG, State
 from storefront.payments.saved_methods import NOTHING_KEPT, Keeping
 from storefront.payments.unpaid import check_unpaid
 from storefront.pricing.candidates import Shopper
-from storefront.pricing.redeeming import give_back_uses, keep_uses, redeem
+from storefront.pricing.redeeming import keep_uses, redeem, release_uses
 from storefront.shops.models import Shop
 
 
@@ -145,7 +145,7 @@ def retake_stock(*, shop: Shop, draft: OrderDraft, now: datetime) -> None:
 def end_draft(*, shop: Shop, draft: OrderDraft, now: datetime) -> None:
     """End a locked, open draft without an order, and put back its stock and the uses of its discounts."""
     put_back_stock(shop=shop, uses=thaw_stock(draft.stock_taken), reference=_reference(draft.pk), now=now)
-    give_back_uses(shop=shop, sale=thaw_sale(draft.sale).redemption)
+    release_uses(shop=shop, sale=thaw_sale(draft.sale).redemption)
     draft.state, draft.stock_taken = OrderDraft.State.ENDED, []
     draft.save(update_fields=["state", "stock_taken"])
 

@@ -12,7 +12,7 @@ from storefront.payments.providers.base import RefundStanding, Report, Standing
 
 
 class State(TextChoices):
-    """As `Standing`, and before the provider has said anything: started."""
+    """The states of `Standing`, and `started` before the provider's first answer."""
 
     STARTED = "started"
     OPEN = "open", "Waits for the shopper"
@@ -64,10 +64,10 @@ def next_state(current: State, report: Report, *, is_fresh: bool) -> State:
     """
     if current == State.PAID or report.captured or (report.standing == Standing.PAID):
         return State.PAID
-    told = State(report.standing)
-    if not is_fresh or (current in SECURED and told in UNDECIDED):
+    reported = State(report.standing)
+    if not is_fresh or (current in SECURED and reported in UNDECIDED):
         return current
-    return told
+    return reported
 
 
 def contradiction(report: Report, *, amount: Decimal, currency: str, reference: str) -> str:

@@ -52,13 +52,13 @@ CANCELLED_MEANWHILE = "The money was taken when the order had been cancelled."
 def settle(
     *, shop: Shop, payment: Payment, report: Report, source: str, seen: int | None = None, now: datetime
 ) -> Payment:
-    """Apply what the provider says of a payment: the one transition function. Returns the payment as it is then.
+    """Apply the provider's report about a payment: the one transition function. Returns the payment as it is then.
 
     `seen` is the payment's version when the provider was asked. If it has changed since, the report may be older than
-    the change: sums that only grow count nevertheless, and the provider is asked again at once. Reports that say
-    nothing new change nothing, and one that cannot be true only alerts the shop. When the payments of a draft cover its
-    total, its order is placed; when they have ended without money, its stock goes back; money that comes too late for
-    an order, or when it was cancelled, goes back.
+    the change: sums that only grow count nevertheless, and the provider is asked again at once. Reports without news
+    change nothing, and one that cannot be true only alerts the shop. When the payments of a draft cover its total, its
+    order is placed; when they have ended without money, its stock goes back; money that comes too late for an order, or
+    when it was cancelled, goes back.
     """
     locked = lock_payment(shop, payment)
     known: Any = {"amount": locked.amount, "currency": locked.currency, "reference": locked.reference}
@@ -111,12 +111,12 @@ def apply_report(*, shop: Shop, payment: Payment, report: Report, source: str, i
             is_disputed = Payment.objects.filter(shop=shop, order=payment.order, disputed__gt=ZERO).exists()
             follow_payments(order=payment.order, is_disputed=is_disputed, now=now)
         if payment.order.status == Order.Status.CANCELLED and payment.captured > captured:
-            _give_back(payment, now, CANCELLED_MEANWHILE)
+            _return_money(payment, now, CANCELLED_MEANWHILE)
     elif payment.draft is not None:
         _follow_draft(shop, payment, payment.draft, now)
     else:
-        # Its draft ended long ago and was deleted.
-        _give_back(payment, now)
+        # The draft ended long ago and was deleted.
+        _return_money(payment, now)
     _alert(payment, alert_of(payment) or ("" if is_fresh else payment.alert), now)
     payment.due_at = _next_due(payment, now)
     payment.save(update_fields=["due_at"])
@@ -151,7 +151,7 @@ def end_if_over(*, shop: Shop, draft: OrderDraft, now: datetime) -> None:
         locked = lock_draft(shop, draft.pk)
         payments = list(locked.payments.select_for_update(of=("self",), no_key=True))
         is_open = locked.state == OrderDraft.State.OPEN and locked.expires_at <= now
-        # What the provider says of a payment may make no sense for ever: nothing waits for that.
+        # A provider's reports may be contradictory for ever: nothing waits for these payments.
         if is_open and not any(each.state in UNDECIDED and not each.alert for each in payments):
             _end_draft(shop, locked, payments, now)
 
@@ -238,12 +238,12 @@ def _follow_draft(shop: Shop, payment: Payment, draft: OrderDraft, now: datetime
     secured = [each for each in payments if each.state in SECURED and each.order_id is None]
     due = thaw_sale(draft.sale).amount_due
     if draft.state == OrderDraft.State.PLACED or draft.is_replaced:
-        _give_back(payment, now)
+        _return_money(payment, now)
     elif sum((_secured_amount(each) for each in secured), ZERO) >= due and _has_stock(shop, draft, now):
         payment.order = place_order(shop=shop, draft=draft, payments=secured, now=now)
     elif draft.state == OrderDraft.State.ENDED:
         for each in secured:
-            _give_back(each, now)
+            _return_money(each, now)
     elif not secured and not any(each.state in UNDECIDED for each in payments):
         _end_draft(shop, draft, [], now)
 
@@ -254,7 +254,7 @@ def _end_draft(shop: Shop, draft: OrderDraft, payments: list[Payment], now: date
     drafts.end_draft(shop=shop, draft=draft, now=now)
     for each in payments:
         if each.gateway != GIFT_CARD:
-            _give_back(each, now)
+            _return_money(each, now)
     # Cards come last in the order of locks, in the order of their ids.
     for each in sorted(_card_payments(draft), key=lambda each: int(each.reference)):
         ledger.release(shop=shop, payment=each.key, now=now)
@@ -288,7 +288,7 @@ def _has_stock(shop: Shop, draft: OrderDraft, now: datetime) -> bool:
     return True
 
 
-def _give_back(payment: Payment, now: datetime, reason: str = TOO_LATE) -> None:
+def _return_money(payment: Payment, now: datetime, reason: str = TOO_LATE) -> None:
     """Have money given back that cannot become an order, or that came for one that is cancelled; once. Held money is
     cancelled by the worker (`rules.next_call`)."""
     left = payment.captured - payment.refunded

@@ -14,7 +14,7 @@ from storefront.checkout import dashboard
 
 # A title and a model.
 Page = tuple[str, str]
-# Of these there is one a shop, and no list.
+# Models with one row for each shop, and no list.
 FORMS = {"pricing.taxsettings"}
 # (title, icon, model) by group, the most used first.
 MENU: list[tuple[str, list[tuple[str, str, str]]]] = [
@@ -51,7 +51,7 @@ MENU: list[tuple[str, list[tuple[str, str, str]]]] = [
 
 @dataclass(frozen=True)
 class Topic:
-    """Pages that belong together; `text` says what they are for."""
+    """Pages that belong together; `text` describes their purpose."""
 
     title: str
     icon: str

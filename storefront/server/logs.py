@@ -89,14 +89,14 @@ def logging_config(level: str, *, human: bool | None = None) -> dict[str, Any]:
             "django.request": {"level": "ERROR"},
             "django_tasks": {"level": "WARNING"},
             "django_tasks_db": {"level": "WARNING"},
-            # They tell each step of drawing a PDF.
+            # Below WARNING, the library logs each step of drawing a PDF.
             "fontTools": {"level": "WARNING"},
             "fpdf": {"level": "WARNING"},
             # On the level `debug`, it logs signed requests.
             "botocore": {"level": "WARNING"},
             # Below that level, it logs the contents of calls and answers.
             "stripe": {"level": "WARNING"},
-            # Its warnings are about thread counts that we chose on purpose.
+            # Granian's warnings are about thread counts that are chosen on purpose.
             "_granian": {"handlers": [], "level": "ERROR", "propagate": True},
         },
     }

@@ -1,9 +1,9 @@
 """Migrates as Django does, four times as fast forwards: fewer of the models that migrations see are made again.
 
-After each operation, Django makes anew the classes of the model that was changed and of all models around it, which in
-a shop is nearly every model. Here, only those are that hold on to the changed class: the model itself, and models that
+After each operation, Django makes new classes of the model that was changed and of all models around it, which in a
+shop is nearly every model. Here, only those are that hold on to the changed class: the model itself, and models that
 refer to it. Python code in migrations sees what it sees with Django: the state counts as delayed, so that all classes
-are made anew for it.
+are made again for it.
 """
 
 from collections.abc import Callable
@@ -51,7 +51,7 @@ class NarrowState(ProjectState):
             then(apps)
 
     def _find_reload_model(self, app_label: str, model_name: str, delay: bool = False) -> set[tuple[str, str]]:
-        """The labels and names of the models to make anew after a change of this one. With `delay`, as in Django, only
+        """The labels and names of the models to make again after a change of this one. With `delay`, as in Django, only
         those that refer to it directly."""
         self.is_delayed = True
         try:
@@ -88,8 +88,8 @@ class Executor(MigrationExecutor):
 
 
 def without_classes(migration: Migration) -> Migration:
-    """The migration, which throws away the classes of a state that it changes. They are made anew when they are needed,
-    and not after each of its operations."""
+    """The migration, which throws away the classes of a state that it changes. They are made again when they are
+    needed, and not after each of its operations."""
 
     def mutate_state(state: ProjectState, preserve: bool = True) -> ProjectState:
         state.__dict__.pop("apps", None)

@@ -69,7 +69,7 @@ def _database_files() -> list[Path]:
 
 
 def collect_static_files() -> bool:
-    """Collect, compress and hash the static files unless they are unchanged. Returns whether it was necessary."""
+    """Collect, compress and hash the static files unless they are unchanged. Returns False if it was not necessary."""
     stamp = Path(settings.STATIC_ROOT) / ".collected"
     sources = fingerprint_of_sources()
     if stamp.is_file() and stamp.read_text() == sources:

@@ -114,7 +114,7 @@ class ShopScopedAdmin(ScopedToShop, AuditedAdmin, ModelAdmin):
     list_filter_submit = True
     warn_unsaved_form = True
     list_select_related: Any = ["shop"]
-    # What an empty list says of what would stand in it.
+    # The text of an empty list about its future contents.
     empty_text = ""
 
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any) -> Any:

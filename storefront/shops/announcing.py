@@ -20,7 +20,7 @@ from storefront.kit.direct import direct_copy
 log = structlog.get_logger(__name__)
 
 CHANNEL = "storefront_changes"
-# Seconds between two statements: after a quiet time a change is told at once, in a busy one 20 times a second.
+# Seconds between two statements: after a quiet time a change is announced at once, in a busy one 20 times a second.
 INTERVAL_SECONDS = 0.05
 # Seconds before a lost connection is opened again.
 RETRY_SECONDS = 0.2
@@ -120,12 +120,12 @@ def notify(channel: str, payload: str = "") -> None:
 
 
 def is_own(backend: int) -> bool:
-    """Whether this process sent a notification that came from this server process."""
+    """Returns True if this process sent a notification that came from this server process."""
     return _announcer is not None and _announcer.backend == backend
 
 
 def flush(timeout: float = MAX_DELAY_SECONDS) -> bool:
-    """Wait until everything is sent, for at most `timeout` seconds; returns whether it is."""
+    """Wait until everything is sent, for at most `timeout` seconds. Returns False if it is not."""
     return _announcer is None or _announcer.idle.wait(timeout)
 
 

@@ -23,7 +23,7 @@ from storefront.shops.models import Shop, ShopDomain
 from storefront.shops.ratelimit import RateLimited, seconds_to_wait
 
 MAX_DOMAINS = 20
-# Where a host says that it is served by this deployment (`server/wellknown.py`).
+# Path on which a host proves that it is served by this deployment (`server/wellknown.py`).
 PROOF_PATH = "/.well-known/shop-domain"
 CONNECT_SECONDS, TOTAL_SECONDS, PROOF_BYTES = 3, 8, 1000
 ELSEWHERE = "It answers, but not with this shop: its DNS leads to another server, or a redirect comes before the shop."
@@ -90,8 +90,8 @@ def taken_message(domain: str) -> str:
 
 @transaction.atomic
 def ask_for_domain(*, shop: Shop, domain: str, now: datetime) -> ShopDomain:
-    """Note that the shop wants this further domain. It leads nowhere until it is confirmed. Raises InvalidFields."""
-    # Of two requests at once, the second sees what the first asked for.
+    """Register a further domain for the shop. It serves no pages until it is confirmed. Raises InvalidFields."""
+    # A concurrent request waits here, and then sees this one's domain.
     Shop.objects.select_for_update(no_key=True).get(pk=shop.pk)
     domain = normal_domain(domain)
     own = ShopDomain.objects.filter(shop=shop)
@@ -142,9 +142,9 @@ def remove_domain(*, shop: Shop, domain: str, now: datetime) -> None:
 
 
 def check_domain(*, shop: Shop, row: ShopDomain, now: datetime) -> str:
-    """What is wrong with the way from the domain to this deployment, in a sentence; empty if nothing is. Connects to
-    public addresses only. Takes `TOTAL_SECONDS` at most, and raises CheckedOften so that one shop's checks do not take
-    the threads of all shops' pages."""
+    """Check that the domain leads to this deployment. Returns the problem as a sentence; empty if there is none.
+    Connects to public addresses only. Takes `TOTAL_SECONDS` at most, and raises CheckedOften so that one shop's checks
+    do not take the threads of all shops' pages."""
     for item in settings.LIMITS["domain_checks"]:
         if wait := seconds_to_wait(item, f"domain_checks:{shop.pk}"):
             raise CheckedOften(wait)

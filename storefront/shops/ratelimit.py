@@ -59,7 +59,7 @@ class RateLimited(Refusal):
 
 
 def count_call(credential: str, *, per_minute: int) -> tuple[bool, Quota]:
-    """Count one call of this credential, unless it is refused (R-LIM-10). Returns whether it is allowed, and the
+    """Count one call of this credential, unless it is refused (R-LIM-10). Returns True if the call is allowed, and the
     quota."""
     counted = _count_in_redis(RateLimitItemPerMinute(per_minute), credential) if settings.REDIS_URL else None
     allowed, remaining, resets_at = counted or _credential_windows.count(credential, per_minute)

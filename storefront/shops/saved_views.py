@@ -75,7 +75,7 @@ def delete_view(*, shop: Shop, list: str, view_id: int, now: datetime) -> SavedV
 
 
 def _lock(shop: Shop) -> None:
-    """Of two changes of a shop's views at once, the second sees what the first did."""
+    """Let concurrent changes of a shop's views wait for each other."""
     Shop.objects.select_for_update(no_key=True).get(pk=shop.pk)
 
 

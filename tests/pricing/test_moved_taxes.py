@@ -57,7 +57,7 @@ def test_totals_stay_the_same():
     shop = Shop.objects.get(pk=shop_id)
     lines = [PricedLine(Decimal("100.00")), PricedLine(Decimal("100.00"), tax_class_id=reduced.pk)]
     for country, tax in TAX.items():
-        terms = tax_terms(shop, goods={"country": country}, buyer={"country": country})
+        terms = tax_terms(shop, destination={"country": country}, buyer={"country": country})
         sums = totals(lines, currency="EUR", now=NOW, shipping=Decimal("10.00"), terms=terms)
         assert (str(sums.total), str(sums.tax)) == ("210.00", tax)
     (line,) = order_record(shop.orders.get())["tax_lines"]

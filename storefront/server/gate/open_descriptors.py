@@ -1,5 +1,5 @@
 """Keeps a file's descriptor open until Granian has opened the file. Granian opens it by `/dev/fd/<number>` some time
-after it was told to send it, and does not report when.
+after the call that sends it, and does not report when.
 
 If the descriptor were closed too early, another file could get its number and be sent to the wrong caller. So a
 descriptor is closed when one of two things happens: the system reports that the file was opened (inotify), or the
@@ -43,7 +43,7 @@ class OpenDescriptors:
             loop.call_soon_threadsafe(loop.add_reader, self.inotify, self._read_inotify_events)
 
     def keep_open(self, descriptor: int, proto: Any) -> None:
-        """Take ownership of this descriptor. Call it, on any thread, before Granian is told to send the file."""
+        """Take ownership of this descriptor. Call it, on any thread, before Granian gets the file to send."""
         file = _File(descriptor)
         if self.inotify >= 0:
             path = f"/proc/self/fd/{descriptor}".encode()

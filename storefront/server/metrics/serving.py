@@ -45,7 +45,7 @@ class ProcessFigures(Collector):
         self.lock = threading.Lock()
 
     def collect(self) -> Iterable[Metric]:
-        # Of two scrapes at once, the second must find the files of an ended process before or after their removal.
+        # A concurrent scrape must find the files of an ended process before or after their removal.
         with self.lock:
             for name in os.listdir(self.directory):
                 if (found := _LIVE_FILE.fullmatch(name)) and not is_running(int(found[1])):
