@@ -168,7 +168,7 @@ class MailTextAdmin(ShopScopedAdmin):
         icon="outgoing_mail",
         dialog=plain_dialog(
             "Send a test mail?",
-            "It goes to the address of your own account, with a sample order and the words as they are saved.",
+            "Sent to the address of your own account, with a sample order and the saved texts.",
             submit="Send",
         ),
     )
