@@ -24,8 +24,8 @@ CHANNEL = "storefront_changes"
 INTERVAL_SECONDS = 0.05
 # Seconds before a lost connection is opened again.
 RETRY_SECONDS = 0.2
-# Seconds for which a change is announced at most: after them, no cache has an entry from before it. A process that
-# ends waits no longer than that for its last notifications.
+# The longest time for which a change is announced: afterwards no cache has an older entry. A process that ends waits at
+# most this long for its last notifications.
 MAX_DELAY_SECONDS = 5.0
 # The connection's name in pg_stat_activity.
 NAME = "storefront announcer"
@@ -36,7 +36,7 @@ class Announcer(threading.Thread):
 
     def __init__(self) -> None:
         super().__init__(name="announcer", daemon=True)
-        # When each of these was announced first, since the last statement: channel and payload.
+        # The time of the first announcement since the last statement, by channel and payload.
         self.waiting: dict[tuple[str, str], float] = {}
         self.condition = threading.Condition()
         # Set while nothing waits and nothing is being sent.

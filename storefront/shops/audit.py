@@ -2,9 +2,8 @@
 
 Actions call `record` inside their transaction, so that the entry and the change are committed or rolled back together.
 The actor is known only where a call comes in: the credential of an API call, the session of the admin, a command, the
-worker. There it is set once (`acting`, `act_as`), in a context variable that ends with the request, command or task. An
-actor argument of sixty actions would be one that sixty callers can get wrong. Without an actor, as in a shell, the
-system is recorded.
+worker. There it is set once (`acting`, `act_as`), in a context variable that ends with the request, command or task. As
+an argument of sixty actions, sixty callers could get it wrong. Without an actor, as in a shell, the system is recorded.
 
 Not recorded: reads, carts, periodic work of the worker, and a write that changed nothing.
 """

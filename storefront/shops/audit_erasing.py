@@ -60,7 +60,7 @@ def erase_person(
 def entries_naming(
     *, shop: Shop, email: str, customers: Iterable[int] = (), orders: Iterable[int] = ()
 ) -> Iterator[AuditEntry]:
-    """The shop's entries that `erase_person` would change: what an export of the person's data has."""
+    """The shop's entries that `erase_person` would change, for an export of the person's data."""
     person = _Person(shop, email, set(customers), set(orders))
     return (entry for entry in person.entries() if person.is_named_by(entry))
 

@@ -75,7 +75,7 @@ def seconds_to_wait(item: RateLimitItem, name: str, *, peek: bool = False) -> in
 
 
 def _count_in_redis(item: RateLimitItem, name: str, *, peek: bool = False) -> tuple[bool, int, float] | None:
-    """As `Windows.count`, in Redis; None if Redis does not respond."""
+    """Like `Windows.count`, in Redis; None if Redis does not respond."""
     try:
         limiter = shared_limiter(settings.REDIS_URL or "")
         allowed = limiter.test(item, name) if peek else limiter.hit(item, name)

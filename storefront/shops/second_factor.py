@@ -157,7 +157,7 @@ def _use_code_of(app: Authenticator, code: str, now: datetime) -> bool:
     try:
         key = sealing.unseal(bytes(app.sealed_key), purpose=PURPOSE)
     except sealing.Unsealable:
-        # The encryption key is gone. Recovery codes and the operator's command still work.
+        # The encryption key was lost. Recovery codes and the operator's command still work.
         return False
     step = _step_of(key, code, now=now, after=app.last_step)
     if step is None:
