@@ -69,10 +69,11 @@ def in_code(source: str) -> Iterator[tuple[int, str]]:
     """Line and problem of each banned word in Python source."""
     docstrings: set[ast.AST] = set()
     for node in ast.walk(ast.parse(source)):
-        documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-        if documented and (text := ast.get_docstring(node)):
-            docstrings.add(node.body[0].value)  # type: ignore[attr-defined]
-            yield from ((node.body[0].lineno, problem) for problem in in_prose(text))
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            text, first = ast.get_docstring(node), node.body[0] if node.body else node
+            if text and isinstance(first, ast.Expr):
+                docstrings.add(first.value)
+                yield from ((first.lineno, problem) for problem in in_prose(text))
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in docstrings:
             yield from ((node.lineno, problem) for problem in banned(SHOWN, node.value))
         if name := name_of(node):
