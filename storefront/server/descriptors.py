@@ -1,4 +1,4 @@
-"""How many files and connections our processes may have open."""
+"""Raises the limit of open files and connections of a process."""
 
 import resource
 

@@ -33,8 +33,8 @@ def require_migrated_database() -> None:
 
 
 def require_buckets() -> None:
-    """If files are stored in buckets: raises Failed if one does not exist or may not be used. One that does not answer
-    is logged, since the shops work without their files."""
+    """If files are stored in buckets: raises Failed if a bucket does not exist or may not be used. A bucket that does
+    not answer is only logged, since the shops work without their files."""
     for name in ("default", "private"):
         if require_bucket := getattr(storages[name], "require_bucket", None):
             try:

@@ -30,7 +30,7 @@ class Check:
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL)  # noqa: S603
 
     def result(self) -> bool | None:
-        """Whether a new start would succeed; None while that is not known."""
+        """True if a new start would succeed, False if not; None while that is not known."""
         if self.process.poll() is None and time.monotonic() > self.deadline:
             self.process.kill()
             self.process.wait()

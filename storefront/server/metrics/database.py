@@ -1,4 +1,4 @@
-"""The figures that the database knows: what waits, for how long, and deliveries by state, of all shops together."""
+"""Reads metrics from the database, of all shops together: the length and age of queues, and deliveries by state."""
 
 import time
 from collections.abc import Iterator

@@ -38,7 +38,7 @@ class Handler(WSGIRequestHandler):
 
 
 class ProcessFigures(Collector):
-    """What all processes have counted, and the state of those that run."""
+    """The counts of all processes, and the state of the running ones."""
 
     def __init__(self, directory: str) -> None:
         self.directory = directory
