@@ -208,7 +208,7 @@ class DataRequestAdmin(ShopScopedAdmin):
         dialog=confirm(
             "Erase this person for good?",
             "The table on this page says what is deleted and what stays. It cannot be undone. Apps that have a copy are"
-            " told to erase it, too.",
+            " notified, so that they erase it, too.",
             "Erase",
             EraseForm,
         ),

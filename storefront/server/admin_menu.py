@@ -62,7 +62,7 @@ class Topic:
 APPS = Topic(
     "Apps",
     "extension",
-    "What apps may do, what they add to the shop, and what they are told.",
+    "What apps may do, what they add to the shop, and which events they receive.",
     (
         ("Installed", "apps.installation"),
         ("Blocks", "apps.extension"),
