@@ -20,8 +20,6 @@ from storefront.shops.admin_base import CHANGED_MEANWHILE, sentence_of
 
 
 class SavingAdmin:
-    """The saving of a product, for its admin."""
-
     check_files: Callable[[Any, Product], None]
 
     def get_form(self, request: Any, obj: Product | None = None, change: bool = False, **kwargs: Any) -> Any:

@@ -52,7 +52,6 @@ def is_reserved(host: str) -> bool:
 
 
 def reserved_message(host: str) -> str:
-    """The error message for a reserved host."""
     return f"{host} cannot be a shop's domain, because this deployment uses it itself."
 
 
