@@ -72,7 +72,7 @@ def seller(number: int) -> Callable[[], None]:
 
     shop = Shop.objects.earliest("id")
     tracked = {"shop": shop, "track_inventory": True, "stock_qty__gte": CLIENTS}
-    # Of a product with variants, as an eighth of all are, shoppers buy a variant.
+    # Shoppers buy a variant of a product with variants, as an eighth of all are.
     products = Product.objects.filter(variants=None, **tracked).order_by("id").values_list("id", flat=True)[:8_750]
     variants = Variant.objects.filter(**tracked).order_by("id").values_list("id", flat=True)[:1_250]
     stocks = [StockUse("product", id, 1) for id in products] + [StockUse("variant", id, 1) for id in variants]

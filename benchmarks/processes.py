@@ -16,7 +16,7 @@ START, END = 60, 15
 
 
 class Broken(Exception):
-    """Something to be measured does not work; the message says what."""
+    """Something to be measured does not work; the message names it."""
 
 
 @dataclass(frozen=True)

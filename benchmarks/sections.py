@@ -33,8 +33,8 @@ LONG_IMPORT = 100_000
 
 @dataclass(frozen=True)
 class Plan:
-    """What is measured: everything for the largest of `sizes`, the others for comparison. `reading` is the maximum time
-    of reading pages in order, in seconds; after `limit` seconds, no measurement is started."""
+    """The plan of measurements: everything for the largest of `sizes`, the others for comparison. `reading` is the
+    maximum time of reading pages in order, in seconds; after `limit` seconds, no measurement is started."""
 
     sizes: tuple[int, ...]
     durations: Durations

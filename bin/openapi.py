@@ -1,6 +1,6 @@
 """`make check`: the API's description is the one in docs/openapi.json, valid, and breaks no client.
 
-With `--write`, stores the description and says what would break clients that were generated from the stored one.
+With `--write`, stores the description and lists changes that break clients generated from the stored one.
 """
 
 import json
@@ -45,7 +45,7 @@ def document() -> dict[str, Any]:
 
 
 def lint(text: str) -> int:
-    """Redocly and Spectral, which must find no error. Skipped, with a line that says so, without Node."""
+    """Run Redocly and Spectral, which must find no error. Skipped, with a message, without Node."""
     if not node.fetch():
         print("SKIPPED: redocly and spectral, since there is no Node, or npm could not fetch them")
         return 0

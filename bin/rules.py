@@ -4,8 +4,8 @@ rule, and numbers are unique.
     python bin/rules.py             reports problems
     python bin/rules.py R-CART-7    prints a rule, the code that cites it and its tests
 
-A rule is a list item of docs/reference, `- **R-CART-7** ...`. `(for clients)` after its number says that it has neither
-code nor test here. A test names its rules with a marker, on itself, its class or its file:
+A rule is a list item of docs/reference, `- **R-CART-7** ...`. `(for clients)` after its number means that it has
+neither code nor test here. A test names its rules with a marker, on itself, its class or its file:
 `@pytest.mark.rule("R-CART-7")`, `pytestmark = pytest.mark.rule("R-CART-7")`. Code cites one rule, or a range such as
 `R-CAT-20 to R-CAT-25`, in a docstring or comment where it is implemented.
 """

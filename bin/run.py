@@ -53,7 +53,7 @@ def main() -> None:
     store_mail_in_files()
     # Apps that are tried out with the demo shop run on this machine too.
     os.environ.setdefault("STOREFRONT_ALLOW_PRIVATE_CALLBACKS", "1")
-    # Nobody wants to set up an authenticator app for a demo shop.
+    # A demo shop needs no authenticator app.
     os.environ.setdefault("STOREFRONT_STAFF_SECOND_FACTOR", "none")
     use_separate_hosts(given.host, given.port)
     sys.exit(cli.exit_code_of(lambda: start(given.host, given.port)))

@@ -6,7 +6,7 @@ kills, generated calls and walks through every page, and on PostgreSQL all that 
 tests/selection.py has the rules.
 
 Two steps run at once, since each waits for a part of its time: for programs, for deadlines, for its slowest file. Steps
-that cannot run on this machine are skipped, and the summary at the end says why. Arguments are passed to pytest.
+that cannot run on this machine are skipped, and the summary at the end has the reasons. Arguments are passed to pytest.
 """
 
 import getpass
@@ -49,7 +49,7 @@ _installing = Lock()
 
 
 class Skipped(Exception):
-    """This step cannot run on this machine; the text says why."""
+    """This step cannot run on this machine; the text is the reason."""
 
 
 @dataclass
@@ -170,15 +170,15 @@ def pytest(name: str, arguments: Sequence[str], given: dict[str, str]) -> tuple[
     named: list[str] = []
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as running:
         for line in running.stdout or ():
-            said = line.decode(errors="replace").rstrip()
-            say(name, said)
-            if said.startswith(("FAILED tests/", "ERROR tests/", "RERUN tests/")):
-                named.append(said)
+            text = line.decode(errors="replace").rstrip()
+            say(name, text)
+            if text.startswith(("FAILED tests/", "ERROR tests/", "RERUN tests/")):
+                named.append(text)
     return running.returncode, named
 
 
 def say(name: str, line: str) -> None:
-    """Print what a step says, beside what the other one does."""
+    """Print a line of a step's output, after the step's name."""
     print(f"{name:<12}{line}\n", end="", flush=True)
 
 

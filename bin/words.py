@@ -13,7 +13,6 @@ from pathlib import Path
 
 FOLDERS = ("storefront", "bin", "benchmarks")
 TEXTS = {"storefront": ("*.html", "*.txt"), "docs": ("*.md",)}
-
 # In comments and docstrings.
 PROSE = {
     r"\b(?:told|tells? of)\b": "what happens: emitted, sent, returned, recorded",
@@ -21,10 +20,10 @@ PROSE = {
     r"(?<!\.md )(?<!\bdocumentation )(?<!\bcontract )\bsays\b": "stores, returns, names, decides, lists",
     r"\bstanding\b": "existing, open",
     r"\bgives? back\b": "refund, release, return",
-    r"\bwants?\b": "needs, requests, expects",
+    r"\bwants\b": "needs, requests, expects",
     r"\bwhether it\b": "Returns True if ..., or name the thing",
     r"\bput right\b": "corrected, adjusted",
-    r"\banew\b": "again",
+    r"(?<![`-])\banew\b": "again",
     r"\bwhat came of\b": "the outcome of",
 }
 # At the beginning of a comment or docstring.
@@ -34,29 +33,23 @@ BEGINNINGS = {
     r"What is\b": "a noun or a verb: The amount left, Returns ...",
     r"(?:It|Its|They|Their|These|Those)\b": "the noun that the pronoun stands for",
 }
-# As the whole name of a function, class, argument, variable or constant.
+# As the whole name of a variable, argument or constant; of a function, after "def ".
 NAMES = {
-    r"_?(?:told|said|saying|unsay)": "emitted, message, answer",
-    r"_?(?:standing|goods|give_back)": "existing, purchasable, release",
-    r"\w*(?<![A-Z])(?:MOST|LONGEST|LARGEST|DEEPEST)(?![A-Z])\w*": "MAX_...",
-    r"\w*(?<![A-Z])(?:LEAST|SHORTEST|SMALLEST|FEWEST)(?![A-Z])\w*": "MIN_...",
+    r"(?:def )?_?(?:told|said|saying|unsay)": "emitted, reported, message",
+    r"def _?(?:standing|goods)": "existing, purchasable",
+    r"(?:def )?\w*give_back\w*": "release, refund, return",
+    r"_?(?:MOST|LONGEST|LARGEST|DEEPEST)(?:_\w+)?": "MAX_...",
+    r"_?(?:LEAST|SHORTEST|SMALLEST|FEWEST)(?:_\w+)?": "MIN_...",
 }
 # In pages, mails, docs, and strings of the code.
 SHOWN = {
     r"\bStock put right\b": "Stock adjustments",
     r"\bOnly try\b": "Dry run",
     r"\bGo on to delivery\b": "Continue to delivery",
-    r"\bIt goes to\b": "Ship to",
+    r"(?:^|>)It goes to(?:<|$)": "Ship to",
     r"\bFrom the same shelf\b": "You may also like",
     r"\bTo the start\b": "Back to home",
 }
-
-
-def main() -> int:
-    found = list(problems(Path()))
-    for problem in found:
-        print(problem)
-    return int(bool(found))
 
 
 def problems(root: Path) -> Iterator[str]:
@@ -76,9 +69,11 @@ def in_code(source: str) -> Iterator[tuple[int, str]]:
     """Line and problem of each banned word in Python source."""
     docstrings: set[ast.AST] = set()
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and (text := ast.get_docstring(node)):
-            docstrings.add(node.body[0].value)  # type: ignore[attr-defined]
-            yield from ((node.body[0].lineno, problem) for problem in in_prose(text))
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            text, first = ast.get_docstring(node), node.body[0] if node.body else node
+            if text and isinstance(first, ast.Expr):
+                docstrings.add(first.value)
+                yield from ((first.lineno, problem) for problem in in_prose(text))
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in docstrings:
             yield from ((node.lineno, problem) for problem in banned(SHOWN, node.value))
         if name := name_of(node):
@@ -101,11 +96,12 @@ def comments(source: str) -> Iterator[tuple[int, str]]:
 
 
 def name_of(node: ast.AST) -> str:
-    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-        return node.id
-    if isinstance(node, ast.arg):
-        return node.arg
-    return node.name if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) else ""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+            return name
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            return f"def {name}"
+    return ""
 
 
 def in_prose(text: str) -> Iterator[str]:
@@ -121,4 +117,4 @@ def banned(bans: dict[str, str], text: str, *, whole: bool = False) -> Iterator[
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit("\n".join(problems(Path())) or 0)

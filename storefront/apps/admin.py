@@ -75,7 +75,7 @@ class AppAdmin(ShopScopedAdmin):
         lambda row: "Installed" if row.is_here else "Available" if row.is_active else "Withdrawn",
         label={"Installed": "success", "Available": "info", "Withdrawn": "warning"},
     )
-    shops_count = column("shops", lambda row: row.shops, by="shops")  # type: ignore[attr-defined]
+    shops_count = column("shops", lambda row: row.shops, by="shops")
 
     def save_model(self, request: Any, obj: App, form: Any, change: bool) -> None:
         if change:

@@ -20,7 +20,6 @@ class ScopesField(forms.MultipleChoiceField):
         super().__init__(choices=list(SCOPES.items()), required=False, **given)
 
     def offer(self, scopes: list[str]) -> None:
-        """Offer only these scopes."""
         self.choices = [(scope, SCOPES[scope]) for scope in scopes if scope in SCOPES]
 
     def has_changed(self, initial: Any, data: Any) -> bool:

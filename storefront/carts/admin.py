@@ -47,7 +47,7 @@ class CartAdmin(ReadOnlyAdmin):
     changed = moment("updated_at", "last change")
     expires = moment("expires_at")
     cart = column("cart", lambda row: str(row.public_id)[:8])
-    pieces = column("items", lambda row: row.pieces or 0, by="pieces")  # type: ignore[attr-defined]
+    pieces = column("items", lambda row: row.pieces or 0, by="pieces")
 
     # Not by the database: prices that were raised since can come to more than it adds up.
     subtotal = column("subtotal", lambda row: format_money(rules.subtotal(row.lines.all()), row.shop.currency))

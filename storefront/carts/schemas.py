@@ -172,7 +172,7 @@ class CheckedAddedLine(CurrentLine, AddedLine):
 
 
 class CheckedItem(CurrentLine, CartItem):
-    """A line of the cart, and whether it can be bought now."""
+    """A line of the cart, and its availability now."""
 
 
 class CartTotals(Schema):

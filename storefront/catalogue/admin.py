@@ -135,7 +135,7 @@ class CategoryAdmin(ShopScopedAdmin):
         above = Category.objects.filter(shop=row.shop_id, lft__lt=row.lft, rgt__gt=row.rgt).order_by("lft")
         return " › ".join([*above.values_list("name", flat=True), row.name])
 
-    product_count = column("products", lambda row: row.product_count)  # type: ignore[attr-defined]
+    product_count = column("products", lambda row: row.product_count)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         above = Category.objects.filter(shop=OuterRef("shop"), lft__lt=OuterRef("lft"), rgt__gt=OuterRef("rgt"))

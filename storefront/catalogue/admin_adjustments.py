@@ -75,9 +75,9 @@ class StockAdjustingAdmin(ShopScopedAdmin):
 
 
 def with_orders(rows: QuerySet) -> QuerySet:
-    """Add to each row of a sale the order that its draft became, as `placed_id` and `placed_number`. The row itself
-    says `draft 5`, since it was written before the order had a number, and is never changed. Drafts are of a higher
-    room, and are reached by their shop's relation."""
+    """Add to each row of a sale the order that its draft became, as `placed_id` and `placed_number`. The row itself has
+    the reference `draft 5`, since it was written before the order had a number, and is never changed. Drafts are in a
+    higher room, and are reached by their shop's relation."""
     drafts: Any = Shop._meta.get_field("orderdraft").related_model
     draft = drafts.objects.filter(
         shop=OuterRef("shop"), pk=Cast(Substr(OuterRef("reference"), len(DRAFT) + 1), BigIntegerField())
@@ -90,7 +90,7 @@ def with_orders(rows: QuerySet) -> QuerySet:
 
 
 def reference_of(row: Any) -> str:
-    """What the row's change belongs to: an order with a link to it, or the reference as it was written."""
+    """The order that the change belongs to, with a link, or else the stored reference."""
     if not row.placed_id:
         return row.reference
     return link("orders_order_change", row.placed_id, f"order {row.placed_number}")

@@ -21,7 +21,7 @@ from storefront.shops.admin_base import sentence_of
 from storefront.shops.admin_parts import Moves, chosen_deed
 from storefront.shops.rights import Right
 
-# Lines of what would change that the page shows; it says how many there are.
+# Lines of the planned change that the page shows, besides their number.
 SHOWN_LINES = 100
 
 
@@ -82,7 +82,7 @@ class BulkForm(forms.Form):
             raise forms.ValidationError("Choose what to change.")
 
     def edit(self) -> BulkEdit:
-        """The change that a valid form says."""
+        """The edit that a valid form describes."""
         given = self.cleaned_data
         return BulkEdit(
             price=(given["price_how"], given["price"]) if given["price_how"] else None,
@@ -145,5 +145,5 @@ class BulkEditAdmin:
         count = apply_edit(
             shop=request.shop, products=products, edit=edit, digest=digest, author=author, now=request.now
         )
-        told = "1 product was changed." if count == 1 else f"{format_count(count)} products were changed."
-        self.message_user(request, told, messages.SUCCESS)  # type: ignore[attr-defined]
+        message = "1 product was changed." if count == 1 else f"{format_count(count)} products were changed."
+        self.message_user(request, message, messages.SUCCESS)  # type: ignore[attr-defined]

@@ -119,9 +119,9 @@ class StockForm(ShopScopedForm):
 class ProductForm(StockForm):
     # The product before the form wrote to it; empty for a new product.
     before = Snapshot()
-    # What its variants have of each choice, for a product with variants.
+    # The values of each choice that the variants of the product have.
     option_values: list[dict[str, str]] = []
-    # Why the catalogue refused what the form said, when it is shown again.
+    # The catalogue's refusal, when the form is shown again.
     refused = ""
     slug = forms.CharField(
         required=False,
@@ -181,7 +181,7 @@ class ProductForm(StockForm):
 
     def _cleaned_text(self, name: str) -> str:
         text = self.cleaned_data[name]
-        # Too large a text is refused by `clean`, and not cleaned before.
+        # `clean` refuses a text that is too large, so it is not sanitised here.
         return text if name not in self.changed_data or markup.problem(text) else clean_html(below_title(text))
 
     def clean_choices(self) -> Any:

@@ -78,6 +78,6 @@ def names_of_form(request: Any, product: Product | None) -> list[str]:
 
 
 def option_values_of(product: Product) -> list[dict[str, str]]:
-    """What each of the product's variants has of the product's choices."""
+    """The values of the product's choices, for each of its variants."""
     rows = Variant.objects.filter(shop=product.shop_id, product=product.pk).order_by("sort_order", "id")
     return list(rows.values_list("option_values", flat=True))

@@ -1,7 +1,7 @@
-"""What stands where on the page of a product, and what it is called.
+"""The layout and the labels of the page of a product.
 
-A group of fields stands in the page's middle, or beside it (`side`). What few products need (`more`) stays closed below
-the group before it until it is opened.
+A group of fields is in the middle of the page, or beside it (`side`). Groups that few products need (`more`) are
+collapsed below the group before them.
 """
 
 from typing import Any

@@ -11,7 +11,7 @@ from storefront.catalogue.models import Product
 from storefront.shops.languages import CHOICES, OTHER
 
 Row = dict[str, str]
-# Rows that a form is read to have, whatever it says.
+# Rows that are read from a form.
 MAX_ROWS = 500
 _BAR = re.compile(r"(?<!\\)\|")
 
@@ -61,7 +61,7 @@ class RowsWidget(forms.Widget):
         return f"{name}-rows" not in data
 
     def posted(self, name: str, rows: list[Row]) -> dict[str, str]:
-        """The form's fields that say these rows."""
+        """The form's fields for these rows."""
         given = {f"{name}-{number}-{key}": text for number, row in enumerate(rows) for key, text in row.items()}
         return given | {f"{name}-rows": str(len(rows))}
 
@@ -126,7 +126,7 @@ def attribute_rows(attributes: list[dict[str, Any]]) -> list[Row]:
 
 
 def attributes_of(rows: list[Row], stored: list[dict[str, Any]], **members: Any) -> list[dict[str, Any]]:
-    """The attributes that the rows say, with what else the stored ones of the same name have."""
+    """The attributes in the rows, with the other members of the stored attributes of the same name."""
     known = {each["name"]: each for each in stored}
     return [
         known.get(row.get("was") or row["name"], {})

@@ -1,6 +1,7 @@
 """How the page of a product is saved: the form and its tables as one change, or not at all.
 
-What the catalogue refuses after the form was checked is said on the form, which keeps everything that was entered.
+If the catalogue refuses the change after the form was checked, the form shows the errors and keeps everything that was
+entered.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -19,8 +20,6 @@ from storefront.shops.admin_base import CHANGED_MEANWHILE, sentence_of
 
 
 class SavingAdmin:
-    """The saving of a product, for its admin."""
-
     check_files: Callable[[Any, Product], None]
 
     def get_form(self, request: Any, obj: Product | None = None, change: bool = False, **kwargs: Any) -> Any:

@@ -24,7 +24,7 @@ class ChoiceValuesWidget(forms.Widget):
     """A variant's value of each choice. The form has them as `<name>-<number of the choice>`."""
 
     template_name = "catalogue/admin/choice_values.html"
-    # Of the choices, in their order. A name that nobody has entered yet is empty.
+    # Names of the choices, in their order; empty if not entered yet.
     names: list[str] = []
 
     def value_from_datadict(self, data: Mapping[str, Any], files: Any, name: str) -> list[str] | None:
@@ -33,7 +33,7 @@ class ChoiceValuesWidget(forms.Widget):
         return [str(data.get(f"{name}-{number}", "")).strip() for number in range(len(self.names))]
 
     def posted(self, name: str, value: Any) -> dict[str, str]:
-        """The form's fields that say these values."""
+        """The form's fields for these values."""
         return {f"{name}-{number}": text for number, text in enumerate(self._texts(value))}
 
     def get_context(self, name: str, value: Any, attrs: Any) -> dict[str, Any]:
@@ -52,7 +52,7 @@ class ChoiceValuesWidget(forms.Widget):
 
 
 class ChoiceValuesField(forms.Field):
-    """What a variant is: values by the name of their choice."""
+    """The values of a variant, by the name of their choice."""
 
     widget = ChoiceValuesWidget
 
@@ -179,7 +179,8 @@ def _key(values: dict[str, str]) -> tuple[tuple[str, str], ...]:
 
 
 def _ordered(shop: Shop, variants: list[Variant]) -> list[Variant]:
-    """Those that an order has. Orders are of a higher room, and are reached by their shop's relation."""
+    """The variants among these that an order has. Orders are in a higher room, and are reached by their shop's
+    relation."""
     if not variants:
         return []
     lines: Any = Shop._meta.get_field("orderline").related_model

@@ -84,8 +84,8 @@ def plan_edit(shop: Shop, products: QuerySet[Product], edit: BulkEdit) -> list[E
 
 def digest_of(planned: Collection[Edited]) -> str:
     """A digest of the planned changes, which differs for any other plan."""
-    said = [(each.product.pk, each.lines) for each in planned]
-    return hashlib.sha256(repr(said).encode()).hexdigest()
+    contents = [(each.product.pk, each.lines) for each in planned]
+    return hashlib.sha256(repr(contents).encode()).hexdigest()
 
 
 @transaction.atomic

@@ -20,7 +20,7 @@ from storefront.shops.models import ApiToken, User
 
 Kind = StockAdjustment.Kind
 # The cause of changes of stock, as parameters of the statement that declares it.
-Said = dict[str, Any]
+Cause = dict[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,24 +41,24 @@ def stock_changes(
 ) -> Iterator[None]:
     """Declare the cause of the block's changes of stock. Call it in their transaction, which an exception must roll
     back."""
-    with saying(said(kind, now=now, reason=reason, reference=reference, author=author)):
+    with for_cause(cause_of(kind, now=now, reason=reason, reference=reference, author=author)):
         yield
 
 
 @contextmanager
-def saying(said: Said) -> Iterator[None]:
-    """Say this of the block's changes of stock."""
-    fetch(connection, dialect.SAY, said)
+def for_cause(cause: Cause) -> Iterator[None]:
+    """Declare this cause of the block's changes of stock."""
+    fetch(connection, dialect.DECLARE_CAUSE, cause)
     yield
-    unsay()
+    clear_cause()
 
 
-def unsay() -> None:
-    """End what was said of changes of stock in this transaction."""
-    fetch(connection, dialect.UNSAY, {})
+def clear_cause() -> None:
+    """Let changes of stock in this transaction have no cause from now on."""
+    fetch(connection, dialect.CLEAR_CAUSE, {})
 
 
-def said(kind: Kind, *, now: datetime, reason: str = "", reference: str = "", author: Author = NOBODY) -> Said:
+def cause_of(kind: Kind, *, now: datetime, reason: str = "", reference: str = "", author: Author = NOBODY) -> Cause:
     """Build a cause of changes of stock."""
     values = {
         "kind": kind.value,

@@ -15,8 +15,8 @@ from storefront.catalogue.listable import listable
 TRIGGER_FILE = "postgresql.sql"
 MARKS = {"NOT_QUIET": "current_setting('storefront.quiet', true) IS DISTINCT FROM 'on'"}
 # Says what changes of stock are for, until the end of the transaction, and ends that.
-SAY = "SELECT set_config('storefront.stock_change', %(said)s, true)"
-UNSAY = "SELECT set_config('storefront.stock_change', '', true)"
+DECLARE_CAUSE = "SELECT set_config('storefront.stock_change', %(said)s, true)"
+CLEAR_CAUSE = "SELECT set_config('storefront.stock_change', '', true)"
 # Changes a total.
 NOTE = "SELECT catalogue_note(%s, %s, %s)"
 # Adds the words that a shop does not have.
@@ -30,8 +30,8 @@ EXTENSIONS = ("pg_trgm", "btree_gin")
 _P = f"({listable('p')})"
 
 
-def said(kind: str, texts: dict[str, str], authors: Sequence[str]) -> str:
-    """What is said of a change, as the last columns of the ledger: `texts` are the values without that."""
+def cause_columns(kind: str, texts: dict[str, str], authors: Sequence[str]) -> str:
+    """The cause of a change as the last columns of the ledger; `texts` are the values without a cause."""
     found = [f"COALESCE(said ->> '{name}', '{text}')" for name, text in texts.items()]
     return ", ".join([*found, *(f"(said ->> '{name}')::bigint" for name in authors)])
 

@@ -102,7 +102,6 @@ class NewWords:
         self._added: set[str] = set()
 
     def add(self, texts: Iterable[frozenset[str]]) -> None:
-        """Add the words of each of these texts."""
         words = set().union(*texts) - self._added
         add_words_on_commit(self.shop, words)
         if len(self._added) < self.MAX_REMEMBERED:

@@ -19,11 +19,11 @@ _P = f"({listable('p')})"
 TRIGGER_FILE = "sqlite.sql"
 MARKS = {"SHOP_BITS": str(SHOP_BITS)}
 # Says what changes of stock are for, and ends that.
-SAY = (
+DECLARE_CAUSE = (
     "REPLACE INTO catalogue_stockchange VALUES"
     " (1, %(kind)s, %(reason)s, %(reference)s, %(installation)s, %(token)s, %(user)s, %(made_at)s) RETURNING id"
 )
-UNSAY = "DELETE FROM catalogue_stockchange RETURNING id"
+CLEAR_CAUSE = "DELETE FROM catalogue_stockchange RETURNING id"
 # Changes a total.
 NOTE = "INSERT INTO catalogue_note VALUES (%s, %s, %s)"
 # Adds the words that a shop does not have.
@@ -34,8 +34,8 @@ ADD_WORDS = (
 RANDOM_VERSION = "random() & 1073741823"
 
 
-def said(kind: str, texts: dict[str, str], authors: Sequence[str]) -> str:
-    """What is said of a change, as the last columns of the ledger: `texts` are the values without that."""
+def cause_columns(kind: str, texts: dict[str, str], authors: Sequence[str]) -> str:
+    """The cause of a change as the last columns of the ledger; `texts` are the values without a cause."""
     # The row of `catalogue_stockchange`, if there is one. A removal is one, whatever removed the variant.
     of_kind = "NULL" if kind == "removed" else "said.kind"
     found = [f"COALESCE({of_kind if name == 'kind' else f'said.{name}'}, '{text}')" for name, text in texts.items()]

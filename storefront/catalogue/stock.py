@@ -56,8 +56,8 @@ def take_stock(*, shop: Shop, uses: Iterable[StockUse], now: datetime, reference
         if not _is_untracked(shop, use):
             raise InsufficientStock(available=available(shop, use), use=use)
 
-    said = ledger.said(StockKind.SOLD, reference=reference, now=now)
-    return _Change(TAKE, shop, said, now, unchanged=refuse).make(uses)
+    cause = ledger.cause_of(StockKind.SOLD, reference=reference, now=now)
+    return _Change(TAKE, shop, cause, now, unchanged=refuse).make(uses)
 
 
 def put_back_stock(
@@ -65,8 +65,8 @@ def put_back_stock(
 ) -> None:
     """Raise the stocks that `take_stock` lowered. Skips rows that were deleted since. `reference` and `reason` are
     stored in the ledger."""
-    said = ledger.said(StockKind.RETURNED, reference=reference, reason=reason, now=now)
-    _Change(PUT_BACK, shop, said, now, unchanged=lambda use: None).make(uses)
+    cause = ledger.cause_of(StockKind.RETURNED, reference=reference, reason=reason, now=now)
+    _Change(PUT_BACK, shop, cause, now, unchanged=lambda use: None).make(uses)
 
 
 def available(shop: Shop, use: StockUse) -> int:
@@ -90,7 +90,7 @@ class _Change:
 
     statements: Statements
     shop: Shop
-    said: ledger.Said
+    cause: ledger.Cause
     now: datetime
     unchanged: Callable[[StockUse], None]
 
@@ -104,17 +104,17 @@ class _Change:
 
     def _is_made_alone(self, use: StockUse) -> bool:
         """Make the change by one statement, if that finds the stock."""
-        rows = fetch(connection, self.statements.alone[use.kind], self._parameters(use) | self.said)
+        rows = fetch(connection, self.statements.alone[use.kind], self._parameters(use) | self.cause)
         if connection.in_atomic_block:
             # Without a transaction, the cause ended with the statement.
-            ledger.unsay()
+            ledger.clear_cause()
         return bool(rows)
 
     @transaction.atomic
     def _make_each(self, wanted: list[StockUse]) -> list[StockUse]:
         changed: list[StockUse] = []
         items: dict[str, Item] = {}
-        with ledger.saying(self.said):
+        with ledger.for_cause(self.cause):
             for use in wanted:
                 rows = fetch(connection, self.statements.one_of_several[use.kind], self._parameters(use))
                 if rows:

@@ -9,7 +9,7 @@ events of the items that show it. A transaction of several calls would halve the
 from typing import Literal, NamedTuple
 
 from storefront.catalogue.inventory import CHANGED_PRODUCT, CHANGED_VARIANT, ITEM_JSON
-from storefront.catalogue.postgresql import SAY
+from storefront.catalogue.postgresql import DECLARE_CAUSE
 from storefront.webhooks.actions import insertion_of
 
 Kind = Literal["product", "variant", "damaged"]
@@ -59,7 +59,7 @@ def _alone(kind: Kind, sign: str, condition: str) -> str:
     condition += "" if kind == "variant" else _NO_VARIANTS
     # The change is joined with its cause, so that the cause is declared before the change's triggers run.
     changed = _update(kind, sign, condition, " FROM said", _CHANGED[_table(kind)])
-    return f"WITH said AS ({SAY}), changed AS ({changed}), told AS ({events}) SELECT id FROM changed"
+    return f"WITH declared AS ({DECLARE_CAUSE}), changed AS ({changed}), emitted AS ({events}) SELECT id FROM changed"
 
 
 class Statements(NamedTuple):

@@ -29,7 +29,7 @@ PLACED_BY = (
     "sort_name",
     "is_featured",
 )
-# The columns of a row of the stock ledger. The cause of the change comes last (`_said`).
+# The columns of a row of the stock ledger. The cause of the change comes last (`_cause`).
 LEDGER = (
     "shop_id, product_id, variant_id, of_damaged, delta, stock_after, made_at,"
     " kind, reason, reference, installation_id, token_id, user_id"
@@ -91,7 +91,7 @@ def statements() -> list[str]:
     text = (files(__package__) / "trigger_sql" / dialect.TRIGGER_FILE).read_text()
     for mark, sql in {
         "LEDGER": LEDGER,
-        **{f"SAID_{kind.upper()}": _said(kind) for kind in ("created", "changed", "removed")},
+        **{f"SAID_{kind.upper()}": _cause_columns(kind) for kind in ("created", "changed", "removed")},
         **{f"LISTABLE_{row.upper()}": f"({listable(row)})" for row in ("NEW", "OLD", "p", "n", "o")},
         "PLACED_BY": ", ".join(PLACED_BY),
         "PLACED_NEW": ", ".join(f"NEW.{column}" for column in PLACED_BY),
@@ -104,9 +104,9 @@ def statements() -> list[str]:
     return text.split(BREAK)
 
 
-def _said(kind: str) -> str:
-    """What is said of a change, as the last columns of LEDGER; `kind` if nothing is."""
-    return dialect.said(kind, {"kind": kind, "reason": "", "reference": ""}, ("installation", "token", "user"))
+def _cause_columns(kind: str) -> str:
+    """The cause of a change as the last columns of LEDGER; `kind` without one."""
+    return dialect.cause_columns(kind, {"kind": kind, "reason": "", "reference": ""}, ("installation", "token", "user"))
 
 
 TRIGGERS = TriggerSet(

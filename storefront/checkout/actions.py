@@ -145,9 +145,9 @@ def press_pay(
     _agreed_quote(shop, cart, checkout, agreed, now)
     provider = provider if agreed.amount else None
     digest = _digest(agreed, provider, keeping, shopper_note)
-    standing = _end_earlier(shop, cart, checkout, digest, now)
-    if standing is not None:
-        return Pressed(order=standing.order, payment=standing)
+    earlier = _end_earlier(shop, cart, checkout, digest, now)
+    if earlier is not None:
+        return Pressed(order=earlier.order, payment=earlier)
     frozen = freeze(
         shop=shop,
         checkout=checkout,

@@ -354,7 +354,6 @@ class OrderEmailForm(CheckoutForm):
 
 
 def focus_first_error(form: forms.Form) -> None:
-    """Set the focus to the form's first field with an error."""
     first = next((name for name in form.fields if name in form.errors), None)
     if first:
         form.fields[first].widget.attrs["autofocus"] = True

@@ -12,7 +12,7 @@ from storefront.customers.limits import LimitReached
 from storefront.documents.queries import document_of
 from storefront.documents.responses import document_response
 from storefront.kit.http import SeeOther
-from storefront.kit.ids import LARGEST_ID
+from storefront.kit.ids import MAX_ID
 from storefront.orders.models import Order
 from storefront.shops.private_pages import private_page
 from storefront.shops.request import Request
@@ -42,7 +42,7 @@ def order_email(request: Request, public_id: UUID) -> HttpResponse:
 @for_its_shopper
 def document(request: Request, order: Order, document_id: int) -> HttpResponse:
     """An invoice or credit note."""
-    found = document_of(request.shop, min(document_id, LARGEST_ID), order)
+    found = document_of(request.shop, min(document_id, MAX_ID), order)
     if found is None:
         raise Http404
     return document_response(found)

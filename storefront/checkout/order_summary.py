@@ -68,7 +68,6 @@ class OrderSummary:
 
 
 def summarise(shop: Shop, checkout: Checkout, quote: Quote) -> OrderSummary:
-    """The summary of this checkout at this quote."""
     totals, delivery = quote.totals, quote.delivery
     same = quote.is_shipped and not checkout.billing_address
     return OrderSummary(

@@ -186,7 +186,6 @@ def payment(request: Request) -> HttpResponse:
 @private_page
 @for_its_shopper
 def confirmation(request: Request, order: Order) -> HttpResponse:
-    """The placed order."""
     gateway = PROVIDERS.get(order.payment_method)
     context = {
         "order": order,

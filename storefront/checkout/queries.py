@@ -187,7 +187,7 @@ def _tax_terms(
         return pricing.tax_terms(shop, is_net=is_net)
     country = proven_country(shop, checkout.vat_id, checkout.vat_check, now)
     buyer = billing_address(checkout) or address
-    return pricing.tax_terms(shop, goods=address, buyer=buyer, vat_id_country=country, is_net=is_net)
+    return pricing.tax_terms(shop, destination=address, buyer=buyer, vat_id_country=country, is_net=is_net)
 
 
 def _at_part(shop: Shop, option: ShippingOption, part: Decimal) -> ShippingOption:

@@ -81,15 +81,15 @@ def _read(answer: Answer, vat_id: str) -> dict[str, Any]:
     """Read the answer. Raises ValueError unless it clearly is about this ID."""
     if answer.status != 200 or answer.is_cut:
         raise ValueError(f"VIES answered with status {answer.status}.")
-    said = orjson.loads(answer.body)
-    if not isinstance(said, dict) or said.get("actionSucceed") is False or type(said.get("valid")) is not bool:
+    members = orjson.loads(answer.body)
+    if not isinstance(members, dict) or members.get("actionSucceed") is False or type(members.get("valid")) is not bool:
         raise ValueError("VIES had no result.")
-    if (said.get("countryCode"), said.get("vatNumber")) != (vat_id[:2], vat_id[2:]):
+    if (members.get("countryCode"), members.get("vatNumber")) != (vat_id[:2], vat_id[2:]):
         raise ValueError("VIES answered about another VAT ID.")
     return {
-        "result": VALID if said["valid"] else INVALID,
-        "consultation_number": _text(said.get("requestIdentifier")),
-        "name": _text(said.get("name")),
+        "result": VALID if members["valid"] else INVALID,
+        "consultation_number": _text(members.get("requestIdentifier")),
+        "name": _text(members.get("name")),
     }
 
 

@@ -113,7 +113,7 @@ KINDS: dict[str, MailKind] = {
     "credit_note": _document("Credit note", "A credit note is issued."),
     "gift_card": MailKind(
         "Gift card",
-        "A gift card is due. It goes to the person the card is for.",
+        "A gift card is due. Sent to its recipient.",
         "gift_cards/gift_card.txt",
         "Your gift card for {shop_name}",
         {"amount": "what is on the card"},
@@ -121,7 +121,7 @@ KINDS: dict[str, MailKind] = {
     ),
     "stock_alert_confirmation": MailKind(
         "Back in stock: confirmation",
-        "Somebody asks to be told when a product is back.",
+        "Somebody asks for a mail when a product is back.",
         "stock_alerts/confirm.txt",
         "Please confirm: {product_name}",
         PRODUCT,
@@ -155,7 +155,7 @@ KINDS: dict[str, MailKind] = {
     ),
     "account_change_email": _account(
         "New email address",
-        "A customer enters a new email address. It goes to that address.",
+        "A customer enters a new email address. Sent to that address.",
         "change_email",
         "Confirm your new email address at {shop_name}",
         new_email="the new email address",
@@ -168,7 +168,7 @@ KINDS: dict[str, MailKind] = {
     ),
     "new_order": _of_order(
         "New order, to the shop",
-        "An order is placed. It goes to your shop.",
+        "An order is placed. Sent to your shop.",
         "new_order",
         "New order {order_number}: {order_total}",
         "order_number",

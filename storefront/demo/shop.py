@@ -147,7 +147,7 @@ def close_shop(shop: Shop) -> None:
     names = list(Media.objects.filter(shop=shop).exclude(file="").values_list("file", flat=True))
     files = [stored.file for stored in StoredFile.objects.filter(shop=shop)]
     with transaction.atomic():
-        # These foreign keys would protect the products and categories from deletion.
+        # Foreign keys of these rows would protect the products and categories from deletion.
         BundleItem.objects.filter(shop=shop).delete()
         Category.objects.filter(shop=shop).update(parent=None)
         publish_change(shop.pk)

@@ -10,7 +10,6 @@ from storefront.documents.records import Record
 
 
 def document_response(document: Document) -> HttpResponse:
-    """The issued document."""
     return pdf_response([document.record], document.file_name)
 
 

@@ -131,7 +131,7 @@ def withdraw_cards(*, shop: Shop, order_id: int, detail: str, only_unspent: bool
         disable_card(shop=shop, card=card, detail=detail, is_withdrawn=True, now=now)
 
 
-def give_back_cards(*, shop: Shop, order_id: int, detail: str, now: datetime) -> None:
+def restore_cards(*, shop: Shop, order_id: int, detail: str, now: datetime) -> None:
     """Enable the cards of an order that `withdraw_cards` disabled."""
     for card in GiftCard.objects.filter(shop=shop, order_id=order_id, is_withdrawn=True).order_by("pk"):
         enable_card(shop=shop, card=card, detail=detail, only_withdrawn=True, now=now)

@@ -100,7 +100,7 @@ def _problems(alias: str, triggers: TriggerSet) -> list[checks.CheckMessage]:
         checks.Warning(
             f"The database {alias} lacks, or has otherwise than it should: {', '.join(missing)}."
             f" Without them, {triggers.consequence}.",
-            hint="Run storefront migrate; it puts them up and works out anew what they keep.",
+            hint="Run storefront migrate; it creates them and rebuilds the data that they maintain.",
             id=f"{triggers.app_label}.W001",
         )
     ]

@@ -22,7 +22,7 @@ class PublicProducts(Products):
         f" UNION ALL SELECT p.unpublish_at, p.id FROM catalogue_product p WHERE {_UNPUBLISHED}"
     )
     for_apps = False
-    # A product that no list has shown yet is told to nobody (R-SYNC-7).
+    # Changes of a product that no list has shown yet are left out (R-SYNC-7).
     visible = f"NOT EXISTS ({PRODUCT} AND (p.published_on IS NULL OR p.published_on > %(now)s))"
 
     def gone(self) -> str:

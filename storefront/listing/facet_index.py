@@ -20,7 +20,7 @@ from storefront.shops.models import Shop
 from storefront.sync import log
 from storefront.sync.cursors import RETENTION
 
-# More changed products than these at once, and the index is read anew.
+# With more changed products at once, the index is read again.
 MAX_CHANGED = 20_000
 # An attribute with more values than these, such as a number that every product has for itself, is no filter.
 MAX_VALUES = 1000

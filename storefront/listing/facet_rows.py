@@ -53,8 +53,8 @@ _OPTIONS = (
 class FacetRow:
     """A product that lists show, but for its dates. `prices` are in hundredths, one for each active variant.
 
-    `values` are (name, value, whether it can be bought): of attributes, and of active variants. `items` are the
-    products that a bundle consists of. `turns` is when one of its prices next begins or ends.
+    `values` are (name, value, can be bought): of attributes, and of active variants. `items` are the products that a
+    bundle consists of. `turns` is when one of its prices next begins or ends.
     """
 
     id: int

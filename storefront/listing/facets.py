@@ -151,7 +151,7 @@ def _brand_ids(shop: Shop, names: Collection[str]) -> dict[str, int]:
 
 
 def _known(index: FacetIndex, chosen: Chosen, brands: Mapping[str, int]) -> tuple[Chosen, list[str]]:
-    """What is chosen of what there is, and the rest."""
+    """Split the chosen filters into those that the shop has and the others."""
     unknown = [name for name in sorted(chosen.brands) if name not in brands]
     values = {}
     for name, wanted in chosen.values.items():

@@ -120,7 +120,7 @@ class Listing:
         self.fetch, self.sort, self.shop, self.moment = fetch, filters.sort, shop, moment
         self.members = filters.members
         words = search_words(filters.q, language)
-        # Those with a stem first, as `Shape` has them.
+        # Words with a stem come first, as in `Shape`.
         long = sorted((word for word in words if len(word.text) >= INDEXED_WORD), key=lambda word: not word.stem)
         short = [word for word in words if len(word.text) < INDEXED_WORD]
         category = None if filters.category is None else "branch" if filters.with_subcategories else "alone"
@@ -229,7 +229,7 @@ class Listing:
         """The list's validity, how many products the shop lists without filters, and how many with them. Sets
         `matches`."""
         if self.shape.has_stored_total and _dates_hide.get(self.shop) is False:
-            # Without a count of what dates hide: PostgreSQL would plan it anew each time, which takes longer than
+            # Without a count of what dates hide: PostgreSQL would plan it again each time, which takes longer than
             # running it.
             (*dated, hides, products, total, _), *_ = self.fetch(page_sql.stored_state(self.shape), self.params)
             _sizes.put(self.shop, products)

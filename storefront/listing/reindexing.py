@@ -1,7 +1,7 @@
 # ruff: noqa: S608, the statements consist of conditions of this package; values are parameters.
 """Recomputes the data that is derived from the catalogue's rows, and reports differences: totals, search texts, the
-search index; counts a large shop's frequent words anew. There should be no differences; it is for use after restoring a
-backup or editing the database by hand.
+search index; counts a large shop's frequent words again. There should be no differences; it is for use after restoring
+a backup or editing the database by hand.
 
 Shops stay open meanwhile. SQLite's other writers wait for each step.
 """

@@ -1,7 +1,7 @@
 """The nearest spelling of a search that finds nothing.
 
-Words to correct to come from the shop's products (`SearchWord`). A correction is told only if a product that the shop
-lists matches it, so that words of drafts and of hidden products stay unknown.
+Words to correct to come from the shop's products (`SearchWord`). A correction is offered only if a product that the
+shop lists matches it, so that words of drafts and of hidden products stay unknown.
 """
 
 from collections.abc import Iterable, Sequence

@@ -51,9 +51,9 @@ _SORT_TEXTS = "SELECT gin_clean_pending_list('catalogue_searchindex')"
 
 
 class Upkeep:
-    """What is done beside an import, inside a `with` block: a thread with a connection of its own does what is
-    submitted to it, sorts the new texts into the search index, and updates the statistics of the columns by which the
-    import finds existing rows.
+    """Work that runs in parallel to an import, inside a `with` block: a thread with a connection of its own does what
+    is submitted to it, sorts the new texts into the search index, and updates the statistics of the columns by which
+    the import finds existing rows.
 
     The server does that on another core, while the import writes its next batch. Within a transaction, whose locks the
     thread would wait for, and after an error, it is left to the end of the import (`settle`).
@@ -117,7 +117,7 @@ def _analyze(tables: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def _disconnect() -> None:
-    # Of this thread: a connection looked up elsewhere would be another.
+    # The connection of this thread, since Django has one for each thread.
     connection.close()
 
 

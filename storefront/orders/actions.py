@@ -18,7 +18,7 @@ from storefront.orders.queries import order_record
 from storefront.orders.rules import Sale, SaleLine, with_discounts
 from storefront.orders.sending import follow_lines
 from storefront.orders.words import keep_words
-from storefront.pricing.redeeming import give_back_uses
+from storefront.pricing.redeeming import release_uses
 from storefront.shops import audit
 from storefront.shops.models import Shop
 from storefront.webhooks.actions import record_event
@@ -134,7 +134,7 @@ def cancel_order(*, shop: Shop, order: Order, reason: str = "", restock: bool = 
     check_cancellable(order)
     before = {"status": order.status}
     restocked = restock and restock_order(order, reason, now)
-    give_back_uses(shop=shop, sale=order.redemption)
+    release_uses(shop=shop, sale=order.redemption)
     order.status, order.cancelled_at, order.updated_at = Order.Status.CANCELLED, now, now
     order.cancel_reason = reason
     order.save(update_fields=["status", "cancelled_at", "cancel_reason", "restocked_at", "updated_at"])

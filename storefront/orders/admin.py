@@ -88,7 +88,7 @@ class OrderAdmin(OrderLists):
             context |= self.page_of(request, obj)
             context["may_see_products"] = Right.VIEW_PRODUCTS in request.rights
             context["may_see_customers"] = Right.VIEW_CUSTOMERS in request.rights
-            happened = timeline.told(context["happened"], request.shop)
+            happened = timeline.as_shown(context["happened"], request.shop)
             context["happened"], context["happened_before"] = happened[:SHOWN_HAPPENINGS], happened[SHOWN_HAPPENINGS:]
             if "fulfil" in context["deeds"]:
                 context["fulfil_form"] = FulfilForm(request, obj.pk)

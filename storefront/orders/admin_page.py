@@ -136,8 +136,8 @@ def vat_of(order: Order, shop: Shop) -> list[str]:
     if not order.vat_id or not check:
         return [order.vat_id] if order.vat_id else []
     made = parse_datetime(check["checked_at"])
-    said = {"valid": "valid", "invalid": "not valid", "unavailable": "could not be checked"}[check["result"]]
-    facts = [f"{said}, {format_time(made, shop.timezone)}", check["name"], check["consultation_number"]]
+    result = {"valid": "valid", "invalid": "not valid", "unavailable": "could not be checked"}[check["result"]]
+    facts = [f"{result}, {format_time(made, shop.timezone)}", check["name"], check["consultation_number"]]
     return [order.vat_id, *filter(None, facts)]
 
 

@@ -8,9 +8,9 @@ from typing import Any
 from storefront.gift_cards.issuing import (
     cards_of_order,
     disable_card,
-    give_back_cards,
     issue_card,
     morning_of,
+    restore_cards,
     withdraw_cards,
 )
 from storefront.gift_cards.models import GiftCard
@@ -61,7 +61,7 @@ def follow_payments(*, order: Order, is_disputed: bool, now: datetime) -> None:
     elif is_disputed:
         withdraw_cards(detail=f"A bank disputes the payment of order {order.number}.", only_unspent=True, **given)
     elif order.payment_status != statuses.PENDING:
-        give_back_cards(detail=f"Order {order.number} stands again.", **given)
+        restore_cards(detail=f"Order {order.number} stands again.", **given)
 
 
 class GiftCardSpent(Refusal):

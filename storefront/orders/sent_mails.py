@@ -88,8 +88,8 @@ def send_and_record(message: EmailMessage, *given: Any, order: Order, what: str,
     is_sent = mail.send(message, what=what, tries=tries, again=again)
     if mail.is_sent() and (is_sent or tries >= len(mail.WAITS)):
         now = clock.now()
-        given = {"sent_at": now} if is_sent else {"failed_at": now}
+        outcome = {"sent_at": now} if is_sent else {"failed_at": now}
         subject = message.subject[:255]
         OrderMail.objects.create(
-            shop_id=order.shop_id, order=order, kind=what, email=order.email, subject=subject, created_at=now, **given
+            shop_id=order.shop_id, order=order, kind=what, email=order.email, subject=subject, created_at=now, **outcome
         )

@@ -14,7 +14,13 @@ from storefront.shops.models import Shop
 # Entries of the audit log that are read; an order has a few.
 MAX_ENTRIES = 200
 # Actions with a row of their own, which has more details. The log only names the actor.
-TOLD_BY_ROWS = ("order.placed", "order.fulfilled", "order.fulfilment_cancelled", "order.refunded", "order.mail_written")
+SHOWN_BY_ROWS = (
+    "order.placed",
+    "order.fulfilled",
+    "order.fulfilment_cancelled",
+    "order.refunded",
+    "order.mail_written",
+)
 MAILS = {
     "order_confirmation": "Order confirmation",
     "order_paid": "Payment email",
@@ -58,14 +64,14 @@ def log_of(shop: Shop, order: Order) -> Log:
 def happenings(order: Order, fulfilments: Iterable[Fulfilment], log: Log) -> list[Happening]:
     """The entries of this room. Higher rooms add payments, refunds and documents."""
     found = [Happening(order.placed_at, "Order placed", icon="shopping_bag", rank=0)]
-    found += [_deed(entry) for entry in log.entries if entry.action not in TOLD_BY_ROWS]
+    found += [_deed(entry) for entry in log.entries if entry.action not in SHOWN_BY_ROWS]
     for fulfilment in fulfilments:
         found += _of_fulfilment(fulfilment, log)
     found += [each for mail in OrderMail.objects.filter(order=order) for each in _of_mail(mail)]
     return found
 
 
-def told(found: Iterable[Happening], shop: Shop) -> list[dict[str, Any]]:
+def as_shown(found: Iterable[Happening], shop: Shop) -> list[dict[str, Any]]:
     """The timeline as the page shows it, newest first."""
     newest = sorted(found, key=lambda each: (each.at, each.rank), reverse=True)
     return [vars(each) | {"when": format_time(each.at, shop.timezone)} for each in newest]

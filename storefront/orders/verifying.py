@@ -44,8 +44,8 @@ def deviations(shop: Shop) -> Iterator[Deviation]:
 
 def _pieces(shop: Shop) -> Iterator[Deviation]:
     """Lines whose pieces differ from those of their fulfilments that were not cancelled."""
-    standing = FulfilmentLine.objects.filter(line=OuterRef("pk"), fulfilment__cancelled_at=None)
-    sent = standing.order_by().values("line").annotate(sum=Sum("qty")).values("sum")
+    valid = FulfilmentLine.objects.filter(line=OuterRef("pk"), fulfilment__cancelled_at=None)
+    sent = valid.order_by().values("line").annotate(sum=Sum("qty")).values("sum")
     lines: Any = OrderLine.objects.filter(shop=shop).annotate(sent=Coalesce(Subquery(sent), 0)).order_by("pk")
     for line in lines.exclude(fulfilled_qty=F("sent")).iterator(chunk_size=BATCH_ROWS):
         yield from differing("pieces fulfilled", f"order line {line.pk}", line.fulfilled_qty, line.sent)

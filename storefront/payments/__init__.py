@@ -1,4 +1,4 @@
-"""Payments: what a shop takes and gives back through payment providers, before an order stands and after it.
+"""Payments and refunds through payment providers, before and after an order is placed.
 
 Never knows a card number of a real provider. May import the rooms up to `orders`.
 """

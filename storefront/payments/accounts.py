@@ -63,7 +63,7 @@ def save_settings(*, shop: Shop, provider: Provider, given: Mapping[str, Any], n
         # Sealed again, even the same would differ.
         columns["sealed"] = sealing.seal(orjson.dumps(secrets), purpose=PURPOSE)
         if before:
-            # They may be those of another account.
+            # The new keys may belong to another account.
             columns["account_reference"] = ""
     account, _ = ProviderAccount.objects.update_or_create(shop=shop, provider=provider.name, defaults=columns)
     if changed:
@@ -73,7 +73,7 @@ def save_settings(*, shop: Shop, provider: Provider, given: Mapping[str, Any], n
 
 
 def check_connection(*, shop: Shop, account: ProviderAccount, now: datetime) -> list[str]:
-    """What is wrong with the account's settings, in words, found out by asking the provider; empty if nothing is."""
+    """Check the account's settings by asking the provider. Returns the problem in words; empty if there is none."""
     try:
         wrong = PROVIDERS[account.provider].check(settings_of(shop, account.provider))
         if not wrong:
@@ -108,7 +108,7 @@ def identify_account(*, shop: Shop, name: str) -> str:
 
 
 def charge_of(shop: Shop, payment: Payment, *, given: Mapping[str, Any] | None = None) -> Charge:
-    """The payment as its provider is told of it."""
+    """The payment in the form in which providers get it."""
     draft = payment.draft
     return Charge(
         shop_id=shop.pk,

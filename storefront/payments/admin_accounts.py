@@ -23,7 +23,7 @@ from storefront.shops.rights import Right
 
 
 class NotConnected(Refusal):
-    """What is wrong with the settings, in words."""
+    """The provider refused the settings; the message is for the merchant."""
 
     code = "provider_not_connected"
 

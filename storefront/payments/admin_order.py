@@ -22,7 +22,7 @@ def money_of(order: Order, log: Log, *, may_see: bool) -> dict[str, Any]:
     payments = list(order.payments.prefetch_related("entries"))
     refunds = list(order.refunds.prefetch_related("lines__line"))
     happened = [_refund_happened(row, log) for row in refunds if not row.is_foreign]
-    happened += [told for row in payments for entry in row.entries.all() if (told := _entry(row, entry))]
+    happened += [shown for row in payments for entry in row.entries.all() if (shown := _entry(row, entry))]
     return {
         "sums": paid_sums(order, payments),
         "payments": [payment_text(row) for row in payments] if may_see else [],

@@ -27,8 +27,8 @@ NOTHING_CHOSEN = "Choose items, delivery, an amount or everything."
 
 @dataclass(frozen=True)
 class Summary:
-    """What the dialog's button says, with the sum; and why it cannot be pressed, or was not obeyed. The text comes back
-    with the form as `pressed`, so that nobody refunds another sum than the button said."""
+    """The label of the dialog's button, with the sum; and the reason why it is disabled, or was refused. The label
+    comes back with the form as `pressed`, so that nobody refunds another sum than the button showed."""
 
     text: str
     is_ready: bool
@@ -108,7 +108,7 @@ class RefundForm(BaseDialogForm):
     @property
     def given(self) -> dict[str, Any]:
         data = self.cleaned_data
-        # Everything is the sum that the button said, and not more of what has been paid since.
+        # "Everything" is the sum that the button showed, without payments since then.
         chosen = {"amount": self.total} if data["everything"] else self._chosen
         return chosen | {"reason": data["reason"], "restock": data.get("restock", False)}
 
@@ -158,7 +158,7 @@ def _everything(order: Order) -> str:
     try:
         return f"Everything that is left: {format_money(refund_total(order=order), order.currency)}"
     except Refusal:
-        # Nothing is left, which sending the form says.
+        # Nothing is left; sending the form shows the refusal.
         return "Everything that is left"
 
 

@@ -47,7 +47,7 @@ class MethodUnavailable(Refusal):
 
 @sensitive_variables("given")
 def begin(*, shop: Shop, payment: Payment, given: Mapping[str, Any], now: datetime) -> tuple[Payment, Step | None]:
-    """Start the payment with its provider. Repeated, it is the same payment: the key says so.
+    """Start the payment with its provider. Repeated, it is the same payment, by its key.
 
     Returns the payment as it is then, and what the shopper has to do next: None if the provider did not answer. Raises
     PaymentDeclined or MethodUnavailable; then the payment has ended, and the stock is back.
@@ -82,7 +82,7 @@ def begin(*, shop: Shop, payment: Payment, given: Mapping[str, Any], now: dateti
 
 
 def continue_payment(*, shop: Shop, payment: Payment, now: datetime) -> tuple[Payment, Step | None]:
-    """What is left for the shopper to do for a payment that was started; None if the provider did not answer."""
+    """The shopper's next step for a payment that was started; None if the provider did not answer."""
     try:
         step = PROVIDERS[payment.gateway].step(charge_of(shop, payment))
     except Exception as error:

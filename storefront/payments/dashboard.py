@@ -1,4 +1,4 @@
-"""What the admin's start page says of payments, besides what it says of orders."""
+"""Adds payments to the admin's start page."""
 
 from datetime import timedelta
 from typing import Any

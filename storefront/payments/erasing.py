@@ -17,7 +17,7 @@ NOTHING = {"customer_reference": "", "method_reference": "", "method": "", "plac
 
 
 def with_open_money(orders: QuerySet[Order]) -> dict[int, str]:
-    """Of these orders, those with a payment or a refund whose outcome is not known: what it is, by the order's id."""
+    """The orders among these with a payment or a refund whose outcome is not known: a description by the order's id."""
     payments = Payment.objects.filter(order__in=orders, state__in=UNDECIDED)
     refunds = Refund.objects.filter(order__in=orders, status=Refund.Status.PENDING)
     found = dict.fromkeys(payments.values_list("order", flat=True), "has a payment whose outcome is not known yet")

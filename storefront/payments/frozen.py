@@ -15,7 +15,6 @@ _LINE_MONEY = ("unit_price", "line_total", "tax", "discount")
 
 
 def freeze_sale(sale: Sale) -> dict[str, Any]:
-    """The sale as JSON."""
     frozen = asdict(sale) | {name: str(getattr(sale, name)) for name in _MONEY}
     frozen["checkout_link"] = str(sale.checkout_link) if sale.checkout_link else None
     frozen["redemption"] = str(sale.redemption) if sale.redemption else None

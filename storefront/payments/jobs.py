@@ -74,7 +74,8 @@ def find_account(account_id: int, tries: int = 0) -> None:
             due = clock.now() + wait_before_look(tries)
             find_account.using(run_after=due).enqueue(account_id, tries + 1)
     except Exception as error:
-        # Wrong secrets, as a rule: "Check the connection" says so. The message may quote them.
+        # The secrets are usually wrong, as "Check the connection" shows. The message may quote them, so it is not
+        # logged.
         log.warning("account_not_found", account=account_id, provider=account.provider, reason=type(error).__name__)
 
 

@@ -35,8 +35,8 @@ class ShippingRefundTooLarge(Refusal):
 
 @dataclass(frozen=True)
 class Pieces:
-    """Pieces of an order line to refund. `sent` says which: those that are not sent yet, or those that were; None takes
-    those that are not sent first."""
+    """Pieces of an order line to refund. `sent` selects pieces that were sent, or those that were not; None takes those
+    that were not sent first."""
 
     line_id: int
     qty: int
@@ -70,7 +70,7 @@ def paid_for_delivery(order: Order) -> Decimal:
 
 def delivery_left(order: Order) -> Decimal:
     """What was paid for the delivery and was not refunded."""
-    refunded = _standing(order).aggregate(sum=Sum("shipping"))["sum"]
+    refunded = _valid(order).aggregate(sum=Sum("shipping"))["sum"]
     return paid_for_delivery(order) - (refunded or ZERO)
 
 
@@ -159,7 +159,7 @@ def _add(part: RefundLine, pieces: Pieces) -> None:
         raise NotLeftToRefund(f"Of line {line.pk}, {line.name}, {pieces_left} can still be refunded.")
     part.qty += pieces.qty
     part.withdrawn_qty += 0 if sent else min(pieces.qty, unsent_left)
-    # Those that are left to send come first.
+    # Pieces that are left to send come first.
     part.closed_qty = max(part.withdrawn_qty - line.left, 0)
     if pieces.restock:
         # Put back already: pieces of a refund that failed, those that were closed, and those of a restocked order.
@@ -170,7 +170,7 @@ def _add(part: RefundLine, pieces: Pieces) -> None:
 
 def _price(order: Order, part: RefundLine) -> None:
     line, refunded = part.line, part.line.refunded_qty + part.qty
-    done = RefundLine.objects.filter(shop=order.shop_id, line=line, refund__in=_standing(order).values("pk"))
+    done = RefundLine.objects.filter(shop=order.shop_id, line=line, refund__in=_valid(order).values("pk"))
     before = done.aggregate(amount=Sum("amount"), tax=Sum("tax"))
     part.amount = rest_of_share(
         paid_for_line(order, line), refunded, line.qty, before["amount"] or ZERO, order.currency
@@ -178,7 +178,7 @@ def _price(order: Order, part: RefundLine) -> None:
     part.tax = rest_of_share(line.tax, refunded, line.qty, before["tax"] or ZERO, order.currency)
 
 
-def _standing(order: Order) -> QuerySet[Refund]:
+def _valid(order: Order) -> QuerySet[Refund]:
     """The order's refunds that did not fail, or not in all their parts."""
     alive = Refund.objects.filter(shop=order.shop_id, order=order).exclude(status=Refund.Status.FAILED)
     whole = alive.filter(part_of__isnull=False).values("part_of")

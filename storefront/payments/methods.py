@@ -22,7 +22,7 @@ class PaymentMethod:
 
     `minimum` is the least that it takes, zero for any amount. `amount_due` is what is paid with it: more than with
     another one where gift cards have to leave the minimum. `reason` is why it cannot be used, one of those above, and
-    `message` says it to the shopper; both are empty if it can be.
+    `message` is the text for the shopper; both are empty if it can be used.
     """
 
     provider: Provider

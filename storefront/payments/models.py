@@ -60,8 +60,8 @@ class Payment(models.Model):
     """A payment of an order, or of the draft that becomes one, through one provider.
 
     Only `settling.settle` moves `state` and the sums. `status` is the coarser form of `state` that the API has always
-    had. `captured` is a sum that the provider told and that only grows. `returned` is what its refunds that are done
-    come to, and `refunded` what they come to with those that are pending (`refund_ledger`).
+    had. `captured` is a sum that the provider reported and that only grows. `returned` is what its refunds that are
+    done come to, and `refunded` what they come to with those that are pending (`refund_ledger`).
     """
 
     class Status(models.TextChoices):

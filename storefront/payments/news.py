@@ -44,7 +44,7 @@ MAX_BODY_BYTES = 256 * 1024
 @csrf_exempt
 @require_POST
 def provider_news(request: Request, provider: str) -> HttpResponse:
-    """Logs an event and asks the provider about its payment. A response of 200 says that the event is stored."""
+    """Logs an event and asks the provider about its payment. A response of 200 confirms that the event is stored."""
     known = PROVIDERS.get(provider)
     if known is None or not request.shop:
         raise Http404

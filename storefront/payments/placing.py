@@ -23,7 +23,7 @@ from storefront.payments.models import OrderDraft, Payment
 from storefront.payments.providers.gift_card import GIFT_CARD
 from storefront.payments.refund_ledger import return_money
 from storefront.payments.rules import SECURED, UNDECIDED, State
-from storefront.pricing.redeeming import DiscountUsedUp, give_back_uses, keep_uses
+from storefront.pricing.redeeming import DiscountUsedUp, release_uses, keep_uses
 from storefront.shops.models import Shop
 
 Drafted = OrderDraft.State
@@ -92,7 +92,7 @@ def end_draft(*, shop: Shop, draft: OrderDraft, payments: list[Payment] | None =
     go back, and what these payments have taken."""
     reference = stock_reference(draft.pk)
     put_back_stock(shop=shop, uses=thaw_stock(draft.stock_taken), reference=reference, now=now)
-    give_back_uses(shop=shop, sale=thaw_sale(draft.sale).redemption)
+    release_uses(shop=shop, sale=thaw_sale(draft.sale).redemption)
     draft.state, draft.stock_taken = Drafted.ENDED, []
     draft.save(update_fields=["state", "stock_taken"])
     for each in payments or ():

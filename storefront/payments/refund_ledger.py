@@ -1,7 +1,7 @@
 """The ledger of money that goes back: a row for each refund of a provider, asked for here or made elsewhere.
 
-What providers tell becomes rows. The sums of payments and orders, the entries of the log, events, mails and credit
-notes follow from rows, so it does not matter in which order, how often or how late something is told (R-APP-46).
+Reports of providers become rows. The sums of payments and orders, the entries of the log, events, mails and credit
+notes follow from rows, so it does not matter in which order, how often or how late something is reported (R-APP-46).
 """
 
 from collections.abc import Iterable, Sequence
@@ -76,15 +76,15 @@ def return_money(payment: Payment, now: datetime, reason: str = TOO_LATE) -> Non
 
 
 def record(*, shop: Shop, payment: Payment, report: Report, is_fresh: bool, now: datetime) -> list[Change]:
-    """What the report tells of refunds changes in the rows of the locked payment. What they come to then is written
-    into the payment, which the caller saves; the changes go to `follow`."""
+    """Update the refund rows of the locked payment from the report. Their new sums are set in the payment, which the
+    caller saves; the changes go to `follow`."""
     is_silent = report.refunds is None and report.refunded is None
     if is_silent or not (report.refunds or report.refunded or payment.refunded):
         return []
     rows = list(Refund.objects.select_for_update(of=("self",), no_key=True).filter(shop=shop, payment=payment))
-    # Those that are known come first, so that what is left for refunds without our key is known, too.
-    reports = sorted(report.refunds or (), key=lambda told: _row_of(told, rows) is None)
-    changes = [change for told in reports for change in _record(payment, rows, told, now)]
+    # Known refunds come first, so that the amount left for refunds without our key is known.
+    reports = sorted(report.refunds or (), key=lambda reported: _row_of(reported, rows) is None)
+    changes = [change for reported in reports for change in _record(payment, rows, reported, now)]
     if is_fresh and report.refunds is not None:
         # All of them were named, so what stands unnamed for a sum from before is not there.
         changes += [_move(row, Status.FAILED, NOT_THERE, now) for row in rows if _is_unnamed(row)]
@@ -127,55 +127,57 @@ def _follow(shop: Shop, order: Order, change: Change, now: datetime) -> None:
         orders.take_back_refund(order, refunded, is_paid=captured >= order.total, now=now)
 
 
-def _record(payment: Payment, rows: list[Refund], told: RefundReport, now: datetime) -> Iterable[Change]:
-    """What is told of one refund changes in its row, or in a new one."""
-    row = _row_of(told, rows)
-    status = Status(told.standing)
-    failure = clean(told, why=255).why or NO_REASON if status == Status.FAILED else ""
+def _record(payment: Payment, rows: list[Refund], reported: RefundReport, now: datetime) -> Iterable[Change]:
+    """Record the report of one refund in its row, or in a new one. Yields the changes."""
+    row = _row_of(reported, rows)
+    status = Status(reported.standing)
+    failure = clean(reported, why=255).why or NO_REASON if status == Status.FAILED else ""
     if row is None:
-        if _may_be_ours(told, rows):
-            # Its own call has no answer yet: then that names it.
+        if _may_be_ours(reported, rows):
+            # The refund's own call has no answer yet, which will name it.
             return []
-        stand_in = _stand_in(told, rows)
-        if stand_in is not None and stand_in.amount == told.amount:
-            stand_in.reference = told.reference
+        stand_in = _stand_in(reported, rows)
+        if stand_in is not None and stand_in.amount == reported.amount:
+            stand_in.reference = reported.reference
             stand_in.save(update_fields=["reference"])
             return []
         if stand_in is not None:
-            stand_in.amount -= told.amount
+            stand_in.amount -= reported.amount
             stand_in.save(update_fields=["amount"])
-        given = {"is_foreign": True, "reference": told.reference, "status": status, "failure": failure}
-        rows.append(_new(payment, told.amount, now, **given))
+        given = {"is_foreign": True, "reference": reported.reference, "status": status, "failure": failure}
+        rows.append(_new(payment, reported.amount, now, **given))
         if stand_in is None:
             return [Change(rows[-1], "")]
         rows[-1].save()
         return []
-    if not row.reference and not any(told.reference == other.reference for other in rows):
-        row.reference = told.reference
+    if not row.reference and not any(reported.reference == other.reference for other in rows):
+        row.reference = reported.reference
         row.save(update_fields=["reference"])
     return [_move(row, status, failure, now)] if _RANKS[status] > _RANKS[Status(row.status)] else []
 
 
-def _row_of(told: RefundReport, rows: Sequence[Refund]) -> Refund | None:
+def _row_of(reported: RefundReport, rows: Sequence[Refund]) -> Refund | None:
     """The row of this refund, by our key, or else by the provider's id. One that was declined, so that it has no id,
     is not one that went back."""
-    went = told.reference and told.standing != RefundStanding.FAILED
-    asked = (row for row in rows if row.key == told.key and (row.reference or row.status != Status.FAILED or not went))
-    named = (row for row in rows if row.reference and row.reference == told.reference)
+    went = reported.reference and reported.standing != RefundStanding.FAILED
+    asked = (
+        row for row in rows if row.key == reported.key and (row.reference or row.status != Status.FAILED or not went)
+    )
+    named = (row for row in rows if row.reference and row.reference == reported.reference)
     return next(asked, None) or next(named, None)
 
 
-def _may_be_ours(told: RefundReport, rows: Iterable[Refund]) -> bool:
+def _may_be_ours(reported: RefundReport, rows: Iterable[Refund]) -> bool:
     """Whether a refund without our key may be one that was asked for here: the provider may keep no keys."""
     unnamed = (row for row in rows if row.status == Status.PENDING and not row.reference)
-    return told.key is None and any(row.amount == told.amount for row in unnamed)
+    return reported.key is None and any(row.amount == reported.amount for row in unnamed)
 
 
-def _stand_in(told: RefundReport, rows: Iterable[Refund]) -> Refund | None:
+def _stand_in(reported: RefundReport, rows: Iterable[Refund]) -> Refund | None:
     """The row that has this amount of a sum whose refunds were not named until now."""
-    if told.standing != RefundStanding.DONE:
+    if reported.standing != RefundStanding.DONE:
         return None
-    return next((row for row in rows if _is_unnamed(row) and row.amount >= told.amount), None)
+    return next((row for row in rows if _is_unnamed(row) and row.amount >= reported.amount), None)
 
 
 def _is_unnamed(row: Refund) -> bool:

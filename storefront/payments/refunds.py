@@ -64,9 +64,9 @@ def request_refund(
 ) -> Refund:
     """Request a refund of this amount, by default of all that is left. The worker carries it out within seconds.
 
-    With `lines` or `shipping`, the amount is what these come to (`line_refunds`), or less if `amount` says so. Their
-    pieces say for themselves whether they are restocked; without `lines`, `restock` returns all of the order's items to
-    stock that were not returned before.
+    With `lines` or `shipping`, the amount is what these come to (`line_refunds`), or less with `amount`. Each of the
+    lines decides whether its pieces are restocked; without `lines`, `restock` returns all of the order's items to stock
+    that were not returned before.
 
     It is taken from the newest payment that has enough left, or else from several, newest first, with a refund each;
     the first is returned, which has the lines. Raises NothingPaid, RefundTooLarge, OrderStillOpen, NotLeftToRefund,
@@ -133,7 +133,7 @@ def return_gift_cards(*, shop: Shop, order: Order, now: datetime) -> None:
 
 
 def carry_out_refund(*, shop: Shop, refund: Refund, now: datetime) -> bool:
-    """Have the provider carry out a pending refund, and record what it says.
+    """Have the provider carry out a pending refund, and record its answer.
 
     False if there was no answer or another worker has claimed the refund: then it stays pending, and the worker tries
     again.
@@ -142,18 +142,18 @@ def carry_out_refund(*, shop: Shop, refund: Refund, now: datetime) -> bool:
         return False
     payment = refund.payment
     provider = PROVIDERS.get(payment.gateway)
-    told = RefundReport(refund.amount, key=refund.key, standing=RefundStanding.FAILED)
+    reported = RefundReport(refund.amount, key=refund.key, standing=RefundStanding.FAILED)
     try:
         if provider is None:
             raise RefundDeclined("This payment method is no longer available. The shop must refund the payment itself.")
-        told = provider.refund(charge_of(shop, payment), key=refund.key, amount=refund.amount)
+        reported = provider.refund(charge_of(shop, payment), key=refund.key, amount=refund.amount)
     except RefundDeclined as declined:
-        told = replace(told, why=declined.text)
+        reported = replace(reported, why=declined.text)
     except Exception as error:
-        # It is unknown whether the money was refunded, so the retry must use the same key.
+        # The money may have been refunded, so the retry must use the same key.
         log.warning("refund_not_settled", refund=refund.pk, provider=payment.gateway, error=type(error).__name__)
         return False
-    return record_refund(shop=shop, refund=refund, told=told, now=now)
+    return record_refund(shop=shop, refund=refund, reported=reported, now=now)
 
 
 def claim_refund(*, shop: Shop, refund: Refund, now: datetime) -> bool:
@@ -164,16 +164,16 @@ def claim_refund(*, shop: Shop, refund: Refund, now: datetime) -> bool:
 
 
 @transaction.atomic
-def record_refund(*, shop: Shop, refund: Refund, told: RefundReport, now: datetime) -> bool:
-    """Record what the provider answered to the refund. False if it was told before.
+def record_refund(*, shop: Shop, refund: Refund, reported: RefundReport, now: datetime) -> bool:
+    """Record the provider's answer to the refund. Returns False if it was recorded before.
 
     The provider is asked for all refunds of the payment soon.
     """
     payment = lock_payment(shop, refund.payment)
     if not Refund.objects.filter(shop=shop, pk=refund.pk, status=Refund.Status.PENDING, reference="").exists():
         return False
-    told = clean(replace(told, amount=refund.amount, key=refund.key), reference=MAX_REFERENCE_LENGTH)
-    report = Report(Standing.PAID, refunds=(told,))
+    reported = clean(replace(reported, amount=refund.amount, key=refund.key), reference=MAX_REFERENCE_LENGTH)
+    report = Report(Standing.PAID, refunds=(reported,))
     apply_report(shop=shop, payment=payment, report=report, source="call", is_fresh=False, now=now)
     Payment.objects.filter(shop=shop, pk=payment.pk).update(due_at=now + YOUNG)
     return True

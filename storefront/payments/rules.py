@@ -14,11 +14,11 @@ from django.db.models import TextChoices
 from storefront.kit.money import CENT, MAX_AMOUNT, ZERO
 from storefront.payments.providers.base import News, RefundReport, RefundStanding, Report, SavedMethodReport, Standing
 
-Told = TypeVar("Told", Report, RefundReport, SavedMethodReport, News)
+Reported = TypeVar("Reported", Report, RefundReport, SavedMethodReport, News)
 
 
 class State(TextChoices):
-    """As `Standing`, and before the provider has said anything: started."""
+    """The states of `Standing`, and `started` before the provider's first answer."""
 
     STARTED = "started"
     OPEN = "open", "Waits for the shopper"
@@ -70,10 +70,10 @@ def next_state(current: State, report: Report, *, is_fresh: bool) -> State:
     """
     if current == State.PAID or report.captured or (report.standing == Standing.PAID):
         return State.PAID
-    told = State(report.standing)
-    if not is_fresh or (current in SECURED and told in UNDECIDED):
+    reported = State(report.standing)
+    if not is_fresh or (current in SECURED and reported in UNDECIDED):
         return current
-    return told
+    return reported
 
 
 def contradiction(
@@ -109,10 +109,10 @@ def contradiction(
     return ""
 
 
-def clean(told: Told, **longest: int) -> Told:
-    """What a provider told, with these texts as they can be stored: cut, and without NUL, which PostgreSQL refuses."""
-    texts = {name: getattr(told, name).replace("\0", "")[:most] for name, most in longest.items()}
-    return replace(told, **texts)
+def clean(reported: Reported, **longest: int) -> Reported:
+    """Cut these texts of a report to their lengths, and remove NUL, which PostgreSQL cannot store."""
+    texts = {name: getattr(reported, name).replace("\0", "")[:most] for name, most in longest.items()}
+    return replace(reported, **texts)
 
 
 def _is_sum(value: Decimal) -> bool:

@@ -22,7 +22,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Keeping:
-    """What a press says about saved methods: the one to charge, and whether the shopper asked to save a new one."""
+    """The shopper's choice about saved methods: the one to charge, and whether to save a new one."""
 
     saved: SavedMethod | None = None
     saves: bool = False
@@ -37,8 +37,8 @@ def saved_methods(shop: Shop, customer: Customer) -> list[SavedMethod]:
 
 
 def offered_methods(shop: Shop, customer: Customer | None, providers: Iterable[Provider]) -> list[SavedMethod]:
-    """Those of the customer's saved methods that can be charged through these providers, in the shop's accounts of
-    today; none for a visitor who is not signed in."""
+    """The customer's saved methods that can be charged through these providers, in the shop's current accounts; none
+    for a visitor who is not signed in."""
     names = {provider.name for provider in providers if provider.can_save}
     methods = saved_methods(shop, customer) if customer and names else []
     if not methods:
@@ -58,7 +58,7 @@ def keep_method(*, shop: Shop, payment: Payment, now: datetime) -> None:
     order = payment.order
     if payment.state not in (State.AUTHORISED, State.PAID) or order is None or order.customer_id is None:
         return
-    # Of several that have settled the payment at once, one goes on.
+    # Only one of several concurrent calls continues.
     if not Payment.objects.filter(shop=shop, pk=payment.pk, saves_method=True).update(saves_method=False):
         return
     try:

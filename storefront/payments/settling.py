@@ -40,13 +40,13 @@ CANCELLED_MEANWHILE = "The money was taken when the order had been cancelled."
 def settle(
     *, shop: Shop, payment: Payment, report: Report, source: str, seen: int | None = None, now: datetime
 ) -> Payment:
-    """Apply what the provider says of a payment: the one transition function. Returns the payment as it is then.
+    """Apply the provider's report about a payment: the one transition function. Returns the payment as it is then.
 
     `seen` is the payment's version when the provider was asked. If it has changed since, the report may be older than
-    the change: sums that only grow count nevertheless, and the provider is asked again at once. Reports that say
-    nothing new change nothing, and one that cannot be true only alerts the shop. When the payments of a draft cover its
-    total, its order is placed; when they have ended without money, its stock goes back; money that comes too late for
-    an order, or when it was cancelled, goes back.
+    the change: sums that only grow count nevertheless, and the provider is asked again at once. Reports without news
+    change nothing, and one that cannot be true only alerts the shop. When the payments of a draft cover its total, its
+    order is placed; when they have ended without money, its stock goes back; money that comes too late for an order, or
+    when it was cancelled, goes back.
     """
     locked = lock_payment(shop, payment)
     known: Any = {"amount": locked.amount, "currency": locked.currency, "reference": locked.reference}

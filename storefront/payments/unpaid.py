@@ -45,7 +45,7 @@ def check_unpaid(*, shop: Shop, sale: Sale, is_promise: bool) -> None:
         limits: list[tuple[QuerySet[Payment], int]] = [(unpaid.filter(own), settings.MAX_UNPAID)]
     else:
         email = Lower(Value(sale.email))
-        # Of guests, also if the order has joined an account.
+        # Orders of guests, also if they have joined an account.
         ordered = unpaid.alias(address=Lower("order__email")).filter(address=email).exclude(place="")
         drafted = unpaid.alias(address=Lower("draft__email")).filter(
             draft__cart__customer=None, address=email, order=None

@@ -38,9 +38,9 @@ def deviations(shop: Shop) -> Iterator[Deviation]:
 def _refunds(payment: Payment) -> Iterator[Deviation]:
     """Sums of the payment that are not those of its refunds."""
     name, rows = f"payment {payment.public_id}", payment.refunds.all()
-    standing = sum((row.amount for row in rows if row.status != Refund.Status.FAILED), ZERO)
+    valid = sum((row.amount for row in rows if row.status != Refund.Status.FAILED), ZERO)
     yield from differing("given back", name, payment.returned, _done(rows))
-    yield from differing("being given back", name, payment.refunded, min(standing, payment.amount))
+    yield from differing("being given back", name, payment.refunded, min(valid, payment.amount))
 
 
 def _refunded_orders(shop: Shop) -> Iterator[Deviation]:

@@ -183,6 +183,5 @@ class PickupPlace(models.Model):
 
     @property
     def address(self) -> dict[str, str]:
-        """The place as an address."""
         names = ("name", "line1", "line2", "postal_code", "city", "region", "country")
         return {name: getattr(self, name) for name in names}

@@ -90,7 +90,6 @@ def eu_rates() -> Iterator[EuRate]:
 
 
 def plan_eu_rates(shop: Shop) -> Plan:
-    """Compare the set with the shop's rates."""
     rows = TaxRate.objects.filter(shop=shop, country__in=RATES, region="", step=1).select_related("tax_class")
     own = {
         (row.country, row.tax_class.name.casefold() if row.tax_class else STANDARD): row

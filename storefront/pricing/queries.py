@@ -97,13 +97,13 @@ def _net_parts(shop: Shop, product_ids: Collection[int]) -> dict[int, Decimal]:
 def tax_terms(
     shop: Shop,
     *,
-    goods: Mapping[str, str] | None = None,
+    destination: Mapping[str, str] | None = None,
     buyer: Mapping[str, str] | None = None,
     vat_id_country: str = "",
     is_net: bool = False,
 ) -> TaxTerms:
     """How a basket is taxed (`taxes.TaxTerms`). One query; none if there is no address and prices are as entered."""
-    wanted = {address["country"] for address in (goods, buyer) if address}
+    wanted = {address["country"] for address in (destination, buyer) if address}
     if not wanted and not (is_net and shop.prices_include_tax):
         return TaxTerms(included=shop.prices_include_tax)
     # The rates of France apply in Monaco.
@@ -111,7 +111,7 @@ def tax_terms(
     return TaxTerms(
         rates=tuple(TaxRate.objects.filter(shop=shop, country__in=wanted).order_by("pk")),
         home=shop.country,
-        goods=goods,
+        destination=destination,
         buyer=buyer,
         vat_id_country=vat_id_country,
         included=shop.prices_include_tax,

@@ -84,7 +84,7 @@ def keep_uses(*, shop: Shop, sale: UUID | None) -> None:
 
 
 @transaction.atomic
-def give_back_uses(*, shop: Shop, sale: UUID | None) -> None:
+def release_uses(*, shop: Shop, sale: UUID | None) -> None:
     """Release the uses of the sale. Does nothing the second time."""
     if sale is None:
         return

@@ -28,15 +28,15 @@ Address = Mapping[str, str]
 class TaxTerms:
     """The terms on which the taxes of a basket depend, besides its lines.
 
-    `rates` are the shop's rates in its own country and in those of the addresses. `goods` is where goods are delivered
-    or collected, `buyer` the billing address, where tax of digital goods is due; None: not known yet. `vat_id_country`
-    is the member state of the buyer's VAT ID if that was found valid. `included`: prices are entered with tax.
-    `is_net`: the shopper sees prices without tax.
+    `rates` are the shop's rates in its own country and in those of the addresses. `destination` is the address where
+    goods are delivered or collected, `buyer` the billing address, where tax of digital goods is due; None: not known
+    yet. `vat_id_country` is the member state of the buyer's VAT ID if that was found valid. `included`: prices are
+    entered with tax. `is_net`: the shopper sees prices without tax.
     """
 
     rates: Sequence[TaxRate] = ()
     home: str = ""
-    goods: Address | None = None
+    destination: Address | None = None
     buyer: Address | None = None
     vat_id_country: str = ""
     included: bool = True
@@ -138,7 +138,7 @@ class _Item:
 
 def due_on(line: PricedLine, terms: TaxTerms) -> Due:
     """The tax due on this line at its destination."""
-    address = terms.buyer if line.is_digital else terms.goods
+    address = terms.buyer if line.is_digital else terms.destination
     if not line.is_taxable or line.is_gift_card or address is None or not terms.rates:
         return UNTAXED
     return _due(terms, line.tax_class_id, address, is_goods=not line.is_digital)
@@ -160,9 +160,9 @@ def delivery_due(terms: TaxTerms, *, at_home: bool = False) -> Due:
     """The tax due on delivery if it has a tax class of its own."""
     if at_home:
         return Due(_at_home(terms, terms.delivery_class_id))
-    if terms.goods is None or not terms.rates:
+    if terms.destination is None or not terms.rates:
         return UNTAXED
-    return _due(terms, terms.delivery_class_id, terms.goods, is_goods=True)
+    return _due(terms, terms.delivery_class_id, terms.destination, is_goods=True)
 
 
 def delivery_weights(lines: Sequence[PricedLine], amounts: Sequence[Decimal]) -> list[Decimal]:
@@ -171,8 +171,8 @@ def delivery_weights(lines: Sequence[PricedLine], amounts: Sequence[Decimal]) ->
     are_goods = [not line.is_gift_card and not line.is_digital for line in lines]
     if not any(are_goods):
         return [ZERO if line.is_gift_card else amount for line, amount in zip(lines, amounts, strict=True)]
-    weights = [amount if goods else ZERO for goods, amount in zip(are_goods, amounts, strict=True)]
-    return weights if any(weights) else [Decimal(goods) for goods in are_goods]
+    weights = [amount if is_goods else ZERO for is_goods, amount in zip(are_goods, amounts, strict=True)]
+    return weights if any(weights) else [Decimal(is_goods) for is_goods in are_goods]
 
 
 def tax_basket(

@@ -148,9 +148,7 @@ class Table:
     def _failure(self, feed: "_LineFeed", width: int) -> Failure:
         reason = f"the row has {width} columns, but the header has {len(self.headers)}"
         if not width or feed.overrun or len(feed.consumed) > 1:
-            reason = (
-                "a quotation mark is missing or there is one too many, so the row cannot be told from those below it"
-            )
+            reason = "a quotation mark is missing or there is one too many, so it is unclear where the row ends"
         return Failure([Problem(feed.consumed[0][0], "", reason)])
 
 

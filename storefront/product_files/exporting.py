@@ -67,7 +67,7 @@ def _chunks(shop: Shop) -> Iterator[list[int]]:
 
 
 def _products(shop: Shop, ids: Sequence[int]) -> list[ExistingProduct]:
-    """These products, each with its rows. Leaves out products that were deleted meanwhile."""
+    """Read these products, each with its rows. Leaves out products that were deleted meanwhile."""
     found = existing_products(shop, ids)
     return [found[id] for id in ids if id in found]
 

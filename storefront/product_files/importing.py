@@ -153,8 +153,6 @@ class _Outcome:
 
 
 class _Import:
-    """One running import."""
-
     def __init__(
         self,
         shop: Shop,

@@ -108,7 +108,7 @@ class ProductImport(models.Model):
     finished_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
-        # Its table, permissions and admin pages keep the names from when it was part of the room `catalogue`.
+        # The table, permissions and admin pages keep the names from when the model was part of the room `catalogue`.
         app_label = "catalogue"
         ordering = ["-created_at", "-id"]
         constraints = [

@@ -16,5 +16,4 @@ def report_row(problem: Problem) -> tuple[str, str, str, str]:
 
 
 def stored_problems(stored: Iterable[dict[str, Any]]) -> Iterator[Problem]:
-    """The stored problems of an import."""
     return (Problem(**each) for each in stored)

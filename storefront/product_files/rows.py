@@ -77,7 +77,6 @@ class RowReader:
 
 
 def mappings_in_file(columns: ColumnIndex, mappings: Iterable[FieldMapping]) -> list[FieldMapping]:
-    """The mappings whose columns the file has."""
     return [mapping for mapping in mappings if mapping[0] in columns]
 
 

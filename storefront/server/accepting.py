@@ -106,8 +106,8 @@ class Handover:
 def stop_accepting(listening: socket.socket) -> None:
     """Accept no more connections in this process; others that share the socket still do.
 
-    The server cannot be told to stop accepting and go on with its connections. So the socket's descriptor is replaced
-    by that of a socket that nobody connects to.
+    The server has no way to stop accepting and keep its connections. So the socket's descriptor is replaced by that of
+    a socket that nobody connects to.
     """
     with socket.socket(listening.family) as silent:
         silent.bind(("::1" if listening.family == socket.AF_INET6 else "127.0.0.1", 0))

@@ -110,7 +110,7 @@ def unknown_command(name: str) -> str:
 
 
 def error_sentences(error: Exception) -> list[str]:
-    """What went wrong, for people: one sentence for each refused field, or a single one."""
+    """The error in sentences for people: one for each refused field, or a single one."""
     if isinstance(error, Refusal) and error.errors:
         return [f"--{field.replace('_', '-')}: {text}" for field, texts in error.errors.items() for text in texts]
     if isinstance(error, DatabaseError | InterfaceError):

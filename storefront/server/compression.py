@@ -1,6 +1,6 @@
 """Compresses pages for browsers that accept that, also where no proxy does.
 
-A page can hold a secret, such as its form's CSRF token, beside what its address says. An attacker who makes a browser
+A page can hold a secret, such as its form's CSRF token, beside text from its address. An attacker who makes a browser
 open such a page again and again, and sees how long the responses are, could guess the secret (BREACH). Django's
 middleware adds a random number of bytes to each response, so that the lengths say nothing for a long time.
 

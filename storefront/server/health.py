@@ -50,5 +50,5 @@ def _known_migrations() -> frozenset[tuple[str, str]]:
 
 def _is_storage_writable() -> bool:
     folders = [Path(settings.DATA_DIR), Path(settings.MEDIA_ROOT)]
-    # Those that do not exist yet are made with the first file.
+    # Missing folders are created with the first file.
     return all(os.access(folder, os.W_OK | os.X_OK) for folder in folders if folder.exists())

@@ -89,7 +89,7 @@ def logging_config(level: str, *, human: bool | None = None) -> dict[str, Any]:
             "django.request": {"level": "ERROR"},
             "django_tasks": {"level": "WARNING"},
             "django_tasks_db": {"level": "WARNING"},
-            # They tell each step of drawing a PDF.
+            # Below WARNING, the library logs each step of drawing a PDF.
             "fontTools": {"level": "WARNING"},
             "fpdf": {"level": "WARNING"},
             # On the level `debug`, it logs signed requests.

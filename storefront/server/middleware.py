@@ -56,7 +56,7 @@ class RequestFrame:
 
     def _answer(self, request: Request) -> HttpResponse:
         if request.META.get("HTTP_SERVICE_WORKER") == "script":
-            # We have none. A stranger's service worker could intercept all pages of the origin from then on.
+            # This service has none. A stranger's service worker could intercept all pages of the origin from then on.
             return HttpResponseForbidden("There are no service workers here.", content_type="text/plain")
         return frame.answer(request) if frame.is_api(request) else self.get_response(request)
 

@@ -108,8 +108,8 @@ def _is_refused_cross_site(request: Request) -> bool:
 
 
 class FurtherDomains:
-    """Leads from the pages of a shop's further domain to the same pages at its own address. Requests to a shop's own
-    domain cost nothing for this: only another host is looked up."""
+    """Redirects from the pages of a shop's further domain to the same pages at its own address. Requests to a shop's
+    own domain cost nothing for this: only another host is looked up."""
 
     def __init__(self, get_response: Next) -> None:
         self.get_response = get_response

@@ -35,8 +35,8 @@ def require_migrated_database() -> None:
 
 
 def require_buckets() -> None:
-    """If files are stored in buckets: raises Failed if one does not exist or may not be used. One that does not answer
-    is logged, since the shops work without their files."""
+    """If files are stored in buckets: raises Failed if a bucket does not exist or may not be used. A bucket that does
+    not answer is only logged, since the shops work without their files."""
     for name in ("default", "private"):
         if require_bucket := getattr(storages[name], "require_bucket", None):
             try:
@@ -69,7 +69,7 @@ def raise_descriptor_limit() -> None:
 
 
 def collect_static_files() -> bool:
-    """Collect, compress and hash the static files unless they are unchanged. Returns whether it was necessary."""
+    """Collect, compress and hash the static files unless they are unchanged. Returns False if it was not necessary."""
     stamp = Path(settings.STATIC_ROOT) / ".collected"
     sources = fingerprint_of_sources()
     if stamp.is_file() and stamp.read_text() == sources:

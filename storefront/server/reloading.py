@@ -1,4 +1,4 @@
-"""Starts `storefront serve` anew in the same process, with the release and the settings that are there now.
+"""Starts `storefront serve` again in the same process, with the release and the settings that are there now.
 
 The new program replaces the running one (`exec`), and so keeps its process id, its children and three things that it
 finds in an environment variable: the listening socket, the lifeline of the children and their ids. When its own
@@ -30,7 +30,7 @@ class Check:
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL)  # noqa: S603
 
     def result(self) -> bool | None:
-        """Whether a new start would succeed; None while that is not known."""
+        """True if a new start would succeed, False if not; None while that is not known."""
         if self.process.poll() is None and time.monotonic() > self.deadline:
             self.process.kill()
             self.process.wait()
@@ -49,7 +49,7 @@ def start_anew(listening: socket.socket, lifeline: Lifeline, children: Sequence[
 
 
 def inherited_listening() -> socket.socket | None:
-    """The listening socket, in a program that was started anew."""
+    """The listening socket, in a program that was started again."""
     given = os.environ.get(VARIABLE)
     if not given:
         return None

@@ -24,7 +24,7 @@ POLICIES = {
     "file": "default-src 'none'; sandbox",
     "no file": "; ".join(f"{name} {what}" for name, what in POLICY.items()),
 }
-# These may be embedded by other sites: integrations show the shop's pictures.
+# Files that other sites may embed: integrations show the shop's pictures.
 FILES = (settings.STATIC_URL, settings.MEDIA_URL)
 
 

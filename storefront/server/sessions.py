@@ -31,9 +31,10 @@ class SessionStore(DatabaseStore):
         try:
             super().save(must_create)
         except UpdateError as error:
-            # Django says so of any error of the database, and answers 400, also where the database is away.
+            # Django raises this for any error of the database, and would answer 400, also if the database is
+            # unavailable.
             if (reason := error.__context__) and is_unavailable(reason):
-                # With the driver's error, which says that a server only reads.
+                # With the driver's error, which shows a read-only server.
                 raise reason from reason.__cause__
             raise
 

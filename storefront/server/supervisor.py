@@ -117,7 +117,7 @@ class Supervisor:
         os.set_blocking(self.ready, False)
         for number in STOPPING:
             signal.signal(number, lambda *_: self.stopping.set())
-        # A terminal that is closed says so with the same signal.
+        # A closed terminal sends the same signal.
         on_hangup = self.stopping if os.isatty(2) else self.asked_to_reload
         signal.signal(signal.SIGHUP, lambda *_: on_hangup.set())
 
@@ -170,7 +170,7 @@ class Supervisor:
                 self.previous = None
 
     def _reload_if_asked(self, children: Sequence[Child]) -> None:
-        """Start this program anew, in the same process, if it could start now. Its processes stay until the new ones
+        """Start this program again, in the same process, if it could start now. Its processes stay until the new ones
         accept connections."""
         if self.check is None:
             if self.asked_to_reload.is_set() and self.previous is None and self.processes <= 0:

@@ -70,7 +70,7 @@ class ShopScopedAdmin(ScopedToShop, AuditedAdmin, ModelAdmin):
     list_filter_submit = True
     warn_unsaved_form = True
     list_select_related: Any = ["shop"]
-    # What an empty list says of what would stand in it.
+    # The text of an empty list about its future contents.
     empty_text = ""
 
     def __init_subclass__(cls, **given: Any) -> None:
@@ -82,7 +82,7 @@ class ShopScopedAdmin(ScopedToShop, AuditedAdmin, ModelAdmin):
             if place not in vars(cls) and getattr(cls, place) is not None:
                 setattr(cls, place, [name for name, deed in cls.deeds.items() if deed.place == place])
         for inline in cls.inlines:
-            inline.take_rights(cls.rights)  # type: ignore[attr-defined]
+            inline.take_rights(cls.rights)
 
     def moved_by(self, name: str, method: str, action: str = "") -> Moves | None:
         """What a request can move to which the page's URL of this name responds; None if nothing declares it. `action`
@@ -95,7 +95,9 @@ class ShopScopedAdmin(ScopedToShop, AuditedAdmin, ModelAdmin):
         if name in ("changelist", "history"):
             return Moves.NOTHING
         deed = self.deeds.get(name)
-        return deed and (Moves.NOTHING if reads and deed.asks else deed.moves)
+        if deed is None:
+            return None
+        return Moves.NOTHING if reads and deed.asks else deed.moves
 
     def get_urls(self) -> list[Any]:
         own = {name: deed for name, deed in self.deeds.items() if deed.place == OWN_PAGE}

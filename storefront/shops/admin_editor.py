@@ -16,7 +16,7 @@ _TOP_HEADING = re.compile(r"<(/?)h1\b", re.IGNORECASE)
 
 
 class RichTextWidget(forms.Widget):
-    """The editor. What it gets is clean: it takes HTML for what it says, and the admin's pages run attributes."""
+    """The rich-text editor. Pass sanitised HTML: the editor renders it, and event attributes would run in the admin."""
 
     template_name = "shops/admin/editor.html"
 

@@ -19,8 +19,8 @@ IMPOSSIBLE = "This value is not valid, or does not fit the other values."
 
 
 class ShopScopedForm(forms.ModelForm):
-    """`bind` sets `shop` and `now` on the form class of each request, and `shown`, what the page showed that it was
-    sent from, if that page says it. Of a field that comes back as shown, the present value stays."""
+    """`bind` sets `shop` and `now` on the form class of each request, and `shown`, the values that the page showed, if
+    it sends them. A field that comes back as shown keeps its present value."""
 
     shop: Shop
     now: datetime

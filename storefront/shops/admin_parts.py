@@ -246,7 +246,7 @@ def choice_filter(
             return [(value, text) for value, (text, _) in options.items()]
 
         def queryset(self, request: Any, queryset: Any) -> Any:
-            narrow = options[self.value()][1] if self.value() in options else otherwise
+            _, narrow = options.get(self.value() or "", ("", otherwise))
             return narrow(queryset, request) if narrow else queryset
 
     Choices.title, Choices.parameter_name = title, parameter

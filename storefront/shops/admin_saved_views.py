@@ -104,7 +104,7 @@ class WithSavedViews(ShopScopedAdmin):
         return {"title": title, "url": f"{url}?{given.urlencode()}" if given else url}
 
     def _query_of(self, request: Any, shown: ChangeList) -> str:
-        """What the list's address says and a view keeps: the list's own parameters with a value, in one order."""
+        """The part of the list's URL that a view stores: the list's own parameters with a value, in a fixed order."""
         kept = QueryDict(mutable=True)
         for name, values in sorted(request.GET.lists()):
             given = [value for value in values if value.strip()]

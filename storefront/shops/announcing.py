@@ -20,12 +20,12 @@ from storefront.kit.direct import direct_copy
 log = structlog.get_logger(__name__)
 
 CHANNEL = "storefront_changes"
-# Seconds between two statements: after a quiet time a change is told at once, in a busy one 20 times a second.
+# Seconds between two statements: after a quiet time a change is announced at once, in a busy one 20 times a second.
 INTERVAL_SECONDS = 0.05
 # Seconds before a lost connection is opened again.
 RETRY_SECONDS = 0.2
-# Seconds for which a change is announced at most: after them, no cache has an entry from before it. A process that
-# ends waits no longer than that for its last notifications.
+# The longest time for which a change is announced: afterwards no cache has an older entry. A process that ends waits at
+# most this long for its last notifications.
 MAX_DELAY_SECONDS = 5.0
 # The connection's name in pg_stat_activity.
 NAME = "storefront announcer"
@@ -36,7 +36,7 @@ class Announcer(threading.Thread):
 
     def __init__(self) -> None:
         super().__init__(name="announcer", daemon=True)
-        # When each of these was announced first, since the last statement: channel and payload.
+        # The time of the first announcement since the last statement, by channel and payload.
         self.waiting: dict[tuple[str, str], float] = {}
         self.condition = threading.Condition()
         # Set while nothing waits and nothing is being sent.
@@ -120,12 +120,12 @@ def notify(channel: str, payload: str = "") -> None:
 
 
 def is_own(backend: int) -> bool:
-    """Whether this process sent a notification that came from this server process."""
+    """Returns True if this process sent a notification that came from this server process."""
     return _announcer is not None and _announcer.backend == backend
 
 
 def flush(timeout: float = MAX_DELAY_SECONDS) -> bool:
-    """Wait until everything is sent, for at most `timeout` seconds; returns whether it is."""
+    """Wait until everything is sent, for at most `timeout` seconds. Returns False if it is not."""
     return _announcer is None or _announcer.idle.wait(timeout)
 
 

@@ -40,8 +40,8 @@ def erase_person(
     In entries of the person's own actions, as staff or as a customer, the actor's name and place are erased. In entries
     about the person, or about their `customers` and `orders` (ids), the object's name and all texts before and after
     are erased. In other entries, each text that contains the address is erased. Ids of users and customers stay: they
-    identify nobody once the account is deleted. One new entry says that somebody was erased, not who. Raises
-    InvalidFields for an invalid address.
+    identify nobody once the account is deleted. A new entry records that somebody was erased, not who.
+    Raises InvalidFields for an invalid address.
     """
     email = email.strip().lower()
     if not _ADDRESS.match(email):
@@ -60,7 +60,7 @@ def erase_person(
 def entries_naming(
     *, shop: Shop, email: str, customers: Iterable[int] = (), orders: Iterable[int] = ()
 ) -> Iterator[AuditEntry]:
-    """The shop's entries that `erase_person` would change: what an export of the person's data has."""
+    """The shop's entries that `erase_person` would change, for an export of the person's data."""
     person = _Person(shop, email, set(customers), set(orders))
     return (entry for entry in person.entries() if person.is_named_by(entry))
 
@@ -83,7 +83,7 @@ class _Person:
         return self._found(acted | about | self._mentioned())
 
     def erase_from(self, entry: AuditEntry) -> bool:
-        """Erase the person from the entry; returns whether it named them."""
+        """Erase the person from the entry. Returns True if the entry named the person."""
         acted, about, named = self._has_acted(entry), self._is_about(entry), self._is_named_in(entry)
         if acted:
             entry.actor_name, entry.place = entry.actor_name and ERASED, entry.place and ERASED
@@ -96,7 +96,7 @@ class _Person:
         return acted or about or named
 
     def is_named_by(self, entry: AuditEntry) -> bool:
-        """Whether the entry says who the person is, or where they were."""
+        """Returns True if the entry has the person's name, address or network."""
         return entry.erased_at is None and (self._has_acted(entry) or self._is_about(entry) or self._is_named_in(entry))
 
     def _found(self, which: Q) -> Iterator[AuditEntry]:

@@ -76,7 +76,8 @@ def entry_record(entry: AuditEntry, caller: Caller) -> dict[str, Any]:
 
 
 def _withheld_for(entry: AuditEntry, caller: Caller) -> str | None:
-    """Why the caller may not read the details: the scope it lacks, `ANOTHER_APP` or `STAFF`; None if it may."""
+    """The reason why the caller may not read the details: the scope it lacks, `ANOTHER_APP` or `STAFF`; None if it
+    may."""
     if entry.object_type in OF_STAFF:
         return STAFF
     if entry.object_type in OF_ITS_APP:

@@ -12,12 +12,10 @@ NOTHING = "–"
 
 
 def action_text(entry: AuditEntry) -> str:
-    """The action's text."""
     return ACTIONS.get(entry.action, entry.action)
 
 
 def actor_text(entry: AuditEntry) -> str:
-    """The actor's text."""
     if entry.actor_kind == AuditEntry.Kind.CUSTOMER and entry.actor_id is None:
         return "Guest"
     if entry.actor_kind == AuditEntry.Kind.STAFF and entry.actor_name:

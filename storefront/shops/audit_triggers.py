@@ -4,8 +4,8 @@ An entry can be deleted after its own `keep_until`, or if its shop was deleted. 
 person: ids, action and object stay, `erased_at` is set, and a name or a place becomes `[erased]` and nothing else. The
 day is stored in the entry and not taken from a setting, so that nobody can shorten the time later.
 
-These are triggers and not our code, because they guard against our code: a mistake in a sweep, a form of the admin,
-somebody's SQL. A user who may change the database's schema can remove them.
+These are triggers and not Python code, because they protect the log from mistakes in that code, and from somebody's
+SQL. A user who may change the database's schema can remove them.
 
 `migrate` creates them after all migrations (`kit/triggers.py`). They are kept when Django rebuilds a table on SQLite
 (`server/sqlite3`). A migration that removes a column named here removes the triggers first:

@@ -12,7 +12,7 @@ from storefront.shops.scopes import SCOPES
 
 
 class Unauthenticated(Refusal):
-    """No usable credential (R-ERR-3). The message begins with `Unauthenticated.` and goes on with what helps."""
+    """No usable credential (R-ERR-3). The message begins with `Unauthenticated.`, followed by help."""
 
     status = 401
 
@@ -34,7 +34,7 @@ class TokenMalformed(Unauthenticated):
 
 
 class TokenUnknown(Unauthenticated):
-    """Also a revoked token, and that of an app that was uninstalled or of a closed shop."""
+    """The token is unknown or revoked, or belongs to an uninstalled app or an inactive shop."""
 
     code = "token_unknown"
     message = "Unauthenticated. No shop has this token. It may have been revoked or replaced, or the app uninstalled."
@@ -80,7 +80,7 @@ def caller_of(request: Request) -> Caller:
 
 
 def _reason(request: Request, token: str | None) -> Unauthenticated:
-    """Why the token identifies no caller."""
+    """The reason why the token identifies no caller."""
     if not token:
         if request.META.get("HTTP_AUTHORIZATION"):
             return TokenMalformed("Unauthenticated. The `Authorization` header must be `Bearer <token>`.")
@@ -134,7 +134,7 @@ class scope(HttpAuthBase):  # noqa: N801, it reads as a word: auth=scope("read_p
 
 
 class app_scope(scope):  # noqa: N801
-    """As `scope`, for the App API, which only installed apps may call."""
+    """Like `scope`, for the App API, which only installed apps may call."""
 
     def caller_of(self, request: Request) -> Caller:
         caller = caller_of(request)

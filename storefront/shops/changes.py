@@ -26,7 +26,7 @@ _of_shop: dict[int, int] = {}
 
 
 def publish_change(shop_id: int) -> None:
-    """Tell all processes that the shop's catalogue, its settings, or who may read it has changed.
+    """Announce to all processes that the shop's catalogue, settings or access has changed.
 
     Call it in the transaction of the change; it takes effect with the commit.
     """

@@ -61,7 +61,7 @@ def _run() -> None:
         try:
             _renew(time.monotonic())
         except (DatabaseError, InterfaceError) as error:
-            # Whoever takes over meanwhile makes this process roll its request back.
+            # If another request takes the claim over meanwhile, this one is rolled back.
             log.warning("claims_not_renewed", reason=str(error).strip())
             connection.close()
         if not _held:

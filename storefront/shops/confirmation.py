@@ -53,7 +53,7 @@ ASK_AGAIN = "Thank you for confirming. Please repeat the action: it was not carr
 
 
 def must_confirm(request: Any) -> bool:
-    """Whether this request needs a confirmation and the session has no recent one."""
+    """Returns True if this request needs a confirmation and the session has no recent one."""
     when = confirmation_of(request.resolver_match.url_name or "")
     if when is None or (when == WRITING and request.method in ("GET", "HEAD", "OPTIONS")):
         return False

@@ -3,9 +3,8 @@ from django.db.models.functions import Lower
 
 
 class ShopDomain(models.Model):
-    """A further domain of a shop, whose pages lead to the shop's own address once the operator has confirmed it.
-
-    Before that, several shops can ask for the same domain: who only asks for it takes it from nobody.
+    """A further domain of a shop, which redirects to the shop's own address once the operator has confirmed it. Before
+    that, several shops can request the same domain, so that a request alone blocks nobody.
     """
 
     shop = models.ForeignKey("shops.Shop", on_delete=models.CASCADE, related_name="further_domains", db_index=False)

@@ -1,4 +1,4 @@
-"""Further domains of a shop: their pages lead to the shop's own address.
+"""Further domains of a shop, which redirect to the shop's own address.
 
 Every domain whose DNS leads to this deployment answers here, whoever it belongs to. So that no shop takes a domain that
 another one is about to use, a merchant only asks for a domain, and the operator, who also sets up its certificate,
@@ -23,7 +23,7 @@ from storefront.shops.models import Shop, ShopDomain
 from storefront.shops.ratelimit import RateLimited, seconds_to_wait
 
 MAX_DOMAINS = 20
-# Where a host says that it is served by this deployment (`server/wellknown.py`).
+# Path on which a host proves that it is served by this deployment (`server/wellknown.py`).
 PROOF_PATH = "/.well-known/shop-domain"
 CONNECT_SECONDS, TOTAL_SECONDS, PROOF_BYTES = 3, 8, 1000
 ELSEWHERE = "It answers, but not with this shop: its DNS leads to another server, or a redirect comes before the shop."
@@ -35,8 +35,8 @@ class CheckedOften(RateLimited):
 
 
 def normal_domain(text: str) -> str:
-    """The domain as it is stored: without scheme, path and a dot at the end, in lower case. Of what is no address,
-    whatever is left of it, which is no domain."""
+    """The domain as it is stored: without scheme, path and a dot at the end, in lower case. Other text stays, and is
+    refused later."""
     text = text.strip().lower()
     try:
         host = urlsplit(text).hostname if "://" in text else text.rstrip("/")
@@ -47,7 +47,7 @@ def normal_domain(text: str) -> str:
 
 
 def problem_of(shop: Shop, domain: str) -> str | None:
-    """Why the shop cannot ask for this domain, in a sentence."""
+    """The reason why the shop cannot request this domain, as a sentence; None if it can."""
     try:
         _is_domain_name(domain)
     except ValidationError:
@@ -64,7 +64,7 @@ def problem_of(shop: Shop, domain: str) -> str | None:
 
 
 def is_taken(domain: str, *, besides: Shop | None = None) -> bool:
-    """Whether another shop has this domain, as its own or as a confirmed further one."""
+    """Returns True if another shop has this domain, as its own or as a confirmed further one."""
     own = Shop.objects.filter(domain=domain)
     if besides is not None and besides.pk:
         own = own.exclude(pk=besides.pk)
@@ -72,14 +72,14 @@ def is_taken(domain: str, *, besides: Shop | None = None) -> bool:
 
 
 def is_further(domain: str, *, besides: Shop | None = None) -> bool:
-    """Whether another shop has this as a confirmed further domain. The address of a shop cannot be there: its visitors
-    would be led to that shop, or back and forth between the two."""
+    """Returns True if another shop has this as a confirmed further domain. Then it cannot be a shop's own address:
+    visitors would be redirected to the other shop, or back and forth."""
     further = ShopDomain.objects.filter(domain=domain, confirmed_at__isnull=False)
     return (further.exclude(shop=besides) if besides is not None and besides.pk else further).exists()
 
 
 def _is_address(domain: str, besides: Shop) -> bool:
-    """Whether the address of another shop is there, whatever its domain."""
+    """Returns True if the base URL of another shop has this host."""
     others = Shop.objects.exclude(pk=besides.pk).filter(base_url__icontains=f"://{domain}")
     return any(urlsplit(url).hostname == domain for url in others.values_list("base_url", flat=True))
 
@@ -90,8 +90,8 @@ def taken_message(domain: str) -> str:
 
 @transaction.atomic
 def ask_for_domain(*, shop: Shop, domain: str, now: datetime) -> ShopDomain:
-    """Note that the shop wants this further domain. It leads nowhere until it is confirmed. Raises InvalidFields."""
-    # Of two requests at once, the second sees what the first asked for.
+    """Register a further domain for the shop. It serves no pages until it is confirmed. Raises InvalidFields."""
+    # A concurrent request waits here, and then sees this one's domain.
     Shop.objects.select_for_update(no_key=True).get(pk=shop.pk)
     domain = normal_domain(domain)
     own = ShopDomain.objects.filter(shop=shop)
@@ -127,13 +127,13 @@ def confirm_domain(*, shop: Shop, domain: str, now: datetime) -> ShopDomain:
                 audit.record(shop=shop, action="domain.confirmed", object=row, now=now)
             return row
     except IntegrityError:
-        # Another shop's was confirmed at the same moment.
+        # Another shop's request for the domain was confirmed at the same moment.
         raise taken from None
 
 
 @transaction.atomic
 def remove_domain(*, shop: Shop, domain: str, now: datetime) -> None:
-    """The domain leads to the shop no more. Raises NotFound."""
+    """Remove the further domain from the shop. Raises NotFound."""
     row = ShopDomain.objects.select_for_update().filter(shop=shop, domain=normal_domain(domain)).first()
     if row is None:
         raise NotFound(f"{shop.domain} has no further domain {domain}.")
@@ -142,9 +142,9 @@ def remove_domain(*, shop: Shop, domain: str, now: datetime) -> None:
 
 
 def check_domain(*, shop: Shop, row: ShopDomain, now: datetime) -> str:
-    """What is wrong with the way from the domain to this deployment, in a sentence; empty if nothing is. Connects to
-    public addresses only. Takes `TOTAL_SECONDS` at most, and raises CheckedOften so that one shop's checks do not take
-    the threads of all shops' pages."""
+    """Check that the domain leads to this deployment. Returns the problem as a sentence; empty if there is none.
+    Connects to public addresses only. Takes `TOTAL_SECONDS` at most, and raises CheckedOften so that one shop's checks
+    do not take the threads of all shops' pages."""
     for item in settings.LIMITS["domain_checks"]:
         if wait := seconds_to_wait(item, f"domain_checks:{shop.pk}"):
             raise CheckedOften(wait)
@@ -179,7 +179,7 @@ async def _problem_of_way(shop: Shop, domain: str) -> str:
 
 
 def proof_of(host: str) -> str:
-    """What this deployment answers at `PROOF_PATH` of this host, and no other deployment can."""
+    """The answer at `PROOF_PATH` of this host, which no other deployment can give."""
     return _signer().signature(normal_domain(host))
 
 

@@ -1,8 +1,8 @@
 """A shop whose doors are closed shows a password page in place of its own pages, until its owner opens them.
 
-Only the password's hash is stored, in `Shop.door_password`; empty, the shop is open. A session remembers by a mark of
-that hash that its visitor was let in, so a new password closes the doors for everybody again. The API, signed links and
-pages that were mailed to a buyer are not behind the doors.
+Only the password's hash is stored, in `Shop.door_password`; empty, the shop is open. The session of a visitor who was
+let in stores a mark of that hash, so a new password closes the doors for everybody again. The API, signed links and
+pages that were mailed to a buyer stay open.
 """
 
 import secrets
@@ -18,7 +18,7 @@ from storefront.shops import audit, throttle
 from storefront.shops.models import Shop
 from storefront.shops.request import Request
 
-# Letters that nobody mistakes; 16 of them have more than 70 bits.
+# Characters that are not mistaken for each other; 16 of them have more than 70 bits.
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 _LET_IN = "let_in"
 
@@ -39,7 +39,7 @@ def close_doors(*, shop: Shop, now: datetime) -> str:
 
 @transaction.atomic
 def open_doors(*, shop: Shop, now: datetime) -> bool:
-    """Open the shop to everybody. Whether it was closed."""
+    """Open the shop to everybody. Returns False if it was open."""
     was_closed = Shop.objects.select_for_update(no_key=True).filter(pk=shop.pk).exclude(door_password="").exists()
     if was_closed:
         _save(shop, "", now)
@@ -48,7 +48,7 @@ def open_doors(*, shop: Shop, now: datetime) -> bool:
 
 
 def is_let_in(request: Request) -> bool:
-    """Whether the visitor may see the shop's pages: its doors are open, or the session was let in."""
+    """Returns True if the visitor may see the shop's pages: its doors are open, or the session was let in."""
     shop = request.shop
     return not is_closed(shop) or request.session.get(_LET_IN, {}).get(str(shop.pk)) == _mark(shop)
 

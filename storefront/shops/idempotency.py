@@ -1,10 +1,10 @@
 """`Idempotency-Key`: a write sent twice is carried out once (R-CALL-21 to R-CALL-26).
 
 A request claims a key by inserting its row. The handler then runs in the transaction that also stores the response, so
-that a crash leaves either both or neither. While it runs, its process renews the claim (`claims.py`); after a crash
-the claim goes stale within seconds, and the next request runs the handler. A request whose claim was taken over
-nevertheless notices that when it stores its response, and is rolled back. A request that was refused gives its claim
-up: nothing was carried out, and a corrected request may use the key.
+that a crash leaves either both or neither. While it runs, its process renews the claim (`claims.py`); after a crash the
+claim goes stale within seconds, and the next request runs the handler. A request whose claim was taken over
+nevertheless notices that when it stores its response, and is rolled back. A refused request releases its claim: nothing
+was carried out, and a corrected request may use the key.
 
 A replay needs the scopes that the call needs now. Authentication, which runs before, checks those of the endpoint. A
 response that shows a record only to callers with a read scope is stored with that scope; a replay without the scope
@@ -146,7 +146,7 @@ def _run_once(
         try:
             response = _carry_out(request, handle, claimed_row)
         except IntegrityError:
-            # A row that it refers to was deleted before the commit. The handler, run again, sees and refuses that.
+            # A row that the response refers to was deleted before the commit. The handler runs again, and refuses that.
             response = _carry_out(request, handle, claimed_row)
     except BaseException:
         claimed_row.delete()

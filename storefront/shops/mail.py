@@ -58,8 +58,8 @@ def message(
 
 
 def send(mail: EmailMessage, *, what: str, tries: int, again: Callable[[datetime], object]) -> bool:
-    """Send the mail. If that fails, call `again` with the time of the next try; it enqueues that try. Whether it was
-    sent."""
+    """Send the mail. If that fails, call `again` with the time of the next try; it enqueues that try. Returns
+    False if it was not sent."""
     try:
         mail.send()
     except (OSError, SMTPException) as error:

@@ -1,4 +1,4 @@
-"""The HTML form of a mail, made from its text, so that both say the same words.
+"""Builds the HTML form of a mail from its text, so that both have the same words.
 
 Everything in a text is escaped: names and texts of shoppers and merchants too. Only URLs of the shop's own pages become
 links, and those that the mail names, so that nobody else's text brings a link. Nothing is loaded but the shop's own
@@ -57,14 +57,14 @@ def _block(lines: Sequence[str], pictures: Mapping[str, str], linked: Any) -> di
 
 
 def _item_of(line: str, pictures: Mapping[str, str]) -> str | None:
-    """The name of the thing that the line stands for."""
+    """The name of the item in the line, if it has a picture."""
     found = _QUANTITY.match(line)
     rest = found[1] if found else ""
     return next((name for name in pictures if rest == name or rest.startswith(f"{name}: ")), None)
 
 
 def _items(lines: Sequence[str], pictures: Mapping[str, str], linked: Any) -> Iterable[dict[str, Any]]:
-    """The things, each with the indented lines that follow it."""
+    """The items, each with the indented lines that follow it."""
     item: dict[str, Any] = {}
     for line in lines:
         if item and line.startswith(_INDENT):

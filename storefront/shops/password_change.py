@@ -1,4 +1,4 @@
-"""Changing one's own password in the admin, around Django's page for it."""
+"""Wraps Django's page for changing one's own password in the admin."""
 
 from collections.abc import Callable
 from typing import Any

@@ -25,13 +25,13 @@ SINGLE, ADMIN, SECURE, SHOP = "single", "admin", "secure", "shop"
 RESERVED = ("static", "media", "api", "robots.txt", "favicon.ico", ".well-known")
 # Path at which visitors arrive from the shop's other place (`checkout/handover_pages.py`).
 ARRIVAL = "/arrive"
-# Session key of the pages that the browser is on its way to.
+# Session key of the pages to which handovers lead.
 ARRIVALS = "arrivals"
 MAX_PATH_LENGTH = 2000
 
 
 def hosts_are_separate() -> bool:
-    """Whether admin and secure pages have hosts of their own."""
+    """Returns True if admin and secure pages have hosts of their own."""
     return bool(settings.ADMIN_HOST)
 
 
@@ -46,12 +46,12 @@ def place_of_host(host: str) -> str:
 
 
 def is_reserved(host: str) -> bool:
-    """Whether a shop cannot have this host: it is the admin's, the secure one, or a reserved path segment there."""
+    """Returns True if a shop cannot have this host: it is the admin's, the secure one, or a reserved path segment
+    there."""
     return place_of_host(host) in (ADMIN, SECURE) or _name(host) in RESERVED
 
 
 def reserved_message(host: str) -> str:
-    """The error message for a reserved host."""
     return f"{host} cannot be a shop's domain, because this deployment uses it itself."
 
 
@@ -90,7 +90,7 @@ def page_url(request: HttpRequest, name: str, *args: Any, plain: bool = False) -
     if here == there or not hosts_are_separate():
         return reverse(name, args=args)
     if not shop:
-        # An error page of no shop.
+        # An error page without a shop.
         return "/"
     path, is_between = _path(there, name, args), {here, there} == {SHOP, SECURE}
     return arrival_url(there, shop, path) if is_between and not plain else base_of(there, shop) + path
@@ -118,7 +118,8 @@ def local_path(text: str | None) -> str | None:
 
 
 def is_navigation(request: HttpRequest) -> bool:
-    """Whether a person opens the page in a window, by the Sec-Fetch headers. Browsers without these count as such."""
+    """Returns False if the Sec-Fetch headers show that no person opens the page in a window. Browsers without these
+    headers are accepted."""
     given = request.headers.get("Sec-Fetch-Mode", "navigate"), request.headers.get("Sec-Fetch-Dest", "document")
     return given == ("navigate", "document")
 

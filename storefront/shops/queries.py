@@ -78,7 +78,7 @@ def is_expired(token: str, *, now: datetime) -> bool:
 
 
 def origin_is_allowed(origin: str, *, shop: Shop | None = None) -> bool:
-    """Whether a browser script from this origin may call the shop's API; without `shop`, that of any shop."""
+    """Returns True if a browser script from this origin may call the shop's API; without `shop`, that of any shop."""
     allowed = AllowedOrigin.objects.filter(origin=origin)
     return (allowed.filter(shop=shop) if shop else allowed).exists()
 

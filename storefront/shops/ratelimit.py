@@ -59,7 +59,7 @@ class RateLimited(Refusal):
 
 
 def count_call(credential: str, *, per_minute: int) -> tuple[bool, Quota]:
-    """Count one call of this credential, unless it is refused (R-LIM-10). Returns whether it is allowed, and the
+    """Count one call of this credential, unless it is refused (R-LIM-10). Returns True if the call is allowed, and the
     quota."""
     counted = _count_in_redis(RateLimitItemPerMinute(per_minute), credential) if settings.REDIS_URL else None
     allowed, remaining, resets_at = counted or _credential_windows.count(credential, per_minute)
@@ -75,7 +75,7 @@ def seconds_to_wait(item: RateLimitItem, name: str, *, peek: bool = False) -> in
 
 
 def _count_in_redis(item: RateLimitItem, name: str, *, peek: bool = False) -> tuple[bool, int, float] | None:
-    """As `Windows.count`, in Redis; None if Redis does not respond."""
+    """Like `Windows.count`, in Redis; None if Redis does not respond."""
     try:
         limiter = shared_limiter(settings.REDIS_URL or "")
         allowed = limiter.test(item, name) if peek else limiter.hit(item, name)

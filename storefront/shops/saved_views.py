@@ -1,5 +1,5 @@
-"""Saved views of the admin's lists: what staff search, filter and sort by again and again, under a name. They belong to
-the shop, so all of its staff see them."""
+"""Saved views of the admin's lists: a search, filters and sorting under a name. They belong to the shop, so all of its
+staff see them."""
 
 from datetime import datetime
 from urllib.parse import unquote_plus
@@ -35,7 +35,7 @@ def views_of(shop: Shop, list: str) -> list[SavedView]:
 
 @transaction.atomic
 def save_view(*, shop: Shop, list: str, name: str, query: str, now: datetime) -> SavedView:
-    """Keep a list's query string under a name. Raises InvalidFields for a name that another view of the list has and
+    """Store a list's query string under a name. Raises InvalidFields for a name that another view of the list has and
     for a query that is empty or too long, and TooManyViews."""
     _lock(shop)
     if not query:
@@ -75,7 +75,7 @@ def delete_view(*, shop: Shop, list: str, view_id: int, now: datetime) -> SavedV
 
 
 def _lock(shop: Shop) -> None:
-    """Of two changes of a shop's views at once, the second sees what the first did."""
+    """Let concurrent changes of a shop's views wait for each other."""
     Shop.objects.select_for_update(no_key=True).get(pk=shop.pk)
 
 
@@ -87,7 +87,7 @@ def _view(shop: Shop, list: str, view_id: int) -> SavedView:
 
 
 def _check_name(shop: Shop, list: str, name: str, besides: SavedView | None = None) -> None:
-    # As the constraint compares.
+    # Compares like the constraint.
     same = SavedView.objects.filter(shop=shop, list=list).alias(lower=Lower("name")).filter(lower=Lower(Value(name)))
     if besides:
         same = same.exclude(pk=besides.pk)

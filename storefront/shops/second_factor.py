@@ -157,12 +157,12 @@ def _use_code_of(app: Authenticator, code: str, now: datetime) -> bool:
     try:
         key = sealing.unseal(bytes(app.sealed_key), purpose=PURPOSE)
     except sealing.Unsealable:
-        # The encryption key is gone. Recovery codes and the operator's command still work.
+        # The encryption key was lost. Recovery codes and the operator's command still work.
         return False
     step = _step_of(key, code, now=now, after=app.last_step)
     if step is None:
         return False
-    # Of two requests with one code, the first to write the step has used it.
+    # The first of two requests with one code writes the step, and so uses the code.
     return bool(Authenticator.objects.filter(pk=app.pk, last_step__lt=step).update(last_step=step))
 
 

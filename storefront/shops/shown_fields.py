@@ -1,6 +1,6 @@
-"""What a form of the admin showed, as digests that a hidden field takes along and returns.
+"""Digests of the values that a form of the admin showed. A hidden field takes them along and returns them.
 
-So a field that comes back as it was shown is not saved, even if somebody changed it meanwhile: an old page undoes
+A field that comes back unchanged is not saved, even if somebody changed its value meanwhile: so an old page undoes
 nothing. By row and field: `{"product:5": {"name": "1f0c…"}}`.
 """
 
@@ -36,7 +36,7 @@ def read(text: str) -> Shown:
 
 
 def is_as_shown(shown: Shown, form: Any, name: str) -> bool:
-    """Whether the bound form returns this field as it was shown."""
+    """Returns True if the bound form returns this field as it was shown."""
     bound = form[name]
     digest = shown.get(key_of(form), {}).get(name)
     return digest is not None and _is_kept(bound.field) and digest == _digest(bound, bound.data)
@@ -52,7 +52,7 @@ def _is_kept(field: forms.Field) -> bool:
 
 
 def _shown(bound: forms.BoundField) -> Any:
-    """What the browser returns if nobody touches the field."""
+    """The value that the browser returns if nobody changes the field."""
     widget, value = bound.field.widget, bound.value()
     if hasattr(widget, "posted"):
         return widget.value_from_datadict(widget.posted(bound.html_name, value or []), {}, bound.html_name)

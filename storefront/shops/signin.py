@@ -92,7 +92,7 @@ def proves_factor(request: Request, user: User, *, code: str, passkey: str) -> s
 
 @sensitive_variables("password")
 def proves_password(request: Request, user: User, password: str) -> bool:
-    """Whether this is the person's password. Raises TooManyTries, without checking it."""
+    """Returns True if this is the person's password. Raises TooManyTries, without checking it."""
     tried = begin_guess(request, "staff", account_of(user))
     if not user.check_password(password):
         return False
@@ -135,5 +135,6 @@ def remember(request: HttpRequest, response: HttpResponse, user: User) -> Any:
 
 
 def _mark_of(user: User) -> str:
-    # With a new password every browser is new again, so that one of somebody who knew the old password is not trusted.
+    # A new password makes every browser unknown again, so that browsers of somebody with the old password are not
+    # trusted.
     return salted_hmac("storefront.known-browser", user.password).hexdigest()[:16]

@@ -83,5 +83,5 @@ class StaffSession(models.Model):
         return f"{self.user} from {self.place}"
 
     def is_confirmed(self, now: datetime) -> bool:
-        """Whether the person confirmed their identity recently (CONFIRMED_FOR)."""
+        """Returns True if the person confirmed their identity recently (CONFIRMED_FOR)."""
         return now < self.confirmed_at + CONFIRMED_FOR

@@ -196,7 +196,7 @@ def mailed(request: Any) -> HttpResponse:
 @mailed_link
 @sensitive_variables()
 def follow_reset(request: Any) -> HttpResponse:
-    """Follow a mailed link for a new password. If the link is invalid, the next page says so."""
+    """Follow a mailed link for a new password. If the link is invalid, the next page shows that."""
     given = QueryDict(pop_query_string(request))
     uid, token = given.get("uid", ""), given.get("token", "")
     if not _UID.match(uid) or not _RESET.match(token):

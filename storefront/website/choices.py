@@ -127,7 +127,7 @@ def choose(shop: Shop, record: Record, variants: Sequence[Record], given: Values
 
 def problem(variants: Iterable[Record], values: Values) -> str:
     """The message about values that no variant has together, with the values that go with the others."""
-    said = f"{_joined(list(values.values()), ' with ')} is not available."
+    message = f"{_joined(list(values.values()), ' with ')} is not available."
     variants = list(variants)
     instead = []
     for name, value in values.items():
@@ -139,9 +139,9 @@ def problem(variants: Iterable[Record], values: Values) -> str:
         if named:
             instead.append(f"another {name} ({_listed(named)})")
     if instead:
-        return f"{said} Choose {' or '.join(instead)}."
+        return f"{message} Choose {' or '.join(instead)}."
     nearest = max(variants, key=lambda variant: sum(_same(variant, values)))
-    return f"{said} Choose, for example, {_joined(list(fixed_values(nearest).values()), ' with ')}."
+    return f"{message} Choose, for example, {_joined(list(fixed_values(nearest).values()), ' with ')}."
 
 
 def _joined(values: list[str], pair: str) -> str:

@@ -105,7 +105,6 @@ class FilterForm:
 
 
 def read_filters(query: QueryDict, *, with_price: bool) -> Given:
-    """Read the filters in the URL's query."""
     pairs: Pairs = []
     malformed: list[str] = []
     brands: set[str] = set()

@@ -54,15 +54,15 @@ def ask(request: Request) -> HttpResponse:
 
 def _refused(request: Request, record: dict[str, Any], email: str, refusal: ValidationError | Refusal) -> HttpResponse:
     """The product's page again, with the entered address and the error."""
-    said, status = "Please enter a valid email address, such as ada@example.com.", 422
+    message, status = "Please enter a valid email address, such as ada@example.com.", 422
     if isinstance(refusal, NotFound):
-        said, status = "This choice is no longer available.", 404
+        message, status = "This choice is no longer available.", 404
     elif isinstance(refusal, InvalidFields):
-        said = next(iter((refusal.errors or {}).values()))[0]
+        message = next(iter((refusal.errors or {}).values()))[0]
     elif isinstance(refusal, TooManyTries):
-        said, status = refusal.text, refusal.status
+        message, status = refusal.text, refusal.status
     given = {"variant": request.POST.get("variant", "")}
-    return product_page(request, record, given=given, status=status, alert_error=said, alert_email=email[:254])
+    return product_page(request, record, given=given, status=status, alert_error=message, alert_email=email[:254])
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

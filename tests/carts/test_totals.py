@@ -101,13 +101,13 @@ def test_with_a_country_there_is_tax_by_class(shop, other_shop, api):
     add(api, make_product(shop, price="10.70", tax_class=reduced), cart=token)
     add(api, make_product(shop, price="5.00", is_taxable=False), cart=token)
     _, lines = queries.cart_with_lines(shop, clock.now(), token=token)
-    terms = tax_terms(shop, goods={"country": "DE"})
+    terms = tax_terms(shop, destination={"country": "DE"})
     sums = queries.cart_totals(shop, lines, clock.now(), terms=terms, shipping=lines[0].price_snapshot)
     assert [(line.percent, line.name) for line in sums.tax_lines] == [(19, "VAT"), (7, "VAT")]
     assert sum(sums.line_taxes) + sums.shipping_tax == sums.tax
     assert sums.line_taxes[2] == 0
     assert sums.total == sums.subtotal + sums.shipping
-    elsewhere = tax_terms(shop, goods={"country": "US"})
+    elsewhere = tax_terms(shop, destination={"country": "US"})
     assert queries.cart_totals(shop, lines, clock.now(), terms=elsewhere).tax == 0
 
 

@@ -182,14 +182,14 @@ def tax_terms_of(shop, of):
         percent, kind = tax.split("% ")
         TaxRate.objects.create(shop=shop, name="VAT", country="DE", percent=percent)
         shop.prices_include_tax = kind == "included"
-        return tax_terms(shop, goods={"country": "DE"})
+        return tax_terms(shop, destination={"country": "DE"})
     goods, buyer = (address(of[name]) if name in of else None for name in ("Address", "Billing"))
     country, _, said = of.get("VAT ID", "").partition(", ")
     shop.asks_vat_id = True
     check = {"result": said, "checked_at": timestamp(NOW)} if said else None
     proven = proven_country(shop, f"{country}40303265045" if country else "", check, NOW)
     is_net = of.get("Customer") == "sees prices without tax"
-    return tax_terms(shop, goods=goods, buyer=buyer or goods, vat_id_country=proven, is_net=is_net)
+    return tax_terms(shop, destination=goods, buyer=buyer or goods, vat_id_country=proven, is_net=is_net)
 
 
 def address(text):

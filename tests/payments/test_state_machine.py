@@ -176,7 +176,7 @@ class World:
         for payment, report in self.late:
             settle(shop=self.shop, payment=payment, report=report, source="call", seen=payment.version, now=self.now)
         for refund, told in self.late_refunds:
-            record_refund(shop=self.shop, refund=refund, told=told, now=self.now)
+            record_refund(shop=self.shop, refund=refund, reported=told, now=self.now)
         self.late, self.late_refunds = [], []
 
     def _start_again(self, loss: str) -> None:

@@ -14,7 +14,7 @@ FULL, REDUCED = rate("19", 1), rate("7", 2, tax_class_id=5)
 
 def summed(lines, rates=(FULL, REDUCED), country="DE", prices_include_tax=True, **given):
     place = {"country": country} if country else None
-    terms = TaxTerms(rates, home="DE", goods=place, buyer=place, included=prices_include_tax)
+    terms = TaxTerms(rates, home="DE", destination=place, buyer=place, included=prices_include_tax)
     return totals(lines, currency="EUR", now=NOW, terms=terms, **given)
 
 

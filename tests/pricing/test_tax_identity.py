@@ -55,7 +55,7 @@ terms = st.builds(
     TaxTerms,
     rates=all_rates(),
     home=st.just("DE"),
-    goods=st.sampled_from(PLACES),
+    destination=st.sampled_from(PLACES),
     buyer=st.sampled_from(PLACES),
     vat_id_country=st.sampled_from(["", "", "FR", "DE"]),
     included=st.booleans(),

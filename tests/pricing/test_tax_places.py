@@ -27,7 +27,7 @@ SHOP = TaxTerms(RATES, home="DE", eu_tax="destination", included=False, exports_
 
 
 def taxes(*lines, shipping="0.00", to=None, buyer=None, **given):
-    terms = replace(SHOP, goods=to, buyer=buyer or to, **given)
+    terms = replace(SHOP, destination=to, buyer=buyer or to, **given)
     found = totals(lines, currency="EUR", now=NOW, shipping=Decimal(shipping), terms=terms)
     return [(tax.label, str(tax.base), str(tax.amount)) for tax in found.tax_lines]
 
@@ -52,7 +52,7 @@ def test_taxes_of_several_steps_add_up_and_compound_ones_include_earlier_ones():
     federal = rate("5", 1, country="CA", name="GST")
     regional = rate("9.975", 2, country="CA", region="Quebec", step=2, name="QST")
     to = {"country": "CA", "region": "Québec"}
-    terms = TaxTerms([federal, regional], home="CA", goods=to, included=False)
+    terms = TaxTerms([federal, regional], home="CA", destination=to, included=False)
 
     def found(terms):
         return [
@@ -144,7 +144,7 @@ def test_prices_with_tax_are_paid_without_it_where_none_is_due():
         now=NOW,
         discounts=[candidate(amount("8.45"))],
         shipping=Decimal("4.90"),
-        terms=replace(SHOP, included=True, goods=CH, buyer=CH),
+        terms=replace(SHOP, included=True, destination=CH, buyer=CH),
     )
     assert sums.unit_prices == (Decimal("10.00"), Decimal("10.00"), Decimal("50.00"))
     assert (sums.subtotal, sums.tax, sums.prices_include_tax) == (Decimal("80.00"), 0, False)
@@ -154,7 +154,7 @@ def test_prices_with_tax_are_paid_without_it_where_none_is_due():
 
 
 def test_exports_may_cost_the_same_as_at_home():
-    terms = replace(SHOP, included=True, goods=CH, buyer=CH, exports_at_net_price=False)
+    terms = replace(SHOP, included=True, destination=CH, buyer=CH, exports_at_net_price=False)
     sums = totals([line("11.90")], currency="EUR", now=NOW, terms=terms)
     assert (sums.total, sums.tax, sums.prices_include_tax) == (Decimal("11.90"), 0, True)
     assert [tax.treatment for tax in sums.tax_lines] == ["export"]
@@ -162,7 +162,7 @@ def test_exports_may_cost_the_same_as_at_home():
 
 def test_net_prices_are_the_same_for_every_address():
     terms = replace(SHOP, included=True, is_net=True)
-    nowhere, home, abroad = (replace(terms, goods=to, buyer=to) for to in (None, DE, FR))
+    nowhere, home, abroad = (replace(terms, destination=to, buyer=to) for to in (None, DE, FR))
     found = [totals([line("11.90")], currency="EUR", now=NOW, terms=each) for each in (nowhere, home, abroad)]
     assert [(str(sums.subtotal), str(sums.tax), str(sums.total)) for sums in found] == [
         ("10.00", "0.00", "10.00"),

@@ -42,7 +42,7 @@ def test_totals_are_consistent(lines, discounts, shipping, included, tax):
         now=NOW,
         discounts=map(candidate, discounts),
         shipping=shipping,
-        terms=TaxTerms([rate(tax)], home="DE", goods={"country": "DE"}, included=included),
+        terms=TaxTerms([rate(tax)], home="DE", destination={"country": "DE"}, included=included),
     )
     assert sums.subtotal == sum(line.amount for line in lines)
     assert sums.total == sums.subtotal - sums.discount + shipping + (0 if included else sums.tax)

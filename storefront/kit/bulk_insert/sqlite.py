@@ -72,4 +72,4 @@ def insert(table: str, later: Sequence[Any], rows: Sequence[tuple[tuple[Any, ...
     joined = (tuple(chain.from_iterable(values[start : start + _ROWS])) for start in range(alone, len(values), _ROWS))
     with connection.cursor() as cursor:
         cursor.executemany(insert_row, values[:alone])
-        cursor.executemany(insert_row + f", {row}" * (_ROWS - 1), joined)
+        cursor.executemany(insert_row + f", {row}" * (_ROWS - 1), joined)  # type: ignore[arg-type]

@@ -106,7 +106,6 @@ def downloads_of(order: Order, now: datetime) -> list[dict[str, Any]]:
 
 @register.simple_tag
 def gift_cards_of(order: Order) -> list[GiftCard]:
-    """The gift cards that the order has sold."""
     return sold_cards(order)
 
 

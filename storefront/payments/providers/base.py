@@ -1,4 +1,4 @@
-"""What a payment provider is to the shop: the calls, what is told with them, and the answers.
+"""The interface of a payment provider: its calls, their arguments and answers.
 
 Each call may wait on a network, so none is made inside a transaction, and each has a deadline. Each carries a key of
 ours: repeated with the same key, it moves money once. The provider is the authority on what has happened; its news say
@@ -37,12 +37,12 @@ class RefundDeclined(Refusal):
 
 
 class ProviderUnavailable(Exception):
-    """No answer, or none that says what happened: the call may have been carried out. Ask again, with the same key."""
+    """No answer, or an unclear one: the call may have been carried out. Ask again, with the same key."""
 
 
 class ProviderRefused(Exception):
-    """The provider will never carry out this call: wrong keys, or a payment in another state. The message says why, in
-    words for the merchant, without secrets."""
+    """The provider will never carry out this call: wrong keys, or a payment in another state. The message is the reason
+    in words for the merchant, without secrets."""
 
 
 class Standing(StrEnum):
@@ -75,8 +75,8 @@ class RefundStanding(StrEnum):
 
 @dataclass(frozen=True)
 class RefundReport:
-    """What the provider says of one refund. `reference` is its id; `key` is ours, as `refund` was given it, and None
-    for a refund that was made elsewhere. `why` says for the merchant why it failed."""
+    """The provider's report about one refund. `reference` is the provider's id; `key` is ours, as passed to `refund`,
+    and None for a refund that was made elsewhere. `why` is the reason of a failure, for the merchant."""
 
     amount: Decimal
     reference: str = ""
@@ -87,7 +87,7 @@ class RefundReport:
 
 @dataclass(frozen=True)
 class Report:
-    """What the provider says of a payment now. Amounts are in the payment's currency. `captured` is what was ever
+    """The provider's report about a payment now. Amounts are in the payment's currency. `captured` is what was ever
     taken, a sum that only grows; `refunds` are all refunds of it that there ever were, oldest first, None if this does
     not tell; `refunded` is what has been given back, from a provider that tells no more than this sum. `disputed` is
     what a bank has taken back for now or for good. `amount` and `currency` are what the provider was asked to take, as
@@ -148,9 +148,10 @@ class News:
 
 @dataclass(frozen=True, repr=False)
 class Charge:
-    """A payment, as a provider is told of it. `key` is ours and never changes; `reference` is the provider's id, empty
-    until it gave one. `settings` are those of the shop's account, secrets opened. `given` is what the shopper entered
-    in the provider's own form, only while starting. Without a repr, so that logs and error reports contain none of it.
+    """A payment in the form in which providers get it. `key` is ours and never changes; `reference` is the provider's
+    id, empty until it gave one. `settings` are those of the shop's account, secrets opened. `given` is what the shopper
+    entered in the provider's own form, only while starting. Without a repr, so that logs and error reports contain none
+    of it.
     """
 
     shop_id: int
@@ -161,7 +162,7 @@ class Charge:
     reference: str = ""
     # Where the shopper comes back to.
     return_url: str = ""
-    # What is known to be given back, or on its way: the provider may say meanwhile that this failed.
+    # The sum of refunds that are done or pending. A pending one may fail meanwhile.
     refunded: Decimal = ZERO
     # What a bank statement or the provider's pages may say: the shop's name.
     description: str = ""
@@ -218,7 +219,7 @@ class Provider:
     sends_news: ClassVar[bool] = False
     # Whether it only promises money, as by invoice: its unpaid orders are limited (payments/unpaid.py).
     is_promise: ClassVar[bool] = False
-    # Whether it keeps books that can be asked later what became of the money, such as of a dispute.
+    # True if the provider can be asked later about the money, such as about a dispute.
     keeps_books: ClassVar[bool] = True
     # Whether shops and shoppers choose it as a payment method.
     is_chosen: ClassVar[bool] = True
@@ -265,7 +266,7 @@ class Provider:
         raise NotImplementedError
 
     def cancel(self, charge: Charge) -> Report:
-        """End a payment that has taken nothing, and release what is held. The report says PAID or PROCESSING if it was
+        """End a payment that has taken nothing, and release what is held. The report is PAID or PROCESSING if it was
         too late."""
         raise NotImplementedError
 

@@ -79,8 +79,8 @@ class CardForm(forms.Form):
 
 
 class Demo(Provider):
-    """It accepts or declines three test cards. It keeps nothing, so its answers follow from what it is told: a payment
-    that has a reference was accepted."""
+    """A provider that accepts or declines three test cards. It stores nothing, so its answers follow from its
+    arguments: a payment that has a reference was accepted."""
 
     name = "demo"
     label = "Card (demo)"

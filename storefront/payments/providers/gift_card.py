@@ -24,8 +24,8 @@ class GiftCards(Provider):
         spent, released, refunds = ledger.amounts(Shop.objects.get(pk=charge.shop_id), charge.key)
         if released or not spent:
             return Report(Standing.CANCELLED)
-        told = tuple(RefundReport(amount, key=key) for key, amount in refunds)
-        return Report(Standing.PAID, captured=spent, refunds=told)
+        reported = tuple(RefundReport(amount, key=key) for key, amount in refunds)
+        return Report(Standing.PAID, captured=spent, refunds=reported)
 
     capture = cancel = look
 

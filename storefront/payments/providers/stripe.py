@@ -53,9 +53,9 @@ STANDINGS = {
 }
 # Disputes in these states hold no money of the shop: inquiries, and those that it won.
 HARMLESS_DISPUTES = ("warning_needs_response", "warning_under_review", "warning_closed", "won", "prevented")
-# The others are on their way: some methods give back only after days.
+# Other states are pending: some methods take days to refund.
 REFUNDS = {"succeeded": RefundStanding.DONE, "failed": RefundStanding.FAILED, "canceled": RefundStanding.FAILED}
-# The charge says what was paid with and given back.
+# The charge has the payment method and the refunds.
 WITH_CHARGE = ["latest_charge"]
 
 
@@ -95,7 +95,7 @@ class Stripe(Provider):
 
     @sensitive_variables("charge", "intent", "intents")
     def capture(self, charge: Charge) -> Report:
-        """Of a payment that is not held, nothing is taken. What Stripe holds it releases after some days."""
+        """Takes nothing of a payment that is not held. Stripe releases the rest of held money after some days."""
         return self._move(charge, "capture")
 
     def cancel(self, charge: Charge) -> Report:
@@ -167,7 +167,7 @@ class Stripe(Provider):
             with stripe_errors():
                 open_client(charge.settings["secret_key"]).v1.payment_methods.detach(charge.method_reference)
         except ProviderRefused:
-            # It belongs to no customer any more, so it cannot be charged.
+            # The method belongs to no customer any more, so it cannot be charged.
             return
 
     @sensitive_variables("settings")
@@ -242,7 +242,8 @@ class Stripe(Provider):
         return found[0].id if found else ""
 
     def _move(self, charge: Charge, name: str) -> Report:
-        """Capture or cancel. The state of the intent makes it happen once: where Stripe refuses, that state is told."""
+        """Capture or cancel. The state of the intent makes it happen once: if Stripe refuses, that state is
+        reported."""
         intent = self._find(charge)
         intents = open_client(charge.settings["secret_key"]).v1.payment_intents
         move = partial(getattr(intents, name), intent["id"], {"expand": WITH_CHARGE})
@@ -270,7 +271,7 @@ class Stripe(Provider):
             "return_url": charge.return_url,
             "is_test": is_test(charge.settings),
             "failure": report.failure,
-            # The saved method that the bank wants the shopper to confirm.
+            # The saved method that the bank requires the shopper to confirm.
             "saved_method": charge.method_reference if must_confirm else "",
         }
         return ClientStep("payments/stripe.html", data, report)

@@ -34,7 +34,7 @@ EVENTS = (
     "refund.failed",
     "refund.updated",
 )
-# An intent that no account has: a publishable key that Stripe knows is told that it does not exist.
+# An intent that no account has: with a valid publishable key, Stripe answers that it does not exist.
 NO_INTENT = "pi_000000000000000000000000"
 
 
@@ -84,7 +84,7 @@ def is_test(settings: Mapping[str, str]) -> bool:
 
 @sensitive_variables("settings")
 def problems(settings: Mapping[str, str]) -> list[str]:
-    """What is wrong with the account's settings, in words, found out by asking Stripe. Raises ProviderUnavailable."""
+    """Check the account's settings by asking Stripe. Returns the problems in words. Raises ProviderUnavailable."""
     missing = [
         f"{field.label} is missing." for name, field in StripeSettings.base_fields.items() if not settings.get(name)
     ]

@@ -1,4 +1,4 @@
-"""What Stripe says, in words: for shoppers why a payment was declined, for people what was paid with."""
+"""Stripe's codes in words: reasons of declined payments for shoppers, and names of payment methods."""
 
 from typing import Any
 

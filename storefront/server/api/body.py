@@ -79,7 +79,7 @@ class JsonBody(Parser):
 
 
 def _refusal_of(raw: bytes, error: orjson.JSONDecodeError) -> Refusal:
-    """Why the JSON cannot be read: where it is malformed, or which members have a number without bounds."""
+    """The refusal of JSON that cannot be read: the position of the error, or the members with an infinite number."""
     if error.msg.startswith("number is infinity"):
         with suppress(ValueError, RecursionError, AttributeError):
             given = json.loads(raw.decode(), parse_int=_number, parse_float=_number, parse_constant=_refuse_constant)
@@ -91,7 +91,7 @@ def _refusal_of(raw: bytes, error: orjson.JSONDecodeError) -> Refusal:
     return MalformedJson(message, line=error.lineno, column=error.colno)
 
 
-# Stands for a number that no double can hold.
+# Placeholder for a number that no double can hold.
 _ENDLESS = object()
 
 
@@ -117,7 +117,8 @@ def _has_nul_character(value: Any) -> bool:
 
 
 def _contains(value: Any, is_meant: Callable[[Any], bool]) -> bool:
-    """Whether a value of a JSON document, or any inside it, is meant. Includes the names of members."""
+    """Returns True if `is_meant` holds for a value of a JSON document, for any value inside it, or for a member's
+    name."""
     if isinstance(value, list):
         return any(_contains(each, is_meant) for each in value)
     if isinstance(value, dict):

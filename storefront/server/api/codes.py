@@ -249,7 +249,7 @@ CODES: dict[str, Code] = {
     ),
 }
 
-# The codes by which an operation refuses what it was asked for, by the operation's name in the public API.
+# The codes of an operation's own refusals, by the operation's name in the public API.
 REFUSALS: dict[str, tuple[str, ...]] = {
     "add_to_cart": (
         "product_unavailable",

@@ -1,4 +1,4 @@
-"""Which browser scripts may call the public API (R-CALL-14). Off unless a shop allows an origin."""
+"""Decides which browser scripts may call the public API (R-CALL-14): none, unless a shop allows their origin."""
 
 from django.http import HttpRequest, HttpResponse
 
@@ -13,7 +13,8 @@ EXPOSED = (
 
 
 def is_open_to_browsers(request: HttpRequest) -> bool:
-    """Whether a shop can allow other origins to make this call: only in the public API, never in the App API."""
+    """Returns True if a shop can allow other origins to make this call: only in the public API, never in the App
+    API."""
     return request.path_info.startswith("/api/v1/")
 
 

@@ -62,7 +62,7 @@ def _page(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpR
 
 
 def _marked_up(text: str) -> str:
-    """The text as HTML, with what stands between backticks as code."""
+    """The text as HTML, with the parts between backticks as code."""
     return mark_safe(_CODE.sub(r"<code>\1</code>", escape(text)))  # noqa: S308, escaped just before
 
 

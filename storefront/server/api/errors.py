@@ -64,7 +64,7 @@ def not_found(request: Request, error: Exception) -> HttpResponse:
 
 
 def no_such_path(request: Request, error: Exception) -> HttpResponse:
-    """A path that nothing has. Names the one that was probably meant (R-ERR-5)."""
+    """A 404 for an unknown path, which suggests a similar path that exists (R-ERR-5)."""
     meant = _similar_path(request.path_info)
     return refusal(request, NotFound(f"Not found. Did you mean {meant}?" if meant else None))
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import orjson
 
-# By the operation's name: {method, path, cart, request, status, response}. `cart`: whether it needs a cart's token.
+# By the operation's name: {method, path, cart, request, status, response}. `cart` is true if the call needs a cart's
+# token.
 EXAMPLES: dict[str, dict[str, Any]] = orjson.loads(
     resources.files("storefront.server.api").joinpath("examples.json").read_bytes()
 )

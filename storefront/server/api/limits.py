@@ -1,4 +1,4 @@
-"""What each operation's description says of tokens and limits."""
+"""Adds tokens and limits to the description of each operation."""
 
 from ninja.operation import Operation
 

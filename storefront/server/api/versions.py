@@ -12,14 +12,14 @@ VERSION_HEADER = "API-Version"
 
 
 class Deprecation(NamedTuple):
-    """Since when an operation should not be used any more, and the day on which it ends."""
+    """The day since which an operation should not be used any more, and the day on which it ends."""
 
     since: date
     until: date
 
     @property
     def headers(self) -> dict[str, str]:
-        """`Deprecation` (RFC 9745), `Sunset` (RFC 8594), and the page that tells what to use instead."""
+        """`Deprecation` (RFC 9745), `Sunset` (RFC 8594), and the page with the replacement."""
         since, until = (datetime.combine(day, time(), UTC) for day in self)
         return {
             "Deprecation": f"@{since.timestamp():.0f}",

@@ -1,5 +1,5 @@
-"""What apps receive, for the OpenAPI description: each topic's event and the messages with a token as `webhooks`, the
-calls for blocks as a callback."""
+"""Describes the calls to apps in the OpenAPI document: each topic's event and the messages with a token as `webhooks`,
+the calls for blocks as a callback."""
 
 from collections.abc import Callable
 from typing import Any, Literal
@@ -55,7 +55,7 @@ class BlockItem(Line):
 
 
 class BlockCall(Schema):
-    """What an app gets to make a block."""
+    """The data for a block."""
 
     id: str = Field(
         description="The call's id, also as `webhook-id`.", examples=["call_0b9e3a1c5d7f4e2a9b8c6d5e4f3a2b1c"]
@@ -94,7 +94,7 @@ class ScopesChanged(Schema):
 
 
 class ErasedCustomer(Schema):
-    """A person whose data the shop has erased, and that whoever has a copy erases, too."""
+    """A person whose data the shop has erased. Apps with a copy have to erase it, too."""
 
     id: int = Field(description="The id of the shop's data request.")
     customer_id: int | None = Field(description="The id that the customer had; null for a guest.")

@@ -1,4 +1,4 @@
-"""Turns pydantic's validation errors into sentences that say what was expected of a field."""
+"""Turns pydantic's validation errors into sentences about the values expected of a field."""
 
 import re
 from typing import Any

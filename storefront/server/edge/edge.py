@@ -228,7 +228,7 @@ class Edge:
 
 
 def _target(environ: Environ) -> Target | None:
-    """Which part of the catalogue the request reads; None if it is not a plain read of the catalogue."""
+    """The part of the catalogue that the request reads; None if it is not a plain read of the catalogue."""
     path, query = environ["PATH_INFO"], environ.get("QUERY_STRING", "")
     if (
         not path.startswith(PREFIXES)

@@ -42,7 +42,7 @@ class Representation:
         self.gzipped: EncodedResponse | None = None
 
     def should_gzip(self, accept_encoding: str | None) -> bool:
-        """Whether the caller accepts gzip and the body is large enough for it."""
+        """Returns True if the caller accepts gzip and the body is large enough for it."""
         return accept_encoding is not None and len(self.plain.body) >= MIN_GZIP_BYTES and accepts_gzip(accept_encoding)
 
     def compress(self) -> EncodedResponse:
@@ -58,7 +58,7 @@ def compress(body: bytes) -> bytes:
 
 @lru_cache(maxsize=256)
 def accepts_gzip(accept_encoding: str) -> bool:
-    """Whether the header names gzip with a weight above zero."""
+    """Returns True if the header names gzip with a weight above zero."""
     for coding in accept_encoding.split(","):
         if found := _GZIP.fullmatch(coding):
             return (found[1] or "1").strip("0.") != ""

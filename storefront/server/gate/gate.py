@@ -136,7 +136,7 @@ class Gate:
         if body is not None:
             proto.response_bytes(start.status, start.headers, b"".join(body))
         else:
-            # It is no longer in memory, or the caller's rate limit is exceeded.
+            # The entry is no longer in memory, or the caller's rate limit is exceeded.
             self._enqueue(proto, environ, self._call_application)
 
     def _call_application(self, proto: Any, environ: Environ) -> None:

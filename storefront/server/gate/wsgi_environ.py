@@ -63,7 +63,7 @@ def build_environ(scope: Any) -> Environ:
 
 
 def _decode_as_latin1(path: str) -> str:
-    """The path as WSGI wants it: one character for each byte."""
+    """The path in WSGI's form: one character for each byte."""
     return path if path.isascii() else path.encode().decode("latin-1")
 
 

@@ -1,4 +1,4 @@
-"""The figures that the database knows: what waits, for how long, and deliveries by state, of all shops together."""
+"""Reads metrics from the database, of all shops together: the length and age of queues, and deliveries by state."""
 
 import time
 from collections.abc import Iterator
@@ -54,7 +54,7 @@ def read() -> Reading:
 
 
 def _waiting_pictures(now: datetime) -> tuple[int, float]:
-    """Those that imports asked for, and those that were taken up since (`pictures/taking_up.py`)."""
+    """Pictures that imports have requested, and those that were taken up since (`pictures/taking_up.py`)."""
     requested, since_request = _waiting(PictureRequest.objects.all(), "made_at", now, _PICTURES)
     due = PictureFetch.objects.filter(state=PictureFetch.State.WAITING, due_at__lte=now)
     count, since_due = _waiting(due, "due_at", now)

@@ -31,8 +31,8 @@ def remove() -> None:
 
 
 def is_running(pid: int) -> bool:
-    """Whether the process exists and has not ended. One that was killed exists until its parent has taken note of it,
-    which only Linux tells here."""
+    """Returns True if the process exists and has not ended. A killed process exists until its parent has waited for it,
+    which can only be detected on Linux here."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -38,14 +38,14 @@ class Handler(WSGIRequestHandler):
 
 
 class ProcessFigures(Collector):
-    """What all processes have counted, and the state of those that run."""
+    """The counts of all processes, and the state of the running ones."""
 
     def __init__(self, directory: str) -> None:
         self.directory = directory
         self.lock = threading.Lock()
 
     def collect(self) -> Iterable[Metric]:
-        # Of two scrapes at once, the second must find the files of an ended process before or after their removal.
+        # A concurrent scrape must find the files of an ended process before or after their removal.
         with self.lock:
             for name in os.listdir(self.directory):
                 if (found := _LIVE_FILE.fullmatch(name)) and not is_running(int(found[1])):

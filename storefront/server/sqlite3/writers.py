@@ -1,4 +1,4 @@
-"""The queue of the threads of this process that want to write to one SQLite database.
+"""The queue of the threads of this process that write to one SQLite database.
 
 SQLite itself has no queue: each connection that finds the database locked sleeps and tries again, ever longer, and with
 many writers some of them never come first. So threads take turns here, in the order in which they asked, and only one
@@ -19,7 +19,7 @@ class WriterQueue:
         self._waiting: deque[Lock] = deque()
 
     def acquire(self, timeout: float) -> bool:
-        """Wait for the turn for at most `timeout` seconds; returns whether it came."""
+        """Wait for the turn for at most `timeout` seconds. Returns False if it did not come."""
         with self._guard:
             if not self._is_held:
                 self._is_held = True

@@ -123,7 +123,7 @@ class SweepLane(Lane):
         return any([self._sweep(sweep) for sweep in due if not self.stopping.is_set()])
 
     def _sweep(self, sweep: Sweep) -> bool:
-        """Returns whether it stopped because its turn was over."""
+        """Run the sweep. Returns True if it stopped because its turn was over."""
         started = time.monotonic()
         self.due[sweep.name] = started + sweep.every.total_seconds()
         try:

@@ -77,7 +77,7 @@ def delete_old_task_results(*, now: datetime, limit: int) -> int:
     return DBTaskResult.objects.filter(pk__in=list(ended)).delete()[0]
 
 
-# These call providers, each of which may take its time.
+# Sweeps that call providers, which may be slow.
 PAYMENT_SWEEPS = [
     # Frequent, since a merchant waits for these.
     Sweep("refunds to pay back", timedelta(seconds=5), pay_back_refunds, limit=10),

@@ -141,7 +141,6 @@ def navigation(context: Context) -> dict[str, Any]:
 
 @register.simple_tag(takes_context=True)
 def looks(context: Context) -> Looks:
-    """The shop's looks."""
     return looks_once(context.get("request"))
 
 

@@ -17,7 +17,7 @@ from storefront.server.command import Failed, add_shop_argument, find_shop
 from storefront.shops import audit
 from storefront.shops.models import Shop
 
-# That read the database at the same time.
+# Processes that read the database at the same time.
 MAX_PROCESSES = 2
 
 
