@@ -11,10 +11,10 @@ from unfold.decorators import action, display
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminIntegerFieldWidget, UnfoldAdminTextInputWidget
 
-from storefront.kit.format import format_money
 from storefront.kit.money import ZERO, problem_of
 from storefront.kit.refusals import Refusal
 from storefront.pricing import codes
+from storefront.pricing.discount_kinds import KINDS, with_field
 from storefront.pricing.models import Discount, DiscountCode, DiscountGroup, DiscountTarget
 from storefront.pricing.tables import UnusableTable
 from storefront.shops.admin_base import ShopScopedAdmin, ShopScopedTabularInline, moment, view_and_edit
@@ -68,10 +68,11 @@ class DiscountForm(ShopScopedForm):
         starts, ends = self.cleaned_data.get("starts_at"), self.cleaned_data.get("ends_at")
         if starts and ends and ends <= starts:
             self.add_error("ends_at", "The end must be after the start.")
-        if not self.cleaned_data.get("value") and self.cleaned_data.get("kind") != Discount.Kind.FREE_DELIVERY:
+        kind = KINDS.get(self.cleaned_data.get("kind") or "")
+        if not self.cleaned_data.get("value") and (kind is None or "value" in kind.fields):
             self.add_error("value", "Enter how much it takes off.")
         problem = problem_of(self.cleaned_data.get("value") or ZERO, self.shop.currency)
-        if self.cleaned_data.get("kind") == Discount.Kind.AMOUNT and problem:
+        if kind is not None and kind.is_money and problem:
             self.add_error("value", f"The amount {problem}.")
 
     # Whether it may stay without a code, since it had none.
@@ -233,10 +234,10 @@ class DiscountAdmin(ShopScopedAdmin):
     # Shows only the fields of the chosen kind (Unfold evaluates these in the browser; without scripts all are shown).
     conditional_fields = {
         "code": "needs_code == true",
-        "buy_qty": "kind == 'buy_get'",
-        "get_qty": "kind == 'buy_get'",
-        "value": "kind != 'free_delivery'",
         "includes_subcategories": "is_limited_to_items == true",
+    } | {
+        field: " || ".join(f"kind == '{kind}'" for kind in with_field(field))
+        for field in ("value", "buy_qty", "get_qty")
     }
 
     starts = moment("starts_at")
@@ -267,15 +268,7 @@ class DiscountAdmin(ShopScopedAdmin):
 
     @display(description="reduction", ordering="value")
     def reduction(self, row: Discount) -> str:
-        if row.kind == Discount.Kind.FREE_DELIVERY:
-            return "free delivery"
-        if row.kind == Discount.Kind.AMOUNT:
-            return format_money(row.value, row.shop.currency)
-        percent = f"{row.value.normalize():f}%"
-        if row.kind == Discount.Kind.BUY_GET:
-            less = "free" if row.value == 100 else f"{percent} off"
-            return f"buy {row.buy_qty}, get {row.get_qty} {less}"
-        return percent
+        return KINDS[row.kind].reduction(row)
 
     @display(description="applies", ordering="needs_code")
     def how(self, row: Discount) -> str:
