@@ -57,6 +57,7 @@ LARGEST_ID = 2**62
 NUMBERS = ("regular price", "sale price", "cost", "weight", "length", "width", "height", "stock", "low stock")
 RELATED = {"up-sells": RelatedProduct.Kind.UP_SELL.value, "cross-sells": RelatedProduct.Kind.CROSS_SELL.value}
 TYPES = ("simple", "variable", "variation", "grouped", "external")
+_SIDES = ("length", "width", "height")
 _IMAGE_COMMA = re.compile(r",\s*(?=https?://)")
 
 
@@ -397,6 +398,3 @@ class _Reader:
             }
             preselect(variants, defaults)
         parsers.settle_stock(parsed, fields, self.columns.header.get("stock", "Stock"), row.line)
-
-
-_SIDES = ("length", "width", "height")
