@@ -9,7 +9,6 @@ from django.db.models import QuerySet
 from storefront.apps.models import Extension
 from storefront.installations import app_tokens
 from storefront.kit import addresses
-from storefront.kit.clock import timestamp
 from storefront.kit.refusals import InvalidFields, NotFound, Refusal
 from storefront.shops import audit
 from storefront.shops.models import Shop
@@ -114,9 +113,9 @@ def delete_extensions(extensions: QuerySet[Extension]) -> int:
     return len(ids)
 
 
-def extension_records(shop: Shop) -> list[dict[str, Any]]:
-    """The extensions of all apps in the shop as JSON, in the order of registration (R-APP-11)."""
-    return [extension_record(extension) for extension in Extension.objects.filter(shop=shop).order_by("pk")]
+def extensions_of(shop: Shop) -> QuerySet[Extension]:
+    """The extensions of all apps in the shop, in the order of registration (R-APP-11)."""
+    return Extension.objects.filter(shop=shop).order_by("pk")
 
 
 def own_extension(shop: Shop, installation_id: int, extension_id: int) -> Extension:
@@ -130,17 +129,3 @@ def own_extension(shop: Shop, installation_id: int, extension_id: int) -> Extens
 def has_extensions(shop: Shop, type: str) -> bool:
     """Returns True if the shop has active extensions of this type."""
     return Extension.objects.filter(shop=shop, type=type, is_active=True).exists()
-
-
-def extension_record(extension: Extension) -> dict[str, Any]:
-    """An extension as JSON, with the members of R-APP-16 in its order."""
-    return {
-        "id": extension.pk,
-        "app_installation_id": extension.installation_id,
-        "type": extension.type,
-        "callback_url": extension.callback_url,
-        "is_active": extension.is_active,
-        "timeout_ms": extension.timeout_ms,
-        "created_at": timestamp(extension.created_at),
-        "updated_at": timestamp(extension.updated_at),
-    }

@@ -1,4 +1,5 @@
 from contextlib import AbstractContextManager
+from operator import attrgetter
 from typing import Annotated, Any, Literal
 
 from django.http import HttpResponse
@@ -12,6 +13,7 @@ from storefront.installations.schemas import AppUrl
 from storefront.kit.conditional import record_response
 from storefront.kit.http import json_response
 from storefront.kit.ids import as_id
+from storefront.kit.records import writer
 from storefront.kit.schemas import Change, PathId, Timestamp, answers
 from storefront.shops.auth import app_scope
 from storefront.shops.request import Request, calling_installation
@@ -69,6 +71,10 @@ class ExtensionRecord(Schema):
     )
 
 
+# The members of R-APP-16.
+extension_record = writer(ExtensionRecord, app_installation_id=attrgetter("installation_id"))
+
+
 class ExtensionList(Schema):
     extensions: list[ExtensionRecord] = Field(description="The extensions of all apps in the shop.")
 
@@ -89,7 +95,7 @@ class ExtensionDeleted(Schema):
 @router.get("/extensions", auth=app_scope(), response=answers({200: ExtensionList}), summary="List extensions")
 def list_extensions(request: Request) -> HttpResponse:
     """The extensions of all apps in the shop. Any installed app can list them."""
-    return json_response({"extensions": extensions.extension_records(request.shop)})
+    return json_response({"extensions": [extension_record(each) for each in extensions.extensions_of(request.shop)]})
 
 
 @router.post(
@@ -109,7 +115,7 @@ def register_extension(request: Request, body: NewExtension) -> HttpResponse:
         timeout_ms=extensions.USUAL_WAIT if body.timeout_ms is None else body.timeout_ms,
         now=request.now,
     )
-    answer = {"message": "Extension registered.", "extension": extensions.extension_record(extension)}
+    answer = {"message": "Extension registered.", "extension": extension_record(extension)}
     return json_response(answer, status=201 if created else 200)
 
 
@@ -140,7 +146,7 @@ def update_extension(request: Request, id: OwnId, body: ExtensionChange) -> Http
             changes=body.model_dump(exclude_unset=True, exclude_none=True),
             now=request.now,
         )
-    return record_response(request, {"extension": extensions.extension_record(extension)})
+    return record_response(request, {"extension": extension_record(extension)})
 
 
 @router.delete(
@@ -163,7 +169,7 @@ def delete_extension(request: Request, id: OwnId) -> HttpResponse:
 
 def _read(request: Request, id: str) -> dict[str, Any]:
     extension = extensions.own_extension(request.shop, calling_installation(request), as_id(id) or 0)
-    return {"extension": extensions.extension_record(extension)}
+    return {"extension": extension_record(extension)}
 
 
 def _only_if_match(request: Request, id: str) -> AbstractContextManager[None]:

@@ -1,8 +1,6 @@
-from typing import Any
-
 from ninja import Field, Schema
 
-from storefront.shops.models import Shop
+from storefront.kit.records import writer
 
 
 class ShopRecord(Schema):
@@ -19,5 +17,4 @@ class ShopRead(Schema):
     shop: ShopRecord = Field(description="The shop that the token belongs to.")
 
 
-def shop_record(shop: Shop) -> dict[str, Any]:
-    return {field: getattr(shop, field) for field in ShopRecord.model_fields}
+shop_record = writer(ShopRecord)

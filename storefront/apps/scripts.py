@@ -2,16 +2,14 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.db import transaction
-from django.db.models import CharField, Value
+from django.db.models import CharField, QuerySet, Value
 
 from storefront.apps.models import AllowedScriptHost, ScriptTag
 from storefront.apps.rules import is_script_host
 from storefront.installations import app_tokens
 from storefront.kit import addresses
-from storefront.kit.clock import timestamp
 from storefront.kit.refusals import InvalidFields, NotFound, Refusal
 from storefront.shops import audit
 from storefront.shops.models import Shop
@@ -78,28 +76,14 @@ def delete_script_tag(*, shop: Shop, installation_id: int, script_tag_id: int, n
     audit.record_deleted(shop=shop, rows=rows, now=now)
 
 
-def script_tag_records(shop: Shop) -> list[dict[str, Any]]:
-    """The script tags of all apps in the shop as JSON, in the order of registration (R-APP-11)."""
-    return [script_tag_record(tag) for tag in ScriptTag.objects.filter(shop=shop).order_by("pk")]
+def script_tags_of(shop: Shop) -> QuerySet[ScriptTag]:
+    """The script tags of all apps in the shop, in the order of registration (R-APP-11)."""
+    return ScriptTag.objects.filter(shop=shop).order_by("pk")
 
 
 def blocked_reason() -> str | None:
     """Why app scripts do not run on this deployment, as a sentence; None if they do."""
     return None if hosts_are_separate() else NOT_APART
-
-
-def script_tag_record(tag: ScriptTag) -> dict[str, Any]:
-    """A script tag as JSON, with the members of R-APP-25 in its order."""
-    return {
-        "id": tag.pk,
-        "app_installation_id": tag.installation_id,
-        "src": tag.src,
-        "location": tag.location,
-        "is_active": tag.is_active,
-        "created_at": timestamp(tag.created_at),
-        "updated_at": timestamp(tag.updated_at),
-        "blocked_reason": blocked_reason(),
-    }
 
 
 def page_scripts(shop: Shop) -> PageScripts:

@@ -1,3 +1,4 @@
+from operator import attrgetter
 from typing import Annotated, Literal
 
 from django.http import HttpResponse
@@ -7,6 +8,7 @@ from storefront.apps import scripts
 from storefront.installations.schemas import AppUrl
 from storefront.kit.http import json_response
 from storefront.kit.ids import as_id
+from storefront.kit.records import writer
 from storefront.kit.schemas import PathId, Timestamp, answers
 from storefront.shops.auth import app_scope
 from storefront.shops.request import Request, calling_installation
@@ -40,6 +42,14 @@ class ScriptTagRecord(Schema):
     blocked_reason: str | None = Field(description="Why app scripts do not run on this deployment; null if they do.")
 
 
+# The members of R-APP-25.
+script_tag_record = writer(
+    ScriptTagRecord,
+    app_installation_id=attrgetter("installation_id"),
+    blocked_reason=lambda tag: scripts.blocked_reason(),
+)
+
+
 class ScriptTagList(Schema):
     script_tags: list[ScriptTagRecord] = Field(description="The script tags of all apps in the shop.")
 
@@ -56,7 +66,7 @@ class ScriptTagDeleted(Schema):
 @router.get("/script-tags", auth=app_scope(), response=answers({200: ScriptTagList}), summary="List script tags")
 def list_script_tags(request: Request) -> HttpResponse:
     """The script tags of all apps in the shop. Any installed app can list them."""
-    return json_response({"script_tags": scripts.script_tag_records(request.shop)})
+    return json_response({"script_tags": [script_tag_record(each) for each in scripts.script_tags_of(request.shop)]})
 
 
 @router.post(
@@ -76,7 +86,7 @@ def register_script_tag(request: Request, body: NewScriptTag) -> HttpResponse:
         location=body.location,
         now=request.now,
     )
-    answer = {"message": "Script tag registered.", "script_tag": scripts.script_tag_record(tag)}
+    answer = {"message": "Script tag registered.", "script_tag": script_tag_record(tag)}
     return json_response(answer, status=201 if created else 200)
 
 

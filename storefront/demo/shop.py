@@ -206,12 +206,8 @@ def _date_preorders_and_sale(shop: Shop, now: datetime) -> None:
 def _add_rates_and_discounts(shop: Shop, now: datetime) -> None:
     _add_delivery(shop)
     load_eu_rates(shop=shop, now=now)
-    Discount.objects.create(
-        shop=shop, name="5% off from €100", kind=Discount.Kind.PERCENT, value=Decimal(5), minimum_subtotal=Decimal(100)
-    )
-    welcome = Discount.objects.create(
-        shop=shop, name="Welcome", kind=Discount.Kind.PERCENT, value=Decimal(10), needs_code=True
-    )
+    Discount.objects.create(shop=shop, name="5% off from €100", value=Decimal(5), minimum_subtotal=Decimal(100))
+    welcome = Discount.objects.create(shop=shop, name="Welcome", value=Decimal(10), needs_code=True)
     DiscountCode.objects.create(shop=shop, discount=welcome, code=CODE, created_at=now)
 
 

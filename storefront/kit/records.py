@@ -28,11 +28,12 @@ def writer(
     made = {name: _stored(name, hints[name]) for name in stored} | given
     plain = [name for name in names if name not in made]
     convert = [(name, found) for name in plain if (found := _conversion(hints[name]))]
-    blank, attributes = dict.fromkeys(names), attrgetter(*plain)
+    # The first one twice, since a getter of one attribute returns no tuple.
+    blank, attributes = dict.fromkeys(names), attrgetter(*plain, plain[0])
 
     def write(row: Any) -> Record:
         record = blank.copy()
-        record.update(zip(plain, attributes(row), strict=True))
+        record.update(zip(plain, attributes(row), strict=False))
         for name, to_text in convert:
             record[name] = to_text(record[name])
         for name, make in made.items():

@@ -23,7 +23,7 @@ from storefront.payments.models import OrderDraft, Payment
 from storefront.payments.providers.gift_card import GIFT_CARD
 from storefront.payments.refund_ledger import return_money
 from storefront.payments.rules import SECURED, UNDECIDED, State
-from storefront.pricing.redeeming import DiscountUsedUp, release_uses, keep_uses
+from storefront.pricing.redeeming import DiscountUsedUp, keep_uses, release_uses
 from storefront.shops.models import Shop
 
 Drafted = OrderDraft.State

@@ -7,11 +7,11 @@ from django.urls import reverse
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminTextInputWidget
 
-from storefront.kit.format import format_money
 from storefront.kit.money import ZERO, problem_of
 from storefront.kit.refusals import Refusal
 from storefront.pricing import codes
-from storefront.pricing.admin_fields import csv_download, import_page, percent
+from storefront.pricing.admin_fields import csv_download, import_page
+from storefront.pricing.discount_kinds import KINDS, with_field
 from storefront.pricing.models import Discount, DiscountCode, DiscountGroup, DiscountTarget
 from storefront.shops.admin_base import ShopScopedAdmin
 from storefront.shops.admin_forms import ShopScopedForm
@@ -66,10 +66,11 @@ class DiscountForm(ShopScopedForm):
         starts, ends = self.cleaned_data.get("starts_at"), self.cleaned_data.get("ends_at")
         if starts and ends and ends <= starts:
             self.add_error("ends_at", "The end must be after the start.")
-        if not self.cleaned_data.get("value") and self.cleaned_data.get("kind") != Discount.Kind.FREE_DELIVERY:
+        kind = KINDS.get(self.cleaned_data.get("kind") or "")
+        if not self.cleaned_data.get("value") and (kind is None or "value" in kind.fields):
             self.add_error("value", "Enter how much it takes off.")
         problem = problem_of(self.cleaned_data.get("value") or ZERO, self.shop.currency)
-        if self.cleaned_data.get("kind") == Discount.Kind.AMOUNT and problem:
+        if kind is not None and kind.is_money and problem:
             self.add_error("value", f"The amount {problem}.")
 
     # True if the discount may stay without a code, since it had none.
@@ -190,17 +191,6 @@ EXPLANATION = (
 )
 
 
-def reduction_of(row: Discount) -> str:
-    if row.kind == Discount.Kind.FREE_DELIVERY:
-        return "free delivery"
-    if row.kind == Discount.Kind.AMOUNT:
-        return format_money(row.value, row.shop.currency)
-    if row.kind == Discount.Kind.BUY_GET:
-        less = "free" if row.value == 100 else f"{percent(row.value)} off"
-        return f"buy {row.buy_qty}, get {row.get_qty} {less}"
-    return percent(row.value)
-
-
 def used_of(row: Discount) -> str:
     if not row.is_counted:
         return "not counted"
@@ -227,10 +217,10 @@ class DiscountAdmin(ShopScopedAdmin):
     # Shows only the fields of the chosen kind (Unfold evaluates these in the browser; without scripts all are shown).
     conditional_fields = {
         "code": "needs_code == true",
-        "buy_qty": "kind == 'buy_get'",
-        "get_qty": "kind == 'buy_get'",
-        "value": "kind != 'free_delivery'",
         "includes_subcategories": "is_limited_to_items == true",
+    } | {
+        field: " || ".join(f"kind == '{kind}'" for kind in with_field(field))
+        for field in ("value", "buy_qty", "get_qty")
     }
 
     starts = moment("starts_at")
@@ -259,7 +249,7 @@ class DiscountAdmin(ShopScopedAdmin):
             made.after["code"] = code
         return made
 
-    reduction = column("reduction", reduction_of, by="value")
+    reduction = column("reduction", lambda row: KINDS[row.kind].reduction(row), by="value")
     how = column("applies", lambda row: "with a code" if row.needs_code else "automatically", by="needs_code")
 
     used = column("uses", used_of, by="uses")

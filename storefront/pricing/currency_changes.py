@@ -8,6 +8,7 @@ from storefront.catalogue.models import OptionValue, Product, Variant
 from storefront.kit.currencies import decimals, problem_of
 from storefront.kit.money import problem_of as problem_of_amount
 from storefront.kit.money_field import MoneyField
+from storefront.pricing.discount_kinds import MONEY_KINDS
 from storefront.pricing.models import Discount, GroupPrice, PickupPlace, ShippingRate, ShippingRateStep
 from storefront.shops.models import Shop
 
@@ -34,7 +35,7 @@ def _amounts_without(shop: Shop, currency: str) -> int:
         for column in model._meta.concrete_fields:
             if isinstance(column, MoneyField):
                 found += _count(rows, column.name, currency)
-    amounts_off = Discount.objects.filter(shop=shop, kind=Discount.Kind.AMOUNT)
+    amounts_off = Discount.objects.filter(shop=shop, kind__in=MONEY_KINDS)
     return found + _count(amounts_off, "value", currency)
 
 

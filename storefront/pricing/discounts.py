@@ -9,9 +9,10 @@ from datetime import datetime
 from decimal import Decimal
 
 from storefront.kit.format import format_money
-from storefront.kit.money import ZERO, quantize
+from storefront.kit.money import ZERO
+from storefront.pricing.discount_kinds import KINDS
 from storefront.pricing.models import Discount, DiscountCode
-from storefront.pricing.sharing import HUNDRED, share_out
+from storefront.pricing.sharing import share_out
 
 UNKNOWN = "discount_code_unknown"
 EXPIRED = "discount_code_expired"
@@ -156,7 +157,7 @@ def _take_off(lines: Sequence[PricedLine], candidates: Iterable[Candidate], curr
         weights, face_value = _face_value(discount, lines, _fits(candidate, lines), currency)
         weights = [min(weight, rest) for weight, rest in zip(weights, left, strict=True)]
         amount = min(face_value, sum(weights, ZERO))
-        is_free_delivery = discount.kind == Discount.Kind.FREE_DELIVERY
+        is_free_delivery = KINDS[discount.kind].is_free_delivery
         if amount <= 0 and not is_free_delivery:
             continue
         shares = share_out(amount, weights, currency)
@@ -181,27 +182,9 @@ def _face_value(
 ) -> tuple[list[Decimal], Decimal]:
     """The amounts of the lines over which the discount is shared out, and the amount that it takes off if enough is
     left."""
-    amounts = [line.amount if fit else ZERO for line, fit in zip(lines, fits, strict=True)]
-    if discount.kind == Discount.Kind.FREE_DELIVERY:
-        return amounts, ZERO
-    if discount.kind == Discount.Kind.AMOUNT:
-        return amounts, quantize(discount.value, currency)
-    if discount.kind == Discount.Kind.BUY_GET:
-        amounts = _cheaper_pieces(discount, lines, fits)
-    return amounts, quantize(sum(amounts, ZERO) * discount.value / HUNDRED, currency)
-
-
-def _cheaper_pieces(discount: Discount, lines: Sequence[PricedLine], fits: Sequence[bool]) -> list[Decimal]:
-    """By line, the full price of the pieces that cost less: of each complete set of pieces, the cheapest."""
-    bought, got = discount.buy_qty or 0, discount.get_qty or 0
-    pieces = sum(line.qty for line, fit in zip(lines, fits, strict=True) if fit)
-    cheaper = pieces // (bought + got) * got if bought + got else 0
-    amounts = [ZERO] * len(lines)
-    for i in sorted((i for i, fit in enumerate(fits) if fit), key=lambda i: (lines[i].amount / lines[i].qty, i)):
-        qty = min(lines[i].qty, cheaper)
-        amounts[i] = lines[i].amount * qty / lines[i].qty
-        cheaper -= qty
-    return amounts
+    kind = KINDS[discount.kind]
+    amounts = kind.shared_over(discount, lines, fits)
+    return amounts, kind.face_value(discount, amounts, currency)
 
 
 def _fits(candidate: Candidate, lines: Iterable[PricedLine]) -> list[bool]:
@@ -226,7 +209,7 @@ def _refusal(candidate: Candidate, lines: Sequence[PricedLine], now: datetime, c
         minimum = format_money(discount.minimum_subtotal, currency)
         return NOT_APPLICABLE, f"This code needs a subtotal of at least {minimum}."
     fits = _fits(candidate, lines)
-    is_free_delivery = discount.kind == Discount.Kind.FREE_DELIVERY
+    is_free_delivery = KINDS[discount.kind].is_free_delivery
     if not any(fits) or (not is_free_delivery and _face_value(discount, lines, fits, currency)[1] <= 0):
         return NOT_APPLICABLE, MESSAGES[NOT_APPLICABLE]
     return None

@@ -12,6 +12,7 @@ from storefront.pricing.delivery_models import DeliveryZone as DeliveryZone
 from storefront.pricing.delivery_models import PickupPlace as PickupPlace
 from storefront.pricing.delivery_models import ShippingRate as ShippingRate
 from storefront.pricing.delivery_models import ShippingRateStep as ShippingRateStep
+from storefront.pricing.discount_kinds import CHOICES
 from storefront.shops.models import Shop
 
 
@@ -42,15 +43,9 @@ class GroupPrice(models.Model):
 class Discount(models.Model):
     """A discount: automatic, or for a code. docs/prices.md describes the calculation."""
 
-    class Kind(models.TextChoices):
-        PERCENT = "percent", "percentage"
-        AMOUNT = "amount", "fixed amount"
-        FREE_DELIVERY = "free_delivery", "free delivery"
-        BUY_GET = "buy_get", "buy some, get some for less"
-
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="discounts")
     name = models.CharField(max_length=100, help_text="Shoppers see it in the basket and on the order.")
-    kind = models.CharField(max_length=20, choices=Kind, default=Kind.PERCENT)
+    kind = models.CharField(max_length=20, choices=CHOICES, default="percent")
     value = models.DecimalField(
         max_digits=14,
         decimal_places=2,

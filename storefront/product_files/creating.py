@@ -16,8 +16,8 @@ from storefront.kit.bulk_insert import Packed, allocate_ids
 from storefront.pictures.requesting import PictureRequests
 from storefront.product_files.later_texts import LaterTexts
 from storefront.product_files.matching import products_by
-from storefront.product_files.new_rows import NewRows, NewTables
-from storefront.product_files.parsed_products import NAMED, ParsedBundleItem, ParsedProduct, option_key
+from storefront.product_files.new_rows import NewTables
+from storefront.product_files.parsed_products import NAMED, NewRows, ParsedBundleItem, ParsedProduct, option_key
 from storefront.product_files.references import References
 from storefront.shops.models import Shop
 

@@ -2,7 +2,6 @@
 the database. The writing process only adds values that it alone has, such as ids."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -22,7 +21,8 @@ from storefront.catalogue.search_texts import SearchText, search_text
 from storefront.kit.bulk_insert import BulkTable, Packed
 from storefront.product_files.parsed_products import (
     NAMED,
-    CompactPickle,
+    NewRows,
+    PackedVariant,
     ParsedMedia,
     ParsedProduct,
     ParsedVariant,
@@ -30,29 +30,6 @@ from storefront.product_files.parsed_products import (
 )
 from storefront.product_files.sale_periods import settled
 from storefront.shops.models import Shop
-
-
-@dataclass(slots=True)
-class PackedVariant(CompactPickle):
-    """A variant's row, and the place of its picture among the product's."""
-
-    row: Packed
-    picture: int | None
-
-
-@dataclass(slots=True)
-class NewRows(CompactPickle):
-    """A new product's rows without the later columns of `NewTables`. `words` are those for spelling, `media` has
-    each picture's address and row, `default` is the place of the default variant, `options` has each option's row with
-    those of its values."""
-
-    product: Packed
-    search: Packed
-    words: frozenset[str]
-    media: list[tuple[str, Packed]]
-    variants: list[PackedVariant]
-    default: int | None
-    options: list[tuple[Packed, list[Packed]]]
 
 
 class NewTables:

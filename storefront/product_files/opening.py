@@ -1,26 +1,58 @@
 """Opens a product file: detects its format and encoding, and collects notes about the file as a whole."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 from storefront.product_files.csv_reading import Table, UnreadableFile
 from storefront.product_files.native import reader as native_reader
 from storefront.product_files.parsed_products import Problem, ReadResult
 from storefront.product_files.rows import ColumnIndex, read_numbers
-from storefront.product_files.shopify import headers as shopify_headers
 from storefront.product_files.shopify import reader as shopify_reader
-from storefront.product_files.woocommerce import headers as woocommerce_headers
 from storefront.product_files.woocommerce import reader as woocommerce_reader
 from storefront.shops.models import Shop
 
-FORMATS = ("auto", "woocommerce", "shopify", "native")
-READERS: dict[str, Any] = {"woocommerce": woocommerce_reader, "shopify": shopify_reader}
-HEADERS: dict[str, Any] = {"woocommerce": woocommerce_headers, "shopify": shopify_headers}
+
+class TableFormat(Protocol):
+    """A format of CSV files: what the module of its reader has."""
+
+    @property
+    def EXPECTED(self) -> str:  # noqa: N802, a constant of the module
+        """The columns to name to a merchant whose file fits no format."""
+
+    @property
+    def NUMBERS(self) -> Collection[str]:  # noqa: N802, a constant of the module
+        """The columns that tell the decimal sign."""
+
+    def column_of(self, header: str) -> str | None:
+        """The column that a header stands for; None if it is not known."""
+
+    def harmless_values(self, header: str) -> set[str] | None:
+        """The values that lose nothing, of a column that is not imported; None if it is imported, or not known."""
+
+    def warnings(self, headers: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """(column, reason) for each header to warn about."""
+
+    def recognises(self, columns: Collection[str | None]) -> bool:
+        """Whether a file with these columns is of this format."""
+
+    def refusal(self, headers: Sequence[str], columns: Collection[str], *, update: bool) -> str:
+        """Why a file of this format is refused nevertheless; empty if it is not."""
+
+    def read(self, table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> Iterator[ReadResult]:
+        """Every product of the file, or why it could not be read."""
+
+    def skus(self, table: Table, columns: ColumnIndex) -> Iterator[str]:
+        """The SKUs of all products of the file."""
+
+
+# Detected from the last to the first: a file of Shopify's has columns that WooCommerce has, too.
+READERS: dict[str, TableFormat] = {"woocommerce": woocommerce_reader, "shopify": shopify_reader}
+FORMATS = ("auto", *READERS, "native")
 
 
 @dataclass
@@ -66,14 +98,17 @@ def open_source(file: Path, format: str, encoding: str = "", *, shop: Shop, upda
 
 
 def _open_table(table: Table, format: str, *, shop: Shop, update: bool, now: datetime) -> OpenedFile:
-    tried = [format] if format != "auto" else ["shopify", "woocommerce"]
+    tried = [format] if format != "auto" else [*reversed(READERS)]
     for name in tried:
-        headers, reader = HEADERS[name], READERS[name]
-        table.find_header(headers.column_of)
-        found = [(header, _carried_column(headers, header)) for header in table.headers]
+        reader = READERS[name]
+        table.find_header(reader.column_of)
+        found = [
+            (header, reader.column_of(header) if reader.harmless_values(header) is None else None)
+            for header in table.headers
+        ]
         if reader.recognises({column for _, column in found}):
             columns = ColumnIndex(found)
-            if refusal := headers.refusal(table.headers, columns.index, update=update):
+            if refusal := reader.refusal(table.headers, columns.index, update=update):
                 raise UnreadableFile(refusal)
             read_numbers(table, columns, reader.NUMBERS)
             results = reader.read(table, columns, shop=shop, now=now)
@@ -82,7 +117,7 @@ def _open_table(table: Table, format: str, *, shop: Shop, update: bool, now: dat
             source = woocommerce_reader.stated_source(copy(table), columns) if name == "woocommerce" else ""
             warnings = [
                 Problem(table.header_line, header, reason, "warning")
-                for header, reason in headers.warnings(table.headers)
+                for header, reason in reader.warnings(table.headers)
             ]
             notes = [*table.notes, *warnings]
             return OpenedFile(name, table.size, table.position, results, skus, notes, source)
@@ -93,7 +128,3 @@ def _open_table(table: Table, format: str, *, shop: Shop, update: bool, now: dat
         "WooCommerce's headers can be in English, Dutch, French, German, Italian, Persian, Polish, Portuguese, "
         "Russian, Serbian, Spanish, Swedish or Turkish."
     )
-
-
-def _carried_column(headers: Any, header: str) -> str | None:
-    return headers.column_of(header) if headers.harmless_values(header) is None else None

@@ -7,10 +7,9 @@ default in a new one. A blank value in the file is present, and clears the field
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
-if TYPE_CHECKING:
-    from storefront.product_files.new_rows import NewRows
+from storefront.kit.bulk_insert import Packed
 
 # (column, value) that identifies a product, such as ("sku", "A-1").
 ProductKey = tuple[str, Any]
@@ -149,6 +148,29 @@ class Keys(CompactPickle):
 
 
 @dataclass(slots=True)
+class PackedVariant(CompactPickle):
+    """A variant's row, and the place of its picture among the product's."""
+
+    row: Packed
+    picture: int | None
+
+
+@dataclass(slots=True)
+class NewRows(CompactPickle):
+    """A new product's rows without the later columns of `new_rows.NewTables`. `words` are those for spelling, `media`
+    has each picture's address and row, `default` is the place of the default variant, `options` has each option's row
+    with those of its values."""
+
+    product: Packed
+    search: Packed
+    words: frozenset[str]
+    media: list[tuple[str, Packed]]
+    variants: list[PackedVariant]
+    default: int | None
+    options: list[tuple[Packed, list[Packed]]]
+
+
+@dataclass(slots=True)
 class ParsedProduct(CompactPickle):
     """A product as a file states it.
 
@@ -176,7 +198,7 @@ class ParsedProduct(CompactPickle):
     # Related products by kind of relation, as far as the file states them.
     related: dict[str, ParsedRelated] = field(default_factory=dict)
     if_new: dict[str, Any] = field(default_factory=dict)
-    rows: "NewRows | None" = None
+    rows: NewRows | None = None
     refusal_if_new: str = ""
     refusal_if_variable: str = ""
     warnings: list[Problem] = field(default_factory=list)

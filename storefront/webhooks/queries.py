@@ -1,14 +1,17 @@
 from collections.abc import Collection
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from django.db.models import Q, QuerySet
 
 from storefront.kit.clock import offset_timestamp, timestamp
 from storefront.kit.ids import as_id
+from storefront.kit.records import writer
 from storefront.shops.models import Shop
+from storefront.webhooks import schemas
 from storefront.webhooks.messages import event_record
-from storefront.webhooks.models import Attempt, Delivery, Event, Feed, Registration
+from storefront.webhooks.models import Delivery, Event, Feed, Registration
 
 
 def webhook_records(shop: Shop, *, installation_id: int) -> list[dict[str, Any]]:
@@ -23,16 +26,13 @@ def own_webhooks(shop: Shop, *, installation_id: int, key: str) -> QuerySet[Regi
     return Registration.objects.filter(named, shop=shop, installation=installation_id)
 
 
-def webhook_record(registration: Registration) -> dict[str, Any]:
-    """A webhook as JSON, with the members of R-HOOK-4 in its order."""
-    return {
-        "topic": registration.topic,
-        "address": registration.address,
-        "created_at": offset_timestamp(registration.created_at),
-        "id": registration.pk,
-        "state": "active" if registration.is_active else "paused",
-        "paused_reason": registration.pause_reason or None,
-    }
+# The members of R-HOOK-4.
+webhook_record = writer(
+    schemas.Webhook,
+    created_at=lambda registration: offset_timestamp(registration.created_at),
+    state=lambda registration: "active" if registration.is_active else "paused",
+    paused_reason=lambda registration: registration.pause_reason or None,
+)
 
 
 @dataclass(frozen=True)
@@ -81,38 +81,22 @@ def _with_related(rows: QuerySet[Delivery]) -> QuerySet[Delivery]:
     return rows.defer("sealed_message").select_related("event", "registration").prefetch_related("attempts")
 
 
-def delivery_record(row: Delivery) -> dict[str, Any]:
-    """A delivery as JSON, without the message. Apps read that in the feed, as their scopes permit now."""
-    return {
-        "id": row.pk,
-        "webhook_id": str(row.message_id),
-        "topic": row.topic,
-        "test": row.kind == Delivery.Kind.TEST,
-        "sequence": row.event.sequence if row.event else None,
-        "address": current_address(row),
-        "status": row.status,
-        "tries": row.tries,
-        "next_try_at": timestamp(row.due_at) if row.status == Delivery.Status.PENDING else None,
-        "created_at": timestamp(row.created_at),
-        "ended_at": timestamp(row.ended_at),
-        "attempts": [attempt_record(each) for each in sorted(row.attempts.all(), key=lambda each: each.number)],
-    }
-
-
 def current_address(delivery: Delivery) -> str:
     """The address of the delivery's webhook, or the delivery's own if the webhook was deleted."""
     return delivery.registration.address if delivery.registration else delivery.address
 
 
-def attempt_record(attempt: Attempt) -> dict[str, Any]:
-    return {
-        "number": attempt.number,
-        "started_at": timestamp(attempt.started_at),
-        "duration_ms": attempt.duration_ms,
-        "status": attempt.status,
-        "error": attempt.error or None,
-        "answer": attempt.answer,
-    }
+attempt_record = writer(schemas.Attempt, error=lambda attempt: attempt.error or None)
+# Without the message: apps read that in the feed, as their scopes permit now.
+delivery_record = writer(
+    schemas.Delivery,
+    webhook_id=lambda row: str(row.message_id),
+    test=lambda row: row.kind == Delivery.Kind.TEST,
+    sequence=lambda row: row.event.sequence if row.event else None,
+    address=current_address,
+    next_try_at=lambda row: timestamp(row.due_at) if row.status == Delivery.Status.PENDING else None,
+    attempts=lambda row: [attempt_record(each) for each in sorted(row.attempts.all(), key=attrgetter("number"))],
+)
 
 
 def paused_webhooks(shop: Shop) -> QuerySet[Registration]:

@@ -1,5 +1,5 @@
-"""Request and response bodies of the webhook and feed endpoints. `queries.py` writes the responses; these classes
-document them."""
+"""Request and response bodies of the webhook and feed endpoints. `queries.py` writes the responses by these
+classes."""
 
 from typing import Annotated, Any, Literal
 

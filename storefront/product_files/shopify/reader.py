@@ -4,7 +4,7 @@ A group's first row has the product and its first variant; further rows have a v
 grams become kilograms.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -28,7 +28,10 @@ from storefront.product_files.parsed_products import (
 from storefront.product_files.parsers import LIMITS
 from storefront.product_files.row_store import RowStore
 from storefront.product_files.rows import ColumnIndex, RowReader, UncarriedColumns, mappings_in_file
-from storefront.product_files.shopify.headers import harmless_values
+from storefront.product_files.shopify.headers import column_of as column_of
+from storefront.product_files.shopify.headers import harmless_values as harmless_values
+from storefront.product_files.shopify.headers import refusal as refusal
+from storefront.product_files.shopify.headers import warnings as warnings
 from storefront.shops.models import Shop
 
 EXPECTED = "Handle (or URL handle), Title, Option1 Name, Option1 Value, Variant Price (or Price), Image Src"
@@ -39,7 +42,7 @@ _VARIANT_CELLS = ("price", "sku", "policy", "option1 value", "option2 value", "o
 _TITLE, _DEFAULT_TITLE = "title", "default title"
 
 
-def recognises(columns: ColumnIndex) -> bool:
+def recognises(columns: Collection[str | None]) -> bool:
     """Returns True if a file with these columns is Shopify's."""
     return "handle" in columns and any(name in columns for name in ("title", "option1 value", "price", "image"))
 

@@ -5,7 +5,7 @@ grouped and external products, which this shop does not support, are imported as
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -27,7 +27,11 @@ from storefront.product_files.parsed_products import (
 from storefront.product_files.parsers import LIMITS
 from storefront.product_files.row_store import RowStore
 from storefront.product_files.rows import ColumnIndex, FieldMapping, RowReader, UncarriedColumns, mappings_in_file
-from storefront.product_files.woocommerce.headers import DISTINCTIVE, harmless_values, units
+from storefront.product_files.woocommerce.headers import DISTINCTIVE, units
+from storefront.product_files.woocommerce.headers import column_of as column_of
+from storefront.product_files.woocommerce.headers import harmless_values as harmless_values
+from storefront.product_files.woocommerce.headers import refusal as refusal
+from storefront.product_files.woocommerce.headers import warnings as warnings
 from storefront.product_files.woocommerce.parsers import (
     category_paths,
     download_limit,
@@ -53,10 +57,11 @@ MAX_ID = 2**62
 NUMBERS = ("regular price", "sale price", "cost", "weight", "length", "width", "height", "stock", "low stock")
 RELATED = {"up-sells": RelatedProduct.Kind.UP_SELL.value, "cross-sells": RelatedProduct.Kind.CROSS_SELL.value}
 TYPES = ("simple", "variable", "variation", "grouped", "external")
+_SIDES = ("length", "width", "height")
 _IMAGE_COMMA = re.compile(r",\s*(?=https?://)")
 
 
-def recognises(columns: ColumnIndex) -> bool:
+def recognises(columns: Collection[str | None]) -> bool:
     """Returns True if a file with these columns is WooCommerce's."""
     return any(name in columns for name in ("id", "sku", "name")) and any(name in columns for name in DISTINCTIVE)
 
@@ -393,6 +398,3 @@ class _Reader:
             }
             preselect(variants, defaults)
         parsers.settle_stock(parsed, fields, self.columns.header.get("stock", "Stock"), row.line)
-
-
-_SIDES = ("length", "width", "height")
