@@ -40,3 +40,10 @@ def test_a_receiver_is_an_installation_at_a_host_and_its_port():
 def test_receivers_at_one_host_have_the_same_host_number():
     one, two = (receiver_of(number, "https://a.example.com/x") for number in (1, 2))
     assert host_of(one) == host_of(two) != host_of(receiver_of(1, "https://b.example.com/x"))
+
+
+def test_the_last_31_bits_of_a_receiver_are_the_installations_id():
+    for number in range(20):
+        address = f"https://{number}.example.com/"
+        assert receiver_of(2**31 + 5, address) == receiver_of(5, address)
+        assert receiver_of(5, address) % 2**31 == 5
