@@ -74,16 +74,16 @@ def write_to_customer(*, shop: Shop, order: Order, subject: str, body: str, now:
     return row
 
 
-def send_and_record(message: EmailMessage, *given: Any, order: Order, what: str, task: Task, tries: int) -> None:
+def send_and_record(message: EmailMessage, *arguments: Any, order: Order, what: str, task: Task, tries: int) -> None:
     """`mail.send`, and the order's record of it: when it was sent, or given up. Where it has to be tried again, the
-    `task` is enqueued with what it was `given` and the number of tries. A mail of which the worker could not store the
+    `task` is enqueued with its `arguments` and the number of tries. A mail of which the worker could not store the
     record is missing from the order's timeline; it is not sent twice. Nothing is sent about an order without an
     address: its customer was erased."""
     if not order.email:
         return
 
     def again(due: datetime) -> None:
-        task.using(run_after=due).enqueue(*given, tries + 1)
+        task.using(run_after=due).enqueue(*arguments, tries + 1)
 
     is_sent = mail.send(message, what=what, tries=tries, again=again)
     if mail.is_sent() and (is_sent or tries >= len(mail.WAITS)):
