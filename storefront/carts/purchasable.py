@@ -145,7 +145,7 @@ def _products(shop: Shop, ids: Collection[int]) -> dict[int, Any]:
     found = {}
     database = unwrapped(connection)
     given = {"shop": shop.pk} | {f"id{number}": id for number, id in enumerate(ids)}
-    for row in fetch(database, sql.products(database.vendor, len(ids)), given):
+    for row in fetch(database, sql.products(len(ids)), given):
         product: Any = sql.PRODUCT.instance(database, row)
         product.has_no_file, product.option_rows, product.item_rows = row[len(sql.PRODUCT) : -2]
         product.picture_file, product.picture_source = row[-2:]

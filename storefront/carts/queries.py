@@ -40,11 +40,11 @@ def cart_with_lines(
     """
     database = unwrapped(connection)
     if cart is not None:
-        rows = fetch(database, sql.LINES_BY_CART[database.vendor], {"shop": shop.pk, "cart": cart.pk})
+        rows = fetch(database, sql.LINES_BY_CART, {"shop": shop.pk, "cart": cart.pk})
     elif tokens.is_well_formed(token, TOKEN_PREFIX):
         moment = database.ops.adapt_datetimefield_value(now)
         given = {"shop": shop.pk, "digest": tokens.digest(token), "now": moment}
-        rows = fetch(database, sql.LINES_BY_TOKEN[database.vendor], given)
+        rows = fetch(database, sql.LINES_BY_TOKEN, given)
     else:
         return None, []
     if not rows:

@@ -75,22 +75,23 @@ class BundlePart(NamedTuple):
 
 
 # Whether a product is digital and has no file.
-_NO_FILE = "p.type = 'digital' AND NOT EXISTS (SELECT 1 FROM catalogue_digitalfile d WHERE d.product_id = {}.id)"
+_NO_FILE = "{0}.type = 'digital' AND NOT EXISTS (SELECT 1 FROM catalogue_digitalfile d WHERE d.product_id = {0}.id)"
 # The options of a product, with a row for each of their values, and the items of a bundle: JSON arrays of rows. They
 # come with the product, since a query of their own takes longer than the rest of their work.
 _OPTIONS = (
-    "(SELECT CAST(ROWS_OF(ROW_OF(id, name, type, required, max_length, value, label, price)) AS text) FROM ("
+    f"(SELECT CAST({dialect.JSON_ROWS}({dialect.JSON_ROW}("
+    "id, name, type, required, max_length, value, label, price)) AS text) FROM ("
     "SELECT o.id, o.name, o.type, o.required, o.max_length, v.id AS value, v.label, v.price FROM catalogue_option o"
     " LEFT JOIN catalogue_optionvalue v ON v.option_id = o.id WHERE o.product_id = p.id"
     " ORDER BY o.sort_order, o.id, v.sort_order, v.id) AS found)"
 )
 _ITEMS = (
-    "CASE WHEN p.type = 'bundle' THEN (SELECT CAST(ROWS_OF(ROW_OF("
+    f"CASE WHEN p.type = 'bundle' THEN (SELECT CAST({dialect.JSON_ROWS}({dialect.JSON_ROW}("
     "product_id, variant_id, qty, name, variant_name, sku, is_active, type, is_gift_card, is_preorder,"
     " billing_interval, has_no_file, track_inventory, allow_backorders, stock_qty)) AS text) FROM ("
     "SELECT i.product_id, i.variant_id, i.qty, q.name, v.name AS variant_name, COALESCE(v.sku, q.sku) AS sku,"
     " COALESCE(v.is_active, TRUE) AS is_active, q.type, q.is_gift_card, q.is_preorder, q.billing_interval,"
-    f" {_NO_FILE.format('q').replace('p.type', 'q.type')} AS has_no_file,"
+    f" {_NO_FILE.format('q')} AS has_no_file,"
     " COALESCE(v.track_inventory, q.track_inventory) AS track_inventory,"
     " COALESCE(v.allow_backorders, q.allow_backorders) AS allow_backorders,"
     " COALESCE(v.stock_qty, q.stock_qty) AS stock_qty"
@@ -99,11 +100,6 @@ _ITEMS = (
     " WHERE i.bundle_id = p.id ORDER BY i.sort_order, i.id) AS found) END"
 )
 _PARTS = f"{_NO_FILE.format('p')}, {_OPTIONS}, {_ITEMS}"
-
-
-def _by_vendor(statement: str) -> dict[str, str]:
-    names = {"sqlite": ("json_group_array", "json_array"), "postgresql": ("json_agg", "json_build_array")}
-    return {vendor: statement.replace("ROWS_OF", rows).replace("ROW_OF", row) for vendor, (rows, row) in names.items()}
 
 
 # One row per line: the columns of cart, line, product and variant, and the three of `_PARTS`. A cart without lines is
@@ -115,13 +111,11 @@ _LINES = (
     " LEFT JOIN catalogue_variant v ON v.id = l.variant_id AND v.shop_id = c.shop_id"
     " WHERE c.shop_id = %(shop)s AND {} ORDER BY l.id"
 )
-LINES_BY_TOKEN = _by_vendor(
-    _LINES.format("c.token_digest = %(digest)s AND c.customer_id IS NULL AND c.expires_at > %(now)s")
-)
-LINES_BY_CART = _by_vendor(_LINES.format("c.id = %(cart)s"))
+LINES_BY_TOKEN = _LINES.format("c.token_digest = %(digest)s AND c.customer_id IS NULL AND c.expires_at > %(now)s")
+LINES_BY_CART = _LINES.format("c.id = %(cart)s")
 
 _PICTURE = "(SELECT m.{} FROM catalogue_media m WHERE m.product_id = p.id ORDER BY m.sort_order, m.id LIMIT 1)"
-_PRODUCTS = _by_vendor(
+_PRODUCTS = (
     f"SELECT {PRODUCT.of('p')}, {_PARTS}, {_PICTURE.format('file')}, {_PICTURE.format('source_url')}"
     " FROM catalogue_product p WHERE p.shop_id = %(shop)s AND p.id IN ({})"
 )
@@ -142,10 +136,10 @@ _INSERT_BOTH = (
 )
 
 
-def products(vendor: str, count: int) -> str:
+def products(count: int) -> str:
     """The query for `count` products, with the parameters `shop`, `id0`, `id1` and so on. Each row has the PRODUCT
     columns, the three of `_PARTS`, and file and source URL of the first picture."""
-    return _PRODUCTS[vendor].format(", ".join(f"%(id{number})s" for number in range(count)))
+    return _PRODUCTS.format(", ".join(f"%(id{number})s" for number in range(count)))
 
 
 def lines_of(database: BaseDatabaseWrapper, rows: Sequence[tuple], cart: Cart) -> list[CartLine]:

@@ -114,7 +114,8 @@ def read_rows(fetch: Fetch, shop: Shop, ids: Collection[int], now: datetime) -> 
     _read_bundles(shop, {id: rows[id] for id, type in special.items() if type == "bundle"})
     for product in without_file(shop, [id for id, type in special.items() if type == "digital"]):
         rows[product.pk].sells = False
-    return list(rows.values())
+    # By id: of several spellings of a value, the filters show the first.
+    return [rows[id] for id in sorted(rows)]
 
 
 def _row(id: int, type: str, columns: Sequence[Any], variants: Sequence[tuple], added: int) -> FacetRow:

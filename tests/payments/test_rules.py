@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from storefront.payments.providers.base import Report, Standing
+from storefront.payments.providers.base import RefundReport, Report, Standing
 from storefront.payments.rules import (
     LOOKS_AT_PAID,
     SECURED,
@@ -65,4 +65,5 @@ def test_a_paid_payment_is_looked_at_less_and_less_and_then_no_more():
 
 
 def test_texts_are_cut_and_stored_without_nul():
-    assert clean("a\0bc", 2) == "ab"
+    report = clean(RefundReport(Decimal("1.00"), reference="a\0bc"), reference=2)
+    assert report.reference == "ab"

@@ -197,7 +197,7 @@ def test_the_vat_area(address, area):
 
 
 def test_northern_ireland_is_outside_for_digital_goods():
-    assert vat_area({"country": "GB", "postal_code": "BT1 5GS"}, is_goods=False) == ""
+    assert vat_area({"country": "GB", "postal_code": "BT1 5GS"}, is_destination=False) == ""
 
 
 def test_vat_ids_are_checked_in_form():
@@ -218,7 +218,7 @@ def test_included_taxes_never_come_to_more_than_what_was_paid():
     """Each of three rates of 100% is half a cent of two cents, which is rounded up."""
     rates = [rate("100", step, step=step, country="CA") for step in (1, 2, 3)]
     for rounding in ("order", "line"):
-        terms = TaxTerms(rates, home="CA", goods={"country": "CA"}, rounding=rounding)
+        terms = TaxTerms(rates, home="CA", destination={"country": "CA"}, rounding=rounding)
         found = totals([line("0.02")], currency="EUR", now=NOW, terms=terms)
         assert [str(tax.amount) for tax in found.tax_lines] == ["0.01", "0.01", "0.00"]
         assert [str(tax.base) for tax in found.tax_lines] == ["0.00"] * 3
@@ -230,5 +230,5 @@ def test_monaco_is_taxed_as_france(shop):
     for country, percent in (("DE", 19), ("FR", 20)):
         TaxRate.objects.create(shop=shop, name="VAT", country=country, percent=percent)
     for country in ("FR", "MC"):
-        terms = tax_terms(shop, goods={"country": country, "postal_code": "98000"})
+        terms = tax_terms(shop, destination={"country": country, "postal_code": "98000"})
         assert [tax.percent for tax in totals([line("10.00")], currency="EUR", now=NOW, terms=terms).tax_lines] == [20]

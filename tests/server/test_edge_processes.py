@@ -14,7 +14,7 @@ from urllib.request import Request, urlopen
 import psycopg
 import pytest
 
-from storefront.server.edge.listening import NAME
+from storefront.server.edge.postgresql import NAME
 from tests.databases import database
 from tests.server.programs import (
     STOREFRONT,
