@@ -105,7 +105,7 @@ def changes(path: str) -> Iterator[Change]:
 def changed_nodes(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
     """(an expression or a statement below this one, other code in its place)"""
     is_telling = isinstance(node, ast.Expr) and (isinstance(node.value, ast.Constant) or LOG in ast.unparse(node))
-    # Before Python 3.12, nothing says where in a file the parts of an f-string are.
+    # Before Python 3.12, the places of the parts of an f-string are unknown.
     if is_telling or isinstance(node, ast.FunctionDef | ast.arg | ast.JoinedStr):
         return
     if isinstance(node, ast.Expr | ast.Raise | ast.AugAssign):

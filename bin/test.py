@@ -76,7 +76,7 @@ def on_sqlite(is_proof: bool) -> Run:
 def on_postgres(is_proof: bool) -> Run:
     url = postgres_url()
     if is_proof and not shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin"):
-        # Its tests are skipped without it.
+        # Without PgBouncer, its tests are skipped.
         install("pgbouncer")
     kind = f"({LONG} or not sql)" if is_proof else f"sql and {SHORT}"
     return f"uses_database and not any_database and not browser and {kind}", url

@@ -49,7 +49,7 @@ class CartAdmin(ReadOnlyAdmin):
     cart = column("cart", lambda row: str(row.public_id)[:8])
     pieces = column("items", lambda row: row.pieces or 0, by="pieces")
 
-    # Not by the database: prices that were raised since can come to more than it adds up.
+    # Not summed by the database, whose numbers would overflow if prices were raised since.
     subtotal = column("subtotal", lambda row: format_money(rules.subtotal(row.lines.all()), row.shop.currency))
     state = column(
         "status",

@@ -34,7 +34,7 @@ def change_codes(request: Request, cart: Cart) -> str:
 
 
 def change_gift_cards(request: Request, cart: Cart) -> str:
-    """The same for gift cards; the one to `remove` is named by its number, which is no secret."""
+    """Like `change_codes`, for gift cards. The card to `remove` is named by its id, which is no secret."""
     if remove := request.POST.get("remove", ""):
         return _remove(request, cart, "gift_cards", as_id(remove) or 0)
     return _add(request, cart, "gift_cards", request.POST.get("gift_card", ""), add_gift_card, GiftCardsRefused)

@@ -176,8 +176,8 @@ def _bundle_parts(product: Any) -> list[sql.BundlePart]:
 
 
 def _is_unsold(part: sql.BundlePart) -> bool:
-    """Whether a bundle with this item is not sold: its variant is inactive, it is a gift card, which nobody would send,
-    or a bundle, whose own items nobody would count."""
+    """Returns True if a bundle with this item cannot be sold: the item's variant is inactive; or it is a gift card,
+    which would not be sent; or a bundle, whose own items would not be counted."""
     return not part.is_active or part.is_gift_card or part.type == Product.Type.BUNDLE
 
 

@@ -153,7 +153,7 @@ def lines_of(database: BaseDatabaseWrapper, rows: Sequence[tuple], cart: Cart) -
         line = LINE.instance(database, row[after_cart:])
         product: Any = PRODUCT.instance(database, row[after_line:])
         product.has_no_file, product.option_rows, product.item_rows = row[-3:]
-        # As `select_related` does.
+        # Sets the related rows as `select_related` does.
         line._state.fields_cache |= {"cart": cart, "product": product}
         if line.variant_id is not None:
             line._state.fields_cache["variant"] = VARIANT.instance(database, row[after_product:])

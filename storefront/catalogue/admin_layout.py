@@ -10,7 +10,7 @@ from storefront.shops.admin_parts import layout
 
 
 def _group(classes: str, text: str) -> tuple[str | None, dict[str, Any]]:
-    """A group of fields as `layout` reads it, with what says where it stands."""
+    """A group of fields in the form of `layout`, with the CSS classes and options that place it."""
     [(title, options)] = layout(text)
     return title, {"classes": classes.split(), **options}
 

@@ -27,7 +27,7 @@ log = structlog.get_logger(__name__)
 PATIENCE = timedelta(minutes=2)
 # How long to wait for the lock of a product.
 MAX_LOCK_WAIT = "10s"
-# Locks the products; how many there are, and how many another transaction wrote than the one that made them.
+# Locks the products. Returns how many there are, and how many were written since by another transaction.
 _LOCKED = """
     WITH locked AS MATERIALIZED (
         SELECT p.xmin FROM catalogue_product p
@@ -44,9 +44,9 @@ def await_texts(shop: Shop, ids: Sequence[int], now: datetime) -> AwaitedTexts:
 
 @transaction.atomic
 def write_awaited(awaited: AwaitedTexts, table: BulkTable, rows: Sequence[tuple[tuple[Any, ...], Packed]]) -> None:
-    """Write the texts, as rows of `table` that have the products' ids as later column. Where one of the products was
-    changed meanwhile, the texts are made anew. Nothing is written if the worker has written them. Raises IntegrityError
-    if `storefront reindex` has."""
+    """Write the texts, as rows of `table` that have the products' ids as later column. If one of the products was
+    changed meanwhile, the texts are built again. Writes nothing if the worker has already written them. Raises
+    IntegrityError if `storefront reindex` has."""
     limit_lock_wait(MAX_LOCK_WAIT)
     with connection.cursor() as cursor:
         cursor.execute("SELECT CAST(xmin AS text) FROM catalogue_awaitedtexts WHERE id = %s", [awaited.pk])
@@ -84,7 +84,7 @@ def write_left(awaited: Sequence[int]) -> int:
 @transaction.atomic
 def _write(pk: int) -> bool:
     limit_lock_wait(MAX_LOCK_WAIT)
-    # Who holds the lock is about to write them.
+    # The holder of the lock is about to write them.
     awaited = AwaitedTexts.objects.select_for_update(skip_locked=True).filter(pk=pk).first()
     if awaited is None:
         return False

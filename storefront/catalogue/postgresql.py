@@ -72,7 +72,7 @@ def deferred_totals(connection: Any, products: Sequence[int], *, with_texts: boo
         return
     with _quiet(connection):
         yield
-    # A text, which the driver need not take apart.
+    # As a text, so that the driver does not parse an array.
     ids = {"products": f"{{{','.join(map(str, products))}}}"}
     with connection.cursor() as cursor:
         for statement in (*_TEXTS, _TOTALS) if with_texts else (_TOTALS,):
@@ -114,7 +114,7 @@ _MADE = f"""
         LATERAL (SELECT * FROM catalogue_product WHERE id = given.id OFFSET 0) p
     )
 """
-# What the triggers would have done for these products: note the changes of totals.
+# Replaces the triggers for these products: records the changes of totals.
 _TOTALS = f"""
     {_MADE}
     SELECT catalogue_note(noted.shop_id, noted.category, noted.products) FROM (

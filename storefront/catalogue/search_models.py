@@ -99,7 +99,7 @@ class AwaitedTexts(models.Model):
 
 class ListingTotal(models.Model):
     """How many LISTABLE products a shop has, in total or in one category: the sum over its rows. Written by triggers
-    (catalogue/triggers.py). `trigger_sql/postgresql.sql` says why a total can have several rows.
+    (catalogue/triggers.py). `trigger_sql/postgresql.sql` explains why a total can have several rows.
 
     The sum of `version` over the rows of the whole shop changes with every write that changes which products a list
     shows or in which order, and never returns to an earlier value. No foreign keys: rows of a deleted shop or category

@@ -36,7 +36,7 @@ RANDOM_VERSION = "random() & 1073741823"
 
 def cause_columns(kind: str, texts: dict[str, str], authors: Sequence[str]) -> str:
     """The cause of a change as the last columns of the ledger; `texts` are the values without a cause."""
-    # The row of `catalogue_stockchange`, if there is one. A removal is one, whatever removed the variant.
+    # The row of `catalogue_stockchange`, if there is one. The kind of a removal is always `removed`.
     of_kind = "NULL" if kind == "removed" else "said.kind"
     found = [f"COALESCE({of_kind if name == 'kind' else f'said.{name}'}, '{text}')" for name, text in texts.items()]
     return ", ".join([*found, *(f"said.{name}" for name in authors)])

@@ -30,7 +30,7 @@ def remember_link(request: Request, cart: Cart, link_id: UUID | str) -> None:
     links = {**before.get("links", {}), str(cart.public_id): str(link_id)}
     followed = {
         "carts": kept,
-        # By cart, the link that was followed last.
+        # The last followed link to each cart.
         "links": {public_id: links[public_id] for public_id in kept},
         # Id of the basket for a visitor without one. Chosen now, so that concurrent first steps create one basket.
         "basket": before.get("basket") or str(uuid4()),

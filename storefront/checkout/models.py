@@ -15,9 +15,9 @@ class Checkout(models.Model):
     A customer's basket is the same on all their devices, but each browser has its own checkout: `owner` is a secret of
     one session, without which nobody can read the checkout.
 
-    A checkout becomes at most one order. `draft` is what was last pressed pay for. `order` is set in the transaction
-    that places it (`payments.placing.place_order`), so that a double click or a reload finds the existing order. It
-    is a copy of the draft's, since a constraint and an index need it in this table.
+    A checkout becomes at most one order. `draft` is the latest draft that the shopper tried to pay. `order` is set in
+    the transaction that places it (`payments.placing.place_order`), so that a double click or a reload finds the
+    existing order. It is a copy of the draft's, since a constraint and an index need it in this table.
     """
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)

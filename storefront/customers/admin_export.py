@@ -24,7 +24,7 @@ COLUMNS = [
 
 
 def exported_customers(request: Any, customers: QuerySet[Customer]) -> StreamingHttpResponse:
-    """These customers as a download. The audit log notes the export when it begins."""
+    """Return these customers as a download. The export is recorded in the audit log when it begins."""
     check_own_site(request)
     shop = request.shop
     after = {"query": request.GET.urlencode()[:500]}

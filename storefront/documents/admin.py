@@ -103,7 +103,7 @@ class OrderWithDocumentsAdmin(OrderWithPaymentsAdmin):
 
     @deed("Packing slip", Right.VIEW_ORDERS, Moves.NOTHING, icon="inventory", url_path="packing-slip.pdf")
     def packing_slip(self, request: Any, order: Any) -> Any:
-        """With `fulfilment`, what is in that one."""
+        """The packing slip; with `fulfilment`, of that fulfilment."""
         asked = request.GET.get("fulfilment")
         fulfilment = fulfilment_of(order, as_id(asked) or 0) if asked else None
         if asked and fulfilment is None:

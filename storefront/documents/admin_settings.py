@@ -25,7 +25,7 @@ class InvoiceSettingsAdmin(OneRowAdmin):
     )
 
     def the_row(self, request: Any) -> InvoiceSettings:
-        """The shop's settings, made with the first visit."""
+        """Redirect to the form of the shop's settings, which the first visit creates."""
         return InvoiceSettings.objects.get_or_create(shop=request.shop)[0]
 
     def save_model(self, request: Any, obj: Any, form: Any, change: bool) -> None:

@@ -99,7 +99,7 @@ def is_invoiceable(order: Order) -> bool:
 
 
 def left_to_credit(invoice: Document) -> Decimal:
-    """What no credit note has credited of the invoice."""
+    """The part of the invoice that is not credited yet."""
     return invoice.amount - sum(invoice.credit_notes.values_list("amount", flat=True), ZERO)
 
 

@@ -42,7 +42,7 @@ def begins_with(column: str, word: str) -> Q:
 
 def prepared_cursor(connection: Any) -> Any:
     """A cursor that has the server prepare statements that are repeated."""
-    # As Django does before its own cursors: the server may have been restarted since the last request.
+    # The server may have been restarted since the last request. Django does the same before its own cursors.
     connection.close_if_health_check_failed()
     connection.ensure_connection()
     # Wrapped as Django's own cursors are, so that logs and query counts include it.

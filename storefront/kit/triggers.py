@@ -25,10 +25,9 @@ _CREATE = re.compile(r"CREATE (TRIGGER|FUNCTION|VIEW|TABLE) (\w+)")
 class TriggerSet:
     """The triggers of one app, with the functions, views and tables that they use.
 
-    `app_label` is the app whose tables they watch; `consequence` says what goes wrong without them, as a clause.
-    `statements` returns the statements that create them; their names begin with the app's label. `refill`
-    rebuilds the data that they maintain, while they are removed. It takes an object with `connection` and `execute`,
-    such as a schema editor.
+    `app_label` is the app whose tables they watch; `consequence` is a clause about the harm without them. `statements`
+    returns the statements that create them; their names begin with the app's label. `refill` rebuilds the data that
+    they maintain, while they are removed. It takes an object with `connection` and `execute`, such as a schema editor.
     """
 
     app_label: str

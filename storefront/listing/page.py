@@ -243,7 +243,7 @@ class Listing:
         if cached is None:
             cached = _Kept(Validity(-1, None, None), 0)
         params = {**self.params, "cached_version": cached.validity.version, "cached_total": cached.value}
-        # Without a count of what dates hide, as above; they may have begun to since, which the answer says.
+        # Without a count of what dates hide, as above; they may have begun to since, which the result shows.
         nothing_hidden = known_matches.is_known(self.shape) and _dates_hide.get(self.shop) is False
         if nothing_hidden:
             rows = self.fetch(page_sql.state(self.shape, nothing_hidden=True), params)

@@ -16,7 +16,7 @@ WANTED_IDS = "e.id", "SELECT e.id FROM unnest(CAST(%(wanted)s AS bigint[])) e (i
 # The condition that a column has one of some ids (parameter `ids`).
 AMONG_IDS = "= ANY (CAST(%(ids)s AS bigint[]))"
 # The function that returns where a text first has another, 0 if nowhere; and the one for the least of some numbers.
-POSITION, LEAST = "strpos", "LEAST"
+POSITION, MINIMUM = "strpos", "LEAST"
 # The condition that a text contains every word of a list, or its stem, as `words_parameter` returns them.
 HAS_REST = (
     "NOT EXISTS (SELECT 1 FROM jsonb_array_elements(CAST(%(rest)s AS jsonb)) w"
@@ -33,7 +33,7 @@ def ids_parameter(ids: Iterable[int | str]) -> str:
 
 def few_ids_parameter(ids: Iterable[int]) -> str:
     """The same for AMONG_IDS, with one of them repeated if they are fewer than PLANNED_IDS: for fewer ids than its
-    lasting plan expects, PostgreSQL would plan the statement anew each time, which takes longer than running it."""
+    lasting plan expects, PostgreSQL would plan the statement again each time, which takes longer than running it."""
     found = list(ids)
     return ids_parameter(found + found[-1:] * (PLANNED_IDS - len(found)))
 

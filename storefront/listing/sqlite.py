@@ -16,7 +16,7 @@ WANTED_IDS = "e.value", "SELECT e.value AS id FROM json_each(%(wanted)s) e WHERE
 # The condition that a column has one of some ids (parameter `ids`).
 AMONG_IDS = "IN (SELECT e.value FROM json_each(%(ids)s) e)"
 # The function that returns where a text first has another, 0 if nowhere; and the one for the least of some numbers.
-POSITION, LEAST = "instr", "min"
+POSITION, MINIMUM = "instr", "min"
 # The condition that a text contains every word of a list, or its stem, as `words_parameter` returns them.
 HAS_REST = (
     "NOT EXISTS (SELECT 1 FROM json_each(%(rest)s) w WHERE instr(s.text, w.value ->> 0) = 0"

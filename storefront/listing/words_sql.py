@@ -106,7 +106,7 @@ def rank(shape: Shape) -> str:
     def of_word(word: str, stem: str | None) -> str:
         kinds = [f"' ' || CAST(%({word})s AS text) || ' '", f"%({word})s", *([f"%({stem})s"] if stem else [])]
         places = [section(f"{position}(s.text, {kind})") for kind in kinds]
-        return f"{dialect.LEAST}({', '.join(f'{place} + {number}' for number, place in enumerate(places))})"
+        return f"{dialect.MINIMUM}({', '.join(f'{place} + {number}' for number, place in enumerate(places))})"
 
     stems = [f"stem{number}" if number < shape.stems else None for number in range(shape.long_words)]
     words = [(f"word{number}", stem) for number, stem in enumerate(stems)]

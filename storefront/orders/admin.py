@@ -170,7 +170,7 @@ class OrderAdmin(OrderLists):
 
     @deed("Print", Right.VIEW_ORDERS, Moves.NOTHING, icon="print", url_path="print")
     def print_page(self, request: Any, order: Any) -> Any:
-        """The order on paper, for the shop's own use."""
+        """A printable page of the order for the shop's own use."""
         return TemplateResponse(request, "orders/admin/print.html", self.page_of(request, order))
 
     @list_deed("Export CSV", Right.EXPORT_SALES, Moves.PERSONAL_DATA, icon="download", url_path="export.csv")
@@ -184,7 +184,7 @@ class OrderAdmin(OrderLists):
 
     @chosen_deed("Mark as fulfilled", Right.FULFIL_ORDERS, Moves.NOTHING)
     def fulfil_chosen(self, request: Any, queryset: QuerySet) -> Any:
-        """Fulfil each by itself: one that is refused holds up no other."""
+        """Fulfil each order on its own, so that a refused one does not block the others."""
         orders = list(queryset)
         refused = refusals(orders, lambda order: fulfil_order(shop=request.shop, order=order, now=request.now))
         if count := len(orders) - len(refused):

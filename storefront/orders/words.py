@@ -15,7 +15,7 @@ from storefront.orders.desk_models import MAX_WORD_LENGTH, OrderWord
 from storefront.orders.models import Order, OrderLine
 from storefront.shops.models import Shop
 
-# Orders that one word of a search is looked up for.
+# Orders that are read for one word of a search.
 MAX_ORDERS_PER_WORD = 2000
 MAX_WORDS = 6
 

@@ -107,7 +107,7 @@ def end_if_over(*, shop: Shop, draft: OrderDraft, now: datetime) -> None:
     locked = lock_draft(shop, draft.pk)
     payments = list(locked.payments.select_for_update(of=("self",), no_key=True))
     is_open = locked.state == Drafted.OPEN and locked.expires_at <= now
-    # What the provider says of a payment may make no sense for ever: nothing waits for that.
+    # A provider's reports may be contradictory for ever: nothing waits for these payments.
     if is_open and not any(each.state in UNDECIDED and not each.alert for each in payments):
         end_draft(shop=shop, draft=locked, payments=payments, now=now)
 

@@ -98,7 +98,7 @@ def apply_report(*, shop: Shop, payment: Payment, report: Report, source: str, i
     elif payment.draft is not None:
         follow_payment(shop=shop, payment=payment, draft=payment.draft, now=now)
     else:
-        # Its draft ended long ago and was deleted.
+        # The draft ended long ago and was deleted.
         refund_ledger.return_money(payment, now)
     _alert(payment, alert_of(payment) or ("" if is_fresh else payment.alert), now)
     payment.due_at = _next_due(payment, now)

@@ -36,7 +36,7 @@ _CLAIM = f"""
     UPDATE pictures_picturefetch SET lease = %(lease)s, due_at = %(until)s, attempts = attempts + 1
     WHERE media_id {dialect.chosen_to_write(_DUE)} RETURNING media_id
 """  # noqa: S608, built from the query above
-# Above every shop's id.
+# Greater than every shop's id.
 ANY_SHOP = 2**62
 
 

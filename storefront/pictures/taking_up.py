@@ -58,7 +58,7 @@ def _take_up_some(shop_id: int) -> int:
 
 @transaction.atomic
 def _take_up(pk: int) -> bool:
-    """Take up this request, unless another worker has, or is about to."""
+    """Take up this request, unless another worker has, or has locked it."""
     dialect.limit_lock_wait(MAX_LOCK_WAIT)
     request = PictureRequest.objects.select_for_update(skip_locked=True, of=("self",)).select_related("shop")
     found = request.filter(pk=pk).first()

@@ -116,7 +116,7 @@ class TaxSettingsForm(ShopScopedForm):
 
 @admin.register(TaxSettings)
 class TaxSettingsAdmin(OneRowAdmin):
-    """How the session's shop taxes its orders."""
+    """The tax settings of the session's shop."""
 
     menu_title = "Taxes"
     form = TaxSettingsForm

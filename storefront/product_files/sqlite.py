@@ -21,7 +21,7 @@ TOO_LARGE = (
 
 
 class Upkeep(nullcontext["Upkeep"]):
-    """What is done beside an import: nothing."""
+    """Does nothing beside an import, unlike the one for PostgreSQL."""
 
     def __init__(self) -> None:
         super().__init__(self)
@@ -38,7 +38,7 @@ def later_texts(shop: Shop, table: BulkTable, upkeep: Upkeep) -> None:
 
 
 def notes(shop: Shop) -> list[Problem]:
-    """What the report of an import says about the size that the shop now has."""
+    """Returns a note for the report of an import that asks for PostgreSQL, if the shop is larger than MAX_PRODUCTS."""
     totals = ListingTotal.objects.filter(shop=shop, category=0)
     size = totals.aggregate(size=Sum("products"))["size"] or 0
     return [Problem(1, "", TOO_LARGE.format(size, MAX_PRODUCTS), "note")] if size > MAX_PRODUCTS else []

@@ -24,7 +24,7 @@ MENU = {
 
 @dataclass(frozen=True)
 class Topic:
-    """Pages that belong together, by their models; `text` says what they are for."""
+    """Pages that belong together, by their models; `text` is their purpose in a sentence."""
 
     title: str
     icon: str
@@ -35,7 +35,7 @@ class Topic:
 APPS = Topic(
     "Apps",
     "extension",
-    "What apps may do, what they add to the shop, and what they are told.",
+    "What apps may do, what they add to the shop, and which events they receive.",
     "apps.installation apps.extension apps.scripttag apps.allowedscripthost apps.blockedscript webhooks.registration "
     "webhooks.delivery webhooks.event apps.app",
 )

@@ -48,7 +48,7 @@ class RequestFrame:
     def __call__(self, request: Request) -> HttpResponse:
         request.now = clock.now()
         structlog.contextvars.bind_contextvars(request_id=request.id)
-        # A shopper, until a credential or a session says otherwise.
+        # A shopper, unless a credential or a session identifies somebody else.
         with audit.acting(VISITOR, place=lambda: callers.client_network(request), request_id=request.id):
             response = self._answer(request)
         response["X-Request-Id"] = request.id

@@ -1,6 +1,6 @@
 """Migrates as Django does, but creates a new database in less than half of its time.
 
-For each new model, Django makes the classes of all models around it anew, which in a shop is nearly every model. They
+For each new model, Django makes the classes of all models around it again, which in a shop is nearly every model. They
 do not refer to the new one yet, so only its own class is made here.
 """
 
@@ -19,7 +19,7 @@ class NarrowState(ProjectState):
         if apps is not None:
             self.apps = apps
             apps.render_multiple([model_state])
-            # Python code in migrations gets classes that Django makes anew.
+            # Python code in migrations gets classes that Django makes again.
             self.is_delayed = True
 
 

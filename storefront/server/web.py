@@ -37,7 +37,7 @@ HEADERS_TIMEOUT_MS = 5_000
 MAX_CONNECTIONS, OWN_DESCRIPTORS = 4096, 128
 # A web process that ends within these seconds after it was started again cannot run.
 MIN_LIFE_SECONDS = 5.5
-# Of the directories with temporary files of web processes.
+# Directories with temporary files of web processes begin with this.
 TEMPORARY_PREFIX = "storefront-web-"
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 # Seconds from the stop signal, after which a process accepts no more connections, until it ends the open ones. Those

@@ -1,9 +1,8 @@
 """Who acts in a request, a command or a task, and from where.
 
 The actor is known only where a call comes in: the credential of an API call, the session of the admin, a command, the
-worker. There it is set once (`acting`, `act_as`), in a context variable that ends with the request, command or task. An
-actor argument of sixty actions would be one that sixty callers can get wrong. Without an actor, as in a shell, it is
-the system.
+worker. There it is set once (`acting`, `act_as`), in a context variable that ends with the request, command or task. As
+an argument of sixty actions, sixty callers could get it wrong. Without an actor, as in a shell, it is the system.
 """
 
 from collections.abc import Callable, Iterator

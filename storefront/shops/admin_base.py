@@ -53,7 +53,7 @@ class ShopScopedAdmin(ScopedToShop, AuditedAdmin, ModelAdmin):
 
     # Query parameters that its lists accept besides those of their filters.
     extra_lookups: frozenset[str] = frozenset()
-    # Its title in the menu and in tabs, if it is not that of the model; and its icon there.
+    # The title in the menu and in tabs, unless it is that of the model; and the icon there.
     menu_title = icon = ""
     # What adding, changing and deleting its rows can move.
     moves: Moves | None = None

@@ -25,7 +25,7 @@ class ScopedToShop:
 
     form = ShopScopedForm
     shop_lookup = "shop"
-    # What is read with each row; and the columns, such as secrets, that are not read.
+    # Relations that are read with each row; and columns, such as secrets, that are not read.
     related: tuple[str, ...] = ()
     prefetched: tuple[str, ...] = ()
     deferred: tuple[str, ...] = ()

@@ -79,8 +79,8 @@ def statements() -> list[str]:
 
 
 def _refill(editor: Any) -> None:
-    """Append a change of every object that was written while it could still be in the log, since writes may have missed
-    the triggers."""
+    """Append a change of every object that was written within the log's retention, since writes may have missed the
+    triggers."""
     for table, kind in (
         ("catalogue_product", "product"),
         ("orders_order", "order"),

@@ -61,7 +61,7 @@ class RegistrationAdmin(ReadOnlyAdmin):
     """The webhooks of the shop's apps. Apps register them; a merchant can test them, and resume those that are
     paused."""
 
-    empty_text = "The addresses to which installed apps want events sent are listed here."
+    empty_text = "The addresses at which installed apps receive events are listed here."
     rights = {"view": Right.MANAGE_WEBHOOKS}
     list_display = ["topic", "app", "address", "state", "registered"]
     list_select_related = ["shop", "installation__app"]

@@ -116,7 +116,7 @@ class LooksAdmin(OneRowAdmin):
         return super().formfield_for_dbfield(db_field, request, **kwargs)
 
     def the_row(self, request: Any) -> Looks:
-        """The shop's looks, made with the first visit."""
+        """Redirect to the form of the shop's looks, which the first visit creates."""
         return Looks.objects.get_or_create(shop=request.shop, defaults={"updated_at": request.now})[0]
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
@@ -125,8 +125,8 @@ class LooksAdmin(OneRowAdmin):
 
     @own_page("frame/", "view", Moves.NOTHING)
     def frame(self, request: Any) -> HttpResponse:
-        """A page of the shop as the form's values would make it look. What is not valid stays as it is. With `colours`:
-        the page's stylesheet of colours."""
+        """A page of the shop with the looks in the form. Invalid values are ignored. With `colours`: the page's
+        stylesheet of colours."""
         if "colours" in request.GET:
             return looks.colours_page(request, request.GET["colours"])
         shop = request.shop

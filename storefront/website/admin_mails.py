@@ -127,7 +127,7 @@ class MailTextAdmin(ShopScopedAdmin):
 
     @own_page("<path:object_id>/frame/", "view", Moves.NOTHING)
     def frame(self, request: Any, row: MailText) -> HttpResponse:
-        """The mail with the words that were posted, else with those that are saved. Nothing is stored."""
+        """Render the mail with the posted texts, or else with the saved ones. Stores nothing."""
         given = {part: mail_words.tidy(request.POST[part][:MAX_TEXT_LENGTH]) for part in PARTS if part in request.POST}
         problems = [found for part, text in given.items() if (found := mail_words.problem(row.kind, part, text))]
         words = Words(**{part: given.get(part, getattr(row, part)) for part in PARTS})
@@ -153,7 +153,7 @@ class MailTextAdmin(ShopScopedAdmin):
     @deed("Send a test mail", Right.MANAGE_SETTINGS, Moves.NOTHING, icon="outgoing_mail")
     @asks(
         "Send a test mail?",
-        "It goes to the address of your own account, with a sample order and the words as they are saved.",
+        "Sent to the address of your own account, with a sample order and the saved texts.",
         "Send",
     )
     def send_sample(self, request: Any, row: Any, form: Any) -> str:

@@ -14,7 +14,7 @@ else:
 
 bulk_write_pragmas = dialect.bulk_write_pragmas
 
-# A row without the columns that come later, as the database takes it: columns of a line of COPY, or values.
+# A row without its later columns, in the database's form: columns of a line of COPY, or values.
 Packed = bytes | tuple[Any, ...]
 
 
@@ -44,7 +44,7 @@ class BulkTable:
         self._later = [fields[name] for name in later]
 
     def pack(self, row: Mapping[str, Any]) -> Packed:
-        """The row without the columns that come later."""
+        """Pack the row without its later columns."""
         values: list[Any] = self._blank.copy()
         places = self._places
         for name, value in row.items():

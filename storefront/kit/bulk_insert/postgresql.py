@@ -10,9 +10,9 @@ from django.db import connection, models
 
 from storefront.kit.money_field import MoneyField, hundredths
 
-# How COPY writes a NULL, and the characters that it reads as something else.
+# NULL in COPY's format, and the escapes of its special characters.
 NULL, _SPECIAL = r"\N", str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
-# Rows that are sent at once: the server reads them while the next ones are put together.
+# Rows that are sent at once. The server reads them while the next ones are prepared.
 _ROWS = 200
 
 
@@ -39,7 +39,7 @@ def encoder(field: Any) -> Callable[[Any], Any]:
     if isinstance(field, models.JSONField):
         return lambda value: _text(orjson.dumps(value).decode())
     if isinstance(field, models.DateTimeField):
-        # Most rows of an import have the same time.
+        # Cache the encoded values, since most rows of an import have the same time.
         return lru_cache(maxsize=100)(str)
     if isinstance(field, models.BooleanField):
         return lambda value: "t" if value else "f"
@@ -89,6 +89,6 @@ def _is_integer(field: Any) -> bool:
 
 def _text(value: Any) -> str:
     text = str(value)
-    # Most texts have none of these, and looking for them is faster.
+    # Most texts have none of these characters, and searching for them is faster than escaping.
     is_special = "\\" in text or "\n" in text or "\t" in text or "\r" in text
     return text.translate(_SPECIAL) if is_special else text

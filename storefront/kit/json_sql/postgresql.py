@@ -17,7 +17,7 @@ def column(field: models.Field, name: str) -> str:
         case models.FileField():
             return file_url(name)
         case MoneyField():
-            # Of a product, PostgreSQL adds up the scales.
+            # PostgreSQL adds up the scales of the factors.
             return f"({name} * 0.01)::text"
         case models.DecimalField():
             # PostgreSQL keeps the column's scale.
@@ -38,7 +38,7 @@ def file_url(file: str, address: str = "CAST(NULL AS text)") -> str:
 
 def json_object(members: Iterable[tuple[str, str]]) -> str:
     """A JSON object. Each member is a name and the SQL expression of its value."""
-    # A column needs no alias. It is left out, since the driver caches parsed statements only up to a length.
+    # A column needs no alias, and shorter statements matter: the driver caches parsed statements only up to a length.
     named = ", ".join(value if value.endswith(f".{name}") else f'{value} AS "{name}"' for name, value in members)
     return f"(SELECT row_to_json(r) FROM (SELECT {named}) r)"
 

@@ -214,10 +214,10 @@ class Provider:
     secrets: ClassVar[frozenset[str]] = frozenset()
     # Whether money can be held at first and captured later.
     can_hold: ClassVar[bool] = False
-    # Whether it keeps methods for customers, and whether it sends news: found by `ABILITIES`.
+    # True if the provider keeps methods for customers, and if it sends news: found by `ABILITIES`.
     can_save: ClassVar[bool] = False
     sends_news: ClassVar[bool] = False
-    # Whether it only promises money, as by invoice: its unpaid orders are limited (payments/unpaid.py).
+    # True if the provider only promises money, as by invoice: its unpaid orders are limited (payments/unpaid.py).
     is_promise: ClassVar[bool] = False
     # True if the provider can be asked later about the money, such as about a dispute.
     keeps_books: ClassVar[bool] = True
@@ -254,11 +254,11 @@ class Provider:
         raise NotImplementedError
 
     def step(self, charge: Charge) -> Step:
-        """What is left for the shopper to do for a payment that was started, as after a reload."""
+        """The shopper's next step for a payment that was started, as after a reload."""
         raise NotImplementedError
 
     def look(self, charge: Charge) -> Report:
-        """What the provider says of the payment now. Without a reference, by our key."""
+        """Ask the provider for the state of the payment; without a reference, by our key."""
         raise NotImplementedError
 
     def capture(self, charge: Charge) -> Report:
@@ -297,6 +297,6 @@ class Provider:
         raise NotImplementedError
 
     def check(self, settings: Mapping[str, str]) -> list[str]:
-        """What is wrong with these settings, in words for the merchant, found out by asking the provider. Empty if
-        nothing is. Raises ProviderUnavailable."""
+        """Check these settings by asking the provider. Returns the problem in words for the merchant; empty if there is
+        none. Raises ProviderUnavailable."""
         raise NotImplementedError

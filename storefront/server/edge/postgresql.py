@@ -71,7 +71,7 @@ class Source:
                         is_heard, due = False, time.monotonic() + BEAT_DEADLINE_SECONDS
 
     def _record_notifications(self, connection: psycopg.Connection) -> bool:
-        """Record the changes that have arrived; whether the process's own notification is among them."""
+        """Record the changes that have arrived. Returns True if the process's own notification is among them."""
         is_heard = False
         while notification := connection.pgconn.notifies():
             if notification.relname == self.own_channel.encode():
