@@ -50,8 +50,8 @@ class Deed:
 def deed(title: str, right: Right, moves: Moves, **given: Any) -> Callable:
     """An action on a row's page, which gets the request, the row, and with `asks` the dialog's form.
 
-    The text that it returns is shown on the row's page; it can return a response instead. `when` decides on which rows it
-    is offered; `url_path`, `icon` and `variant` are the theme's.
+    The text that it returns is shown on the row's page; it can return a response instead. `when` decides on
+    which rows it is offered; `url_path`, `icon` and `variant` are the theme's.
     """
     return _button(ON_ROW, title, right, moves, **given)
 
