@@ -58,7 +58,7 @@ def _alone(kind: Kind, sign: str, condition: str) -> str:
     )
     condition += "" if kind == "variant" else _NO_VARIANTS
     # The change is joined with its cause, so that the cause is declared before the change's triggers run.
-    changed = _update(kind, sign, condition, " FROM said", _CHANGED[_table(kind)])
+    changed = _update(kind, sign, condition, " FROM declared", _CHANGED[_table(kind)])
     return f"WITH declared AS ({DECLARE_CAUSE}), changed AS ({changed}), emitted AS ({events}) SELECT id FROM changed"
 
 

@@ -197,7 +197,7 @@ def test_the_vat_area(address, area):
 
 
 def test_northern_ireland_is_outside_for_digital_goods():
-    assert vat_area({"country": "GB", "postal_code": "BT1 5GS"}, is_destination=False) == ""
+    assert vat_area({"country": "GB", "postal_code": "BT1 5GS"}, is_goods=False) == ""
 
 
 def test_vat_ids_are_checked_in_form():
