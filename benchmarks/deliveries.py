@@ -127,7 +127,7 @@ class DeliveryBench:
 
     @staticmethod
     def new_shop(domain: str) -> Any:
-        from storefront.shops.actions import create_shop
+        from storefront.staff.actions import create_shop
 
         return create_shop(domain=domain, name=domain, base_url=f"http://{domain}", now=_now())
 

@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 from django.db import IntegrityError, transaction
 
+from storefront import audit
 from storefront.apps.extensions import delete_extensions
 from storefront.apps.models import AllowedScriptHost, Extension, ScriptTag
 from storefront.apps.rules import script_host, sort_scopes
@@ -15,10 +16,10 @@ from storefront.installations.models import APP_SECRET, WEBHOOK_SECRET, App, Ins
 from storefront.kit import addresses, sealing
 from storefront.kit.clock import timestamp
 from storefront.kit.refusals import InvalidFields, Refusal
-from storefront.shops import audit, staff_jobs
 from storefront.shops.auth import Unauthenticated
 from storefront.shops.models import Shop
 from storefront.shops.scopes import SCOPES
+from storefront.staff import staff_jobs
 from storefront.webhooks import actions as webhooks
 from storefront.webhooks import signing
 from storefront.webhooks.models import Delivery, Registration

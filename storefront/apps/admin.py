@@ -18,9 +18,9 @@ from storefront.apps.admin_scripts import ScriptTagAdmin as ScriptTagAdmin
 from storefront.apps.rules import script_host
 from storefront.apps.scripts import blocked_reason
 from storefront.installations.models import App, Installation
-from storefront.shops.admin_base import ShopScopedAdmin, may_operate, refusal_as_message
-from storefront.shops.admin_parts import PRIMARY, Moves, column, deed, layout, sure
 from storefront.shops.rights import Right
+from storefront.staff.admin_base import ShopScopedAdmin, may_operate, refusal_as_message
+from storefront.staff.admin_parts import PRIMARY, Moves, column, deed, layout, sure
 
 
 def may_install(app: Any) -> bool:

@@ -12,9 +12,9 @@ from storefront.apps.call_statistics import call_statistics, health, last_call
 from storefront.apps.models import Extension
 from storefront.kit import clock
 from storefront.kit.format import format_count, format_time
-from storefront.shops.admin_base import ShopScopedAdmin
-from storefront.shops.admin_parts import PRIMARY, Moves, column, deed, layout, moment
 from storefront.shops.rights import Right
+from storefront.staff.admin_base import ShopScopedAdmin
+from storefront.staff.admin_parts import PRIMARY, Moves, column, deed, layout, moment
 
 HEALTH = {"Healthy": "success", "Failing": "warning", "Suspended": "danger", "Off": ""}
 

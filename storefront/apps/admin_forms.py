@@ -7,8 +7,8 @@ from storefront.apps.script_hosts import checked_host
 from storefront.installations.models import App
 from storefront.kit import addresses
 from storefront.kit.refusals import InvalidFields
-from storefront.shops.admin_forms import ShopScopedForm
 from storefront.shops.scopes import SCOPES
+from storefront.staff.admin_forms import ShopScopedForm
 
 
 class ScopesField(forms.MultipleChoiceField):

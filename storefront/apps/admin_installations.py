@@ -14,10 +14,10 @@ from storefront.apps.admin_forms import InstallationForm, count_permissions
 from storefront.installations.models import Installation
 from storefront.kit import clock
 from storefront.kit.format import format_time
-from storefront.shops.admin_base import ShopScopedAdmin, may_operate
-from storefront.shops.admin_parts import DANGER, Moves, column, deed, layout, moment, sure
 from storefront.shops.models import ApiToken
 from storefront.shops.rights import Right
+from storefront.staff.admin_base import ShopScopedAdmin, may_operate
+from storefront.staff.admin_parts import DANGER, Moves, column, deed, layout, moment, sure
 from storefront.webhooks.admin import CANNOT_SIGN
 from storefront.webhooks.models import Delivery
 

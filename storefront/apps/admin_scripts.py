@@ -13,9 +13,9 @@ from storefront.apps.script_hosts import allow_script_host
 from storefront.apps.script_reports import without_query
 from storefront.apps.scripts import blocked_reason
 from storefront.kit.format import format_count
-from storefront.shops.admin_base import ShopScopedAdmin
-from storefront.shops.admin_parts import PRIMARY, Moves, column, deed, layout, moment, sure
 from storefront.shops.rights import Right
+from storefront.staff.admin_base import ShopScopedAdmin
+from storefront.staff.admin_parts import PRIMARY, Moves, column, deed, layout, moment, sure
 
 STATES = {"Active": "success", "Blocked": "danger", "Off": ""}
 # Sentences about what scripts can see and do. The consent page shows them, too.

@@ -6,11 +6,11 @@ from typing import Any
 from django.db import transaction
 from django.db.models import QuerySet
 
+from storefront import audit
 from storefront.apps.models import Extension
 from storefront.installations import app_tokens
 from storefront.kit import addresses
 from storefront.kit.refusals import InvalidFields, NotFound, Refusal
-from storefront.shops import audit
 from storefront.shops.models import Shop
 
 # Milliseconds that the shop waits for a block: minimum, default, maximum.

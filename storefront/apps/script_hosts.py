@@ -4,11 +4,11 @@ from datetime import datetime
 
 from django.db import transaction
 
+from storefront import audit
 from storefront.apps.models import AllowedScriptHost, BlockedScript
 from storefront.apps.rules import is_script_host, script_host
 from storefront.kit import addresses
 from storefront.kit.refusals import InvalidFields, Refusal
-from storefront.shops import audit
 from storefront.shops.models import Shop
 
 # Each page lists all of them in a header, and proxies limit the size of headers.

@@ -6,12 +6,12 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import CharField, QuerySet, Value
 
+from storefront import audit
 from storefront.apps.models import AllowedScriptHost, ScriptTag
 from storefront.apps.rules import is_script_host
 from storefront.installations import app_tokens
 from storefront.kit import addresses
 from storefront.kit.refusals import InvalidFields, NotFound, Refusal
-from storefront.shops import audit
 from storefront.shops.models import Shop
 from storefront.shops.places import hosts_are_separate
 

@@ -6,10 +6,10 @@ from storefront.carts import rules
 from storefront.carts.models import Cart, CartLine
 from storefront.kit import clock
 from storefront.kit.format import format_money
-from storefront.shops.admin_base import ReadOnlyAdmin
-from storefront.shops.admin_parts import column, moment, money
-from storefront.shops.admin_scope import ReadOnlyInline
 from storefront.shops.rights import Right
+from storefront.staff.admin_base import ReadOnlyAdmin
+from storefront.staff.admin_parts import column, moment, money
+from storefront.staff.admin_scope import ReadOnlyInline
 
 
 class CartLineInline(ReadOnlyInline):

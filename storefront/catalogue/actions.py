@@ -8,6 +8,8 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import Case, DateTimeField, F, QuerySet, Value, When
 
+from storefront import audit
+from storefront.audit.values import column_values
 from storefront.catalogue import auditing, children, events, rules, sale_periods, search_index, tree, validation
 from storefront.catalogue.children import Lists
 from storefront.catalogue.events import Snapshot
@@ -15,8 +17,6 @@ from storefront.catalogue.models import Category, Product, ProductSearch
 from storefront.catalogue.plans import Entry, Plan
 from storefront.catalogue.validation import Errors
 from storefront.kit.refusals import InvalidFields, NotFound, Refusal
-from storefront.shops import audit
-from storefront.shops.audit_values import column_values
 from storefront.shops.changes import publish_change
 from storefront.shops.models import Shop
 

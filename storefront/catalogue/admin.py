@@ -15,10 +15,10 @@ from storefront.catalogue.admin_forms import check_picture
 from storefront.catalogue.admin_products import ProductAdmin as ProductAdmin
 from storefront.catalogue.admin_variants import VariantAdmin as VariantAdmin
 from storefront.catalogue.models import Brand, Category, ShippingOrigin, TaxClass, Vendor
-from storefront.shops.admin_base import ShopScopedAdmin
-from storefront.shops.admin_forms import ShopScopedForm
-from storefront.shops.admin_parts import Moves, column, layout, view_and_edit
 from storefront.shops.rights import Right
+from storefront.staff.admin_base import ShopScopedAdmin
+from storefront.staff.admin_forms import ShopScopedForm
+from storefront.staff.admin_parts import Moves, column, layout, view_and_edit
 
 
 class NamedAdmin(ShopScopedAdmin):

@@ -17,11 +17,11 @@ from storefront.catalogue.parsing import MAX_INTEGER
 from storefront.catalogue.rules import full_name
 from storefront.kit.format import format_count
 from storefront.kit.ids import as_id
-from storefront.shops.admin_base import EndlessAdmin, ShopScopedAdmin
-from storefront.shops.admin_parts import Moves, asks, column, deed, link, moment, names
-from storefront.shops.admin_scope import ReadOnlyInline
 from storefront.shops.models import Shop
 from storefront.shops.rights import Right
+from storefront.staff.admin_base import EndlessAdmin, ShopScopedAdmin
+from storefront.staff.admin_parts import Moves, asks, column, deed, link, moment, names
+from storefront.staff.admin_scope import ReadOnlyInline
 
 # How the references of sales begin (payments.drafts).
 DRAFT = "draft "

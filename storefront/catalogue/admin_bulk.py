@@ -17,9 +17,9 @@ from storefront.catalogue.parsing import MAX_INTEGER
 from storefront.kit.format import format_count
 from storefront.kit.money import MAX_AMOUNT, ZERO, problem_of
 from storefront.kit.refusals import Refusal
-from storefront.shops.admin_base import sentence_of
-from storefront.shops.admin_parts import Moves, chosen_deed
 from storefront.shops.rights import Right
+from storefront.staff.admin_base import sentence_of
+from storefront.staff.admin_parts import Moves, chosen_deed
 
 # Lines of the planned change that the page shows, besides their number.
 SHOWN_LINES = 100

@@ -15,16 +15,16 @@ from django.urls import reverse
 from django.utils.html import format_html
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextInputWidget
 
+from storefront import audit
 from storefront.catalogue import actions
 from storefront.catalogue.admin_pictures import stored_picture
 from storefront.catalogue.digital_files import UnusableFile, file_values, store_file, without_file
 from storefront.catalogue.models import DigitalFile, Product, StoredFile, Variant
 from storefront.kit.format import format_bytes
 from storefront.kit.storage import StorageUnavailable
-from storefront.shops import audit
-from storefront.shops.admin_forms import ShopScopedForm
-from storefront.shops.admin_parts import Moves, column, own_page
-from storefront.shops.admin_scope import ShopScopedTabularInline
+from storefront.staff.admin_forms import ShopScopedForm
+from storefront.staff.admin_parts import Moves, column, own_page
+from storefront.staff.admin_scope import ShopScopedTabularInline
 
 # A file of the table of files, or a picture of the table of pictures.
 _UPLOAD = re.compile(r"(digital_files-\d{1,6})-(upload)|(media-\d{1,6})-file")

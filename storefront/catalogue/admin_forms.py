@@ -26,8 +26,8 @@ from storefront.catalogue.events import Snapshot
 from storefront.catalogue.models import Category, Option, Product, Variant
 from storefront.kit import markup
 from storefront.kit.html import clean as clean_html
-from storefront.shops.admin_editor import below_title
-from storefront.shops.admin_forms import ShopScopedForm, WordsField
+from storefront.staff.admin_editor import below_title
+from storefront.staff.admin_forms import ShopScopedForm, WordsField
 
 WAS = Column("was", "", is_hidden=True)
 PRICE_HOLDS = (

@@ -6,7 +6,7 @@ from storefront.catalogue.admin_forms import BundleItemForm, OptionForm, Related
 from storefront.catalogue.admin_rows import MAX_ROWS, choice_names
 from storefront.catalogue.admin_variant_forms import VariantFormSet, VariantRowForm
 from storefront.catalogue.models import BundleItem, Option, OptionValue, Product, RelatedProduct, Variant
-from storefront.shops.admin_scope import ShopScopedTabularInline
+from storefront.staff.admin_scope import ShopScopedTabularInline
 
 
 class VariantInline(ShopScopedTabularInline):

@@ -6,7 +6,7 @@ collapsed below the group before them.
 
 from typing import Any
 
-from storefront.shops.admin_parts import layout
+from storefront.staff.admin_parts import layout
 
 
 def _group(classes: str, text: str) -> tuple[str | None, dict[str, Any]]:

@@ -18,8 +18,8 @@ from storefront.catalogue.models import Media, UploadedPicture, WantedThumbnails
 from storefront.catalogue.uploaded_pictures import UnusablePicture, find_uploaded, store_picture, token_of
 from storefront.kit.refusals import InvalidFields
 from storefront.kit.storage import StorageUnavailable
-from storefront.shops.admin_forms import ShopScopedForm
-from storefront.shops.admin_scope import ShopScopedTabularInline
+from storefront.staff.admin_forms import ShopScopedForm
+from storefront.staff.admin_scope import ShopScopedTabularInline
 
 GONE = "This picture is no longer stored, because the form was open for too long. Choose it again."
 NOT_STORED = "The picture could not be stored. Please try again."

@@ -21,8 +21,10 @@ from storefront.catalogue.models import Product, Variant
 from storefront.catalogue.weights import without_weight
 from storefront.kit.format import format_count, format_money
 from storefront.kit.refusals import Refusal
-from storefront.shops.admin_editor import WithEditor
-from storefront.shops.admin_parts import (
+from storefront.shops.places import page_address
+from storefront.shops.rights import Right
+from storefront.staff.admin_editor import WithEditor
+from storefront.staff.admin_parts import (
     PRIMARY,
     Moves,
     asks,
@@ -33,10 +35,8 @@ from storefront.shops.admin_parts import (
     moment,
     view_and_edit,
 )
-from storefront.shops.admin_saved_views import WithSavedViews
-from storefront.shops.admin_scope import ShopRelatedFilter
-from storefront.shops.places import page_address
-from storefront.shops.rights import Right
+from storefront.staff.admin_saved_views import WithSavedViews
+from storefront.staff.admin_scope import ShopRelatedFilter
 
 NO_PICTURE = '<span class="thumbnail" role="img" aria-label="{}"></span>'
 STATUS_COLOURS = {"active": "success", "draft": "info", "archived": "warning"}

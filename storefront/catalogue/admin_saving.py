@@ -15,8 +15,8 @@ from storefront.catalogue.admin_inlines import option_values_of
 from storefront.catalogue.admin_variant_forms import NEW_PICTURE
 from storefront.catalogue.models import Media, Product, Variant
 from storefront.kit.refusals import Refusal
-from storefront.shops import shown_fields
-from storefront.shops.admin_base import CHANGED_MEANWHILE, sentence_of
+from storefront.staff import shown_fields
+from storefront.staff.admin_base import CHANGED_MEANWHILE, sentence_of
 
 
 class SavingAdmin:

@@ -9,8 +9,8 @@ from django.core.exceptions import ValidationError
 from storefront.catalogue import rules
 from storefront.catalogue.admin_forms import StockForm
 from storefront.catalogue.models import Media, Product, Variant
-from storefront.shops.admin_scope import PagedFormSet
 from storefront.shops.models import Shop
+from storefront.staff.admin_scope import PagedFormSet
 
 NEW_PICTURE = "new-"
 IN_ORDERS = "Orders contain {}. Untick “For sale” to stop selling what has been ordered; it cannot be removed."

@@ -4,15 +4,15 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from storefront import audit
 from storefront.catalogue import actions, events
 from storefront.catalogue.admin_adjustments import WAITING, StockAdjustingAdmin
 from storefront.catalogue.admin_forms import StockForm
 from storefront.catalogue.admin_rows import choice_names
 from storefront.catalogue.admin_variant_forms import VariantForm
 from storefront.catalogue.models import Media, Product, Variant
-from storefront.shops import audit
-from storefront.shops.admin_parts import Moves, layout, money
 from storefront.shops.rights import Right
+from storefront.staff.admin_parts import Moves, layout, money
 
 
 @admin.register(Variant)

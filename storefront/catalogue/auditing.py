@@ -8,10 +8,10 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
+from storefront import audit
+from storefront.audit.values import Values, differences, without_empty
 from storefront.catalogue.events import Snapshot
 from storefront.catalogue.rules import full_name
-from storefront.shops import audit
-from storefront.shops.audit_values import Values, differences, without_empty
 from storefront.shops.models import Shop
 
 

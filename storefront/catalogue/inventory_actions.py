@@ -3,6 +3,7 @@ from datetime import datetime
 
 from django.db import transaction
 
+from storefront import audit
 from storefront.catalogue import auditing, events
 from storefront.catalogue.inventory import Item, item_id, stock_of
 from storefront.catalogue.ledger import Author, Kind, stock_changes
@@ -10,7 +11,6 @@ from storefront.catalogue.models import Product, StockAdjustment, Variant
 from storefront.catalogue.parsing import MAX_INTEGER
 from storefront.catalogue.stock import InsufficientStock
 from storefront.kit.refusals import InvalidFields
-from storefront.shops import audit
 from storefront.shops.changes import publish_change
 from storefront.shops.models import Shop
 

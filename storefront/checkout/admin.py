@@ -8,9 +8,9 @@ from storefront.catalogue.jobs import rewrite_search_texts
 from storefront.catalogue.models import PastPrice
 from storefront.payments.accounts import available_providers
 from storefront.pricing.currency_changes import problem_of_change
-from storefront.shops.admin import ShopAdmin, ShopForm
-from storefront.shops.admin_parts import layout
 from storefront.shops.models import Shop
+from storefront.staff.admin import ShopAdmin, ShopForm
+from storefront.staff.admin_parts import layout
 
 
 class ShopWithPaymentsForm(ShopForm):

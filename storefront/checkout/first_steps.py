@@ -11,8 +11,8 @@ from storefront.documents.models import InvoiceSettings
 from storefront.orders.models import Order
 from storefront.payments.models import ProviderAccount
 from storefront.pricing.models import PickupPlace, ShippingRate, TaxRate
-from storefront.shops import doors
 from storefront.shops.models import Shop
+from storefront.staff import doors
 
 # A shop with this many orders is not shown first steps.
 ORDERS_OF_A_RUNNING_SHOP = 10

@@ -34,11 +34,11 @@ from storefront.customers import session as customers
 from storefront.customers.limits import LimitReached
 from storefront.customers.session import customer_of
 from storefront.kit.http import SeeOther, pop_query_string
-from storefront.shops import doors
 from storefront.shops.handover import Purpose, issue_code, redeem_code, state_digest
 from storefront.shops.places import ARRIVAL, ARRIVALS, SECURE, SHOP, arrival_url, base_of, is_navigation, local_path
 from storefront.shops.private_pages import private_page
 from storefront.shops.request import Request
+from storefront.staff import doors
 
 HAND_OVER = "/hand-over"
 # Open handovers of a session, and characters of a state.

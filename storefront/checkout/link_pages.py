@@ -14,11 +14,11 @@ from storefront.checkout.followed_links import remember_link
 from storefront.checkout.link import LinkRefused, followed_link
 from storefront.customers.session import customer_of
 from storefront.kit.http import SeeOther, pop_query_string
-from storefront.shops.doors import let_in
 from storefront.shops.handover import Purpose, issue_code
 from storefront.shops.places import SECURE, SHOP, base_of, page_address
 from storefront.shops.private_pages import private_page
 from storefront.shops.request import Request
+from storefront.staff.doors import let_in
 
 # Path at the secure place to which a link that was followed on the shop's pages redirects; its page is
 # `handover_pages.arrive_by_link`.

@@ -2,9 +2,9 @@ from datetime import datetime
 
 from django.db import transaction
 
+from storefront import audit
 from storefront.content.models import Page
 from storefront.content.starting_texts import STARTING_TEXTS
-from storefront.shops import audit
 from storefront.shops.models import Shop
 
 

@@ -10,11 +10,11 @@ from storefront.content.models import Page
 from storefront.content.starting_texts import GAPS
 from storefront.kit import markup
 from storefront.kit.html import clean
-from storefront.shops.admin_editor import WithEditor, below_title
-from storefront.shops.admin_forms import ShopScopedForm
-from storefront.shops.admin_parts import Moves, asks, column, layout, list_deed, moment, view_and_edit
 from storefront.shops.places import page_address
 from storefront.shops.rights import Right
+from storefront.staff.admin_editor import WithEditor, below_title
+from storefront.staff.admin_forms import ShopScopedForm
+from storefront.staff.admin_parts import Moves, asks, column, layout, list_deed, moment, view_and_edit
 
 RIGHTS = view_and_edit(Right.MANAGE_CONTENT, Right.MANAGE_CONTENT)
 

@@ -9,12 +9,12 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.views.decorators.debug import sensitive_variables
 
+from storefront import audit
+from storefront.audit.values import column_values, without_empty
 from storefront.customers import jobs, queries
 from storefront.customers.links import LinkRefused, Proof, is_valid_proof_for
 from storefront.customers.models import Address, Customer, CustomerGroup
 from storefront.kit.refusals import InvalidFields, NotFound
-from storefront.shops import audit
-from storefront.shops.audit_values import column_values, without_empty
 from storefront.shops.models import Shop
 from storefront.webhooks.actions import record_event
 

@@ -7,18 +7,18 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from unfold.widgets import UnfoldBooleanWidget
 
+from storefront import audit
 from storefront.customers import actions, jobs, queries
 from storefront.customers.admin_export import exported_customers
 from storefront.customers.models import Address, Customer
 from storefront.kit.countries import countries
 from storefront.kit.format import format_money, format_time
 from storefront.kit.names import has_address, has_invisible_characters
-from storefront.shops import audit
-from storefront.shops.admin_forms import ShopScopedForm
-from storefront.shops.admin_parts import Moves, asks, column, deed, link, list_deed, moment, view_and_edit
-from storefront.shops.admin_saved_views import WithSavedViews
-from storefront.shops.admin_scope import ShopRelatedFilter, ShopScopedStackedInline
 from storefront.shops.rights import Right
+from storefront.staff.admin_forms import ShopScopedForm
+from storefront.staff.admin_parts import Moves, asks, column, deed, link, list_deed, moment, view_and_edit
+from storefront.staff.admin_saved_views import WithSavedViews
+from storefront.staff.admin_scope import ShopRelatedFilter, ShopScopedStackedInline
 
 # Orders shown on a customer's page. The order list finds all of them by email address.
 MAX_ORDERS = 20

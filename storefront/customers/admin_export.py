@@ -6,13 +6,13 @@ from typing import Any
 from django.db.models import Prefetch, QuerySet
 from django.http import StreamingHttpResponse
 
+from storefront import audit
 from storefront.customers import queries
 from storefront.customers.models import Address, Customer
 from storefront.kit.csv_files import csv_response
 from storefront.kit.money import ZERO, to_wire
-from storefront.shops import audit
-from storefront.shops.admin_base import check_own_site
 from storefront.shops.models import Shop
+from storefront.staff.admin_base import check_own_site
 
 BATCH_ROWS = 500
 NONE = queries.Sales(0, ZERO)

@@ -6,11 +6,11 @@ gives the customer a new mark, which ends all sessions except the one in which i
 
 from typing import Any
 
+from storefront import audit
 from storefront.customers.models import Customer
-from storefront.shops import audit
 from storefront.shops.models import Shop
 from storefront.shops.request import Request
-from storefront.shops.staff_sessions import staff_session_of, update_session_key
+from storefront.staff.staff_sessions import staff_session_of, update_session_key
 
 _CUSTOMERS = "customers"
 _REMEMBERED = "_customer"

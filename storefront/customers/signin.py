@@ -8,8 +8,8 @@ from storefront.customers.models import Customer
 from storefront.customers.queries import normal_email
 from storefront.kit.callers import client_network
 from storefront.shops import throttle
-from storefront.shops.known_browsers import known_browser, remember_browser
 from storefront.shops.request import Request
+from storefront.staff.known_browsers import known_browser, remember_browser
 
 
 @sensitive_variables("password")

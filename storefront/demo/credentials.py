@@ -8,8 +8,9 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 
-from storefront.shops import actions, queries
+from storefront.shops import queries
 from storefront.shops.models import Shop, User
+from storefront.staff import actions
 
 ADMIN = "admin"
 SCOPES = ["read_products", "read_cart", "write_cart"]

@@ -39,9 +39,9 @@ from storefront.pricing.models import (
     ShippingRateStep,
 )
 from storefront.product_files import importing
-from storefront.shops import actions
 from storefront.shops.changes import publish_change
 from storefront.shops.models import AuditEntry, Shop
+from storefront.staff import actions
 
 DOMAIN = "localhost"
 NAME = "Harbour Lane"

@@ -28,9 +28,9 @@ from storefront.kit.ids import as_id
 from storefront.orders.models import Order
 from storefront.orders.timeline import Happening
 from storefront.payments.admin import OrderWithPaymentsAdmin
-from storefront.shops.admin_base import ReadOnlyAdmin
-from storefront.shops.admin_parts import Moves, asks, chosen_deed, column, deed, moment, money
 from storefront.shops.rights import Right
+from storefront.staff.admin_base import ReadOnlyAdmin
+from storefront.staff.admin_parts import Moves, asks, chosen_deed, column, deed, moment, money
 
 __all__ = ["DocumentAdmin", "InvoiceSettingsAdmin", "OrderWithDocumentsAdmin"]
 

@@ -11,7 +11,7 @@ from storefront.documents.models import InvoiceSettings
 from storefront.documents.numbering import MAX_NUMBER, SeriesInUse, check_begin, check_prefix, next_number
 from storefront.documents.queries import current_invoice
 from storefront.orders.queries import order_by_id
-from storefront.shops.admin_forms import ShopScopedForm
+from storefront.staff.admin_forms import ShopScopedForm
 
 # The space for an address: lines, and characters of each.
 MAX_LINES, MAX_LINE_LENGTH = 8, 200

@@ -7,9 +7,9 @@ from django.contrib import admin
 from storefront.documents.admin_forms import InvoiceSettingsForm
 from storefront.documents.models import InvoiceSettings
 from storefront.documents.numbering import begin_series
-from storefront.shops.admin_base import OneRowAdmin
-from storefront.shops.admin_parts import Moves, layout
 from storefront.shops.rights import Right
+from storefront.staff.admin_base import OneRowAdmin
+from storefront.staff.admin_parts import Moves, layout
 
 
 @admin.register(InvoiceSettings)

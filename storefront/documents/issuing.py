@@ -11,6 +11,7 @@ from decimal import Decimal
 
 from django.db import transaction
 
+from storefront import audit
 from storefront.documents.mails import send_document_mail
 from storefront.documents.models import Document, DueOrder, InvoiceSettings
 from storefront.documents.numbering import Number, take_number
@@ -22,7 +23,6 @@ from storefront.orders.actions import lock_order
 from storefront.orders.models import Order
 from storefront.orders.templatetags.order_text import address_lines
 from storefront.payments.models import Refund
-from storefront.shops import audit
 from storefront.shops.models import Shop
 
 

@@ -11,9 +11,9 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import F
 
+from storefront import audit
 from storefront.documents.models import NumberSeries
 from storefront.kit.refusals import Refusal
-from storefront.shops import audit
 from storefront.shops.models import Shop
 
 YEAR = "{year}"

@@ -3,12 +3,12 @@ from datetime import datetime
 
 from django.db import transaction
 
+from storefront import audit
 from storefront.exports import jobs
 from storefront.exports.kinds import KINDS
 from storefront.exports.models import Export
 from storefront.kit.members import chosen
 from storefront.kit.refusals import InvalidFields, Refusal
-from storefront.shops import audit
 from storefront.shops.models import Shop
 
 # Waiting and running exports of a shop.

@@ -4,12 +4,12 @@ from datetime import datetime
 
 from django.db import transaction
 
+from storefront import audit
 from storefront.gift_cards import codes
 from storefront.gift_cards.ledger import Kind, write_entry
 from storefront.gift_cards.models import GiftCard
 from storefront.kit.money import ZERO
 from storefront.kit.refusals import Refusal
-from storefront.shops import audit
 from storefront.shops.models import Shop
 
 

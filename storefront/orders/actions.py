@@ -6,6 +6,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F
 
+from storefront import audit
 from storefront.catalogue.stock import InsufficientStock, StockUse, put_back_stock, take_stock
 from storefront.customers.queries import account_of
 from storefront.kit import metrics
@@ -19,7 +20,6 @@ from storefront.orders.rules import Sale, SaleLine, with_discounts
 from storefront.orders.sending import follow_lines
 from storefront.orders.words import keep_words
 from storefront.pricing.redeeming import release_uses
-from storefront.shops import audit
 from storefront.shops.models import Shop
 from storefront.webhooks.actions import record_event
 

@@ -16,9 +16,9 @@ from storefront.orders.fulfilling import cancel_fulfilment, close_order, fulfil_
 from storefront.orders.models import Order
 from storefront.orders.sending import waiting
 from storefront.orders.sent_mails import write_to_customer
-from storefront.shops.admin_base import refusals
-from storefront.shops.admin_parts import PRIMARY, Moves, asks, chosen_deed, column, deed, layout, list_deed
 from storefront.shops.rights import Right
+from storefront.staff.admin_base import refusals
+from storefront.staff.admin_parts import PRIMARY, Moves, asks, chosen_deed, column, deed, layout, list_deed
 
 # Entries of the timeline that are shown before the rest is opened.
 SHOWN_HAPPENINGS = 5

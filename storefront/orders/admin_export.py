@@ -6,12 +6,12 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
 
+from storefront import audit
 from storefront.kit.csv_files import csv_response
 from storefront.kit.money import to_wire
 from storefront.orders.models import Order, OrderLine
-from storefront.shops import audit
-from storefront.shops.admin_base import check_own_site
 from storefront.shops.models import Shop
+from storefront.staff.admin_base import check_own_site
 
 BATCH_ROWS = 500
 ADDRESS = ("name", "company", "line1", "line2", "postal_code", "city", "region", "country")

@@ -15,7 +15,7 @@ from storefront.kit import markup
 from storefront.kit.ids import as_id
 from storefront.orders.models import Download, Order
 from storefront.orders.rules import MAX_TAGS, check_tag
-from storefront.shops.admin_forms import ShopScopedForm, WordsField
+from storefront.staff.admin_forms import ShopScopedForm, WordsField
 
 
 def confirm(title: str, description: str, submit: str, form: type[BaseDialogForm] | None = None) -> Any:

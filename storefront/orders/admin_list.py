@@ -14,9 +14,9 @@ from storefront.orders.models import Order
 from storefront.orders.preorders import to_send_later, to_send_now
 from storefront.orders.sent_mails import with_failed_mail
 from storefront.orders.words import find_orders
-from storefront.shops.admin_base import EndlessPaginator
-from storefront.shops.admin_parts import badge, column, moment, money
-from storefront.shops.admin_saved_views import WithSavedViews
+from storefront.staff.admin_base import EndlessPaginator
+from storefront.staff.admin_parts import badge, column, moment, money
+from storefront.staff.admin_saved_views import WithSavedViews
 
 PAYMENT_COLOURS = {
     "pending": "warning",

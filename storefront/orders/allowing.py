@@ -5,13 +5,13 @@ from datetime import datetime
 
 from django.db import transaction
 
+from storefront import audit
 from storefront.kit.clock import timestamp
 from storefront.kit.refusals import Refusal
 from storefront.orders.actions import lock_order, record_updated
 from storefront.orders.download_links import is_paid, is_withdrawn
 from storefront.orders.downloads import start_time
 from storefront.orders.models import Download, Order
-from storefront.shops import audit
 from storefront.shops.models import Shop
 
 

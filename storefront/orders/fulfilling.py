@@ -11,6 +11,7 @@ from datetime import datetime
 
 from django.db import transaction
 
+from storefront import audit
 from storefront.kit.refusals import Refusal
 from storefront.orders import jobs
 from storefront.orders.actions import OrderNotOpen, lock_order, put_back_pieces, record_updated
@@ -18,7 +19,6 @@ from storefront.orders.models import Fulfilment, FulfilmentLine, Order, OrderLin
 from storefront.orders.preorders import due_lines
 from storefront.orders.queries import order_record
 from storefront.orders.sending import follow_lines, waiting
-from storefront.shops import audit
 from storefront.shops.models import Shop
 from storefront.webhooks.actions import record_event
 

@@ -8,11 +8,12 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django_tasks.base import Task
 
+from storefront import audit
 from storefront.kit import clock
 from storefront.kit.refusals import Refusal
 from storefront.orders import message_jobs
 from storefront.orders.models import Order, OrderMail
-from storefront.shops import audit, mail
+from storefront.shops import mail
 from storefront.shops.models import Shop
 
 # Mails that a shop's staff can write in an hour, so that a stolen session cannot send spam.

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from storefront.audit.text import action_text, actor_text
 from storefront.kit.format import format_time
 from storefront.orders.models import Fulfilment, Order, OrderMail
 from storefront.shops.audit_models import AuditEntry
-from storefront.shops.audit_text import action_text, actor_text
 from storefront.shops.models import Shop
 
 # Entries of the audit log that are read; an order has a few.

@@ -8,11 +8,11 @@ import orjson
 import structlog
 from django.db import transaction
 
+from storefront import audit
 from storefront.kit import sealing
 from storefront.payments.models import Payment, ProviderAccount, SavedMethod
 from storefront.payments.providers.base import Charge, Provider, ProviderUnavailable
 from storefront.payments.providers.registry import PROVIDERS
-from storefront.shops import audit
 from storefront.shops.models import Shop
 from storefront.shops.places import page_address
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db import transaction
 
+from storefront import audit
 from storefront.kit.refusals import Refusal
 from storefront.orders import actions as orders
 from storefront.orders.models import Order
@@ -13,7 +14,6 @@ from storefront.payments.providers.base import Report, Standing
 from storefront.payments.refunds import return_gift_cards
 from storefront.payments.rules import State
 from storefront.payments.settling import settle
-from storefront.shops import audit
 from storefront.shops.models import Shop
 
 

@@ -15,10 +15,10 @@ from storefront.payments.admin_order import money_of, payment_state, pieces_of, 
 from storefront.payments.admin_refund_form import RefundForm
 from storefront.payments.models import Payment, PaymentEntry, Refund
 from storefront.payments.refunds import paid_payments, refundable, request_refund
-from storefront.shops.admin_base import ReadOnlyAdmin
-from storefront.shops.admin_parts import DANGER, Moves, asks, badge, choice_filter, column, deed, moment, money, names
-from storefront.shops.admin_scope import ReadOnlyInline
 from storefront.shops.rights import Right
+from storefront.staff.admin_base import ReadOnlyAdmin
+from storefront.staff.admin_parts import DANGER, Moves, asks, badge, choice_filter, column, deed, moment, money, names
+from storefront.staff.admin_scope import ReadOnlyInline
 
 __all__ = ["GiftCardAdmin", "OrderWithPaymentsAdmin", "PaymentAdmin", "ProviderAccountAdmin"]
 

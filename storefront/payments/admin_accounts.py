@@ -15,11 +15,11 @@ from storefront.payments.accounts import check_connection, save_settings
 from storefront.payments.jobs import find_account
 from storefront.payments.models import ProviderAccount
 from storefront.payments.providers.registry import PROVIDERS
-from storefront.shops.admin_base import ShopScopedAdmin
-from storefront.shops.admin_forms import ShopScopedForm
-from storefront.shops.admin_parts import Moves, asks, column, deed, moment, view_and_edit
 from storefront.shops.places import page_address
 from storefront.shops.rights import Right
+from storefront.staff.admin_base import ShopScopedAdmin
+from storefront.staff.admin_forms import ShopScopedForm
+from storefront.staff.admin_parts import Moves, asks, column, deed, moment, view_and_edit
 
 
 class NotConnected(Refusal):

@@ -14,11 +14,11 @@ from storefront.gift_cards.models import GiftCard, GiftCardEntry
 from storefront.gift_cards.new_codes import show_code
 from storefront.kit import clock
 from storefront.orders.models import Order
-from storefront.shops.admin_base import ShopScopedAdmin
-from storefront.shops.admin_forms import ShopScopedForm
-from storefront.shops.admin_parts import DANGER, Moves, asks, column, deed, link, moment, money, names
-from storefront.shops.admin_scope import ReadOnlyInline
 from storefront.shops.rights import Right
+from storefront.staff.admin_base import ShopScopedAdmin
+from storefront.staff.admin_forms import ShopScopedForm
+from storefront.staff.admin_parts import DANGER, Moves, asks, column, deed, link, moment, money, names
+from storefront.staff.admin_scope import ReadOnlyInline
 
 STATE_COLOURS = {
     "Can be used": "success",

@@ -20,7 +20,7 @@ from storefront.kit.refusals import Refusal
 from storefront.orders.models import Order, OrderLine
 from storefront.payments.line_refunds import Pieces, delivery_left, paid_for_line
 from storefront.payments.refunds import refund_total
-from storefront.shops.admin_base import sentence_of
+from storefront.staff.admin_base import sentence_of
 
 NOTHING_CHOSEN = "Choose items, delivery, an amount or everything."
 

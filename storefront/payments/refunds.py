@@ -13,6 +13,7 @@ import structlog
 from django.db import transaction
 from django.db.models import QuerySet
 
+from storefront import audit
 from storefront.kit.format import format_money
 from storefront.kit.money import ZERO, problem_of
 from storefront.kit.refusals import InvalidFields, Refusal
@@ -27,7 +28,6 @@ from storefront.payments.providers.registry import PROVIDERS
 from storefront.payments.refund_ledger import reserve
 from storefront.payments.rules import MAX_REFERENCE_LENGTH, YOUNG, clean
 from storefront.payments.settling import apply_report, lock_payment
-from storefront.shops import audit
 from storefront.shops.models import Shop
 
 # After this time a refund without a result is sent to the provider again: the worker that sent it is done or dead.

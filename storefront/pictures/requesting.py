@@ -11,11 +11,11 @@ from django.db.models import BigIntegerField, F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.db.models.lookups import LessThanOrEqual
 
+from storefront import audit
 from storefront.catalogue.models import Media
 from storefront.kit.runs import runs_of
 from storefront.pictures.models import PictureFetch, PictureRequest
 from storefront.pictures.rules import host_of, is_fetched
-from storefront.shops import audit
 from storefront.shops.models import Shop
 
 # Rows that are read and written at a time.

@@ -4,11 +4,11 @@ from storefront.customers.models import CustomerGroup
 from storefront.pricing import admin_delivery, admin_discounts, admin_taxes  # noqa: F401, registers their pages
 from storefront.pricing.admin_fields import percent
 from storefront.pricing.models import GroupPrice
-from storefront.shops.admin_base import ShopScopedAdmin
-from storefront.shops.admin_forms import ShopScopedForm
-from storefront.shops.admin_parts import Moves, column, view_and_edit
-from storefront.shops.admin_scope import ShopScopedTabularInline
 from storefront.shops.rights import Right
+from storefront.staff.admin_base import ShopScopedAdmin
+from storefront.staff.admin_forms import ShopScopedForm
+from storefront.staff.admin_parts import Moves, column, view_and_edit
+from storefront.staff.admin_scope import ShopScopedTabularInline
 
 
 class GroupPriceForm(ShopScopedForm):

@@ -20,11 +20,11 @@ from storefront.pricing import queries, zones
 from storefront.pricing.admin_fields import country_choices, csv_download, import_page, normal_patterns, shortened
 from storefront.pricing.models import DeliveryZone, PickupPlace, ShippingRate, ShippingRateStep
 from storefront.pricing.rate_tables import COLUMNS, export_rates, import_rates
-from storefront.shops.admin_base import ShopScopedAdmin
-from storefront.shops.admin_forms import ShopScopedForm, WordsField
-from storefront.shops.admin_parts import Moves, column, layout, list_deed, money, view_and_edit
-from storefront.shops.admin_scope import PagedFormSet, ShopRelatedFilter, ShopScopedTabularInline
 from storefront.shops.rights import Right
+from storefront.staff.admin_base import ShopScopedAdmin
+from storefront.staff.admin_forms import ShopScopedForm, WordsField
+from storefront.staff.admin_parts import Moves, column, layout, list_deed, money, view_and_edit
+from storefront.staff.admin_scope import PagedFormSet, ShopRelatedFilter, ShopScopedTabularInline
 
 RIGHTS = view_and_edit(Right.VIEW_PRICES, Right.CHANGE_PRICES)
 

@@ -13,12 +13,12 @@ from storefront.pricing import codes
 from storefront.pricing.admin_fields import csv_download, import_page
 from storefront.pricing.discount_kinds import KINDS, with_field
 from storefront.pricing.models import Discount, DiscountCode, DiscountGroup, DiscountTarget
-from storefront.shops.admin_base import ShopScopedAdmin
-from storefront.shops.admin_forms import ShopScopedForm
-from storefront.shops.admin_lookups import possible_ids
-from storefront.shops.admin_parts import Moves, asks, column, deed, layout, moment, view_and_edit
-from storefront.shops.admin_scope import ShopScopedTabularInline
 from storefront.shops.rights import Right
+from storefront.staff.admin_base import ShopScopedAdmin
+from storefront.staff.admin_forms import ShopScopedForm
+from storefront.staff.admin_lookups import possible_ids
+from storefront.staff.admin_parts import Moves, asks, column, deed, layout, moment, view_and_edit
+from storefront.staff.admin_scope import ShopScopedTabularInline
 
 RIGHTS = view_and_edit(Right.VIEW_PRICES, Right.CHANGE_PRICES)
 _CODE_OF_ROW = re.compile(r"codes-[0-9]+-code\Z")

@@ -12,7 +12,7 @@ from unfold.widgets import UnfoldAdminFileFieldWidget
 from storefront.kit.countries import countries
 from storefront.pricing.postcodes import normal_pattern
 from storefront.pricing.tables import UnusableTable
-from storefront.shops.admin_base import ShopScopedAdmin
+from storefront.staff.admin_base import ShopScopedAdmin
 
 MAX_PATTERNS = 2000
 

@@ -13,11 +13,11 @@ from storefront.pricing.admin_fields import country_choices, normal_patterns, pe
 from storefront.pricing.eu_rates import AS_OF, load_eu_rates, plan_eu_rates
 from storefront.pricing.eu_vat import MEMBER_STATES, normal_vat_id
 from storefront.pricing.models import TaxRate, TaxSettings
-from storefront.shops.admin_base import OneRowAdmin, ShopScopedAdmin
-from storefront.shops.admin_forms import ShopScopedForm, WordsField
-from storefront.shops.admin_parts import Moves, column, layout, list_deed, view_and_edit
-from storefront.shops.admin_scope import ShopRelatedFilter
 from storefront.shops.rights import Right
+from storefront.staff.admin_base import OneRowAdmin, ShopScopedAdmin
+from storefront.staff.admin_forms import ShopScopedForm, WordsField
+from storefront.staff.admin_parts import Moves, column, layout, list_deed, view_and_edit
+from storefront.staff.admin_scope import ShopRelatedFilter
 
 STANDARD = "Standard"
 

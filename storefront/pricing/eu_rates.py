@@ -11,10 +11,10 @@ from decimal import Decimal
 
 from django.db import transaction
 
+from storefront import audit
 from storefront.catalogue.models import TaxClass
 from storefront.kit.countries import country_name
 from storefront.pricing.models import TaxRate
-from storefront.shops import audit
 from storefront.shops.models import Shop
 
 AS_OF = date(2026, 1, 1)

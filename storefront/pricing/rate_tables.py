@@ -14,12 +14,12 @@ from decimal import Decimal, InvalidOperation
 from django.db import transaction
 from django.db.models import QuerySet
 
+from storefront import audit
 from storefront.kit import money
 from storefront.kit.spreadsheets import escape_formula
 from storefront.pricing.models import ShippingRate, ShippingRateStep
 from storefront.pricing.shipping import Step
 from storefront.pricing.tables import UnusableTable, WrongLine, read_each, read_table
-from storefront.shops import audit
 from storefront.shops.models import Shop
 
 COLUMNS = ("zone", "method", "by", "up to", "price")

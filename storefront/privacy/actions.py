@@ -8,13 +8,13 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import transaction
 
+from storefront import audit
 from storefront.customers.queries import normal_email
 from storefront.kit.refusals import InvalidFields, Refusal
 from storefront.privacy import jobs
 from storefront.privacy.erasing import erase
 from storefront.privacy.models import DataRequest
 from storefront.privacy.person import check_not_needed, find_person
-from storefront.shops import audit
 from storefront.shops.models import Shop, User
 
 State = DataRequest.State

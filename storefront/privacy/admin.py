@@ -12,6 +12,7 @@ from unfold.decorators import display
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminEmailInputWidget
 
+from storefront import audit
 from storefront.customers.admin import CustomerAdmin
 from storefront.customers.models import Customer
 from storefront.customers.queries import normal_email
@@ -22,11 +23,10 @@ from storefront.privacy.jobs import KEPT_FILE
 from storefront.privacy.kinds import KINDS
 from storefront.privacy.models import DataRequest
 from storefront.privacy.person import Person, find_person, obstacles
-from storefront.shops import audit
-from storefront.shops.admin_base import ShopScopedAdmin, check_own_site, is_htmx, redirect
-from storefront.shops.admin_forms import ShopScopedForm
-from storefront.shops.admin_parts import DANGER, PRIMARY, Moves, asks, badge, column, deed, link, moment, person
 from storefront.shops.rights import Right
+from storefront.staff.admin_base import ShopScopedAdmin, check_own_site, is_htmx, redirect
+from storefront.staff.admin_forms import ShopScopedForm
+from storefront.staff.admin_parts import DANGER, PRIMARY, Moves, asks, badge, column, deed, link, moment, person
 
 State, RIGHT = DataRequest.State, Right.MANAGE_PERSONAL_DATA
 STATE_COLOURS = {"open": "", "exporting": "info", "erasing": "info", "erased": "success"}

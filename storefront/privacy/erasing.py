@@ -18,6 +18,8 @@ from django.db.models import Q
 from django_tasks import TaskResultStatus
 from django_tasks_db.models import DBTaskResult
 
+from storefront import audit
+from storefront.audit.erasing import erase_person
 from storefront.checkout.erasing import delete_baskets, lock_baskets
 from storefront.customers.models import Customer
 from storefront.documents.issuing import issue_documents
@@ -35,10 +37,8 @@ from storefront.pricing.models import Redemption
 from storefront.privacy.kinds import KINDS
 from storefront.privacy.models import DataRequest
 from storefront.privacy.person import Person, check_not_needed, find_person
-from storefront.shops import audit
-from storefront.shops.audit_erasing import erase_person
 from storefront.shops.models import Shop
-from storefront.shops.saved_views import delete_views_naming
+from storefront.staff.saved_views import delete_views_naming
 from storefront.stock_alerts.actions import stop_alerts
 from storefront.webhooks.actions import record_event
 from storefront.webhooks.erasing import erase_events

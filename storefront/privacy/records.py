@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
+from storefront.audit.erasing import entries_naming
 from storefront.carts.models import Cart
 from storefront.checkout.models import Checkout
 from storefront.customers.queries import customer_record
@@ -15,7 +16,6 @@ from storefront.orders.queries import INCLUDED, order_records
 from storefront.orders.schemas import LISTED
 from storefront.payments.models import Payment
 from storefront.privacy.person import Person
-from storefront.shops.audit_erasing import entries_naming
 
 Record = dict[str, Any]
 

@@ -12,6 +12,7 @@ from django.http.response import HttpResponseBase
 from django.utils.html import format_html
 from unfold.decorators import display
 
+from storefront import audit
 from storefront.kit.format import format_count
 from storefront.kit.spreadsheets import escape_formula
 from storefront.kit.uploads import too_large
@@ -22,12 +23,11 @@ from storefront.product_files.exporting import export_products
 from storefront.product_files.models import ProductImport
 from storefront.product_files.reports import REPORT_COLUMNS, report_row, stored_problems
 from storefront.product_files.sources import checked_name, source_names
-from storefront.shops import audit
-from storefront.shops.admin_base import ShopScopedAdmin, check_own_site
-from storefront.shops.admin_forms import ShopScopedForm
-from storefront.shops.admin_parts import Moves, badge, column, deed, list_deed, moment, person, table
 from storefront.shops.models import Shop
 from storefront.shops.rights import Right
+from storefront.staff.admin_base import ShopScopedAdmin, check_own_site
+from storefront.staff.admin_forms import ShopScopedForm
+from storefront.staff.admin_parts import Moves, badge, column, deed, list_deed, moment, person, table
 
 STATE_COLOURS = {"waiting": "info", "running": "info", "done": "success", "failed": "danger"}
 SHOWN_PROBLEMS = 200

@@ -5,13 +5,13 @@ from typing import Any
 from django.utils.html import format_html
 from unfold.decorators import display
 
+from storefront import audit
 from storefront.kit.format import format_count
 from storefront.pictures import queries
 from storefront.pictures.requesting import retry_failed
 from storefront.product_files.models import ProductImport
-from storefront.shops import audit
-from storefront.shops.admin_parts import Moves, asks, deed, table
 from storefront.shops.rights import Right
+from storefront.staff.admin_parts import Moves, asks, deed, table
 
 SHOWN_FAILURES = 100
 

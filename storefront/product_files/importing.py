@@ -15,6 +15,7 @@ from typing import Any
 
 from django.db import DataError, IntegrityError, transaction
 
+from storefront import audit
 from storefront.catalogue import tree
 from storefront.catalogue.ledger import Kind, stock_changes
 from storefront.catalogue.parsing import InvalidValue
@@ -36,7 +37,6 @@ from storefront.product_files.related import PendingRelations, resolve_related
 from storefront.product_files.row_store import SeenProducts
 from storefront.product_files.sources import source_of
 from storefront.product_files.updating import Changes, update_product
-from storefront.shops import audit
 from storefront.shops.changes import publish_change
 from storefront.shops.models import Shop
 

@@ -13,6 +13,7 @@ import structlog
 from django.db import transaction
 from django_tasks import task
 
+from storefront import audit
 from storefront.catalogue.models import CleanedText
 from storefront.kit import clock
 from storefront.kit.queues import FILES
@@ -21,7 +22,6 @@ from storefront.kit.storage import StorageUnavailable
 from storefront.pictures.requesting import PictureRequests
 from storefront.product_files.importing import Report, import_products
 from storefront.product_files.models import ProductImport
-from storefront.shops import audit
 
 log = structlog.get_logger(__name__)
 

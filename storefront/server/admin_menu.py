@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.text import capfirst
 
 from storefront.checkout import dashboard
-from storefront.shops.admin_base import OneRowAdmin
+from storefront.staff.admin_base import OneRowAdmin
 
 # The models of the menu's pages by group, the most used first. Titles and icons are those of the pages.
 MENU = {

@@ -5,10 +5,10 @@ from typing import Any
 
 UNFOLD: dict[str, Any] = {
     "SITE_TITLE": "Storefront",
-    "SITE_HEADER": "storefront.shops.admin_site.shop_name",
-    "SITE_SUBHEADER": "storefront.shops.admin_site.shop_domain",
-    "SITE_URL": "storefront.shops.admin_site.shop_url",
-    "SITE_DROPDOWN": "storefront.shops.admin_site.shop_switcher",
+    "SITE_HEADER": "storefront.staff.admin_site.shop_name",
+    "SITE_SUBHEADER": "storefront.staff.admin_site.shop_domain",
+    "SITE_URL": "storefront.staff.admin_site.shop_url",
+    "SITE_DROPDOWN": "storefront.staff.admin_site.shop_switcher",
     "SITE_SYMBOL": "storefront",
     "SHOW_HISTORY": True,
     "SHOW_BACK_BUTTON": True,

@@ -14,9 +14,9 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand
 
+from storefront import audit
 from storefront.installations.models import App
 from storefront.kit.refusals import InvalidFields
-from storefront.shops import audit
 from storefront.shops.models import Shop
 
 

@@ -8,10 +8,10 @@ from django.conf import settings
 from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse, HttpResponseForbidden
 
+from storefront import audit
 from storefront.kit import callers, clock
 from storefront.server.api import frame
 from storefront.server.gate.rejections import BROKEN, POLICY, rejection_page
-from storefront.shops import audit
 from storefront.shops.request import Request
 
 log = structlog.get_logger(__name__)

@@ -12,7 +12,8 @@ from django.db.models import Max, QuerySet
 from storefront.installations.models import APP_SECRET, WEBHOOK_SECRET
 from storefront.kit import sealing
 from storefront.payments import accounts
-from storefront.shops import idempotency, second_factor
+from storefront.shops import idempotency
+from storefront.staff import second_factor
 from storefront.webhooks import messages
 
 log = structlog.get_logger(__name__)

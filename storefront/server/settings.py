@@ -116,7 +116,7 @@ APPEND_SLASH = False
 INSTALLED_APPS = [
     "unfold.apps.BasicAppConfig",
     "unfold.contrib.filters",
-    "storefront.shops.admin_app.MerchantAdminConfig",
+    "storefront.staff.admin_app.MerchantAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -169,7 +169,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "storefront.website.security.PageSecurity",
-    "storefront.shops.admin_security.AdminSecurity",
+    "storefront.staff.admin_security.AdminSecurity",
     "storefront.server.origins.SameSiteOnly",
     "storefront.server.origins.FurtherDomains",
     "storefront.website.door.Door",

@@ -10,9 +10,9 @@ from django.templatetags.static import static
 from django.urls import NoReverseMatch, path
 from django.views.decorators.http import require_safe
 
-from storefront.shops import domains
 from storefront.shops.places import ADMIN, page_url
 from storefront.shops.request import Request
+from storefront.staff import domains
 
 # How long the contact is valid; RFC 9116 recommends less than a year.
 VALID = timedelta(days=180)

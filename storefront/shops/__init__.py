@@ -1,4 +1,5 @@
-"""Shops, their staff, API tokens and scopes, and finding the shop of a token or a host.
+"""Shops, their API tokens and scopes, the shop of a token or a host, and the limits of calls; and the tables of the
+rooms `staff` and `audit`.
 
-Never reads a product, a cart or an order. May import `kit`.
+Never decides what a person may do in the admin, and never reads a product, a cart or an order. May import `kit`.
 """

@@ -10,9 +10,10 @@ from storefront.catalogue.rules import full_name
 from storefront.content.mail_words import Words, write_mail
 from storefront.kit import clock
 from storefront.kit.queues import MAILS
-from storefront.shops import doors, mail
+from storefront.shops import mail
 from storefront.shops.models import Shop
 from storefront.shops.places import page_address
+from storefront.staff import doors
 from storefront.stock_alerts.links import confirm_link, stop_link
 from storefront.stock_alerts.models import StockAlert
 

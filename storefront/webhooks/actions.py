@@ -6,12 +6,12 @@ from uuid import UUID, uuid4
 import orjson
 from django.db import connection, transaction
 
+from storefront import audit
 from storefront.installations.app_tokens import lock_installation
 from storefront.installations.models import Installation
 from storefront.kit.addresses import BadAddress, check_url
 from storefront.kit.refusals import InvalidFields, NotFound
 from storefront.kit.sql import Columns, fetch
-from storefront.shops import audit
 from storefront.shops.models import Shop
 from storefront.webhooks import queries
 from storefront.webhooks.messages import seal

@@ -7,10 +7,10 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from storefront.kit.format import format_time
-from storefront.shops.admin_base import EndlessAdmin, ReadOnlyAdmin, refusals
-from storefront.shops.admin_parts import PRIMARY, Moves, asks, badge, chosen_deed, column, deed, moment, names
-from storefront.shops.admin_scope import ReadOnlyInline, ShopRelatedFilter
 from storefront.shops.rights import Right
+from storefront.staff.admin_base import EndlessAdmin, ReadOnlyAdmin, refusals
+from storefront.staff.admin_parts import PRIMARY, Moves, asks, badge, chosen_deed, column, deed, moment, names
+from storefront.staff.admin_scope import ReadOnlyInline, ShopRelatedFilter
 from storefront.webhooks import actions, queries, replaying
 from storefront.webhooks.models import Attempt, Delivery, Event, Registration
 

@@ -10,9 +10,9 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import F
 
+from storefront import audit
 from storefront.installations.app_tokens import lock_installation
 from storefront.kit.refusals import NotFound, Refusal
-from storefront.shops import audit
 from storefront.shops.models import Shop
 from storefront.webhooks.models import Delivery, Event, Registration
 from storefront.webhooks.topics import OWN_TOPICS

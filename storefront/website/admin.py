@@ -12,11 +12,11 @@ from storefront.catalogue.admin_forms import check_picture
 from storefront.content import colours
 from storefront.content.models import Looks, MenuLink
 from storefront.listing.queries import ProductFilters, first_products
-from storefront.shops.admin_base import OneRowAdmin
-from storefront.shops.admin_forms import ShopScopedForm
-from storefront.shops.admin_parts import Moves, layout, own_page
-from storefront.shops.admin_scope import ShopScopedTabularInline
 from storefront.shops.rights import Right
+from storefront.staff.admin_base import OneRowAdmin
+from storefront.staff.admin_forms import ShopScopedForm
+from storefront.staff.admin_parts import Moves, layout, own_page
+from storefront.staff.admin_scope import ShopScopedTabularInline
 from storefront.website import looks, queries
 from storefront.website.admin_mails import MailTextAdmin
 from storefront.website.cards import product_cards

@@ -13,13 +13,14 @@ from storefront.content import mail_words
 from storefront.content.mail_kinds import KINDS, MAX_TEXT_LENGTH
 from storefront.content.mail_words import PARTS, Words
 from storefront.content.models import MailText
-from storefront.shops import mail, shown_fields
-from storefront.shops.admin_base import ShopScopedAdmin
-from storefront.shops.admin_forms import ShopScopedForm
-from storefront.shops.admin_parts import Moves, asks, column, deed, own_page
-from storefront.shops.admin_security import POLICY
+from storefront.shops import mail
 from storefront.shops.places import origin_of
 from storefront.shops.rights import Right
+from storefront.staff import shown_fields
+from storefront.staff.admin_base import ShopScopedAdmin
+from storefront.staff.admin_forms import ShopScopedForm
+from storefront.staff.admin_parts import Moves, asks, column, deed, own_page
+from storefront.staff.admin_security import POLICY
 from storefront.website import mail_texts
 from storefront.website.mail_samples import sample_mail
 

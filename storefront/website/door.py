@@ -1,4 +1,4 @@
-"""The password page of a shop whose doors are closed (`shops/doors.py`)."""
+"""The password page of a shop whose doors are closed (`staff/doors.py`)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,10 +12,10 @@ from django.views.decorators.http import require_http_methods
 
 from storefront.checkout.forms import CheckoutForm
 from storefront.kit.http import SeeOther
-from storefront.shops import doors
 from storefront.shops.places import local_path, page_url
 from storefront.shops.request import Request
 from storefront.shops.throttle import TooManyTries
+from storefront.staff import doors
 from storefront.website.account_forms import MAX_PASSWORD_LENGTH
 
 # Pages of a closed shop that need no password: what the password page loads, robots.txt, and pages whose URL is a

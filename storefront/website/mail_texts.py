@@ -5,6 +5,7 @@ from datetime import datetime
 from django.db import transaction
 from django_tasks import task
 
+from storefront import audit
 from storefront.content.mail_kinds import KINDS
 from storefront.content.mail_words import PARTS, words_of
 from storefront.content.models import MailText
@@ -13,7 +14,7 @@ from storefront.kit import clock
 from storefront.kit.queues import MAILS
 from storefront.kit.refusals import Refusal
 from storefront.orders.sent_mails import NoMail
-from storefront.shops import audit, mail, queries
+from storefront.shops import mail, queries
 from storefront.shops.models import Shop, User
 from storefront.website.mail_samples import sample_mail
 

@@ -9,9 +9,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from storefront.content.queries import published_pages
-from storefront.shops import doors
 from storefront.shops.models import Shop
 from storefront.shops.request import Request
+from storefront.staff import doors
 from storefront.website import queries, texts
 from storefront.website.details import ProductDetail
 

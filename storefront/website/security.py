@@ -22,7 +22,7 @@ POLICY = {
 }
 # Directives that include the allowed hosts: their scripts may run, call the host, and load styles from it.
 OF_ALLOWED_HOSTS = ("script-src", "connect-src", "style-src")
-# Path prefixes without this policy. The admin has its own (shops/admin_security.py); the API has no pages except its
+# Path prefixes without this policy. The admin has its own (staff/admin_security.py); the API has no pages except its
 # documentation.
 OTHERS = {SINGLE: ("/admin/", "/api/", "/media/"), ADMIN: ("/admin/", "/media/")}
 

@@ -6,8 +6,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from storefront import audit
 from storefront.kit import clock
-from storefront.shops import audit
 from storefront.shops.models import AuditEntry
 from tests.catalogue.factories import make_product
 from tests.staff import admin_url, make_staff, open_desk

@@ -24,9 +24,9 @@ from storefront.pictures.models import PictureFetch
 from storefront.pricing.models import DeliveryZone, Discount, PickupPlace, ShippingRate, TaxRate, TaxSettings
 from storefront.privacy.models import DataRequest
 from storefront.product_files.models import ProductImport
-from storefront.shops.admin_scope import ScopedToShop
-from storefront.shops.doors import close_doors
 from storefront.shops.models import AllowedOrigin, ApiToken, AuditEntry, Shop, ShopDomain, StaffInvitation, StaffMember
+from storefront.staff.admin_scope import ScopedToShop
+from storefront.staff.doors import close_doors
 from storefront.webhooks.dispatch import dispatch
 from storefront.webhooks.models import Delivery, Registration
 from tests.audit.entries import entries, one_entry

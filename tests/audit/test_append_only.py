@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 from django.db import IntegrityError, connection, transaction
 
+from storefront import audit
+from storefront.audit.queries import delete_old_entries
 from storefront.kit import clock
 from storefront.server.worker.sweeps import SWEEPS
-from storefront.shops import audit
-from storefront.shops.audit_queries import delete_old_entries
 from storefront.shops.models import AuditEntry
 from tests.audit.entries import entries
 

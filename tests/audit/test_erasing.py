@@ -5,10 +5,10 @@ import json
 import pytest
 from django.core.management import call_command
 
+from storefront import audit
+from storefront.audit.erasing import erase_person
 from storefront.customers.models import Customer
 from storefront.kit.refusals import InvalidFields
-from storefront.shops import audit
-from storefront.shops.audit_erasing import erase_person
 from storefront.shops.models import AuditEntry
 from storefront.shops.scopes import SCOPES
 from tests.audit.entries import entries

@@ -6,10 +6,11 @@ import pytest
 from django.core.management import call_command
 from django.db import transaction
 
+from storefront import audit
 from storefront.server.middleware import RequestFrame, VisitorAddress
-from storefront.shops import actions, audit
 from storefront.shops.models import ApiToken, AuditEntry
 from storefront.shops.scopes import SCOPES
+from storefront.staff import actions
 from tests.audit.entries import entries, one_entry
 from tests.factories.apps import install
 from tests.shops.factories import NOW, make_shop, make_token

@@ -12,8 +12,8 @@ from tests.catalogue.factories import make_category, make_product, make_variant
 from tests.customers.factories import make_customer
 from tests.factories.apps import install
 from tests.orders.factories import make_order, sale_line
-from tests.shops.signing_in import admin_urls
 from tests.staff import admin_url, make_staff
+from tests.staff.signing_in import admin_urls
 
 pytestmark = [pytest.mark.browser, pytest.mark.proof]
 

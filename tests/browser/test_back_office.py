@@ -10,7 +10,7 @@ from storefront.orders.models import OrderMail
 from storefront.payments.actions import mark_paid
 from storefront.payments.line_refunds import Pieces
 from storefront.payments.refunds import request_refund
-from storefront.shops.doors import close_doors
+from storefront.staff.doors import close_doors
 from tests.browser.conftest import NARROW, WIDE
 from tests.browser.test_accessibility import RULES
 from tests.catalogue.factories import make_product

@@ -16,7 +16,7 @@ from tests.browser import steps
 from tests.browser.conftest import NARROW
 from tests.catalogue.test_admin_pictures import drawn
 from tests.server.programs import free_port, is_listening, running, storefront, wait_until
-from tests.shops.authenticators import code_of
+from tests.staff.authenticators import code_of
 
 # Every command starts a program, and the first one makes the whole database.
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]

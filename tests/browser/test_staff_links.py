@@ -7,8 +7,8 @@ from django.core import mail
 from playwright.sync_api import Page, expect
 
 from storefront.kit import clock
-from storefront.shops import invitations
 from storefront.shops.models import StaffMember
+from storefront.staff import invitations
 from tests.browser.test_staff_sign_in import enter_password
 from tests.shops.factories import make_shop
 from tests.staff import make_staff

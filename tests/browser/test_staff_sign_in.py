@@ -8,11 +8,11 @@ from playwright.sync_api import expect
 
 from storefront.kit import clock
 from storefront.payments import actions as payments
-from storefront.shops.second_factor import factors_of
+from storefront.staff.second_factor import factors_of
 from tests.catalogue.factories import make_product
 from tests.orders.factories import make_order, sale_line
-from tests.shops.authenticators import code_of
 from tests.staff import admin_url, make_staff
+from tests.staff.authenticators import code_of
 
 pytestmark = pytest.mark.browser
 

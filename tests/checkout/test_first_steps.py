@@ -7,7 +7,7 @@ from storefront.content.models import Looks, Page
 from storefront.documents.models import InvoiceSettings
 from storefront.kit import clock
 from storefront.pricing.models import TaxRate
-from storefront.shops.doors import close_doors, open_doors
+from storefront.staff.doors import close_doors, open_doors
 from tests.catalogue.factories import make_product
 from tests.orders.factories import make_order, sale_line
 from tests.pricing.rows import make_rate

@@ -20,7 +20,7 @@ SCOPES = "read_shop,read_orders,write_extensions,write_script_tags,write_webhook
 STOCK = """
 from storefront.catalogue.actions import create_product
 from storefront.kit import clock
-from storefront.shops.actions import create_shop
+from storefront.staff.actions import create_shop
 for domain in ("localhost", "127.0.0.1"):
     url = f"http://{{domain}}:{port}"
     shop = create_shop(domain=domain, name=f"Shop {{domain}}", base_url=url, now=clock.now())

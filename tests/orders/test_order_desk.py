@@ -18,8 +18,8 @@ from storefront.orders.sent_mails import TooManyMails, write_to_customer
 from storefront.payments.actions import mark_paid
 from storefront.payments.refunds import request_refund
 from storefront.shops import mail
-from storefront.shops.admin_base import NO_SUCH_FILTER
 from storefront.shops.models import AuditEntry
+from storefront.staff.admin_base import NO_SUCH_FILTER
 from tests.catalogue.factories import make_product
 from tests.customers.factories import add_address, make_customer
 from tests.orders.factories import make_order, sale_line

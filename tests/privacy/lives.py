@@ -7,6 +7,7 @@ from uuid import uuid4
 from django.apps import apps
 from django.db import connection
 
+from storefront import audit
 from storefront.carts.models import Cart
 from storefront.checkout.models import Checkout
 from storefront.customers.jobs import send_password_link
@@ -23,7 +24,6 @@ from storefront.payments.models import OrderDraft, Payment, SavedMethod
 from storefront.payments.refunds import request_refund
 from storefront.pricing.candidates import email_digest
 from storefront.pricing.models import Discount, Redemption
-from storefront.shops import audit
 from storefront.shops.models import Shop
 from storefront.shops.saved_view_models import SavedView
 from storefront.shops.scopes import SCOPES

@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 
+from storefront import audit
 from storefront.apps.models import BlockedScript
 from storefront.apps.script_hosts import allow_script_host
-from storefront.shops import audit
-from storefront.shops.audit_actions import ACTIONS
+from storefront.audit.known_actions import ACTIONS
 from storefront.shops.models import AuditEntry
 from storefront.shops.scopes import SCOPES
 from tests.catalogue.factories import make_product, make_variant

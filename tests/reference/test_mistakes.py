@@ -19,9 +19,9 @@ from storefront.catalogue.models import BundleItem, Option, OptionValue
 from storefront.kit import clock
 from storefront.orders.fulfilling import fulfil_order
 from storefront.server.api.codes import CODES
-from storefront.shops.actions import create_api_token, revoke_api_token
 from storefront.shops.models import Shop
 from storefront.shops.scopes import SCOPES
+from storefront.staff.actions import create_api_token, revoke_api_token
 from tests.answers import check_code
 from tests.catalogue.factories import make_product, make_variant
 from tests.client import ApiClient

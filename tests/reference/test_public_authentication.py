@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 
 from storefront.kit import clock, tokens
-from storefront.shops import actions
 from storefront.shops.models import ApiToken, Shop
 from storefront.shops.scopes import SCOPES
+from storefront.staff import actions
 from tests.answers import error_of
 from tests.catalogue.factories import make_category, make_product
 from tests.client import ApiClient

@@ -7,6 +7,7 @@ from decimal import Decimal
 from django.core.files.base import ContentFile
 from django.db.models import Model
 
+from storefront import audit
 from storefront.apps.models import AllowedScriptHost, BlockedScript, Extension, ScriptTag
 from storefront.carts.models import Cart
 from storefront.catalogue.models import (
@@ -32,9 +33,8 @@ from storefront.payments.models import Payment, ProviderAccount
 from storefront.pricing.models import DeliveryZone, Discount, PickupPlace, ShippingRate, TaxRate, TaxSettings
 from storefront.privacy.models import DataRequest
 from storefront.product_files.models import ProductImport
-from storefront.shops import audit
-from storefront.shops.invitations import invite_staff
 from storefront.shops.models import AllowedOrigin, ApiToken, AuditEntry, Shop, ShopDomain, StaffInvitation, StaffMember
+from storefront.staff.invitations import invite_staff
 from storefront.webhooks.models import Delivery, Event, Registration
 from tests.catalogue.factories import make_category, make_product, make_variant
 from tests.factories.apps import install

@@ -3,7 +3,7 @@
 import pytest
 from django.contrib import admin
 
-from storefront.shops.admin_parts import Moves
+from storefront.staff.admin_parts import Moves
 from tests.server.test_admin_rights import addresses
 
 MONEY, PERSONAL_DATA, IDENTITY = "money", "personal data", "identity"

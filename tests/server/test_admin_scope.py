@@ -13,8 +13,8 @@ from storefront.documents.models import InvoiceSettings
 from storefront.installations.models import App
 from storefront.orders.models import Order
 from storefront.pricing.models import GroupPrice, TaxSettings
-from storefront.shops.admin_scope import ScopedToShop
 from storefront.shops.models import Shop
+from storefront.staff.admin_scope import ScopedToShop
 from tests.catalogue.factories import make_category, make_product, make_variant
 from tests.server.admin_rows import ROWS
 from tests.staff import admin_url

@@ -11,8 +11,8 @@ from storefront.apps import actions as app_actions
 from storefront.catalogue import actions
 from storefront.catalogue.models import Product
 from storefront.kit import clock
-from storefront.shops import actions as shop_actions
 from storefront.shops.models import ApiToken, Shop
+from storefront.staff import actions as shop_actions
 from tests.catalogue.factories import make_category, make_product
 from tests.factories.apps import install, make_app
 from tests.server.edges import EdgeClient, comparable

@@ -34,7 +34,7 @@ import sys, time
 from storefront.catalogue import actions
 from storefront.catalogue.models import Product
 from storefront.kit import clock
-from storefront.shops import actions as shop_actions
+from storefront.staff import actions as shop_actions
 from storefront.shops.models import ApiToken, Shop
 shop = Shop.objects.get()
 mug = Product.objects.filter(slug="mug").first()

@@ -12,9 +12,9 @@ from storefront.catalogue import actions, stock
 from storefront.catalogue.models import Category, Product
 from storefront.kit import clock
 from storefront.server.edge import edge as edge_module
-from storefront.shops import actions as shop_actions
 from storefront.shops import changes
 from storefront.shops.models import ApiToken, Shop
+from storefront.staff import actions as shop_actions
 from tests.catalogue.factories import make_category, make_product
 from tests.server.edges import EdgeClient
 from tests.shops.factories import make_token

@@ -29,7 +29,7 @@ PREPARE = """
 from django.test import Client
 from storefront.catalogue import actions
 from storefront.kit import clock
-from storefront.shops import staff_sessions
+from storefront.staff import staff_sessions
 from storefront.shops.models import Shop, StaffMember, User
 shop = Shop.objects.get()
 product = actions.create_product(shop=shop, now=clock.now(), name="Mug", status="active", price="5.00")

@@ -4,7 +4,7 @@ import pytest
 from django.http import HttpResponse
 from django.test import Client
 
-from storefront.shops import staff_pages
+from storefront.staff import staff_pages
 from tests.referrer import has_dead_form
 
 FORM = "<form class='x' method=\"post\">"

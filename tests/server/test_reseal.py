@@ -14,8 +14,8 @@ from storefront.payments import accounts
 from storefront.payments.models import ProviderAccount
 from storefront.server import sealed
 from storefront.server.command import Failed
-from storefront.shops import second_factor
 from storefront.shops.models import Authenticator
+from storefront.staff import second_factor
 from storefront.webhooks.models import Delivery
 from tests.client import ApiClient
 from tests.factories.apps import install

@@ -1,8 +1,8 @@
 from datetime import UTC, datetime
 
-from storefront.shops import actions
 from storefront.shops.models import Shop
 from storefront.shops.scopes import SCOPES
+from storefront.staff import actions
 
 NOW = datetime(2026, 11, 21, 7, 30, tzinfo=UTC)
 

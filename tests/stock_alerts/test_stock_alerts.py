@@ -12,7 +12,7 @@ from limits import parse_many
 
 from storefront.catalogue.models import Product, Variant
 from storefront.kit import clock
-from storefront.shops import doors
+from storefront.staff import doors
 from storefront.stock_alerts import actions, links
 from storefront.stock_alerts.models import StockAlert
 from tests.catalogue.factories import make_product, make_variant

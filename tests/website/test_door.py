@@ -8,8 +8,8 @@ from django.test import Client
 
 from storefront.content.models import Page
 from storefront.kit import clock
-from storefront.shops import doors
 from storefront.shops.models import AuditEntry, Shop
+from storefront.staff import doors
 from tests.answers import words_of
 from tests.catalogue.factories import make_category, make_product
 from tests.checkout.shopper import link_to

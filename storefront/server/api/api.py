@@ -7,6 +7,7 @@ from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
 
 from storefront.apps.app_api import router as apps
+from storefront.audit.api import router as app_audit
 from storefront.carts.api import router as carts
 from storefront.catalogue.app_api import router as app_products
 from storefront.catalogue.inventory_api import app_router as app_inventory
@@ -26,7 +27,6 @@ from storefront.server.api import errors
 from storefront.server.api.body import JsonBody
 from storefront.server.api.openapi import DESCRIPTION, Description
 from storefront.server.api.versions import VERSION
-from storefront.shops.audit_api import router as app_audit
 from storefront.shops.idempotency import idempotent
 from storefront.webhooks.app_api import router as app_webhooks
 

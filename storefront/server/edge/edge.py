@@ -21,6 +21,7 @@ from typing import Any
 from django.conf import settings
 from django.http import QueryDict
 
+from storefront import audit
 from storefront.catalogue.schemas import ProductQuery, SingleQuery
 from storefront.kit import clock
 from storefront.kit.callers import request_id
@@ -29,7 +30,7 @@ from storefront.server.api.ignored import header_value
 from storefront.server.edge import access_log, listening
 from storefront.server.edge.memory import MemoryCache
 from storefront.server.edge.representation import EncodedResponse, Headers, Representation
-from storefront.shops import audit, changes, ratelimit, token_use
+from storefront.shops import changes, ratelimit, token_use
 from storefront.shops.request import Caller
 
 Environ = dict[str, Any]

@@ -11,10 +11,10 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError, InterfaceError, close_old_connections, connections
 from django_tasks_db.models import DBTaskResult
 
+from storefront import audit
 from storefront.kit import clock
 from storefront.server.worker.sweeps import Sweep
 from storefront.server.worker.tasks import Interrupted, Tasks, requeue
-from storefront.shops import audit
 
 log = structlog.get_logger(__name__)
 

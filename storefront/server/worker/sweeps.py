@@ -11,6 +11,7 @@ from django.contrib.sessions.models import Session
 from django_tasks_db.models import DBTaskResult
 
 from storefront.apps.jobs import delete_old_extension_calls
+from storefront.audit.queries import delete_old_entries
 from storefront.carts.actions import delete_expired_carts
 from storefront.catalogue.awaited_texts import write_overdue
 from storefront.catalogue.schedule import emit_scheduled_changes
@@ -27,10 +28,9 @@ from storefront.payments.jobs import ask_providers, delete_old_drafts, end_expir
 from storefront.privacy.jobs import delete_old_requests, resume_silent_requests
 from storefront.product_files.jobs import delete_old_cleaned_texts, give_up_silent_imports
 from storefront.server.worker.tasks import requeue_lost_tasks
-from storefront.shops.audit_queries import delete_old_entries
 from storefront.shops.handover import delete_expired_codes
 from storefront.shops.idempotency import delete_expired_answers
-from storefront.shops.staff_sessions import delete_ended_sessions
+from storefront.staff.staff_sessions import delete_ended_sessions
 from storefront.stock_alerts.actions import delete_old_alerts, queue_due_alerts
 from storefront.sync.log import delete_old_changes
 from storefront.webhooks.jobs import delete_old_deliveries, delete_old_events

@@ -15,9 +15,9 @@ from django_tasks import DEFAULT_TASK_BACKEND_ALIAS, TaskResultStatus
 from django_tasks_db.management.commands.db_worker import Worker as TaskRunner
 from django_tasks_db.models import DBTaskResult
 
+from storefront import audit
 from storefront.kit import clock, metrics
 from storefront.server.models import TaskLease
-from storefront.shops import audit
 
 log = structlog.get_logger(__name__)
 

@@ -23,8 +23,8 @@ from storefront.customers.session import customer_of
 from storefront.kit.currencies import decimals
 from storefront.kit.format import format_money
 from storefront.pricing.queries import tax_name
-from storefront.shops import doors
 from storefront.shops.places import ADMIN, SINGLE
+from storefront.staff import doors
 from storefront.website import pictures, queries, texts
 from storefront.website.looks import FONT_FILES, colours_of, has_own_colours, logo_url, looks_once
 from storefront.website.pictures import Picture

@@ -3,8 +3,8 @@ from argparse import ArgumentParser
 from storefront.content.actions import add_usual_pages
 from storefront.kit import clock
 from storefront.server.command import Command as Base
-from storefront.shops import actions
-from storefront.shops.doors import close_doors
+from storefront.staff import actions
+from storefront.staff.doors import close_doors
 
 
 class Command(Base):

@@ -4,8 +4,8 @@ from datetime import timedelta
 from storefront.kit import clock
 from storefront.server.command import Command as Base
 from storefront.server.command import add_shop_argument, find_shop, split_list
-from storefront.shops import actions
 from storefront.shops.scopes import SCOPES
+from storefront.staff import actions
 
 MAX_DAYS = 36500
 

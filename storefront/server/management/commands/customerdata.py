@@ -3,6 +3,7 @@ import tempfile
 from argparse import ArgumentParser
 from pathlib import Path
 
+from storefront import audit
 from storefront.kit import clock
 from storefront.kit.refusals import InvalidFields
 from storefront.payments.providers.base import ProviderUnavailable
@@ -11,7 +12,6 @@ from storefront.privacy.exporting import write_export
 from storefront.privacy.person import find_person
 from storefront.server.command import Command as Base
 from storefront.server.command import Failed, add_shop_argument, find_shop
-from storefront.shops import audit
 from storefront.shops.models import Shop
 
 

@@ -5,8 +5,8 @@ from storefront.kit.clock import timestamp
 from storefront.kit.refusals import InvalidFields
 from storefront.server.command import Command as Base
 from storefront.server.command import find_shop
-from storefront.shops.domains import confirm_domain, remove_domain
 from storefront.shops.models import ShopDomain
+from storefront.staff.domains import confirm_domain, remove_domain
 
 
 class Command(Base):

@@ -1,11 +1,11 @@
 from argparse import ArgumentParser
 
+from storefront.audit.erasing import erase_person
 from storefront.customers import queries
 from storefront.kit import clock
 from storefront.orders.history import order_ids_of
 from storefront.server.command import Command as Base
 from storefront.server.command import add_shop_argument, find_shop
-from storefront.shops.audit_erasing import erase_person
 from storefront.stock_alerts.actions import stop_alerts
 
 

@@ -10,11 +10,11 @@ from typing import IO
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
+from storefront import audit
 from storefront.kit import clock
 from storefront.product_files.exporting import FORMATS, export_products
 from storefront.server.command import Command as Base
 from storefront.server.command import Failed, add_shop_argument, find_shop
-from storefront.shops import audit
 from storefront.shops.models import Shop
 
 # Processes that read the database at the same time.

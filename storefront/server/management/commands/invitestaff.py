@@ -3,8 +3,9 @@ from argparse import ArgumentParser
 from storefront.kit import clock
 from storefront.server.command import Command as Base
 from storefront.server.command import add_shop_argument, find_shop
-from storefront.shops import invitations, jobs, mail
+from storefront.shops import mail
 from storefront.shops.models import StaffMember
+from storefront.staff import invitations, jobs
 
 
 class Command(Base):

@@ -2,10 +2,10 @@ from argparse import ArgumentParser
 
 from storefront.kit.refusals import InvalidFields
 from storefront.server.command import Command as Base
-from storefront.shops import staff_jobs
 from storefront.shops.models import User
-from storefront.shops.second_factor import remove_all_factors
-from storefront.shops.staff_sessions import end_sessions
+from storefront.staff import staff_jobs
+from storefront.staff.second_factor import remove_all_factors
+from storefront.staff.staff_sessions import end_sessions
 
 
 class Command(Base):

@@ -1,0 +1,206 @@
+from typing import Any
+from urllib.parse import urlsplit
+from zoneinfo import available_timezones
+
+from django import forms
+from django.contrib import admin
+from django.contrib.auth.models import Group
+from django.core.validators import validate_email
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django_tasks_db.models import DBTaskResult
+from unfold.widgets import (
+    UnfoldAdminCheckboxSelectMultipleWidget,
+    UnfoldAdminSelectWidget,
+)
+
+from storefront.kit import clock
+from storefront.kit.countries import countries
+from storefront.shops import places
+from storefront.shops.models import AllowedOrigin, ApiToken
+from storefront.shops.rights import Right
+from storefront.shops.scopes import SCOPES
+from storefront.staff import actions, domains
+from storefront.staff.admin_base import ShopScopedAdmin, may_operate
+from storefront.staff.admin_domains import ShopDomainAdmin as ShopDomainAdmin
+from storefront.staff.admin_doors import WithDoors
+from storefront.staff.admin_forms import ShopScopedForm, WordsField
+from storefront.staff.admin_log import AuditEntryAdmin as AuditEntryAdmin
+from storefront.staff.admin_parts import Moves, asks, chosen_deed, column, deed, moment, names, view_and_edit
+from storefront.staff.admin_staff import StaffInvitationAdmin as StaffInvitationAdmin
+from storefront.staff.admin_staff import StaffMemberAdmin as StaffMemberAdmin
+
+# Rights come from the user's role in a shop, not from groups; background tasks belong to no shop.
+admin.site.unregister([Group, DBTaskResult])
+
+
+MAX_ORDER_EMAILS = 10
+
+
+class ShopForm(ShopScopedForm):
+    timezone = forms.ChoiceField(
+        choices=[(name, name.replace("_", " ")) for name in sorted(available_timezones())],
+        widget=UnfoldAdminSelectWidget,
+        label="Time zone",
+        help_text="Times in the admin are shown in this time zone.",
+    )
+    country = forms.ChoiceField(
+        choices=lambda: countries().items(), widget=UnfoldAdminSelectWidget, help_text="Where the shop sells from."
+    )
+    order_emails = WordsField(
+        label="Addresses for new orders",
+        help_text="Who gets an email about each new order, separated by commas. Without any, that is the shop's own "
+        "address or else its owners.",
+    )
+
+    def clean_order_emails(self) -> list[str]:
+        addresses = self.cleaned_data["order_emails"]
+        if len(addresses) > MAX_ORDER_EMAILS:
+            raise forms.ValidationError(f"At most {MAX_ORDER_EMAILS} addresses.")
+        for address in addresses:
+            try:
+                validate_email(address)
+            except forms.ValidationError:
+                raise forms.ValidationError(f"{address} is not an email address.") from None
+        return addresses
+
+    def clean_domain(self) -> str:
+        domain = self._unreserved("domain", self.cleaned_data["domain"])
+        if "domain" in self.changed_data and domains.is_taken(domain, besides=self.instance):
+            raise forms.ValidationError(domains.taken_message(domain))
+        return domain
+
+    def clean_base_url(self) -> str:
+        host = urlsplit(self.cleaned_data["base_url"]).hostname or ""
+        if "base_url" in self.changed_data and domains.is_further(host, besides=self.instance):
+            raise forms.ValidationError(domains.taken_message(host))
+        return self._unreserved("base_url", host)
+
+    def _unreserved(self, field: str, host: str) -> str:
+        if places.is_reserved(host):
+            raise forms.ValidationError(places.reserved_message(host))
+        return self.cleaned_data[field]
+
+
+class ShopAdmin(WithDoors):
+    """The settings of the session's shop. Only the operator can change the domain.
+
+    `checkout` registers this class, since it knows the payment methods.
+    """
+
+    menu_title = "Shop"
+    form = ShopForm
+    rights = {"view": Right.MANAGE_SETTINGS, "change": Right.MANAGE_SETTINGS}
+    moves = Moves.MONEY
+    shop_lookup = "pk"
+    list_select_related = False
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        return [] if may_operate(request) else ["domain", "base_url", "currency", "is_active"]
+
+    def the_row(self, request: Any) -> Any:
+        return request.shop
+
+
+class AllowedOriginForm(ShopScopedForm):
+    def clean_origin(self) -> str:
+        """Browsers send an origin as scheme, host and port, in lower case."""
+        origin = self.cleaned_data["origin"].strip().rstrip("/").lower()
+        parts = urlsplit(origin)
+        if parts.scheme not in ("http", "https") or not parts.hostname or origin != f"{parts.scheme}://{parts.netloc}":
+            raise forms.ValidationError("Expected an origin such as https://www.example.com, without a path.")
+        return origin
+
+
+@admin.register(AllowedOrigin)
+class AllowedOriginAdmin(ShopScopedAdmin):
+    empty_text = "Pages of other sites may call the API only from the origins listed here."
+    form = AllowedOriginForm
+    rights = view_and_edit(Right.MANAGE_SETTINGS, Right.MANAGE_SETTINGS)
+    moves = Moves.NOTHING
+    list_display = fields = ["origin"]
+    search_fields = ["origin"]
+
+
+class NewTokenForm(ShopScopedForm):
+    scopes = forms.MultipleChoiceField(
+        choices=list(SCOPES.items()),
+        widget=UnfoldAdminCheckboxSelectMultipleWidget,
+        label="Permissions",
+        help_text="Write permissions do not include read permissions.",
+    )
+
+    def clean_expires_at(self) -> Any:
+        expires_at = self.cleaned_data["expires_at"]
+        if expires_at and expires_at <= self.now:
+            raise forms.ValidationError("Enter a time in the future.")
+        return expires_at
+
+
+@admin.register(ApiToken)
+class ApiTokenAdmin(ShopScopedAdmin):
+    """Tokens are created, shown once, and revoked. They are not deleted, so that past permissions can be looked up."""
+
+    empty_text = "A program that reads the shop or fills carts needs a token of its own. It is shown once."
+    rights = {"view": Right.MANAGE_TOKENS, "add": Right.MANAGE_TOKENS, "change": Right.MANAGE_TOKENS}
+    moves = Moves.IDENTITY
+    list_display = ["name", "token", "allowed", "state", "created", "expires", "last_used"]
+    search_fields = ["name", "ending"]
+    ordering = ["-created_at"]
+    deferred = ("digest",)
+    new_fields = ["name", "scopes", "expires_at", "requests_per_minute"]
+    fields = names("name token allowed state requests_per_minute created expires revoked last_used")
+    editable = ("name", "requests_per_minute")
+
+    created = moment("created_at")
+    expires = moment("expires_at")
+    revoked = moment("revoked_at")
+    last_used = moment("last_used_at")
+    token = column("token", lambda row: f"api_…{row.ending}")
+    allowed = column("permissions", lambda row: ", ".join(SCOPES[scope] for scope in row.scopes if scope in SCOPES))
+
+    state = column(
+        "status",
+        lambda row: "Revoked" if row.revoked_at else "Valid" if row.is_valid(clock.now()) else "Expired",
+        label={"Valid": "success", "Revoked": "danger", "Expired": "warning"},
+    )
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+        return super().get_form(request, obj, change=change, **kwargs | ({} if obj else {"form": NewTokenForm}))
+
+    def save_model(self, request: Any, obj: ApiToken, form: Any, change: bool) -> None:
+        if change:
+            super().save_model(request, obj, form, change)
+            return
+        row, secret = actions.create_api_token(
+            shop=request.shop,
+            scopes=form.cleaned_data["scopes"],
+            name=obj.name,
+            now=request.now,
+            expires_in=obj.expires_at - request.now if obj.expires_at else None,
+            requests_per_minute=obj.requests_per_minute,
+        )
+        obj.pk, obj.ending = row.pk, row.ending
+        request.new_secret = secret
+
+    def response_add(self, request: Any, obj: ApiToken, post_url_continue: str | None = None) -> HttpResponse:
+        return self.show_secret(
+            request,
+            request.new_secret,
+            title=f"Token “{obj.name}”",
+            kind="token",
+            use="Programs send it as “Authorization: Bearer …”. Anyone who has it can use its permissions.",
+            then="../",
+        )
+
+    @chosen_deed("Revoke selected tokens", Right.MANAGE_TOKENS, Moves.IDENTITY)
+    def revoke_chosen(self, request: Any, queryset: QuerySet) -> str:
+        for token in queryset:
+            actions.revoke_api_token(shop=request.shop, token=token, now=request.now)
+        return "Tokens revoked. Programs can no longer use them."
+
+    @deed("Revoke", Right.MANAGE_TOKENS, Moves.IDENTITY, icon="block")
+    @asks("Revoke this token?", "Programs can no longer use it. This cannot be undone.", "Revoke")
+    def revoke(self, request: Any, token: Any, form: Any) -> str:
+        actions.revoke_api_token(shop=request.shop, token=token, now=request.now)
+        return "Token revoked."

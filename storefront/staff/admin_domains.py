@@ -1,0 +1,72 @@
+"""The shop's domains in the admin: its own address, and further ones that lead to it."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from django import forms
+from django.contrib import admin, messages
+from django.http import HttpRequest, HttpResponse
+
+from storefront.shops.models import ShopDomain
+from storefront.shops.rights import Right
+from storefront.staff import domains
+from storefront.staff.admin_base import ShopScopedAdmin
+from storefront.staff.admin_forms import ShopScopedForm
+from storefront.staff.admin_parts import Moves, asks, column, deed, moment
+
+WAITING, LEADS = "Waiting for the operator", "Leads to the shop"
+
+
+class DomainForm(ShopScopedForm):
+    def clean_domain(self) -> str:
+        domain = domains.normal_domain(self.cleaned_data["domain"])
+        if problem := domains.problem_of(self.shop, domain):
+            raise forms.ValidationError(problem)
+        return domain
+
+
+@admin.register(ShopDomain)
+class ShopDomainAdmin(ShopScopedAdmin):
+    menu_title = "Domains"
+    empty_text = "Further domains, such as www.example.com, lead visitors to the shop's own address."
+    form = DomainForm
+    rights = dict.fromkeys(["view", "add", "delete"], Right.MANAGE_SETTINGS)
+    moves = Moves.IDENTITY
+    list_before_template = "shops/admin/domains.html"
+    ordering = ["domain"]
+    search_fields = new_fields = ["domain"]
+    fields = list_display = ["domain", "state", "finding", "checked"]
+
+    checked = moment("checked_at", "checked")
+    state = column(
+        "status", lambda row: LEADS if row.confirmed_at else WAITING, label={WAITING: "warning", LEADS: "success"}
+    )
+
+    finding = column(
+        "last check", lambda row: (row.problem or "It answers here.") if row.checked_at else "Not checked yet"
+    )
+
+    def changelist_view(self, request: Any, extra_context: Any = None) -> Any:
+        address = getattr(request, "shop", None) and request.shop.base_url
+        more = {"address": address, "host": urlsplit(address or "").hostname}
+        return super().changelist_view(request, (extra_context or {}) | more)
+
+    def save_model(self, request: Any, obj: ShopDomain, form: Any, change: bool) -> None:
+        row = domains.ask_for_domain(shop=request.shop, domain=obj.domain, now=request.now)
+        obj.pk, obj.created_at = row.pk, row.created_at
+
+    def delete_model(self, request: Any, obj: ShopDomain) -> None:
+        domains.remove_domain(shop=request.shop, domain=obj.domain, now=request.now)
+
+    def response_add(self, request: HttpRequest, obj: ShopDomain, post_url_continue: Any = None) -> HttpResponse:
+        text = f"{obj.domain} leads to the shop as soon as the operator of this deployment has confirmed it."
+        return self.done(request, obj, text)
+
+    @deed("Check", Right.MANAGE_SETTINGS, Moves.NOTHING, icon="travel_explore")
+    @asks("Check this domain?", "Asks the domain whether it leads here.", "Check")
+    def check_domain(self, request: Any, row: Any, form: Any) -> Any:
+        problem = domains.check_domain(shop=request.shop, row=row, now=request.now)
+        if problem:
+            self.message_user(request, problem, messages.WARNING)
+            return self.back_to(request, row)
+        return f"{row.domain} answers here."

@@ -1,0 +1,180 @@
+"""The base form of the admin: it belongs to one shop, and saves only changed columns."""
+
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from django import forms
+from django.core.exceptions import FieldDoesNotExist, ValidationError
+from django.db import models
+from unfold.widgets import UnfoldAdminTextInputWidget
+
+from storefront.kit import markup
+from storefront.kit.refusals import InvalidFields
+from storefront.shops.models import Shop
+from storefront.staff import shown_fields
+from storefront.staff.admin_lookups import possible_ids
+
+IMPOSSIBLE = "This value is not valid, or does not fit the other values."
+
+
+class ShopScopedForm(forms.ModelForm):
+    """`bind` sets `shop` and `now` on the form class of each request, and `shown`, the values that the page showed, if
+    it sends them. A field that comes back as shown keeps its present value."""
+
+    shop: Shop
+    now: datetime
+    shown: shown_fields.Shown = {}
+
+    # By constraint name: field and message, where the general message would not help.
+    constraint_errors: dict[str, tuple[str, str]] = {}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if hasattr(self.instance, "shop_id"):
+            self.instance.shop = self.shop
+
+    @cached_property
+    def changed_data(self) -> list[str]:
+        return [name for name in super().changed_data if not shown_fields.is_as_shown(self.shown, self, name)]
+
+    def _clean_fields(self) -> None:
+        super()._clean_fields()  # type: ignore[misc]
+        columns = {column.name for column in self.instance._meta.concrete_fields}
+        for name in self.shown.get(shown_fields.key_of(self), {}).keys() & self.fields.keys():
+            if name not in self.changed_data and self.fields[name].has_changed(self[name].initial, self[name].data):
+                now = getattr(self.instance, name) if name in columns else None
+                self.cleaned_data[name] = now if name in columns else self.fields[name].to_python(self[name].initial)
+                self.errors.pop(name, None)
+
+    def clean(self) -> Any:
+        cleaned = super().clean()
+        for field in self.instance._meta.concrete_fields:
+            if isinstance(field, models.TextField) and field.name in self.changed_data:
+                self._check_markup(field.name)
+        return cleaned
+
+    def _check_markup(self, name: str) -> None:
+        """Refuse a changed text that cannot be shown as HTML."""
+        if problem := markup.problem_of_change(self.cleaned_data.get(name) or "", self.initial.get(name)):
+            self.add_error(name, f"This text {problem}.")
+
+    def full_clean(self) -> None:
+        self._check_choices()
+        super().full_clean()
+
+    def _check_choices(self) -> None:
+        """Raises InvalidFields for a choice that cannot be an id. Django's autocomplete fields would query it when the
+        form is shown again, and fail."""
+        for name, field in self.fields.items():
+            if self.is_bound and isinstance(field, forms.ModelChoiceField):
+                given = self[name].data
+                chosen = [str(each) for each in (given if isinstance(given, list) else [given]) if each]
+                if len(possible_ids(field.queryset.model, chosen)) < len(chosen):  # type: ignore[union-attr]
+                    raise InvalidFields(errors={name: [f"{field.label or name}: choose one of the options."]})
+
+    def _post_clean(self) -> None:
+        # Django's own check skips every constraint with a column that is not in the form, such as `shop`. So it is
+        # switched off here, and `_check_constraints` checks all of them.
+        self.instance.validate_constraints = lambda exclude=None: None
+        try:
+            super()._post_clean()  # type: ignore[misc]
+        finally:
+            del self.instance.validate_constraints
+        self._check_constraints()
+
+    def _check_constraints(self) -> None:
+        """Check all constraints of the table and report violations as field errors."""
+        exclude = set(self.errors)
+        for model, constraints in self.instance.get_constraints():
+            for constraint in constraints:
+                try:
+                    constraint.validate(model, self.instance, exclude=exclude)
+                except ValidationError as error:
+                    self.add_error(*self._explained(constraint, error))
+
+    def _explained(self, constraint: Any, error: ValidationError) -> tuple[str | None, Any]:
+        field, message = self.constraint_errors.get(constraint.name, (None, None))
+        if message:
+            return field if field in self.fields else None, message
+        field = next((name for name in reversed(_columns_of(constraint)) if name in self.fields), None)
+        if field and isinstance(constraint, models.UniqueConstraint):
+            return (
+                field,
+                f"Another {self.instance._meta.verbose_name} of this shop already has this {self[field].label}.",
+            )
+        return field, IMPOSSIBLE if field else error
+
+    def changed_columns(self) -> list[str]:
+        """The columns to save: only those changed in this form, so that concurrent changes of others are kept."""
+        columns = {"updated_at"} if hasattr(self.instance, "updated_at") else set()
+        for name in self.changed_data:
+            try:
+                column: Any = self.instance._meta.get_field(name)
+            except FieldDoesNotExist:
+                continue
+            if column.concrete and not column.many_to_many:
+                columns.add(name)
+            if isinstance(column, models.ImageField):
+                columns.update(side for side in (column.width_field, column.height_field) if side)  # type: ignore[attr-defined]
+        return sorted(columns)
+
+    def save(self, commit: bool = True) -> Any:
+        stamp(self.instance, self.now)
+        if not commit or self.instance._state.adding:
+            return super().save(commit)
+        super().save(commit=False)
+        self.instance.save(update_fields=self.changed_columns())
+        self._save_m2m()  # type: ignore[attr-defined]
+        return self.instance
+
+
+class WordsField(forms.CharField):
+    """A list of short texts, separated by commas."""
+
+    widget = UnfoldAdminTextInputWidget
+
+    def __init__(self, **kwargs: Any) -> None:
+        given: dict[str, Any] = {"required": False, "help_text": "Separate with commas."} | kwargs
+        super().__init__(**given)
+
+    def prepare_value(self, value: Any) -> Any:
+        return ", ".join(value) if isinstance(value, list) else value
+
+    def to_python(self, value: Any) -> Any:
+        words = (word.strip() for word in (value or "").split(","))
+        return list(dict.fromkeys(word for word in words if word))
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return (initial or []) != self.to_python(data)
+
+
+def stamp(row: models.Model, now: datetime) -> None:
+    """Set `created_at` of a new row and `updated_at`, if the row has these columns."""
+    if row._state.adding and hasattr(row, "created_at"):
+        row.created_at = now
+    if hasattr(row, "updated_at"):
+        row.updated_at = now
+
+
+def _columns_of(constraint: Any) -> list[str]:
+    """The columns of a constraint. An error is shown at the last one that is in the form."""
+    if isinstance(constraint, models.CheckConstraint):
+        return [name for name, *_ in _leaves(constraint.condition)][::-1]
+    if fields := getattr(constraint, "fields", ()):
+        return list(fields)
+    return [name for expression in getattr(constraint, "expressions", ()) for name in _named_in(expression)]
+
+
+def _named_in(expression: Any) -> list[str]:
+    if isinstance(expression, models.F):
+        return [expression.name]  # type: ignore[attr-defined]
+    return [name for part in expression.get_source_expressions() for name in _named_in(part)]
+
+
+def _leaves(condition: Any) -> list[Any]:
+    """The lookups of a condition, nested ones too, each split at `__` into column and lookup names."""
+    leaves: list[Any] = []
+    for child in condition.children:
+        leaves += _leaves(child) if isinstance(child, models.Q) else [child[0].split("__")]
+    return leaves

@@ -1,0 +1,61 @@
+"""Mails with links to staff. A link is created when the mail is sent, so that the queue holds no secrets."""
+
+from datetime import datetime
+
+from django.contrib.auth.tokens import default_token_generator
+from django.template.loader import render_to_string
+from django.utils.encoding import force_bytes
+from django.utils.http import urlsafe_base64_encode
+from django.views.decorators.debug import sensitive_variables
+from django_tasks import task
+
+from storefront.kit import clock
+from storefront.kit.queues import MAILS
+from storefront.shops import mail, queries
+from storefront.shops.models import Shop, StaffInvitation
+from storefront.staff.admin_address import admin_url
+from storefront.staff.invitations import accounts_with, new_link
+
+
+@task(queue_name=MAILS)
+@sensitive_variables("link", "text")
+def send_invitation(invitation_id: int, tries: int = 0) -> None:
+    """Mail the link to accept an invitation; does nothing if it was withdrawn, accepted or has expired."""
+    invitation = StaffInvitation.objects.select_related("shop").filter(pk=invitation_id).first()
+    if invitation is None:
+        return
+    shop = invitation.shop
+    link = new_link(shop=shop, invitation_id=invitation_id, now=clock.now())
+    if link is None:
+        return
+    text = render_to_string("shops/mail/invitation.txt", {"shop": shop, "invitation": invitation, "link": link})
+
+    def again(due: datetime) -> None:
+        send_invitation.using(run_after=due).enqueue(invitation_id, tries + 1)
+
+    subject = f"You are invited to join the staff of {shop.name}"
+    written = mail.message(shop=shop, to=invitation.email, subject=subject, text=text)
+    mail.send(written, what="staff_invitation", tries=tries, again=again)
+
+
+@task(queue_name=MAILS)
+@sensitive_variables("link", "text", "token")
+def send_password_reset(email: str, tries: int = 0) -> None:
+    """Mail a link to choose a new password to the accounts with this address.
+
+    The task is queued whether or not there is an account. The mail goes to the account's address, not to the typed one.
+    """
+    for user in accounts_with(email).filter(is_active=True):
+        shop: Shop | None = queries.shops_of(user).first()
+        if shop is None:
+            continue
+        uid, token = urlsafe_base64_encode(force_bytes(user.pk)), default_token_generator.make_token(user)
+        link = admin_url("admin:password_reset_link", shop=shop, uid=uid, token=token)
+        text = render_to_string("shops/mail/password_reset.txt", {"shop": shop, "user": user, "link": link})
+
+        def again(due: datetime) -> None:
+            send_password_reset.using(run_after=due).enqueue(email, tries + 1)
+
+        subject = f"Reset your password for the admin of {shop.name}"
+        written = mail.message(shop=shop, to=user.email, subject=subject, text=text)
+        mail.send(written, what="staff_password_reset", tries=tries, again=again)

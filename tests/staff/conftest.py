@@ -1,0 +1,3 @@
+from tests.shops.conftest import anna, clock
+
+__all__ = ["anna", "clock"]
